@@ -1,0 +1,17 @@
+"""Errors that say what was expected, what came, and what to do."""
+
+
+class SwarmdpError(Exception):
+    """Any error that swarmdp raises on purpose."""
+
+
+class InvalidInput(SwarmdpError, ValueError):
+    """A value, an array or a system that is not as it must be."""
+
+
+class RecordingTooLarge(SwarmdpError, MemoryError):
+    """A recording that would not fit into memory."""
+
+
+class FileError(SwarmdpError, OSError):
+    """A file that could not be read or written."""

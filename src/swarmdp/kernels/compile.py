@@ -1,0 +1,54 @@
+"""How kernels are compiled and cached."""
+
+import contextlib
+import hashlib
+import pickle
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba.core.caching import FunctionCache
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def _sources_digest() -> str:
+    digest = hashlib.sha256()
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
+
+
+_SOURCES = _sources_digest()
+
+
+class _KernelCache(FunctionCache):  # type: ignore[misc]
+    """Numba's cache on disk, made safe for a package of kernels that call each other.
+
+    Numba asks only whether a kernel's own file has changed, not those of the kernels it calls;
+    so the digest of all kernel sources is part of the key. A cache that cannot be read or
+    written (read-only, full, damaged) means compiling anew, not failing.
+    """
+
+    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
+        return (*super()._index_key(sig, codegen), _SOURCES)
+
+    @contextlib.contextmanager
+    def _guard_against_spurious_io_errors(self) -> Iterator[None]:
+        with contextlib.suppress(OSError, EOFError, ValueError, pickle.UnpicklingError):
+            yield
+
+
+def kernel(function: Function) -> Function:
+    """Compile on first call, release the interpreter lock, keep the machine code on disk."""
+    compiled = numba.njit(nogil=True, error_model="numpy")(function)
+    # RuntimeError: Numba found no directory that it may write to.
+    with contextlib.suppress(RuntimeError, OSError):
+        compiled._cache = _KernelCache(function)
+    return compiled  # type: ignore[no-any-return]
+
+
+def inlined(function: Function) -> Function:
+    """Compile a small function into each kernel that calls it, so that loops vectorise."""
+    return numba.njit(inline="always", error_model="numpy")(function)  # type: ignore[no-any-return]

@@ -1,0 +1,480 @@
+"""Roll-outs: let a policy move a swarm, and record what is wanted of it.
+
+Runs are independent, so they are cut into chunks that fit the processor's cache, and threads take
+one chunk after another. A number never depends on the chunk that it was computed in.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import psutil
+from numpy.typing import NDArray
+
+from swarmdp import kernels
+from swarmdp.errors import InvalidInput, RecordingTooLarge
+from swarmdp.model import Arranging, Controller, Policy, State, System, field_of, settings_of
+from swarmdp.streams import WORD, Purpose, Streams, check_seed
+from swarmdp.trajectory import Trajectory, Variable
+
+CHUNK_AGENTS = 16_384  # agents of a chunk of runs: their arrays stay in the second-level cache
+PROGRESS_SECONDS = 0.1
+
+Measure = Callable[[State], NDArray[Any]]
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """The swarm at one time: what a recorder may look at."""
+
+    system: System
+    time: int
+    state: State
+    observations: NDArray[Any] | None  # None where nobody asked for them
+    actions: NDArray[Any] | None  # None at the last time
+
+
+@runtime_checkable
+class Reduction(Protocol):
+    """Something that accumulates over time, such as `DiscountedFeatures`."""
+
+    @property
+    def name(self) -> str:
+        """What the result is called in the trajectory."""
+
+    def add(self, total: NDArray[np.float64], moment: Moment) -> None:
+        """Add this moment to total (runs, size), which starts at zero."""
+
+    def size(self, system: System) -> int:
+        """The length of the result for one run."""
+
+
+@dataclass(frozen=True)
+class DiscountedFeatures:
+    """The whole-swarm feature expectations of each run: sum over t of gamma^t mean_n phi(o_t^n)."""
+
+    discount: float = 0.9
+    name: str = "discounted_features"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.discount < 1:
+            raise InvalidInput(f"the discount must be in [0, 1), got {self.discount}")
+
+    def size(self, system: System) -> int:
+        """One entry for each class of observations."""
+        return system.features.size
+
+    def add(self, total: NDArray[np.float64], moment: Moment) -> None:
+        """Add the share of agents in each class, discounted."""
+        features = moment.system.features
+        assert moment.observations is not None
+        counts = kernels.tabular.count(features.index(moment.observations), features.size)
+        total += self.discount**moment.time / moment.system.n_agents * counts
+
+
+Recordable = str | Measure | Reduction
+
+
+def rollout(
+    system: System,
+    policy: Controller,
+    *,
+    steps: int,
+    runs: int = 1,
+    seed: int,
+    record: Recordable | Sequence[Recordable] | Mapping[str, Recordable] = "states",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Trajectory:
+    """Let the policy move the swarm for so many steps, in so many independent runs.
+
+    `record` says what to keep: "states" (times 0 to steps, the default), "observations" (times 0
+    to steps), "actions" (of each step), a measure such as `vicsek.order` (a function from a state
+    to one value for each run), a reduction such as `DiscountedFeatures(0.9)`, or several of these
+    as a list, or as a dictionary from names. Memory grows only with what is recorded.
+
+    `threads` defaults to the environment variable SWARMDP_THREADS, or all cores. It changes the
+    speed and nothing else. `progress(done, total)` is called now and then with the number of
+    steps simulated, summed over runs.
+    """
+    _check_count("steps", steps, least=0)
+    _check_count("runs", runs, least=1)
+    check_seed(seed)
+    if not isinstance(system, System):
+        raise InvalidInput(
+            f"{system!r} is not a system: it needs n_agents, actions, features, initial, observe "
+            "and transition (see swarmdp.model.System)"
+        )
+    if isinstance(policy, Policy):
+        policy.check(system)
+        if runs % policy.replicas:
+            raise InvalidInput(
+                f"runs must be a multiple of the policy's {policy.replicas} replicas, got {runs}"
+            )
+    elif not callable(policy):
+        raise InvalidInput(
+            "the policy must be a swarmdp.Policy or a function from observations to actions, "
+            f"got {policy!r}"
+        )
+
+    simulation = _Simulation(system, policy, steps, seed)
+    recorders = _recorders(record)
+    probe = simulation.probe()
+    _check_memory(recorders, probe, runs, steps)
+    for recorder in recorders:
+        recorder.allocate(probe, runs, steps)
+    _run_all(simulation, recorders, runs, _thread_count(threads), progress)
+    return Trajectory(
+        {name: v for recorder in recorders for name, v in recorder.variables().items()},
+        system=type(system).__name__,
+        settings=settings_of(system),
+        runs=runs,
+        steps=steps,
+        seed=seed,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Simulation:
+    """The loop of a roll-out over time."""
+
+    system: System
+    policy: Controller
+    steps: int
+    seed: int
+
+    def run(
+        self,
+        runs: NDArray[np.int64],
+        recorders: "Sequence[_Recorder]",
+        after_step: Callable[[], None],
+    ) -> None:
+        """Simulate these runs and let the recorders look at every moment."""
+        system = self.system
+        streams = Streams.of(self.seed, runs, system.n_agents)
+        state = system.initial(streams.at(0, Purpose.INITIAL))
+        to_the_end = any(recorder.needs_observations for recorder in recorders)
+        for step in range(self.steps + 1):
+            if isinstance(system, Arranging) and (better := system.arrange(state, step)):
+                state, order = better
+                streams = streams.rearranged(order)
+            last = step == self.steps
+            observations = system.observe(state) if to_the_end or not last else None
+            actions = None if last else self.act(observations, runs)
+            moment = Moment(system, step, state, observations, actions)
+            for recorder in recorders:
+                recorder.write(runs, streams.agents, moment)
+            if actions is not None:
+                state = system.transition(state, actions, streams.at(step, Purpose.TRANSITION))
+                after_step()
+
+    def act(self, observations: NDArray[Any] | None, runs: NDArray[np.int64]) -> NDArray[Any]:
+        """What the agents do."""
+        assert observations is not None
+        if isinstance(self.policy, Policy):
+            return self.policy.act(self.system, observations, runs)
+        return self.policy(observations)
+
+    def probe(self) -> Moment:
+        """The first moment of run 0, to check the system and to learn shapes and types."""
+        system = self.system
+        agents = (1, system.n_agents)
+        streams = Streams.of(self.seed, [0], system.n_agents)
+        state = system.initial(streams.at(0, Purpose.INITIAL))
+        for name, array in state.items():
+            _check_shape(f"state {name!r}", array, agents)
+        observations = system.observe(state)
+        _check_shape("the observations", observations, agents)
+        actions = self.act(observations, streams.runs)
+        _check_shape("the policy's actions", actions, agents)
+        return Moment(system, 0, state, observations, actions)
+
+
+class _Recorder(Protocol):
+    """Keeps one thing of every moment of every run."""
+
+    needs_observations: bool
+
+    def bytes(self, probe: Moment, steps: int) -> int:
+        """Memory for one run."""
+
+    def allocate(self, probe: Moment, runs: int, steps: int) -> None:
+        """Make room."""
+
+    def write(self, runs: NDArray[np.int64], agents: NDArray[np.int32], moment: Moment) -> None:
+        """Keep this moment of these runs; agents (runs or 1, agents) says who is where."""
+
+    def variables(self) -> dict[str, Variable]:
+        """What was kept."""
+
+
+class _AgentRecorder:
+    """Keeps arrays (runs, agents, ...) of every moment, in the agents' own order."""
+
+    def __init__(
+        self,
+        arrays: Callable[[Moment], Mapping[str, NDArray[Any] | None]],
+        axis: str = "time",
+        needs_observations: bool = False,
+    ) -> None:
+        self.needs_observations = needs_observations
+        self._arrays = arrays
+        self._axis = axis
+        self._kept: dict[str, Variable] = {}
+
+    def bytes(self, probe: Moment, steps: int) -> int:
+        return sum(
+            array.nbytes * (1 if field_of(probe.system, name).constant else self._times(steps))
+            for name, array in self._arrays(probe).items()
+            if array is not None
+        )
+
+    def allocate(self, probe: Moment, runs: int, steps: int) -> None:
+        for name, array in self._arrays(probe).items():
+            assert array is not None
+            field = field_of(probe.system, name)
+            times = () if field.constant else (self._times(steps),)
+            axes = ("run", *(() if field.constant else (self._axis,)), "agent")
+            inner = field.axes or tuple(f"{name}_{i}" for i in range(array.ndim - 2))
+            self._kept[name] = Variable(
+                np.empty((runs, *times, *array.shape[1:]), array.dtype),
+                (*axes, *inner),
+                field.units,
+                field.description,
+            )
+
+    def write(self, runs: NDArray[np.int64], agents: NDArray[np.int32], moment: Moment) -> None:
+        in_own_order = agents.shape[0] == 1
+        for name, array in self._arrays(moment).items():
+            if array is None:
+                continue
+            kept = self._kept[name]
+            constant = self._axis not in kept.axes
+            if constant and moment.time > 0:
+                continue
+            chunk = kept.values[runs[0] : runs[-1] + 1]
+            target = chunk if constant else chunk[:, moment.time]
+            if in_own_order:
+                target[...] = array
+            else:
+                target[np.arange(len(runs))[:, None], agents] = array
+
+    def variables(self) -> dict[str, Variable]:
+        return self._kept
+
+    def _times(self, steps: int) -> int:
+        return steps + 1 if self._axis == "time" else steps
+
+
+class _MeasureRecorder:
+    """Keeps a function of the state at every time."""
+
+    needs_observations = False
+
+    def __init__(self, name: str, measure: Measure) -> None:
+        self._name = name
+        self._measure = measure
+        self._kept: Variable | None = None
+
+    def bytes(self, probe: Moment, steps: int) -> int:
+        return self._value(probe).nbytes * (steps + 1)
+
+    def allocate(self, probe: Moment, runs: int, steps: int) -> None:
+        value = self._value(probe)
+        inner = tuple(f"{self._name}_{i}" for i in range(value.ndim - 1))
+        self._kept = Variable(
+            np.empty((runs, steps + 1, *value.shape[1:]), value.dtype), ("run", "time", *inner)
+        )
+
+    def write(self, runs: NDArray[np.int64], agents: NDArray[np.int32], moment: Moment) -> None:
+        assert self._kept is not None
+        self._kept.values[runs[0] : runs[-1] + 1, moment.time] = self._measure(moment.state)
+
+    def variables(self) -> dict[str, Variable]:
+        assert self._kept is not None
+        return {self._name: self._kept}
+
+    def _value(self, probe: Moment) -> NDArray[Any]:
+        value = np.asarray(self._measure(probe.state))
+        _check_shape(f"the measure {self._name!r}", value, (1,))
+        return value
+
+
+class _ReductionRecorder:
+    """Lets a reduction accumulate over time."""
+
+    needs_observations = True
+
+    def __init__(self, name: str, reduction: Reduction) -> None:
+        self._name = name
+        self._reduction = reduction
+        self._total = np.empty((0, 0))
+
+    def bytes(self, probe: Moment, steps: int) -> int:
+        return 8 * self._reduction.size(probe.system)
+
+    def allocate(self, probe: Moment, runs: int, steps: int) -> None:
+        self._total = np.zeros((runs, self._reduction.size(probe.system)))
+
+    def write(self, runs: NDArray[np.int64], agents: NDArray[np.int32], moment: Moment) -> None:
+        self._reduction.add(self._total[runs[0] : runs[-1] + 1], moment)
+
+    def variables(self) -> dict[str, Variable]:
+        return {self._name: Variable(self._total, ("run", "feature"))}
+
+
+def _recorders(
+    record: Recordable | Sequence[Recordable] | Mapping[str, Recordable],
+) -> list[_Recorder]:
+    if isinstance(record, Mapping):
+        return [_recorder(what, name) for name, what in record.items()]
+    if isinstance(record, Sequence) and not isinstance(record, str):
+        return [_recorder(what) for what in record]
+    return [_recorder(record)]
+
+
+def _recorder(what: Recordable, name: str | None = None) -> _Recorder:
+    if what == "states":
+        return _AgentRecorder(lambda moment: moment.state)
+    if what == "observations":
+        return _AgentRecorder(
+            lambda moment: {name or "observations": moment.observations}, needs_observations=True
+        )
+    if what == "actions":
+        return _AgentRecorder(lambda moment: {name or "actions": moment.actions}, axis="step")
+    if isinstance(what, Reduction):
+        return _ReductionRecorder(name or what.name, what)
+    if callable(what):
+        return _MeasureRecorder(name or getattr(what, "__name__", "measure"), what)
+    raise InvalidInput(
+        'record must be "states", "observations", "actions", a measure such as vicsek.order, '
+        f"a reduction such as DiscountedFeatures(0.9), or several of these; got {what!r}"
+    )
+
+
+def _run_all(
+    simulation: _Simulation,
+    recorders: Sequence[_Recorder],
+    runs: int,
+    threads: int,
+    progress: Progress | None,
+) -> None:
+    """Simulate all runs, chunk by chunk, on several threads."""
+    workers = min(threads, runs)
+    at_most = max(1, CHUNK_AGENTS // simulation.system.n_agents)
+    rounds = -(-runs // (workers * at_most))
+    n_chunks = min(runs, workers * rounds)
+    bounds = [runs * c // n_chunks for c in range(n_chunks + 1)]
+    chunks = [np.arange(b, e) for b, e in zip(bounds[:-1], bounds[1:], strict=True)]
+    stop = threading.Event()
+    tell = _Teller(progress, runs * simulation.steps)
+
+    def work(chunk: NDArray[np.int64]) -> None:
+        def after_step() -> None:
+            if stop.is_set():
+                raise _Stopped
+            tell(len(chunk))
+
+        with kernels.parallel.budget(max(1, threads // workers)):
+            simulation.run(chunk, recorders, after_step)
+
+    if workers == 1:
+        for chunk in chunks:
+            work(chunk)
+    else:
+        with ThreadPoolExecutor(workers, thread_name_prefix="swarmdp-rollout") as pool:
+            pending = [pool.submit(work, chunk) for chunk in chunks]
+            try:
+                done, _ = wait(pending, return_when=FIRST_EXCEPTION)
+                for future in done:
+                    future.result()
+            except BaseException:
+                stop.set()
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+    tell.finish()
+
+
+class _Stopped(Exception):
+    """Another thread failed or the user interrupted."""
+
+
+class _Teller:
+    """Passes progress on from any thread, but not too often."""
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self._progress = progress
+        self._total = total
+        self._done = 0
+        self._last = time.monotonic()
+        self._lock = threading.Lock()
+
+    def __call__(self, steps: int) -> None:
+        if self._progress is None:
+            return
+        with self._lock:
+            self._done += steps
+            now = time.monotonic()
+            if now - self._last >= PROGRESS_SECONDS:
+                self._last = now
+                self._progress(self._done, self._total)
+
+    def finish(self) -> None:
+        if self._progress is not None:
+            self._progress(self._total, self._total)
+
+
+def _check_memory(recorders: Sequence[_Recorder], probe: Moment, runs: int, steps: int) -> None:
+    needed = runs * sum(recorder.bytes(probe, steps) for recorder in recorders)
+    available = psutil.virtual_memory().available
+    if needed > 0.9 * available:
+        raise RecordingTooLarge(
+            f"this recording needs {_readable(needed)}, but {_readable(available)} of memory are "
+            "free. Record a measure (record=vicsek.order) or a reduction "
+            "(record=DiscountedFeatures(0.9)) instead of states, or fewer runs or steps"
+        )
+
+
+def _readable(size: float) -> str:
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if size < 1024:
+            return f"{size:.4g} {unit}"
+        size /= 1024
+    return f"{size:,.4g} TiB"
+
+
+def _check_shape(what: str, array: Any, leading: tuple[int, ...]) -> None:
+    shape = np.shape(array)
+    if not isinstance(array, np.ndarray) or shape[: len(leading)] != leading:
+        got = f"shape {shape}" if isinstance(array, np.ndarray) else f"{type(array).__name__}"
+        raise InvalidInput(
+            f"{what} of one run must be an array of shape ({', '.join(map(str, leading))}, ...), "
+            f"got {got}"
+        )
+
+
+def _check_count(name: str, value: int, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise InvalidInput(f"{name} must be an integer, got {value!r}")
+    if not least <= value < WORD:
+        raise InvalidInput(f"{name} must be at least {least} and below 2**32, got {value}")
+
+
+def _thread_count(threads: int | None) -> int:
+    if threads is None:
+        given = os.environ.get("SWARMDP_THREADS")
+        if given is None:
+            return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (
+                os.cpu_count() or 1
+            )
+        if not given.isdigit() or int(given) < 1:
+            raise InvalidInput(f"SWARMDP_THREADS must be a positive integer, got {given!r}")
+        return int(given)
+    _check_count("threads", threads, least=1)
+    return int(threads)

@@ -1,0 +1,143 @@
+"""Randomness as a pure function of (seed, run, step, agent, purpose).
+
+A system receives a `Stream`: it looks like a NumPy generator whose every call returns one number
+for each run and agent. Behind it, each number is computed from its own coordinates (see
+`swarmdp.kernels.streams`), so it does not depend on the batch, the threads, or what was drawn
+before.
+"""
+
+import operator
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from swarmdp import kernels
+from swarmdp.errors import InvalidInput
+
+WORD = 2**32
+
+
+class Purpose(IntEnum):
+    """What a random number is for; different purposes never share numbers."""
+
+    INITIAL = 0
+    TRANSITION = 1
+    POLICY = 2
+    EXPLORATION = 3
+
+
+def check_seed(seed: int) -> int:
+    """The seed, if it is an integer from 0 to 2**64 - 1."""
+    try:
+        value = operator.index(seed)
+    except TypeError:
+        raise InvalidInput(
+            f"seed must be an integer, got {seed!r}: same seed, same result"
+        ) from None
+    if not 0 <= value < WORD**2:
+        raise InvalidInput(f"seed must be from 0 to 2**64 - 1, got {seed}")
+    return value
+
+
+class Stream:
+    """Random numbers for one purpose at one time step, batched over runs and agents.
+
+    Every call gives fresh numbers. With `size=(k, ...)` each agent gets an array of that shape.
+    """
+
+    def __init__(
+        self,
+        seed: int,
+        runs: NDArray[np.int64],
+        agents: NDArray[np.int32],
+        step: int,
+        purpose: Purpose,
+    ) -> None:
+        self.runs = runs
+        self._seed = seed
+        self._agents = agents
+        self._step = step
+        self._first_draw = int(purpose) << 16
+        self._draws = 0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Runs and agents: the shape of what a call returns."""
+        return self.runs.size, self._agents.shape[1]
+
+    def uniform(
+        self, low: float = 0.0, high: float = 1.0, size: tuple[int, ...] = ()
+    ) -> NDArray[np.float64]:
+        """Uniform numbers in [low, high), of shape (runs, agents, *size)."""
+        draws = [
+            kernels.streams.uniform(self._next(), self._agents, low, high)
+            for _ in range(int(np.prod(size)))
+        ]
+        return self._stack(draws, size)
+
+    def normal(
+        self, loc: float = 0.0, scale: float = 1.0, size: tuple[int, ...] = ()
+    ) -> NDArray[np.float64]:
+        """Normal numbers with mean loc and standard deviation scale."""
+        draws = [
+            kernels.streams.normal(self._next(), self._agents, loc, scale)
+            for _ in range(int(np.prod(size)))
+        ]
+        return self._stack(draws, size)
+
+    def integers(
+        self, low: int, high: int | None = None, size: tuple[int, ...] = ()
+    ) -> NDArray[np.int64]:
+        """Integers from low up to but not including high; with one argument, from 0 up to it."""
+        first, end = (0, low) if high is None else (low, high)
+        if not first < end:
+            raise InvalidInput(f"integers needs low < high, got {first} and {end}")
+        return first + (self.uniform(size=size) * (end - first)).astype(np.int64)
+
+    def permutation(self) -> NDArray[np.int32]:
+        """A uniformly random permutation of the agents' numbers in each run."""
+        shuffled = kernels.streams.permutation(self._next(), self.shape[1])
+        agents = np.broadcast_to(self._agents, self.shape)
+        return np.take_along_axis(shuffled, agents, axis=1)
+
+    def _next(self) -> "kernels.streams.Counter":
+        if self._draws == 2**16:
+            raise InvalidInput("a stream gives at most 65536 numbers for each agent and step")
+        draw = self._first_draw + self._draws
+        self._draws += 1
+        return kernels.streams.Counter(self._seed, self.runs, self._step, draw)
+
+    def _stack(
+        self, draws: list[NDArray[np.float64]], size: tuple[int, ...]
+    ) -> NDArray[np.float64]:
+        if size == ():
+            return draws[0]
+        return np.stack(draws, axis=-1).reshape(*self.shape, *size)
+
+
+@dataclass(frozen=True)
+class Streams:
+    """The streams of a batch of runs: `streams.at(step, purpose)` is one of them."""
+
+    seed: int
+    runs: NDArray[np.int64]  # (runs,): the number of each run
+    agents: NDArray[np.int32]  # (runs or 1, agents): the number of the agent in each place
+
+    @classmethod
+    def of(cls, seed: int, runs: ArrayLike, n_agents: int) -> "Streams":
+        """The streams of these runs, agents in their own order."""
+        numbers = np.atleast_1d(np.asarray(runs, dtype=np.int64))
+        if numbers.min(initial=0) < 0 or numbers.max(initial=0) >= WORD:
+            raise InvalidInput("run numbers must be from 0 to 2**32 - 1")
+        return cls(check_seed(seed), numbers, np.arange(n_agents, dtype=np.int32)[None])
+
+    def at(self, step: int, purpose: Purpose) -> Stream:
+        """The stream for one purpose at one time step."""
+        return Stream(self.seed, self.runs, self.agents, step, purpose)
+
+    def rearranged(self, order: NDArray[np.integer]) -> "Streams":
+        """The same streams for agents put in another order (runs, agents)."""
+        agents = np.broadcast_to(self.agents, order.shape)
+        return Streams(self.seed, self.runs, np.take_along_axis(agents, order, axis=1))

@@ -1,0 +1,183 @@
+"""The Ising model (section 'The Ising Model' of the paper)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp import kernels
+from swarmdp.errors import InvalidInput
+from swarmdp.features import Levels
+from swarmdp.model import Field, State
+from swarmdp.streams import Stream
+from swarmdp.systems.checks import check_integer
+
+KEEP, FLIP = 0, 1
+
+
+@dataclass(frozen=True)
+class Ising:
+    """Spins on a grid that observe how many of their neighbours are of the opposite spin.
+
+    The local state is (site, spin): the agents sit on the sites of the grid in a random order, so
+    that they are interchangeable, as a swarm's agents must be. Neighbours are the sites within the
+    Chebyshev distance `reach`; at an open boundary there are fewer. An agent observes its local
+    energy, the number of neighbours of opposite spin, and keeps or flips its spin.
+
+    The defaults are the paper's: a 100 x 100 grid of 5 x 5 neighbourhoods.
+    """
+
+    shape: tuple[int, int] = (100, 100)
+    reach: int = 2
+    periodic: bool = False  # the grid's edges meet
+    magnetisation: float = 0.0  # expected mean of the initial spins
+
+    fields: ClassVar[Mapping[str, Field]] = {
+        "site": Field("number of the grid's site, row by row", constant=True),
+        "spin": Field("spin, +1 or -1"),
+    }
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.shape, tuple | list) or len(self.shape) != 2:
+            raise InvalidInput(f"shape must be two numbers (rows, columns), got {self.shape!r}")
+        for axis, size in zip(("rows", "columns"), self.shape, strict=True):
+            check_integer(f"shape: {axis}", size, least=1)
+        check_integer("reach", self.reach, least=1)
+        object.__setattr__(self, "shape", tuple(self.shape))
+        if self.periodic and min(self.shape) < 2 * self.reach + 1:
+            raise InvalidInput(
+                f"a periodic grid needs at least {2 * self.reach + 1} rows and columns, so that "
+                f"no neighbour is met twice, got {self.shape}"
+            )
+        if not isinstance(self.magnetisation, int | float) or not -1 <= self.magnetisation <= 1:
+            raise InvalidInput(
+                f"magnetisation must be a number from -1 to 1, got {self.magnetisation!r}"
+            )
+
+    @property
+    def n_agents(self) -> int:
+        """One agent for each site."""
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def n_neighbours(self) -> int:
+        """The neighbours of an agent that is not at the boundary."""
+        return (2 * self.reach + 1) ** 2 - 1
+
+    @cached_property
+    def actions(self) -> NDArray[np.bool_]:
+        """Keep and flip."""
+        return np.array([False, True])
+
+    @cached_property
+    def features(self) -> Levels:
+        """Every possible local energy is a class of its own."""
+        return Levels(self.n_neighbours + 1, name="local energy")
+
+    def initial(self, rng: Stream) -> State:
+        """Independent spins; the agents on the sites in a uniformly random order."""
+        up = rng.uniform() < (1 + self.magnetisation) / 2
+        return {
+            "site": rng.permutation(),
+            "spin": np.where(up, np.int8(1), np.int8(-1)),
+        }
+
+    def observe(self, state: State) -> NDArray[np.unsignedinteger]:
+        """The local energy of each agent."""
+        site, spin = state["site"], state["spin"]
+        if not self._in_grid_order(site):
+            return np.take_along_axis(self._energies(self._on_grid(site, spin)), site, axis=1)
+        return self._energies(spin)
+
+    def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
+        """Flip the spins of the agents that want to."""
+        if actions.dtype != np.bool_:
+            if not ((actions == KEEP) | (actions == FLIP)).all():
+                raise InvalidInput("an action must be 0 (keep) or 1 (flip), got others")
+            actions = actions == FLIP
+        sign = np.int8(1) - np.int8(2) * actions.view(np.int8)
+        return {"site": state["site"], "spin": state["spin"] * sign}
+
+    def expert(self, observations: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
+        """The paper's expert follows the majority of its neighbours; a tie keeps the spin.
+
+        It knows only its local energy, as every agent: at an open boundary, where there are fewer
+        neighbours than elsewhere, it still asks for more than half of the full number.
+        """
+        return observations > self.n_neighbours // 2
+
+    def energy(self, swarm: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
+        """The global energy, the sum of all local energies, of a state or trajectory.
+
+        For a trajectory the shape is (runs, steps + 1).
+        """
+        spin, site = swarm["spin"], swarm["site"]
+        if spin.ndim == site.ndim:
+            return kernels.tabular.total(self.observe({"site": site, "spin": spin}))
+        times = [
+            self.energy({"site": site, "spin": np.ascontiguousarray(spin[:, t])})
+            for t in range(spin.shape[1])
+        ]
+        return np.stack(times, axis=1)
+
+    def grid(self, swarm: Mapping[str, NDArray[Any]]) -> NDArray[np.int8]:
+        """The spins as they lie on the grid: (runs, [steps + 1,] rows, columns)."""
+        spin, site = swarm["spin"], swarm["site"]
+        if spin.ndim > site.ndim:
+            site = np.broadcast_to(site[:, None], spin.shape)
+        return self._on_grid(site, spin).reshape(*spin.shape[:-1], *self.shape)
+
+    def arrange(self, state: State, step: int) -> tuple[State, NDArray[np.integer]] | None:
+        """Put the agents in the order of their sites; they never leave them."""
+        if step > 0:
+            return None
+        site = state["site"]
+        order = np.empty_like(site)
+        np.put_along_axis(order, site, np.arange(self.n_agents, dtype=site.dtype)[None], axis=1)
+        return {
+            "site": np.broadcast_to(self._sites, site.shape),
+            "spin": np.take_along_axis(state["spin"], order, axis=1),
+        }, order
+
+    @cached_property
+    def _sites(self) -> NDArray[np.int32]:
+        sites = np.arange(self.n_agents, dtype=np.int32)
+        sites.setflags(write=False)
+        return sites
+
+    @cached_property
+    def _window(self) -> NDArray[np.unsignedinteger]:
+        """The number of sites within reach of each, itself included."""
+        along = []
+        for size in self.shape:
+            place = np.arange(size)
+            last, first = np.minimum(place + self.reach, size - 1), np.maximum(place - self.reach, 0)
+            full = 2 * self.reach + 1
+            along.append(np.full(size, full) if self.periodic else last - first + 1)
+        dtype = kernels.ising.energy_dtype(self.reach + 1)
+        return np.outer(*along).astype(dtype)
+
+    def _in_grid_order(self, site: NDArray[Any]) -> bool:
+        """Whether this is the very array with which `arrange` says: agent n sits on site n."""
+        own = self._sites
+        return (
+            site.ctypes.data == own.ctypes.data
+            and site.dtype == own.dtype
+            and site.strides == (0, own.itemsize)
+            and site.shape[1] == own.size
+        )
+
+    def _on_grid(self, site: NDArray[Any], spin: NDArray[Any]) -> NDArray[np.int8]:
+        placed = np.empty(spin.shape, np.int8)
+        np.put_along_axis(placed, site, spin, axis=-1)
+        return placed
+
+    def _energies(self, spin: NDArray[Any]) -> NDArray[np.unsignedinteger]:
+        """The local energies of spins in the order of the grid."""
+        energies = kernels.ising.local_energy(
+            spin.reshape(-1, *self.shape), self._window, self.reach, self.periodic
+        )
+        return energies.reshape(spin.shape)

@@ -1,0 +1,160 @@
+"""The Vicsek model of self-propelled particles (section 'The Vicsek Model' of the paper)."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp import kernels
+from swarmdp.errors import InvalidInput
+from swarmdp.features import Angles
+from swarmdp.model import Field, State
+from swarmdp.streams import Stream
+from swarmdp.systems.checks import check_integer, check_number
+
+REARRANGE_EVERY = 8  # steps; agents move by about a cell in each
+REARRANGE_FROM = 20_000  # agents; fewer fit the cache in any order
+
+
+@dataclass(frozen=True)
+class Vicsek:
+    """Agents that fly at constant speed and observe how far they are out of line.
+
+    The local state is (position, heading). In each step an agent moves along its heading, then
+    turns by its action and a normally distributed perturbation. It observes its misalignment: the
+    angle from its own heading to the circular mean heading of all agents within `radius`,
+    itself included; where that mean is undefined (headings that cancel out), it observes zero.
+
+    The defaults are the paper's. Angles are in radians.
+    """
+
+    n_agents: int = 200
+    radius: float = 0.1
+    speed: float = 0.1
+    noise: float = math.radians(10)  # standard deviation of the perturbation
+    box: float = 1.0  # side of the square in which the agents start
+    n_bins: int = 36  # classes of misalignment, one centred on zero
+    turns: tuple[float, ...] = tuple(math.radians(degrees) for degrees in range(-60, 61, 10))
+    periodic: bool = True  # the square's edges meet; otherwise space is open
+    nearest: int | None = None  # neighbours are so many nearest agents, instead of by radius
+
+    fields: ClassVar[Mapping[str, Field]] = {
+        "position": Field("position, in the unit of the box's side", axes=("axis",)),
+        "heading": Field("heading, from the x axis", units="rad"),
+    }
+
+    def __post_init__(self) -> None:
+        check_integer("n_agents", self.n_agents, least=1)
+        check_number("radius", self.radius, positive=True)
+        check_number("speed", self.speed, positive=False)
+        check_number("noise", self.noise, positive=False)
+        check_number("box", self.box, positive=True)
+        check_integer("n_bins", self.n_bins, least=1)
+        if not self.turns or not all(
+            isinstance(turn, int | float) and abs(turn) <= math.pi for turn in self.turns
+        ):
+            raise InvalidInput(
+                f"turns must be angles from -pi to pi in radians, got {self.turns!r}"
+            )
+        if self.nearest is not None:
+            check_integer("nearest", self.nearest, least=1)
+        object.__setattr__(self, "turns", tuple(float(turn) for turn in self.turns))
+
+    @cached_property
+    def actions(self) -> NDArray[np.float64]:
+        """The turns available to a learning agent."""
+        return np.array(self.turns)
+
+    @cached_property
+    def features(self) -> Angles:
+        """The classes of misalignment."""
+        return Angles(self.n_bins, name="misalignment")
+
+    def initial(self, rng: Stream) -> State:
+        """Agents uniformly in the square, headings uniform on the circle."""
+        return {
+            "position": rng.uniform(0.0, self.box, size=(2,)),
+            "heading": rng.uniform(-math.pi, math.pi),
+        }
+
+    def observe(self, state: State) -> NDArray[np.float64]:
+        """The misalignment of each agent, in [-pi, pi]."""
+        if self.nearest is not None:
+            return self._misalignment_to_nearest(state)
+        return kernels.vicsek.misalignment(
+            state["position"], state["heading"], self.radius, self._period
+        )
+
+    def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
+        """Move with the heading before the turn, then turn by the action and the noise."""
+        if not np.isfinite(actions).all():
+            raise InvalidInput("turns must be finite angles in radians, got NaN or infinity")
+        turn = np.ascontiguousarray(actions, dtype=np.float64)
+        noise = rng.normal(scale=self.noise) if self.noise else np.zeros_like(turn)
+        position, heading = kernels.vicsek.advance(
+            state["position"], state["heading"], turn, noise, self.speed, self._period
+        )
+        return {"position": position, "heading": heading}
+
+    def expert(self, observations: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The paper's expert turns by exactly its misalignment."""
+        return observations
+
+    def order(self, swarm: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
+        """The order parameter, 0 (headings all over) to 1 (all the same), of a state or trajectory.
+
+        For a trajectory the shape is (runs, steps + 1).
+        """
+        heading = np.ascontiguousarray(swarm["heading"], dtype=np.float64)
+        rows = heading.reshape(-1, heading.shape[-1])
+        return kernels.vicsek.order(rows).reshape(heading.shape[:-1])
+
+    def arrange(self, state: State, step: int) -> tuple[State, NDArray[np.integer]] | None:
+        """Large swarms are kept in the order of the cells that they are in."""
+        if self.n_agents < REARRANGE_FROM or self.nearest is not None or step % REARRANGE_EVERY:
+            return None
+        order = kernels.vicsek.by_cell(state["position"], self.radius, self._period)
+        return {
+            "position": np.take_along_axis(state["position"], order[:, :, None], axis=1),
+            "heading": np.take_along_axis(state["heading"], order, axis=1),
+        }, order
+
+    @property
+    def _period(self) -> float:
+        return self.box if self.periodic else 0.0
+
+    def _misalignment_to_nearest(self, state: State) -> NDArray[np.float64]:
+        """Misalignment to the agent itself and its nearest ones, all that are equally near too."""
+        out = np.empty_like(state["heading"])
+        for r, (position, heading) in enumerate(
+            zip(state["position"], state["heading"], strict=True)
+        ):
+            out[r] = _misalignment_to_nearest(position, heading, self.nearest or 1, self._period)
+        return out
+
+
+def _misalignment_to_nearest(
+    position: NDArray[np.float64], heading: NDArray[np.float64], nearest: int, period: float
+) -> NDArray[np.float64]:
+    from scipy.spatial import KDTree
+
+    agents = len(heading)
+    units = kernels.vicsek.fixed_point_scale(agents)
+    # Fixed-point sums are exact, so they do not depend on the order in which the tree lists agents.
+    u, v = (np.cos(heading) * units).astype(np.int64), (np.sin(heading) * units).astype(np.int64)
+    others = min(nearest, agents - 1)
+    tree = KDTree(position, boxsize=period or None)
+    distance, index = tree.query(position, np.arange(1, min(others + 2, agents) + 1))
+    sum_u, sum_v = u[index[:, : others + 1]].sum(1), v[index[:, : others + 1]].sum(1)
+    if others + 1 < agents:
+        tied = np.flatnonzero(distance[:, others] == distance[:, others + 1])
+        for i, around in zip(
+            tied, tree.query_ball_point(position[tied], distance[tied, others]), strict=True
+        ):
+            sum_u[i], sum_v[i] = u[around].sum(), v[around].sum()
+    u, v, sum_u, sum_v = (a.astype(np.float64) for a in (u, v, sum_u, sum_v))
+    return np.arctan2(u * sum_v - v * sum_u, u * sum_u + v * sum_v)

@@ -1,0 +1,178 @@
+"""What was recorded of a swarm, in memory and as a NetCDF file."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp import files
+from swarmdp._version import __version__
+from swarmdp.errors import FileError, InvalidInput
+
+if TYPE_CHECKING:
+    import xarray
+
+KIND = "swarmdp trajectory"
+FORMAT = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """One recorded array with the names of its axes and its unit."""
+
+    values: NDArray[Any]
+    axes: tuple[str, ...]
+    units: str = "1"
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        if self.values.ndim != len(self.axes):
+            raise InvalidInput(
+                f"axes {self.axes} do not fit an array of shape {self.values.shape}"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory(Mapping[str, NDArray[Any]]):
+    """Recorded arrays by name, each with a leading axis of runs.
+
+    The states of a roll-out have the shape (runs, steps + 1, agents, ...):
+    `trajectory["heading"][r, t, n]` is the heading of agent n at time t of run r.
+    """
+
+    variables: Mapping[str, Variable]
+    system: str  # the name of the system's class
+    settings: Mapping[str, Any]  # what made the system
+    runs: int
+    steps: int
+    seed: int | None = None
+    version: str = __version__
+
+    def __post_init__(self) -> None:
+        sizes = {"run": self.runs, "time": self.steps + 1, "step": self.steps}
+        for name, variable in self.variables.items():
+            if variable.axes[:1] != ("run",):
+                raise InvalidInput(f"the first axis of {name!r} must be 'run': {variable.axes}")
+            for axis, size in zip(variable.axes, variable.values.shape, strict=True):
+                if sizes.setdefault(axis, size) != size:
+                    raise InvalidInput(
+                        f"axis {axis!r} of {name!r} has length {size}, expected {sizes[axis]}"
+                    )
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        try:
+            return self.variables[name].values
+        except KeyError:
+            raise KeyError(
+                f"{name!r} was not recorded; there is: {', '.join(self.variables) or 'nothing'}"
+            ) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.variables)
+
+    def __len__(self) -> int:
+        return len(self.variables)
+
+    def __repr__(self) -> str:
+        arrays = "".join(
+            f"\n  {name}: {dict(zip(v.axes, v.values.shape, strict=True))} "
+            f"{v.values.dtype} [{v.units}]"
+            for name, v in self.variables.items()
+        )
+        return (
+            f"Trajectory of {self.system}, {self.runs} runs of {self.steps} steps, "
+            f"seed {self.seed}{arrays}"
+        )
+
+    def to_xarray(self) -> "xarray.Dataset":
+        """A dataset with named dimensions, units and everything needed to repeat the roll-out."""
+        import xarray
+
+        data = {
+            name: (
+                v.axes,
+                v.values,
+                {"units": v.units, "long_name": v.description or name.replace("_", " ")},
+            )
+            for name, v in self.variables.items()
+        }
+        used = {axis for v in self.variables.values() for axis in v.axes}
+        coordinates = {
+            axis: np.arange(size)
+            for axis, size in (("run", self.runs), ("time", self.steps + 1), ("step", self.steps))
+            if axis in used
+        }
+        attributes = {
+            "kind": KIND,
+            "format": FORMAT,
+            "swarmdp_version": self.version,
+            "system": self.system,
+            "settings": json.dumps(dict(self.settings)),
+            "seed": "" if self.seed is None else str(self.seed),
+            "runs": self.runs,
+            "steps": self.steps,
+        }
+        return xarray.Dataset(data, coordinates, attributes)
+
+    @classmethod
+    def from_xarray(cls, dataset: "xarray.Dataset") -> "Trajectory":
+        """The trajectory that `to_xarray` wrote."""
+        attributes = dataset.attrs
+        if attributes.get("kind") != KIND:
+            raise InvalidInput("this dataset was not made by swarmdp (attribute 'kind' is missing)")
+        if (found := int(attributes.get("format", 0))) != FORMAT:
+            remedy = "update swarmdp" if found > FORMAT else "record it anew"
+            raise InvalidInput(
+                f"written by swarmdp {attributes.get('swarmdp_version', '?')} in format {found}, "
+                f"this is {__version__} and reads format {FORMAT}: {remedy}"
+            )
+        variables = {
+            str(name): Variable(
+                np.ascontiguousarray(array.values),
+                tuple(str(axis) for axis in array.dims),
+                array.attrs["units"],
+                array.attrs["long_name"],
+            )
+            for name, array in dataset.data_vars.items()
+        }
+        return cls(
+            variables,
+            system=str(attributes["system"]),
+            settings=json.loads(attributes["settings"]),
+            runs=int(attributes["runs"]),
+            steps=int(attributes["steps"]),
+            seed=int(attributes["seed"]) if attributes["seed"] else None,
+            version=str(attributes["swarmdp_version"]),
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write a NetCDF file, wholly or not at all."""
+        dataset = self.to_xarray()
+        with files.replacing(path) as temporary:
+            dataset.to_netcdf(temporary, engine="h5netcdf")
+        return Path(path)
+
+
+def load(path: str | os.PathLike[str]) -> Trajectory:
+    """Read a trajectory that `Trajectory.save` wrote."""
+    import xarray
+
+    source = Path(path)
+    if not source.is_file():
+        raise FileError(2, f"cannot read {source}: there is no such file")
+    try:
+        with xarray.open_dataset(source, engine="h5netcdf", decode_times=False) as dataset:
+            dataset.load()
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError, AttributeError) as error:
+        raise FileError(
+            5, f"cannot read {source}: it is not a NetCDF file or is damaged ({error})"
+        ) from error
+    try:
+        return Trajectory.from_xarray(dataset)
+    except (InvalidInput, KeyError, ValueError, TypeError) as error:
+        raise FileError(5, f"cannot read {source}: {error}") from error
