@@ -85,6 +85,14 @@ class Field:
     constant: bool = False  # never changes during a run, so it is recorded once
 
 
+def reordered(array: NDArray[Any], order: NDArray[np.integer]) -> NDArray[Any]:
+    """An array (runs, agents, ...) with the agents of each run in another order."""
+    out = np.empty((order.shape[0], *array.shape[1:]), array.dtype)
+    for r, places in enumerate(order):
+        np.take(array[r % array.shape[0]], places, axis=0, out=out[r], mode="clip")
+    return out
+
+
 def field_of(system: System, name: str) -> Field:
     """The description of one array of the system's state."""
     described: Mapping[str, Field] = getattr(system, "fields", {})

@@ -22,7 +22,7 @@ from swarmdp.model import Arranging, Controller, Policy, State, System, field_of
 from swarmdp.streams import WORD, Purpose, Streams, check_seed
 from swarmdp.trajectory import Trajectory, Variable
 
-CHUNK_AGENTS = 16_384  # agents of a chunk of runs: their arrays stay in the second-level cache
+CHUNK_BYTES = 2**20  # states, observations and actions of a chunk of runs: they stay in the cache
 PROGRESS_SECONDS = 0.1
 
 Measure = Callable[[State], NDArray[Any]]
@@ -38,6 +38,13 @@ class Moment:
     state: State
     observations: NDArray[Any] | None  # None where nobody asked for them
     actions: NDArray[Any] | None  # None at the last time
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of what changes from step to step."""
+        changing = [a for n, a in self.state.items() if not field_of(self.system, n).constant]
+        arrays = (*changing, self.observations, self.actions)
+        return sum(array.nbytes for array in arrays if array is not None)
 
 
 @runtime_checkable
@@ -129,7 +136,7 @@ def rollout(
     _check_memory(recorders, probe, runs, steps)
     for recorder in recorders:
         recorder.allocate(probe, runs, steps)
-    _run_all(simulation, recorders, runs, _thread_count(threads), progress)
+    _run_all(simulation, recorders, runs, probe.nbytes, _thread_count(threads), progress)
     return Trajectory(
         {name: v for recorder in recorders for name, v in recorder.variables().items()},
         system=type(system).__name__,
@@ -160,8 +167,9 @@ class _Simulation:
         streams = Streams.of(self.seed, runs, system.n_agents)
         state = system.initial(streams.at(0, Purpose.INITIAL))
         to_the_end = any(recorder.needs_observations for recorder in recorders)
+        arrange = system.arrange if isinstance(system, Arranging) else None
         for step in range(self.steps + 1):
-            if isinstance(system, Arranging) and (better := system.arrange(state, step)):
+            if arrange is not None and (better := arrange(state, step)) is not None:
                 state, order = better
                 streams = streams.rearranged(order)
             last = step == self.steps
@@ -362,12 +370,13 @@ def _run_all(
     simulation: _Simulation,
     recorders: Sequence[_Recorder],
     runs: int,
+    run_bytes: int,
     threads: int,
     progress: Progress | None,
 ) -> None:
     """Simulate all runs, chunk by chunk, on several threads."""
     workers = min(threads, runs)
-    at_most = max(1, CHUNK_AGENTS // simulation.system.n_agents)
+    at_most = max(1, CHUNK_BYTES // run_bytes)
     rounds = -(-runs // (workers * at_most))
     n_chunks = min(runs, workers * rounds)
     bounds = [runs * c // n_chunks for c in range(n_chunks + 1)]

@@ -99,8 +99,9 @@ class Stream:
     def permutation(self) -> NDArray[np.int32]:
         """A uniformly random permutation of the agents' numbers in each run."""
         shuffled = kernels.streams.permutation(self._next(), self.shape[1])
-        agents = np.broadcast_to(self._agents, self.shape)
-        return np.take_along_axis(shuffled, agents, axis=1)
+        if self._agents.shape[0] == 1:
+            return shuffled[:, self._agents[0]]
+        return np.take_along_axis(shuffled, self._agents, axis=1)
 
     def _next(self) -> "kernels.streams.Counter":
         if self._draws == 2**16:

@@ -39,7 +39,7 @@ def local_energy(
     for r in range(runs):
         pad(spin[r], reach, periodic, padded)
 
-        def work(begin: int, end: int, r: int = r) -> None:
+        def work(part: int, begin: int, end: int, r: int = r) -> None:
             local_energy_rows(begin, end, spin[r], window, reach, padded, out[r])
 
         parallel.divide(rows, parts, work)

@@ -36,15 +36,15 @@ def shares(elements: int) -> int:
     return max(1, min(getattr(_local, "budget", 1), elements // SMALLEST_SHARE))
 
 
-def divide(size: int, parts: int, work: Callable[[int, int], None]) -> None:
-    """Call work(begin, end) on `parts` ranges that cover range(size), side by side."""
+def divide(size: int, parts: int, work: Callable[[int, int, int], None]) -> None:
+    """Call work(part, begin, end) for so many ranges that cover range(size), side by side."""
     bounds = [size * part // parts for part in range(parts + 1)]
     others = [
-        _shared_pool().submit(work, begin, end)
-        for begin, end in zip(bounds[1:-1], bounds[2:], strict=True)
+        _shared_pool().submit(work, part, bounds[part], bounds[part + 1])
+        for part in range(1, parts)
     ]
     try:
-        work(0, bounds[1])
+        work(0, 0, bounds[1])
     finally:
         for other in others:
             other.result()

@@ -74,6 +74,7 @@ def _fill(
         ids, row, run = agents[r % agents.shape[0]], out[r], runs[r : r + 1]
 
         def work(
+            part: int,
             begin: int,
             end: int,
             ids: NDArray[np.int32] = ids,

@@ -59,16 +59,21 @@ def advance(
         new_heading.reshape(agents),
     )
     parallel.divide(
-        agents, parallel.shares(agents), lambda begin, end: advance_agents(begin, end, *flat)
+        agents, parallel.shares(agents), lambda _, begin, end: advance_agents(begin, end, *flat)
     )
     return new_position, new_heading
 
 
 def order(heading: Floats) -> Floats:
     """The order parameter: length of the mean heading vector of each run."""
-    out = np.empty(heading.shape[0])
-    order_runs(heading, out)
-    return out
+    runs, agents = heading.shape
+    parts = parallel.shares(agents)
+    sums = np.empty((parts, runs, 2), np.int64)
+    parallel.divide(
+        agents, parts, lambda part, begin, end: add_headings(begin, end, heading, sums[part])
+    )
+    mean = sums.sum(axis=0) / fixed_point_scale(agents) / agents
+    return np.sqrt(mean[:, 0] ** 2 + mean[:, 1] ** 2)
 
 
 def by_cell(position: Floats, radius: float, box: float) -> Ints:
@@ -79,24 +84,40 @@ def by_cell(position: Floats, radius: float, box: float) -> Ints:
 
 
 def _misalignment_large(position, heading, radius, box, out, parts):
-    """One large swarm: its rows of cells are shared between threads."""
+    """One large swarm: its agents, then its rows of cells, are shared between threads."""
     agents = heading.shape[0]
     columns, rows, corner, scale = cell_grid(position, radius, box)
     if wraps_onto_itself(columns, rows, box):
         parallel.divide(
             agents,
             parts,
-            lambda begin, end: misalignment_all_pairs(
+            lambda _, begin, end: misalignment_all_pairs(
                 begin, end, position, heading, radius, box, out
             ),
         )
         return
     work = new_workspace(agents, columns * rows)
-    sort_by_cell(position, heading, columns, rows, corner, scale, work)
+    start, cell, *sorted_agents, _ = work
+    cursor = np.empty((parts, columns * rows), np.int32)
+    parallel.divide(
+        agents,
+        parts,
+        lambda part, begin, end: find_cells(
+            begin, end, position, columns, rows, corner, scale, cell, cursor[part]
+        ),
+    )
+    start_cells(cursor, start)
+    parallel.divide(
+        agents,
+        parts,
+        lambda part, begin, end: place_agents(
+            begin, end, position, heading, cell, cursor[part], *sorted_agents
+        ),
+    )
     parallel.divide(
         rows,
         parts,
-        lambda begin, end: misalignment_rows(begin, end, radius, box, columns, rows, work, out),
+        lambda _, begin, end: misalignment_rows(begin, end, radius, box, columns, rows, work, out),
     )
 
 
@@ -104,13 +125,15 @@ def _misalignment_large(position, heading, radius, box, out, parts):
 def misalignment_runs(position, heading, radius, box, out):
     """Misalignment for every run in turn."""
     runs, agents = heading.shape
-    work = new_workspace(agents, cells_per_axis(agents) ** 2)
+    most = cells_per_axis(agents) ** 2
+    cursor = np.empty(most, np.int32)
+    work = new_workspace(agents, most)
     for r in range(runs):
         columns, rows, corner, scale = cell_grid(position[r], radius, box)
         if wraps_onto_itself(columns, rows, box):
             misalignment_all_pairs(0, agents, position[r], heading[r], radius, box, out[r])
         else:
-            sort_by_cell(position[r], heading[r], columns, rows, corner, scale, work)
+            sort_by_cell(position[r], heading[r], columns, rows, corner, scale, cursor, work)
             misalignment_rows(0, rows, radius, box, columns, rows, work, out[r])
 
 
@@ -150,7 +173,7 @@ def cell_grid(position, radius, box):
 @kernel
 def new_workspace(agents, cells):
     """Memory for one swarm in cell order, about 60 bytes an agent."""
-    start = np.empty(cells + 2, np.int32)
+    start = np.empty(cells + 1, np.int32)
     cell = np.empty(agents, np.int32)
     order = np.empty(agents, np.int32)
     place = np.empty((2, agents), np.float64)
@@ -169,50 +192,53 @@ def fixed_point_scale(agents):
 
 
 @kernel
-def assign_cells(position, columns, rows, corner, scale, start, cell):
-    """Each agent's cell, and a cursor for each: start[k + 1] is where cell k is to be filled."""
-    agents = np.uint64(position.shape[0])
-    cells = np.uint64(columns * rows)
+def sort_by_cell(position, heading, columns, rows, corner, scale, cursor, work):
+    """Counting sort: copy places and directions of the agents into the order of their cells."""
+    start, cell, order, place, direction, _ = work
+    agents = heading.shape[0]
+    cells = cursor[: columns * rows]
+    find_cells(0, agents, position, columns, rows, corner, scale, cell, cells)
+    start_cells(cells.reshape((1, columns * rows)), start)
+    place_agents(0, agents, position, heading, cell, cells, order, place, direction)
+
+
+@kernel
+def find_cells(begin, end, position, columns, rows, corner, scale, cell, count):
+    """The cell of each of the agents begin..end, and how many of them are in each cell."""
     last_column = np.int32(columns - 1)
     last_row = np.int32(rows - 1)
-    for i in range(agents):
+    for i in range(np.uint64(begin), np.uint64(end)):
         column = np.int32((position[i, 0] - corner[0]) * scale[0])
         row = np.int32((position[i, 1] - corner[1]) * scale[1])
         column = min(max(column, np.int32(0)), last_column)
         row = min(max(row, np.int32(0)), last_row)
         cell[i] = row * np.int32(columns) + column
-    for k in range(cells + np.uint64(2)):
-        start[k] = 0
-    for i in range(agents):
-        start[np.uint64(cell[i]) + np.uint64(2)] += np.int32(1)
-    for k in range(np.uint64(2), cells + np.uint64(2)):
-        start[k] += start[k - np.uint64(1)]
+    for k in range(np.uint64(columns * rows)):
+        count[k] = 0
+    for i in range(np.uint64(begin), np.uint64(end)):
+        count[np.uint64(cell[i])] += np.int32(1)
 
 
 @kernel
-def by_cell_runs(position, radius, box, out):
-    """The agents of every run in the order of their cells."""
-    runs, agents = out.shape
-    start = np.empty(cells_per_axis(agents) ** 2 + 2, np.int32)
-    cell = np.empty(agents, np.int32)
-    for r in range(runs):
-        columns, rows, corner, scale = cell_grid(position[r], radius, box)
-        assign_cells(position[r], columns, rows, corner, scale, start, cell)
-        for i in range(agents):
-            k = cell[i] + 1
-            out[r, start[k]] = i
-            start[k] += 1
+def start_cells(cursor, start):
+    """Turn counts (parts, cells) into where each part is to put its agents of each cell.
 
-
-@kernel
-def sort_by_cell(position, heading, columns, rows, corner, scale, work):
-    """Counting sort: copy places and directions of the agents into the order of their cells.
-
-    Afterwards start[k] is where cell k begins and start[k + 1] where it ends.
+    Cell k has the places start[k] up to start[k + 1].
     """
-    start, cell, order, place, direction, _ = work
-    assign_cells(position, columns, rows, corner, scale, start, cell)
-    agents = np.uint64(heading.shape[0])
+    parts, cells = cursor.shape
+    total = np.int32(0)
+    for k in range(np.uint64(cells)):
+        start[k] = total
+        for part in range(np.uint64(parts)):
+            here = cursor[part, k]
+            cursor[part, k] = total
+            total += here
+    start[np.uint64(cells)] = total
+
+
+@kernel
+def place_agents(begin, end, position, heading, cell, cursor, order, place, direction):
+    """Copy the agents begin..end to their places in cell order."""
     units = fixed_point_scale(heading.shape[0])
     sines = np.empty(BLOCK)
     cosines = np.empty(BLOCK)
@@ -220,21 +246,40 @@ def sort_by_cell(position, heading, columns, rows, corner, scale, work):
     ys = place[1]
     us = direction[0]
     vs = direction[1]
-    for begin in range(np.uint64(0), agents, np.uint64(BLOCK)):
-        size = min(np.uint64(BLOCK), agents - begin)
-        block = heading[begin : begin + size]
+    for first in range(np.uint64(begin), np.uint64(end), np.uint64(BLOCK)):
+        size = min(np.uint64(BLOCK), np.uint64(end) - first)
+        block = heading[first : first + size]
         for i in range(size):
             sines[i], cosines[i] = elementary.sincos(block[i])
         for i in range(size):
-            j = begin + i
-            k = np.uint64(cell[j]) + np.uint64(1)
-            p = np.uint64(start[k])
-            start[k] += np.int32(1)
+            j = first + i
+            k = np.uint64(cell[j])
+            p = np.uint64(cursor[k])
+            cursor[k] += np.int32(1)
             order[p] = np.int32(j)
             xs[p] = position[j, 0]
             ys[p] = position[j, 1]
             us[p] = np.int64(cosines[i] * units)
             vs[p] = np.int64(sines[i] * units)
+
+
+@kernel
+def by_cell_runs(position, radius, box, out):
+    """The agents of every run in the order of their cells."""
+    runs, agents = out.shape
+    most = cells_per_axis(agents) ** 2
+    start = np.empty(most + 1, np.int32)
+    cell = np.empty(agents, np.int32)
+    cursor = np.empty(most, np.int32)
+    for r in range(runs):
+        columns, rows, corner, scale = cell_grid(position[r], radius, box)
+        cells = cursor[: columns * rows]
+        find_cells(0, agents, position[r], columns, rows, corner, scale, cell, cells)
+        start_cells(cells.reshape((1, columns * rows)), start)
+        for i in range(agents):
+            k = cell[i]
+            out[r, cells[k]] = i
+            cells[k] += 1
 
 
 @inlined
@@ -421,18 +466,16 @@ def advance_agents(begin, end, position, heading, turn, noise, speed, box, new_p
 
 
 @kernel
-def order_runs(heading, out):
-    """Length of the mean heading vector of each run."""
-    agents = heading.shape[1]
-    units = fixed_point_scale(agents)
+def add_headings(begin, end, heading, sums):
+    """Fixed-point sums of the heading vectors of agents begin..end of each run."""
+    units = fixed_point_scale(heading.shape[1])
     for r in range(heading.shape[0]):
         row = heading[r]
         u = np.int64(0)
         v = np.int64(0)
-        for i in range(np.uint64(agents)):
+        for i in range(np.uint64(begin), np.uint64(end)):
             sine, cosine = elementary.sincos(row[i])
             u += np.int64(cosine * units)
             v += np.int64(sine * units)
-        x = float(u) / units / agents
-        y = float(v) / units / agents
-        out[r] = math.sqrt(x * x + y * y)
+        sums[r, 0] = u
+        sums[r, 1] = v

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from swarmdp import kernels
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels
-from swarmdp.model import Field, State
+from swarmdp.model import Field, State, reordered
 from swarmdp.streams import Stream
 from swarmdp.systems.checks import check_integer
 
@@ -82,7 +82,7 @@ class Ising:
         up = rng.uniform() < (1 + self.magnetisation) / 2
         return {
             "site": rng.permutation(),
-            "spin": np.where(up, np.int8(1), np.int8(-1)),
+            "spin": np.int8(2) * up.view(np.int8) - np.int8(1),
         }
 
     def observe(self, state: State) -> NDArray[np.unsignedinteger]:
@@ -139,7 +139,7 @@ class Ising:
         np.put_along_axis(order, site, np.arange(self.n_agents, dtype=site.dtype)[None], axis=1)
         return {
             "site": np.broadcast_to(self._sites, site.shape),
-            "spin": np.take_along_axis(state["spin"], order, axis=1),
+            "spin": reordered(state["spin"], order),
         }, order
 
     @cached_property

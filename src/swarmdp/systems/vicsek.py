@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from swarmdp import kernels
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Angles
-from swarmdp.model import Field, State
+from swarmdp.model import Field, State, reordered
 from swarmdp.streams import Stream
 from swarmdp.systems.checks import check_integer, check_number
 
@@ -118,10 +118,7 @@ class Vicsek:
         if self.n_agents < REARRANGE_FROM or self.nearest is not None or step % REARRANGE_EVERY:
             return None
         order = kernels.vicsek.by_cell(state["position"], self.radius, self._period)
-        return {
-            "position": np.take_along_axis(state["position"], order[:, :, None], axis=1),
-            "heading": np.take_along_axis(state["heading"], order, axis=1),
-        }, order
+        return {name: reordered(array, order) for name, array in state.items()}, order
 
     @property
     def _period(self) -> float:
