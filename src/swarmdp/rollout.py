@@ -136,7 +136,7 @@ def rollout(
     _check_memory(recorders, probe, runs, steps)
     for recorder in recorders:
         recorder.allocate(probe, runs, steps)
-    _run_all(simulation, recorders, runs, probe.nbytes, _thread_count(threads), progress)
+    _run_all(simulation, recorders, runs, probe.nbytes, thread_count(threads), progress)
     return Trajectory(
         {name: v for recorder in recorders for name, v in recorder.variables().items()},
         system=type(system).__name__,
@@ -475,7 +475,8 @@ def _check_count(name: str, value: int, least: int) -> None:
         raise InvalidInput(f"{name} must be at least {least} and below 2**32, got {value}")
 
 
-def _thread_count(threads: int | None) -> int:
+def thread_count(threads: int | None = None) -> int:
+    """The threads to use: as given, or SWARMDP_THREADS, or all cores."""
     if threads is None:
         given = os.environ.get("SWARMDP_THREADS")
         if given is None:

@@ -52,3 +52,10 @@ def kernel(function: Function) -> Function:
 def inlined(function: Function) -> Function:
     """Compile a small function into each kernel that calls it, so that loops vectorise."""
     return numba.njit(inline="always", error_model="numpy")(function)  # type: ignore[no-any-return]
+
+
+def cache_directory(compiled: Callable[..., Any]) -> str:
+    """Where a kernel's machine code is kept."""
+    cache = getattr(compiled, "_cache", None)
+    path = getattr(cache, "cache_path", None)
+    return str(path) if path else "nowhere: no directory can be written to"

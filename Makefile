@@ -1,0 +1,45 @@
+# Two commands do it all on a fresh machine: `make run` and `make test`.
+PYTHON ?= python3.11
+BIN := .venv/bin
+
+.PHONY: help setup run test check bench lock clean
+
+help:
+	@echo "make run    set up, simulate the expert swarm and draw it (runs/vicsek)"
+	@echo "make test   set up and run all tests"
+	@echo "make check  ruff, mypy --strict, import contracts"
+	@echo "make bench  measure the simulator against its peers (several minutes)"
+	@echo "make setup  create .venv and install what requirements.lock pins"
+	@echo "make lock   renew requirements.lock from pyproject.toml (needs uv)"
+	@echo "make clean  remove .venv and caches"
+
+setup: .venv/installed
+
+.venv/installed: requirements.lock pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+run: setup
+	$(BIN)/swarmdp simulate vicsek -o runs/vicsek
+
+test: setup
+	$(BIN)/python -m pytest
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: setup
+	$(BIN)/swarmdp bench -o runs/bench
+
+lock:
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+		--no-annotate --no-header --extra dev --extra bench pyproject.toml -o requirements.lock
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	find src tests -name __pycache__ -type d -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Figures of swarms; the only place that draws."""
