@@ -480,8 +480,10 @@ def thread_count(threads: int | None = None) -> int:
     if threads is None:
         given = os.environ.get("SWARMDP_THREADS")
         if given is None:
-            return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (
-                os.cpu_count() or 1
+            return (
+                len(os.sched_getaffinity(0))
+                if hasattr(os, "sched_getaffinity")
+                else (os.cpu_count() or 1)
             )
         if not given.isdigit() or int(given) < 1:
             raise InvalidInput(f"SWARMDP_THREADS must be a positive integer, got {given!r}")

@@ -32,9 +32,7 @@ class Variable:
 
     def __post_init__(self) -> None:
         if self.values.ndim != len(self.axes):
-            raise InvalidInput(
-                f"axes {self.axes} do not fit an array of shape {self.values.shape}"
-            )
+            raise InvalidInput(f"axes {self.axes} do not fit an array of shape {self.values.shape}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,6 +26,7 @@ LANES = 8  # candidates are padded to a multiple of this many
 FAR = 1e150  # coordinate of a padding candidate; its square is finite and beyond every radius
 BLOCK = 512  # agents whose sines and cosines are computed at a time
 CELL_MARGIN = 1 - 1e-12  # agents within the radius are in adjacent cells even after rounding
+CANCELLED = 1e-9  # headings whose sum is shorter than this have no mean
 TWO_PI = 2 * math.pi
 
 
@@ -282,6 +283,23 @@ def by_cell_runs(position, radius, box, out):
             cells[k] += 1
 
 
+@kernel
+def least_sum(agents):
+    """The fixed-point length below which a sum of headings has no direction."""
+    return np.int64(CANCELLED * fixed_point_scale(agents))
+
+
+@inlined
+def in_own_frame(own_u, own_v, u, v, least):
+    """The vector (u, v) across and along an agent's own heading; headings that cancel out are 0."""
+    cancelled = abs(u) + abs(v) < least
+    x = float(own_u if cancelled else u)
+    y = float(own_v if cancelled else v)
+    across = float(own_u) * y - float(own_v) * x
+    along = float(own_u) * x + float(own_v) * y
+    return across, along
+
+
 @inlined
 def copy_segment(begin, end, shift_x, shift_y, place, direction, near, near_direction, n):
     """Append the sorted agents begin..end, shifted, to the n candidates; return their number."""
@@ -303,7 +321,9 @@ def copy_segment(begin, end, shift_x, shift_y, place, direction, near, near_dire
 
 
 @kernel
-def gather_candidates(column, row, columns, rows, box, start, place, direction, near, near_direction):
+def gather_candidates(
+    column, row, columns, rows, box, start, place, direction, near, near_direction
+):
     """Copy the agents of a cell and the eight around it into the buffers, padded; return the size."""
     n = np.uint64(0)
     for d in range(-1, 2):
@@ -317,14 +337,41 @@ def gather_candidates(column, row, columns, rows, box, start, place, direction, 
         first = r * columns
         low = max(column - 1, 0)
         high = min(column + 1, columns - 1)
-        n = copy_segment(start[first + low], start[first + high + 1], 0.0, shift_y,
-                         place, direction, near, near_direction, n)
+        n = copy_segment(
+            start[first + low],
+            start[first + high + 1],
+            0.0,
+            shift_y,
+            place,
+            direction,
+            near,
+            near_direction,
+            n,
+        )
         if box > 0.0 and column == 0:
-            n = copy_segment(start[first + columns - 1], start[first + columns], -box, shift_y,
-                             place, direction, near, near_direction, n)
+            n = copy_segment(
+                start[first + columns - 1],
+                start[first + columns],
+                -box,
+                shift_y,
+                place,
+                direction,
+                near,
+                near_direction,
+                n,
+            )
         if box > 0.0 and column == columns - 1:
-            n = copy_segment(start[first], start[first + 1], box, shift_y,
-                             place, direction, near, near_direction, n)
+            n = copy_segment(
+                start[first],
+                start[first + 1],
+                box,
+                shift_y,
+                place,
+                direction,
+                near,
+                near_direction,
+                n,
+            )
     padded = (n + np.uint64(LANES - 1)) // np.uint64(LANES) * np.uint64(LANES)
     for j in range(n, padded):
         near[0, j] = FAR
@@ -369,6 +416,7 @@ def misalignment_rows(begin_row, end_row, radius, box, columns, rows, work, out)
     along = mean[1]
     square = radius * radius
     zero = np.int64(0)
+    least = least_sum(agents)
     for row in range(begin_row, end_row):
         for column in range(columns):
             k = row * columns + column
@@ -376,8 +424,9 @@ def misalignment_rows(begin_row, end_row, radius, box, columns, rows, work, out)
             end = np.uint64(start[k + 1])
             if begin == end:
                 continue
-            n = gather_candidates(column, row, columns, rows, box, start,
-                                  place, direction, near, near_direction)
+            n = gather_candidates(
+                column, row, columns, rows, box, start, place, direction, near, near_direction
+            )
             for i in range(begin, end):
                 x = xs[i]
                 y = ys[i]
@@ -389,9 +438,7 @@ def misalignment_rows(begin_row, end_row, radius, box, columns, rows, work, out)
                     within = dx * dx + dy * dy <= square
                     u += bu[j] if within else zero
                     v += bv[j] if within else zero
-                # The mean direction, in the frame in which the agent's own heading is the x axis.
-                across[i] = float(us[i]) * float(v) - float(vs[i]) * float(u)
-                along[i] = float(us[i]) * float(u) + float(vs[i]) * float(v)
+                across[i], along[i] = in_own_frame(us[i], vs[i], u, v, least)
     first = np.uint64(start[begin_row * columns])
     last = np.uint64(start[end_row * columns])
     for i in range(first, last):
@@ -415,6 +462,7 @@ def misalignment_all_pairs(begin, end, position, heading, radius, box, out):
         u[j] = np.int64(cosine * units)
         v[j] = np.int64(sine * units)
     square = radius * radius
+    least = least_sum(agents)
     for i in range(begin, end):
         sum_u = np.int64(0)
         sum_v = np.int64(0)
@@ -426,8 +474,7 @@ def misalignment_all_pairs(begin, end, position, heading, radius, box, out):
             within = dx * dx + dy * dy <= square
             sum_u += u[j] if within else np.int64(0)
             sum_v += v[j] if within else np.int64(0)
-        across = float(u[i]) * float(sum_v) - float(v[i]) * float(sum_u)
-        along = float(u[i]) * float(sum_u) + float(v[i]) * float(sum_v)
+        across, along = in_own_frame(u[i], v[i], sum_u, sum_v, least)
         out[i] = elementary.atan2(across, along)
 
 
@@ -440,7 +487,9 @@ def wrap(value, low, period):
 
 
 @kernel
-def advance_agents(begin, end, position, heading, turn, noise, speed, box, new_position, new_heading):
+def advance_agents(
+    begin, end, position, heading, turn, noise, speed, box, new_position, new_heading
+):
     """The transition of agents begin..end of the flattened batch."""
     step = np.empty((BLOCK, 2))
     for first in range(np.uint64(begin), np.uint64(end), np.uint64(BLOCK)):

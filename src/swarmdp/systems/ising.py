@@ -154,7 +154,10 @@ class Ising:
         along = []
         for size in self.shape:
             place = np.arange(size)
-            last, first = np.minimum(place + self.reach, size - 1), np.maximum(place - self.reach, 0)
+            last, first = (
+                np.minimum(place + self.reach, size - 1),
+                np.maximum(place - self.reach, 0),
+            )
             full = 2 * self.reach + 1
             along.append(np.full(size, full) if self.periodic else last - first + 1)
         dtype = kernels.ising.energy_dtype(self.reach + 1)

@@ -1,0 +1,47 @@
+import numpy as np
+import pytest
+
+from swarmdp import Ising
+from swarmdp.kernels import ising, parallel
+from tests import oracles
+
+
+@pytest.mark.parametrize("periodic", [False, True])
+@pytest.mark.parametrize("reach", [1, 2, 3])
+@pytest.mark.parametrize("shape", [(7, 7), (7, 11), (40, 9), (13, 33)])
+def test_local_energy(shape: tuple[int, int], reach: int, periodic: bool) -> None:
+    rng = np.random.default_rng(0)
+    spin = rng.choice(np.array([-1, 1], np.int8), (3, *shape))
+    spin[1] = 1
+    window = Ising(shape, reach, periodic)._window
+    found = ising.local_energy(spin, window, reach, periodic)
+    for r in range(3):
+        np.testing.assert_array_equal(found[r], oracles.local_energy(spin[r], reach, periodic))
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 5), (2, 3), (4, 1)])
+def test_open_grids_smaller_than_the_neighbourhood(shape: tuple[int, int]) -> None:
+    spin = np.random.default_rng(1).choice(np.array([-1, 1], np.int8), (1, *shape))
+    found = ising.local_energy(spin, Ising(shape)._window, 2, False)
+    np.testing.assert_array_equal(found[0], oracles.local_energy(spin[0], 2, False))
+
+
+@pytest.mark.parametrize("reach", [5, 6, 7, 8, 100])
+def test_wide_neighbourhoods_do_not_overflow(reach: int) -> None:
+    shape = (2 * reach + 1, 2 * reach + 3)
+    up = np.ones((1, *shape), np.int8)
+    up[0, reach, reach] = -1
+    found = ising.local_energy(up, Ising(shape, reach, periodic=True)._window, reach, True)
+    assert found[0, reach, reach] == (2 * reach + 1) ** 2 - 1
+    assert found.sum() == 2 * ((2 * reach + 1) ** 2 - 1)
+
+
+def test_a_shared_large_grid_gives_the_same_energies() -> None:
+    shape = (700, 1300)
+    spin = np.random.default_rng(2).choice(np.array([-1, 1], np.int8), (2, *shape))
+    window = Ising(shape)._window
+    alone = ising.local_energy(spin, window, 2, False)
+    with parallel.budget(2):
+        assert parallel.shares(spin[0].size // 20) == 2
+        shared = ising.local_energy(spin, window, 2, False)
+    np.testing.assert_array_equal(shared, alone)

@@ -1,0 +1,42 @@
+import math
+
+import numpy as np
+import pytest
+
+from swarmdp.kernels import tabular
+from tests import oracles
+
+
+@pytest.mark.parametrize("bins", [1, 2, 7, 36])
+def test_angle_index(bins: int) -> None:
+    rng = np.random.default_rng(0)
+    angles = rng.uniform(-math.pi, math.pi, (3, 1000))
+    np.testing.assert_array_equal(
+        tabular.angle_index(angles, bins), oracles.angle_index(angles, bins)
+    )
+
+
+def test_angle_index_at_the_ends_of_the_circle() -> None:
+    angles = np.array([[-math.pi, math.pi, 0.0, math.radians(4.999), math.radians(-4.999)]])
+    np.testing.assert_array_equal(tabular.angle_index(angles, 36), [[0, 0, 18, 18, 18]])
+
+
+def test_look_up() -> None:
+    rng = np.random.default_rng(1)
+    table = rng.random((3, 10))
+    index = rng.integers(10, size=(6, 50)).astype(np.int32)
+    rows = np.arange(6) % 3
+    np.testing.assert_array_equal(
+        tabular.look_up(index, table, rows), table[rows[:, None], index]
+    )
+
+
+def test_count() -> None:
+    index = np.random.default_rng(2).integers(5, size=(4, 1000)).astype(np.uint8)
+    expected = [np.bincount(row, minlength=7) for row in index]
+    np.testing.assert_array_equal(tabular.count(index, 7), expected)
+
+
+def test_total() -> None:
+    values = np.random.default_rng(3).integers(256, size=(3, 100_001)).astype(np.uint8)
+    np.testing.assert_array_equal(tabular.total(values), values.sum(axis=1, dtype=np.int64))

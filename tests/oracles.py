@@ -1,0 +1,99 @@
+"""The kernels once more, in plain NumPy and Python, as slowly and as plainly as possible."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def philox(counter: tuple[int, ...], key: tuple[int, ...]) -> list[int]:
+    """Philox4x32-10 in Python integers."""
+    c, (k0, k1) = list(counter), key
+    for _ in range(10):
+        p0, p1 = c[0] * 0xD2511F53, c[2] * 0xCD9E8D57
+        c = [
+            (p1 >> 32) ^ c[1] ^ k0,
+            p1 & 0xFFFFFFFF,
+            (p0 >> 32) ^ c[3] ^ k1,
+            p0 & 0xFFFFFFFF,
+        ]
+        k0, k1 = (k0 + 0x9E3779B9) & 0xFFFFFFFF, (k1 + 0xBB67AE85) & 0xFFFFFFFF
+    return c
+
+
+def random_words(seed: int, run: int, step: int, draw: int, agent: int) -> list[int]:
+    """The block of random bits with these coordinates."""
+    return philox((agent, run, step, draw), (seed & 0xFFFFFFFF, seed >> 32))
+
+
+def uniform(words: list[int]) -> float:
+    """53 bits in [0, 1)."""
+    return ((words[0] << 21) + (words[1] >> 11)) / 2**53
+
+
+def normal(words: list[int]) -> float:
+    """Box and Muller."""
+    radius = math.sqrt(-2 * math.log((words[0] + (words[1] + 0.5) / 2**32) / 2**32))
+    return radius * math.cos(2 * math.pi * uniform(words[2:]))
+
+
+def neighbours(position: Floats, radius: float, box: float) -> NDArray[np.bool_]:
+    """Which agents (agents, agents) are within the radius of which, themselves included."""
+    offset = position[None, :, :] - position[:, None, :]
+    if box:
+        offset -= box * np.round(offset / box)
+    inside: NDArray[np.bool_] = (offset**2).sum(axis=2) <= radius**2
+    return inside
+
+
+def misalignment(heading: Floats, near: NDArray[np.bool_]) -> Floats:
+    """From each agent's heading to the circular mean heading of those near it."""
+    vector = np.exp(1j * heading)
+    return np.angle((near * vector[None, :]).sum(axis=1) * np.conj(vector))
+
+
+def wrap(value: Floats, low: float, period: float) -> Floats:
+    """Shift by whole periods into [low, low + period)."""
+    return (value - low) % period + low
+
+
+def advance(
+    position: Floats, heading: Floats, turn: Floats, noise: Floats, speed: float, box: float
+) -> tuple[Floats, Floats]:
+    """Move with the heading before the turn, then turn."""
+    moved = position + speed * np.stack([np.cos(heading), np.sin(heading)], axis=-1)
+    turned = wrap(heading + turn + noise, -math.pi, 2 * math.pi)
+    return (wrap(moved, 0.0, box) if box else moved), turned
+
+
+def order(heading: Floats) -> Floats:
+    """Length of the mean heading vector."""
+    mean: Floats = np.abs(np.exp(1j * heading).mean(axis=-1))
+    return mean
+
+
+def local_energy(spin: NDArray[Any], reach: int, periodic: bool) -> NDArray[np.int64]:
+    """Neighbours of opposite spin of each site (rows, columns), by visiting all of them."""
+    rows, columns = spin.shape
+    energy = np.zeros(spin.shape, np.int64)
+    for y in range(rows):
+        for x in range(columns):
+            for dy in range(-reach, reach + 1):
+                for dx in range(-reach, reach + 1):
+                    j, i = y + dy, x + dx
+                    if periodic:
+                        j, i = j % rows, i % columns
+                    elif not (0 <= j < rows and 0 <= i < columns):
+                        continue
+                    energy[y, x] += spin[j, i] != spin[y, x]
+    return energy
+
+
+def angle_index(angles: Floats, bins: int) -> NDArray[np.int64]:
+    """The nearest of the bins' centres, on the circle."""
+    centres = (np.arange(bins) - bins // 2) * (2 * math.pi / bins)
+    gap = np.abs(np.angle(np.exp(1j * (angles[..., None] - centres))))
+    return gap.argmin(axis=-1)
