@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from swarmdp.errors import FileError, InvalidInput, RecordingTooLarge, SwarmdpError
     from swarmdp.features import Angles, Levels
     from swarmdp.model import Field, Policy, Reward, System
-    from swarmdp.rollout import DiscountedFeatures, rollout
+    from swarmdp.simulation import DiscountedFeatures, rollout
     from swarmdp.streams import Stream, Streams
     from swarmdp.systems.ising import Ising
     from swarmdp.systems.vicsek import Vicsek
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Angles": "swarmdp.features",
-    "DiscountedFeatures": "swarmdp.rollout",
+    "DiscountedFeatures": "swarmdp.simulation",
     "Field": "swarmdp.model",
     "FileError": "swarmdp.errors",
     "InvalidInput": "swarmdp.errors",
@@ -37,7 +37,7 @@ _HOMES = {
     "Trajectory": "swarmdp.trajectory",
     "Vicsek": "swarmdp.systems.vicsek",
     "load": "swarmdp.trajectory",
-    "rollout": "swarmdp.rollout",
+    "rollout": "swarmdp.simulation",
 }
 _MODULES = ("features", "testing")
 

@@ -177,7 +177,7 @@ def _simulate(
     from swarmdp import files
     from swarmdp.errors import InvalidInput
     from swarmdp.model import settings_of
-    from swarmdp.rollout import rollout
+    from swarmdp.simulation import rollout
 
     if not 1 <= options.save_runs <= options.runs:
         raise InvalidInput(
@@ -314,7 +314,7 @@ def _info(options: argparse.Namespace) -> None:
 
     from swarmdp.kernels import streams
     from swarmdp.kernels.compile import cache_directory
-    from swarmdp.rollout import thread_count
+    from swarmdp.simulation import thread_count
 
     packages = ("numpy", "numba", "scipy", "xarray", "h5netcdf", "matplotlib")
     rows = {

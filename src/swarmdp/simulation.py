@@ -27,6 +27,7 @@ PROGRESS_SECONDS = 0.1
 
 Measure = Callable[[State], NDArray[Any]]
 Progress = Callable[[int, int], None]
+Agents = NDArray[np.int32] | None  # which agent is where (runs, agents); None in their own order
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,16 +169,18 @@ class _Simulation:
         state = system.initial(streams.at(0, Purpose.INITIAL))
         to_the_end = any(recorder.needs_observations for recorder in recorders)
         arrange = system.arrange if isinstance(system, Arranging) else None
+        agents = None
         for step in range(self.steps + 1):
             if arrange is not None and (better := arrange(state, step)) is not None:
                 state, order = better
                 streams = streams.rearranged(order)
+                agents = streams.agents
             last = step == self.steps
             observations = system.observe(state) if to_the_end or not last else None
             actions = None if last else self.act(observations, runs)
             moment = Moment(system, step, state, observations, actions)
             for recorder in recorders:
-                recorder.write(runs, streams.agents, moment)
+                recorder.write(runs, agents, moment)
             if actions is not None:
                 state = system.transition(state, actions, streams.at(step, Purpose.TRANSITION))
                 after_step()
@@ -215,8 +218,8 @@ class _Recorder(Protocol):
     def allocate(self, probe: Moment, runs: int, steps: int) -> None:
         """Make room."""
 
-    def write(self, runs: NDArray[np.int64], agents: NDArray[np.int32], moment: Moment) -> None:
-        """Keep this moment of these runs; agents (runs or 1, agents) says who is where."""
+    def write(self, runs: NDArray[np.int64], agents: Agents, moment: Moment) -> None:
+        """Keep this moment of these runs."""
 
     def variables(self) -> dict[str, Variable]:
         """What was kept."""
@@ -257,8 +260,7 @@ class _AgentRecorder:
                 field.description,
             )
 
-    def write(self, runs: NDArray[np.int64], agents: NDArray[np.int32], moment: Moment) -> None:
-        in_own_order = agents.shape[0] == 1
+    def write(self, runs: NDArray[np.int64], agents: Agents, moment: Moment) -> None:
         for name, array in self._arrays(moment).items():
             if array is None:
                 continue
@@ -268,7 +270,7 @@ class _AgentRecorder:
                 continue
             chunk = kept.values[runs[0] : runs[-1] + 1]
             target = chunk if constant else chunk[:, moment.time]
-            if in_own_order:
+            if agents is None:
                 target[...] = array
             else:
                 target[np.arange(len(runs))[:, None], agents] = array
@@ -300,7 +302,7 @@ class _MeasureRecorder:
             np.empty((runs, steps + 1, *value.shape[1:]), value.dtype), ("run", "time", *inner)
         )
 
-    def write(self, runs: NDArray[np.int64], agents: NDArray[np.int32], moment: Moment) -> None:
+    def write(self, runs: NDArray[np.int64], agents: Agents, moment: Moment) -> None:
         assert self._kept is not None
         self._kept.values[runs[0] : runs[-1] + 1, moment.time] = self._measure(moment.state)
 
@@ -330,7 +332,7 @@ class _ReductionRecorder:
     def allocate(self, probe: Moment, runs: int, steps: int) -> None:
         self._total = np.zeros((runs, self._reduction.size(probe.system)))
 
-    def write(self, runs: NDArray[np.int64], agents: NDArray[np.int32], moment: Moment) -> None:
+    def write(self, runs: NDArray[np.int64], agents: Agents, moment: Moment) -> None:
         self._reduction.add(self._total[runs[0] : runs[-1] + 1], moment)
 
     def variables(self) -> dict[str, Variable]:

@@ -1,0 +1,300 @@
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import swarmdp
+from swarmdp import DiscountedFeatures, InvalidInput, Policy, RecordingTooLarge, Stream
+from swarmdp.model import State
+from swarmdp.simulation import thread_count
+from swarmdp.streams import Purpose, Streams
+
+VICSEK = swarmdp.Vicsek(n_agents=60)
+ISING = swarmdp.Ising((12, 15))
+
+
+def rollout_by_hand(system: Any, steps: int, seed: int, run: int) -> list[State]:
+    """The loop of the paper for one run, without any machinery."""
+    streams = Streams.of(seed, [run], system.n_agents)
+    state = system.initial(streams.at(0, Purpose.INITIAL))
+    states = [state]
+    for step in range(steps):
+        actions = system.expert(system.observe(state))
+        state = system.transition(state, actions, streams.at(step, Purpose.TRANSITION))
+        states.append(state)
+    return states
+
+
+@pytest.mark.parametrize("system", [VICSEK, ISING], ids=["vicsek", "ising"])
+def test_states_are_those_of_the_plain_loop(system: Any) -> None:
+    trajectory = swarmdp.rollout(system, system.expert, steps=6, runs=3, seed=9)
+    for run in range(3):
+        for time, state in enumerate(rollout_by_hand(system, 6, 9, run)):
+            for name, array in state.items():
+                constant = system.fields[name].constant
+                found = trajectory[name][run] if constant else trajectory[name][run, time]
+                np.testing.assert_array_equal(found, array[0])
+
+
+@pytest.mark.parametrize("system", [VICSEK, ISING], ids=["vicsek", "ising"])
+def test_same_bits_for_every_batch_and_number_of_threads(
+    system: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = swarmdp.rollout(system, system.expert, steps=8, runs=64, seed=3, threads=1)
+    run_bytes = sum(a.nbytes for a in whole.values()) // 64 // 9
+    for batch in (1, 7, 64):
+        for threads in (1, 2):
+            monkeypatch.setattr("swarmdp.simulation.CHUNK_BYTES", batch * 2 * run_bytes)
+            again = swarmdp.rollout(
+                system, system.expert, steps=8, runs=64, seed=3, threads=threads
+            )
+            for name in whole:
+                np.testing.assert_array_equal(again[name], whole[name])
+    few = swarmdp.rollout(system, system.expert, steps=8, runs=7, seed=3)
+    for name in whole:
+        np.testing.assert_array_equal(few[name], whole[name][:7])
+
+
+def test_a_large_swarm_gives_the_same_bits_on_two_threads_and_in_any_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    system = swarmdp.Vicsek(n_agents=45_000, radius=0.01, speed=0.01)
+    record = ["states", system.order, DiscountedFeatures(0.9)]
+    arranged = [
+        swarmdp.rollout(system, system.expert, steps=10, seed=4, record=record, threads=threads)
+        for threads in (1, 2)
+    ]
+    monkeypatch.setattr("swarmdp.systems.vicsek.REARRANGE_FROM", 10**9)
+    plain = swarmdp.rollout(system, system.expert, steps=10, seed=4, record=record, threads=1)
+    for name in plain:
+        for other in arranged:
+            np.testing.assert_array_equal(other[name], plain[name])
+
+
+def test_seeds_and_runs_differ() -> None:
+    one = swarmdp.rollout(VICSEK, VICSEK.expert, steps=1, runs=2, seed=1)["heading"]
+    two = swarmdp.rollout(VICSEK, VICSEK.expert, steps=1, runs=2, seed=2)["heading"]
+    assert not np.isin(one, two).any()
+    assert not np.isin(one[0], one[1]).any()
+
+
+def test_observations_actions_measures_and_reductions() -> None:
+    trajectory = swarmdp.rollout(
+        VICSEK,
+        VICSEK.expert,
+        steps=5,
+        runs=4,
+        seed=2,
+        record=["states", "observations", "actions", VICSEK.order, DiscountedFeatures(0.7)],
+    )
+    assert trajectory["observations"].shape == (4, 6, 60)
+    assert trajectory["actions"].shape == (4, 5, 60)
+    np.testing.assert_array_equal(trajectory["actions"], trajectory["observations"][:, :5])
+    np.testing.assert_array_equal(trajectory["order"], VICSEK.order(trajectory))
+    index = VICSEK.features.index(trajectory["observations"])
+    share = (index[..., None] == np.arange(36)).mean(axis=2)
+    expected = (0.7 ** np.arange(6)[:, None] * share).sum(axis=1)
+    np.testing.assert_allclose(trajectory["discounted_features"], expected, atol=1e-14)
+
+
+def test_observations_of_a_rearranged_swarm_are_in_the_agents_own_order() -> None:
+    trajectory = swarmdp.rollout(
+        ISING, ISING.expert, steps=3, runs=2, seed=5, record=["states", "observations", "actions"]
+    )
+    for time in range(4):
+        state = {"site": trajectory["site"], "spin": trajectory["spin"][:, time].copy()}
+        np.testing.assert_array_equal(trajectory["observations"][:, time], ISING.observe(state))
+    np.testing.assert_array_equal(trajectory["actions"], trajectory["observations"][:, :3] > 12)
+
+
+def test_recordings_can_be_named() -> None:
+    record = {"alignment": VICSEK.order, "mu": DiscountedFeatures(0.5), "seen": "observations"}
+    trajectory = swarmdp.rollout(VICSEK, VICSEK.expert, steps=1, seed=1, record=record)
+    assert set(trajectory) == set(record)
+
+
+def test_a_measure_may_return_several_values_for_each_run() -> None:
+    def mean_heading(state: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
+        angle = state["heading"]
+        return np.stack([np.cos(angle).mean(axis=1), np.sin(angle).mean(axis=1)], axis=1)
+
+    trajectory = swarmdp.rollout(VICSEK, VICSEK.expert, steps=4, runs=3, seed=1, record=mean_heading)
+    assert trajectory["mean_heading"].shape == (3, 5, 2)
+
+
+def test_zero_steps_give_the_initial_state() -> None:
+    trajectory = swarmdp.rollout(VICSEK, VICSEK.expert, steps=0, seed=1)
+    assert trajectory["heading"].shape == (1, 1, 60)
+
+
+def test_run_i_follows_replica_i_modulo_r() -> None:
+    keep_and_flip = Policy(np.stack([np.zeros(25, int), np.ones(25, int)]))
+    spin = swarmdp.rollout(ISING, keep_and_flip, steps=1, runs=4, seed=1)["spin"]
+    changed = (spin[:, 0] != spin[:, 1]).all(axis=1)
+    np.testing.assert_array_equal(changed, [False, True, False, True])
+    with pytest.raises(InvalidInput, match="multiple of the policy's 2 replicas, got 3"):
+        swarmdp.rollout(ISING, keep_and_flip, steps=1, runs=3, seed=1)
+
+
+def test_memory_does_not_grow_with_the_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    """10000 runs of states would take 9.7 GB; their order parameter takes 8 MB."""
+
+    class Little:
+        available = 100 * 2**20
+
+    monkeypatch.setattr("psutil.virtual_memory", lambda: Little)
+    system = swarmdp.Vicsek()
+    with pytest.raises(RecordingTooLarge, match=r"needs 4\.515 GiB, but 100 MiB"):
+        swarmdp.rollout(system, system.expert, steps=100, runs=10_000, seed=1)
+    trajectory = swarmdp.rollout(
+        system, system.expert, steps=1, runs=10_000, seed=1, record=system.order
+    )
+    assert trajectory["order"].shape == (10_000, 2)
+
+
+def test_a_recording_that_cannot_fit_is_refused_before_it_starts() -> None:
+    system = swarmdp.Vicsek(n_agents=100_000)
+    with pytest.raises(RecordingTooLarge, match="TiB.*record=vicsek.order"):
+        swarmdp.rollout(system, system.expert, steps=10**6, runs=100, seed=1)
+
+
+def test_progress_can_be_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("swarmdp.simulation.PROGRESS_SECONDS", 0.0)
+    for threads in (1, 2):
+        seen: list[tuple[int, int]] = []
+        swarmdp.rollout(
+            VICSEK,
+            VICSEK.expert,
+            steps=20,
+            runs=5,
+            seed=1,
+            threads=threads,
+            progress=lambda done, total, seen=seen: seen.append((done, total)),  # type: ignore[misc]
+        )
+        assert seen[-1] == (100, 100)
+        assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+        assert len(seen) > 20
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupt_stops_all_threads(threads: int) -> None:
+    def interrupt(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    before = threading.active_count()
+    system = swarmdp.Vicsek(n_agents=2000)
+    with pytest.raises(KeyboardInterrupt):
+        swarmdp.rollout(
+            system,
+            system.expert,
+            steps=10**5,
+            runs=50,
+            seed=1,
+            record=system.order,
+            threads=threads,
+            progress=interrupt,
+        )
+    assert threading.active_count() <= before + 2
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_error_in_the_policy_is_raised(threads: int) -> None:
+    calls = 0
+
+    def policy(observations: NDArray[np.float64]) -> NDArray[np.float64]:
+        nonlocal calls
+        calls += 1
+        if calls == 5:
+            raise RuntimeError("the fifth call fails")
+        return observations
+
+    with pytest.raises(RuntimeError, match="fifth call"):
+        swarmdp.rollout(VICSEK, policy, steps=50, runs=8, seed=1, threads=threads)
+
+
+class Broken:
+    """A system that is right but for what a test breaks."""
+
+    n_agents = 4
+    actions = np.array([0, 1])
+    features = swarmdp.Levels(2)
+
+    def initial(self, rng: Stream) -> State:
+        return {"x": rng.integers(2)}
+
+    def observe(self, state: State) -> NDArray[Any]:
+        return state["x"]
+
+    def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
+        return {"x": actions}
+
+    def policy(self, observations: NDArray[Any]) -> NDArray[Any]:
+        return observations
+
+
+def test_wrong_shapes_are_refused_at_once() -> None:
+    class WrongState(Broken):
+        def initial(self, rng: Stream) -> State:
+            return {"x": np.zeros(4)}
+
+    class WrongObservation(Broken):
+        def observe(self, state: State) -> NDArray[Any]:
+            return np.zeros((1, 3))
+
+    for system, message in (
+        (WrongState(), r"state 'x' of one run must be an array of shape \(1, 4, ...\)"),
+        (WrongObservation(), r"the observations of one run .* got shape \(1, 3\)"),
+    ):
+        with pytest.raises(InvalidInput, match=message):
+            swarmdp.rollout(system, system.policy, steps=1, seed=1)
+    with pytest.raises(InvalidInput, match=r"the policy's actions .* got float"):
+        swarmdp.rollout(Broken(), lambda o: 1.0, steps=1, seed=1)  # type: ignore[arg-type, return-value]
+    with pytest.raises(InvalidInput, match="the measure 'count'"):
+        swarmdp.rollout(
+            Broken(),
+            Broken().policy,
+            steps=1,
+            seed=1,
+            record={"count": lambda state: np.array(3)},
+        )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"steps": -1}, "steps must be at least 0"),
+        ({"steps": 1.5}, "steps must be an integer"),
+        ({"runs": 0}, "runs must be at least 1"),
+        ({"runs": True}, "runs must be an integer"),
+        ({"seed": -1}, "seed must be"),
+        ({"threads": 0}, "threads must be at least 1"),
+        ({"record": "state"}, 'record must be "states"'),
+        ({"record": 3}, 'record must be "states"'),
+    ],
+)
+def test_bad_arguments_are_refused(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        swarmdp.rollout(VICSEK, VICSEK.expert, **{"steps": 1, "seed": 1, **change})
+
+
+def test_what_is_not_a_system_or_policy_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="is not a system: it needs n_agents"):
+        swarmdp.rollout("vicsek", VICSEK.expert, steps=1, seed=1)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="the policy must be"):
+        swarmdp.rollout(VICSEK, 3, steps=1, seed=1)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="discount must be in"):
+        DiscountedFeatures(1.0)
+
+
+def test_threads_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SWARMDP_THREADS", "3")
+    assert thread_count() == 3
+    assert thread_count(5) == 5
+    monkeypatch.setenv("SWARMDP_THREADS", "many")
+    with pytest.raises(InvalidInput, match="SWARMDP_THREADS must be a positive integer"):
+        thread_count()
+    monkeypatch.delenv("SWARMDP_THREADS")
+    assert thread_count() >= 1
