@@ -15,8 +15,11 @@ ONE_OF_THEM = 7
 STEPS = 3
 EXCHANGE_RUNS = 400  # runs from which the initial distribution is judged
 EXCHANGE_AGENTS = 48  # agents that are compared with each other
+REPEATABLE = "same seed, same trajectory (hidden state?)"
 SHUFFLES = 100
 SIGMAS = 7.0  # how far beyond chance an asymmetry must be to be called one
+
+History = list[tuple[State, NDArray[Any], NDArray[Any]]]  # state, observations, actions at each time
 
 
 class ContractViolation(SwarmdpError, AssertionError):
@@ -42,8 +45,10 @@ def check_system(system: System, *, seed: int = 0, tolerance: float = 0.0) -> No
             "initial, observe and transition"
         )
     check = _Check(system, seed, tolerance)
+    if np.ndim(system.actions) != 1 or len(system.actions) == 0:
+        raise ContractViolation("shape: actions must be a non-empty one-dimensional array")
     history = check.simulate(np.arange(RUNS))
-    check.shapes(history)
+    check.constants(history)
     check.repeatable(history)
     check.independent_runs(history)
     check.homogeneous(history)
@@ -59,73 +64,91 @@ class _Check:
         self.seed = seed
         self.tolerance = tolerance
 
-    def simulate(self, runs: NDArray[np.int64]) -> list[tuple[State, NDArray[Any], NDArray[Any]]]:
+    def simulate(self, runs: NDArray[np.int64]) -> History:
         """A few steps with random actions: (state, observations, actions) at each time."""
         system = self.system
         streams = Streams.of(self.seed, runs, system.n_agents)
         state = system.initial(streams.at(0, Purpose.INITIAL))
-        history = []
-        for step in range(STEPS):
-            choice = streams.at(step, Purpose.POLICY).integers(len(system.actions))
-            actions = np.asarray(system.actions)[choice]
+        kinds = {name: (np.shape(array), np.result_type(array)) for name, array in state.items()}
+        history: History = []
+        for step in range(STEPS + 1):
+            self.state_shapes(state, kinds, step, (len(runs), system.n_agents))
             before = {name: np.array(array) for name, array in state.items()}
             observations = system.observe(state)
-            after = system.transition(state, actions, streams.at(step, Purpose.TRANSITION))
+            self.observation_shapes(observations, step, (len(runs), system.n_agents))
+            choice = streams.at(step, Purpose.POLICY).integers(len(system.actions))
+            actions = np.asarray(system.actions)[choice]
+            after, twice = (
+                system.transition(state, actions, streams.at(step, Purpose.TRANSITION))
+                for _ in range(2)
+            )
             self.same("observe and transition must not change their arguments", before, state)
+            self.same(f"{REPEATABLE}: transition twice", after, twice)
+            seen = {"observations": observations}
+            self.same(f"{REPEATABLE}: observe twice", seen, {"observations": system.observe(state)})
             history.append((before, observations, actions))
             state = after
-        history.append((state, system.observe(state), np.empty(0)))
         return history
 
-    def shapes(self, history: list[tuple[State, NDArray[Any], NDArray[Any]]]) -> None:
-        system = self.system
-        expected = (RUNS, system.n_agents)
-        if np.ndim(system.actions) != 1 or len(system.actions) == 0:
-            raise ContractViolation("shape: actions must be a non-empty one-dimensional array")
-        first = history[0][0]
-        for time, (state, observations, _) in enumerate(history):
-            if state.keys() != first.keys():
+    def state_shapes(
+        self,
+        state: State,
+        kinds: dict[str, tuple[tuple[int, ...], np.dtype[Any]]],
+        time: int,
+        expected: tuple[int, int],
+    ) -> None:
+        if state.keys() != kinds.keys():
+            raise ContractViolation(
+                f"shape: transition returned the arrays {sorted(state)}, "
+                f"initial the arrays {sorted(kinds)}"
+            )
+        for name, array in state.items():
+            what = f"shape: state {name!r} at time {time}"
+            if not isinstance(array, np.ndarray) or array.shape[:2] != expected:
                 raise ContractViolation(
-                    f"shape: transition returned the arrays {sorted(state)}, "
-                    f"initial the arrays {sorted(first)}"
+                    f"{what} must be an array (runs, agents, ...) = {expected}, "
+                    f"got {np.shape(array)}"
                 )
+            if (array.shape, array.dtype) != kinds[name]:
+                shape, dtype = kinds[name]
+                raise ContractViolation(
+                    f"{what} has become {array.dtype} {array.shape}, it was {dtype} {shape}"
+                )
+            if np.issubdtype(array.dtype, np.inexact) and not np.isfinite(array).all():
+                raise ContractViolation(f"range: state {name!r} is not finite at time {time}")
+
+    def observation_shapes(
+        self, observations: NDArray[Any], time: int, expected: tuple[int, int]
+    ) -> None:
+        if not isinstance(observations, np.ndarray) or observations.shape != expected:
+            raise ContractViolation(
+                f"shape: observations at time {time} must be an array {expected}, "
+                f"got {np.shape(observations)}"
+            )
+        features = self.system.features
+        index = features.index(observations)
+        if index.shape != expected or index.min() < 0 or index.max() >= features.size:
+            raise ContractViolation(
+                f"range: the classes of observations at time {time} must be from 0 to "
+                f"{features.size - 1}, got {index.min()} to {index.max()}"
+            )
+
+    def constants(self, history: History) -> None:
+        for state, _, _ in history[1:]:
             for name, array in state.items():
-                what = f"shape: state {name!r} at time {time}"
-                if not isinstance(array, np.ndarray) or array.shape[:2] != expected:
-                    raise ContractViolation(
-                        f"{what} must be an array (runs, agents, ...) = {expected}, "
-                        f"got {np.shape(array)}"
-                    )
-                if (array.shape, array.dtype) != (first[name].shape, first[name].dtype):
-                    raise ContractViolation(
-                        f"{what} has become {array.dtype} {array.shape}, "
-                        f"it was {first[name].dtype} {first[name].shape}"
-                    )
-                if np.issubdtype(array.dtype, np.inexact) and not np.isfinite(array).all():
-                    raise ContractViolation(f"range: state {name!r} is not finite at time {time}")
-                if field_of(system, name).constant and not np.array_equal(array, first[name]):
+                constant = field_of(self.system, name).constant
+                if constant and not np.array_equal(array, history[0][0][name]):
                     raise ContractViolation(
                         f"range: state {name!r} is described as constant, but it changed"
                     )
-            if not isinstance(observations, np.ndarray) or observations.shape != expected:
-                raise ContractViolation(
-                    f"shape: observations at time {time} must be an array {expected}, "
-                    f"got {np.shape(observations)}"
-                )
-            index = system.features.index(observations)
-            if index.shape != expected or index.min() < 0 or index.max() >= system.features.size:
-                raise ContractViolation(
-                    f"range: the classes of observations at time {time} must be from 0 to "
-                    f"{system.features.size - 1}, got {index.min()} to {index.max()}"
-                )
 
-    def repeatable(self, history: list[tuple[State, NDArray[Any], NDArray[Any]]]) -> None:
-        rule = "same seed, same trajectory: a repeated simulation differs (hidden state?)"
+    def repeatable(self, history: History) -> None:
+        rule = f"{REPEATABLE}: a repeated simulation"
         for once, again in zip(history, self.simulate(np.arange(RUNS)), strict=True):
             self.same(rule, once[0], again[0])
             self.same(rule, {"observations": once[1]}, {"observations": again[1]})
 
-    def independent_runs(self, history: list[tuple[State, NDArray[Any], NDArray[Any]]]) -> None:
+    def independent_runs(self, history: History) -> None:
         rule = f"independent runs: run {ONE_OF_THEM} of {RUNS} differs from run {ONE_OF_THEM} alone"
         alone = self.simulate(np.array([ONE_OF_THEM]))
         for batch, single in zip(history, alone, strict=True):
@@ -133,7 +156,7 @@ class _Check:
             one = {"observations": batch[1][ONE_OF_THEM : ONE_OF_THEM + 1]}
             self.same(rule, one, {"observations": single[1]})
 
-    def homogeneous(self, history: list[tuple[State, NDArray[Any], NDArray[Any]]]) -> None:
+    def homogeneous(self, history: History) -> None:
         system = self.system
         streams = Streams.of(self.seed, np.arange(RUNS), system.n_agents)
         order = np.argsort(streams.at(STEPS, Purpose.POLICY).uniform(), axis=1).astype(np.int32)
@@ -146,7 +169,7 @@ class _Check:
                 {"observations": system.observe(permuted)},
             )
             if step == STEPS:
-                break
+                return
             after = system.transition(
                 permuted, reordered(actions, order), renamed.at(step, Purpose.TRANSITION)
             )
@@ -156,7 +179,7 @@ class _Check:
                 after,
             )
 
-    def arranged(self, history: list[tuple[State, NDArray[Any], NDArray[Any]]]) -> None:
+    def arranged(self, history: History) -> None:
         """Where the system puts agents in another order, it must say truly in which."""
         if not isinstance(self.system, Arranging):
             return
@@ -183,12 +206,11 @@ class _Check:
             return
         streams = Streams.of(self.seed, np.arange(EXCHANGE_RUNS), n)
         rng = np.random.default_rng(self.seed)
-        ends = min(n, EXCHANGE_AGENTS) // 3
-        chosen = np.unique(
-            np.concatenate(
-                [np.arange(ends + 1) % n, n - 1 - np.arange(ends), rng.integers(n, size=ends)]
-            )
-        )
+        chosen = np.arange(n)
+        if n > EXCHANGE_AGENTS:
+            ends = EXCHANGE_AGENTS // 3
+            others = rng.integers(n, size=ends)
+            chosen = np.unique(np.concatenate([chosen[:ends], chosen[-ends:], others]))
         state = system.initial(streams.at(0, Purpose.INITIAL))
         for name, array in state.items():
             values = array[:, chosen].reshape(EXCHANGE_RUNS, len(chosen), -1).astype(np.float64)

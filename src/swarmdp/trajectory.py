@@ -149,10 +149,14 @@ class Trajectory(Mapping[str, NDArray[Any]]):
         )
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write a NetCDF file, wholly or not at all."""
-        dataset = self.to_xarray()
+        """Write a NetCDF file, wholly or not at all.
+
+        It is made in memory first: the HDF5 library crashes the process when a disk fills up
+        under it, an ordinary write fails with an error.
+        """
+        image = self.to_xarray().to_netcdf(None, engine="h5netcdf")
         with files.replacing(path) as temporary:
-            dataset.to_netcdf(temporary, engine="h5netcdf")
+            temporary.write_bytes(image)
         return Path(path)
 
 

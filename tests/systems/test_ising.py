@@ -1,0 +1,134 @@
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import swarmdp
+from swarmdp import InvalidInput, Ising
+from swarmdp.streams import Purpose, Streams
+from tests import oracles
+
+# Means of 20 runs of an independent prototype.
+REFERENCE = {0: 117053, 1: 73317, 2: 48891, 5: 32830, 10: 25750, 20: 20982, 59: 17841}
+REFERENCE_RUNS = 20
+
+
+def test_energy_agrees_with_the_reference() -> None:
+    ising, runs = Ising(), 400
+    energy = swarmdp.rollout(ising, ising.expert, steps=59, runs=runs, seed=8, record=ising.energy)[
+        "energy"
+    ]
+    for time, expected in REFERENCE.items():
+        spread = energy[:, time].std(ddof=1)
+        error = spread * math.sqrt(1 / runs + 1 / REFERENCE_RUNS)
+        assert abs(energy[:, time].mean() - expected) < 3 * error, f"t = {time}"
+
+
+@pytest.mark.parametrize(("periodic", "expected"), [(False, 117018), (True, 120000)])
+def test_energy_of_random_spins(periodic: bool, expected: int) -> None:
+    ising, runs = Ising(periodic=periodic), 400
+    energy = swarmdp.rollout(ising, ising.expert, steps=0, runs=runs, seed=3, record=ising.energy)[
+        "energy"
+    ][:, 0]
+    assert abs(energy.mean() - expected) < 4 * energy.std(ddof=1) / math.sqrt(runs)
+
+
+def test_the_expert_follows_the_majority() -> None:
+    ising = Ising((30, 30), periodic=True)
+    trajectory = swarmdp.rollout(ising, ising.expert, steps=3, runs=2, seed=1)
+    grid = ising.grid(trajectory)
+    for r in range(2):
+        for t in range(3):
+            energy = oracles.local_energy(grid[r, t], 2, True)
+            expected = np.where(energy > 12, -grid[r, t], grid[r, t])
+            np.testing.assert_array_equal(grid[r, t + 1], expected)
+
+
+def test_a_tie_keeps_the_spin() -> None:
+    ising = Ising()
+    np.testing.assert_array_equal(
+        ising.expert(np.array([[0, 11, 12, 13, 24]], np.uint8)),
+        [[False, False, False, True, True]],
+    )
+
+
+def test_observations_of_agents_in_any_order() -> None:
+    ising = Ising((9, 14))
+    state = ising.initial(Streams.of(1, np.arange(3), ising.n_agents).at(0, Purpose.INITIAL))
+    found = ising.observe(state)
+    for r in range(3):
+        grid = ising.grid(state)[r]
+        energy = oracles.local_energy(grid, 2, False).ravel()
+        np.testing.assert_array_equal(found[r], energy[state["site"][r]])
+
+
+def test_energy_of_a_trajectory_is_that_of_its_states() -> None:
+    ising = Ising((20, 20))
+    trajectory = swarmdp.rollout(
+        ising, ising.expert, steps=4, runs=3, seed=1, record=["states", ising.energy]
+    )
+    np.testing.assert_array_equal(ising.energy(trajectory), trajectory["energy"])
+    direct = [
+        [oracles.local_energy(grid, 2, False).sum() for grid in run] for run in ising.grid(trajectory)
+    ]
+    np.testing.assert_array_equal(trajectory["energy"], direct)
+
+
+def test_every_agent_sits_on_every_site_equally_often() -> None:
+    from scipy import stats
+
+    ising = Ising((3, 4))
+    site = ising.initial(Streams.of(5, np.arange(6000), 12).at(0, Purpose.INITIAL))["site"]
+    assert (np.sort(site, axis=1) == np.arange(12)).all()
+    for agent in range(12):
+        assert stats.chisquare(np.bincount(site[:, agent], minlength=12)).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("magnetisation", [-1.0, -0.4, 0.0, 0.8, 1.0])
+def test_magnetisation(magnetisation: float) -> None:
+    ising = Ising((100, 100), magnetisation=magnetisation)
+    spin = ising.initial(Streams.of(1, np.arange(20), 10_000).at(0, Purpose.INITIAL))["spin"]
+    assert set(np.unique(spin)) <= {-1, 1}
+    error = math.sqrt((1 - magnetisation**2) / spin.size)
+    assert abs(spin.mean(dtype=float) - magnetisation) <= 4 * error
+
+
+def test_paper_values_are_the_defaults() -> None:
+    ising = Ising()
+    assert (ising.n_agents, ising.n_neighbours, ising.features.size) == (10_000, 24, 25)
+    assert not ising.periodic
+    np.testing.assert_array_equal(ising.actions, [False, True])
+
+
+def test_actions_are_keep_and_flip() -> None:
+    ising = Ising((4, 4))
+    streams = Streams.of(1, [0], 16)
+    state = ising.initial(streams.at(0, Purpose.INITIAL))
+    rng = streams.at(0, Purpose.TRANSITION)
+    for dtype in (bool, int, float):
+        flipped = ising.transition(state, np.ones((1, 16), dtype), rng)
+        np.testing.assert_array_equal(flipped["spin"], -state["spin"])
+        assert flipped["spin"].dtype == np.int8
+    with pytest.raises(InvalidInput, match="0 .keep. or 1 .flip."):
+        ising.transition(state, np.full((1, 16), 2), rng)
+    with pytest.raises(InvalidInput, match="0 .keep. or 1 .flip."):
+        ising.transition(state, np.full((1, 16), np.nan), rng)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"shape": (0, 5)}, "shape: rows must be an integer of at least 1, got 0"),
+        ({"shape": (5, 2.0)}, "shape: columns must be an integer"),
+        ({"shape": 100}, "shape must be two numbers"),
+        ({"shape": (3, 3, 3)}, "shape must be two numbers"),
+        ({"reach": 0}, "reach must be an integer of at least 1"),
+        ({"shape": (4, 50), "periodic": True}, "at least 5 rows and columns"),
+        ({"magnetisation": 1.5}, "magnetisation must be a number from -1 to 1"),
+        ({"magnetisation": math.nan}, "magnetisation must be a number from -1 to 1"),
+    ],
+)
+def test_bad_settings_are_refused(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        Ising(**change)
