@@ -52,12 +52,14 @@ def neighbours(position: Floats, radius: float, box: float) -> NDArray[np.bool_]
 def misalignment(heading: Floats, near: NDArray[np.bool_]) -> Floats:
     """From each agent's heading to the circular mean heading of those near it."""
     vector = np.exp(1j * heading)
-    return np.angle((near * vector[None, :]).sum(axis=1) * np.conj(vector))
+    angle: Floats = np.angle((near * vector[None, :]).sum(axis=1) * np.conj(vector))
+    return angle
 
 
 def wrap(value: Floats, low: float, period: float) -> Floats:
     """Shift by whole periods into [low, low + period)."""
-    return (value - low) % period + low
+    wrapped: Floats = (value - low) % period + low
+    return wrapped
 
 
 def advance(
@@ -96,4 +98,5 @@ def angle_index(angles: Floats, bins: int) -> NDArray[np.int64]:
     """The nearest of the bins' centres, on the circle."""
     centres = (np.arange(bins) - bins // 2) * (2 * math.pi / bins)
     gap = np.abs(np.angle(np.exp(1j * (angles[..., None] - centres))))
-    return gap.argmin(axis=-1)
+    nearest: NDArray[np.int64] = gap.argmin(axis=-1)
+    return nearest

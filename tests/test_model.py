@@ -10,7 +10,9 @@ def test_a_policy_follows_its_table_run_by_run() -> None:
     policy = Policy(np.stack([np.zeros(25, int), np.ones(25, int)]))
     observations = np.random.default_rng(0).integers(25, size=(4, 25)).astype(np.uint8)
     actions = policy.act(ising, observations, np.array([0, 1, 2, 3]))
-    np.testing.assert_array_equal(actions, np.array([False, True, False, True])[:, None] | False * actions)
+    np.testing.assert_array_equal(
+        actions, np.array([False, True, False, True])[:, None] | False * actions
+    )
 
 
 def test_a_policy_gives_physical_actions() -> None:
@@ -58,6 +60,4 @@ def test_bad_rewards_are_refused() -> None:
     with pytest.raises(InvalidInput, match="finite"):
         Reward([1.0, np.nan])
     with pytest.raises(InvalidInput, match="has 3 weights, but Ising has 25 features"):
-        Reward([1.0, 2.0, 3.0]).of(
-            swarmdp.Ising((3, 3)), np.zeros((1, 9), np.uint8), np.array([0])
-        )
+        Reward([1.0, 2.0, 3.0]).of(swarmdp.Ising((3, 3)), np.zeros((1, 9), np.uint8), np.array([0]))

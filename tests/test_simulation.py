@@ -121,7 +121,9 @@ def test_a_measure_may_return_several_values_for_each_run() -> None:
         angle = state["heading"]
         return np.stack([np.cos(angle).mean(axis=1), np.sin(angle).mean(axis=1)], axis=1)
 
-    trajectory = swarmdp.rollout(VICSEK, VICSEK.expert, steps=4, runs=3, seed=1, record=mean_heading)
+    trajectory = swarmdp.rollout(
+        VICSEK, VICSEK.expert, steps=4, runs=3, seed=1, record=mean_heading
+    )
     assert trajectory["mean_heading"].shape == (3, 5, 2)
 
 

@@ -50,7 +50,8 @@ class Voters:
     def observe(self, state: State) -> NDArray[Any]:
         opinion = state["opinion"]
         ones = opinion.sum(axis=1, keepdims=True)
-        return np.where(opinion == 1, self.n_agents - ones, ones)
+        others: NDArray[Any] = np.where(opinion == 1, self.n_agents - ones, ones)
+        return others
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
         slips = rng.uniform() < 0.1

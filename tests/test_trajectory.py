@@ -1,10 +1,10 @@
 import json
-import os
 import resource
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,9 +21,7 @@ ISING = swarmdp.Ising((6, 7), periodic=True)
 def recorded(system: swarmdp.Vicsek | swarmdp.Ising = VICSEK) -> Trajectory:
     measure = system.order if isinstance(system, swarmdp.Vicsek) else system.energy
     record = ["states", "observations", "actions", measure, swarmdp.DiscountedFeatures(0.9)]
-    return swarmdp.rollout(
-        system, system.expert, steps=4, runs=3, seed=2**64 - 1, record=record
-    )
+    return swarmdp.rollout(system, system.expert, steps=4, runs=3, seed=2**64 - 1, record=record)
 
 
 @pytest.mark.parametrize("system", [VICSEK, ISING], ids=["vicsek", "ising"])
@@ -38,7 +36,9 @@ def test_files_are_lossless(system: swarmdp.Vicsek | swarmdp.Ising, tmp_path: Pa
         assert (other.axes, other.units) == (variable.axes, variable.units)
     assert (loaded.seed, loaded.runs, loaded.steps) == (2**64 - 1, 3, 4)
     assert (loaded.system, loaded.version) == (type(system).__name__, swarmdp.__version__)
-    settings = {n: tuple(v) if isinstance(v, list) else v for n, v in loaded.settings.items()}
+    settings: dict[str, Any] = {
+        n: tuple(v) if isinstance(v, list) else v for n, v in loaded.settings.items()
+    }
     assert type(system)(**settings) == system
 
 
@@ -133,7 +133,7 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(
     with pytest.raises(FileError, match=r"cannot write .*t\.nc: the disk is full"):
         trajectory.save(path)
     assert path.read_bytes() == before
-    assert os.listdir(tmp_path) == ["t.nc"]
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_disk_that_fills_up_while_writing(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ except swarmdp.FileError as error:
 
     done = subprocess.run(
         [sys.executable, "-c", program],
-        preexec_fn=limit,  # noqa: PLW1509
+        preexec_fn=limit,
         capture_output=True,
         text=True,
         check=False,
@@ -162,7 +162,7 @@ except swarmdp.FileError as error:
     assert done.returncode == 0, done.stderr
     assert "refused: " in done.stdout
     assert "cannot write" in done.stdout
-    assert os.listdir(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_folders_that_cannot_be_written(tmp_path: Path) -> None:

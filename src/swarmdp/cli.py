@@ -117,7 +117,7 @@ def _add_simulate(commands: Any) -> None:
 def _add_simulation_options(parser: argparse.ArgumentParser, steps: int) -> None:
     group = parser.add_argument_group("the simulation")
     group.add_argument("--steps", type=int, default=steps, help="time steps")
-    group.add_argument("--runs", type=int, default=100, help="independent runs")
+    group.add_argument("--runs", type=int, default=400, help="independent runs")
     group.add_argument(
         "--save-runs", type=int, default=1, help="runs whose states go into trajectory.nc"
     )

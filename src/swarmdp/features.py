@@ -84,7 +84,8 @@ class Angles:
     @property
     def values(self) -> NDArray[np.float64]:
         """The centres of the intervals, in [-pi, pi)."""
-        return (np.arange(self.size) - self.size // 2) * (2 * math.pi / self.size)
+        centres: NDArray[np.float64] = np.arange(self.size, dtype=np.float64) - self.size // 2
+        return centres * (2 * math.pi / self.size)
 
     def index(self, observations: NDArray[Any]) -> NDArray[np.integer]:
         """The interval in which each angle of [-pi, pi] lies."""

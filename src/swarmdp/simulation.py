@@ -4,6 +4,7 @@ Runs are independent, so they are cut into chunks that fit the processor's cache
 one chunk after another. A number never depends on the chunk that it was computed in.
 """
 
+import itertools
 import os
 import threading
 import time
@@ -96,7 +97,7 @@ def rollout(
     steps: int,
     runs: int = 1,
     seed: int,
-    record: Recordable | Sequence[Recordable] | Mapping[str, Recordable] = "states",
+    record: Recordable | Sequence[Any] | Mapping[str, Any] = "states",
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Trajectory:
@@ -340,7 +341,7 @@ class _ReductionRecorder:
 
 
 def _recorders(
-    record: Recordable | Sequence[Recordable] | Mapping[str, Recordable],
+    record: Recordable | Sequence[Any] | Mapping[str, Any],
 ) -> list[_Recorder]:
     if isinstance(record, Mapping):
         return [_recorder(what, name) for name, what in record.items()]
@@ -361,7 +362,7 @@ def _recorder(what: Recordable, name: str | None = None) -> _Recorder:
     if isinstance(what, Reduction):
         return _ReductionRecorder(name or what.name, what)
     if callable(what):
-        return _MeasureRecorder(name or getattr(what, "__name__", "measure"), what)
+        return _MeasureRecorder(name or str(getattr(what, "__name__", "measure")), what)
     raise InvalidInput(
         'record must be "states", "observations", "actions", a measure such as vicsek.order, '
         f"a reduction such as DiscountedFeatures(0.9), or several of these; got {what!r}"
@@ -382,7 +383,7 @@ def _run_all(
     rounds = -(-runs // (workers * at_most))
     n_chunks = min(runs, workers * rounds)
     bounds = [runs * c // n_chunks for c in range(n_chunks + 1)]
-    chunks = [np.arange(b, e) for b, e in zip(bounds[:-1], bounds[1:], strict=True)]
+    chunks = [np.arange(b, e) for b, e in itertools.pairwise(bounds)]
     stop = threading.Event()
     tell = _Teller(progress, runs * simulation.steps)
 

@@ -19,7 +19,9 @@ REPEATABLE = "same seed, same trajectory (hidden state?)"
 SHUFFLES = 100
 SIGMAS = 7.0  # how far beyond chance an asymmetry must be to be called one
 
-History = list[tuple[State, NDArray[Any], NDArray[Any]]]  # state, observations, actions at each time
+History = list[
+    tuple[State, NDArray[Any], NDArray[Any]]
+]  # state, observations, actions at each time
 
 
 class ContractViolation(SwarmdpError, AssertionError):
@@ -252,13 +254,15 @@ def _of_agents(values: NDArray[np.float64]) -> NDArray[np.float64]:
     centred = values - values.mean(axis=1, keepdims=True)
     spread = centred**2
     spread -= spread.mean(axis=1, keepdims=True)
-    return np.abs(np.stack([centred.mean(axis=0), spread.mean(axis=0)]))
+    asymmetry: NDArray[np.float64] = np.abs(np.stack([centred.mean(axis=0), spread.mean(axis=0)]))
+    return asymmetry
 
 
 def _of_neighbours(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """How much agents with consecutive numbers vary together."""
     centred = values - values.mean(axis=1, keepdims=True)
-    return np.abs((centred[:, :-1] * centred[:, 1:]).mean(axis=0))[None]
+    asymmetry: NDArray[np.float64] = np.abs((centred[:, :-1] * centred[:, 1:]).mean(axis=0))
+    return asymmetry[None]
 
 
 def _looks_exchangeable(

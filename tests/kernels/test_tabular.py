@@ -26,9 +26,7 @@ def test_look_up() -> None:
     table = rng.random((3, 10))
     index = rng.integers(10, size=(6, 50)).astype(np.int32)
     rows = np.arange(6) % 3
-    np.testing.assert_array_equal(
-        tabular.look_up(index, table, rows), table[rows[:, None], index]
-    )
+    np.testing.assert_array_equal(tabular.look_up(index, table, rows), table[rows[:, None], index])
 
 
 def test_count() -> None:

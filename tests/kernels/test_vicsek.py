@@ -55,7 +55,9 @@ def test_misalignment_of_spread_out_agents_in_open_space() -> None:
 @pytest.mark.parametrize("box", [1.0, 0.0])
 @pytest.mark.parametrize("radius", [0.004, 0.5])
 def test_a_shared_large_swarm_gives_the_same_bits(box: float, radius: float) -> None:
-    position, heading = states("random", 1, 3 * parallel.SMALLEST_SHARE // (20 if radius > 0.1 else 1))
+    position, heading = states(
+        "random", 1, 3 * parallel.SMALLEST_SHARE // (20 if radius > 0.1 else 1)
+    )
     alone = vicsek.misalignment(position, heading, radius, box)
     smallest, parallel.SMALLEST_SHARE = parallel.SMALLEST_SHARE, 1000
     try:

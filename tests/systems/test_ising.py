@@ -70,7 +70,8 @@ def test_energy_of_a_trajectory_is_that_of_its_states() -> None:
     )
     np.testing.assert_array_equal(ising.energy(trajectory), trajectory["energy"])
     direct = [
-        [oracles.local_energy(grid, 2, False).sum() for grid in run] for run in ising.grid(trajectory)
+        [oracles.local_energy(grid, 2, False).sum() for grid in run]
+        for run in ising.grid(trajectory)
     ]
     np.testing.assert_array_equal(trajectory["energy"], direct)
 

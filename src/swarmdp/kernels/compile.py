@@ -5,7 +5,7 @@ import hashlib
 import pickle
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 from numba.core.caching import FunctionCache
@@ -23,7 +23,7 @@ def _sources_digest() -> str:
 _SOURCES = _sources_digest()
 
 
-class _KernelCache(FunctionCache):  # type: ignore[misc]
+class _KernelCache(FunctionCache):
     """Numba's cache on disk, made safe for a package of kernels that call each other.
 
     Numba asks only whether a kernel's own file has changed, not those of the kernels it calls;
@@ -42,16 +42,16 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
 
 def kernel(function: Function) -> Function:
     """Compile on first call, release the interpreter lock, keep the machine code on disk."""
-    compiled = numba.njit(nogil=True, error_model="numpy")(function)
+    compiled = cast(Any, numba.njit(nogil=True, error_model="numpy")(function))
     # RuntimeError: Numba found no directory that it may write to.
     with contextlib.suppress(RuntimeError, OSError):
         compiled._cache = _KernelCache(function)
-    return compiled  # type: ignore[no-any-return]
+    return cast(Function, compiled)
 
 
 def inlined(function: Function) -> Function:
     """Compile a small function into each kernel that calls it, so that loops vectorise."""
-    return numba.njit(inline="always", error_model="numpy")(function)  # type: ignore[no-any-return]
+    return cast(Function, numba.njit(inline="always", error_model="numpy")(function))
 
 
 def cache_directory(compiled: Callable[..., Any]) -> str:

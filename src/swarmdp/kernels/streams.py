@@ -5,7 +5,6 @@ draw); nothing is stored between calls, so the order of evaluation cannot matter
 """
 
 import math
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -13,7 +13,6 @@ space.
 import math
 
 import numpy as np
-
 from numpy.typing import NDArray
 
 from swarmdp.kernels import elementary, parallel
@@ -74,7 +73,8 @@ def order(heading: Floats) -> Floats:
         agents, parts, lambda part, begin, end: add_headings(begin, end, heading, sums[part])
     )
     mean = sums.sum(axis=0) / fixed_point_scale(agents) / agents
-    return np.sqrt(mean[:, 0] ** 2 + mean[:, 1] ** 2)
+    length: Floats = np.sqrt(mean[:, 0] ** 2 + mean[:, 1] ** 2)
+    return length
 
 
 def by_cell(position: Floats, radius: float, box: float) -> Ints:
@@ -141,7 +141,7 @@ def misalignment_runs(position, heading, radius, box, out):
 @kernel
 def cells_per_axis(agents):
     """The largest number of cells along an axis: about one agent a cell, and at least three."""
-    return max(3, int(math.ceil(math.sqrt(agents))))
+    return max(3, math.ceil(math.sqrt(agents)))
 
 
 @kernel
@@ -184,7 +184,7 @@ def new_workspace(agents, cells):
 
 
 @kernel
-def fixed_point_scale(agents):
+def fixed_point_scale(agents: int) -> float:
     """Units in a fixed-point one: the most for which a sum over all agents fits 63 bits."""
     bits = 0
     while (1 << bits) < agents:
@@ -284,9 +284,9 @@ def by_cell_runs(position, radius, box, out):
 
 
 @kernel
-def least_sum(agents):
+def least_sum(agents: int) -> int:
     """The fixed-point length below which a sum of headings has no direction."""
-    return np.int64(CANCELLED * fixed_point_scale(agents))
+    return int(CANCELLED * fixed_point_scale(agents))
 
 
 @inlined
@@ -324,7 +324,7 @@ def copy_segment(begin, end, shift_x, shift_y, place, direction, near, near_dire
 def gather_candidates(
     column, row, columns, rows, box, start, place, direction, near, near_direction
 ):
-    """Copy the agents of a cell and the eight around it into the buffers, padded; return the size."""
+    """Copy the agents of a cell and the eight around it into padded buffers; return the size."""
     n = np.uint64(0)
     for d in range(-1, 2):
         r = row + d

@@ -42,7 +42,7 @@ _SETTINGS: dict[str, Any] = {
 @contextmanager
 def family() -> Iterator[None]:
     """Draw in the common look."""
-    with plt.rc_context(_SETTINGS):
+    with plt.rc_context(_SETTINGS):  # type: ignore[arg-type]
         yield
 
 
@@ -51,7 +51,7 @@ def save(figure: Figure, path: Path) -> list[Path]:
     written = []
     for suffix, metadata in ((".png", {"Software": "swarmdp"}), (".svg", {"Date": None})):
         target = path.with_suffix(suffix)
-        with files.replacing(target) as temporary:
+        with files.replacing(target) as temporary, family():
             figure.savefig(temporary, format=suffix[1:], metadata=metadata)
         written.append(target)
     plt.close(figure)

@@ -33,11 +33,10 @@ def vicsek_figure(system: Vicsek, trajectory: Trajectory, order: NDArray[np.floa
             ceiling = math.exp(-(system.noise**2) / 2)
             curve.axhline(ceiling, color=style.GREY, linestyle=":", linewidth=1)
             curve.annotate(
-                f"ceiling of the noise {ceiling:.3f}",
-                (0.98, ceiling - 0.015),
-                xycoords=("axes fraction", "data"),
+                f"dotted: ceiling set by the noise, {ceiling:.3f}",
+                (0.98, 0.06),
+                xycoords="axes fraction",
                 ha="right",
-                va="top",
                 fontsize=7,
                 color=style.GREY,
             )

@@ -155,5 +155,7 @@ def _misalignment_to_nearest(
             sum_u[i], sum_v[i] = u[around].sum(), v[around].sum()
     cancelled = np.abs(sum_u) + np.abs(sum_v) < kernels.vicsek.least_sum(agents)
     sum_u, sum_v = np.where(cancelled, u, sum_u), np.where(cancelled, v, sum_v)
-    u, v, sum_u, sum_v = (a.astype(np.float64) for a in (u, v, sum_u, sum_v))
-    return np.arctan2(u * sum_v - v * sum_u, u * sum_u + v * sum_v)
+    own = u.astype(np.float64) - 1j * v.astype(np.float64)
+    mean = sum_u.astype(np.float64) + 1j * sum_v.astype(np.float64)
+    angle: NDArray[np.float64] = np.angle(own * mean)
+    return angle

@@ -1,0 +1,78 @@
+"""The swarms that are simulated, from their start or from a later state."""
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import swarmdp
+from swarmdp.model import FeatureMap, State
+from swarmdp.streams import Purpose, Stream, Streams
+
+SEED = 1
+
+Floats = NDArray[np.float64]
+System = swarmdp.Vicsek | swarmdp.Ising
+
+
+def vicsek(n_agents: int) -> swarmdp.Vicsek:
+    """The paper's swarm at another size, with the same density in units of the radius."""
+    radius = 0.1 * math.sqrt(200 / n_agents)
+    return swarmdp.Vicsek(n_agents=n_agents, radius=radius, speed=radius)
+
+
+@functools.lru_cache(maxsize=4)
+def states_at(system: System, runs: int, times: tuple[int, ...]) -> list[State]:
+    """The states of the expert's swarms at these times, agents in their own order."""
+    streams = Streams.of(SEED, range(runs), system.n_agents)
+    state = system.initial(streams.at(0, Purpose.INITIAL))
+    found = {}
+    for step in range(max(times) + 1):
+        if step in times:
+            found[step] = state
+        actions = system.expert(system.observe(state))
+        state = system.transition(state, actions, streams.at(step, Purpose.TRANSITION))
+    return [found[time] for time in times]
+
+
+@dataclass(frozen=True, eq=False)
+class Continued:
+    """A system whose runs start from stored states instead of the initial distribution."""
+
+    system: System
+    state: State
+
+    @property
+    def n_agents(self) -> int:
+        """The number of agents."""
+        return self.system.n_agents
+
+    @property
+    def actions(self) -> NDArray[Any]:
+        """The system's actions."""
+        return self.system.actions
+
+    @property
+    def features(self) -> FeatureMap:
+        """The system's features."""
+        return self.system.features
+
+    def initial(self, rng: Stream) -> State:
+        """The stored states of these runs."""
+        first, end = int(rng.runs[0]), int(rng.runs[-1]) + 1
+        return {name: array[first:end] for name, array in self.state.items()}
+
+    def observe(self, state: State) -> NDArray[Any]:
+        """As the system."""
+        return self.system.observe(state)
+
+    def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
+        """As the system."""
+        return self.system.transition(state, actions, rng)
+
+    def arrange(self, state: State, step: int) -> tuple[State, NDArray[np.integer]] | None:
+        """As the system."""
+        return self.system.arrange(state, step)

@@ -1,0 +1,188 @@
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import swarmdp
+from swarmdp.cli import main
+
+SMALL = ["--steps", "12", "--runs", "3"]
+
+
+def fails(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """The one line on standard error of a command that must exit with 2."""
+    with pytest.raises(SystemExit) as exit_:
+        main(arguments)
+    assert exit_.value.code == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    return error
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "measure"),
+    [
+        ("vicsek", ["--n-agents", "30"], "order"),
+        ("vicsek", ["--n-agents", "30", "--open"], "order"),
+        ("vicsek", ["--n-agents", "30", "--nearest", "4", "--noise", "0"], "order"),
+        ("ising", ["--rows", "12", "--columns", "9", "--periodic"], "energy"),
+    ],
+)
+def test_simulate(
+    name: str,
+    options: list[str],
+    measure: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    main(["simulate", name, *options, *SMALL, "--seed", "5", "-o", str(tmp_path / "out")])
+    shown = capsys.readouterr().out
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    files = {"trajectory.nc", "measure.nc", f"{name}.png", f"{name}.svg"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == files | {"summary.json"}
+    assert set(summary["files"]) == files
+    for file in (*files, "summary.json"):
+        assert file in shown
+    assert (summary["seed"], summary["runs"], summary["steps"]) == (5, 3, 12)
+    measured = swarmdp.load(tmp_path / "out" / "measure.nc")
+    for row in summary["over_time"]:
+        values = measured[measure][:, row["time"]]
+        assert row["mean"] == pytest.approx(values.mean())
+        assert row["standard_error"] == pytest.approx(values.std(ddof=1) / np.sqrt(3))
+    assert swarmdp.load(tmp_path / "out" / "trajectory.nc").runs == 1
+
+
+def test_simulate_is_what_python_gives(tmp_path: Path) -> None:
+    main(["simulate", "vicsek", "--n-agents", "40", "--noise", "20", *SMALL, "-o", str(tmp_path)])
+    system = swarmdp.Vicsek(n_agents=40, noise=np.radians(20))
+    expected = swarmdp.rollout(system, system.expert, steps=12, seed=1)
+    found = swarmdp.load(tmp_path / "trajectory.nc")
+    np.testing.assert_array_equal(found["heading"], expected["heading"])
+
+
+def test_one_run_has_no_standard_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["simulate", "ising", "--rows", "5", "--columns", "5", "--runs", "1", "-o", str(tmp_path)])
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert all(row["standard_error"] is None for row in summary["over_time"])
+
+
+def test_the_default_folder_is_named_after_the_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    main(["simulate", "vicsek", "--n-agents", "5", *SMALL])
+    assert (tmp_path / "runs" / "vicsek" / "vicsek.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["simulate", "vicsek", "--radius", "nan"], "radius must be a finite number, got nan"),
+        (["simulate", "vicsek", "--n-agents", "-4"], "n_agents must be an integer of at least 1"),
+        (["simulate", "vicsek", "--n-agents", "many"], "invalid int value: 'many'"),
+        (["simulate", "vicsek", "--raduis", "0.1"], "unrecognized arguments: --raduis"),
+        (["simulate", "fish"], "invalid choice: 'fish'"),
+        (["simulate"], "required: SYSTEM"),
+        (["simulate", "ising", "--runs", "0"], "--save-runs must be from 1 to"),
+        (["simulate", "ising", "--steps", "-1"], "steps must be at least 0"),
+        (["simulate", "ising", "--seed", "-1"], "seed must be from 0"),
+        (["simulate", "ising", "--rows", "3", "--periodic"], "at least 5 rows"),
+        (["learn"], "invalid choice: 'learn'"),
+        ([], "required: COMMAND"),
+        (["simulate", "vicsek", "--runs", "2", "--save-runs", "3"], "--save-runs must be from 1"),
+        (["simulate", "vicsek", "--steps", "1", "-o", "/dev/null/x"], "cannot write"),
+        (["bench", "--only", "flying"], "flying"),
+    ],
+)
+def test_bad_input_gets_one_line(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert message in fails(arguments, capsys)
+
+
+def test_an_interrupt_exits_with_130(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*args: object, **kwargs: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("swarmdp.simulation.rollout", interrupted)
+    with pytest.raises(SystemExit) as exit_:
+        main(["simulate", "vicsek"])
+    assert exit_.value.code == 130
+    assert capsys.readouterr().err == "swarmdp: interrupted\n"
+
+
+def test_info(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["info"])
+    shown = capsys.readouterr().out
+    for word in (swarmdp.__version__, "numba", "threads", "compiled code"):
+        assert word in shown
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main(["--version"])
+    assert exit_.value.code == 0
+    assert capsys.readouterr().out == f"swarmdp {swarmdp.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["simulate"], ["simulate", "vicsek"], ["simulate", "ising"], ["bench"], ["info"]],
+)
+def test_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main([*arguments, "--help"])
+    assert exit_.value.code == 0
+    assert re.match(rf"usage: swarmdp {' '.join(arguments)}", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("program", "heavy"),
+    [
+        ("import swarmdp", "numpy numba scipy xarray matplotlib pandas rich"),
+        ("import swarmdp; swarmdp.Vicsek()", "numba scipy xarray matplotlib pandas rich"),
+        (
+            "import swarmdp.cli\ntry: swarmdp.cli.main(['--help'])\nexcept SystemExit: pass",
+            "numpy numba scipy xarray matplotlib pandas rich",
+        ),
+    ],
+)
+def test_starting_imports_nothing_heavy(program: str, heavy: str) -> None:
+    check = f"{program}\nimport sys\nassert not set({heavy.split()!r}) & set(sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", check], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_progress_is_shown_on_a_terminal_only(tmp_path: Path) -> None:
+    """A real pseudo-terminal for standard error."""
+    import pty
+
+    arguments = [
+        sys.executable,
+        "-m",
+        "swarmdp.cli",
+        "simulate",
+        "vicsek",
+        "--n-agents",
+        "9",
+        *SMALL,
+    ]
+    program = "import sys; from swarmdp.cli import main; main(sys.argv[1:])"
+    arguments = [sys.executable, "-c", program, *arguments[3:], "-o", str(tmp_path)]
+    leader, follower = pty.openpty()
+    done = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=follower, check=True)
+    os.close(follower)
+    assert b"simulating 3 runs of vicsek" in os.read(leader, 10_000)
+    assert done.stdout
+    os.close(leader)
+    silent = subprocess.run(arguments, capture_output=True, check=True)
+    assert silent.stderr == b""
