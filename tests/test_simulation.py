@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 import swarmdp
 from swarmdp import DiscountedFeatures, InvalidInput, Policy, RecordingTooLarge, Stream
 from swarmdp.model import State
-from swarmdp.simulation import thread_count
 from swarmdp.streams import Purpose, Streams
+from swarmdp.threads import thread_count
 
 VICSEK = swarmdp.Vicsek(n_agents=60)
 ISING = swarmdp.Ising((12, 15))
@@ -272,7 +272,7 @@ def test_wrong_shapes_are_refused_at_once() -> None:
         ({"runs": 0}, "runs must be at least 1"),
         ({"runs": True}, "runs must be an integer"),
         ({"seed": -1}, "seed must be"),
-        ({"threads": 0}, "threads must be at least 1"),
+        ({"threads": 0}, "threads must be an integer of at least 1"),
         ({"record": "state"}, 'record must be "states"'),
         ({"record": 3}, 'record must be "states"'),
     ],

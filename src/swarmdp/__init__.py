@@ -10,48 +10,65 @@ from swarmdp._version import __version__
 
 if TYPE_CHECKING:
     from swarmdp import features, testing
-    from swarmdp.errors import FileError, InvalidInput, RecordingTooLarge, SwarmdpError
+    from swarmdp.errors import FileError, InvalidInput, RecordingTooLarge, SolverError, SwarmdpError
     from swarmdp.features import Angles, Levels
+    from swarmdp.fitting import fit
+    from swarmdp.irl.result import Result, load
+    from swarmdp.learning.heterogeneous import HeterogeneousLearning
+    from swarmdp.learning.q_functions import BatchQ, LocalModel, SequentialQ
     from swarmdp.model import Field, Policy, Reward, System
     from swarmdp.simulation import DiscountedFeatures, rollout
     from swarmdp.streams import Stream, Streams
     from swarmdp.systems.ising import Ising
     from swarmdp.systems.vicsek import Vicsek
-    from swarmdp.trajectory import Trajectory, load
+    from swarmdp.trajectory import Trajectory
 
 _HOMES = {
     "Angles": "swarmdp.features",
+    "BatchQ": "swarmdp.learning.q_functions",
     "DiscountedFeatures": "swarmdp.simulation",
     "Field": "swarmdp.model",
     "FileError": "swarmdp.errors",
+    "HeterogeneousLearning": "swarmdp.learning.heterogeneous",
     "InvalidInput": "swarmdp.errors",
     "Ising": "swarmdp.systems.ising",
     "Levels": "swarmdp.features",
+    "LocalModel": "swarmdp.learning.q_functions",
     "Policy": "swarmdp.model",
     "RecordingTooLarge": "swarmdp.errors",
+    "Result": "swarmdp.irl.result",
     "Reward": "swarmdp.model",
+    "SequentialQ": "swarmdp.learning.q_functions",
+    "SolverError": "swarmdp.errors",
     "Stream": "swarmdp.streams",
     "Streams": "swarmdp.streams",
     "SwarmdpError": "swarmdp.errors",
     "System": "swarmdp.model",
     "Trajectory": "swarmdp.trajectory",
     "Vicsek": "swarmdp.systems.vicsek",
-    "load": "swarmdp.trajectory",
+    "fit": "swarmdp.fitting",
+    "load": "swarmdp.irl.result",
     "rollout": "swarmdp.simulation",
 }
 _MODULES = ("features", "testing")
 
 __all__ = [
     "Angles",
+    "BatchQ",
     "DiscountedFeatures",
     "Field",
     "FileError",
+    "HeterogeneousLearning",
     "InvalidInput",
     "Ising",
     "Levels",
+    "LocalModel",
     "Policy",
     "RecordingTooLarge",
+    "Result",
     "Reward",
+    "SequentialQ",
+    "SolverError",
     "Stream",
     "Streams",
     "SwarmdpError",
@@ -60,6 +77,7 @@ __all__ = [
     "Vicsek",
     "__version__",
     "features",
+    "fit",
     "load",
     "rollout",
     "testing",

@@ -314,7 +314,7 @@ def _info(options: argparse.Namespace) -> None:
 
     from swarmdp.kernels import streams
     from swarmdp.kernels.compile import cache_directory
-    from swarmdp.simulation import thread_count
+    from swarmdp.threads import thread_count
 
     packages = ("numpy", "numba", "scipy", "xarray", "h5netcdf", "matplotlib")
     rows = {

@@ -15,3 +15,7 @@ class RecordingTooLarge(SwarmdpError, MemoryError):
 
 class FileError(SwarmdpError, OSError):
     """A file that could not be read or written."""
+
+
+class SolverError(SwarmdpError, RuntimeError):
+    """A numerical solver did not find a solution."""

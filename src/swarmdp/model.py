@@ -106,6 +106,14 @@ def settings_of(system: System) -> dict[str, Any]:
     return {f.name: getattr(system, f.name) for f in fields(system) if f.init}
 
 
+def null_action(system: System) -> int:
+    """The number of the action that does nothing: the first whose physical value is zero.
+
+    Where there is none, the first action.
+    """
+    return int(np.argmax(np.asarray(system.actions) == 0))
+
+
 @dataclass(frozen=True, eq=False)
 class Policy:
     """A local policy pi: O -> A as a table, the same for all agents of a run.

@@ -4,12 +4,9 @@ Runs are independent, so they are cut into chunks that fit the processor's cache
 one chunk after another. A number never depends on the chunk that it was computed in.
 """
 
-import itertools
-import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -21,6 +18,7 @@ from swarmdp import kernels
 from swarmdp.errors import InvalidInput, RecordingTooLarge
 from swarmdp.model import Arranging, Controller, Policy, State, System, field_of, settings_of
 from swarmdp.streams import WORD, Purpose, Streams, check_seed
+from swarmdp.threads import over_chunks, thread_count
 from swarmdp.trajectory import Trajectory, Variable
 
 CHUNK_BYTES = 2**20  # states, observations and actions of a chunk of runs: they stay in the cache
@@ -28,7 +26,6 @@ PROGRESS_SECONDS = 0.1
 
 Measure = Callable[[State], NDArray[Any]]
 Progress = Callable[[int, int], None]
-Agents = NDArray[np.int32] | None  # which agent is where (runs, agents); None in their own order
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +37,7 @@ class Moment:
     state: State
     observations: NDArray[Any] | None  # None where nobody asked for them
     actions: NDArray[Any] | None  # None at the last time
+    agents: NDArray[np.int32] | None  # which agent is where (runs, agents); None in their own order
 
     @property
     def nbytes(self) -> int:
@@ -64,6 +62,12 @@ class Reduction(Protocol):
         """The length of the result for one run."""
 
 
+def check_discount(discount: float) -> None:
+    """Refuse a discount factor outside [0, 1)."""
+    if not 0 <= discount < 1:
+        raise InvalidInput(f"the discount must be in [0, 1), got {discount}")
+
+
 @dataclass(frozen=True)
 class DiscountedFeatures:
     """The whole-swarm feature expectations of each run: sum over t of gamma^t mean_n phi(o_t^n)."""
@@ -72,8 +76,7 @@ class DiscountedFeatures:
     name: str = "discounted_features"
 
     def __post_init__(self) -> None:
-        if not 0 <= self.discount < 1:
-            raise InvalidInput(f"the discount must be in [0, 1), got {self.discount}")
+        check_discount(self.discount)
 
     def size(self, system: System) -> int:
         """One entry for each class of observations."""
@@ -85,6 +88,32 @@ class DiscountedFeatures:
         assert moment.observations is not None
         counts = kernels.tabular.count(features.index(moment.observations), features.size)
         total += self.discount**moment.time / moment.system.n_agents * counts
+
+
+@dataclass(frozen=True)
+class SingleAgentFeatures:
+    """The feature expectations that one agent of each run gives: sum over t of gamma^t phi(o_t)."""
+
+    discount: float = 0.9
+    agent: int = 0
+    name: str = "single_agent_features"
+
+    def __post_init__(self) -> None:
+        check_discount(self.discount)
+
+    def size(self, system: System) -> int:
+        """One entry for each class of observations."""
+        return system.features.size
+
+    def add(self, total: NDArray[np.float64], moment: Moment) -> None:
+        """Add the class of the agent's observation, discounted."""
+        assert moment.observations is not None
+        rows = np.arange(len(total))
+        place: Any = self.agent
+        if moment.agents is not None:
+            place = np.argmax(moment.agents == self.agent, axis=1)
+        index = moment.system.features.index(moment.observations[rows, place][:, None])
+        total[rows, index[:, 0]] += self.discount**moment.time
 
 
 Recordable = str | Measure | Reduction
@@ -132,13 +161,49 @@ def rollout(
             f"got {policy!r}"
         )
 
+    return simulate(
+        system,
+        policy,
+        numbers=np.arange(runs),
+        steps=steps,
+        seed=seed,
+        record=record,
+        threads=threads,
+        progress=progress,
+    )
+
+
+def simulate(
+    system: System,
+    policy: Controller,
+    *,
+    numbers: NDArray[np.int64],
+    steps: int,
+    seed: int,
+    record: Recordable | Sequence[Any] | Mapping[str, Any],
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Trajectory:
+    """A roll-out whose i-th run draws the random numbers of run numbers[i]."""
     simulation = _Simulation(system, policy, steps, seed)
     recorders = _recorders(record)
     probe = simulation.probe()
+    runs = len(numbers)
     _check_memory(recorders, probe, runs, steps)
     for recorder in recorders:
         recorder.allocate(probe, runs, steps)
-    _run_all(simulation, recorders, runs, probe.nbytes, thread_count(threads), progress)
+    tell = _Teller(progress, runs * steps)
+
+    def work(begin: int, end: int, check: Callable[[], None]) -> None:
+        def after_step() -> None:
+            check()
+            tell(end - begin)
+
+        simulation.run(np.arange(begin, end), numbers[begin:end], recorders, after_step)
+
+    chunk = max(1, CHUNK_BYTES // probe.nbytes)
+    over_chunks(runs, chunk, thread_count(threads), work)
+    tell.finish()
     return Trajectory(
         {name: v for recorder in recorders for name, v in recorder.variables().items()},
         system=type(system).__name__,
@@ -161,12 +226,13 @@ class _Simulation:
     def run(
         self,
         runs: NDArray[np.int64],
+        numbers: NDArray[np.int64],
         recorders: "Sequence[_Recorder]",
         after_step: Callable[[], None],
     ) -> None:
-        """Simulate these runs and let the recorders look at every moment."""
+        """Simulate these runs, with the random numbers of these, and record every moment."""
         system = self.system
-        streams = Streams.of(self.seed, runs, system.n_agents)
+        streams = Streams.of(self.seed, numbers, system.n_agents)
         state = system.initial(streams.at(0, Purpose.INITIAL))
         to_the_end = any(recorder.needs_observations for recorder in recorders)
         arrange = system.arrange if isinstance(system, Arranging) else None
@@ -179,9 +245,9 @@ class _Simulation:
             last = step == self.steps
             observations = system.observe(state) if to_the_end or not last else None
             actions = None if last else self.act(observations, runs)
-            moment = Moment(system, step, state, observations, actions)
+            moment = Moment(system, step, state, observations, actions, agents)
             for recorder in recorders:
-                recorder.write(runs, agents, moment)
+                recorder.write(runs, moment)
             if actions is not None:
                 state = system.transition(state, actions, streams.at(step, Purpose.TRANSITION))
                 after_step()
@@ -205,7 +271,7 @@ class _Simulation:
         _check_shape("the observations", observations, agents)
         actions = self.act(observations, streams.runs)
         _check_shape("the policy's actions", actions, agents)
-        return Moment(system, 0, state, observations, actions)
+        return Moment(system, 0, state, observations, actions, agents=None)
 
 
 class _Recorder(Protocol):
@@ -219,7 +285,7 @@ class _Recorder(Protocol):
     def allocate(self, probe: Moment, runs: int, steps: int) -> None:
         """Make room."""
 
-    def write(self, runs: NDArray[np.int64], agents: Agents, moment: Moment) -> None:
+    def write(self, runs: NDArray[np.int64], moment: Moment) -> None:
         """Keep this moment of these runs."""
 
     def variables(self) -> dict[str, Variable]:
@@ -261,7 +327,7 @@ class _AgentRecorder:
                 field.description,
             )
 
-    def write(self, runs: NDArray[np.int64], agents: Agents, moment: Moment) -> None:
+    def write(self, runs: NDArray[np.int64], moment: Moment) -> None:
         for name, array in self._arrays(moment).items():
             if array is None:
                 continue
@@ -271,10 +337,10 @@ class _AgentRecorder:
                 continue
             chunk = kept.values[runs[0] : runs[-1] + 1]
             target = chunk if constant else chunk[:, moment.time]
-            if agents is None:
+            if moment.agents is None:
                 target[...] = array
             else:
-                target[np.arange(len(runs))[:, None], agents] = array
+                target[np.arange(len(runs))[:, None], moment.agents] = array
 
     def variables(self) -> dict[str, Variable]:
         return self._kept
@@ -303,7 +369,7 @@ class _MeasureRecorder:
             np.empty((runs, steps + 1, *value.shape[1:]), value.dtype), ("run", "time", *inner)
         )
 
-    def write(self, runs: NDArray[np.int64], agents: Agents, moment: Moment) -> None:
+    def write(self, runs: NDArray[np.int64], moment: Moment) -> None:
         assert self._kept is not None
         self._kept.values[runs[0] : runs[-1] + 1, moment.time] = self._measure(moment.state)
 
@@ -333,7 +399,7 @@ class _ReductionRecorder:
     def allocate(self, probe: Moment, runs: int, steps: int) -> None:
         self._total = np.zeros((runs, self._reduction.size(probe.system)))
 
-    def write(self, runs: NDArray[np.int64], agents: Agents, moment: Moment) -> None:
+    def write(self, runs: NDArray[np.int64], moment: Moment) -> None:
         self._reduction.add(self._total[runs[0] : runs[-1] + 1], moment)
 
     def variables(self) -> dict[str, Variable]:
@@ -367,54 +433,6 @@ def _recorder(what: Recordable, name: str | None = None) -> _Recorder:
         'record must be "states", "observations", "actions", a measure such as vicsek.order, '
         f"a reduction such as DiscountedFeatures(0.9), or several of these; got {what!r}"
     )
-
-
-def _run_all(
-    simulation: _Simulation,
-    recorders: Sequence[_Recorder],
-    runs: int,
-    run_bytes: int,
-    threads: int,
-    progress: Progress | None,
-) -> None:
-    """Simulate all runs, chunk by chunk, on several threads."""
-    workers = min(threads, runs)
-    at_most = max(1, CHUNK_BYTES // run_bytes)
-    rounds = -(-runs // (workers * at_most))
-    n_chunks = min(runs, workers * rounds)
-    bounds = [runs * c // n_chunks for c in range(n_chunks + 1)]
-    chunks = [np.arange(b, e) for b, e in itertools.pairwise(bounds)]
-    stop = threading.Event()
-    tell = _Teller(progress, runs * simulation.steps)
-
-    def work(chunk: NDArray[np.int64]) -> None:
-        def after_step() -> None:
-            if stop.is_set():
-                raise _Stopped
-            tell(len(chunk))
-
-        with kernels.parallel.budget(max(1, threads // workers)):
-            simulation.run(chunk, recorders, after_step)
-
-    if workers == 1:
-        for chunk in chunks:
-            work(chunk)
-    else:
-        with ThreadPoolExecutor(workers, thread_name_prefix="swarmdp-rollout") as pool:
-            pending = [pool.submit(work, chunk) for chunk in chunks]
-            try:
-                done, _ = wait(pending, return_when=FIRST_EXCEPTION)
-                for future in done:
-                    future.result()
-            except BaseException:
-                stop.set()
-                pool.shutdown(wait=True, cancel_futures=True)
-                raise
-    tell.finish()
-
-
-class _Stopped(Exception):
-    """Another thread failed or the user interrupted."""
 
 
 class _Teller:
@@ -476,20 +494,3 @@ def _check_count(name: str, value: int, least: int) -> None:
         raise InvalidInput(f"{name} must be an integer, got {value!r}")
     if not least <= value < WORD:
         raise InvalidInput(f"{name} must be at least {least} and below 2**32, got {value}")
-
-
-def thread_count(threads: int | None = None) -> int:
-    """The threads to use: as given, or SWARMDP_THREADS, or all cores."""
-    if threads is None:
-        given = os.environ.get("SWARMDP_THREADS")
-        if given is None:
-            return (
-                len(os.sched_getaffinity(0))
-                if hasattr(os, "sched_getaffinity")
-                else (os.cpu_count() or 1)
-            )
-        if not given.isdigit() or int(given) < 1:
-            raise InvalidInput(f"SWARMDP_THREADS must be a positive integer, got {given!r}")
-        return int(given)
-    _check_count("threads", threads, least=1)
-    return int(threads)

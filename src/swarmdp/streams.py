@@ -41,6 +41,12 @@ def check_seed(seed: int) -> int:
     return value
 
 
+def derived_seed(seed: int, *path: int) -> int:
+    """A seed of its own for a part of the work, named by a path of numbers."""
+    sequence = np.random.SeedSequence(entropy=check_seed(seed), spawn_key=path)
+    return int(sequence.generate_state(1, np.uint64)[0])
+
+
 class Stream:
     """Random numbers for one purpose at one time step, batched over runs and agents.
 

@@ -160,8 +160,8 @@ class Trajectory(Mapping[str, NDArray[Any]]):
         return Path(path)
 
 
-def load(path: str | os.PathLike[str]) -> Trajectory:
-    """Read a trajectory that `Trajectory.save` wrote."""
+def read_dataset(path: str | os.PathLike[str]) -> "xarray.Dataset":
+    """Read a NetCDF file into memory."""
     import xarray
 
     source = Path(path)
@@ -169,12 +169,8 @@ def load(path: str | os.PathLike[str]) -> Trajectory:
         raise FileError(2, f"cannot read {source}: there is no such file")
     try:
         with xarray.open_dataset(source, engine="h5netcdf", decode_times=False) as dataset:
-            dataset.load()
+            return dataset.load()
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, AttributeError) as error:
         raise FileError(
             5, f"cannot read {source}: it is not a NetCDF file or is damaged ({error})"
         ) from error
-    try:
-        return Trajectory.from_xarray(dataset)
-    except (InvalidInput, KeyError, ValueError, TypeError) as error:
-        raise FileError(5, f"cannot read {source}: {error}") from error

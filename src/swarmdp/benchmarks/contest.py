@@ -112,7 +112,7 @@ class Outcome:
     def quartiles(self) -> tuple[float, float, float]:
         """Lower quartile, median, upper quartile."""
         if len(self.values) == 1:
-            return self.values * 3  # type: ignore[return-value]
+            return self.values * 3
         low, middle, high = statistics.quantiles(self.values, n=4, method="inclusive")
         return low, middle, high
 

@@ -1,6 +1,5 @@
 """Peers that are measured only where they are installed: JAX, PyTorch, Mesa and VMAS."""
 
-import functools
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,9 +21,10 @@ def jax_all_pairs(model: swarmdp.Vicsek) -> Simulator:
     jnp = jax.numpy
 
     def observe(position: Any, heading: Any) -> Any:
-        gap = position[:, None] - position
-        gap = gap - jnp.round(gap)
-        near = ((gap**2).sum(-1) <= model.radius**2).astype(heading.dtype)
+        x, y = position[:, 0], position[:, 1]
+        dx, dy = x[:, None] - x, y[:, None] - y
+        dx, dy = dx - jnp.round(dx), dy - jnp.round(dy)
+        near = (dx * dx + dy * dy <= model.radius**2).astype(heading.dtype)
         u, v = jnp.cos(heading), jnp.sin(heading)
         sum_u, sum_v = near @ u, near @ v
         return jnp.arctan2(u * sum_v - v * sum_u, u * sum_u + v * sum_v)
@@ -58,11 +58,11 @@ def torch_all_pairs(model: swarmdp.Vicsek) -> Simulator:
     torch.set_num_threads(1)
 
     def observe(position: Any, u: Any, v: Any) -> Any:
-        gap = position[:, :, None] - position[:, None]
-        gap = gap - gap.round()
-        near = (gap.square().sum(-1) <= model.radius**2).to(u.dtype)
-        mean = near @ torch.stack((u, v), -1)
-        sum_u, sum_v = mean[..., 0], mean[..., 1]
+        x, y = position[..., 0], position[..., 1]
+        dx, dy = x[:, :, None] - x[:, None], y[:, :, None] - y[:, None]
+        dx, dy = dx.sub_(dx.round()), dy.sub_(dy.round())
+        near = (dx.square_().add_(dy.square_()) <= model.radius**2).to(u.dtype)
+        sum_u, sum_v = (near @ torch.stack((u, v), -1)).unbind(-1)
         return torch.atan2(u * sum_v - v * sum_u, u * sum_u + v * sum_v)
 
     def misalignment(position: Floats, heading: Floats) -> Floats:
@@ -139,8 +139,13 @@ def vmas_flocking(runs: int, n_agents: int, steps: int) -> Callable[[], None]:
     """Steps of VMAS's own flocking scenario: other physics, the same number of agents."""
     vmas = optional("vmas")
     optional("torch").set_num_threads(1)
-    world = functools.partial(vmas.make_env, scenario="flocking", num_envs=runs, seed=SEED)
-    environment = world(n_agents=n_agents)
+    environment = vmas.make_env(
+        scenario="flocking",
+        num_envs=runs,
+        seed=SEED,
+        n_agents=n_agents,
+        min_dist_between_entities=0.01,  # the default leaves no room for hundreds of agents
+    )
 
     def simulate() -> None:
         for _ in range(steps):

@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 
 import swarmdp
 from swarmdp.benchmarks.contest import Disagreement, Unavailable
-from swarmdp.benchmarks.swarms import SEED, Floats, states_at, vicsek
+from swarmdp.benchmarks.swarms import SEED, Floats, in_grid_order, states_at, vicsek
 
 NeighbourSums = Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]
 """From positions (N, 2) and unit vectors (N,), (N,) to their sums over each neighbourhood."""
+
+LocalEnergies = Callable[[NDArray[np.int8]], NDArray[Any]]
+"""From spins (runs, rows, columns) to the local energy of each."""
 
 
 class Simulator(Protocol):
@@ -191,10 +194,11 @@ def check_vicsek(peer: Callable[[swarmdp.Vicsek], Simulator], tolerance: float) 
             raise Disagreement(f"{wrong} of {model.n_agents} agents observe something else")
 
 
-def check_ising(energies: Callable[[NDArray[np.int8]], NDArray[Any]], model: swarmdp.Ising) -> None:
-    """Refuse local energies that are not exactly ours, at the start or later."""
+def check_ising(peer: Callable[[swarmdp.Ising], LocalEnergies]) -> None:
+    """Refuse a peer whose local energies are not exactly ours, at the start or later."""
+    model = swarmdp.Ising(shape=(30, 40))
     for state in states_at(model, 2, (0, 5)):
-        arranged, _ = model.arrange(state, 0) or (state, None)
-        theirs = energies(model.grid(arranged))
+        arranged = in_grid_order(model, state)
+        theirs = peer(model)(model.grid(arranged))
         if not np.array_equal(theirs.reshape(2, -1), model.observe(arranged)):
             raise Disagreement("the local energies are not the same")

@@ -2,6 +2,7 @@
 
 import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,13 +30,20 @@ def states_at(system: System, runs: int, times: tuple[int, ...]) -> list[State]:
     """The states of the expert's swarms at these times, agents in their own order."""
     streams = Streams.of(SEED, range(runs), system.n_agents)
     state = system.initial(streams.at(0, Purpose.INITIAL))
+    expert: Callable[[NDArray[Any]], NDArray[Any]] = system.expert
     found = {}
     for step in range(max(times) + 1):
         if step in times:
             found[step] = state
-        actions = system.expert(system.observe(state))
+        actions = expert(system.observe(state))
         state = system.transition(state, actions, streams.at(step, Purpose.TRANSITION))
     return [found[time] for time in times]
+
+
+def in_grid_order(model: swarmdp.Ising, state: State) -> State:
+    """The spins as a roll-out keeps them: agent n on site n."""
+    arranged = model.arrange(state, 0)
+    return state if arranged is None else arranged[0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -84,3 +84,137 @@ def total_rows(values, out):
             for i in range(np.uint64(part.shape[0])):
                 subtotal += np.uint32(part[i])
             out[r] += subtotal
+
+
+def choose(
+    index: NDArray[np.integer],
+    greedy: NDArray[np.integer],
+    chance: NDArray[np.float64],
+    temperature: float,
+    n_actions: int,
+) -> NDArray[np.uint8]:
+    """Actions (runs, agents): random where chance < temperature, else the greedy one.
+
+    Given that it is below the temperature, chance / temperature is uniform, so it also says which
+    random action. Run r follows row r % R of greedy (R, observations).
+    """
+    out = np.empty(index.shape, np.uint8)
+    choose_runs(index, greedy, chance, temperature, n_actions, out)
+    return out
+
+
+@kernel
+def choose_runs(index, greedy, chance, temperature, n_actions, out):
+    """Actions of every run in turn."""
+    scale = n_actions / temperature if temperature > 0.0 else 0.0
+    last = np.int32(n_actions - 1)
+    for r in range(index.shape[0]):
+        table = greedy[r % greedy.shape[0]]
+        seen = index[r]
+        luck = chance[r]
+        taken = out[r]
+        for i in range(np.uint64(seen.shape[0])):
+            explored = min(np.int32(min(luck[i], temperature) * scale), last)
+            exploited = np.int32(table[np.uint64(seen[i])])
+            taken[i] = explored if luck[i] < temperature else exploited
+
+
+@kernel
+def mark(index, seen):
+    """Set seen[r % R, k] for every class k that occurs in row r of index."""
+    for r in range(index.shape[0]):
+        marks = seen[r % seen.shape[0]]
+        row = index[r]
+        for i in range(np.uint64(row.shape[0])):
+            marks[np.uint64(row[i])] = True
+
+
+@kernel
+def q_sequential(before, action, after, reward, discount, rate, q):
+    """Watkins' update for one agent after the other, each seeing what the ones before it changed.
+
+    Q(o, a) <- (1 - rate) Q(o, a) + rate (R(o) + discount max_a' Q(o', a'))
+    """
+    replicas, observations, _ = q.shape
+    best = np.empty((replicas, observations))
+    for j in range(replicas):
+        for o in range(observations):
+            best[j, o] = q[j, o].max()
+    for r in range(before.shape[0]):
+        j = r % replicas
+        table = q[j]
+        top = best[j]
+        for i in range(before.shape[1]):
+            o = np.uint64(before[r, i])
+            a = np.uint64(action[r, i])
+            old = table[o, a]
+            target = reward[j, o] + discount * top[np.uint64(after[r, i])]
+            new = (1.0 - rate) * old + rate * target
+            table[o, a] = new
+            if new >= top[o]:
+                top[o] = new
+            elif old == top[o]:
+                top[o] = table[o].max()
+
+
+@kernel
+def q_batch(before, action, after, reward, discount, rate, q):
+    """Watkins' update once for every (o, a) that occurred, with the mean target of its agents."""
+    replicas, observations, actions = q.shape
+    best = np.empty(observations)
+    total = np.empty((observations, actions))
+    count = np.empty((observations, actions))
+    for j in range(replicas):
+        for o in range(observations):
+            best[o] = q[j, o].max()
+        total[:] = 0.0
+        count[:] = 0.0
+        for r in range(j, before.shape[0], replicas):
+            for i in range(before.shape[1]):
+                o = np.uint64(before[r, i])
+                a = np.uint64(action[r, i])
+                total[o, a] += best[np.uint64(after[r, i])]
+                count[o, a] += 1.0
+        for o in range(observations):
+            for a in range(actions):
+                if count[o, a] > 0.0:
+                    target = reward[j, o] + discount * total[o, a] / count[o, a]
+                    q[j, o, a] = (1.0 - rate) * q[j, o, a] + rate * target
+
+
+@kernel
+def add_transitions(before, action, after, weight, counts, totals):
+    """Add the transitions (o, a, o') of all runs to the counts of their replicas."""
+    replicas = counts.shape[0]
+    for r in range(before.shape[0]):
+        table = counts[r % replicas]
+        total = totals[r % replicas]
+        for i in range(np.uint64(before.shape[1])):
+            o = np.uint64(before[r, i])
+            a = np.uint64(action[r, i])
+            table[o, a, np.uint64(after[r, i])] += weight
+            total[o, a] += weight
+
+
+@kernel
+def sweep_model(counts, totals, prior, reward, discount, sweeps, value, q):
+    """Bellman sweeps on the kernel P(o' | o, a) estimated by counts.
+
+    What was rarely tried is drawn towards the mean value by `prior` pseudo-counts.
+    """
+    replicas, observations, actions, _ = counts.shape
+    for j in range(replicas):
+        v = value[j]
+        for _ in range(sweeps):
+            mean = v.mean()
+            for o in range(observations):
+                best = -np.inf
+                for a in range(actions):
+                    row = counts[j, o, a]
+                    expected = prior * mean
+                    for k in range(np.uint64(observations)):
+                        expected += row[k] * v[k]
+                    new = reward[j, o] + discount * expected / (totals[j, o, a] + prior)
+                    q[j, o, a] = new
+                    best = max(best, new)
+                v[o] = best

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from swarmdp import kernels
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels
-from swarmdp.model import Field, State, reordered
+from swarmdp.model import Field, Policy, State, reordered
 from swarmdp.streams import Stream
 from swarmdp.systems.checks import check_integer
 
@@ -129,6 +129,29 @@ class Ising:
         if spin.ndim > site.ndim:
             site = np.broadcast_to(site[:, None], spin.shape)
         return self._on_grid(site, spin).reshape(*spin.shape[:-1], *self.shape)
+
+    def solutions(self, policy: Policy, seen: NDArray[np.bool_]) -> list[str]:
+        """Which solution each replica of a policy is, on the energies that were seen (R, 25).
+
+        A local energy does not change when every spin flips. So the majority vote and its mirror
+        image (flip when aligned, keep when not: the whole grid blinks) have the same energies,
+        and a reward of energies cannot tell them apart; the result says which one was found. A tie
+        may go either way.
+        """
+        levels = self.features.values
+        expert = self.expert(levels.astype(np.uint32))
+        names = []
+        for table, visited in zip(policy.table, seen, strict=True):
+            counts = visited & (2 * levels != self.n_neighbours)
+            agree = (table == expert)[counts]
+            different = levels[counts][~agree]
+            if agree.all():
+                names.append("majority vote")
+            elif not agree.any():
+                names.append("mirror image of the majority vote")
+            else:
+                names.append(f"majority vote but for energies {', '.join(map(str, different))}")
+        return names
 
     def arrange(self, state: State, step: int) -> tuple[State, NDArray[np.integer]] | None:
         """Put the agents in the order of their sites; they never leave them."""

@@ -1,0 +1,107 @@
+"""What only a fresh process shows: how long swarmdp takes to start, how much memory it needs."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import swarmdp
+from swarmdp.benchmarks.contest import Measure, Unavailable
+
+_IMPORT = """
+import time, numpy
+begin = time.perf_counter()
+import swarmdp
+print(time.perf_counter() - begin)
+"""
+
+_HELP = """
+import sys
+sys.argv = ["swarmdp", "--help"]
+from swarmdp.cli import main
+sys.exit(main())
+"""
+
+_FIRST_ROLLOUT = """
+import time
+begin = time.perf_counter()
+import swarmdp
+vicsek = swarmdp.Vicsek()
+swarmdp.rollout(vicsek, vicsek.expert, steps=100, seed=1)
+print(time.perf_counter() - begin)
+"""
+
+# The peak of this program alone: getrusage's would count the process that started it as well.
+_PEAK_MEMORY = """
+import swarmdp
+from swarmdp.benchmarks.swarms import vicsek
+model = vicsek({agents})
+swarmdp.rollout(model, model.expert, steps={steps}, seed=1, record=model.order, threads=1)
+for line in open("/proc/self/status"):
+    if line.startswith("VmHWM:"):
+        print(1024 * int(line.split()[1]))
+"""
+
+
+def import_seconds() -> Measure:
+    """What `import swarmdp` adds to importing NumPy."""
+    return lambda: _number(_run(_IMPORT))
+
+
+def help_seconds() -> Measure:
+    """The command `swarmdp --help`, from the start of Python to its end."""
+    if find_spec("swarmdp.cli") is None:
+        raise Unavailable("there is no command line yet")
+
+    def measure() -> float:
+        begin = time.perf_counter()
+        _run(_HELP)
+        return time.perf_counter() - begin
+
+    return measure
+
+
+def first_rollout_seconds(fresh: bool) -> Measure:
+    """`import swarmdp` and a first roll-out, on an empty cache of kernels or the usual one."""
+
+    def measure() -> float:
+        if not fresh:
+            return _number(_run(_FIRST_ROLLOUT))
+        with tempfile.TemporaryDirectory() as folder:
+            return _number(_run(_FIRST_ROLLOUT, {"NUMBA_CACHE_DIR": folder}))
+
+    return measure
+
+
+def bytes_per_agent(agents: int, steps: int) -> Measure:
+    """Peak memory of a roll-out that records one number a step, beyond that of a tiny swarm."""
+    if not Path("/proc/self/status").exists():
+        raise Unavailable("peak memory is read from /proc, which is not here")
+    few = 1000
+
+    def peak(count: int) -> float:
+        return _number(_run(_PEAK_MEMORY.format(agents=count, steps=steps)))
+
+    return lambda: (peak(agents) - peak(few)) / (agents - few)
+
+
+def _run(code: str, environment: dict[str, str] | None = None) -> str:
+    package = str(Path(swarmdp.__file__).parents[1])
+    path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": path, **(environment or {})},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise Unavailable(f"the process failed: {done.stderr.strip().splitlines()[-1:]}")
+    return done.stdout
+
+
+def _number(output: str) -> float:
+    return float(output.split()[-1])

@@ -1,0 +1,215 @@
+"""Measure, show the table, and write it down."""
+
+import json
+import os
+import platform
+import subprocess
+import time
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from swarmdp.benchmarks.contest import Outcome, Report, Workload, compete
+from swarmdp.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+QUICK_ROUNDS = 2
+LIBRARIES = ("numpy", "numba", "scipy", "freud-analysis", "jax", "torch", "mesa", "vmas")
+
+
+def run(
+    output: Path | None = None, only: Sequence[str] = (), rounds: int = 7, quick: bool = False
+) -> dict[str, Any]:
+    """Measure the workloads, print a table of ratios, and write all times as JSON to `output`.
+
+    `only` keeps the workloads whose names contain one of these words. `quick` takes small swarms
+    and two rounds: it shows that everything works, not how fast it is. An interrupt (Ctrl-C) keeps
+    the workloads that were finished.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+
+    from swarmdp.files import write_text
+
+    if rounds < 1:
+        raise InvalidInput(f"rounds must be at least 1, got {rounds}")
+    rounds = min(rounds, QUICK_ROUNDS) if quick else rounds
+    chosen = _chosen(only, quick)
+    counts = [min(rounds, workload.most_rounds or rounds) for workload in chosen]
+    before = _load()
+    begin = time.monotonic()
+    console = Console()
+    reports: list[Report] = []
+    interrupted = False
+    columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("", total=sum(counts))
+        try:
+            for workload, count in zip(chosen, counts, strict=True):
+                progress.update(task, description=workload.name)
+                reports.append(compete(workload, count, lambda: progress.advance(task)))
+        except KeyboardInterrupt:
+            interrupted = True
+    console.print(_table(reports, quick))
+    document = {
+        "settings": {"only": list(only), "rounds": rounds, "quick": quick},
+        "complete": not interrupted,
+        "seconds": round(time.monotonic() - begin, 1),
+        "machine": {**_machine(), "load_before": before, "load_after": _load()},
+        "versions": _versions(),
+        "workloads": [_as_json(report) for report in reports],
+    }
+    if output is not None:
+        write_text(output, json.dumps(document, indent=1) + "\n")
+    if interrupted:
+        raise KeyboardInterrupt
+    return document
+
+
+def _chosen(only: Sequence[str], quick: bool) -> list[Workload]:
+    from swarmdp.benchmarks.workloads import workloads
+
+    known = workloads(quick)
+    chosen = [
+        workload
+        for workload in known
+        if not only or any(word.lower() in workload.name.lower() for word in only)
+    ]
+    if not chosen:
+        names = ", ".join(repr(workload.name) for workload in known)
+        raise InvalidInput(f"no benchmark has any of {list(only)} in its name; there are {names}")
+    return chosen
+
+
+def _table(reports: Sequence[Report], quick: bool) -> "Table":
+    from rich.table import Table
+
+    title = "swarmdp beside its peers: medians and quartiles of interleaved rounds"
+    table = Table(title=f"{title} (quick: too small to judge by)" if quick else title)
+    for heading in ("workload", "beside"):
+        table.add_column(heading)
+    for heading in ("ours", "theirs", "ratio", "quartiles", "goal"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("reached")
+    for report in reports:
+        for number, outcome in enumerate(report.outcomes):
+            table.add_row("" if number else report.workload.name, *_cells(report, outcome))
+        table.add_section()
+    return table
+
+
+def _cells(report: Report, outcome: Outcome) -> list[str]:
+    goal = outcome.goal
+    sense = {"at least": ">=", "at most": "<="}[goal.sense]
+    limit = "" if goal.limit is None else f"{sense} {goal.limit:g}"
+    if outcome.skipped:
+        return [goal.peer or "", "", "", "", "", limit, f"skipped: {outcome.skipped}"]
+    low, middle, high = outcome.quartiles
+    return [
+        goal.peer or "",
+        _reading(report, goal.ours),
+        _reading(report, goal.peer) if goal.peer else "",
+        _digits(middle),
+        f"{_digits(low)} - {_digits(high)}",
+        limit,
+        {True: "[green]yes[/]", False: "[red]no[/]", None: ""}[outcome.reached],
+    ]
+
+
+def _reading(report: Report, name: str) -> str:
+    return f"{_digits(_median(report.readings[name]))} {report.workload.unit}"
+
+
+def _digits(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _median(values: Sequence[float]) -> float:
+    import statistics
+
+    return statistics.median(values)
+
+
+def _as_json(report: Report) -> dict[str, Any]:
+    """Readings of every round are in nanoseconds for an agent and step, seconds, or bytes."""
+    workload = report.workload
+    taking_part = [c for c in workload.contestants if c.name in report.readings]
+    return {
+        "name": workload.name,
+        "unit": workload.unit,
+        "contestants": {
+            c.name: {
+                "work": dict(c.work),
+                "median": _median(report.readings[c.name]),
+                "rounds": list(report.readings[c.name]),
+            }
+            for c in taking_part
+        },
+        "skipped": dict(report.skipped),
+        "goals": [_goal_as_json(outcome) for outcome in report.outcomes],
+    }
+
+
+def _goal_as_json(outcome: Outcome) -> dict[str, Any]:
+    goal = outcome.goal
+    described = {"ours": goal.ours, "peer": goal.peer, "sense": goal.sense, "limit": goal.limit}
+    if outcome.skipped:
+        return {**described, "skipped": outcome.skipped}
+    low, middle, high = outcome.quartiles
+    return {
+        **described,
+        "median": middle,
+        "quartiles": [low, high],
+        "rounds": list(outcome.values),
+        "reached": outcome.reached,
+    }
+
+
+def _machine() -> dict[str, Any]:
+    import psutil
+
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "memory_bytes": psutil.virtual_memory().total,
+        "system": f"{platform.system()} {platform.release()}",
+        "compiler": _compiler(),
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def _compiler() -> str | None:
+    try:
+        command = [os.environ.get("CC", "cc"), "--version"]
+        answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return answer.splitlines()[0] if answer else None
+
+
+def _versions() -> dict[str, str]:
+    from swarmdp import __version__
+
+    found = {"python": platform.python_version(), "swarmdp": __version__}
+    for library in LIBRARIES:
+        try:
+            found[library] = metadata.version(library)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _load() -> list[float] | None:
+    """The load of the machine: above its number of cores, ratios are not to be trusted."""
+    return [round(value, 2) for value in os.getloadavg()] if hasattr(os, "getloadavg") else None

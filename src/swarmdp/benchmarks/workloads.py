@@ -1,0 +1,364 @@
+"""What is measured, against whom, and how good it has to be."""
+
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
+
+import numpy as np
+
+import swarmdp
+from swarmdp.benchmarks import compiled, optional_peers, peers, processes
+from swarmdp.benchmarks.contest import (
+    OURS,
+    Contestant,
+    Measure,
+    Unavailable,
+    Workload,
+    exponent,
+    nanoseconds_each,
+    no_more_than,
+    times_faster,
+    times_slower,
+)
+from swarmdp.benchmarks.swarms import SEED, Continued, in_grid_order, states_at, vicsek
+
+CKDTREE = "SciPy cKDTree"
+FREUD = "freud AABBQuery"
+NUMPY = "NumPy O(N^2)"
+NUMPY_BEST = "NumPy O(N^2), fixed point"
+C = "C, same cell list"
+PLAIN_C = "plain C"
+FILTER = "SciPy uniform_filter"
+JAX, TORCH, MESA, VMAS = "JAX O(N^2)", "PyTorch O(N^2)", "Mesa", "VMAS flocking, its own model"
+
+
+@dataclass(frozen=True)
+class Swarms:
+    """So many swarms of so many agents, simulated for so many steps from a certain age."""
+
+    agents: int
+    runs: int
+    steps: int
+    age: int = 0
+
+
+@dataclass(frozen=True)
+class Share:
+    """The part of the work that a slow peer does: so many runs, a few steps at several ages.
+
+    The ages are spread evenly over the time that the others simulate; one leg of all the steps
+    is the whole evolution.
+    """
+
+    runs: int
+    steps: int
+    legs: int = 1
+
+    def ages(self, whole: Swarms) -> tuple[int, ...]:
+        """When the legs start."""
+        stretch = whole.steps / self.legs
+        return tuple(
+            whole.age + round((leg + 0.5) * stretch - self.steps / 2) for leg in range(self.legs)
+        )
+
+
+SimulatorOf = Callable[[swarmdp.Vicsek], peers.Simulator]
+
+
+def workloads(quick: bool = False) -> list[Workload]:
+    """All workloads; `quick` makes them small and leaves out those that cannot be."""
+    small = [*_vicsek(quick), *_ising(quick), *_cores(quick)]
+    return small if quick else [*small, *_million(), *_start()]
+
+
+def _vicsek(quick: bool) -> list[Workload]:
+    many = Swarms(200, 8, 10) if quick else Swarms(200, 256, 100)
+    few, fewer, one = Share(min(many.runs, 8), many.steps), Share(4, many.steps), Share(1, 5)
+    medium = Swarms(1000, 1, 10) if quick else Swarms(10_000, 1, 100)
+    large = Swarms(2000, 1, 10) if quick else Swarms(100_000, 1, 50)
+    clustered = Swarms(1000, 1, 10, age=20) if quick else Swarms(10_000, 1, 50, age=300)
+    flocks = Share(2, 1) if quick else Share(32, 1)
+    return [
+        Workload(
+            _title("Vicsek", many),
+            "ns",
+            (
+                _ours(many),
+                _peer(CKDTREE, peers.ckdtree, many, few),
+                _peer(FREUD, peers.freud, many, fewer, tolerance=1e-4),
+                _peer(NUMPY_BEST, peers.numpy_fixed_point, many, few),
+                _peer(NUMPY, peers.numpy_all_pairs, many, few),
+                _peer(C, compiled.vicsek, many, Share(many.runs, many.steps)),
+                _peer(JAX, optional_peers.jax_all_pairs, many, few),
+                _peer(TORCH, optional_peers.torch_all_pairs, many, few),
+                _peer(MESA, optional_peers.mesa_agents, many, one),
+                _flocking(many.agents, flocks),
+            ),
+            (
+                times_faster(CKDTREE, 15),
+                times_faster(FREUD, 50),
+                times_faster(NUMPY_BEST, 12),
+                times_faster(NUMPY),
+                times_slower(C, 1.5),
+                times_faster(JAX),
+                times_faster(TORCH),
+                times_faster(MESA),
+                times_faster(VMAS),
+            ),
+        ),
+        *(
+            Workload(
+                _title("Vicsek", swarm),
+                "ns",
+                (
+                    _ours(swarm),
+                    _peer(CKDTREE, peers.ckdtree, swarm, share),
+                    _peer(FREUD, peers.freud, swarm, share, tolerance=1e-4),
+                    _peer(C, compiled.vicsek, swarm, Share(1, swarm.steps)),
+                ),
+                (times_faster(CKDTREE, 8), times_faster(FREUD, 25), times_slower(C, 1.8)),
+            )
+            for swarm, share in ((medium, Share(1, 1, legs=5)), (large, Share(1, 1, legs=3)))
+        ),
+        Workload(
+            _title("Vicsek", clustered),
+            "ns",
+            (
+                _ours(clustered),
+                _peer(CKDTREE, peers.ckdtree, clustered, Share(1, 1, legs=5)),
+                _peer(C, compiled.vicsek, clustered, Share(1, clustered.steps)),
+            ),
+            (times_faster(CKDTREE, 10), times_slower(C)),
+        ),
+    ]
+
+
+def _million() -> list[Workload]:
+    swarm = Swarms(1_000_000, 1, 16)
+    # Several runs of the smaller swarms, so that fixed costs of a step do not flatter the exponent.
+    sizes = [Swarms(1000, 200, 8), Swarms(10_000, 20, 8), Swarms(100_000, 2, 8), swarm]
+    ladder = [_ours(Swarms(s.agents, s.runs, 8), name=f"N={_size(s.agents)}") for s in sizes]
+    return [
+        Workload(
+            _title("Vicsek", swarm),
+            "ns",
+            (
+                _ours(swarm),
+                _peer(CKDTREE, peers.ckdtree, swarm, Share(1, 1, legs=2)),
+                _peer(C, compiled.vicsek, swarm, Share(1, swarm.steps)),
+            ),
+            (times_faster(CKDTREE, 6), times_slower(C)),
+        ),
+        Workload(
+            "Vicsek, exponent of time against N",
+            "ns",
+            tuple(ladder),
+            (exponent({rung.name: s.agents for rung, s in zip(ladder, sizes, strict=True)}, 1.12),),
+        ),
+        Workload(
+            "Vicsek N=1e6, memory for each agent",
+            "B",
+            (Contestant(OURS, partial(processes.bytes_per_agent, 1_000_000, 10), {"steps": 10}),),
+            (no_more_than(200),),
+            most_rounds=3,
+            warm_up=False,
+        ),
+    ]
+
+
+def _ising(quick: bool) -> list[Workload]:
+    small, large = ((20, 20), (50, 50)) if quick else ((100, 100), (1000, 1000))
+    runs, share, steps, repeats = (4, 2, 5, 2) if quick else (64, 16, 60, 20)
+    return [
+        _ising_step(small, runs, share, steps),
+        _ising_step(large, 1, 1, steps),
+        _ising_observation(small, runs, steps, repeats),
+        _ising_observation(large, 1, steps, repeats),
+    ]
+
+
+def _cores(quick: bool) -> list[Workload]:
+    many = Swarms(200, 8, 10) if quick else Swarms(200, 256, 100)
+    pairs = [(many, 1.7)] if quick else [(many, 1.7), (Swarms(1_000_000, 1, 8), 1.4)]
+    one, two = f"{OURS}, 1 thread", f"{OURS}, 2 threads"
+    return [
+        Workload(
+            f"two cores: {_title('Vicsek', swarm)}",
+            "ns",
+            (_ours(swarm, name=one), _ours(swarm, threads=2, name=two)),
+            (times_faster(one, limit, ours=two),),
+        )
+        for swarm, limit in pairs
+    ]
+
+
+def _start() -> list[Workload]:
+    return [
+        _single("start: import swarmdp, beside NumPy", processes.import_seconds, 0.3),
+        _single("start: swarmdp --help", processes.help_seconds, 0.6),
+        _single(
+            "start: first rollout, kernels cached",
+            partial(processes.first_rollout_seconds, fresh=False),
+            1.0,
+        ),
+        _single(
+            "start: first rollout, fresh cache",
+            partial(processes.first_rollout_seconds, fresh=True),
+            30.0,
+            most_rounds=3,
+            warm_up=False,
+        ),
+    ]
+
+
+def _single(
+    name: str,
+    prepare: Callable[[], Measure],
+    limit: float,
+    most_rounds: int | None = None,
+    warm_up: bool = True,
+) -> Workload:
+    contestants = (Contestant(OURS, prepare),)
+    return Workload(name, "s", contestants, (no_more_than(limit),), most_rounds, warm_up)
+
+
+def _title(model: str, swarm: Swarms) -> str:
+    runs = "one run" if swarm.runs == 1 else f"{swarm.runs} runs"
+    age = f" after {swarm.age} steps" if swarm.age else ""
+    return f"{model} N={_size(swarm.agents)}{age}, {runs} x {swarm.steps} steps"
+
+
+def _size(agents: int) -> str:
+    return str(agents) if agents < 1000 else f"{agents:.0e}".replace("e+0", "e")
+
+
+def _ours(swarm: Swarms, threads: int = 1, name: str = OURS) -> Contestant:
+    """Our roll-out that records the order parameter."""
+
+    def prepare() -> Measure:
+        if threads > (os.cpu_count() or 1):
+            raise Unavailable(f"there are fewer than {threads} cores")
+        model = vicsek(swarm.agents)
+        start = states_at(model, swarm.runs, (swarm.age,))[0] if swarm.age else None
+
+        def work() -> None:
+            swarmdp.rollout(
+                model if start is None else Continued(model, start),
+                model.expert,
+                steps=swarm.steps,
+                runs=swarm.runs,
+                seed=SEED,
+                record=model.order,
+                threads=threads,
+            )
+
+        return nanoseconds_each(work, swarm.runs * swarm.steps * swarm.agents)
+
+    return Contestant(name, prepare, {**asdict(swarm), "threads": threads})
+
+
+def _peer(
+    name: str, simulator_of: SimulatorOf, swarm: Swarms, share: Share, tolerance: float = 1e-9
+) -> Contestant:
+    """A peer's simulation that computes the order parameter, on states of the same age."""
+    ages = share.ages(swarm)
+
+    def prepare() -> Measure:
+        peers.check_vicsek(simulator_of, tolerance)
+        model = vicsek(swarm.agents)
+        simulator = simulator_of(model)
+        starts = states_at(model, share.runs, ages)
+
+        def work() -> None:
+            for start in starts:
+                simulator.simulate(start["position"], start["heading"], share.steps)
+
+        return nanoseconds_each(work, len(starts) * share.runs * share.steps * swarm.agents)
+
+    done = {"agents": swarm.agents, "runs": share.runs, "steps": share.steps, "from_steps": ages}
+    return Contestant(name, prepare, done)
+
+
+def _flocking(agents: int, share: Share) -> Contestant:
+    def prepare() -> Measure:
+        simulate = optional_peers.vmas_flocking(share.runs, agents, share.steps)
+        return nanoseconds_each(simulate, share.runs * share.steps * agents)
+
+    return Contestant(VMAS, prepare, {"agents": agents, "runs": share.runs, "steps": share.steps})
+
+
+def _ising_step(shape: tuple[int, int], runs: int, share: int, steps: int) -> Workload:
+    """Whole steps that record the global energy, ours with all runs, the peer with a share."""
+    model = swarmdp.Ising(shape=shape)
+    spins = model.n_agents
+
+    def ours() -> Measure:
+        (start,) = states_at(model, runs, (0,))
+        continued = Continued(model, in_grid_order(model, start))
+
+        def work() -> None:
+            swarmdp.rollout(
+                continued,
+                model.expert,
+                steps=steps,
+                runs=runs,
+                seed=SEED,
+                record=model.energy,
+                threads=1,
+            )
+
+        return nanoseconds_each(work, runs * steps * spins)
+
+    def theirs() -> Measure:
+        peer = peers.UniformFilter(model)
+        peers.check_ising(lambda model: peers.UniformFilter(model).energies)
+        (start,) = states_at(model, share, (0,))
+        grid = model.grid(start)
+        return nanoseconds_each(lambda: peer.simulate(grid, steps), share * steps * spins)
+
+    return Workload(
+        f"Ising {shape[0]}x{shape[1]}, {runs} run{'s' * (runs > 1)} x {steps} steps",
+        "ns",
+        (
+            Contestant(OURS, ours, {"spins": spins, "runs": runs, "steps": steps, "threads": 1}),
+            Contestant(FILTER, theirs, {"spins": spins, "runs": share, "steps": steps}),
+        ),
+        (times_faster(FILTER, 8),),
+    )
+
+
+def _ising_observation(shape: tuple[int, int], runs: int, steps: int, repeats: int) -> Workload:
+    """The observation alone, at several ages of the grid."""
+    model = swarmdp.Ising(shape=shape)
+    ages = (0, 1, steps // 2, steps)
+    calls = repeats * len(ages)
+
+    def ours() -> Measure:
+        states = [in_grid_order(model, state) for state in states_at(model, runs, ages)]
+
+        def work() -> None:
+            for _ in range(repeats):
+                for state in states:
+                    model.observe(state)
+
+        return nanoseconds_each(work, calls * runs * model.n_agents)
+
+    def theirs() -> Measure:
+        peers.check_ising(lambda _: compiled.local_energy)
+        grids = [np.ascontiguousarray(model.grid(state)) for state in states_at(model, runs, ages)]
+
+        def work() -> None:
+            for _ in range(repeats):
+                for grid in grids:
+                    compiled.local_energy(grid)
+
+        return nanoseconds_each(work, calls * runs * model.n_agents)
+
+    covers = {"spins": model.n_agents, "runs": runs, "calls": calls, "at_steps": ages}
+    return Workload(
+        f"Ising {shape[0]}x{shape[1]}, observation of {runs} run{'s' * (runs > 1)}",
+        "ns",
+        (Contestant(OURS, ours, covers), Contestant(PLAIN_C, theirs, covers)),
+        (times_slower(PLAIN_C, 1.6),),
+    )

@@ -1,0 +1,245 @@
+"""`swarmdp.fit`: Algorithm 1 with Algorithm 2 inside, from a demo to a reward and a policy."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, is_dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.errors import InvalidInput
+from swarmdp.irl import expectations
+from swarmdp.irl.algorithm import (
+    Iteration,
+    Learned,
+    RewardUpdate,
+    generic_irl,
+    initial_reward,
+    max_margin_update,
+    random_reward,
+)
+from swarmdp.irl.result import Result
+from swarmdp.learning.heterogeneous import HeterogeneousLearning, paper_learning
+from swarmdp.model import Policy, Reward, System, settings_of
+from swarmdp.streams import check_seed, derived_seed
+from swarmdp.trajectory import Trajectory
+
+LEARNING, EVALUATION, START = 1, 2, 3  # parts of a fit with random numbers of their own
+ENOUGH_AGENTS = 1000  # whose experience estimates the value of a policy, unless told otherwise
+
+UPDATES: Mapping[str, RewardUpdate] = {"max_margin": max_margin_update}
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """How far a fit is, after an iteration."""
+
+    iteration: int
+    iterations: int
+    distance: float  # smallest so far, mean over the experiments
+    margin: float  # mean over the experiments
+
+
+class FitInterrupted(KeyboardInterrupt):
+    """The user interrupted a fit; `result` holds the iterations that were done."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__("interrupted")
+        self.result = result
+
+
+def fit(
+    system: System,
+    demo: Trajectory,
+    *,
+    seed: int,
+    estimator: expectations.Estimator = "swarm",
+    update: str = "max_margin",
+    learner: HeterogeneousLearning | None = None,
+    iterations: int = 20,
+    discount: float = 0.9,
+    preset: Literal["paper"] | None = None,
+    separate: bool = False,
+    start: Literal["expert", "random"] = "expert",
+    evaluations: int | None = None,
+    tolerance: float = 1e-6,
+    threads: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    resume: Result | None = None,
+) -> Result:
+    """Learn the local reward behind a demo, and a local policy that reproduces it.
+
+    The demo needs no actions. Its runs are pooled into one estimate of the expert's feature
+    expectations; with `separate=True` each run is an independent experiment, all done as one batch
+    whose results carry a leading axis of experiments.
+
+    `estimator` is the paper's: from the whole "swarm", or from a "single" agent. `learner` is the
+    policy update, the most reliable one by default; `preset="paper"` follows the paper to the
+    letter instead. `start` is the first reward: what the "expert" does often, or "random".
+    `evaluations` is the number of roll-outs that estimate a policy's value (about 1000 agents by
+    default, one roll-out in the paper). An experiment ends early when its margin falls to
+    `tolerance`. `resume` goes on with an earlier result, to the same bits as one long fit.
+    """
+    check_seed(seed)
+    _check_choices(update, preset, start, iterations, evaluations, learner)
+    expectations.check_estimator(estimator)
+    expectations.check_discount(discount)
+    expectations.check_demo(system, demo, discount, settings_of(system))
+    if preset == "paper":
+        learner, evaluations = paper_learning(), 1
+    learner = learner or HeterogeneousLearning()
+    if evaluations is None:
+        evaluations = 1 if estimator == "single" else -(-ENOUGH_AGENTS // system.n_agents)
+
+    estimates = expectations.feature_expectations(
+        system, demo, discount=discount, estimator=estimator
+    )
+    expert, error = _expert(estimates, separate)
+    settings = {
+        "estimator": estimator,
+        "update": update,
+        "learner": _described(learner),
+        "discount": discount,
+        "preset": preset,
+        "separate": separate,
+        "start": start,
+        "evaluations": evaluations,
+        "steps": demo.steps,
+        "truncation": expectations.truncation(discount, demo.steps),
+    }
+
+    def policy_update(reward: Reward, i: int) -> Learned:
+        part = derived_seed(seed, LEARNING, i)
+        return learner(system, reward, discount=discount, seed=part, threads=threads)
+
+    def value_estimation(policy: Policy, i: int) -> NDArray[np.float64]:
+        return expectations.simulated_expectations(
+            system,
+            policy,
+            discount=discount,
+            estimator=estimator,
+            steps=demo.steps,
+            runs=evaluations,
+            seed=derived_seed(seed, EVALUATION, i),
+            threads=threads,
+        )
+
+    def result(done: list[Iteration]) -> Result:
+        features: Any = system.features
+        angle = getattr(features, "units", "1") == "rad"
+        values = np.asarray(getattr(features, "values", np.arange(features.size)), float)
+        found = Result(
+            tuple(done),
+            expert,
+            error,
+            np.degrees(values) if angle else values,
+            getattr(features, "name", "observation"),
+            "degrees" if angle else getattr(features, "units", "1"),
+            tolerance,
+            type(system).__name__,
+            settings_of(system),
+            settings,
+            seed,
+        )
+        name = getattr(system, "solutions", None)
+        if name is None:
+            return found
+        names = tuple(name(found.policy, expert > 0))
+        return Result(**{**vars(found), "solutions": names})
+
+    done = _done_before(resume, settings, seed, expert)
+    if done:
+        reward = Reward(done[-1].next_weights)
+    elif start == "expert":
+        reward = initial_reward(expert)
+    else:
+        reward = random_reward(derived_seed(seed, START), expert.shape)
+    try:
+        for iteration in generic_irl(
+            expert,
+            reward,
+            policy_update=policy_update,
+            value_estimation=value_estimation,
+            reward_update=UPDATES[update],
+            iterations=iterations,
+            before=list(done),
+        ):
+            done.append(iteration)
+            if progress is not None:
+                progress(_progress(done, expert, iterations))
+            if (iteration.margin <= tolerance).all():
+                break
+    except KeyboardInterrupt:
+        if done:
+            raise FitInterrupted(result(done)) from None
+        raise
+    return result(done)
+
+
+def _expert(
+    estimates: NDArray[np.float64], separate: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The expert's feature expectations of each experiment, and their standard errors."""
+    if separate:
+        return estimates, np.full_like(estimates, math.nan)
+    mean = estimates.mean(axis=0, keepdims=True)
+    if len(estimates) == 1:
+        return mean, np.full_like(mean, math.nan)
+    return mean, expectations.standard_error(estimates)[None]
+
+
+def _progress(done: list[Iteration], expert: NDArray[np.float64], iterations: int) -> Progress:
+    gaps = np.stack([np.linalg.norm(expert - iteration.mu, axis=1) for iteration in done])
+    return Progress(
+        len(done), iterations, float(gaps.min(axis=0).mean()), float(done[-1].margin.mean())
+    )
+
+
+def _done_before(
+    resume: Result | None, settings: dict[str, Any], seed: int, expert: NDArray[np.float64]
+) -> list[Iteration]:
+    if resume is None:
+        return []
+    for name, wanted in settings.items():
+        if resume.settings.get(name) != wanted:
+            raise InvalidInput(
+                f"cannot resume: the earlier fit had {name} = {resume.settings.get(name)}, "
+                f"this one has {wanted}"
+            )
+    if resume.seed != seed:
+        raise InvalidInput(f"cannot resume: the earlier fit had seed {resume.seed}, not {seed}")
+    if not np.array_equal(resume.expert, expert):
+        raise InvalidInput("cannot resume: the earlier fit was made from another demo")
+    return list(resume.iterations)
+
+
+def _described(learner: object) -> Any:
+    """A learner's settings as plain data."""
+    if is_dataclass(learner) and not isinstance(learner, type):
+        inner = {name: _described(getattr(learner, name)) for name in asdict(learner)}
+        return {"kind": type(learner).__name__, **inner}
+    return learner
+
+
+def _check_choices(
+    update: str,
+    preset: str | None,
+    start: str,
+    iterations: int,
+    evaluations: int | None,
+    learner: object,
+) -> None:
+    if update not in UPDATES:
+        raise InvalidInput(f"update must be one of {', '.join(UPDATES)}, got {update!r}")
+    if preset not in (None, "paper"):
+        raise InvalidInput(f'preset must be None or "paper", got {preset!r}')
+    if preset is not None and (learner is not None or evaluations is not None):
+        raise InvalidInput("preset sets learner and evaluations itself: give either, not both")
+    if start not in ("expert", "random"):
+        raise InvalidInput(f'start must be "expert" or "random", got {start!r}')
+    for name, value in (("iterations", iterations), ("evaluations", evaluations)):
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise InvalidInput(f"{name} must be an integer of at least 1, got {value!r}")

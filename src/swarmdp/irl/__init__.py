@@ -1,0 +1,1 @@
+"""Algorithm 1: generic inverse reinforcement learning, and its reward updates."""

@@ -1,0 +1,210 @@
+"""Algorithm 2 of the paper: heterogeneous learning."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp import kernels
+from swarmdp.errors import InvalidInput
+from swarmdp.learning.q_functions import LocalModel, QUpdate, SequentialQ
+from swarmdp.learning.schedules import Decay, decayed
+from swarmdp.model import Arranging, Policy, Reward, State, System, null_action
+from swarmdp.streams import Purpose, Streams
+from swarmdp.threads import over_chunks, thread_count
+
+ENOUGH_AGENTS = 1000  # experience of so many agents in each iteration, unless told otherwise
+CHUNK_AGENTS = 20_000  # agents that a thread moves at a time
+TIE = 1e-9  # Q-values as near as this, relative to the largest, count as equal
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """A learning swarm in one iteration: all that there is to look at."""
+
+    iteration: int
+    temperature: float  # share of agents that explore
+    learning_rate: float
+    state: State  # before the agents act
+    observations: NDArray[np.integer]  # classes of observations (runs, agents)
+    exploring: NDArray[np.bool_]  # who explores (runs, agents)
+    actions: NDArray[np.integer]  # numbers of the actions taken (runs, agents)
+    q: NDArray[np.float64]  # after the update (R, observations, actions)
+    policy: NDArray[np.integer]  # greedy after the update (R, observations)
+    seen: NDArray[np.bool_]  # observations visited so far (R, observations)
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What came out of a policy update."""
+
+    policy: Policy
+    q: NDArray[np.float64]  # (R, observations, actions)
+    seen: NDArray[np.bool_]  # (R, observations); elsewhere the policy does nothing
+
+
+@dataclass(frozen=True)
+class HeterogeneousLearning:
+    """Algorithm 2: exploring agents among greedy ones teach a Q-function that all share.
+
+    In doubt, agents do nothing: ties between actions, and with them observations that were never
+    visited, go to the action whose physical value is zero (a turn of 0, keeping the spin). The
+    swarm starts with everybody doing nothing, so that of several equilibria it tends to the one
+    nearest to that; in the Ising model this is the expert's and not its mirror image.
+    """
+
+    q_update: QUpdate = LocalModel()
+    iterations: int = 200
+    temperature: float = 0.5  # initial share of exploring agents
+    learning_rate: float = 0.99  # initial; unused by LocalModel
+    decay: Decay = "quadratic"
+    exploration: Literal["redrawn", "fixed"] = "redrawn"  # the set, in every iteration or once
+    swarms: int | None = None  # learning side by side for each reward; None: about 1000 agents
+
+    def __post_init__(self) -> None:
+        if self.iterations < 1:
+            raise InvalidInput(f"iterations must be at least 1, got {self.iterations}")
+        for name in ("temperature", "learning_rate"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InvalidInput(f"{name} must be from 0 to 1, got {getattr(self, name)}")
+        if self.exploration not in ("redrawn", "fixed"):
+            raise InvalidInput(
+                f'exploration must be "redrawn" or "fixed", got {self.exploration!r}'
+            )
+        if self.swarms is not None and self.swarms < 1:
+            raise InvalidInput(f"swarms must be at least 1, got {self.swarms}")
+        decayed(self.decay, 0, 1)
+
+    def iterate(
+        self, system: System, reward: Reward, *, discount: float, streams: Streams
+    ) -> Iterator[Snapshot]:
+        """Algorithm 2, one snapshot for each iteration.
+
+        The runs of `streams` are learning swarms; run r follows reward r % R.
+        """
+        # 0: Initialize shared Q-function, learning rate and temperature.
+        q = self.q_update.start(reward.weights, len(system.actions), discount)
+        policy = greedy(q.values, null_action(system))
+        seen = np.zeros(reward.weights.shape, np.bool_)
+        state, streams = _start(system, streams)
+        observations = system.features.index(system.observe(state))
+        place = _place_in_line(streams) if self.exploration == "fixed" else None
+        for i in range(self.iterations):
+            temperature = self.temperature * decayed(self.decay, i, self.iterations)
+            rate = self.learning_rate * decayed(self.decay, i, self.iterations)
+
+            # 1: Separate the swarm into exploring and greedy agents according to the temperature.
+            chance = streams.at(i, Purpose.EXPLORATION).uniform()
+            if self.exploration == "fixed":
+                chance = np.where(place < temperature, temperature * chance, 1.0)
+
+            # 2: Based on the current swarm state and Q-function, select actions for all agents.
+            actions = kernels.tabular.choose(
+                observations, policy, chance, temperature, len(system.actions)
+            )
+
+            # 3: Iterate the system and collect rewards.
+            before, moved_from = observations, state
+            physical = np.asarray(system.actions)[actions]
+            state = system.transition(state, physical, streams.at(i, Purpose.TRANSITION))
+            observations = system.features.index(system.observe(state))
+
+            # 4: Update the Q-function based on the new experience.
+            q.learn(before, actions, observations, rate)
+            kernels.tabular.mark(before, seen)
+            policy = greedy(q.values, null_action(system))
+
+            # 5: Decrease the learning rate and the temperature: at the top of the loop.
+            yield Snapshot(
+                i,
+                temperature,
+                rate,
+                moved_from,
+                before,
+                chance < temperature,
+                actions,
+                q.values,
+                policy,
+                seen,
+            )
+
+    def __call__(
+        self,
+        system: System,
+        reward: Reward,
+        *,
+        discount: float,
+        seed: int,
+        watch: Callable[[Snapshot], None] | None = None,
+        threads: int | None = None,
+    ) -> Learned:
+        """Learn a policy for each replica of the reward, all as one batch.
+
+        `watch` is given every snapshot; it is called from several threads when there are many
+        replicas.
+        """
+        check_reward(system, reward)
+        replicas = reward.replicas
+        swarms = self.swarms or -(-ENOUGH_AGENTS // system.n_agents)
+        table = np.empty(reward.weights.shape, np.int64)
+        q = np.empty((*reward.weights.shape, len(system.actions)))
+        seen = np.empty(reward.weights.shape, np.bool_)
+
+        def learn(begin: int, end: int, check: Callable[[], None]) -> None:
+            experiments = np.arange(begin, end)
+            numbers = (experiments * swarms + np.arange(swarms)[:, None]).ravel()
+            streams = Streams.of(seed, numbers, system.n_agents)
+            rewards = Reward(reward.weights[begin:end])
+            for snapshot in self.iterate(system, rewards, discount=discount, streams=streams):
+                check()
+                if watch is not None:
+                    watch(snapshot)
+            table[begin:end], q[begin:end], seen[begin:end] = (
+                snapshot.policy,
+                snapshot.q,
+                snapshot.seen,
+            )
+
+        chunk = max(1, CHUNK_AGENTS // (swarms * system.n_agents))
+        over_chunks(replicas, chunk, thread_count(threads), learn)
+        return Learned(Policy(table), q, seen)
+
+
+def paper_learning() -> HeterogeneousLearning:
+    """The paper's policy update to the letter: sequential, a fixed set that shrinks, one swarm."""
+    return HeterogeneousLearning(SequentialQ(), exploration="fixed", swarms=1)
+
+
+def greedy(q: NDArray[np.float64], null: int) -> NDArray[np.int64]:
+    """The best action for each observation (R, observations); a tie goes to the null action."""
+    best: NDArray[np.int64] = q.argmax(axis=-1)
+    top = q.max(axis=-1)
+    tie = TIE * np.abs(q).max(axis=(1, 2), initial=0.0)[:, None]
+    best[q[..., null] >= top - tie] = null
+    return best
+
+
+def check_reward(system: System, reward: Reward) -> None:
+    """Refuse a reward that does not fit the system."""
+    if reward.weights.shape[1] != system.features.size:
+        raise InvalidInput(
+            f"the reward has {reward.weights.shape[1]} weights, but "
+            f"{type(system).__name__} has {system.features.size} features"
+        )
+
+
+def _place_in_line(streams: Streams) -> NDArray[np.float64]:
+    """A fixed random order of the agents of each run, from 0 to 1: who stops exploring last."""
+    chance = streams.at(0, Purpose.POLICY).uniform()
+    rank = chance.argsort(axis=1).argsort(axis=1)
+    return (rank + 0.5) / chance.shape[1]
+
+
+def _start(system: System, streams: Streams) -> tuple[dict[str, NDArray[Any]], Streams]:
+    state = system.initial(streams.at(0, Purpose.INITIAL))
+    if isinstance(system, Arranging) and (better := system.arrange(state, 0)) is not None:
+        state, order = better
+        streams = streams.rearranged(order)
+    return state, streams

@@ -1,0 +1,71 @@
+"""Work on many independent runs, chunk by chunk, on several threads."""
+
+import itertools
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+
+from swarmdp.errors import InvalidInput
+from swarmdp.kernels import parallel
+
+
+class _StopWorking(Exception):
+    """Another thread failed or the user interrupted."""
+
+
+def over_chunks(
+    runs: int,
+    at_most: int,
+    threads: int,
+    work: Callable[[int, int, Callable[[], None]], None],
+) -> None:
+    """Call work(begin, end, check) for chunks of at most so many runs, on several threads.
+
+    Work calls check() now and then: it raises when the work has become pointless because another
+    chunk failed or the user interrupted. Threads that no run can use serve large kernels.
+    """
+    workers = min(threads, runs)
+    rounds = -(-runs // (workers * at_most))
+    n_chunks = min(runs, workers * rounds)
+    bounds = [runs * c // n_chunks for c in range(n_chunks + 1)]
+    stop = threading.Event()
+
+    def check() -> None:
+        if stop.is_set():
+            raise _StopWorking
+
+    def work_on(chunk: tuple[int, int]) -> None:
+        with parallel.budget(max(1, threads // workers)):
+            work(*chunk, check)
+
+    chunks = list(itertools.pairwise(bounds))
+    if workers == 1:
+        for chunk in chunks:
+            work_on(chunk)
+        return
+    with ThreadPoolExecutor(workers, thread_name_prefix="swarmdp-runs") as pool:
+        pending = [pool.submit(work_on, chunk) for chunk in chunks]
+        try:
+            done, _ = wait(pending, return_when=FIRST_EXCEPTION)
+            for future in done:
+                future.result()
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+def thread_count(threads: int | None = None) -> int:
+    """The threads to use: as given, or SWARMDP_THREADS, or all cores."""
+    if threads is None:
+        given = os.environ.get("SWARMDP_THREADS")
+        if given is None:
+            affinity = getattr(os, "sched_getaffinity", None)
+            return len(affinity(0)) if affinity else os.cpu_count() or 1
+        if not given.isdigit() or int(given) < 1:
+            raise InvalidInput(f"SWARMDP_THREADS must be a positive integer, got {given!r}")
+        return int(given)
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+        raise InvalidInput(f"threads must be an integer of at least 1, got {threads!r}")
+    return threads
