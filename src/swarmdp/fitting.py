@@ -22,6 +22,7 @@ from swarmdp.irl.algorithm import (
 from swarmdp.irl.result import Result
 from swarmdp.learning.heterogeneous import HeterogeneousLearning, paper_learning
 from swarmdp.model import Policy, Reward, System, settings_of
+from swarmdp.simulation import check_discount
 from swarmdp.streams import check_seed, derived_seed
 from swarmdp.trajectory import Trajectory
 
@@ -84,7 +85,7 @@ def fit(
     check_seed(seed)
     _check_choices(update, preset, start, iterations, evaluations, learner)
     expectations.check_estimator(estimator)
-    expectations.check_discount(discount)
+    check_discount(discount)
     expectations.check_demo(system, demo, discount, settings_of(system))
     if preset == "paper":
         learner, evaluations = paper_learning(), 1

@@ -58,7 +58,6 @@ class Workload:
     unit: Literal["ns", "s", "B"]
     contestants: tuple[Contestant, ...]
     goals: tuple[Goal, ...]
-    most_rounds: int | None = None  # fewer than others, where a reading takes very long
     warm_up: bool = True  # an unmeasured round first
 
 
@@ -153,12 +152,19 @@ def compete(workload: Workload, rounds: int, after_round: Callable[[], None]) ->
             measures[contestant.name] = contestant.prepare()
         except Unavailable as reason:
             skipped[contestant.name] = str(reason)
-    if workload.warm_up:
-        for measure in measures.values():
-            measure()
+        except Disagreement as error:
+            raise Disagreement(f"{contestant.name} does not compute the same: {error}") from error
     readings: dict[str, list[float]] = {name: [] for name in measures}
-    for _ in range(rounds):
-        for name, measure in measures.items():
-            readings[name].append(measure())
-        after_round()
+    for number in range(rounds + workload.warm_up):
+        for name in list(readings):
+            try:
+                reading = measures[name]()
+            except Unavailable as reason:
+                skipped[name] = str(reason)
+                del readings[name]
+                continue
+            if number >= workload.warm_up:
+                readings[name].append(reading)
+        if number >= workload.warm_up:
+            after_round()
     return Report(workload, readings, skipped)

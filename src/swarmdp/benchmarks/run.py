@@ -3,7 +3,9 @@
 import json
 import os
 import platform
+import statistics
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from importlib import metadata
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 QUICK_ROUNDS = 2
+FILE_WIDTH = 150  # of the table, where there is no terminal to ask
 LIBRARIES = ("numpy", "numba", "scipy", "freud-analysis", "jax", "torch", "mesa", "vmas")
 
 
@@ -38,19 +41,18 @@ def run(
         raise InvalidInput(f"rounds must be at least 1, got {rounds}")
     rounds = min(rounds, QUICK_ROUNDS) if quick else rounds
     chosen = _chosen(only, quick)
-    counts = [min(rounds, workload.most_rounds or rounds) for workload in chosen]
     before = _load()
     begin = time.monotonic()
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else FILE_WIDTH)
     reports: list[Report] = []
     interrupted = False
     columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("", total=sum(counts))
+        task = progress.add_task("", total=rounds * len(chosen))
         try:
-            for workload, count in zip(chosen, counts, strict=True):
+            for workload in chosen:
                 progress.update(task, description=workload.name)
-                reports.append(compete(workload, count, lambda: progress.advance(task)))
+                reports.append(compete(workload, rounds, lambda: progress.advance(task)))
         except KeyboardInterrupt:
             interrupted = True
     console.print(_table(reports, quick))
@@ -120,17 +122,11 @@ def _cells(report: Report, outcome: Outcome) -> list[str]:
 
 
 def _reading(report: Report, name: str) -> str:
-    return f"{_digits(_median(report.readings[name]))} {report.workload.unit}"
+    return f"{_digits(statistics.median(report.readings[name]))} {report.workload.unit}"
 
 
 def _digits(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-
-
-def _median(values: Sequence[float]) -> float:
-    import statistics
-
-    return statistics.median(values)
 
 
 def _as_json(report: Report) -> dict[str, Any]:
@@ -143,7 +139,7 @@ def _as_json(report: Report) -> dict[str, Any]:
         "contestants": {
             c.name: {
                 "work": dict(c.work),
-                "median": _median(report.readings[c.name]),
+                "median": statistics.median(report.readings[c.name]),
                 "rounds": list(report.readings[c.name]),
             }
             for c in taking_part

@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import swarmdp
-from swarmdp.model import FeatureMap, State
+from swarmdp.model import FeatureMap, Field, State
 from swarmdp.streams import Purpose, Stream, Streams
 
 SEED = 1
@@ -67,6 +67,11 @@ class Continued:
     def features(self) -> FeatureMap:
         """The system's features."""
         return self.system.features
+
+    @property
+    def fields(self) -> Mapping[str, Field]:
+        """What the state's arrays mean."""
+        return self.system.fields
 
     def initial(self, rng: Stream) -> State:
         """The stored states of these runs."""

@@ -161,7 +161,6 @@ def _million() -> list[Workload]:
             "B",
             (Contestant(OURS, partial(processes.bytes_per_agent, 1_000_000, 10), {"steps": 10}),),
             (no_more_than(200),),
-            most_rounds=3,
             warm_up=False,
         ),
     ]
@@ -169,7 +168,7 @@ def _million() -> list[Workload]:
 
 def _ising(quick: bool) -> list[Workload]:
     small, large = ((20, 20), (50, 50)) if quick else ((100, 100), (1000, 1000))
-    runs, share, steps, repeats = (4, 2, 5, 2) if quick else (64, 16, 60, 20)
+    runs, share, steps, repeats = (4, 2, 5, 2) if quick else (64, 16, 200, 20)
     return [
         _ising_step(small, runs, share, steps),
         _ising_step(large, 1, 1, steps),
@@ -206,21 +205,15 @@ def _start() -> list[Workload]:
             "start: first rollout, fresh cache",
             partial(processes.first_rollout_seconds, fresh=True),
             30.0,
-            most_rounds=3,
             warm_up=False,
         ),
     ]
 
 
 def _single(
-    name: str,
-    prepare: Callable[[], Measure],
-    limit: float,
-    most_rounds: int | None = None,
-    warm_up: bool = True,
+    name: str, prepare: Callable[[], Measure], limit: float, warm_up: bool = True
 ) -> Workload:
-    contestants = (Contestant(OURS, prepare),)
-    return Workload(name, "s", contestants, (no_more_than(limit),), most_rounds, warm_up)
+    return Workload(name, "s", (Contestant(OURS, prepare),), (no_more_than(limit),), warm_up)
 
 
 def _title(model: str, swarm: Swarms) -> str:

@@ -129,7 +129,8 @@ def simulated_expectations(
 
 def value(reward: Reward, expectations: NDArray[np.float64]) -> NDArray[np.float64]:
     """The global value V of each estimate (..., R, d): R weights times mu."""
-    return np.einsum("rd,...rd->...r", reward.weights, expectations)
+    worth: NDArray[np.float64] = np.einsum("rd,...rd->...r", reward.weights, expectations)
+    return worth
 
 
 def standard_error(estimates: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -16,7 +16,8 @@ from swarmdp.errors import InvalidInput, SolverError
 
 TOLERANCE = 1e-10
 ACTIVE = 1e-7  # mixture weight of an interior point that is taken for positive
-INSIDE = 1e-8  # relative to the size of the data, a margin below this means mu_E is in the hull
+INSIDE = 1e-8  # a margin below this share of the largest gap means that mu_E is in the hull
+ROUNDING = 1e-13  # gaps below this share of mu_E are none
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +45,12 @@ def max_margin(expert: NDArray[np.float64], learned: NDArray[np.float64]) -> Mar
     gaps = expert - learned
     size = float(np.abs(gaps).max())
     zero = np.zeros_like(expert)
-    if size == 0.0:
+    if size <= ROUNDING * float(np.abs(expert).max()):
         return Margin(zero, 0.0, np.full(len(learned), 1 / len(learned)))
     mixture = _polish(gaps / size, _solve(gaps / size))
     nearest = mixture @ gaps
     margin = float(np.linalg.norm(nearest))
-    if margin <= INSIDE * size:
+    if margin <= max(INSIDE * size, ROUNDING * float(np.abs(expert).max())):
         return Margin(zero, 0.0, mixture)
     return Margin(nearest / margin, margin, mixture)
 

@@ -120,7 +120,7 @@ def choose_runs(index, greedy, chance, temperature, n_actions, out):
 
 
 @kernel
-def mark(index, seen):
+def mark(index: NDArray[np.integer], seen: NDArray[np.bool_]) -> None:
     """Set seen[r % R, k] for every class k that occurs in row r of index."""
     for r in range(index.shape[0]):
         marks = seen[r % seen.shape[0]]
@@ -183,7 +183,14 @@ def q_batch(before, action, after, reward, discount, rate, q):
 
 
 @kernel
-def add_transitions(before, action, after, weight, counts, totals):
+def add_transitions(
+    before: NDArray[np.integer],
+    action: NDArray[np.integer],
+    after: NDArray[np.integer],
+    weight: float,
+    counts: NDArray[np.float64],
+    totals: NDArray[np.float64],
+) -> None:
     """Add the transitions (o, a, o') of all runs to the counts of their replicas."""
     replicas = counts.shape[0]
     for r in range(before.shape[0]):
@@ -197,7 +204,16 @@ def add_transitions(before, action, after, weight, counts, totals):
 
 
 @kernel
-def sweep_model(counts, totals, prior, reward, discount, sweeps, value, q):
+def sweep_model(
+    counts: NDArray[np.float64],
+    totals: NDArray[np.float64],
+    prior: float,
+    reward: NDArray[np.float64],
+    discount: float,
+    sweeps: int,
+    value: NDArray[np.float64],
+    q: NDArray[np.float64],
+) -> None:
     """Bellman sweeps on the kernel P(o' | o, a) estimated by counts.
 
     What was rarely tried is drawn towards the mean value by `prior` pseudo-counts.

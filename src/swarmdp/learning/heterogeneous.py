@@ -1,7 +1,7 @@
 """Algorithm 2 of the paper: heterogeneous learning."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -55,7 +55,7 @@ class HeterogeneousLearning:
     nearest to that; in the Ising model this is the expert's and not its mirror image.
     """
 
-    q_update: QUpdate = LocalModel()
+    q_update: QUpdate = field(default_factory=LocalModel)
     iterations: int = 200
     temperature: float = 0.5  # initial share of exploring agents
     learning_rate: float = 0.99  # initial; unused by LocalModel
@@ -86,11 +86,12 @@ class HeterogeneousLearning:
         """
         # 0: Initialize shared Q-function, learning rate and temperature.
         q = self.q_update.start(reward.weights, len(system.actions), discount)
-        policy = greedy(q.values, null_action(system))
+        null = null_action(system)
+        policy = greedy(q.values, null)
         seen = np.zeros(reward.weights.shape, np.bool_)
         state, streams = _start(system, streams)
         observations = system.features.index(system.observe(state))
-        place = _place_in_line(streams) if self.exploration == "fixed" else None
+        place = _place_in_line(streams) if self.exploration == "fixed" else np.empty(0)
         for i in range(self.iterations):
             temperature = self.temperature * decayed(self.decay, i, self.iterations)
             rate = self.learning_rate * decayed(self.decay, i, self.iterations)
@@ -114,7 +115,7 @@ class HeterogeneousLearning:
             # 4: Update the Q-function based on the new experience.
             q.learn(before, actions, observations, rate)
             kernels.tabular.mark(before, seen)
-            policy = greedy(q.values, null_action(system))
+            policy = greedy(q.values, null)
 
             # 5: Decrease the learning rate and the temperature: at the top of the loop.
             yield Snapshot(
@@ -199,7 +200,8 @@ def _place_in_line(streams: Streams) -> NDArray[np.float64]:
     """A fixed random order of the agents of each run, from 0 to 1: who stops exploring last."""
     chance = streams.at(0, Purpose.POLICY).uniform()
     rank = chance.argsort(axis=1).argsort(axis=1)
-    return (rank + 0.5) / chance.shape[1]
+    place: NDArray[np.float64] = (rank + 0.5) / chance.shape[1]
+    return place
 
 
 def _start(system: System, streams: Streams) -> tuple[dict[str, NDArray[Any]], Streams]:

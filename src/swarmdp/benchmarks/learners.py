@@ -1,0 +1,272 @@
+"""How reliable are the learners? A comparison over many independent experiments.
+
+Every experiment learns from one expert trajectory of its own, with the paper's parameters. The
+rows of the table are written one by one, so that an interrupted study goes on where it stopped.
+"""
+
+import dataclasses
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import swarmdp
+from swarmdp import files
+from swarmdp.errors import InvalidInput
+from swarmdp.learning.heterogeneous import HeterogeneousLearning
+from swarmdp.learning.q_functions import BatchQ, LocalModel, SequentialQ
+
+DISCOUNT = 0.9
+STEPS = 100
+ROWS = "learners.json"
+
+LEARNERS: dict[str, HeterogeneousLearning] = {
+    "sequential, fixed set (paper)": HeterogeneousLearning(
+        SequentialQ(), exploration="fixed", swarms=1
+    ),
+    "sequential, redrawn set": HeterogeneousLearning(SequentialQ(), swarms=1),
+    "batch average": HeterogeneousLearning(BatchQ(), swarms=1),
+    "local model": HeterogeneousLearning(LocalModel(), swarms=1),
+    "local model, 1000 agents (default)": HeterogeneousLearning(),
+}
+DEFAULT = "local model, 1000 agents (default)"
+PAPER = "sequential, fixed set (paper)"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One row of the study."""
+
+    system: str
+    learner: str
+    iterations: int
+    start: str
+    temperature: float = 0.5
+    learning_rate: float = 0.99
+
+    @property
+    def evaluations(self) -> int | None:
+        """One roll-out for each value, as in the paper, but for the default."""
+        return None if self.learner == DEFAULT else 1
+
+    def learning(self) -> HeterogeneousLearning:
+        """The learner of this row."""
+        return dataclasses.replace(
+            LEARNERS[self.learner],
+            iterations=self.iterations,
+            temperature=self.temperature,
+            learning_rate=self.learning_rate,
+        )
+
+
+def settings() -> list[Setting]:
+    """All rows: the defaults first, then the comparison, then the sensitivity."""
+    first = [Setting(system, DEFAULT, 200, "expert") for system in ("vicsek", "ising")]
+    comparison = [
+        Setting(system, learner, iterations, start)
+        for system in ("vicsek", "ising")
+        for iterations in (200, 50, 1000)
+        for start in ("expert", "random")
+        for learner in LEARNERS
+        # An Ising grid has 10000 agents: one swarm is the default there.
+        if not (system == "ising" and learner == "local model")
+    ]
+    temperatures = [
+        Setting("vicsek", learner, 200, "expert", temperature=temperature)
+        for learner in (PAPER, DEFAULT)
+        for temperature in (0.1, 0.3, 0.7, 0.9)
+    ]
+    rates = [
+        Setting("vicsek", PAPER, 200, "expert", learning_rate=rate) for rate in (0.3, 0.6, 0.8)
+    ]
+    return list(dict.fromkeys([*first, *comparison, *temperatures, *rates]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """A system with what its experiments are judged by."""
+
+    system: Any
+    measure: Callable[..., NDArray[Any]]
+    runs: int  # roll-outs that judge each policy
+    times: tuple[int, ...]
+    fails: Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.bool_]]
+    expert: NDArray[np.float64]  # mean measure over time
+    true_mu: NDArray[np.float64]
+
+
+def _case(name: str, quick: bool) -> _Case:
+    record = swarmdp.DiscountedFeatures(DISCOUNT)
+    system: Any
+    if name == "vicsek":
+        system = swarmdp.Vicsek(n_agents=40) if quick else swarmdp.Vicsek()
+        measure, runs, times = system.order, 100, (20, 50, 100)
+
+        def fails(own: NDArray[np.float64], expert: NDArray[np.float64]) -> NDArray[np.bool_]:
+            return np.asarray(own[:, 100] < 0.95)
+    else:
+        system = swarmdp.Ising((20, 20)) if quick else swarmdp.Ising()
+        measure, runs, times = system.energy, 10, (5, 20, 60)
+
+        def fails(own: NDArray[np.float64], expert: NDArray[np.float64]) -> NDArray[np.bool_]:
+            return np.asarray(own[:, 60] > 1.25 * expert[60])
+
+    many = 50 if quick else 2000 if name == "vicsek" else 400
+    expert = swarmdp.rollout(
+        system,
+        system.expert,
+        steps=STEPS,
+        runs=many,
+        seed=101,
+        record={"measure": measure, "mu": record},
+    )
+    return _Case(
+        system,
+        measure,
+        2 if quick else runs,
+        times,
+        fails,
+        expert["measure"].mean(axis=0),
+        expert["mu"].mean(axis=0),
+    )
+
+
+def measure_learner(setting: Setting, case: _Case, experiments: int) -> dict[str, Any]:
+    """Fit all experiments of one row and judge the chosen policies."""
+    system = case.system
+    demo = swarmdp.rollout(
+        system, system.expert, steps=STEPS, runs=experiments, seed=1, record="observations"
+    )
+    began = time.perf_counter()
+    result = swarmdp.fit(
+        system,
+        demo,
+        seed=2,
+        separate=True,
+        learner=setting.learning(),
+        start=setting.start,  # type: ignore[arg-type]
+        evaluations=setting.evaluations,
+    )
+    seconds = time.perf_counter() - began
+    judged = swarmdp.rollout(
+        system,
+        result.policy,
+        steps=STEPS,
+        runs=experiments * case.runs,
+        seed=3,
+        record={"measure": case.measure, "mu": swarmdp.DiscountedFeatures(DISCOUNT)},
+    )
+    own = judged["measure"].reshape(case.runs, experiments, -1).mean(axis=0)
+    mu = judged["mu"].reshape(case.runs, experiments, -1).mean(axis=0)
+    true_distance = np.linalg.norm(mu - case.true_mu, axis=1)
+    row = {
+        **dataclasses.asdict(setting),
+        "experiments": experiments,
+        "failures": int(case.fails(own, case.expert).sum()),
+        "distance_mean": float(result.distance.mean()),
+        "distance_worst": float(result.distance.max()),
+        "true_distance_mean": float(true_distance.mean()),
+        "true_distance_worst": float(true_distance.max()),
+        "measure": {str(t): float(own[:, t].mean()) for t in case.times},
+        "expert_measure": {str(t): float(case.expert[t]) for t in case.times},
+        "seconds": round(seconds, 1),
+    }
+    if result.solutions:
+        row["majority_vote"] = sum(s == "majority vote" for s in result.solutions)
+        row["mirror_image"] = sum(s.startswith("mirror") for s in result.solutions)
+    return row
+
+
+def study(
+    output: Path, experiments: int = 100, only: Sequence[str] = (), quick: bool = False
+) -> list[dict[str, Any]]:
+    """Run all rows that are not yet in the output folder; write and return the table."""
+    path = output / ROWS
+    rows: list[dict[str, Any]] = json.loads(path.read_text()) if path.exists() else []
+    wanted = [s for s in settings() if not only or s.system in only]
+    if not wanted:
+        raise InvalidInput(f"the study has the systems vicsek and ising, got {', '.join(only)}")
+    if quick:
+        wanted = [s for s in wanted if s.iterations == 50]
+    done = {tuple(row[f.name] for f in dataclasses.fields(Setting)) for row in rows}
+    cases: dict[str, _Case] = {}
+    for number, setting in enumerate(wanted, start=1):
+        if dataclasses.astuple(setting) in done:
+            continue
+        if setting.system not in cases:
+            cases[setting.system] = _case(setting.system, quick)
+        row = measure_learner(setting, cases[setting.system], experiments)
+        rows.append(row)
+        files.write_text(path, json.dumps(rows, indent=1) + "\n")
+        print(f"{number}/{len(wanted)}  {_line(row)}", flush=True)
+    files.write_text(output / "learners.md", table(rows))
+    return rows
+
+
+def _line(row: dict[str, Any]) -> str:
+    measured = " ".join(f"{value:.4g}" for value in row["measure"].values())
+    return (
+        f"{row['system']} {row['learner']}, {row['iterations']} its, {row['start']}, "
+        f"T {row['temperature']}, a {row['learning_rate']}: failures {row['failures']}, "
+        f"distance {row['distance_mean']:.2f} (worst {row['distance_worst']:.2f}), "
+        f"true {row['true_distance_mean']:.3f}, measure {measured}, "
+        f"majority {row.get('majority_vote', '')}, {row['seconds']} s"
+    )
+
+
+def table(rows: Sequence[dict[str, Any]]) -> str:
+    """The rows as tables in Markdown."""
+    parts = []
+    for system in ("vicsek", "ising"):
+        own = [row for row in rows if row["system"] == system]
+        if not own:
+            continue
+        measure = "order parameter" if system == "vicsek" else "energy / expert's"
+        times = list(own[0]["measure"])
+        head = [
+            "learner",
+            "iterations",
+            "first reward",
+            "temperature",
+            "rate",
+            "failures",
+            "distance",
+            "worst",
+            "true distance",
+            f"{measure} at t = {', '.join(times)}",
+        ]
+        if system == "ising":
+            head.append("expert's table / mirror")
+        head.append("seconds")
+        lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
+        for row in own:
+            cells = [
+                row["learner"],
+                row["iterations"],
+                row["start"],
+                row["temperature"],
+                row["learning_rate"],
+                f"{row['failures']} of {row['experiments']}",
+                f"{row['distance_mean']:.2f}",
+                f"{row['distance_worst']:.2f}",
+                f"{row['true_distance_mean']:.2f}",
+            ]
+            if system == "vicsek":
+                cells.append(", ".join(f"{row['measure'][t]:.3f}" for t in times))
+            else:
+                ratios = (row["measure"][t] / row["expert_measure"][t] for t in times)
+                cells.append(", ".join(f"{ratio:.3f}" for ratio in ratios))
+                cells.append(f"{row['majority_vote']} / {row['mirror_image']}")
+            cells.append(f"{row['seconds']:.0f}")
+            lines.append(f"| {' | '.join(map(str, cells))} |")
+        expert = ", ".join(f"{own[0]['expert_measure'][t]:.4g}" for t in times)
+        parts.append(
+            f"## {system.capitalize()}\n\nThe expert's {measure.split(' /')[0]} at "
+            f"t = {', '.join(times)}: {expert}.\n\n" + "\n".join(lines) + "\n"
+        )
+    return "\n".join(parts)

@@ -1,0 +1,130 @@
+"""Pictures of a fit: the learned reward, the way to it, and the learned swarm beside the expert."""
+
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from swarmdp.irl.result import Result
+from swarmdp.report import style
+from swarmdp.report.swarms import draw_band
+
+
+def reward_figure(result: Result) -> Figure:
+    """The learned reward of each observation: around the circle for angles, as bars otherwise."""
+    with style.family():
+        if result.observation_units == "degrees":
+            figure, ax = plt.subplots(figsize=(4.2, 4.2), subplot_kw={"projection": "polar"})
+            _draw_polar(ax, result)
+        else:
+            figure, ax = plt.subplots(figsize=(5.2, 3.2))
+            _draw_bars(ax, result)
+    return figure
+
+
+def _mean_and_spread(result: Result) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    weights = result.reward.weights
+    spread = weights.std(axis=0, ddof=1) if len(weights) > 1 else np.zeros(weights.shape[1])
+    return weights.mean(axis=0), spread
+
+
+def _draw_polar(ax: Any, result: Result) -> None:
+    mean, spread = _mean_and_spread(result)
+    angle = np.radians(result.observation)
+    width = 2 * np.pi / len(angle)
+    low, high = float((mean - spread).min()), float((mean + spread).max())
+    inner = low - 0.15 * (high - low)
+    shade = (mean - low) / (high - low or 1.0)
+    ax.bar(
+        angle,
+        mean - inner,
+        width,
+        bottom=inner,
+        color=plt.get_cmap("Greys")(0.2 + 0.7 * shade),
+        edgecolor="white",
+        linewidth=0.6,
+    )
+    if len(result.reward.weights) > 1:
+        ax.errorbar(angle, mean, spread, fmt="none", ecolor=style.ORANGE, elinewidth=1)
+    around = np.linspace(0, 2 * np.pi, 200)  # the circle of zero reward
+    ax.plot(around, np.zeros_like(around), color=style.BLUE, linewidth=0.8, linestyle="--")
+    ax.set_theta_zero_location("N")
+    ax.set_theta_direction(-1)
+    ax.set_ylim(inner, high + 0.05 * (high - low))
+    ticks = np.arange(0, 360, 30)
+    signed = np.where(ticks > 180, ticks - 360, ticks)
+    ax.set_xticks(np.radians(ticks), [f"{t:+d}°" if t % 180 else f"{t}°" for t in signed])
+    ax.set_yticks([])
+    ax.grid(visible=False)
+    ax.spines["polar"].set_visible(False)
+    ax.set_title(_title(result, "dashed: zero; long and dark: high reward"))
+
+
+def _draw_bars(ax: Axes, result: Result) -> None:
+    mean, spread = _mean_and_spread(result)
+    value = result.observation
+    step = float(np.diff(value).min()) if len(value) > 1 else 1.0
+    bars: dict[str, Any] = {"yerr": spread, "error_kw": {"ecolor": style.ORANGE, "elinewidth": 1}}
+    ax.bar(value, mean, 0.8 * step, color=style.GREY, **(bars if spread.any() else {}))
+    ax.axhline(0, color="black", linewidth=0.8)
+    units = "" if result.observation_units == "1" else f" / {result.observation_units}"
+    ax.set(xlabel=f"{result.observation_name}{units}", ylabel="reward (weights of length 1)")
+    ax.margins(x=0.01)
+    ax.set_title(_title(result, ""))
+
+
+def _title(result: Result, legend: str) -> str:
+    count = result.replicas
+    what = "learned reward" if count == 1 else f"learned reward, mean ± s.d. of {count} experiments"
+    return f"{what}\n{legend}" if legend else what
+
+
+def convergence_figure(result: Result) -> Figure:
+    """Distance and margin over the iterations of Algorithm 1, and which iteration was chosen."""
+    history = result.history
+    iteration = np.arange(len(history.distance))
+    with style.family():
+        figure, ax = plt.subplots(figsize=(5.2, 3.2))
+        for values, label, colour, line in (
+            (history.distance, "distance |µ_E - µ| of each policy", style.BLUE, "-"),
+            (history.margin, "margin: distance to all mixtures", style.ORANGE, "--"),
+        ):
+            low, high = np.quantile(values, [0.1, 0.9], axis=1)
+            if result.replicas > 1:
+                ax.fill_between(iteration, low, high, color=colour, alpha=0.18, linewidth=0)
+            ax.plot(iteration, values.mean(axis=1), line, color=colour, label=label, marker=".")
+        if result.replicas == 1:
+            chosen = int(result.chosen[0])
+            ax.plot(
+                chosen,
+                history.distance[chosen, 0],
+                "o",
+                color="black",
+                fillstyle="none",
+                markersize=10,
+                label=f"chosen: iteration {chosen}",
+            )
+        ax.set(xlabel="iteration of Algorithm 1", ylabel="feature expectations")
+        ax.set_ylim(bottom=0)
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.legend()
+    return figure
+
+
+def comparison_figure(
+    expert: NDArray[np.float64], learned: NDArray[np.float64], measure: str
+) -> Figure:
+    """A measure over time, learned beside expert: means and bands of runs (runs, times)."""
+    with style.family():
+        figure, ax = plt.subplots(figsize=(5.2, 3.2))
+        draw_band(ax, expert, f"expert, {len(expert)} runs", style.EXPERT)
+        draw_band(ax, learned, f"learned, {len(learned)} runs", style.BLUE)
+        ax.lines[-1].set_linestyle("--")
+        ax.set(xlabel="time step", ylabel=measure)
+        ax.set_ylim(bottom=0)
+        ax.legend(title="mean and 10–90 %")
+    return figure

@@ -1,0 +1,329 @@
+"""Algorithm 1 as a whole: `swarmdp.fit` and its result."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import swarmdp
+from swarmdp import FileError, HeterogeneousLearning, InvalidInput, Result
+from swarmdp.fitting import FitInterrupted, Progress
+from swarmdp.irl.algorithm import Update, generic_irl, random_reward
+from swarmdp.model import Policy, Reward
+
+SMALL = swarmdp.Vicsek(n_agents=40)
+QUICK: dict[str, Any] = {
+    "learner": HeterogeneousLearning(iterations=20, swarms=2),
+    "iterations": 4,
+    "evaluations": 2,
+}
+
+
+@pytest.fixture(scope="module")
+def demo() -> swarmdp.Trajectory:
+    return swarmdp.rollout(SMALL, SMALL.expert, steps=50, runs=3, seed=1)
+
+
+@pytest.fixture(scope="module")
+def fitted(demo: swarmdp.Trajectory) -> Result:
+    return swarmdp.fit(SMALL, demo, seed=2, separate=True, **QUICK)
+
+
+def assert_same(one: Result, other: Result, experiments: slice = slice(None)) -> None:
+    for name, array in vars(one.history).items():
+        np.testing.assert_array_equal(array[:, experiments], vars(other.history)[name], name)
+
+
+def test_the_default_learns_to_fly_like_the_expert() -> None:
+    """Ten experiments from one trajectory each; the study in docs/ has a hundred."""
+    vicsek, experiments = swarmdp.Vicsek(), 10
+    demos = swarmdp.rollout(vicsek, vicsek.expert, steps=100, runs=experiments, seed=11)
+    result = swarmdp.fit(vicsek, demos, seed=12, separate=True)
+    learned = (
+        swarmdp.rollout(
+            vicsek, result.policy, steps=100, runs=20 * experiments, seed=13, record=vicsek.order
+        )["order"]
+        .reshape(20, experiments, -1)
+        .mean(axis=0)
+    )
+    assert (learned[:, 100] > 0.95).all()
+    expert = swarmdp.rollout(
+        vicsek, vicsek.expert, steps=100, runs=400, seed=14, record=vicsek.order
+    )["order"].mean(axis=0)
+    assert abs(learned[:, 50].mean() - expert[50]) < 0.015
+    peak = vicsek.features.values[result.reward.weights.mean(axis=0).argmax()]
+    assert abs(np.degrees(peak)) <= 10
+
+
+def test_the_default_learns_the_majority_vote() -> None:
+    ising = swarmdp.Ising((50, 50))
+    demo = swarmdp.rollout(ising, ising.expert, steps=60, seed=1)
+    result = swarmdp.fit(ising, demo, seed=2, iterations=8)
+    energy = swarmdp.rollout(ising, result.policy, steps=60, runs=40, seed=3, record=ising.energy)[
+        "energy"
+    ][:, -1]
+    expert = swarmdp.rollout(ising, ising.expert, steps=60, runs=40, seed=4, record=ising.energy)[
+        "energy"
+    ][:, -1]
+    assert energy.mean() < 1.25 * expert.mean()
+    assert result.solutions[0].startswith("majority vote")
+    assert "majority vote" in repr(result)
+
+
+def test_shapes_and_choice(fitted: Result) -> None:
+    history = fitted.history
+    assert history.weights.shape == history.mu.shape == (4, 3, 36)
+    assert history.policy.shape == history.seen.shape == (4, 3, 36)
+    assert history.distance.shape == history.margin.shape == (4, 3)
+    assert history.mixture.shape == (4, 3, 4)
+    np.testing.assert_array_equal(fitted.chosen, history.distance.argmin(axis=0))
+    np.testing.assert_array_equal(fitted.distance, history.distance.min(axis=0))
+    np.testing.assert_array_equal(fitted.margin, history.margin[-1])
+    for r, i in enumerate(fitted.chosen):
+        np.testing.assert_array_equal(fitted.policy.table[r], history.policy[i, r])
+        np.testing.assert_array_equal(fitted.reward.weights[r], history.weights[i, r])
+    np.testing.assert_allclose(history.mixture.sum(axis=2), 1)
+    np.testing.assert_allclose(np.linalg.norm(history.weights, axis=2), 1)
+
+
+def test_the_margin_never_rises_and_is_below_the_distance(fitted: Result) -> None:
+    history = fitted.history
+    assert (np.diff(history.margin, axis=0) <= 1e-9).all()
+    assert (history.margin <= np.minimum.accumulate(history.distance, axis=0) + 1e-9).all()
+
+
+def test_repeats_are_identical_bit_for_bit(demo: swarmdp.Trajectory, fitted: Result) -> None:
+    for threads in (1, 2):
+        again = swarmdp.fit(SMALL, demo, seed=2, separate=True, threads=threads, **QUICK)
+        assert_same(again, fitted)
+
+
+def test_an_experiment_does_not_depend_on_its_batch(
+    demo: swarmdp.Trajectory, fitted: Result
+) -> None:
+    first = swarmdp.rollout(SMALL, SMALL.expert, steps=50, runs=1, seed=1)
+    alone = swarmdp.fit(SMALL, first, seed=2, **QUICK)
+    assert_same(fitted, alone, slice(0, 1))
+
+
+def test_a_fit_does_not_depend_on_the_names_of_the_agents(demo: swarmdp.Trajectory) -> None:
+    order = np.random.default_rng(0).permutation(40)
+    variables = {
+        name: type(v)(np.ascontiguousarray(v.values[:, :, order]), v.axes, v.units, v.description)
+        for name, v in demo.variables.items()
+    }
+    renamed = swarmdp.Trajectory(**{**vars(demo), "variables": variables})
+    assert_same(
+        swarmdp.fit(SMALL, demo, seed=2, **QUICK), swarmdp.fit(SMALL, renamed, seed=2, **QUICK)
+    )
+
+
+def test_runs_are_pooled_into_one_estimate(demo: swarmdp.Trajectory, fitted: Result) -> None:
+    pooled = swarmdp.fit(SMALL, demo, seed=2, **QUICK)
+    assert pooled.replicas == 1
+    np.testing.assert_allclose(pooled.expert[0], fitted.expert.mean(axis=0))
+    spread = fitted.expert.std(axis=0, ddof=1) / np.sqrt(3)
+    np.testing.assert_allclose(pooled.expert_error[0], spread)
+    assert np.isnan(fitted.expert_error).all()
+
+
+def test_the_first_reward(demo: swarmdp.Trajectory, fitted: Result) -> None:
+    expected = fitted.expert / np.linalg.norm(fitted.expert, axis=1, keepdims=True)
+    np.testing.assert_allclose(fitted.history.weights[0], expected)
+    random = swarmdp.fit(SMALL, demo, seed=2, separate=True, start="random", **QUICK)
+    assert not np.allclose(random.history.weights[0], expected, atol=0.1)
+    np.testing.assert_array_equal(
+        random_reward(3, (5, 7)).weights[:2], random_reward(3, (2, 7)).weights
+    )
+
+
+def test_the_single_agent_estimator(demo: swarmdp.Trajectory) -> None:
+    single = swarmdp.fit(SMALL, demo, seed=2, estimator="single", separate=True, **QUICK)
+    from swarmdp.irl.expectations import feature_expectations
+
+    np.testing.assert_array_equal(
+        single.expert, feature_expectations(SMALL, demo, estimator="single")
+    )
+    assert single.settings["estimator"] == "single"
+
+
+def test_saved_results_come_back_and_go_on(
+    demo: swarmdp.Trajectory, fitted: Result, tmp_path: Path
+) -> None:
+    short = swarmdp.fit(SMALL, demo, seed=2, separate=True, **{**QUICK, "iterations": 2})
+    assert short.save(tmp_path / "fit") == tmp_path / "fit" / "result.nc"
+    loaded = swarmdp.load(tmp_path / "fit")
+    assert_same(loaded, short)
+    assert repr(loaded) == repr(short)
+    assert (loaded.settings, loaded.seed, loaded.version) == (
+        short.settings,
+        short.seed,
+        swarmdp.__version__,
+    )
+    longer = swarmdp.fit(SMALL, demo, seed=2, separate=True, resume=loaded, **QUICK)
+    assert_same(longer, fitted)
+    assert_same(swarmdp.load(tmp_path / "fit" / "result.nc"), short)
+
+
+def test_resuming_with_other_settings_is_refused(demo: swarmdp.Trajectory, fitted: Result) -> None:
+    common: dict[str, Any] = {"separate": True, "resume": fitted, **QUICK}
+    with pytest.raises(InvalidInput, match="had seed 2, not 3"):
+        swarmdp.fit(SMALL, demo, seed=3, **common)
+    with pytest.raises(InvalidInput, match="had evaluations = 2, this one has 3"):
+        swarmdp.fit(SMALL, demo, seed=2, **{**common, "evaluations": 3})
+    other = swarmdp.rollout(SMALL, SMALL.expert, steps=50, runs=3, seed=9)
+    with pytest.raises(InvalidInput, match="from another demo"):
+        swarmdp.fit(SMALL, other, seed=2, **common)
+
+
+def test_damaged_results_are_refused(fitted: Result, tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"the folder has no result\.nc"):
+        swarmdp.load(tmp_path)
+    dataset = fitted.to_xarray()
+    dataset.attrs["format"] = 9
+    dataset.to_netcdf(tmp_path / "result.nc", engine="h5netcdf")
+    with pytest.raises(FileError, match="in format 9"):
+        swarmdp.load(tmp_path)
+    fitted.to_xarray().drop_vars("mixture").to_netcdf(tmp_path / "lost.nc", engine="h5netcdf")
+    with pytest.raises(FileError, match="mixture"):
+        swarmdp.load(tmp_path / "lost.nc")
+
+
+def test_the_reward_has_physical_units(fitted: Result) -> None:
+    table = fitted.reward_table()
+    assert table.dims == ("experiment", "misalignment")
+    assert table["misalignment"].attrs["units"] == "degrees"
+    np.testing.assert_allclose(table["misalignment"], np.arange(-180, 180, 10), atol=1e-9)
+    np.testing.assert_array_equal(table, fitted.reward.weights)
+
+
+def test_the_result_says_what_was_never_visited() -> None:
+    lonely = swarmdp.Vicsek(n_agents=1)
+    demo = swarmdp.rollout(lonely, lonely.expert, steps=50, seed=1)
+    result = swarmdp.fit(
+        lonely, demo, seed=2, learner=HeterogeneousLearning(iterations=5, swarms=1)
+    )
+    np.testing.assert_array_equal(result.seen[0], np.arange(36) == 18)
+    assert "never visited      up to 35 observations" in repr(result)
+
+
+def test_an_expert_that_is_found_exactly_ends_the_fit() -> None:
+    """A lonely agent's observation is always zero: the first policy already matches."""
+    lonely = swarmdp.Vicsek(n_agents=1)
+    demo = swarmdp.rollout(lonely, lonely.expert, steps=50, seed=1)
+    result = swarmdp.fit(lonely, demo, seed=2, iterations=20)
+    assert len(result.iterations) == 1
+    assert result.margin[0] == 0
+    assert result.distance[0] == pytest.approx(0, abs=1e-9)
+
+
+def test_iterations_after_an_experiment_is_finished_do_not_count() -> None:
+    """Two experiments side by side: the first reaches its expert at once, the second never."""
+
+    class Learned:
+        def __init__(self, reward: Reward) -> None:
+            self.policy = Policy(np.zeros((2, 3), int))
+            self.seen = np.ones((2, 3), bool)
+
+    expert = np.array([[1.0, 0.0, 0.0], [0.0, 5.0, 0.0]])
+    estimates = iter([np.array([[1.0, 0, 0], [0, 1.0, 0]]), np.array([[9.0, 0, 0], [0, 0.5, 0]])])
+
+    def update(expert: np.ndarray, learned: np.ndarray) -> Update:
+        from swarmdp.irl.algorithm import max_margin_update
+
+        return max_margin_update(expert, learned)
+
+    done = list(
+        generic_irl(
+            expert,
+            Reward(expert),
+            policy_update=lambda reward, i: Learned(reward),
+            value_estimation=lambda policy, i: next(estimates),
+            reward_update=update,
+            iterations=2,
+            before=[],
+        )
+    )
+    np.testing.assert_array_equal(done[0].margin > 0, [False, True])
+    np.testing.assert_array_equal(done[0].next_weights[0], expert[0])
+    result = Result(
+        tuple(done), expert, expert, np.arange(3.0), "o", "1", 1e-6, "X", {}, {}, seed=0
+    )
+    np.testing.assert_array_equal(result.chosen, [0, 0])
+
+
+def test_progress_and_interruption(demo: swarmdp.Trajectory, fitted: Result) -> None:
+    seen: list[Progress] = []
+
+    def watch(progress: Progress) -> None:
+        seen.append(progress)
+        if progress.iteration == 2 and len(seen) < 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(FitInterrupted) as stopped:
+        swarmdp.fit(SMALL, demo, seed=2, separate=True, progress=watch, **QUICK)
+    partial = stopped.value.result
+    assert len(partial.iterations) == 2
+    seen.clear()
+    whole = swarmdp.fit(
+        SMALL, demo, seed=2, separate=True, resume=partial, progress=seen.append, **QUICK
+    )
+    assert_same(whole, fitted)
+    assert [(p.iteration, p.iterations) for p in seen] == [(3, 4), (4, 4)]
+    assert seen[-1].distance == pytest.approx(fitted.distance.mean())
+    assert seen[-1].margin == pytest.approx(fitted.margin.mean())
+
+
+def test_the_paper_s_preset(demo: swarmdp.Trajectory) -> None:
+    result = swarmdp.fit(SMALL, demo, seed=2, preset="paper", iterations=1)
+    learner = result.settings["learner"]
+    assert learner["q_update"] == {"kind": "SequentialQ"}
+    assert (learner["iterations"], learner["exploration"], learner["swarms"]) == (200, "fixed", 1)
+    assert result.settings["evaluations"] == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"update": "max_margn"}, "update must be one of max_margin"),
+        ({"preset": "fast"}, "preset must be"),
+        ({"preset": "paper"}, "preset sets learner and evaluations itself"),
+        ({"start": "zero"}, "start must be"),
+        ({"iterations": 0}, "iterations must be an integer of at least 1"),
+        ({"evaluations": 0}, "evaluations must be an integer of at least 1"),
+        ({"estimator": "all"}, "estimator must be"),
+        ({"discount": 1.0}, r"discount must be in \[0, 1\)"),
+        ({"discount": -0.1}, r"discount must be in \[0, 1\)"),
+        ({"discount": 0.99}, "too short for a discount of 0.99"),
+        ({"seed": -1}, "seed must be"),
+    ],
+)
+def test_bad_arguments_are_refused_before_any_work(
+    demo: swarmdp.Trajectory, change: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def work(*args: object, **kwargs: object) -> None:
+        raise AssertionError("long work started")
+
+    monkeypatch.setattr(HeterogeneousLearning, "__call__", work)
+    with pytest.raises(InvalidInput, match=message):
+        swarmdp.fit(SMALL, demo, **{"seed": 2, **QUICK, **change})
+
+
+def test_a_demo_of_another_system_is_refused(demo: swarmdp.Trajectory) -> None:
+    with pytest.raises(InvalidInput, match="recorded with n_agents = 40, but the system has 200"):
+        swarmdp.fit(swarmdp.Vicsek(), demo, seed=1)
+    with pytest.raises(InvalidInput, match="recorded from Vicsek, not from Ising"):
+        swarmdp.fit(swarmdp.Ising(), demo, seed=1)
+
+
+def test_a_user_s_own_system_can_be_fitted() -> None:
+    from tests.examples import snippets
+
+    namespace: dict[str, Any] = {}
+    exec(snippets("docs/your-own-system.md")[0], namespace)
+    system = namespace["Rendezvous"]()
+    demo = swarmdp.rollout(system, system.expert, steps=100, seed=1)
+    result = swarmdp.fit(system, demo, seed=2, iterations=5)
+    assert result.reward.weights.shape == (1, 3)
+    assert result.observation_units == "1"
