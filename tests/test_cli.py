@@ -186,3 +186,109 @@ def test_progress_is_shown_on_a_terminal_only(tmp_path: Path) -> None:
     os.close(leader)
     silent = subprocess.run(arguments, capture_output=True, check=True)
     assert silent.stderr == b""
+
+
+FIT = ["--n-agents", "30", "--iterations", "3", "--demo-steps", "50"]
+
+
+def test_fit_and_evaluate_vicsek(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "fit"
+    main(["fit", "vicsek", *FIT, "--seed", "4", "-o", str(folder)])
+    shown = capsys.readouterr().out
+    assert "Result of fitting Vicsek" in shown
+    assert {path.name for path in folder.iterdir()} == {
+        "result.nc",
+        "demo.nc",
+        "reward.png",
+        "reward.svg",
+        "convergence.png",
+        "convergence.svg",
+        "summary.json",
+    }
+    summary = json.loads((folder / "summary.json").read_text())
+    result = swarmdp.load(folder)
+    assert summary["distance"] == pytest.approx(result.distance.tolist())
+    assert summary["iterations"] == 3
+    system = swarmdp.Vicsek(n_agents=30)
+    demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
+    same = swarmdp.fit(system, demo, seed=4, iterations=3)
+    np.testing.assert_array_equal(same.reward.weights, result.reward.weights)
+
+    main(["evaluate", str(folder), "--runs", "20"])
+    assert "learned" in capsys.readouterr().out
+    evaluation = json.loads((folder / "evaluation.json").read_text())
+    assert [row["time"] for row in evaluation["over_time"]] == [0, 1, 2, 5, 10, 20, 50]
+    assert (folder / "evaluation.png").exists()
+
+
+def test_fit_from_a_recording_goes_on_where_it_stopped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    system = swarmdp.Ising((12, 12))
+    demo = swarmdp.rollout(system, system.expert, steps=50, runs=2, seed=1)
+    file = str(demo.save(tmp_path / "demo.nc"))
+    common = ["fit", "--demo", file, "--separate"]
+    main([*common, "--iterations", "2", "-o", str(tmp_path / "parts")])
+    main([*common, "--iterations", "4", "--resume", "-o", str(tmp_path / "parts")])
+    main([*common, "--iterations", "4", "-o", str(tmp_path / "whole")])
+    parts, whole = swarmdp.load(tmp_path / "parts"), swarmdp.load(tmp_path / "whole")
+    np.testing.assert_array_equal(parts.history.mu, whole.history.mu)
+    assert "solution" in capsys.readouterr().out
+    main(["evaluate", str(tmp_path / "whole"), "--runs", "3", "--steps", "10"])
+    evaluation = json.loads((tmp_path / "whole" / "evaluation.json").read_text())
+    assert evaluation["runs"] == {"expert": 3, "learned": 4}
+
+
+def test_an_interrupted_fit_keeps_what_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from swarmdp import fitting
+
+    estimate, calls = fitting.expectations.simulated_expectations, []
+
+    def interrupted(*args: object, **kwargs: object) -> object:
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return estimate(*args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(fitting.expectations, "simulated_expectations", interrupted)
+    with pytest.raises(SystemExit) as exit_:
+        main(["fit", "vicsek", *FIT, "-o", str(tmp_path)])
+    assert exit_.value.code == 130
+    assert "interrupted after 2 iterations; --resume goes on" in capsys.readouterr().out
+    assert len(swarmdp.load(tmp_path).iterations) == 2
+    monkeypatch.undo()
+    main(["fit", "vicsek", *FIT, "--resume", "-o", str(tmp_path)])
+    assert len(swarmdp.load(tmp_path).iterations) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit"], "needs a system"),
+        (["fit", "--demo", "nowhere.nc"], "there is no such file"),
+        (["fit", "vicsek", "--discount", "1.5"], "discount must be in [0, 1)"),
+        (["fit", "vicsek", "--demo-steps", "5"], "too short for a discount of 0.9"),
+        (["fit", "vicsek", "--update", "magic"], "update must be one of"),
+        (["fit", "vicsek", "--estimator", "all"], "invalid choice: 'all'"),
+        (["fit", "vicsek", "--resume", "-o", "nowhere"], "there is no such file"),
+        (["evaluate", "nowhere"], "there is no such file"),
+        (["evaluate"], "required: fit"),
+    ],
+)
+def test_bad_fits_get_one_line(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert message in fails(arguments, capsys)
+
+
+def test_a_demo_of_an_unknown_system_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    system = swarmdp.Vicsek(n_agents=3)
+    demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
+    foreign = swarmdp.Trajectory(**{**vars(demo), "system": "Starlings"})
+    file = str(foreign.save(tmp_path / "demo.nc"))
+    assert "recorded from Starlings" in fails(["fit", "--demo", file], capsys)
+    assert "is not a fit" in fails(["evaluate", file], capsys)

@@ -146,5 +146,6 @@ class Streams:
 
     def rearranged(self, order: NDArray[np.integer]) -> "Streams":
         """The same streams for agents put in another order (runs, agents)."""
-        agents = np.broadcast_to(self.agents, order.shape)
-        return Streams(self.seed, self.runs, np.take_along_axis(agents, order, axis=1))
+        agents = np.take_along_axis(np.broadcast_to(self.agents, order.shape), order, axis=1)
+        # Rows in sequence: kernels do not vectorise over strided ones.
+        return Streams(self.seed, self.runs, np.ascontiguousarray(agents))

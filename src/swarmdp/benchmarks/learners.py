@@ -18,23 +18,24 @@ from numpy.typing import NDArray
 import swarmdp
 from swarmdp import files
 from swarmdp.errors import InvalidInput
-from swarmdp.learning.heterogeneous import HeterogeneousLearning
-from swarmdp.learning.q_functions import BatchQ, LocalModel, SequentialQ
+from swarmdp.learning.heterogeneous import HeterogeneousLearning, paper_learning
+from swarmdp.learning.q_functions import BatchQ, LocalModel
 
 DISCOUNT = 0.9
 STEPS = 100
 ROWS = "learners.json"
 
+_PAPER = paper_learning()
 LEARNERS: dict[str, HeterogeneousLearning] = {
-    "sequential, fixed set (paper)": HeterogeneousLearning(
-        SequentialQ(), exploration="fixed", swarms=1
+    "sequential, fixed set (paper)": _PAPER,
+    "sequential, redrawn set": dataclasses.replace(_PAPER, exploration="redrawn"),
+    "batch average": dataclasses.replace(_PAPER, q_update=BatchQ(), exploration="redrawn"),
+    "local model": dataclasses.replace(
+        _PAPER, q_update=LocalModel(forgetting=0.99), exploration="redrawn"
     ),
-    "sequential, redrawn set": HeterogeneousLearning(SequentialQ(), swarms=1),
-    "batch average": HeterogeneousLearning(BatchQ(), swarms=1),
-    "local model": HeterogeneousLearning(LocalModel(), swarms=1),
-    "local model, 1000 agents (default)": HeterogeneousLearning(),
+    "default": HeterogeneousLearning(),
 }
-DEFAULT = "local model, 1000 agents (default)"
+DEFAULT = "default"
 PAPER = "sequential, fixed set (paper)"
 
 
@@ -46,8 +47,8 @@ class Setting:
     learner: str
     iterations: int
     start: str
-    temperature: float = 0.5
-    learning_rate: float = 0.99
+    temperature: float | None = None  # None: the learner's own
+    learning_rate: float | None = None
 
     @property
     def evaluations(self) -> int | None:
@@ -56,12 +57,12 @@ class Setting:
 
     def learning(self) -> HeterogeneousLearning:
         """The learner of this row."""
-        return dataclasses.replace(
-            LEARNERS[self.learner],
-            iterations=self.iterations,
-            temperature=self.temperature,
-            learning_rate=self.learning_rate,
-        )
+        changes = {
+            name: getattr(self, name)
+            for name in ("temperature", "learning_rate")
+            if getattr(self, name) is not None
+        }
+        return dataclasses.replace(LEARNERS[self.learner], iterations=self.iterations, **changes)
 
 
 def settings() -> list[Setting]:
@@ -73,13 +74,11 @@ def settings() -> list[Setting]:
         for iterations in (200, 50, 1000)
         for start in ("expert", "random")
         for learner in LEARNERS
-        # An Ising grid has 10000 agents: one swarm is the default there.
-        if not (system == "ising" and learner == "local model")
     ]
     temperatures = [
         Setting("vicsek", learner, 200, "expert", temperature=temperature)
         for learner in (PAPER, DEFAULT)
-        for temperature in (0.1, 0.3, 0.7, 0.9)
+        for temperature in (0.1, 0.3, 0.5, 0.7, 0.9)
     ]
     rates = [
         Setting("vicsek", PAPER, 200, "expert", learning_rate=rate) for rate in (0.3, 0.6, 0.8)

@@ -55,12 +55,18 @@ def run(
                 reports.append(compete(workload, rounds, lambda: progress.advance(task)))
         except KeyboardInterrupt:
             interrupted = True
+    after = _load()
     console.print(_table(reports, quick))
+    if before and after:
+        console.print(
+            f"Load of the {os.cpu_count()} cores: {before[0]} before, {after[0]} after. Where"
+            " others kept the cores busy, the figures are not to be trusted."
+        )
     document = {
         "settings": {"only": list(only), "rounds": rounds, "quick": quick},
         "complete": not interrupted,
         "seconds": round(time.monotonic() - begin, 1),
-        "machine": {**_machine(), "load_before": before, "load_after": _load()},
+        "machine": {**_machine(), "load_before": before, "load_after": after},
         "versions": _versions(),
         "workloads": [_as_json(report) for report in reports],
     }
@@ -207,5 +213,5 @@ def _versions() -> dict[str, str]:
 
 
 def _load() -> list[float] | None:
-    """The load of the machine: above its number of cores, ratios are not to be trusted."""
+    """Processes that wanted a core, averaged over 1, 5 and 15 minutes; our own is one of them."""
     return [round(value, 2) for value in os.getloadavg()] if hasattr(os, "getloadavg") else None

@@ -11,12 +11,20 @@ from swarmdp import kernels
 from swarmdp.errors import InvalidInput
 from swarmdp.learning.q_functions import LocalModel, QUpdate, SequentialQ
 from swarmdp.learning.schedules import Decay, decayed
-from swarmdp.model import Arranging, Policy, Reward, State, System, null_action
+from swarmdp.model import (
+    Arranging,
+    Policy,
+    Reward,
+    State,
+    System,
+    field_of,
+    null_action,
+)
 from swarmdp.streams import Purpose, Streams
 from swarmdp.threads import over_chunks, thread_count
 
 ENOUGH_AGENTS = 1000  # experience of so many agents in each iteration, unless told otherwise
-CHUNK_AGENTS = 20_000  # agents that a thread moves at a time
+CHUNK_BYTES = 2**20  # of the swarms that a thread moves at a time: they stay in the cache
 TIE = 1e-9  # Q-values as near as this, relative to the largest, count as equal
 
 
@@ -57,9 +65,9 @@ class HeterogeneousLearning:
 
     q_update: QUpdate = field(default_factory=LocalModel)
     iterations: int = 200
-    temperature: float = 0.5  # initial share of exploring agents
+    temperature: float = 0.3  # initial share of exploring agents
     learning_rate: float = 0.99  # initial; unused by LocalModel
-    decay: Decay = "quadratic"
+    decay: Decay = "late"
     exploration: Literal["redrawn", "fixed"] = "redrawn"  # the set, in every iteration or once
     swarms: int | None = None  # learning side by side for each reward; None: about 1000 agents
 
@@ -108,7 +116,7 @@ class HeterogeneousLearning:
 
             # 3: Iterate the system and collect rewards.
             before, moved_from = observations, state
-            physical = np.asarray(system.actions)[actions]
+            physical = np.take(system.actions, actions, mode="clip")
             state = system.transition(state, physical, streams.at(i, Purpose.TRANSITION))
             observations = system.features.index(system.observe(state))
 
@@ -168,14 +176,16 @@ class HeterogeneousLearning:
                 snapshot.seen,
             )
 
-        chunk = max(1, CHUNK_AGENTS // (swarms * system.n_agents))
+        chunk = max(1, CHUNK_BYTES // (swarms * _swarm_bytes(system, seed)))
         over_chunks(replicas, chunk, thread_count(threads), learn)
         return Learned(Policy(table), q, seen)
 
 
 def paper_learning() -> HeterogeneousLearning:
     """The paper's policy update to the letter: sequential, a fixed set that shrinks, one swarm."""
-    return HeterogeneousLearning(SequentialQ(), exploration="fixed", swarms=1)
+    return HeterogeneousLearning(
+        SequentialQ(), temperature=0.5, decay="quadratic", exploration="fixed", swarms=1
+    )
 
 
 def greedy(q: NDArray[np.float64], null: int) -> NDArray[np.int64]:
@@ -202,6 +212,13 @@ def _place_in_line(streams: Streams) -> NDArray[np.float64]:
     rank = chance.argsort(axis=1).argsort(axis=1)
     place: NDArray[np.float64] = (rank + 0.5) / chance.shape[1]
     return place
+
+
+def _swarm_bytes(system: System, seed: int) -> int:
+    """The memory of a swarm that changes from step to step: its state, chances and choices."""
+    state = system.initial(Streams.of(seed, [0], system.n_agents).at(0, Purpose.INITIAL))
+    changing = (a.nbytes for name, a in state.items() if not field_of(system, name).constant)
+    return sum(changing) + 16 * system.n_agents
 
 
 def _start(system: System, streams: Streams) -> tuple[dict[str, NDArray[Any]], Streams]:
