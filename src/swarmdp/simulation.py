@@ -350,13 +350,17 @@ class _AgentRecorder:
 
 
 class _MeasureRecorder:
-    """Keeps a function of the state at every time."""
+    """Keeps a function of the state at every time.
 
-    needs_observations = False
+    A measure that follows from the observations says so by an attribute `of_observations`; then
+    the swarm need not be observed a second time.
+    """
 
     def __init__(self, name: str, measure: Measure) -> None:
         self._name = name
         self._measure = measure
+        self._shortcut = getattr(measure, "of_observations", None)
+        self.needs_observations = self._shortcut is not None
         self._kept: Variable | None = None
 
     def bytes(self, probe: Moment, steps: int) -> int:
@@ -371,14 +375,19 @@ class _MeasureRecorder:
 
     def write(self, runs: NDArray[np.int64], moment: Moment) -> None:
         assert self._kept is not None
-        self._kept.values[runs[0] : runs[-1] + 1, moment.time] = self._measure(moment.state)
+        self._kept.values[runs[0] : runs[-1] + 1, moment.time] = self._of(moment)
 
     def variables(self) -> dict[str, Variable]:
         assert self._kept is not None
         return {self._name: self._kept}
 
+    def _of(self, moment: Moment) -> NDArray[Any]:
+        if self._shortcut is not None:
+            return np.asarray(self._shortcut(moment.observations))
+        return self._measure(moment.state)
+
     def _value(self, probe: Moment) -> NDArray[Any]:
-        value = np.asarray(self._measure(probe.state))
+        value = np.asarray(self._of(probe))
         _check_shape(f"the measure {self._name!r}", value, (1,))
         return value
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from swarmdp.kernels import parallel
 from swarmdp.kernels.compile import kernel
+from swarmdp.kernels.scratch import scratch
 
 BLOCK_SIZE = 16_384  # elements of a block of rows
 
@@ -31,7 +32,8 @@ def local_energy(
     out = np.empty(spin.shape, energy_dtype(reach))
     largest = (2 * reach + 1) ** 2
     sums = np.int8 if largest <= 127 else np.int16 if largest <= 32767 else np.int32
-    padded = np.zeros((rows + 2 * reach, columns + 2 * reach), sums)
+    size = (rows + 2 * reach, columns + 2 * reach)
+    padded = scratch("ising", (size, sums, periodic), lambda: np.zeros(size, sums))
     parts = parallel.shares(rows * columns // 20)  # a spin costs about a twentieth of an agent
     if parts == 1:
         local_energy_runs(spin, window, reach, periodic, padded, out)
@@ -77,10 +79,19 @@ def pad(spin, reach, periodic, padded):
 @kernel
 def sum_shifted(source, shift, terms, target, size):
     """target[i] = source[i] + source[i + shift] + ..., so many terms."""
+    if terms == 5:  # the paper's neighbourhood, in a single pass
+        a = source[:size]
+        b = source[shift : shift + size]
+        c = source[2 * shift : 2 * shift + size]
+        d = source[3 * shift : 3 * shift + size]
+        e = source[4 * shift : 4 * shift + size]
+        for i in range(np.uint64(size)):
+            target[i] = a[i] + b[i] + c[i] + d[i] + e[i]
+        return
     for i in range(np.uint64(size)):
         target[i] = source[i]
-    for d in range(1, terms):
-        shifted = source[d * shift : d * shift + size]
+    for term in range(1, terms):
+        shifted = source[term * shift : term * shift + size]
         for i in range(np.uint64(size)):
             target[i] += shifted[i]
 

@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 
 from swarmdp.kernels import elementary, parallel
 from swarmdp.kernels.compile import inlined, kernel
+from swarmdp.kernels.scratch import scratch
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
+LARGE = 10_000  # agents from which on a swarm is treated by itself, on several threads
 LANES = 8  # candidates are padded to a multiple of this many
 FAR = 1e150  # coordinate of a padding candidate; its square is finite and beyond every radius
 BLOCK = 512  # agents whose sines and cosines are computed at a time
@@ -33,10 +35,10 @@ def misalignment(position: Floats, heading: Floats, radius: float, box: float) -
     """The angle from each agent's heading to the mean heading of its neighbours and itself."""
     out = np.empty_like(heading)
     runs, agents = heading.shape
-    parts = parallel.shares(agents)
-    if parts == 1:
+    if agents < LARGE:
         misalignment_runs(position, heading, radius, box, out)
     else:
+        parts = parallel.shares(agents)
         for r in range(runs):
             _misalignment_large(position[r], heading[r], radius, box, out[r], parts)
     return out
@@ -97,9 +99,10 @@ def _misalignment_large(position, heading, radius, box, out, parts):
             ),
         )
         return
-    work = new_workspace(agents, columns * rows)
+    cells = columns * rows
+    work = scratch("vicsek", (agents, cells), lambda: new_workspace(agents, cells))
     start, cell, *sorted_agents, _ = work
-    cursor = np.empty((parts, columns * rows), np.int32)
+    cursor = np.empty((parts, cells), np.int32)
     parallel.divide(
         agents,
         parts,

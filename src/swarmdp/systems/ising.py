@@ -1,9 +1,9 @@
 """The Ising model (section 'The Ising Model' of the paper)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,18 @@ from swarmdp.streams import Stream
 from swarmdp.systems.checks import check_integer
 
 KEEP, FLIP = 0, 1
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def follows_from_observations(function: Callable[..., Any]) -> Callable[[Method], Method]:
+    """Say of a measure that it is this function of the observations (see `swarmdp.simulation`)."""
+
+    def marked(method: Method) -> Method:
+        method.of_observations = function  # type: ignore[attr-defined]
+        return method
+
+    return marked
 
 
 @dataclass(frozen=True)
@@ -109,6 +121,7 @@ class Ising:
         """
         return observations > self.n_neighbours // 2
 
+    @follows_from_observations(lambda local: kernels.tabular.total(local))
     def energy(self, swarm: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
         """The global energy, the sum of all local energies, of a state or trajectory.
 
