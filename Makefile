@@ -2,13 +2,14 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 
-.PHONY: help setup run test check bench lock clean
+.PHONY: help setup run test check bench study lock clean
 
 help:
-	@echo "make run    set up, simulate the expert swarm and draw it (runs/vicsek)"
+	@echo "make run    set up, simulate the expert swarm, learn its reward, compare (runs/)"
 	@echo "make test   set up and run all tests"
 	@echo "make check  ruff, mypy --strict, import contracts"
 	@echo "make bench  measure the simulator against its peers (several minutes)"
+	@echo "make study  compare the learners over 100 experiments each (about an hour)"
 	@echo "make setup  create .venv and install what requirements.lock pins"
 	@echo "make lock   renew requirements.lock from pyproject.toml (needs uv)"
 	@echo "make clean  remove .venv and caches"
@@ -23,6 +24,8 @@ setup: .venv/installed
 
 run: setup
 	$(BIN)/swarmdp simulate vicsek -o runs/vicsek
+	$(BIN)/swarmdp fit vicsek -o runs/fit-vicsek
+	$(BIN)/swarmdp evaluate runs/fit-vicsek
 
 test: setup
 	$(BIN)/python -m pytest
@@ -35,6 +38,9 @@ check: setup
 
 bench: setup
 	$(BIN)/swarmdp bench -o runs/bench
+
+study: setup
+	$(BIN)/swarmdp bench --study learners -o runs/study
 
 lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \

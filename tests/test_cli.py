@@ -242,9 +242,9 @@ def test_fit_from_a_recording_goes_on_where_it_stopped(
 def test_an_interrupted_fit_keeps_what_is_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from swarmdp import fitting
+    from swarmdp.irl import expectations
 
-    estimate, calls = fitting.expectations.simulated_expectations, []
+    estimate, calls = expectations.simulated_expectations, []
 
     def interrupted(*args: object, **kwargs: object) -> object:
         calls.append(1)
@@ -252,7 +252,7 @@ def test_an_interrupted_fit_keeps_what_is_done(
             raise KeyboardInterrupt
         return estimate(*args, **kwargs)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(fitting.expectations, "simulated_expectations", interrupted)
+    monkeypatch.setattr(expectations, "simulated_expectations", interrupted)
     with pytest.raises(SystemExit) as exit_:
         main(["fit", "vicsek", *FIT, "-o", str(tmp_path)])
     assert exit_.value.code == 130

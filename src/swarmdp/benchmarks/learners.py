@@ -66,12 +66,12 @@ class Setting:
 
 
 def settings() -> list[Setting]:
-    """All rows: the defaults first, then the comparison, then the sensitivity."""
+    """All rows: the defaults first, then the comparison and the sensitivity, the longest last."""
     first = [Setting(system, DEFAULT, 200, "expert") for system in ("vicsek", "ising")]
     comparison = [
         Setting(system, learner, iterations, start)
-        for system in ("vicsek", "ising")
         for iterations in (200, 50, 1000)
+        for system in ("vicsek", "ising")
         for start in ("expert", "random")
         for learner in LEARNERS
     ]
@@ -83,7 +83,8 @@ def settings() -> list[Setting]:
     rates = [
         Setting("vicsek", PAPER, 200, "expert", learning_rate=rate) for rate in (0.3, 0.6, 0.8)
     ]
-    return list(dict.fromkeys([*first, *comparison, *temperatures, *rates]))
+    rows = sorted([*comparison, *temperatures, *rates], key=lambda row: row.iterations == 1000)
+    return list(dict.fromkeys([*first, *rows]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,11 +212,16 @@ def _line(row: dict[str, Any]) -> str:
     measured = " ".join(f"{value:.4g}" for value in row["measure"].values())
     return (
         f"{row['system']} {row['learner']}, {row['iterations']} its, {row['start']}, "
-        f"T {row['temperature']}, a {row['learning_rate']}: failures {row['failures']}, "
+        f"temperature {_own(row['temperature'])}, rate {_own(row['learning_rate'])}: "
+        f"failures {row['failures']}, "
         f"distance {row['distance_mean']:.2f} (worst {row['distance_worst']:.2f}), "
         f"true {row['true_distance_mean']:.3f}, measure {measured}, "
         f"majority {row.get('majority_vote', '')}, {row['seconds']} s"
     )
+
+
+def _own(value: float | None) -> str:
+    return "own" if value is None else f"{value:g}"
 
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
@@ -248,8 +254,8 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
                 row["learner"],
                 row["iterations"],
                 row["start"],
-                row["temperature"],
-                row["learning_rate"],
+                _own(row["temperature"]),
+                _own(row["learning_rate"]),
                 f"{row['failures']} of {row['experiments']}",
                 f"{row['distance_mean']:.2f}",
                 f"{row['distance_worst']:.2f}",
