@@ -30,9 +30,7 @@ LEARNERS: dict[str, HeterogeneousLearning] = {
     "sequential, fixed set (paper)": _PAPER,
     "sequential, redrawn set": dataclasses.replace(_PAPER, exploration="redrawn"),
     "batch average": dataclasses.replace(_PAPER, q_update=BatchQ(), exploration="redrawn"),
-    "local model": dataclasses.replace(
-        _PAPER, q_update=LocalModel(forgetting=0.99), exploration="redrawn"
-    ),
+    "local model": dataclasses.replace(_PAPER, q_update=LocalModel(), exploration="redrawn"),
     "default": HeterogeneousLearning(),
 }
 DEFAULT = "default"
@@ -67,7 +65,8 @@ class Setting:
 
 def settings() -> list[Setting]:
     """All rows: the defaults first, then the comparison and the sensitivity, the longest last."""
-    first = [Setting(system, DEFAULT, 200, "expert") for system in ("vicsek", "ising")]
+    usual = LEARNERS[DEFAULT].iterations
+    first = [Setting(system, DEFAULT, usual, "expert") for system in ("vicsek", "ising")]
     comparison = [
         Setting(system, learner, iterations, start)
         for iterations in (200, 50, 1000)
@@ -76,9 +75,9 @@ def settings() -> list[Setting]:
         for learner in LEARNERS
     ]
     temperatures = [
-        Setting("vicsek", learner, 200, "expert", temperature=temperature)
+        Setting("vicsek", learner, LEARNERS[learner].iterations, "expert", temperature=temperature)
         for learner in (PAPER, DEFAULT)
-        for temperature in (0.1, 0.3, 0.5, 0.7, 0.9)
+        for temperature in (0.1, 0.3, 0.7, 0.9)
     ]
     rates = [
         Setting("vicsek", PAPER, 200, "expert", learning_rate=rate) for rate in (0.3, 0.6, 0.8)

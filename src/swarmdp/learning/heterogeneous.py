@@ -64,10 +64,10 @@ class HeterogeneousLearning:
     """
 
     q_update: QUpdate = field(default_factory=LocalModel)
-    iterations: int = 200
-    temperature: float = 0.3  # initial share of exploring agents
+    iterations: int = 250
+    temperature: float = 0.5  # initial share of exploring agents
     learning_rate: float = 0.99  # initial; unused by LocalModel
-    decay: Decay = "late"
+    decay: Decay = "quadratic"
     exploration: Literal["redrawn", "fixed"] = "redrawn"  # the set, in every iteration or once
     swarms: int | None = None  # learning side by side for each reward; None: about 1000 agents
 
@@ -183,9 +183,7 @@ class HeterogeneousLearning:
 
 def paper_learning() -> HeterogeneousLearning:
     """The paper's policy update to the letter: sequential, a fixed set that shrinks, one swarm."""
-    return HeterogeneousLearning(
-        SequentialQ(), temperature=0.5, decay="quadratic", exploration="fixed", swarms=1
-    )
+    return HeterogeneousLearning(SequentialQ(), 200, exploration="fixed", swarms=1)
 
 
 def greedy(q: NDArray[np.float64], null: int) -> NDArray[np.int64]:

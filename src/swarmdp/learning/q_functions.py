@@ -61,7 +61,7 @@ class LocalModel:
     swarm while it changes. It has no learning rate.
     """
 
-    forgetting: float = 0.985  # weight that a count keeps in each iteration
+    forgetting: float = 0.99  # weight that a count keeps in each iteration
     sweeps: int = 3  # of the Bellman equation in each iteration
     prior: float = 1.0  # pseudo-counts towards the mean value for what was not tried
 
