@@ -64,7 +64,7 @@ class HeterogeneousLearning:
     """
 
     q_update: QUpdate = field(default_factory=LocalModel)
-    iterations: int = 250
+    iterations: int = 300
     temperature: float = 0.5  # initial share of exploring agents
     learning_rate: float = 0.99  # initial; unused by LocalModel
     decay: Decay = "quadratic"
