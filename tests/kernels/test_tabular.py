@@ -29,6 +29,30 @@ def test_look_up() -> None:
     np.testing.assert_array_equal(tabular.look_up(index, table, rows), table[rows[:, None], index])
 
 
+@pytest.mark.parametrize("n_actions", [2, 13, 256, 1000])
+def test_choose(n_actions: int) -> None:
+    rng = np.random.default_rng(4)
+    index = rng.integers(5, size=(6, 4000)).astype(np.int32)
+    greedy = rng.integers(n_actions, size=(2, 5))
+    chance = rng.random((6, 4000))
+    for temperature in (0.0, 0.3, 1.0):
+        found = tabular.choose(index, greedy, chance, temperature, n_actions)
+        exploring = chance < temperature
+        expected = greedy[(np.arange(6) % 2)[:, None], index]
+        np.testing.assert_array_equal(found[~exploring], expected[~exploring])
+        if temperature:
+            explored = (chance[exploring] / temperature * n_actions).astype(int)
+            assert np.abs(found[exploring].astype(int) - explored).max(initial=0) <= 1
+            assert found.max() < n_actions
+
+
+def test_mark() -> None:
+    seen = np.zeros((2, 6), bool)
+    tabular.mark(np.array([[0, 1], [5, 5], [2, 0]]), seen)
+    np.testing.assert_array_equal(np.flatnonzero(seen[0]), [0, 1, 2])
+    np.testing.assert_array_equal(np.flatnonzero(seen[1]), [5])
+
+
 def test_count() -> None:
     index = np.random.default_rng(2).integers(5, size=(4, 1000)).astype(np.uint8)
     expected = [np.bincount(row, minlength=7) for row in index]

@@ -92,13 +92,13 @@ def choose(
     chance: NDArray[np.float64],
     temperature: float,
     n_actions: int,
-) -> NDArray[np.uint8]:
+) -> NDArray[np.integer]:
     """Actions (runs, agents): random where chance < temperature, else the greedy one.
 
     Given that it is below the temperature, chance / temperature is uniform, so it also says which
     random action. Run r follows row r % R of greedy (R, observations).
     """
-    out = np.empty(index.shape, np.uint8)
+    out = np.empty(index.shape, np.uint8 if n_actions <= 256 else np.int32)
     choose_runs(index, greedy, chance, temperature, n_actions, out)
     return out
 
