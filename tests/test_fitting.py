@@ -191,7 +191,7 @@ def test_damaged_results_are_refused(fitted: Result, tmp_path: Path) -> None:
 
 
 def test_the_reward_has_physical_units(fitted: Result) -> None:
-    table = fitted.reward_table()
+    table = fitted.reward.table()
     assert table.dims == ("experiment", "misalignment")
     assert table["misalignment"].attrs["units"] == "degrees"
     np.testing.assert_allclose(table["misalignment"], np.arange(-180, 180, 10), atol=1e-9)

@@ -56,6 +56,12 @@ def test_a_reward_is_linear_in_the_features() -> None:
     np.testing.assert_array_equal(found, [weights[0, [0, 3, 24]], weights[1, [1, 1, 2]]])
 
 
+def test_a_reward_can_be_looked_at_as_a_table() -> None:
+    table = Reward([[1.0, 2.0, 3.0]]).table()
+    assert table.dims == ("experiment", "observation")
+    np.testing.assert_array_equal(table["observation"], [0, 1, 2])
+
+
 def test_bad_rewards_are_refused() -> None:
     with pytest.raises(InvalidInput, match="finite"):
         Reward([1.0, np.nan])

@@ -6,7 +6,7 @@ dictionary of named arrays (runs, agents, ...), the local states s^(n) of all ag
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from swarmdp import kernels
 from swarmdp.errors import InvalidInput
 from swarmdp.streams import Stream
+
+if TYPE_CHECKING:
+    import xarray
 
 State = dict[str, NDArray[Any]]
 
@@ -176,8 +179,17 @@ class Reward:
     """
 
     weights: NDArray[np.float64]  # (R, d)
+    observation: NDArray[np.float64] | None = None  # (d,): the physical value of each class
+    observation_name: str = "observation"
+    observation_units: str = "1"
 
-    def __init__(self, weights: ArrayLike) -> None:
+    def __init__(
+        self,
+        weights: ArrayLike,
+        observation: NDArray[np.float64] | None = None,
+        observation_name: str = "observation",
+        observation_units: str = "1",
+    ) -> None:
         array = np.array(weights, dtype=np.float64)
         if array.ndim == 1:
             array = array[None]
@@ -188,11 +200,25 @@ class Reward:
             )
         array.setflags(write=False)
         object.__setattr__(self, "weights", array)
+        object.__setattr__(self, "observation", observation)
+        object.__setattr__(self, "observation_name", observation_name)
+        object.__setattr__(self, "observation_units", observation_units)
 
     @property
     def replicas(self) -> int:
         """The number of independent rewards R."""
         return int(self.weights.shape[0])
+
+    def table(self) -> "xarray.DataArray":
+        """The reward of each observation, in its physical unit: (experiment, observation)."""
+        import xarray
+
+        values = np.arange(self.weights.shape[1]) if self.observation is None else self.observation
+        name = self.observation_name
+        units = {"units": self.observation_units}
+        return xarray.DataArray(
+            self.weights, {name: (name, values, units)}, ("experiment", name), "reward"
+        )
 
     def of(
         self, system: System, observations: NDArray[Any], runs: NDArray[np.int64]

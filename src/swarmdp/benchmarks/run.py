@@ -28,6 +28,8 @@ def run(
 ) -> dict[str, Any]:
     """Measure the workloads, print a table of ratios, and write all times as JSON to `output`.
 
+    The table goes beside it as Markdown.
+
     `only` keeps the workloads whose names contain one of these words. `quick` takes small swarms
     and two rounds: it shows that everything works, not how fast it is. An interrupt (Ctrl-C) keeps
     the workloads that were finished.
@@ -72,6 +74,7 @@ def run(
     }
     if output is not None:
         write_text(output, json.dumps(document, indent=1) + "\n")
+        write_text(output.with_suffix(".md"), _markdown(reports))
     if interrupted:
         raise KeyboardInterrupt
     return document
@@ -107,6 +110,21 @@ def _table(reports: Sequence[Report], quick: bool) -> "Table":
             table.add_row("" if number else report.workload.name, *_cells(report, outcome))
         table.add_section()
     return table
+
+
+def _markdown(reports: Sequence[Report]) -> str:
+    """The same table for documents."""
+    heading = ["workload", "beside", "ours", "theirs", "ratio", "quartiles", "goal", "reached"]
+    lines = [f"| {' | '.join(heading)} |", f"|{' --- |' * len(heading)}"]
+    for report in reports:
+        for number, outcome in enumerate(report.outcomes):
+            cells = ["" if number else report.workload.name, *_cells(report, outcome)]
+            plain = [
+                cell.replace("[green]", "").replace("[red]", "**").replace("[/]", "")
+                for cell in cells
+            ]
+            lines.append(f"| {' | '.join(c + '**' if c.startswith('**') else c for c in plain)} |")
+    return "\n".join(lines) + "\n"
 
 
 def _cells(report: Report, outcome: Outcome) -> list[str]:

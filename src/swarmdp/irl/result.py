@@ -102,7 +102,12 @@ class Result:
     @property
     def reward(self) -> Reward:
         """The reward for which the chosen policy was learned."""
-        return Reward(self.history.weights[self.chosen, np.arange(self.replicas)])
+        return Reward(
+            self.history.weights[self.chosen, np.arange(self.replicas)],
+            self.observation,
+            self.observation_name,
+            self.observation_units,
+        )
 
     @property
     def seen(self) -> NDArray[np.bool_]:
@@ -121,23 +126,6 @@ class Result:
     def margin(self) -> NDArray[np.float64]:
         """The last margin (R,): the distance from mu_E to all mixtures of the policies found."""
         return self.iterations[-1].margin
-
-    def reward_table(self) -> "xarray.DataArray":
-        """The reward of each observation in its physical unit: (experiment, observation)."""
-        import xarray
-
-        return xarray.DataArray(
-            self.reward.weights,
-            dims=("experiment", self.observation_name),
-            coords={
-                self.observation_name: (
-                    self.observation_name,
-                    self.observation,
-                    {"units": self.observation_units},
-                )
-            },
-            name="reward",
-        )
 
     def __repr__(self) -> str:
         chosen = ", ".join(map(str, self.chosen[:5])) + (", ..." if self.replicas > 5 else "")
