@@ -283,6 +283,28 @@ def test_bad_fits_get_one_line(
     assert message in fails(arguments, capsys)
 
 
+def test_options_before_the_system_count(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(
+        [
+            "fit",
+            "--iterations",
+            "2",
+            "--seed",
+            "9",
+            "-o",
+            str(tmp_path),
+            "vicsek",
+            "--n-agents",
+            "9",
+        ]
+    )
+    result = swarmdp.load(tmp_path)
+    assert (len(result.iterations), result.seed) == (2, 9)
+    assert "and not both" in fails(["fit", "--demo", "x.nc", "vicsek"], capsys)
+
+
 def test_a_demo_of_an_unknown_system_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

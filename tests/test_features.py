@@ -33,3 +33,11 @@ def test_a_bad_number_of_classes_is_refused(size: int) -> None:
     for kind in (Levels, Angles):
         with pytest.raises(InvalidInput, match="positive integer"):
             kind(size)
+
+
+def test_angles_are_counted_around_the_circle_and_must_be_finite() -> None:
+    angles = Angles(36)
+    turns = 2 * math.pi * np.arange(-3, 4)
+    np.testing.assert_array_equal(angles.index((turns + 0.3)[None]), 20)
+    with pytest.raises(InvalidInput, match="finite angles"):
+        angles.index(np.array([[np.nan]]))

@@ -216,6 +216,33 @@ def test_an_expert_that_is_found_exactly_ends_the_fit() -> None:
     assert len(result.iterations) == 1
     assert result.margin[0] == 0
     assert result.distance[0] == pytest.approx(0, abs=1e-9)
+    again = swarmdp.fit(lonely, demo, seed=2, iterations=20, resume=result)
+    assert len(again.iterations) == 1
+
+
+def test_what_is_done_is_saved_after_every_iteration(
+    demo: swarmdp.Trajectory, tmp_path: Path
+) -> None:
+    counts = []
+    swarmdp.fit(
+        SMALL,
+        demo,
+        seed=2,
+        checkpoint=tmp_path,
+        progress=lambda p: counts.append(len(swarmdp.load(tmp_path).iterations)),
+        **QUICK,
+    )
+    assert counts == [1, 2, 3, 4]
+
+
+def test_settings_that_cannot_be_saved_are_refused_at_once(demo: swarmdp.Trajectory) -> None:
+    class Custom(HeterogeneousLearning):
+        pass
+
+    learner = Custom(iterations=5)
+    object.__setattr__(learner, "q_update", object())
+    with pytest.raises(InvalidInput, match="must be plain data"):
+        swarmdp.fit(SMALL, demo, seed=1, learner=learner)
 
 
 def test_iterations_after_an_experiment_is_finished_do_not_count() -> None:

@@ -300,3 +300,51 @@ def test_threads_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> N
         thread_count()
     monkeypatch.delenv("SWARMDP_THREADS")
     assert thread_count() >= 1
+
+
+def test_a_measure_sees_the_agents_in_their_own_order() -> None:
+    trajectory = swarmdp.rollout(
+        ISING,
+        ISING.expert,
+        steps=2,
+        runs=2,
+        seed=1,
+        record={"states": "states", "copy": lambda state: state["spin"].copy()},
+    )
+    np.testing.assert_array_equal(trajectory["copy"], trajectory["spin"])
+
+
+def test_recordings_of_the_same_name_are_refused() -> None:
+    record = [DiscountedFeatures(0.9), DiscountedFeatures(0.1)]
+    with pytest.raises(InvalidInput, match="several recordings are called 'discounted_features'"):
+        swarmdp.rollout(VICSEK, VICSEK.expert, steps=1, seed=1, record=record)
+
+
+def test_an_agent_that_is_not_there_is_refused() -> None:
+    from swarmdp.simulation import SingleAgentFeatures
+
+    for agent in (-1, 60):
+        with pytest.raises(InvalidInput, match="agent must be from 0 to 59"):
+            swarmdp.rollout(
+                VICSEK, VICSEK.expert, steps=1, seed=1, record=SingleAgentFeatures(0.9, agent)
+            )
+
+
+@pytest.mark.parametrize("shift", [1, -1, 0.5])
+def test_a_feature_map_out_of_range_is_refused(shift: float) -> None:
+    class OffByOne:
+        size = 2
+
+        def index(self, observations: NDArray[Any]) -> NDArray[Any]:
+            return observations + shift
+
+    class System(Broken):
+        features = OffByOne()  # type: ignore[assignment]
+
+    system = System()
+    with pytest.raises(InvalidInput, match="features.index must return"):
+        swarmdp.rollout(
+            system, system.policy, steps=3, runs=5, seed=1, record=DiscountedFeatures(0.9)
+        )
+    with pytest.raises(InvalidInput, match="features.index must return"):
+        swarmdp.rollout(system, Policy([0, 1]), steps=3, runs=5, seed=1)

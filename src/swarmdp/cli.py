@@ -1,7 +1,7 @@
 """The command `swarmdp`.
 
-Plain argparse: it starts at once, takes options before and after the system's name, and answers
-a wrong argument with one line. Heavy modules are imported by the command that needs them.
+Plain argparse: it starts at once and answers a wrong argument with one line. Heavy modules are
+imported by the command that needs them.
 """
 
 import argparse
@@ -188,12 +188,14 @@ def _add_simulate(commands: Any) -> None:
         _add_common_options(group, "runs/SYSTEM")
 
 
-def _add_common_options(group: Any, folder: str) -> None:
-    group.add_argument("--seed", type=int, default=1, help="same seed, same result")
-    group.add_argument("--threads", type=int, help="threads to use; all cores if not given")
-    group.add_argument(
-        "-o", "--output", type=Path, help=f"folder for the results; {folder} if not given"
-    )
+def _add_common_options(group: Any, folder: str) -> list[argparse.Action]:
+    return [
+        group.add_argument("--seed", type=int, default=1, help="same seed, same result"),
+        group.add_argument("--threads", type=int, help="threads to use; all cores if not given"),
+        group.add_argument(
+            "-o", "--output", type=Path, help=f"folder for the results; {folder} if not given"
+        ),
+    ]
 
 
 def _simulate(options: argparse.Namespace) -> None:
@@ -326,33 +328,39 @@ def _add_fit(commands: Any) -> None:
     fit.add_argument("--demo", type=Path, help="recorded trajectory (NetCDF) to learn from")
     _add_fit_options(fit)
     for _, choice, parser in _add_systems(fit, required=False):
-        parser.set_defaults(command=_fit, demo=None)
+        parser.set_defaults(command=_fit)
         choice.add_options(parser)
         parser.add_argument("--demo-steps", type=int, default=100, help="steps of the demo")
         parser.add_argument("--demo-runs", type=int, default=1, help="runs of the demo")
         parser.add_argument("--demo-seed", type=int, default=1, help="seed of the demo")
-        _add_fit_options(parser)
+        for option in _add_fit_options(parser):
+            if option.default not in (None, False):
+                option.help = f"{option.help} (default: {option.default})"
+            # What is not given here keeps the value given before the system's name.
+            option.default = argparse.SUPPRESS
 
 
-def _add_fit_options(parser: argparse.ArgumentParser) -> None:
+def _add_fit_options(parser: argparse.ArgumentParser) -> list[argparse.Action]:
     group = parser.add_argument_group("the fit")
-    group.add_argument("--iterations", type=int, default=20, help="of Algorithm 1")
-    group.add_argument("--discount", type=float, default=0.9, help="discount factor gamma")
-    group.add_argument(
-        "--estimator",
-        choices=["swarm", "single"],
-        default="swarm",
-        help="feature expectations from the whole swarm or from a single agent",
-    )
-    group.add_argument("--update", default="max_margin", help="reward update")
-    group.add_argument("--preset", choices=["paper"], help="follow the paper to the letter")
-    group.add_argument(
-        "--separate", action="store_true", help="each run of the demo is its own experiment"
-    )
-    group.add_argument(
-        "--resume", action="store_true", help="go on with the fit in the output folder"
-    )
-    _add_common_options(group, "runs/fit-SYSTEM")
+    return [
+        group.add_argument("--iterations", type=int, default=20, help="of Algorithm 1"),
+        group.add_argument("--discount", type=float, default=0.9, help="discount factor gamma"),
+        group.add_argument(
+            "--estimator",
+            choices=["swarm", "single"],
+            default="swarm",
+            help="feature expectations from the whole swarm or from a single agent",
+        ),
+        group.add_argument("--update", default="max_margin", help="reward update"),
+        group.add_argument("--preset", choices=["paper"], help="follow the paper to the letter"),
+        group.add_argument(
+            "--separate", action="store_true", help="each run of the demo is its own experiment"
+        ),
+        group.add_argument(
+            "--resume", action="store_true", help="go on with the fit in the output folder"
+        ),
+        *_add_common_options(group, "runs/fit-SYSTEM"),
+    ]
 
 
 def _fit(options: argparse.Namespace) -> None:
@@ -395,6 +403,7 @@ def _fit(options: argparse.Namespace) -> None:
                 threads=options.threads,
                 progress=progress,
                 resume=earlier,
+                checkpoint=output,
             )
             interrupted = False
         except FitInterrupted as stop:

@@ -88,7 +88,9 @@ class Angles:
         return centres * (2 * math.pi / self.size)
 
     def index(self, observations: NDArray[Any]) -> NDArray[np.integer]:
-        """The interval in which each angle of [-pi, pi] lies."""
+        """The interval in which each angle lies, counted around the circle."""
+        if not np.isfinite(observations).all():
+            raise InvalidInput(f"{self.name} must be finite angles, got NaN or infinity")
         return kernels.tabular.angle_index(
             np.ascontiguousarray(observations, dtype=np.float64), self.size
         )

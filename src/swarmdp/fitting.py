@@ -1,6 +1,8 @@
 """`swarmdp.fit`: Algorithm 1 with Algorithm 2 inside, from a demo to a reward and a policy."""
 
+import json
 import math
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any, Literal
@@ -68,6 +70,7 @@ def fit(
     threads: int | None = None,
     progress: Callable[[Progress], None] | None = None,
     resume: Result | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Result:
     """Learn the local reward behind a demo, and a local policy that reproduces it.
 
@@ -80,7 +83,8 @@ def fit(
     letter instead. `start` is the first reward: what the "expert" does often, or "random".
     `evaluations` is the number of roll-outs that estimate a policy's value (about 1000 agents by
     default, one roll-out in the paper). An experiment ends early when its margin falls to
-    `tolerance`. `resume` goes on with an earlier result, to the same bits as one long fit.
+    `tolerance`. `resume` goes on with an earlier result, to the same bits as one long fit;
+    `checkpoint` is a folder in which the result so far is saved after every iteration.
     """
     check_seed(seed)
     _check_choices(update, preset, start, iterations, evaluations, learner)
@@ -109,6 +113,14 @@ def fit(
         "steps": demo.steps,
         "truncation": expectations.truncation(discount, demo.steps),
     }
+
+    try:
+        json.dumps([settings, settings_of(system)])
+    except TypeError as reason:
+        raise InvalidInput(
+            f"the settings of the learner and the system must be plain data ({reason}), so that the "
+            "result can be saved"
+        ) from None
 
     def policy_update(reward: Reward, i: int) -> Learned:
         part = derived_seed(seed, LEARNING, i)
@@ -150,6 +162,8 @@ def fit(
         return Result(**{**vars(found), "solutions": names})
 
     done = _done_before(resume, settings, seed, expert)
+    if done and (done[-1].margin <= tolerance).all():
+        return result(done)
     if done:
         reward = Reward(done[-1].next_weights)
     elif start == "expert":
@@ -167,6 +181,8 @@ def fit(
             before=list(done),
         ):
             done.append(iteration)
+            if checkpoint is not None:
+                result(done).save(checkpoint)
             if progress is not None:
                 progress(_progress(done, expert, iterations))
             if (iteration.margin <= tolerance).all():

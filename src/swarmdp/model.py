@@ -6,7 +6,7 @@ dictionary of named arrays (runs, agents, ...), the local states s^(n) of all ag
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -96,6 +96,36 @@ def reordered(array: NDArray[Any], order: NDArray[np.integer]) -> NDArray[Any]:
     return out
 
 
+def classes(system: System, observations: NDArray[Any]) -> NDArray[np.integer]:
+    """The class of each observation, checked: kernels use it to address memory."""
+    index = system.features.index(observations)
+    size = system.features.size
+    if not np.issubdtype(index.dtype, np.integer) or index.shape != observations.shape:
+        raise InvalidInput(
+            f"features.index must return integers of shape {observations.shape}, "
+            f"got {index.dtype} of shape {index.shape}"
+        )
+    if index.size and not 0 <= index.min() <= index.max() < size:
+        raise InvalidInput(
+            f"features.index must return classes from 0 to {size - 1}, "
+            f"got {index.min()} to {index.max()}"
+        )
+    return index
+
+
+Measure = TypeVar("Measure", bound=Callable[..., Any])
+
+
+def order_free(measure: Measure) -> Measure:
+    """Say of a measure that it does not depend on the order of the agents.
+
+    A roll-out may keep agents in another order than their own; it puts them back for a measure,
+    unless that is said to be needless.
+    """
+    measure.order_free = True  # type: ignore[attr-defined]
+    return measure
+
+
 def field_of(system: System, name: str) -> Field:
     """The description of one array of the system's state."""
     described: Mapping[str, Field] = getattr(system, "fields", {})
@@ -163,7 +193,7 @@ class Policy:
     ) -> NDArray[Any]:
         """The physical actions of all agents in these runs."""
         values = np.asarray(system.actions)[self.table]
-        index = system.features.index(observations)
+        index = classes(system, observations)
         return kernels.tabular.look_up(index, values, runs % self.replicas)
 
 
@@ -229,5 +259,5 @@ class Reward:
                 f"the reward has {self.weights.shape[1]} weights, but "
                 f"{type(system).__name__} has {system.features.size} features"
             )
-        index = system.features.index(observations)
+        index = classes(system, observations)
         return kernels.tabular.look_up(index, self.weights, runs % self.replicas)

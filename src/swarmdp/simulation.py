@@ -16,7 +16,16 @@ from numpy.typing import NDArray
 
 from swarmdp import kernels
 from swarmdp.errors import InvalidInput, RecordingTooLarge
-from swarmdp.model import Arranging, Controller, Policy, State, System, field_of, settings_of
+from swarmdp.model import (
+    Arranging,
+    Controller,
+    Policy,
+    State,
+    System,
+    classes,
+    field_of,
+    settings_of,
+)
 from swarmdp.streams import WORD, Purpose, Streams, check_seed
 from swarmdp.threads import over_chunks, thread_count
 from swarmdp.trajectory import Trajectory, Variable
@@ -68,6 +77,12 @@ def check_discount(discount: float) -> None:
         raise InvalidInput(f"the discount must be in [0, 1), got {discount}")
 
 
+def check_agent(agent: int, system: System) -> None:
+    """Refuse the number of an agent that is not there."""
+    if not 0 <= agent < system.n_agents:
+        raise InvalidInput(f"agent must be from 0 to {system.n_agents - 1}, got {agent}")
+
+
 @dataclass(frozen=True)
 class DiscountedFeatures:
     """The whole-swarm feature expectations of each run: sum over t of gamma^t mean_n phi(o_t^n)."""
@@ -86,7 +101,8 @@ class DiscountedFeatures:
         """Add the share of agents in each class, discounted."""
         features = moment.system.features
         assert moment.observations is not None
-        counts = kernels.tabular.count(features.index(moment.observations), features.size)
+        index = classes(moment.system, moment.observations)
+        counts = kernels.tabular.count(index, features.size)
         total += self.discount**moment.time / moment.system.n_agents * counts
 
 
@@ -103,6 +119,7 @@ class SingleAgentFeatures:
 
     def size(self, system: System) -> int:
         """One entry for each class of observations."""
+        check_agent(self.agent, system)
         return system.features.size
 
     def add(self, total: NDArray[np.float64], moment: Moment) -> None:
@@ -112,7 +129,7 @@ class SingleAgentFeatures:
         place: Any = self.agent
         if moment.agents is not None:
             place = np.argmax(moment.agents == self.agent, axis=1)
-        index = moment.system.features.index(moment.observations[rows, place][:, None])
+        index = classes(moment.system, moment.observations[rows, place][:, None])
         total[rows, index[:, 0]] += self.discount**moment.time
 
 
@@ -192,6 +209,12 @@ def simulate(
     _check_memory(recorders, probe, runs, steps)
     for recorder in recorders:
         recorder.allocate(probe, runs, steps)
+    names = [name for recorder in recorders for name in recorder.variables()]
+    if len(set(names)) < len(names):
+        raise InvalidInput(
+            f"several recordings are called {max(names, key=names.count)!r}: give them names, "
+            "record={name: what, ...}"
+        )
     tell = _Teller(progress, runs * steps)
 
     def work(begin: int, end: int, check: Callable[[], None]) -> None:
@@ -204,8 +227,9 @@ def simulate(
     chunk = max(1, CHUNK_BYTES // probe.nbytes)
     over_chunks(runs, chunk, thread_count(threads), work)
     tell.finish()
+    variables = [item for recorder in recorders for item in recorder.variables().items()]
     return Trajectory(
-        {name: v for recorder in recorders for name, v in recorder.variables().items()},
+        dict(variables),
         system=type(system).__name__,
         settings=settings_of(system),
         runs=runs,
@@ -384,12 +408,23 @@ class _MeasureRecorder:
     def _of(self, moment: Moment) -> NDArray[Any]:
         if self._shortcut is not None:
             return np.asarray(self._shortcut(moment.observations))
-        return self._measure(moment.state)
+        if moment.agents is None or getattr(self._measure, "order_free", False):
+            return self._measure(moment.state)
+        return self._measure(_in_own_order(moment.state, moment.agents))
 
     def _value(self, probe: Moment) -> NDArray[Any]:
         value = np.asarray(self._of(probe))
         _check_shape(f"the measure {self._name!r}", value, (1,))
         return value
+
+
+def _in_own_order(state: State, agents: NDArray[np.int32]) -> State:
+    """The state with every agent back in its own place."""
+    rows = np.arange(len(agents))[:, None]
+    restored = {name: np.empty_like(array) for name, array in state.items()}
+    for name, array in state.items():
+        restored[name][rows, agents] = array
+    return restored
 
 
 class _ReductionRecorder:

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.errors import SwarmdpError
-from swarmdp.model import Arranging, State, System, field_of, reordered
+from swarmdp.errors import InvalidInput, SwarmdpError
+from swarmdp.model import Arranging, State, System, classes, field_of, reordered
 from swarmdp.streams import Purpose, Streams
 
 RUNS = 10
@@ -127,13 +127,10 @@ class _Check:
                 f"shape: observations at time {time} must be an array {expected}, "
                 f"got {np.shape(observations)}"
             )
-        features = self.system.features
-        index = features.index(observations)
-        if index.shape != expected or index.min() < 0 or index.max() >= features.size:
-            raise ContractViolation(
-                f"range: the classes of observations at time {time} must be from 0 to "
-                f"{features.size - 1}, got {index.min()} to {index.max()}"
-            )
+        try:
+            classes(self.system, observations)
+        except InvalidInput as error:
+            raise ContractViolation(f"range: observations at time {time}: {error}") from None
 
     def constants(self, history: History) -> None:
         for state, _, _ in history[1:]:
@@ -189,7 +186,7 @@ class _Check:
             if (better := self.system.arrange(state, step)) is None:
                 continue
             arranged, order = better
-            if not np.array_equal(np.sort(order, axis=1)[0], np.arange(self.system.n_agents)):
+            if not (np.sort(order, axis=1) == np.arange(self.system.n_agents)).all():
                 raise ContractViolation("arrangement: arrange must return a permutation")
             rule = "arrangement: arrange must return the state in the order that it names"
             expected = {name: reordered(array, order) for name, array in state.items()}

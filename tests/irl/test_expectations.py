@@ -194,11 +194,15 @@ def test_demos_that_cannot_teach_are_refused() -> None:
     settings = {"n_agents": 40, "radius": 0.1}
     good = demo_with()
     e.check_demo(VICSEK, good, 0.9, settings)
+    in_degrees = Variable(good["heading"], ("run", "time", "agent"), "degrees")
+    fewer = Variable(good["heading"][:, :, :7], ("run", "time", "agent"), "rad")
     bad_heading = Variable(with_nan(good["heading"]), ("run", "time", "agent"), "rad")
     for demo, message in (
         (demo_with(system="Ising"), "recorded from Ising, not from Vicsek"),
         (demo_with(settings={"radius": 0.2}), "recorded with radius = 0.2, but the system has 0.1"),
         (demo_with(variables={}), "the demo is empty"),
+        (demo_with(variables={"heading": in_degrees}), "is in 'degrees', the system's in 'rad'"),
+        (demo_with(variables={"heading": fewer}), "has 7 agents, but the system has 40"),
         (
             demo_with(variables={**good.variables, "heading": bad_heading}),
             "'heading' has NaN or infinite",

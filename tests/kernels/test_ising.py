@@ -45,3 +45,10 @@ def test_a_shared_large_grid_gives_the_same_energies() -> None:
         assert parallel.shares(spin[0].size // 20) == 2
         shared = ising.local_energy(spin, window, 2, False)
     np.testing.assert_array_equal(shared, alone)
+
+
+def test_grids_of_equal_padded_size_do_not_share_their_borders() -> None:
+    for shape, reach in (((10, 10), 2), ((8, 8), 3), ((10, 10), 2)):
+        spin = np.ones((1, *shape), np.int8)
+        found = ising.local_energy(spin, Ising(shape, reach)._window, reach, False)
+        np.testing.assert_array_equal(found, 0)

@@ -47,7 +47,6 @@ def test_the_scheme_can_be_watched() -> None:
 def test_greedy_agents_follow_the_policy_of_the_iteration_before() -> None:
     seen = snapshots(HeterogeneousLearning(iterations=30))
     for before, now in itertools.pairwise(seen):
-        # snapshots share the arrays of the learning process, but the policy is made anew
         expected = before.policy[0, now.observations]
         followed = now.actions == expected
         assert followed[~now.exploring].all()
@@ -141,6 +140,10 @@ def test_the_two_solutions_of_the_ising_model_are_told_apart() -> None:
         "majority vote",
         "majority vote",
     ]
+    nearly = 1 - other
+    assert ising.solutions(swarmdp.Policy(nearly), seen[:1]) == [
+        "mirror image of the majority vote but for energies 3, 20"
+    ]
 
 
 def test_the_paper_s_settings() -> None:
@@ -179,3 +182,9 @@ def test_watching_does_not_change_the_result() -> None:
     )
     assert seen == list(range(10))
     np.testing.assert_array_equal(watched.q, learning(VICSEK, ALIGN, discount=0.9, seed=1).q)
+
+
+def test_snapshots_keep_what_they_showed() -> None:
+    seen = snapshots(HeterogeneousLearning(iterations=5))
+    assert not np.array_equal(seen[0].q, seen[-1].q)
+    assert (seen[0].seen <= seen[-1].seen).all()

@@ -184,3 +184,43 @@ def test_bad_settings_are_refused(change: dict[str, Any], message: str) -> None:
 def test_turns_that_are_not_finite_are_refused(paper: Vicsek) -> None:
     with pytest.raises(InvalidInput, match="turns must be finite"):
         swarmdp.rollout(paper, lambda o: o * np.nan, steps=1, seed=1)
+
+
+def test_the_layout_of_a_state_does_not_matter() -> None:
+    system = Vicsek(n_agents=30)
+    streams = Streams.of(1, np.arange(3), 30)
+    state = system.initial(streams.at(0, Purpose.INITIAL))
+    other = {
+        "position": np.moveaxis(np.moveaxis(state["position"], 2, 0).copy(), 0, 2),
+        "heading": np.asfortranarray(state["heading"]),
+    }
+    np.testing.assert_array_equal(system.observe(other), system.observe(state))
+    turn = system.observe(state)
+    rng = [streams.at(0, Purpose.TRANSITION) for _ in range(2)]
+    expected, found = system.transition(state, turn, rng[0]), system.transition(other, turn, rng[1])
+    for name in expected:
+        np.testing.assert_array_equal(found[name], expected[name])
+    whole = {"position": np.full((1, 2, 2), 0.5), "heading": np.array([[0, 1]])}
+    np.testing.assert_allclose(Vicsek(n_agents=2).observe(whole), [[0.5, -0.5]])
+
+
+def test_the_largest_radius_makes_everybody_a_neighbour() -> None:
+    heading = np.array([[0.0, 0.2, 0.4]])
+    for radius in (10.0, 1e200):
+        for periodic in (True, False):
+            system = Vicsek(n_agents=3, radius=radius, periodic=periodic)
+            state = {"position": np.random.default_rng(0).random((1, 3, 2)), "heading": heading}
+            np.testing.assert_allclose(system.observe(state) + heading, 0.2)
+
+
+def test_recorded_states_outside_the_box_are_refused() -> None:
+    system = Vicsek(n_agents=5)
+    demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
+    shifted = {
+        **demo.variables,
+        "position": type(demo.variables["position"])(
+            demo["position"] - 0.5, ("run", "time", "agent", "axis")
+        ),
+    }
+    with pytest.raises(InvalidInput, match=r"positions must be in \[0, 1.0\)"):
+        swarmdp.fit(system, swarmdp.Trajectory(**{**vars(demo), "variables": shifted}), seed=1)

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from swarmdp import kernels
 from swarmdp.errors import InvalidInput
-from swarmdp.model import Policy, Reward, System, field_of
+from swarmdp.model import Policy, Reward, System, classes, field_of
 from swarmdp.simulation import (
     DiscountedFeatures,
     SingleAgentFeatures,
+    check_agent,
     check_discount,
     simulate,
 )
@@ -42,7 +43,7 @@ def truncation(discount: float, steps: int) -> float:
 def observations_of(system: System, trajectory: Trajectory) -> NDArray[np.integer]:
     """The classes of observations (runs, times, agents) of recorded states or observations."""
     if "observations" in trajectory:
-        return system.features.index(trajectory["observations"])
+        return classes(system, trajectory["observations"])
     wanted = getattr(system, "fields", {}) or {
         name: None for name, v in trajectory.variables.items() if v.axes[1:3] == ("time", "agent")
     }
@@ -52,6 +53,7 @@ def observations_of(system: System, trajectory: Trajectory) -> NDArray[np.intege
             f"the trajectory has no {' and '.join(missing) or 'states'}: record states or "
             "observations"
         )
+    check = getattr(system, "check_state", None)
     frames = []
     for time in range(trajectory.steps + 1):
         state = {
@@ -60,7 +62,9 @@ def observations_of(system: System, trajectory: Trajectory) -> NDArray[np.intege
             )
             for name in wanted
         }
-        frames.append(system.features.index(system.observe(state)))
+        if check is not None:
+            check(state)
+        frames.append(classes(system, system.observe(state)))
     return np.stack(frames, axis=1)
 
 
@@ -75,6 +79,7 @@ def feature_expectations(
     """The estimate mu (runs, d) from each run of a trajectory, simulated or recorded."""
     check_discount(discount)
     check_estimator(estimator)
+    check_agent(agent, system)
     index = observations_of(system, trajectory)
     if estimator == "single":
         index = index[:, :, agent : agent + 1]
@@ -206,7 +211,18 @@ def check_demo(
             )
     if demo.runs < 1 or not len(demo):
         raise InvalidInput("the demo is empty: it has no runs or nothing was recorded")
-    for key, array in demo.items():
+    for key, variable in demo.variables.items():
+        array, units = variable.values, field_of(system, key).units
+        if key in getattr(system, "fields", {}) and variable.units != units:
+            raise InvalidInput(
+                f"the demo's {key!r} is in {variable.units!r}, the system's in {units!r}"
+            )
+        if "agent" in variable.axes:
+            agents = array.shape[variable.axes.index("agent")]
+            if agents != system.n_agents:
+                raise InvalidInput(
+                    f"the demo's {key!r} has {agents} agents, but the system has {system.n_agents}"
+                )
         if np.issubdtype(array.dtype, np.inexact) and not np.isfinite(array).all():
             raise InvalidInput(f"the demo's {key!r} has NaN or infinite values: remove these runs")
     tail = truncation(discount, demo.steps)
@@ -220,4 +236,7 @@ def check_demo(
 
 
 def _plain(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list | tuple) else value
+    """The value as it is after it was written to a file and read back."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

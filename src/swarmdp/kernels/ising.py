@@ -33,7 +33,7 @@ def local_energy(
     largest = (2 * reach + 1) ** 2
     sums = np.int8 if largest <= 127 else np.int16 if largest <= 32767 else np.int32
     size = (rows + 2 * reach, columns + 2 * reach)
-    padded = scratch("ising", (size, sums, periodic), lambda: np.zeros(size, sums))
+    padded = scratch("ising", (size, reach, sums, periodic), lambda: np.zeros(size, sums))
     parts = parallel.shares(rows * columns // 20)  # a spin costs about a twentieth of an agent
     if parts == 1:
         local_energy_runs(spin, window, reach, periodic, padded, out)

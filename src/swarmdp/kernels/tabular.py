@@ -45,9 +45,9 @@ def angle_index_flat(angles, bins, out):
     scale = bins / (2.0 * math.pi)
     middle = bins // 2
     for i in range(np.uint64(angles.shape[0])):
-        k = np.int32(math.floor(angles[i] * scale + 0.5)) + np.int32(middle)
-        k = k - np.int32(bins) if k >= np.int32(bins) else k
-        out[i] = max(np.int32(0), min(k, np.int32(bins - 1)))
+        k = math.floor(angles[i] * scale + 0.5) + middle
+        k = k - bins * math.floor(k / bins)
+        out[i] = max(np.int32(0), min(np.int32(k), np.int32(bins - 1)))
 
 
 @kernel

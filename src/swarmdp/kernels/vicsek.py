@@ -24,7 +24,7 @@ Ints = NDArray[np.int32]
 
 LARGE = 10_000  # agents from which on a swarm is treated by itself, on several threads
 LANES = 8  # candidates are padded to a multiple of this many
-FAR = 1e150  # coordinate of a padding candidate; its square is finite and beyond every radius
+FAR = 1e150  # coordinate of a padding candidate; its square is finite
 BLOCK = 512  # agents whose sines and cosines are computed at a time
 CELL_MARGIN = 1 - 1e-12  # agents within the radius are in adjacent cells even after rounding
 CANCELLED = 1e-9  # headings whose sum is shorter than this have no mean
@@ -33,8 +33,8 @@ TWO_PI = 2 * math.pi
 
 def misalignment(position: Floats, heading: Floats, radius: float, box: float) -> Floats:
     """The angle from each agent's heading to the mean heading of its neighbours and itself."""
-    out = np.empty_like(heading)
     runs, agents = heading.shape
+    out = np.empty((runs, agents))
     if agents < LARGE:
         misalignment_runs(position, heading, radius, box, out)
     else:
@@ -48,7 +48,7 @@ def advance(
     position: Floats, heading: Floats, turn: Floats, noise: Floats, speed: float, box: float
 ) -> tuple[Floats, Floats]:
     """Move with the heading before the turn, then turn: the transition T."""
-    new_position, new_heading = np.empty_like(position), np.empty_like(heading)
+    new_position, new_heading = np.empty(position.shape), np.empty(heading.shape)
     agents = heading.size
     flat = (
         position.reshape(agents, 2),
@@ -378,6 +378,9 @@ def gather_candidates(
     padded = (n + np.uint64(LANES - 1)) // np.uint64(LANES) * np.uint64(LANES)
     for j in range(n, padded):
         near[0, j] = FAR
+        # Even the largest radius must not find a direction here.
+        near_direction[0, j] = 0
+        near_direction[1, j] = 0
     return padded
 
 

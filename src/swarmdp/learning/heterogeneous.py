@@ -17,6 +17,7 @@ from swarmdp.model import (
     Reward,
     State,
     System,
+    classes,
     field_of,
     null_action,
 )
@@ -98,7 +99,7 @@ class HeterogeneousLearning:
         policy = greedy(q.values, null)
         seen = np.zeros(reward.weights.shape, np.bool_)
         state, streams = _start(system, streams)
-        observations = system.features.index(system.observe(state))
+        observations = classes(system, system.observe(state))
         place = _place_in_line(streams) if self.exploration == "fixed" else np.empty(0)
         for i in range(self.iterations):
             temperature = self.temperature * decayed(self.decay, i, self.iterations)
@@ -118,7 +119,7 @@ class HeterogeneousLearning:
             before, moved_from = observations, state
             physical = np.take(system.actions, actions, mode="clip")
             state = system.transition(state, physical, streams.at(i, Purpose.TRANSITION))
-            observations = system.features.index(system.observe(state))
+            observations = classes(system, system.observe(state))
 
             # 4: Update the Q-function based on the new experience.
             q.learn(before, actions, observations, rate)
@@ -134,9 +135,9 @@ class HeterogeneousLearning:
                 before,
                 chance < temperature,
                 actions,
-                q.values,
+                q.values.copy(),
                 policy,
-                seen,
+                seen.copy(),
             )
 
     def __call__(

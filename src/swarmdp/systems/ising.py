@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from swarmdp import kernels
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels
-from swarmdp.model import Field, Policy, State, reordered
+from swarmdp.model import Field, Policy, State, order_free, reordered
 from swarmdp.streams import Stream
 from swarmdp.systems.checks import check_integer
 
@@ -113,6 +113,13 @@ class Ising:
         sign = np.int8(1) - np.int8(2) * actions.view(np.int8)
         return {"site": state["site"], "spin": state["spin"] * sign}
 
+    def check_state(self, state: State) -> None:
+        """Refuse states of other origin that are not this system's."""
+        if not np.isin(state["spin"], (-1, 1)).all():
+            raise InvalidInput("spins must be +1 or -1, got others")
+        if not (np.sort(state["site"], axis=1) == self._sites).all():
+            raise InvalidInput(f"sites must be each of 0 to {self.n_agents - 1} once in every run")
+
     def expert(self, observations: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
         """The paper's expert follows the majority of its neighbours; a tie keeps the spin.
 
@@ -121,6 +128,7 @@ class Ising:
         """
         return observations > self.n_neighbours // 2
 
+    @order_free
     @follows_from_observations(lambda local: kernels.tabular.total(local))
     def energy(self, swarm: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
         """The global energy, the sum of all local energies, of a state or trajectory.
@@ -157,13 +165,12 @@ class Ising:
         for table, visited in zip(policy.table, seen, strict=True):
             counts = visited & (2 * levels != self.n_neighbours)
             agree = (table == expert)[counts]
-            different = levels[counts][~agree]
-            if agree.all():
-                names.append("majority vote")
-            elif not agree.any():
-                names.append("mirror image of the majority vote")
-            else:
-                names.append(f"majority vote but for energies {', '.join(map(str, different))}")
+            name, odd = "majority vote", levels[counts][~agree]
+            if 2 * agree.sum() < agree.size:
+                name, odd = "mirror image of the majority vote", levels[counts][agree]
+            if odd.size:
+                name += f" but for energies {', '.join(map(str, odd))}"
+            names.append(name)
         return names
 
     def arrange(self, state: State, step: int) -> tuple[State, NDArray[np.integer]] | None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from swarmdp import kernels
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Angles
-from swarmdp.model import Field, State, reordered
+from swarmdp.model import Field, State, order_free, reordered
 from swarmdp.streams import Stream
 from swarmdp.systems.checks import check_integer, check_number
 
@@ -85,9 +85,7 @@ class Vicsek:
         """The misalignment of each agent, in [-pi, pi]."""
         if self.nearest is not None:
             return self._misalignment_to_nearest(state)
-        return kernels.vicsek.misalignment(
-            state["position"], state["heading"], self.radius, self._period
-        )
+        return kernels.vicsek.misalignment(*_floats(state), self.radius, self._period)
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
         """Move with the heading before the turn, then turn by the action and the noise."""
@@ -96,14 +94,28 @@ class Vicsek:
         turn = np.ascontiguousarray(actions, dtype=np.float64)
         noise = rng.normal(scale=self.noise) if self.noise else np.zeros_like(turn)
         position, heading = kernels.vicsek.advance(
-            state["position"], state["heading"], turn, noise, self.speed, self._period
+            *_floats(state), turn, noise, self.speed, self._period
         )
         return {"position": position, "heading": heading}
+
+    def check_state(self, state: State) -> None:
+        """Refuse states of other origin that are not this system's."""
+        position = state["position"]
+        if (
+            self.periodic
+            and position.size
+            and not (position.min() >= 0 and position.max() < self.box)
+        ):
+            raise InvalidInput(
+                f"positions must be in [0, {self.box}), got {position.min():.4g} to "
+                f"{position.max():.4g}: shift or scale them into the box"
+            )
 
     def expert(self, observations: NDArray[np.float64]) -> NDArray[np.float64]:
         """The paper's expert turns by exactly its misalignment."""
         return observations
 
+    @order_free
     def order(self, swarm: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
         """The order parameter, 0 (headings all over) to 1 (all the same), of a state or trajectory.
 
@@ -126,12 +138,19 @@ class Vicsek:
 
     def _misalignment_to_nearest(self, state: State) -> NDArray[np.float64]:
         """Misalignment to the agent itself and its nearest ones, all that are equally near too."""
-        out = np.empty_like(state["heading"])
-        for r, (position, heading) in enumerate(
-            zip(state["position"], state["heading"], strict=True)
-        ):
+        places, headings = _floats(state)
+        out = np.empty(headings.shape)
+        for r, (position, heading) in enumerate(zip(places, headings, strict=True)):
             out[r] = _misalignment_to_nearest(position, heading, self.nearest or 1, self._period)
         return out
+
+
+def _floats(state: State) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Positions and headings as the kernels take them."""
+    return (
+        np.ascontiguousarray(state["position"], dtype=np.float64),
+        np.ascontiguousarray(state["heading"], dtype=np.float64),
+    )
 
 
 def _misalignment_to_nearest(
