@@ -118,8 +118,8 @@ def fit(
         json.dumps([settings, settings_of(system)])
     except TypeError as reason:
         raise InvalidInput(
-            f"the settings of the learner and the system must be plain data ({reason}), so that the "
-            "result can be saved"
+            f"the settings of the learner and the system must be plain data ({reason}), so "
+            "that the result can be saved"
         ) from None
 
     def policy_update(reward: Reward, i: int) -> Learned:
