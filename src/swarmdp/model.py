@@ -105,11 +105,12 @@ def classes(system: System, observations: NDArray[Any]) -> NDArray[np.integer]:
             f"features.index must return integers of shape {observations.shape}, "
             f"got {index.dtype} of shape {index.shape}"
         )
-    if index.size and not 0 <= index.min() <= index.max() < size:
-        raise InvalidInput(
-            f"features.index must return classes from 0 to {size - 1}, "
-            f"got {index.min()} to {index.max()}"
-        )
+    if index.size:
+        low, high = kernels.tabular.extremes(index)
+        if low < 0 or high >= size:
+            raise InvalidInput(
+                f"features.index must return classes from 0 to {size - 1}, got {low} to {high}"
+            )
     return index
 
 

@@ -46,6 +46,21 @@ def test_choose(n_actions: int) -> None:
             assert found.max() < n_actions
 
 
+def test_extremes() -> None:
+    drawn = np.random.default_rng(5).integers(100, size=(3, 777))
+    for values in (drawn.astype(np.uint8), drawn.astype(np.int32), drawn):
+        assert tabular.extremes(values) == (values.min(), values.max())
+        assert tabular.extremes(values.T) == (values.min(), values.max())
+
+
+def test_greedy() -> None:
+    rng = np.random.default_rng(6)
+    q = rng.integers(4, size=(5, 30, 6)).astype(float)
+    expected = q.argmax(axis=2)
+    expected[q[..., 3] == q.max(axis=2)] = 3
+    np.testing.assert_array_equal(tabular.greedy(q, 3, 1e-9), expected)
+
+
 def test_mark() -> None:
     seen = np.zeros((2, 6), bool)
     tabular.mark(np.array([[0, 1], [5, 5], [2, 0]]), seen)

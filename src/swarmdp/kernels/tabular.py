@@ -16,6 +16,21 @@ def angle_index(angles: NDArray[np.float64], bins: int) -> NDArray[np.int32]:
     return out
 
 
+def extremes(index: NDArray[np.integer]) -> tuple[int, int]:
+    """The smallest and the largest entry of an array that is not empty, in one pass."""
+    return extremes_flat(np.ascontiguousarray(index).reshape(-1))  # type: ignore[no-any-return]
+
+
+def greedy(q: NDArray[np.float64], null: int, tie: float) -> NDArray[np.int64]:
+    """The first best action (R, observations), or the null action if it is as good.
+
+    As good means within tie times the largest |Q| of the replica.
+    """
+    out = np.empty(q.shape[:2], np.int64)
+    greedy_replicas(q, null, tie, out)
+    return out
+
+
 def look_up(
     index: NDArray[np.integer], table: NDArray[Any], rows: NDArray[np.int64]
 ) -> NDArray[Any]:
@@ -48,6 +63,34 @@ def angle_index_flat(angles, bins, out):
         k = math.floor(angles[i] * scale + 0.5) + middle
         k = k - bins * math.floor(k / bins)
         out[i] = max(np.int32(0), min(np.int32(k), np.int32(bins - 1)))
+
+
+@kernel
+def extremes_flat(index):
+    """Smallest and largest."""
+    low = index[0]
+    high = index[0]
+    for i in range(np.uint64(index.shape[0])):
+        low = min(low, index[i])
+        high = max(high, index[i])
+    return low, high
+
+
+@kernel
+def greedy_replicas(q, null, tie, out):
+    """The best action of every observation and replica."""
+    replicas, observations, actions = q.shape
+    for j in range(replicas):
+        largest = 0.0
+        for o in range(observations):
+            for a in range(actions):
+                largest = max(largest, abs(q[j, o, a]))
+        for o in range(observations):
+            best = 0
+            for a in range(1, actions):
+                if q[j, o, a] > q[j, o, best]:
+                    best = a
+            out[j, o] = null if q[j, o, null] >= q[j, o, best] - tie * largest else best
 
 
 @kernel

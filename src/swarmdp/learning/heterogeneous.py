@@ -189,11 +189,7 @@ def paper_learning() -> HeterogeneousLearning:
 
 def greedy(q: NDArray[np.float64], null: int) -> NDArray[np.int64]:
     """The best action for each observation (R, observations); a tie goes to the null action."""
-    best: NDArray[np.int64] = q.argmax(axis=-1)
-    top = q.max(axis=-1)
-    tie = TIE * np.abs(q).max(axis=(1, 2), initial=0.0)[:, None]
-    best[q[..., null] >= top - tie] = null
-    return best
+    return kernels.tabular.greedy(q, null, TIE)
 
 
 def check_reward(system: System, reward: Reward) -> None:
