@@ -48,6 +48,8 @@ def test_the_file_explains_itself(tmp_path: Path) -> None:
         assert dataset["position"].dims == ("run", "time", "agent", "axis")
         assert dataset["heading"].attrs["units"] == "rad"
         assert dataset["actions"].dims == ("run", "step", "agent")
+        assert dataset["actions"].attrs["units"] == "rad"
+        assert dataset["observations"].attrs["units"] == "rad"
         assert dataset["discounted_features"].dims == ("run", "feature")
         assert dataset.attrs["system"] == "Vicsek"
         assert json.loads(dataset.attrs["settings"])["n_agents"] == 20

@@ -41,7 +41,8 @@ class System(Protocol):
     `swarmdp.testing.check_system` tests that.
 
     Optional, for systems that have them: `fields`, a dictionary of `Field` that describes the
-    state's arrays, and `arrange` (see `Arranging`).
+    state's arrays, `action_units`, the unit of the actions, `check_state`, which refuses recorded
+    states that are not the system's, and `arrange` (see `Arranging`).
     """
 
     @property

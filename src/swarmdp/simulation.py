@@ -324,7 +324,9 @@ class _AgentRecorder:
         arrays: Callable[[Moment], Mapping[str, NDArray[Any] | None]],
         axis: str = "time",
         needs_observations: bool = False,
+        units: Callable[[System], str] | None = None,
     ) -> None:
+        self._units = units
         self.needs_observations = needs_observations
         self._arrays = arrays
         self._axis = axis
@@ -347,7 +349,7 @@ class _AgentRecorder:
             self._kept[name] = Variable(
                 np.empty((runs, *times, *array.shape[1:]), array.dtype),
                 (*axes, *inner),
-                field.units,
+                field.units if self._units is None else self._units(probe.system),
                 field.description,
             )
 
@@ -465,10 +467,16 @@ def _recorder(what: Recordable, name: str | None = None) -> _Recorder:
         return _AgentRecorder(lambda moment: moment.state)
     if what == "observations":
         return _AgentRecorder(
-            lambda moment: {name or "observations": moment.observations}, needs_observations=True
+            lambda moment: {name or "observations": moment.observations},
+            needs_observations=True,
+            units=lambda system: getattr(system.features, "units", "1"),
         )
     if what == "actions":
-        return _AgentRecorder(lambda moment: {name or "actions": moment.actions}, axis="step")
+        return _AgentRecorder(
+            lambda moment: {name or "actions": moment.actions},
+            axis="step",
+            units=lambda system: getattr(system, "action_units", "1"),
+        )
     if isinstance(what, Reduction):
         return _ReductionRecorder(name or what.name, what)
     if callable(what):

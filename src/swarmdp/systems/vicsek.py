@@ -42,6 +42,7 @@ class Vicsek:
     periodic: bool = True  # the square's edges meet; otherwise space is open
     nearest: int | None = None  # neighbours are so many nearest agents, instead of by radius
 
+    action_units: ClassVar[str] = "rad"
     fields: ClassVar[Mapping[str, Field]] = {
         "position": Field("position, in the unit of the box's side", axes=("axis",)),
         "heading": Field("heading, from the x axis", units="rad"),
