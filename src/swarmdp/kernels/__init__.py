@@ -4,8 +4,8 @@ The only place that imports Numba. Each submodule is imported when it is first u
 `import swarmdp` stays quick. Every kernel has a plain NumPy twin in `tests/oracles.py`.
 
 No kernel uses fast-math, the C library's transcendental functions or floating-point sums whose
-order depends on the layout: the same input gives the same bits on every machine, for every batch
-size and number of threads, and a permutation of the agents permutes the result exactly.
+order depends on the layout: the same input gives the same bits for every batch size and number of
+threads, and a permutation of the agents permutes the result exactly.
 """
 
 import importlib
