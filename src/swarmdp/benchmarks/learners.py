@@ -24,8 +24,7 @@ from swarmdp.learning.q_functions import BatchQ, LocalModel
 DISCOUNT = 0.9
 STEPS = 100
 ROWS = "learners.json"
-LONGEST = 1000  # iterations of the rows that take the most time,
-LONG_ROWS = 5  # which therefore have a fifth of the experiments
+LONGEST = 1000  # iterations of the rows that take the most time
 
 _PAPER = paper_learning()
 LEARNERS: dict[str, HeterogeneousLearning] = {
@@ -198,14 +197,12 @@ def study(
         wanted = [s for s in wanted if s.iterations == 50]
     done = {tuple(row[f.name] for f in dataclasses.fields(Setting)) for row in rows}
     cases: dict[str, _Case] = {}
-    short = max(1, experiments // LONG_ROWS)
     for number, setting in enumerate(wanted, start=1):
         if dataclasses.astuple(setting) in done:
             continue
         if setting.system not in cases:
             cases[setting.system] = _case(setting.system, quick)
-        count = short if setting.iterations == LONGEST else experiments
-        row = measure_learner(setting, cases[setting.system], count)
+        row = measure_learner(setting, cases[setting.system], experiments)
         rows.append(row)
         files.write_text(path, json.dumps(rows, indent=1) + "\n")
         print(f"{number}/{len(wanted)}  {_line(row)}", flush=True)

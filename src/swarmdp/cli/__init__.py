@@ -1,0 +1,58 @@
+"""The command `swarmdp`: one module for each of its commands.
+
+Plain argparse: it starts at once and answers a wrong argument with one line. Heavy modules are
+imported by the command that needs them.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from swarmdp._version import __version__
+from swarmdp.cli import bench, evaluate, fit, info, simulate
+from swarmdp.errors import SwarmdpError
+
+Command = Callable[[argparse.Namespace], None]
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that says in one line what is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; exit with 2 for bad input, 130 when interrupted."""
+    options = _parser().parse_args(arguments)
+    command: Command = options.command
+    try:
+        command(options)
+    except SwarmdpError as error:
+        message = error.strerror if isinstance(error, OSError) and error.strerror else error
+        sys.exit(_complain(f"swarmdp: {message}", 2))
+    except KeyboardInterrupt:
+        sys.exit(_complain("swarmdp: interrupted", 130))
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+def _complain(message: str, code: int) -> int:
+    print(message, file=sys.stderr)
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="swarmdp",
+        description="Learn the local reward behind a swarm's global behaviour.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"swarmdp {__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for module in (simulate, fit, evaluate, bench, info):
+        module.add(commands)
+    return parser

@@ -1,0 +1,62 @@
+"""What the commands share: options, tables, progress."""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+def add_common_options(group: Any, folder: str) -> list[argparse.Action]:
+    """Seed, threads and output folder."""
+    return [
+        group.add_argument("--seed", type=int, default=1, help="same seed, same result"),
+        group.add_argument("--threads", type=int, help="threads to use; all cores if not given"),
+        group.add_argument(
+            "-o", "--output", type=Path, help=f"folder for the results; {folder} if not given"
+        ),
+    ]
+
+
+def shown_times(steps: int) -> list[int]:
+    """The times that a table of a measure shows."""
+    return sorted({0, *(t for t in (1, 2, 5, 10, 20, 50, 100, 200, 500) if t < steps), steps})
+
+
+def show_columns(heading: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(*names, min_width=len(heading), title=heading, title_justify="left")
+    for column in table.columns:
+        column.justify = "right"
+    for row in rows:
+        table.add_row(*row)
+    Console().print(table)
+
+
+@contextmanager
+def progress_bar(description: str) -> Iterator[Callable[..., None] | None]:
+    """A progress bar with the time left, on a terminal; silence elsewhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
+        task = bar.add_task(description, total=None)
+
+        def show(done: int, total: int, text: str = description) -> None:
+            bar.update(task, completed=done, total=total, description=text)
+
+        yield show

@@ -1,0 +1,40 @@
+"""`swarmdp info`: what to add to a bug report."""
+
+import argparse
+import platform
+from typing import Any
+
+from swarmdp._version import __version__
+
+
+def add(commands: Any) -> None:
+    """Add the command and its options."""
+    info = commands.add_parser(
+        "info",
+        help="versions, threads and where compiled code is kept",
+        description="Show versions, threads and where compiled code is kept: what to add to a "
+        "bug report.",
+        allow_abbrev=False,
+    )
+    info.set_defaults(command=_run)
+
+
+def _run(options: argparse.Namespace) -> None:
+    from importlib.metadata import version
+
+    from swarmdp.kernels import streams
+    from swarmdp.kernels.compile import cache_directory
+    from swarmdp.threads import thread_count
+
+    packages = ("numpy", "numba", "scipy", "xarray", "h5netcdf", "matplotlib")
+    rows = {
+        "swarmdp": __version__,
+        "python": platform.python_version(),
+        **{package: version(package) for package in packages},
+        "platform": platform.platform(),
+        "threads": str(thread_count()),
+        "compiled code": cache_directory(streams.uniform_runs),
+    }
+    width = max(map(len, rows))
+    for name, value in rows.items():
+        print(f"{name:<{width}}  {value}")
