@@ -19,3 +19,7 @@ class FileError(SwarmdpError, OSError):
 
 class SolverError(SwarmdpError, RuntimeError):
     """A numerical solver did not find a solution."""
+
+
+class ClusterError(SwarmdpError, RuntimeError):
+    """A cluster that cannot be reached or did not do its work."""

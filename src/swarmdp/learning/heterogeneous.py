@@ -86,6 +86,10 @@ class HeterogeneousLearning:
             raise InvalidInput(f"swarms must be at least 1, got {self.swarms}")
         decayed(self.decay, 0, 1)
 
+    def swarms_for(self, system: System) -> int:
+        """How many swarms of this system learn side by side for each reward."""
+        return self.swarms or -(-ENOUGH_AGENTS // system.n_agents)
+
     def iterate(
         self, system: System, reward: Reward, *, discount: float, streams: Streams
     ) -> Iterator[Snapshot]:
@@ -157,7 +161,7 @@ class HeterogeneousLearning:
         """
         check_reward(system, reward)
         replicas = reward.replicas
-        swarms = self.swarms or -(-ENOUGH_AGENTS // system.n_agents)
+        swarms = self.swarms_for(system)
         table = np.empty(reward.weights.shape, np.int64)
         q = np.empty((*reward.weights.shape, len(system.actions)))
         seen = np.empty(reward.weights.shape, np.bool_)

@@ -16,25 +16,32 @@ from swarmdp.report.swarms import draw_band
 
 def reward_figure(result: Result) -> Figure:
     """The learned reward of each observation: around the circle for angles, as bars otherwise."""
+    weights = result.reward.weights
     with style.family():
         if result.observation_units == "degrees":
             figure, ax = plt.subplots(figsize=(4.2, 4.2), subplot_kw={"projection": "polar"})
-            _draw_polar(ax, result)
+            draw_polar(ax, result.observation, weights)
+            ax.set_title(_title(result, "dashed: zero; long and dark: high reward"))
         else:
             figure, ax = plt.subplots(figsize=(5.2, 3.2))
-            _draw_bars(ax, result)
+            draw_bars(ax, result.observation, weights)
+            units = "" if result.observation_units == "1" else f" / {result.observation_units}"
+            ax.set_xlabel(f"{result.observation_name}{units}")
+            ax.set_title(_title(result, ""))
     return figure
 
 
-def _mean_and_spread(result: Result) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    weights = result.reward.weights
+def _mean_and_spread(
+    weights: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     spread = weights.std(axis=0, ddof=1) if len(weights) > 1 else np.zeros(weights.shape[1])
     return weights.mean(axis=0), spread
 
 
-def _draw_polar(ax: Any, result: Result) -> None:
-    mean, spread = _mean_and_spread(result)
-    angle = np.radians(result.observation)
+def draw_polar(ax: Any, degrees: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
+    """Weights (experiments, angles) around the circle: mean and standard deviation."""
+    mean, spread = _mean_and_spread(weights)
+    angle = np.radians(degrees)
     width = 2 * np.pi / len(angle)
     low, high = float((mean - spread).min()), float((mean + spread).max())
     inner = low - 0.15 * (high - low)
@@ -48,7 +55,7 @@ def _draw_polar(ax: Any, result: Result) -> None:
         edgecolor="white",
         linewidth=0.6,
     )
-    if len(result.reward.weights) > 1:
+    if len(weights) > 1:
         ax.errorbar(angle, mean, spread, fmt="none", ecolor=style.ORANGE, elinewidth=1)
     around = np.linspace(0, 2 * np.pi, 200)  # the circle of zero reward
     ax.plot(around, np.zeros_like(around), color=style.BLUE, linewidth=0.8, linestyle="--")
@@ -61,20 +68,17 @@ def _draw_polar(ax: Any, result: Result) -> None:
     ax.set_yticks([])
     ax.grid(visible=False)
     ax.spines["polar"].set_visible(False)
-    ax.set_title(_title(result, "dashed: zero; long and dark: high reward"))
 
 
-def _draw_bars(ax: Axes, result: Result) -> None:
-    mean, spread = _mean_and_spread(result)
-    value = result.observation
-    step = float(np.diff(value).min()) if len(value) > 1 else 1.0
+def draw_bars(ax: Axes, values: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
+    """Weights (experiments, values) as bars: mean and standard deviation."""
+    mean, spread = _mean_and_spread(weights)
+    step = float(np.diff(values).min()) if len(values) > 1 else 1.0
     bars: dict[str, Any] = {"yerr": spread, "error_kw": {"ecolor": style.ORANGE, "elinewidth": 1}}
-    ax.bar(value, mean, 0.8 * step, color=style.GREY, **(bars if spread.any() else {}))
+    ax.bar(values, mean, 0.8 * step, color=style.GREY, **(bars if spread.any() else {}))
     ax.axhline(0, color="black", linewidth=0.8)
-    units = "" if result.observation_units == "1" else f" / {result.observation_units}"
-    ax.set(xlabel=f"{result.observation_name}{units}", ylabel="reward (weights of length 1)")
+    ax.set_ylabel("reward (weights of length 1)")
     ax.margins(x=0.01)
-    ax.set_title(_title(result, ""))
 
 
 def _title(result: Result, legend: str) -> str:

@@ -18,10 +18,13 @@ from swarmdp import files
 EXPERT = "#000000"
 BLUE = "#0072B2"
 ORANGE = "#E69F00"
+GREEN = "#009E73"
+RED = "#D55E00"
 GREY = "#8C8C8C"
 
 HEADINGS = "twilight_shifted"  # cyclic, with even lightness steps
 SPINS = "cividis"
+TIMES = "viridis_r"  # dark is late, also in grey
 
 _SETTINGS: dict[str, Any] = {
     "figure.dpi": 150,

@@ -1,0 +1,106 @@
+"""The same units on a Dask cluster; the only place that imports Dask."""
+
+import contextlib
+import secrets
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from swarmdp._version import __version__
+from swarmdp.errors import ClusterError, InvalidInput
+from swarmdp.experiments.engine import Done, Executor, timed
+from swarmdp.experiments.plan import Plan
+from swarmdp.experiments.tasks import Unit
+
+CONNECT_SECONDS = 15
+
+
+@contextlib.contextmanager
+def on_cluster(address: str) -> Iterator[Executor]:
+    """Compute units on the cluster with this scheduler, such as tcp://host:8786."""
+    distributed = _distributed()
+    try:
+        client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, TimeoutError, ValueError, TypeError) as error:
+        raise ClusterError(
+            f"no Dask scheduler answers at {address!r} ({type(error).__name__}): start one with "
+            "'dask scheduler' and workers with 'dask worker ADDRESS', and give its tcp:// address"
+        ) from error
+    with client:
+        _check_versions(client)
+        yield _executor(client)
+
+
+@contextlib.contextmanager
+def on_local_workers(workers: int) -> Iterator[Executor]:
+    """Compute units in so many worker processes of this machine."""
+    if workers < 1:
+        raise InvalidInput(f"the number of workers must be at least 1, got {workers}")
+    distributed = _distributed()
+    with (
+        distributed.LocalCluster(
+            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield _executor(client)
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError:
+        raise ClusterError(
+            "running on a cluster needs Dask: install it with pip install 'swarmdp[cluster]'"
+        ) from None
+    return distributed
+
+
+def _executor(client: Any) -> Executor:
+    as_completed = _distributed().as_completed
+
+    def execute(plan: Plan, units: Sequence[Unit]) -> Iterator[Done]:
+        run = secrets.token_hex(4)  # two runs on one cluster keep their units apart
+        futures = {
+            client.submit(
+                _computed, __version__, plan, unit, key=f"{unit.task}-{unit.index}-{run}"
+            ): unit
+            for unit in units
+        }
+        try:
+            for future in as_completed(list(futures)):
+                unit = futures[future]
+                error = future.exception()
+                if error is not None:
+                    raise ClusterError(
+                        f"unit {unit} failed on the cluster: {error}. What is finished is kept; "
+                        "start again to go on"
+                    ) from error
+                yield future.result()
+                future.release()
+        finally:
+            client.cancel(list(futures))
+
+    return execute
+
+
+def _computed(version: str, plan: Plan, unit: Unit) -> Done:
+    """Runs on a worker."""
+    if version != __version__:
+        raise ClusterError(_mismatch("this worker", __version__, version))
+    return timed(plan, unit)
+
+
+def _check_versions(client: Any) -> None:
+    """Refuse workers with another version of swarmdp, before any work."""
+    found = client.get_versions(packages=["swarmdp"])["workers"]
+    if not found:
+        return
+    for name, versions in found.items():
+        there = (versions or {}).get("packages", {}).get("swarmdp")
+        if there != __version__:
+            raise ClusterError(_mismatch(f"the worker {name}", there, __version__))
+
+
+def _mismatch(who: str, there: str | None, here: str) -> str:
+    has = "has no swarmdp" if there is None else f"has swarmdp {there}"
+    return f"{who} {has}, this is {here}: install the same version everywhere"

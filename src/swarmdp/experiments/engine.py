@@ -1,0 +1,104 @@
+"""Runs the units that are missing, here or on a cluster, and keeps each as soon as it is done."""
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+
+from swarmdp.errors import InvalidInput
+from swarmdp.experiments.plan import Plan
+from swarmdp.experiments.store import Store
+from swarmdp.experiments.tasks import FIGURES, Arrays, Unit, compute, tasks_of, units_of
+from swarmdp.threads import thread_count
+
+log = logging.getLogger("swarmdp.experiments")
+
+Done = tuple[Unit, Arrays, float]
+Executor = Callable[[Plan, Sequence[Unit]], Iterator[Done]]
+"""Computes units in any order; gives each with the seconds that it took."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a reproduction is."""
+
+    unit: Unit
+    done: int  # units, those of earlier starts included
+    total: int
+    figures: dict[str, tuple[int, int]]  # units done and in all, for each figure
+    seconds_left: float
+
+
+def reproduce(
+    plan: Plan,
+    output: Path,
+    *,
+    figures: Sequence[str] = (),
+    executor: Executor | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Store:
+    """Compute all units that the figures need and that are not in the output folder yet.
+
+    Killed at any moment, a second call goes on where the first stopped, to the same bits.
+    """
+    wanted = check_figures(figures)
+    store = Store(output, plan)
+    with store.locked():
+        needed = {figure: units_of(plan, figure) for figure in wanted}
+        units = list(dict.fromkeys(unit for figure in wanted for unit in needed[figure]))
+        missing = [unit for unit in units if unit not in store]
+        log.info("%d of %d units are to be computed", len(missing), len(units))
+        cost = {name: task.cost for name, task in tasks_of(plan).items()}
+        left = sum(cost[unit.task] for unit in missing)
+        began, spent = time.monotonic(), 0.0
+        finished = {unit for unit in units if unit in store}
+        execute = executor or in_threads()
+        for unit, arrays, seconds in execute(plan, missing):
+            store.write(unit, arrays, seconds)
+            finished.add(unit)
+            spent += cost[unit.task]
+            rest = (time.monotonic() - began) * (left - spent) / spent
+            log.info("finished %s in %.2f s; about %.0f s left", unit, seconds, rest)
+            if progress is not None:
+                counts = {
+                    figure: (sum(u in finished for u in needed[figure]), len(needed[figure]))
+                    for figure in wanted
+                }
+                progress(Progress(unit, len(finished), len(units), counts, rest))
+    return store
+
+
+def check_figures(figures: Sequence[str]) -> list[str]:
+    """The wanted figures in the paper's order; all if none is named."""
+    unknown = sorted(set(figures) - set(FIGURES))
+    if unknown:
+        raise InvalidInput(f"the figures are {', '.join(FIGURES)}; there is no {unknown[0]!r}")
+    return [name for name in FIGURES if not figures or name in figures]
+
+
+def in_threads(threads: int | None = None) -> Executor:
+    """Compute units in this process, one on each core."""
+    workers = thread_count(threads)
+
+    def execute(plan: Plan, units: Sequence[Unit]) -> Iterator[Done]:
+        with ThreadPoolExecutor(workers, thread_name_prefix="swarmdp-unit") as pool:
+            pending: set[Future[Done]] = {pool.submit(timed, plan, unit) for unit in units}
+            try:
+                while pending:
+                    done, pending = wait(pending, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        yield future.result()
+            finally:
+                # What has not begun is dropped; what is under way ends before we leave.
+                pool.shutdown(wait=False, cancel_futures=True)
+
+    return execute
+
+
+def timed(plan: Plan, unit: Unit) -> Done:
+    """A unit with the seconds that it took."""
+    began = time.perf_counter()
+    arrays = compute(plan, unit)
+    return unit, arrays, time.perf_counter() - began

@@ -1,0 +1,184 @@
+"""The figures of the paper, each with the paper's learner and with the default beside it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from numpy.typing import NDArray
+
+from swarmdp.experiments.outcome import Band, Fits
+from swarmdp.report import style
+from swarmdp.report.fits import draw_bars, draw_polar
+from swarmdp.systems.ising import Ising
+from swarmdp.systems.vicsek import Vicsek
+from swarmdp.trajectory import Trajectory
+
+LEARNERS = {"paper": "the paper's learner", "default": "the default learner"}
+
+CURVES: dict[str, tuple[str, str, Any]] = {
+    "expert": ("expert", style.EXPERT, "-"),
+    "swarm": ("learned", style.BLUE, (0, (5, 1.5))),
+    "single": ("learned, single-agent estimate", style.RED, "-."),
+    "hand": ("hand-crafted reward", style.GREEN, (0, (3, 1, 1, 1, 1, 1))),
+    "random": ("random policies", style.GREY, ":"),
+}
+
+
+def snapshots_figure(system: Vicsek, stages: Mapping[str, Mapping[str, NDArray[Any]]]) -> Figure:
+    """Four stages of one policy update: who explores, who is greedy, and where all are heading."""
+    with style.family():
+        figure, axes = plt.subplots(
+            len(stages), 4, figsize=(9.2, 2.5 * len(stages) + 0.35), squeeze=False
+        )
+        for row, (which, arrays) in zip(axes, stages.items(), strict=True):
+            for stage, ax in enumerate(row):
+                _draw_stage(ax, system, {name: array[stage] for name, array in arrays.items()})
+            row[0].set_ylabel(LEARNERS[which])
+        figure.legend(
+            handles=[
+                _arrow("greedy agents", style.BLUE, "o", 4.0),
+                _arrow("exploring agents", style.RED, "^", 7.0),
+            ],
+            loc="outside lower center",
+            ncols=2,
+        )
+    return figure
+
+
+def _arrow(label: str, colour: str, marker: str, size: float) -> Line2D:
+    return Line2D([], [], color=colour, marker=marker, linestyle="", markersize=size, label=label)
+
+
+def _draw_stage(ax: Axes, system: Vicsek, now: Mapping[str, Any]) -> None:
+    exploring = now["exploring"].astype(bool)
+    for who, colour, width, size, marker in (
+        (~exploring, style.BLUE, 0.006, 4, "o"),
+        (exploring, style.RED, 0.010, 16, "^"),
+    ):
+        place, heading = now["position"][who], now["heading"][who]
+        ax.quiver(
+            *place.T,
+            np.cos(heading),
+            np.sin(heading),
+            color=colour,
+            scale=17,
+            width=width,
+            headwidth=3.5,
+        )
+        ax.scatter(place[:, 0], place[:, 1], s=size, color=colour, marker=marker, linewidths=0)
+    order = float(system.order({"heading": now["heading"][None]})[0])
+    share = 100 * exploring.mean()
+    ax.set_title(f"iteration {now['iteration'] + 1}: {share:.0f} % explore, ω = {order:.2f}")
+    _box(ax, system)
+
+
+def _box(ax: Axes, system: Vicsek) -> None:
+    ax.set(xlim=(0, system.box), ylim=(0, system.box), xticks=[], yticks=[])
+    ax.set_aspect("equal")
+    for spine in ax.spines.values():
+        spine.set_visible(True)
+        spine.set_linewidth(0.6)
+
+
+def vicsek_reward_figure(system: Vicsek, found: Mapping[str, Fits]) -> Figure:
+    """The learned Vicsek reward around the circle of misalignments."""
+    with style.family():
+        figure, axes = plt.subplots(
+            1, len(found), figsize=(7.6, 4.1), subplot_kw={"projection": "polar"}, squeeze=False
+        )
+        for ax, (which, fits) in zip(axes[0], found.items(), strict=True):
+            draw_polar(ax, np.degrees(system.features.values), fits.weights)
+            ax.set_title(f"{LEARNERS[which]}\n{len(fits.weights)} experiments")
+        figure.supxlabel(
+            "misalignment; long and dark: high reward, dashed: zero, orange: ± s.d.", fontsize=9
+        )
+    return figure
+
+
+def ising_reward_figure(system: Ising, found: Mapping[str, Fits]) -> Figure:
+    """The learned Ising reward of each local energy."""
+    with style.family():
+        figure, axes = plt.subplots(1, len(found), figsize=(9.2, 3.0), sharey=True, squeeze=False)
+        for ax, (which, fits) in zip(axes[0], found.items(), strict=True):
+            draw_bars(ax, system.features.values.astype(float), fits.weights)
+            ax.axvline(system.n_neighbours / 2, color=style.BLUE, linewidth=0.8, linestyle="--")
+            ax.set(xlabel="local energy (unlike neighbours)")
+            ax.set_title(f"{LEARNERS[which]}, mean ± s.d. of {len(fits.weights)} experiments")
+        axes[0, -1].annotate(
+            "dashed: half of the neighbours",
+            (0.98, 0.93),
+            xycoords="axes fraction",
+            ha="right",
+            fontsize=7,
+            color=style.BLUE,
+        )
+        for ax in axes[0, 1:]:
+            ax.set_ylabel("")
+    return figure
+
+
+def trajectories_figure(system: Vicsek, swarms: Mapping[str, Trajectory], span: int) -> Figure:
+    """The ways of all agents at the start and at the end; the colour is the time."""
+    with style.family():
+        figure, axes = plt.subplots(2, len(swarms), figsize=(2.6 * len(swarms) + 0.9, 5.4))
+        last = next(iter(swarms.values())).steps
+        for column, (name, trajectory) in zip(axes.T, swarms.items(), strict=True):
+            drawn = [
+                _draw_ways(ax, system, trajectory, begin, begin + span)
+                for ax, begin in zip(column, (0, last - span), strict=True)
+            ]
+            column[0].set_title(name)
+        for row, label, begin in zip(
+            axes, ("transient", "stationary"), (0, last - span), strict=True
+        ):
+            row[0].set_ylabel(f"{label}, t = {begin} to {begin + span}")
+        colours = figure.colorbar(drawn[0], ax=axes, shrink=0.5, ticks=[0, span])
+        colours.set_label("time", labelpad=-8)
+        colours.ax.set_yticklabels(["first", "last"])
+    return figure
+
+
+def _draw_ways(
+    ax: Axes, system: Vicsek, trajectory: Trajectory, begin: int, end: int
+) -> LineCollection:
+    position = trajectory["position"][0, begin : end + 1]
+    segments = np.stack([position[:-1], position[1:]], axis=2)  # (steps, agents, 2 ends, axes)
+    time = np.broadcast_to(np.arange(end - begin)[:, None], segments.shape[:2])
+    whole = np.abs(segments[:, :, 1] - segments[:, :, 0]).max(axis=2) < system.box / 2
+    lines = LineCollection(
+        list(segments[whole]), array=time[whole], cmap=style.TIMES, linewidths=0.7, alpha=0.9
+    )
+    lines.set_clim(0, end - begin)
+    ax.add_collection(lines)
+    _box(ax, system)
+    return lines
+
+
+def bands_figure(found: Mapping[str, Mapping[str, Band]], label: str, unit: float = 1.0) -> Figure:
+    """A measure over time for all policies: mean and band from the 10 % to the 90 % quantile."""
+    with style.family():
+        figure, axes = plt.subplots(1, len(found), figsize=(9.2, 3.6), sharey=True, squeeze=False)
+        for ax, (which, bands) in zip(axes[0], found.items(), strict=True):
+            for curve, band in reversed(list(bands.items())):
+                name, colour, line = CURVES[curve]
+                time = np.arange(len(band.mean))
+                shade = 0.25 if curve == "expert" else 0.13
+                ax.fill_between(
+                    time, band.low / unit, band.high / unit, color=colour, alpha=shade, linewidth=0
+                )
+                ax.plot(time, band.mean / unit, color=colour, linestyle=line, label=name)
+            ax.set(xlabel="time step")
+            ax.set_title(LEARNERS[which])
+            ax.margins(x=0)
+            ax.set_ylim(bottom=0)
+        axes[0, 0].set_ylabel(label)
+        handles, names = axes[0, 0].get_legend_handles_labels()
+        figure.legend(
+            handles[::-1], names[::-1], loc="outside lower center", ncols=len(handles), fontsize=8
+        )
+    return figure
