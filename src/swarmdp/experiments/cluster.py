@@ -67,7 +67,7 @@ def _executor(client: Any) -> Executor:
             for unit in units
         }
         try:
-            for future in as_completed(list(futures)):
+            for future in as_completed(list(futures), loop=client.loop):
                 unit = futures[future]
                 error = future.exception()
                 if error is not None:
@@ -92,15 +92,17 @@ def _computed(version: str, plan: Plan, unit: Unit) -> Done:
 
 def _check_versions(client: Any) -> None:
     """Refuse workers with another version of swarmdp, before any work."""
-    found = client.get_versions(packages=["swarmdp"])["workers"]
-    if not found:
-        return
-    for name, versions in found.items():
-        there = (versions or {}).get("packages", {}).get("swarmdp")
+
+    def version() -> str:  # a local function is sent as it is, not by the name of its module
+        import swarmdp
+
+        return swarmdp.__version__
+
+    for name, there in client.run(version, on_error="return").items():
         if there != __version__:
             raise ClusterError(_mismatch(f"the worker {name}", there, __version__))
 
 
-def _mismatch(who: str, there: str | None, here: str) -> str:
-    has = "has no swarmdp" if there is None else f"has swarmdp {there}"
+def _mismatch(who: str, there: str | Exception, here: str) -> str:
+    has = f"has swarmdp {there}" if isinstance(there, str) else f"has no swarmdp ({there})"
     return f"{who} {has}, this is {here}: install the same version everywhere"

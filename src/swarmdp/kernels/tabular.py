@@ -150,16 +150,36 @@ def choose(
 def choose_runs(index, greedy, chance, temperature, n_actions, out):
     """Actions of every run in turn."""
     scale = n_actions / temperature if temperature > 0.0 else 0.0
-    last = np.int32(n_actions - 1)
+    last = float(n_actions - 1)
     for r in range(index.shape[0]):
         table = greedy[r % greedy.shape[0]]
         seen = index[r]
         luck = chance[r]
         taken = out[r]
+        # Two loops: a look-up does not vectorise, the rest does.
         for i in range(np.uint64(seen.shape[0])):
-            explored = min(np.int32(min(luck[i], temperature) * scale), last)
-            exploited = np.int32(table[np.uint64(seen[i])])
-            taken[i] = explored if luck[i] < temperature else exploited
+            taken[i] = table[np.uint64(seen[i])]
+        for i in range(np.uint64(seen.shape[0])):
+            drawn = luck[i] * scale
+            explored = np.int32(drawn if drawn < last else last)
+            exploited = np.int32(taken[i])
+            taken[i] = exploited + np.int32(luck[i] < temperature) * (explored - exploited)
+
+
+def among_first(
+    chance: NDArray[np.float64], place: NDArray[np.float64], temperature: float
+) -> NDArray[np.float64]:
+    """Chances below the temperature for exactly the agents whose place is; 1 for the others."""
+    out = np.empty(chance.shape)
+    among_first_flat(chance.reshape(-1), place.reshape(-1), temperature, out.reshape(-1))
+    return out
+
+
+@kernel
+def among_first_flat(chance, place, temperature, out):
+    """For flat arrays."""
+    for i in range(np.uint64(chance.shape[0])):
+        out[i] = temperature * chance[i] if place[i] < temperature else 1.0
 
 
 @kernel
@@ -177,27 +197,32 @@ def q_sequential(before, action, after, reward, discount, rate, q):
     """Watkins' update for one agent after the other, each seeing what the ones before it changed.
 
     Q(o, a) <- (1 - rate) Q(o, a) + rate (R(o) + discount max_a' Q(o', a'))
+
+    Replicas take turns agent by agent: each update of a replica waits for the one before it, those
+    of other replicas need not.
     """
-    replicas, observations, _ = q.shape
+    replicas, observations, actions = q.shape
     best = np.empty((replicas, observations))
     for j in range(replicas):
         for o in range(observations):
             best[j, o] = q[j, o].max()
-    for r in range(before.shape[0]):
-        j = r % replicas
-        table = q[j]
-        top = best[j]
-        for i in range(before.shape[1]):
-            o = np.uint64(before[r, i])
-            a = np.uint64(action[r, i])
-            old = table[o, a]
-            target = reward[j, o] + discount * top[np.uint64(after[r, i])]
-            new = (1.0 - rate) * old + rate * target
-            table[o, a] = new
-            if new >= top[o]:
-                top[o] = new
-            elif old == top[o]:
-                top[o] = table[o].max()
+    for first in range(0, before.shape[0], replicas):
+        for group in range(0, replicas, 8):
+            members = range(group, min(group + 8, replicas, before.shape[0] - first))
+            for i in range(before.shape[1]):
+                for j in members:
+                    o = np.uint64(before[first + j, i])
+                    a = np.uint64(action[first + j, i])
+                    old = q[j, o, a]
+                    target = reward[j, o] + discount * best[j, np.uint64(after[first + j, i])]
+                    new = (1.0 - rate) * old + rate * target
+                    q[j, o, a] = new
+                    if actions == 2:
+                        best[j, o] = max(new, q[j, o, np.uint64(1) - a])
+                    elif new >= best[j, o]:
+                        best[j, o] = new
+                    elif old == best[j, o]:
+                        best[j, o] = q[j, o].max()
 
 
 @kernel

@@ -104,6 +104,7 @@ class HeterogeneousLearning:
         seen = np.zeros(reward.weights.shape, np.bool_)
         state, streams = _start(system, streams)
         observations = classes(system, system.observe(state))
+        rows = np.zeros(len(observations), np.int64)
         place = _place_in_line(streams) if self.exploration == "fixed" else np.empty(0)
         for i in range(self.iterations):
             temperature = self.temperature * decayed(self.decay, i, self.iterations)
@@ -112,7 +113,7 @@ class HeterogeneousLearning:
             # 1: Separate the swarm into exploring and greedy agents according to the temperature.
             chance = streams.at(i, Purpose.EXPLORATION).uniform()
             if self.exploration == "fixed":
-                chance = np.where(place < temperature, temperature * chance, 1.0)
+                chance = kernels.tabular.among_first(chance, place, temperature)
 
             # 2: Based on the current swarm state and Q-function, select actions for all agents.
             actions = kernels.tabular.choose(
@@ -121,7 +122,7 @@ class HeterogeneousLearning:
 
             # 3: Iterate the system and collect rewards.
             before, moved_from = observations, state
-            physical = np.take(system.actions, actions, mode="clip")
+            physical = kernels.tabular.look_up(actions, system.actions[None], rows)
             state = system.transition(state, physical, streams.at(i, Purpose.TRANSITION))
             observations = classes(system, system.observe(state))
 

@@ -73,7 +73,7 @@ def _draw_stage(ax: Axes, system: Vicsek, now: Mapping[str, Any]) -> None:
         ax.scatter(place[:, 0], place[:, 1], s=size, color=colour, marker=marker, linewidths=0)
     order = float(system.order({"heading": now["heading"][None]})[0])
     share = 100 * exploring.mean()
-    ax.set_title(f"iteration {now['iteration'] + 1}: {share:.0f} % explore, ω = {order:.2f}")
+    ax.set_title(f"iteration {now['iteration'] + 1}\n{share:.0f} % explore, ω = {order:.2f}")
     _box(ax, system)
 
 

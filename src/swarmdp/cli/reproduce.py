@@ -1,0 +1,188 @@
+"""`swarmdp reproduce`: every figure and claim of the paper, computed anew."""
+
+import argparse
+import contextlib
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from swarmdp.cli.common import show_columns
+
+FIGURES = (
+    "snapshots",
+    "uncertainty",
+    "vicsek-reward",
+    "trajectories",
+    "order",
+    "ising-reward",
+    "energy",
+)
+
+
+def add(commands: Any) -> None:
+    """Add the command and its options."""
+    reproduce = commands.add_parser(
+        "reproduce",
+        help="make every figure of the paper and check its claims",
+        description="Compute the paper's experiments anew, draw every figure, check every claim; "
+        "leaves report.html, summary.json, figures and the finished units in a folder. Killed at "
+        "any moment, a second start with the same arguments goes on where it stopped.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        allow_abbrev=False,
+    )
+    reproduce.set_defaults(command=_run)
+    reproduce.add_argument(
+        "--scale",
+        choices=["smoke", "quick", "paper"],
+        default="quick",
+        help="smoke: seconds, to try it out; quick: a few minutes, tens of experiments; paper: the "
+        "paper's numbers, 10000 runs and 100 experiments of 100 runs",
+    )
+    reproduce.add_argument(
+        "--only", nargs="+", default=[], metavar="FIGURE", help=f"just these: {', '.join(FIGURES)}"
+    )
+    reproduce.add_argument("--seed", type=int, default=1, help="same seed, same result")
+    where = reproduce.add_mutually_exclusive_group()
+    where.add_argument("--threads", type=int, help="cores to use here; all if not given")
+    where.add_argument(
+        "--workers", type=int, help="run on so many worker processes of this machine instead"
+    )
+    where.add_argument(
+        "--cluster", metavar="ADDRESS", help="run on the Dask cluster with this scheduler"
+    )
+    reproduce.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        help="folder for the results; runs/reproduction-SCALE if not given",
+    )
+
+
+def _run(options: argparse.Namespace) -> None:
+    """Compute what is missing, then draw and judge."""
+    from swarmdp.experiments import engine
+    from swarmdp.experiments.plan import make_plan
+
+    plan = make_plan(options.scale, options.seed)
+    wanted = engine.check_figures(options.only)
+    output = options.output or Path("runs") / f"reproduction-{options.scale}"
+    began = time.perf_counter()
+    with _executor(options) as executor, _shown(wanted) as progress:
+        output.mkdir(parents=True, exist_ok=True)
+        with _log(output / "log.txt"):
+            store = engine.reproduce(
+                plan, output, figures=wanted, executor=executor, progress=progress
+            )
+
+    from swarmdp.report import reproduction
+
+    page = reproduction.write_report(store, wanted, time.perf_counter() - began)
+    _show_claims(output)
+    print(f"reproduced in {time.perf_counter() - began:.0f} s; look at {page}")
+    for name in ("summary.json", "timing.json", "log.txt"):
+        print(f"  {output / name}")
+
+
+@contextlib.contextmanager
+def _executor(options: argparse.Namespace) -> Iterator[Any]:
+    from swarmdp.experiments import engine
+
+    if options.cluster is None and options.workers is None:
+        yield engine.in_threads(options.threads)
+        return
+    from swarmdp.experiments import cluster
+
+    chosen = (
+        cluster.on_cluster(options.cluster)
+        if options.cluster is not None
+        else cluster.on_local_workers(options.workers)
+    )
+    with chosen as executor:
+        yield executor
+
+
+@contextlib.contextmanager
+def _log(path: Path) -> Iterator[None]:
+    """Keep a log file of what was done and when."""
+    logger = logging.getLogger("swarmdp.experiments")
+    handler = logging.FileHandler(path, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    except BaseException as error:
+        logger.info("stopped: %s", str(error) or type(error).__name__)
+        raise
+    finally:
+        logger.setLevel(level)
+        logger.removeHandler(handler)
+        handler.close()
+
+
+@contextlib.contextmanager
+def _shown(figures: list[str]) -> Iterator[Callable[[Any], None]]:
+    """Progress, overall and for each figure: bars on a terminal, a line now and then elsewhere."""
+    if not sys.stderr.isatty():
+        yield _Lines()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bars:
+        overall = bars.add_task("all", total=None)
+        each = {figure: bars.add_task(f"  {figure}", total=None) for figure in figures}
+
+        def show(progress: Any) -> None:
+            text = f"all, about {_duration(progress.seconds_left)} left"
+            bars.update(
+                overall, completed=progress.done, total=progress.total, description=text
+            )
+            for figure, (done, total) in progress.figures.items():
+                bars.update(each[figure], completed=done, total=total)
+
+        yield show
+
+
+class _Lines:
+    """A line for every tenth of the work."""
+
+    def __init__(self) -> None:
+        self._tenths = 0
+
+    def __call__(self, progress: Any) -> None:
+        tenths = 10 * progress.done // progress.total
+        if tenths > self._tenths:
+            self._tenths = tenths
+            left = _duration(progress.seconds_left)
+            print(
+                f"{progress.done} of {progress.total} units done, about {left} left",
+                file=sys.stderr,
+                flush=True,
+            )
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def _show_claims(output: Path) -> None:
+    import json
+
+    claims = json.loads((output / "summary.json").read_text(encoding="utf-8"))["claims"]
+    if not claims:
+        return
+    rows = [
+        (
+            claim["statement"],
+            f"{claim['value']:.3g}" + (f" ± {claim['error']:.1g}" if claim["error"] else ""),
+            "holds" if claim["holds"] else "does NOT hold",
+        )
+        for claim in claims
+    ]
+    show_columns("the paper's claims", ("claim", "measured", "verdict"), rows)

@@ -1,0 +1,313 @@
+"""The reproduction of the paper as a report: figures, claims, summary and page."""
+
+import dataclasses
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from swarmdp import files
+from swarmdp._version import __version__
+from swarmdp.analysis.uncertainty import UncertaintyCoefficient
+from swarmdp.experiments import claims, outcome
+from swarmdp.experiments.claims import Claim
+from swarmdp.experiments.engine import check_figures
+from swarmdp.experiments.plan import Plan
+from swarmdp.experiments.store import Store
+from swarmdp.experiments.tasks import LEARNERS, case_of, seed_of
+from swarmdp.model import Policy
+from swarmdp.report import citation, page, paper, style
+from swarmdp.report.player import Player
+from swarmdp.report.scenes import Scene
+from swarmdp.report.uncertainty import uncertainty_figure
+from swarmdp.simulation import rollout
+from swarmdp.trajectory import Trajectory
+
+SPAN = 15  # steps of a way in the figure of trajectories
+SHOWN_TIMES = {"vicsek": (5, 10, 20, 50, 100), "ising": (1, 2, 5, 10, 20, 60)}
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One figure of the paper with what it says."""
+
+    title: str
+    caption: str
+    figure: Figure
+    claims: tuple[Claim, ...]
+    numbers: dict[str, Any]  # for summary.json
+
+
+def write_report(store: Store, figures: Sequence[str] = (), seconds: float | None = None) -> Path:
+    """Draw the figures from finished units, judge the claims, write summary.json and report.html.
+
+    What is in summary.json depends on the plan alone; times are in the page and in timing.json.
+    """
+    plan, folder = store.plan, store.folder
+    wanted = check_figures(figures)
+    parts = {name: PARTS[name](store) for name in wanted}
+    shown = [
+        page.Shown(
+            name,
+            part.title,
+            part.caption,
+            tuple(style.save(part.figure, folder / "figures" / name)[:1]),
+        )
+        for name, part in parts.items()
+    ]
+    judged = [claim for part in parts.values() for claim in part.claims]
+    summary = {
+        "command": "reproduce",
+        "version": __version__,
+        "plan": plan.described(),
+        "figures": wanted,
+        "claims": [{**dataclasses.asdict(claim), "error": _known(claim.error)} for claim in judged],
+        "numbers": {name: part.numbers for name, part in parts.items() if part.numbers},
+    }
+    files.write_text(folder / "summary.json", json.dumps(summary, indent=2) + "\n")
+    timing = sorted(store.seconds().items(), key=lambda item: -item[1])
+    files.write_text(
+        folder / "timing.json",
+        json.dumps({"wall_seconds": seconds, "core_seconds": dict(timing)}, indent=2) + "\n",
+    )
+    return page.write_page(
+        folder / "report.html",
+        title="Inverse Reinforcement Learning in Swarm Systems, reproduced",
+        introduction=_introduction(plan, judged, seconds),
+        shown=shown,
+        claims=[_on_page(claim) for claim in judged],
+        settings=plan.described(),
+        timing=[(f"{task} (core seconds)", spent) for task, spent in timing],
+        players=_players(store, wanted),
+        citation=citation.BIBTEX,
+    )
+
+
+def _introduction(plan: Plan, judged: Sequence[Claim], seconds: float | None) -> list[str]:
+    held = sum(claim.holds for claim in judged)
+    took = "" if seconds is None else f" The last start took {seconds / 60:.1f} minutes."
+    return [
+        f"Every figure and claim of the paper, computed anew at the scale “{plan.scale}” with seed "
+        f"{plan.seed} by swarmdp {__version__}. Where learning is involved, the paper's learner to "
+        "the letter stands beside the default of this software.",
+        f"{held} of {len(judged)} claims hold; those that do not are in the table all the same. "
+        f"A “±” is a standard error.{took}",
+    ]
+
+
+def _on_page(claim: Claim) -> page.Claim:
+    error = "" if np.isnan(claim.error) else f"± {claim.error:.2g}"
+    return page.Claim(
+        claim.name, claim.statement, claim.holds, f"{claim.value:.3g}", error, claim.criterion
+    )
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else value
+
+
+def _snapshots(store: Store) -> Part:
+    plan = store.plan
+    stages = {which: outcome.joined(store, f"snapshots-{which}") for which in LEARNERS}
+    caption = (
+        "Four stages of the first policy update of Algorithm 1 on the Vicsek model, with the reward "
+        "that the expert's own feature expectations point to. Exploring agents act at random among "
+        "greedy ones; their share falls to zero. To see: whether the greedy agents align although "
+        f"others disturb them. One swarm of {plan.vicsek.n_agents} agents."
+    )
+    figure = paper.snapshots_figure(plan.vicsek, stages)
+    return Part("Snapshots of the learning scheme", caption, figure, (), {})
+
+
+def _uncertainty(store: Store) -> Part:
+    plan = store.plan
+    found = outcome.uncertainty(store)
+    caption = (
+        "How much an agent's heading tells about another's (uncertainty coefficient: 0 nothing, 1 "
+        "everything), over time and the topological distance of the two agents, the hops between "
+        f"them in the interaction graph of that moment. {plan.uncertainty_runs} runs of the expert "
+        "for each radius, one pair of agents for each run, time and distance. To see: it falls with "
+        "the distance, and grows with the radius, also for agents that are not connected."
+    )
+    return Part(
+        "Uncertainty coefficient",
+        caption,
+        uncertainty_figure(found),
+        tuple(claims.uncertainty_claims(found)),
+        {
+            f"{radius:g}": {
+                "times": list(plan.uncertainty_times),
+                "classes": list(one.classes),
+                "corrected": _rounded(one.corrected),
+            }
+            for radius, one in found.items()
+        },
+    )
+
+
+def _rounded(values: Any) -> list[Any]:
+    return [[None if np.isnan(v) else float(v) for v in row] for row in values]
+
+
+def _vicsek_reward(store: Store) -> Part:
+    plan = store.plan
+    found = {which: outcome.fits(store, "vicsek", which) for which in LEARNERS}
+    caption = (
+        "The reward learned from one expert trajectory, by the misalignment of an agent with its "
+        f"neighbours: mean and standard deviation over {plan.experiments} experiments. To see: it "
+        "is highest where an agent is in line, and the same to the left and to the right."
+    )
+    judged = [
+        claim
+        for which in LEARNERS
+        for claim in claims.vicsek_reward_claims(plan.vicsek, which, found[which])
+    ]
+    numbers = {which: _of_fits(found[which]) for which in LEARNERS}
+    figure = paper.vicsek_reward_figure(plan.vicsek, found)
+    return Part("Learned reward of the Vicsek model", caption, figure, tuple(judged), numbers)
+
+
+def _of_fits(found: outcome.Fits) -> dict[str, Any]:
+    return {
+        "distance_mean": float(found.distance.mean()),
+        "distance_worst": float(found.distance.max()),
+        "reward_mean": found.weights.mean(axis=0).tolist(),
+        "reward_standard_deviation": found.weights.std(axis=0).tolist(),
+    }
+
+
+def _trajectories(store: Store) -> Part:
+    plan = store.plan
+    swarms = _swarms(store, "vicsek")
+    span = min(SPAN, plan.vicsek_steps)
+    caption = (
+        f"The ways of all agents during {span} steps, dark is late: at the start, when the swarm "
+        "finds its order, and at the end. Expert and learned policies of the first experiment, from "
+        "the same initial state. To see: the learned swarms find one direction as the expert's does; "
+        "which one does not matter, as agents see only relative angles."
+    )
+    figure = paper.trajectories_figure(plan.vicsek, swarms, span)
+    return Part("Trajectories, transient and stationary", caption, figure, (), {})
+
+
+def _swarms(store: Store, system: str) -> dict[str, Trajectory]:
+    """One run of the expert and of the first experiment's learned policies, to be looked at."""
+    plan = store.plan
+    case = case_of(plan, system)
+    policies = {"expert": case.system.expert} | {
+        f"learned, {paper.LEARNERS[which]}": Policy(
+            outcome.fits(store, system, which).table[:1]
+        )
+        for which in LEARNERS
+    }
+    seed = seed_of(plan, f"{system}-shown")
+    return {
+        name: rollout(case.system, policy, steps=case.steps, seed=seed)
+        for name, policy in policies.items()
+    }
+
+
+def _order(store: Store) -> Part:
+    return _measure(
+        store,
+        "vicsek",
+        "Order parameter of the Vicsek model over time",
+        "order parameter ω",
+        1.0,
+        "1 is a swarm of one direction",
+    )
+
+
+def _energy(store: Store) -> Part:
+    part = _measure(
+        store,
+        "ising",
+        "Global energy of the Ising model over time",
+        "global energy E / 1000 unlike pairs",
+        1000.0,
+        "0 is a grid of one spin",
+    )
+    for which in LEARNERS:
+        found = outcome.fits(store, "ising", which)
+        part.numbers[which]["solutions"] = outcome.solutions(store.plan, found)
+    return part
+
+
+def _measure(
+    store: Store, system: str, title: str, label: str, unit: float, meaning: str
+) -> Part:
+    plan = store.plan
+    found = {which: outcome.bands(store, system, which) for which in LEARNERS}
+    caption = (
+        f"{meaning[0].upper()}{meaning[1:]}. Lines are means, bands reach from the 10 % to the 90 % "
+        f"quantile. Expert: {plan.expert_runs} runs. Others: averages over {plan.experiments} "
+        f"experiments of the quantiles over {plan.runs_each} runs each. Random policies: a fresh "
+        "table for every run. To see: who comes near the expert, and how much is lost by learning "
+        "from a single agent or for a hand-crafted reward."
+    )
+    judged = [
+        claim for which in LEARNERS for claim in claims.swarm_claims(system, which, found[which])
+    ]
+    numbers = {which: dict(_of_bands(found[which], SHOWN_TIMES[system])) for which in LEARNERS}
+    figure = paper.bands_figure(found, label, unit)
+    return Part(title, caption, figure, tuple(judged), numbers)
+
+
+def _of_bands(
+    bands: dict[str, outcome.Band], times: Sequence[int]
+) -> Iterator[tuple[str, dict[str, float]]]:
+    for curve, band in bands.items():
+        yield curve, {str(t): float(band.mean[t]) for t in times if t < len(band.mean)}
+
+
+def _ising_reward(store: Store) -> Part:
+    plan = store.plan
+    found = {which: outcome.fits(store, "ising", which) for which in LEARNERS}
+    caption = (
+        "The reward learned from one expert trajectory, by the local energy of an agent, the number "
+        f"of unlike neighbours: mean and standard deviation over {plan.experiments} experiments. To "
+        "see: high for low energy, negative past half of the neighbours, near zero at high energy, "
+        "which few agents ever visit."
+    )
+    judged = [
+        claim
+        for which in LEARNERS
+        for claim in claims.ising_reward_claims(plan.ising, which, found[which])
+    ]
+    numbers = {which: _of_fits(found[which]) for which in LEARNERS}
+    figure = paper.ising_reward_figure(plan.ising, found)
+    return Part("Learned reward of the Ising model", caption, figure, tuple(judged), numbers)
+
+
+PARTS: dict[str, Callable[[Store], Part]] = {
+    "snapshots": _snapshots,
+    "uncertainty": _uncertainty,
+    "vicsek-reward": _vicsek_reward,
+    "trajectories": _trajectories,
+    "order": _order,
+    "ising-reward": _ising_reward,
+    "energy": _energy,
+}
+
+
+def _players(store: Store, wanted: Sequence[str]) -> list[Player]:
+    """Expert and learned swarms to be watched, where their policies were learned."""
+    shown = []
+    for system, title, needs in (
+        ("vicsek", "The Vicsek swarm", {"vicsek-reward", "trajectories", "order"}),
+        ("ising", "The Ising grid", {"ising-reward", "energy"}),
+    ):
+        if needs.isdisjoint(wanted):
+            continue
+        swarms = _swarms(store, system)
+        caption = (
+            "The expert beside the policies learned in the first experiment, from the same initial "
+            "state."
+        )
+        scene = Scene(case_of(store.plan, system).system, swarms)
+        shown.append(Player(system, title, caption, scene))
+    return shown

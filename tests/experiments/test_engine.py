@@ -1,0 +1,226 @@
+"""The engine: units that depend on nothing else, a store that loses nothing, resuming."""
+
+import dataclasses
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from swarmdp.errors import FileError, InvalidInput
+from swarmdp.experiments import engine
+from swarmdp.experiments.plan import Plan, blocks, make_plan
+from swarmdp.experiments.store import Store
+from swarmdp.experiments.tasks import FIGURES, Unit, compute, tasks_of, units_of
+
+PLAN = make_plan("smoke", seed=3)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All finished units of a folder."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted((folder / "units").rglob("*.nc"))
+    }
+
+
+def test_blocks_cover_all_numbers_once() -> None:
+    assert [list(block) for block in blocks(7, 3)] == [[0, 1, 2], [3, 4, 5], [6]]
+    assert [list(block) for block in blocks(2, 5)] == [[0, 1]]
+
+
+def test_every_figure_has_units_and_every_task_a_figure() -> None:
+    used = {unit.task for figure in FIGURES for unit in units_of(PLAN, figure)}
+    assert used == set(tasks_of(PLAN))
+
+
+def test_paper_scale_has_the_numbers_of_the_paper() -> None:
+    plan = make_plan("paper")
+    assert (plan.expert_runs, plan.experiments, plan.runs_each) == (10_000, 100, 100)
+    assert plan.uncertainty_runs == 10_000
+    assert plan.radii == (0.125, 0.05)
+    assert plan.vicsek.n_agents == 200
+    assert plan.ising.shape == (100, 100)
+    assert plan.learning_iterations is None
+
+
+@pytest.mark.parametrize("task", list(tasks_of(PLAN)))
+def test_a_unit_depends_on_nothing_but_plan_and_number(task: str) -> None:
+    unit = Unit(task, tasks_of(PLAN)[task].count - 1)
+    once, again = compute(PLAN, unit), compute(PLAN, unit, threads=2)
+    assert set(once) == set(again)
+    for name, array in once.items():
+        np.testing.assert_array_equal(array, again[name])
+
+
+def test_units_of_a_task_differ() -> None:
+    first, second = (compute(PLAN, Unit("vicsek-random", index)) for index in (0, 1))
+    assert not np.array_equal(first["mean"], second["mean"])
+
+
+def test_runs_do_not_depend_on_the_block_that_they_are_in() -> None:
+    whole = dataclasses.replace(PLAN, runs_block=PLAN.expert_runs)
+    halves = dataclasses.replace(PLAN, runs_block=PLAN.expert_runs // 2)
+    together = compute(whole, Unit("vicsek-expert", 0))["measure"]
+    apart = [compute(halves, Unit("vicsek-expert", index))["measure"] for index in (0, 1)]
+    np.testing.assert_array_equal(together, np.concatenate(apart))
+
+
+def test_the_same_demonstrations_teach_all_learners() -> None:
+    paper, default = (
+        compute(PLAN, Unit(f"ising-swarm-{which}", 0))["visited"] for which in ("paper", "default")
+    )
+    np.testing.assert_array_equal(paper, default)
+
+
+def test_a_store_gives_back_what_was_written(tmp_path: Path) -> None:
+    store, unit = Store(tmp_path, PLAN), Unit("ising-expert", 2)
+    arrays = {"a": np.arange(6.0).reshape(2, 3), "b": np.array([True, False])}
+    assert unit not in store
+    store.write(unit, arrays, 1.5)
+    assert unit in store
+    for name, array in store.read(unit).items():
+        np.testing.assert_array_equal(array, arrays[name])
+    assert store.seconds() == {"ising-expert": 1.5}
+
+
+def test_unit_files_are_the_same_bytes_for_the_same_arrays(tmp_path: Path) -> None:
+    images = []
+    for folder in ("a", "b"):
+        store = Store(tmp_path / folder, PLAN)
+        store.write(Unit("x", 0), {"a": np.arange(5)}, 0.1)
+        images.append(store.path(Unit("x", 0)).read_bytes())
+        time.sleep(1.1)  # a time stamp would differ
+    assert images[0] == images[1]
+
+
+def test_other_settings_in_the_same_folder_are_refused_by_name(tmp_path: Path) -> None:
+    Store(tmp_path, PLAN)
+    Store(tmp_path, PLAN)
+    other = dataclasses.replace(PLAN, seed=4, runs_each=5)
+    with pytest.raises(InvalidInput, match="runs_each is 4 there and 5 here; seed is 3 there"):
+        Store(tmp_path, other)
+
+
+def test_results_of_another_version_are_refused(tmp_path: Path) -> None:
+    Store(tmp_path, PLAN)
+    there = json.loads((tmp_path / "plan.json").read_text())
+    (tmp_path / "plan.json").write_text(json.dumps({**there, "version": "0.0.1"}))
+    with pytest.raises(InvalidInput, match="version is '0.0.1' there"):
+        Store(tmp_path, PLAN)
+
+
+def test_a_damaged_plan_or_unit_is_named(tmp_path: Path) -> None:
+    store = Store(tmp_path, PLAN)
+    store.write(Unit("x", 0), {"a": np.arange(5)}, 0.1)
+    store.path(Unit("x", 0)).write_bytes(b"half a file")
+    with pytest.raises(FileError, match="remove it and start again"):
+        store.read(Unit("x", 0))
+    (tmp_path / "plan.json").write_text("{")
+    with pytest.raises(FileError, match="plan.json"):
+        Store(tmp_path, PLAN)
+
+
+def test_timing_survives_a_line_that_was_cut_off(tmp_path: Path) -> None:
+    store = Store(tmp_path, PLAN)
+    store.write(Unit("x", 0), {"a": np.arange(5)}, 2.0)
+    with open(tmp_path / "timing.jsonl", "a") as timing:
+        timing.write('{"task": "x", "ind')
+    assert store.seconds() == {"x": 2.0}
+
+
+def test_a_second_start_in_the_same_folder_is_kept_out(tmp_path: Path) -> None:
+    with (
+        Store(tmp_path, PLAN).locked(),
+        pytest.raises(InvalidInput, match="another run is at work"),
+    ):
+        engine.reproduce(PLAN, tmp_path, figures=["snapshots"])
+
+
+def test_unknown_figures_and_scales_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="there is no 'entropy'"):
+        engine.check_figures(["entropy"])
+    assert engine.check_figures(["energy", "snapshots"]) == ["snapshots", "energy"]
+    with pytest.raises(InvalidInput, match="smoke, quick, paper"):
+        make_plan("huge")
+    with pytest.raises(InvalidInput, match="runs_each must be at least 1"):
+        dataclasses.replace(PLAN, runs_each=0)
+
+
+def test_finished_units_are_not_repeated_and_progress_adds_up(tmp_path: Path) -> None:
+    seen: list[engine.Progress] = []
+    engine.reproduce(PLAN, tmp_path, figures=["snapshots"], progress=seen.append)
+    assert [(p.done, p.total) for p in seen] == [(1, 2), (2, 2)]
+    assert seen[-1].figures == {"snapshots": (2, 2)}
+    assert seen[-1].seconds_left == 0
+    asked: list[Unit] = []
+
+    def executor(plan: Plan, units: Sequence[Unit]) -> Iterator[engine.Done]:
+        asked.extend(units)
+        yield from engine.in_threads(1)(plan, units)
+
+    engine.reproduce(PLAN, tmp_path, figures=["snapshots"], executor=executor)
+    assert asked == []
+
+
+def test_a_failing_unit_loses_nothing(tmp_path: Path) -> None:
+    def executor(plan: Plan, units: Sequence[Unit]) -> Iterator[engine.Done]:
+        yield engine.timed(plan, units[0])
+        raise RuntimeError("the second unit fails")
+
+    with pytest.raises(RuntimeError, match="second unit"):
+        engine.reproduce(PLAN, tmp_path, figures=["snapshots"], executor=executor)
+    assert len(contents(tmp_path)) == 1
+
+
+def command(folder: Path, *more: str) -> list[str]:
+    program = "import sys; from swarmdp.cli import main; main(sys.argv[1:])"
+    arguments = ["reproduce", "--scale", "smoke", "--only", "energy", "ising-reward", *more]
+    return [sys.executable, "-c", program, *arguments, "-o", str(folder)]
+
+
+def test_killed_at_any_moment_it_goes_on_to_the_same_bits(tmp_path: Path) -> None:
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    subprocess.run(command(whole), check=True, capture_output=True)
+    moments, finished = random.Random(5), dict[Path, int]()
+    for _ in range(3):
+        process = subprocess.Popen(
+            command(killed, "--threads", "1"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        before = len(list(killed.glob("units/*/*.nc")))
+        while process.poll() is None and len(list(killed.glob("units/*/*.nc"))) <= before:
+            time.sleep(0.002)
+        time.sleep(moments.uniform(0, 0.3))
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        for path, moment in finished.items():
+            assert path.stat().st_mtime_ns == moment, f"{path} was computed again"
+        finished = {p: p.stat().st_mtime_ns for p in killed.glob("units/*/*.nc")}
+    assert 0 < len(finished) < len(contents(whole))
+    subprocess.run(command(killed), check=True, capture_output=True)
+    for path, moment in finished.items():
+        assert path.stat().st_mtime_ns == moment, f"{path} was computed again"
+    assert contents(killed) == contents(whole)
+    assert (killed / "summary.json").read_bytes() == (whole / "summary.json").read_bytes()
+    assert not list(killed.rglob("*.nc.*"))
+
+
+def test_an_interrupt_keeps_what_is_done(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        command(tmp_path, "--threads", "1"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    while process.poll() is None and not list(tmp_path.glob("units/*/*.nc")):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate()
+    assert process.returncode == 130
+    assert b"interrupted" in errors
+    assert contents(tmp_path)
+    assert "stopped" in (tmp_path / "log.txt").read_text()
