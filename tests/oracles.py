@@ -49,6 +49,16 @@ def neighbours(position: Floats, radius: float, box: float) -> NDArray[np.bool_]
     return inside
 
 
+def hops(near: NDArray[np.bool_], source: int) -> NDArray[np.int64]:
+    """Hops from the source by spreading over the graph (agents, agents), -1 where it never gets."""
+    distance = np.full(len(near), -1)
+    reached = np.arange(len(near)) == source
+    for step in range(len(near)):
+        distance[reached & (distance < 0)] = step
+        reached = reached | near[reached].any(axis=0)
+    return distance
+
+
 def misalignment(heading: Floats, near: NDArray[np.bool_]) -> Floats:
     """From each agent's heading to the circular mean heading of those near it."""
     vector = np.exp(1j * heading)

@@ -412,7 +412,7 @@ class _MeasureRecorder:
             return np.asarray(self._shortcut(moment.observations))
         if moment.agents is None or getattr(self._measure, "order_free", False):
             return self._measure(moment.state)
-        return self._measure(_in_own_order(moment.state, moment.agents))
+        return self._measure(in_own_order(moment.state, moment.agents))
 
     def _value(self, probe: Moment) -> NDArray[Any]:
         value = np.asarray(self._of(probe))
@@ -420,7 +420,7 @@ class _MeasureRecorder:
         return value
 
 
-def _in_own_order(state: State, agents: NDArray[np.int32]) -> State:
+def in_own_order(state: State, agents: NDArray[np.int32]) -> State:
     """The state with every agent back in its own place."""
     rows = np.arange(len(agents))[:, None]
     restored = {name: np.empty_like(array) for name, array in state.items()}

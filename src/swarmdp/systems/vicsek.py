@@ -126,6 +126,21 @@ class Vicsek:
         rows = heading.reshape(-1, heading.shape[-1])
         return kernels.vicsek.order(rows).reshape(heading.shape[:-1])
 
+    def hops(self, state: State, agent: int = 0) -> NDArray[np.int32]:
+        """How many hops each agent is from the given one in the interaction graph of this state.
+
+        Agents that observe each other are one hop apart; -1 where no chain of hops leads.
+        """
+        if self.nearest is not None:
+            raise InvalidInput(
+                "hops are counted between agents within a radius; "
+                f"this swarm's neighbours are the {self.nearest} nearest: set nearest=None"
+            )
+        if not 0 <= agent < self.n_agents:
+            raise InvalidInput(f"agent must be from 0 to {self.n_agents - 1}, got {agent}")
+        position, _ = _floats(state)
+        return kernels.graph.hops(position, agent, self.radius, self._period)
+
     def arrange(self, state: State, step: int) -> tuple[State, NDArray[np.integer]] | None:
         """Large swarms are kept in the order of the cells that they are in."""
         if self.n_agents < REARRANGE_FROM or self.nearest is not None or step % REARRANGE_EVERY:

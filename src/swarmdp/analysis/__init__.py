@@ -1,0 +1,1 @@
+"""What swarms show when many runs are put side by side."""
