@@ -154,8 +154,11 @@ def _entry(name: str, heading: str, below: Sequence[tuple[str, str]]) -> str:
 def _claims(claims: Sequence[Claim]) -> str:
     if not claims:
         return ""
-    counts = {holds: sum(claim.holds is holds for claim in claims) for holds in VERDICTS}
-    summary = ", ".join(f"{count} {VERDICTS[holds][0]}" for holds, count in counts.items() if count)
+    hold, fail = (sum(claim.holds is holds for claim in claims) for holds in (True, False))
+    summary = f"{hold} hold" if hold != 1 else "1 holds"
+    summary += f", {fail} {'do' if fail != 1 else 'does'} not"
+    if missing := len(claims) - hold - fail:
+        summary += f", {missing} {'were' if missing != 1 else 'was'} not measured"
     rows = "\n".join(_claim(claim) for claim in claims)
     return (
         f'<p class="summary">Of {len(claims)} claims: {summary}.</p>\n'
@@ -176,9 +179,15 @@ def _claim(claim: Claim) -> str:
         f'<th role="rowheader" scope="row">{html.escape(claim.statement)}{detail}</th>'
         f'<td role="cell" data-name="Verdict" class="verdict">'
         f'<span aria-hidden="true">{symbol}</span> {words}</td>'
-        f'<td role="cell" data-name="Measured">{html.escape(claim.measured) or "–"}</td>'
-        f'<td role="cell" data-name="Uncertainty">{html.escape(claim.uncertainty) or "–"}</td></tr>'
+        + _cell("Measured", claim.measured)
+        + _cell("Uncertainty", claim.uncertainty)
+        + "</tr>"
     )
+
+
+def _cell(name: str, text: str) -> str:
+    empty = "" if text else ' class="empty"'
+    return f'<td role="cell" data-name="{name}"{empty}>{html.escape(text) or "–"}</td>'
 
 
 def _figure(shown: Shown, folder: Path) -> str:
@@ -299,7 +308,7 @@ def _settings(settings: Mapping[str, object]) -> str:
 
 
 def _flat(settings: Mapping[str, object], above: str = "") -> Iterator[tuple[str, str]]:
-    """Nested settings as rows: 'vicsek › radius'."""
+    """Nested settings as rows, the names of all levels in one."""
     for name, value in settings.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{above}{name} › ")

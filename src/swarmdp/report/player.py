@@ -21,7 +21,7 @@ from swarmdp.systems.ising import Ising
 from swarmdp.systems.vicsek import Vicsek
 
 SPEEDS = (1, 2, 5, 10, 20)  # steps per second to choose from
-TRAIL_STEPS = 3
+TRAIL_STEPS = 2
 LARGEST = 64 * 2**20  # bytes of a player's data: browsers hold it several times
 
 

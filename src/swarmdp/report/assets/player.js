@@ -141,21 +141,20 @@ for (const root of document.querySelectorAll("section.player")) {
     draw();
     requestAnimationFrame(frame);
   };
-  const show = (words, symbol) => {
-    playButton.querySelector(".word").textContent = words;
-    playButton.firstElementChild.textContent = symbol;
+  const tell = () => {
+    playButton.querySelector(".word").textContent = playing ? "Pause" : "Play";
     root.dataset.playing = playing;
   };
   const play = () => {
     if (time >= data.steps) time = 0;
     playing = data.steps > 0;
-    if (playing) show("Pause", "❚❚");
+    tell();
     requestAnimationFrame((now) => { before = now; frame(now); });
   };
   const pause = () => {
     playing = false;
     time = Math.floor(time);
-    show("Play", "▶");
+    tell();
     draw();
   };
   const toggle = () => (playing ? pause : play)();
