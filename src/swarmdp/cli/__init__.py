@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from swarmdp._version import __version__
-from swarmdp.cli import bench, evaluate, fit, info, reproduce, simulate
+from swarmdp.cli import animate, bench, evaluate, fit, info, reproduce, simulate
 from swarmdp.errors import SwarmdpError
 
 Command = Callable[[argparse.Namespace], None]
@@ -53,6 +53,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"swarmdp {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for module in (simulate, fit, evaluate, reproduce, bench, info):
+    for module in (simulate, fit, evaluate, animate, reproduce, bench, info):
         module.add(commands)
     return parser

@@ -1,0 +1,191 @@
+// The player of recorded swarms: unpacks the data of report/player.py and draws it.
+for (const root of document.querySelectorAll("section.player")) {
+  const data = JSON.parse(root.querySelector("script.data").textContent);
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
+  const slider = root.querySelector(".slider");
+  const playButton = root.querySelector(".play");
+  const clock = root.querySelector(".time");
+  const speed = root.querySelector(".speed select");
+  const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+
+  // Both kinds of swarms are drawn by a function of (canvas, time).
+  const agents = (swarm) => {
+    const packed = bytes(swarm.positions);
+    const headings = bytes(swarm.headings);
+    const count = data.agents;
+    const place = (time, agent, axis) => {
+      const at = 4 * (time * count + agent) + 2 * axis;
+      return (packed[at] | (packed[at + 1] << 8)) / 65536;
+    };
+    // The way of an agent in one step; across the edge of a periodic box it is the short one.
+    const way = (time, agent, axis) => {
+      const step = place(time + 1, agent, axis) - place(time, agent, axis);
+      return data.periodic ? step - Math.round(step) : step;
+    };
+    return (canvas, time) => {
+      const size = canvas.width;
+      const pen = canvas.getContext("2d");
+      const last = Math.floor(time);
+      const share = time - last;
+      const length = size * Math.min(0.04, Math.max(0.008, 0.5 / Math.sqrt(count)));
+      const buckets = data.colours.map(() => []);
+      pen.clearRect(0, 0, size, size);
+      pen.lineWidth = Math.max(1, size / 600);
+      pen.strokeStyle = "rgba(128, 128, 128, 0.28)";
+      pen.beginPath();
+      for (let agent = 0; agent < count; agent++) {
+        let x = place(last, agent, 0);
+        let y = place(last, agent, 1);
+        let heading = headings[last * count + agent];
+        if (share > 0) {
+          x += share * way(last, agent, 0);
+          y += share * way(last, agent, 1);
+          const turn = headings[(last + 1) * count + agent] - heading;
+          heading += share * (((turn + 384) & 255) - 128);
+        }
+        if (data.periodic) {
+          x -= Math.floor(x);
+          y -= Math.floor(y);
+        }
+        buckets[Math.floor((heading & 255) * buckets.length / 256)].push([x, y, heading]);
+        // The trail, from now back in time.
+        const from = time - data.trail;
+        pen.moveTo(x * size, (1 - y) * size);
+        for (let step = share > 0 ? last : last - 1; step >= 0 && step > from - 1; step--) {
+          const part = Math.min(step + 1, time) - Math.max(step, from);
+          x -= part * way(step, agent, 0);
+          y -= part * way(step, agent, 1);
+          pen.lineTo(x * size, (1 - y) * size);
+        }
+      }
+      pen.stroke();
+      buckets.forEach((bucket, number) => {
+        pen.fillStyle = data.colours[number];
+        pen.beginPath();
+        for (const [x, y, heading] of bucket) {
+          const angle = heading * Math.PI / 128;
+          const u = length * Math.cos(angle);
+          const v = -length * Math.sin(angle);
+          const [left, top] = [x * size, (1 - y) * size];
+          pen.moveTo(left + 0.6 * u, top + 0.6 * v);
+          pen.lineTo(left - 0.4 * u - 0.32 * v, top - 0.4 * v + 0.32 * u);
+          pen.lineTo(left - 0.2 * u, top - 0.2 * v);
+          pen.lineTo(left - 0.4 * u + 0.32 * v, top - 0.4 * v - 0.32 * u);
+          pen.closePath();
+        }
+        pen.fill();
+      });
+    };
+  };
+
+  const grid = (swarm) => {
+    const spins = bytes(swarm.spins);
+    const sites = data.rows * data.columns;
+    const colours = data.colours.map((text) => [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16)));
+    const small = document.createElement("canvas");
+    [small.width, small.height] = [data.columns, data.rows];
+    const image = small.getContext("2d").createImageData(data.columns, data.rows);
+    return (canvas, time) => {
+      const first = Math.floor(time) * sites;
+      for (let site = 0; site < sites; site++) {
+        const bit = first + site;
+        const up = (spins[bit >> 3] >> (7 - (bit & 7))) & 1;
+        image.data.set([...colours[up], 255], 4 * site);
+      }
+      small.getContext("2d").putImageData(image, 0, 0);
+      const pen = canvas.getContext("2d");
+      pen.imageSmoothingEnabled = false;
+      pen.drawImage(small, 0, 0, canvas.width, canvas.height);
+    };
+  };
+
+  const shown = [...root.querySelectorAll(".swarm")].map((element, number) => ({
+    canvas: element.querySelector("canvas"),
+    reading: element.querySelector(".reading output"),
+    cursor: element.querySelector(".cursor"),
+    curve: element.querySelector(".curve svg"),
+    draw: (data.kind === "grid" ? grid : agents)(data.swarms[number]),
+    ...data.swarms[number],
+  }));
+
+  let time = data.start; // between two steps while it plays
+  let playing = false;
+  let before = 0; // when the last frame was drawn
+
+  const draw = () => {
+    const step = Math.floor(time);
+    for (const one of shown) {
+      const box = one.canvas.getBoundingClientRect();
+      const width = Math.max(1, Math.round(box.width * devicePixelRatio));
+      const height = Math.max(1, Math.round(box.height * devicePixelRatio));
+      if (one.canvas.width !== width || one.canvas.height !== height) {
+        [one.canvas.width, one.canvas.height] = [width, height];
+      }
+      one.draw(one.canvas, still.matches ? step : time);
+      one.reading.textContent = one.readings[step];
+      for (const end of ["x1", "x2"]) one.cursor.setAttribute(end, time);
+    }
+    clock.textContent = `t = ${step}`;
+    slider.value = step;
+    const readings = shown.map((one) => `${one.label} ${one.readings[step]}`).join(", ");
+    slider.setAttribute("aria-valuetext", `time step ${step} of ${data.steps}; ${readings}`);
+  };
+  const frame = (now) => {
+    if (!playing) return;
+    time += Math.min(now - before, 250) / 1000 * Number(speed.value);
+    before = now;
+    if (time >= data.steps) {
+      time = data.steps;
+      pause();
+    }
+    draw();
+    requestAnimationFrame(frame);
+  };
+  const tell = () => {
+    playButton.querySelector(".word").textContent = playing ? "Pause" : "Play";
+    root.dataset.playing = playing;
+  };
+  const play = () => {
+    if (time >= data.steps) time = 0;
+    playing = data.steps > 0;
+    tell();
+    requestAnimationFrame((now) => { before = now; frame(now); });
+  };
+  const pause = () => {
+    playing = false;
+    time = Math.floor(time);
+    tell();
+    draw();
+  };
+  const toggle = () => (playing ? pause : play)();
+  const seek = (to) => {
+    time = Math.max(0, Math.min(data.steps, to));
+    draw();
+  };
+
+  playButton.addEventListener("click", toggle);
+  root.querySelector(".first").addEventListener("click", () => seek(0));
+  slider.addEventListener("input", () => seek(Number(slider.value)));
+  for (const one of shown) {
+    one.canvas.addEventListener("click", toggle);
+    one.curve.addEventListener("pointerdown", (event) => {
+      const box = one.curve.getBoundingClientRect();
+      seek(Math.round((event.clientX - box.left) / box.width * data.steps));
+    });
+  }
+  // Controls keep the keys that they know; all others are the player's.
+  (root.hasAttribute("data-alone") ? document : root).addEventListener("keydown", (event) => {
+    const target = event.target;
+    if (event.altKey || event.ctrlKey || event.metaKey || target === speed) return;
+    const to = {
+      ArrowLeft: Math.ceil(time) - 1, ArrowRight: Math.floor(time) + 1, Home: 0, End: data.steps,
+    }[event.key];
+    if (event.key === " " && target.tagName !== "BUTTON") toggle();
+    else if (to !== undefined && target !== slider) seek(to);
+    else return;
+    event.preventDefault();
+  });
+  new ResizeObserver(draw).observe(root.querySelector(".swarms"));
+  root.dataset.ready = "";
+  draw();
+}

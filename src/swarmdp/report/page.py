@@ -1,0 +1,360 @@
+"""The report as one HTML file: it opens from disk and needs nothing else.
+
+Pictures, style and scripts are inside; the page's security policy forbids every request, and all
+text is escaped. A figure is embedded as SVG where that file is small, as PNG otherwise (see
+`embedded`).
+"""
+
+import base64
+import hashlib
+import html
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from swarmdp import files
+from swarmdp._version import __version__
+from swarmdp.errors import FileError, InvalidInput
+from swarmdp.report import player
+from swarmdp.report.assets import asset, filled
+from swarmdp.report.player import Player
+
+LARGEST_SVG = 150_000  # bytes; larger ones have so many paths that they are slow to show
+WIDE = 760  # a figure this many pixels wide is scrolled on a phone, not shrunk
+
+VERDICTS = {True: ("holds", "✓"), False: ("does not hold", "✗"), None: ("not measured", "–")}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A figure of the report; several files stand side by side."""
+
+    name: str
+    title: str
+    caption: str
+    figures: tuple[Path, ...]  # PNG or SVG files; what else has the same name is linked
+    labels: tuple[str, ...] = ()  # what tells several files apart, one each
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of the paper and what was measured of it."""
+
+    name: str
+    statement: str
+    holds: bool | None  # None: not measured at this scale
+    measured: str
+    uncertainty: str
+    detail: str = ""
+
+
+def write_page(
+    path: Path,
+    *,
+    title: str,
+    introduction: Sequence[str],
+    shown: Sequence[Shown],
+    claims: Sequence[Claim],
+    settings: Mapping[str, object],
+    timing: Sequence[tuple[str, float]],
+    players: Sequence[Player],
+    citation: str,
+) -> Path:
+    """Write the report, wholly or not at all; figures are linked relative to its folder."""
+    _check_names("figure", [one.name for one in shown])
+    _check_names("claim", [one.name for one in claims])
+    _check_names("player", [one.name for one in players])
+    sections = [
+        ("claims", "The paper's claims", _claims(claims), []),
+        (
+            "swarms",
+            "Watch the swarm",
+            "\n".join(player.markup(one) for one in players),
+            [(f"player-{one.name}", one.title) for one in players],
+        ),
+        (
+            "figures",
+            "Figures",
+            "\n".join(_figure(one, path.parent) for one in shown),
+            [(f"figure-{one.name}", one.title) for one in shown],
+        ),
+        ("settings", "Settings", _settings(settings), []),
+        ("timing", "Time taken", _timing(timing), []),
+        ("citation", "How to cite", _citation(citation), []),
+    ]
+    there = [section for section in sections if section[2]]
+    body = filled(
+        "report.html",
+        {
+            "title": html.escape(title),
+            "version": html.escape(__version__),
+            "introduction": "\n".join(f"<p>{html.escape(text)}</p>" for text in introduction),
+            "contents": "\n".join(_entry(name, head, subs) for name, head, _, subs in there),
+            "sections": "\n".join(
+                f'<section id="{name}" aria-labelledby="{name}-heading">\n'
+                f'<h2 id="{name}-heading">{head}</h2>\n{content}\n</section>'
+                for name, head, content, _ in there
+            ),
+        },
+    )
+    files.write_text(path, document(title, body))
+    return path
+
+
+def write_player(path: Path, shown: Player) -> Path:
+    """Write a page with nothing but a player, wholly or not at all."""
+    body = (
+        f'<main class="alone">\n<h1>{html.escape(shown.title)}</h1>\n'
+        f"{player.markup(shown, alone=True)}\n</main>"
+    )
+    files.write_text(path, document(shown.title, body))
+    return path
+
+
+def document(title: str, body: str) -> str:
+    """A whole page around its body: style, scripts, and the policy that forbids all else."""
+    script = asset("page.js") + asset("player.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+    policy = (
+        "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; "
+        f"style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    )
+    return filled(
+        "page.html",
+        {
+            "title": html.escape(title),
+            "version": html.escape(__version__),
+            "policy": policy,
+            "style": asset("page.css") + asset("player.css"),
+            "body": body,
+            "script": script,
+        },
+    )
+
+
+def _check_names(kind: str, names: Sequence[str]) -> None:
+    for name in names:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+            raise InvalidInput(
+                f"the name of a {kind} must be letters, digits, dots and dashes, got {name!r}"
+            )
+        if names.count(name) > 1:
+            raise InvalidInput(f"the names of {kind}s must differ, got {name!r} twice")
+
+
+def _entry(name: str, heading: str, below: Sequence[tuple[str, str]]) -> str:
+    links = "".join(f'<li><a href="#{n}">{html.escape(text)}</a></li>' for n, text in below)
+    return f'<li><a href="#{name}">{heading}</a>{f"<ol>{links}</ol>" if links else ""}</li>'
+
+
+def _claims(claims: Sequence[Claim]) -> str:
+    if not claims:
+        return ""
+    hold, fail = (sum(claim.holds is holds for claim in claims) for holds in (True, False))
+    summary = f"{hold} hold" if hold != 1 else "1 holds"
+    summary += f", {fail} {'do' if fail != 1 else 'does'} not"
+    if missing := len(claims) - hold - fail:
+        summary += f", {missing} {'were' if missing != 1 else 'was'} not measured"
+    rows = "\n".join(_claim(claim) for claim in claims)
+    return (
+        f'<p class="summary">Of {len(claims)} claims: {summary}.</p>\n'
+        '<table class="claims" role="table">\n<thead role="rowgroup"><tr role="row">'
+        + "".join(
+            f'<th role="columnheader" scope="col">{name}</th>'
+            for name in ("Claim", "Verdict", "Measured", "Uncertainty")
+        )
+        + f'</tr></thead>\n<tbody role="rowgroup">\n{rows}\n</tbody>\n</table>'
+    )
+
+
+def _claim(claim: Claim) -> str:
+    words, symbol = VERDICTS[claim.holds]
+    detail = f'<p class="detail">{html.escape(claim.detail)}</p>' if claim.detail else ""
+    return (
+        f'<tr role="row" id="claim-{claim.name}" class="{words.replace(" ", "-")}">'
+        f'<th role="rowheader" scope="row">{html.escape(claim.statement)}{detail}</th>'
+        f'<td role="cell" data-name="Verdict" class="verdict">'
+        f'<span aria-hidden="true">{symbol}</span> {words}</td>'
+        + _cell("Measured", claim.measured)
+        + _cell("Uncertainty", claim.uncertainty)
+        + "</tr>"
+    )
+
+
+def _cell(name: str, text: str) -> str:
+    empty = "" if text else ' class="empty"'
+    return f'<td role="cell" data-name="{name}"{empty}>{html.escape(text) or "–"}</td>'
+
+
+def _figure(shown: Shown, folder: Path) -> str:
+    if not shown.figures:
+        raise InvalidInput(f"the figure {shown.name!r} has no files: give at least one PNG or SVG")
+    if shown.labels and len(shown.labels) != len(shown.figures):
+        raise InvalidInput(
+            f"the figure {shown.name!r} has {len(shown.figures)} files but "
+            f"{len(shown.labels)} labels: give one each, or none"
+        )
+    several = len(shown.figures) > 1
+    panels = []
+    for number, figure in enumerate(shown.figures, start=1):
+        label = shown.labels[number - 1] if shown.labels else ""
+        alternative = f"{shown.title}: {label or f'panel {number}'}" if several else shown.title
+        panels.append(_panel(figure, folder, alternative, label))
+    return (
+        f'<figure id="figure-{shown.name}" class="shown">\n<h3>{html.escape(shown.title)}</h3>\n'
+        f'<div class="panels">\n{"".join(panels)}</div>\n'
+        f"<figcaption>{html.escape(shown.caption)}</figcaption>\n</figure>"
+    )
+
+
+def _panel(figure: Path, folder: Path, alternative: str, label: str) -> str:
+    picture = embedded(figure)
+    name, width = html.escape(alternative), round(picture.width)
+    links = " · ".join(
+        f'<a href="{html.escape(_relative(file, folder))}" download>'
+        f'{file.suffix[1:].upper()}<span class="unseen"> of {name}</span></a>'
+        for file in _forms(figure)
+    )
+    heading = f'<p class="label">{html.escape(label)}</p>' if label else ""
+    scrolled = ' tabindex="0" role="group"' if width >= WIDE else ""
+    group = f' aria-label="{name}, can be scrolled"' if scrolled else ""
+    return (
+        f'<div class="panel" style="--width: {width}px">{heading}'
+        f'<div class="{"scroll" if scrolled else "still"}"{scrolled}{group}>'
+        f'<img src="{picture.source}" alt="{name}" width="{width}" '
+        f'height="{round(picture.height)}"></div>'
+        f'<p class="files">Download: {links}</p></div>\n'
+    )
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture inside a page, and its size in the page's pixels."""
+
+    source: str
+    width: float
+    height: float
+
+
+def embedded(figure: Path) -> Picture:
+    """A figure as part of a page: its SVG if that is small, otherwise its PNG.
+
+    An SVG of up to `LARGEST_SVG` bytes is sharp at any size and costs no more than a PNG; one of
+    thousands of paths is slow to show and large. Where there is only one of the two, it is that.
+    """
+    if figure.suffix not in {".png", ".svg"}:
+        raise InvalidInput(f"a figure must be a PNG or SVG file, got {figure}")
+    if not figure.is_file():
+        raise FileError(2, f"cannot read {figure}: there is no such figure; draw it first")
+    svg, png = figure.with_suffix(".svg"), figure.with_suffix(".png")
+    if svg.is_file() and (svg.stat().st_size <= LARGEST_SVG or not png.is_file()):
+        kind, file = "svg+xml", svg
+    else:
+        kind, file = "png", png
+    content = file.read_bytes()
+    width, height = _inches(file, content)
+    source = f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
+    return Picture(source, 120 * width, 120 * height)  # letters of 9 points look like 15 pixels
+
+
+def _inches(file: Path, content: bytes) -> tuple[float, float]:
+    if file.suffix == ".svg":
+        return _svg_inches(file, content)
+    from io import BytesIO
+
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(BytesIO(content), formats=["PNG"]) as image:
+            across, down = image.info.get("dpi", (200, 200))
+            return image.width / across, image.height / down
+    except (UnidentifiedImageError, OSError) as error:
+        raise FileError(5, f"cannot read {file}: it is not a PNG picture") from error
+
+
+def _svg_inches(file: Path, content: bytes) -> tuple[float, float]:
+    per_inch = {"pt": 72.0, "px": 96.0, "": 96.0, "in": 1.0, "mm": 25.4, "cm": 2.54}
+    root = re.search(rb"<svg\b[^>]*>", content)
+    sizes = []
+    for name in (b"width", b"height"):
+        pattern = rb"\s" + name + rb"=[\"']([0-9.]+)(pt|px|in|mm|cm|)[\"']"
+        found = re.search(pattern, root.group()) if root else None
+        if found is None:
+            raise FileError(5, f"cannot read {file}: it is not an SVG picture with a size")
+        sizes.append(float(found[1]) / per_inch[found[2].decode("ascii")])
+    return sizes[0], sizes[1]
+
+
+def _forms(figure: Path) -> list[Path]:
+    """The files of this figure that can be had."""
+    forms = [figure.with_suffix(suffix) for suffix in (".png", ".svg", ".pdf")]
+    return [file for file in forms if file.is_file()]
+
+
+def _relative(file: Path, folder: Path) -> str:
+    return quote(Path(os.path.relpath(file, folder)).as_posix())
+
+
+def _settings(settings: Mapping[str, object]) -> str:
+    rows = "".join(
+        f'<tr><th scope="row">{html.escape(name)}</th><td>{html.escape(value)}</td></tr>'
+        for name, value in _flat(settings)
+    )
+    return f'<table class="plain"><tbody>{rows}</tbody></table>' if rows else ""
+
+
+def _flat(settings: Mapping[str, object], above: str = "") -> Iterator[tuple[str, str]]:
+    """Nested settings as rows, the names of all levels in one."""
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{above}{name} › ")
+        else:
+            yield f"{above}{name}", _plain(value)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None or isinstance(value, bool):
+        return {None: "–", True: "yes", False: "no"}[value]
+    if isinstance(value, list | tuple):
+        return ", ".join(_plain(one) for one in value)
+    return str(value) if not isinstance(value, float) else json.dumps(value)
+
+
+def _timing(timing: Sequence[tuple[str, float]]) -> str:
+    if not timing:
+        return ""
+    total = sum(seconds for _, seconds in timing)
+    rows = "".join(
+        f'<tr><th scope="row">{html.escape(name)}</th><td class="number">{_duration(seconds)}</td>'
+        f'<td class="bar" aria-hidden="true"><span style="width: {share:.1f}%"></span></td></tr>'
+        for name, seconds in timing
+        for share in [100 * seconds / total if total else 0.0]
+    )
+    return (
+        f'<table class="plain timing"><tbody>{rows}</tbody><tfoot><tr><th scope="row">in all</th>'
+        f'<td class="number">{_duration(total)}</td><td></td></tr></tfoot></table>'
+    )
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    return f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def _citation(citation: str) -> str:
+    return (
+        '<div class="copied"><button type="button" class="copy">Copy</button>'
+        f'<pre tabindex="0">{html.escape(citation)}</pre></div>'
+        if citation
+        else ""
+    )
