@@ -136,9 +136,7 @@ def test_a_task_that_raises_is_named_and_the_rest_is_kept(processes: Processes) 
     np.testing.assert_array_equal(arrays["heading"], expected["heading"])
 
 
-def test_a_worker_of_another_version_is_refused(
-    processes: Processes, other_version: Path
-) -> None:
+def test_a_worker_of_another_version_is_refused(processes: Processes, other_version: Path) -> None:
     processes.worker("other", other_version)
     with (
         pytest.raises(ClusterError, match=r"has swarmdp 0\.0\.99.*install the same version"),
@@ -173,6 +171,8 @@ def test_local_workers_give_the_same_bits_from_the_command_line(
         arguments = ["reproduce", "--scale", "smoke", "--seed", "3", "--only", "snapshots", *more]
         main([*arguments, "-o", str(tmp_path / folder)])
     assert contents(tmp_path / "here") == contents(tmp_path / "workers")
-    with pytest.raises(InvalidInput, match="workers must be at least 1"), \
-            cluster.on_local_workers(0):
+    with (
+        pytest.raises(InvalidInput, match="workers must be at least 1"),
+        cluster.on_local_workers(0),
+    ):
         pass

@@ -140,9 +140,7 @@ def _shown(figures: list[str]) -> Iterator[Callable[[Any], None]]:
 
         def show(progress: Any) -> None:
             text = f"all, about {_duration(progress.seconds_left)} left"
-            bars.update(
-                overall, completed=progress.done, total=progress.total, description=text
-            )
+            bars.update(overall, completed=progress.done, total=progress.total, description=text)
             for figure, (done, total) in progress.figures.items():
                 bars.update(each[figure], completed=done, total=total)
 

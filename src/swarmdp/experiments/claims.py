@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.analysis.uncertainty import Uncertainty
 from swarmdp.experiments.outcome import Band, Fits
 from swarmdp.systems.ising import Ising
 from swarmdp.systems.vicsek import Vicsek
@@ -154,6 +155,64 @@ def ising_reward_claims(system: Ising, which: str, found: Fits) -> Iterator[Clai
         f"mean reward at energies {half + quarter + 1} to {system.n_neighbours} relative to the "
         f"largest weight, within {CLOSE} of zero by {SIGMAS:g} standard errors",
     )
+
+
+def uncertainty_claims(found: Mapping[float, Uncertainty]) -> Iterator[Claim]:
+    """The uncertainty coefficient falls with the distance and grows with the radius."""
+    wide, narrow = max(found), min(found)
+    for radius in sorted(found, reverse=True):
+        one = found[radius]
+        falls = [_over_time(one, one, k, k + 1) for k in range(len(one.hops) - 2)]
+        known = [fall for fall in falls if not math.isnan(fall[0])]
+        if not known:
+            continue
+        value, error = min(known, key=lambda fall: fall[0] / fall[1])
+        yield Claim(
+            f"uncertainty-falls-{radius:g}",
+            f"Vicsek expert, radius {radius:g}: the uncertainty coefficient falls with the "
+            f"topological distance, hop by hop up to {len(known) + 1}",
+            value > -SIGMAS * error and sum(v for v, _ in known) > SIGMAS * _length(known),
+            value,
+            error,
+            "the smallest fall from one hop to the next, mean over times, is not below zero by "
+            f"more than {SIGMAS:g} standard errors, and all together are above zero",
+        )
+    connected = [_over_time(found[wide], found[narrow], k, k) for k in range(len(found[wide].hops))]
+    for name, words, rises in (
+        ("connected", "at a fixed distance", connected[:-1]),
+        ("unconnected", "for agents that are not connected", connected[-1:]),
+    ):
+        known = [rise for rise in rises if not math.isnan(rise[0])]
+        if not known:
+            continue
+        value, error = min(known, key=lambda rise: rise[0] / rise[1])
+        yield Claim(
+            f"uncertainty-grows-{name}",
+            f"Vicsek expert: the uncertainty coefficient grows with the radius, {words}",
+            value > SIGMAS * error,
+            value,
+            error,
+            f"the smallest rise from radius {narrow:g} to {wide:g}, mean over times, is above zero "
+            f"by {SIGMAS:g} standard errors",
+        )
+
+
+def _over_time(one: Uncertainty, other: Uncertainty, k: int, m: int) -> tuple[float, float]:
+    """Class k of one less class m of the other: the mean over times that both know, its error.
+
+    At the first time headings are independent by construction; times of one run are not, so their
+    errors are added, not averaged: that is cautious.
+    """
+    difference = one.corrected[:, k] - other.corrected[:, m]
+    error = np.hypot(one.error[:, k], other.error[:, m])
+    known = ~np.isnan(difference) & (one.times > 0)
+    if not known.any():
+        return math.nan, math.nan
+    return float(difference[known].mean()), float(error[known].mean())
+
+
+def _length(parts: list[tuple[float, float]]) -> float:
+    return math.sqrt(sum(error**2 for _, error in parts))
 
 
 def _mean_and_error(values: NDArray[np.float64]) -> tuple[float, float]:

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.analysis.pairs import Pairs
+from swarmdp.analysis.uncertainty import Uncertainty, uncertainty
 from swarmdp.experiments.plan import Plan
 from swarmdp.experiments.store import Store
 from swarmdp.experiments.tasks import Arrays, Unit, case_of, tasks_of
@@ -92,3 +94,13 @@ def solutions(plan: Plan, found: Fits) -> dict[str, int]:
         for table, visited in zip(found.table, found.visited.astype(bool), strict=True)
     ]
     return {name: names.count(name) for name in dict.fromkeys(names)}
+
+
+def uncertainties(store: Store) -> dict[float, Uncertainty]:
+    """The uncertainty coefficient for each radius."""
+    times = np.array(store.plan.uncertainty_times)
+    found = {}
+    for radius in store.plan.radii:
+        arrays = joined(store, f"uncertainty-{radius:g}")
+        found[radius] = uncertainty(Pairs(times, arrays["reference"], arrays["partner"]))
+    return found

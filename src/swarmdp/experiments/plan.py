@@ -65,7 +65,7 @@ def make_plan(scale: str = "quick", seed: int = 1) -> Plan:
             expert_runs=1000,
             experiments=10,
             runs_each=50,
-            uncertainty_runs=1000,
+            uncertainty_runs=2000,
             runs_block=250,
             experiments_block=1,
         )
@@ -75,7 +75,7 @@ def make_plan(scale: str = "quick", seed: int = 1) -> Plan:
             seed,
             vicsek=Vicsek(n_agents=40, radius=0.2),
             ising=Ising((20, 20)),
-            expert_runs=40,
+            expert_runs=400,
             experiments=4,
             runs_each=4,
             vicsek_steps=40,
@@ -83,9 +83,9 @@ def make_plan(scale: str = "quick", seed: int = 1) -> Plan:
             demo_steps=60,
             irl_iterations=3,
             learning_iterations=40,
-            uncertainty_runs=300,
+            uncertainty_runs=600,
             uncertainty_times=(0, 5, 10, 20),
-            runs_block=150,
+            runs_block=300,
             experiments_block=2,
         )
     raise InvalidInput(f"the scale must be one of {', '.join(SCALES)}, got {scale!r}")

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.analysis.pairs import sample_pairs
 from swarmdp.experiments.plan import Plan, blocks
 from swarmdp.fitting import fit
 from swarmdp.irl.algorithm import initial_reward
@@ -220,7 +221,16 @@ def _snapshots(plan: Plan, index: int, threads: int, which: Which) -> Arrays:
 
 def _pairs(plan: Plan, index: int, threads: int, radius: float) -> Arrays:
     """Headings of pairs of the expert's agents at every topological distance."""
-    raise NotImplementedError
+    system = replace(plan.vicsek, radius=radius)
+    pairs = sample_pairs(
+        system,
+        system.expert,
+        numbers=blocks(plan.uncertainty_runs, plan.runs_block)[index],
+        times=plan.uncertainty_times,
+        seed=seed_of(plan, f"uncertainty-{radius:g}"),
+        threads=threads,
+    )
+    return {"reference": pairs.reference, "partner": pairs.partner}
 
 
 def _experiments(plan: Plan, index: int) -> NDArray[np.int64]:

@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 
 from swarmdp import files
 from swarmdp._version import __version__
-from swarmdp.analysis.uncertainty import UncertaintyCoefficient
 from swarmdp.experiments import claims, outcome
 from swarmdp.experiments.claims import Claim
 from swarmdp.experiments.engine import check_figures
@@ -114,10 +113,10 @@ def _snapshots(store: Store) -> Part:
     plan = store.plan
     stages = {which: outcome.joined(store, f"snapshots-{which}") for which in LEARNERS}
     caption = (
-        "Four stages of the first policy update of Algorithm 1 on the Vicsek model, with the reward "
-        "that the expert's own feature expectations point to. Exploring agents act at random among "
-        "greedy ones; their share falls to zero. To see: whether the greedy agents align although "
-        f"others disturb them. One swarm of {plan.vicsek.n_agents} agents."
+        "Four stages of the first policy update of Algorithm 1 on the Vicsek model, with the "
+        "reward that the expert's own feature expectations point to. Exploring agents act at "
+        "random among greedy ones; their share falls to zero. To see: whether the greedy agents "
+        f"align although others disturb them. One swarm of {plan.vicsek.n_agents} agents."
     )
     figure = paper.snapshots_figure(plan.vicsek, stages)
     return Part("Snapshots of the learning scheme", caption, figure, (), {})
@@ -125,13 +124,13 @@ def _snapshots(store: Store) -> Part:
 
 def _uncertainty(store: Store) -> Part:
     plan = store.plan
-    found = outcome.uncertainty(store)
+    found = outcome.uncertainties(store)
     caption = (
         "How much an agent's heading tells about another's (uncertainty coefficient: 0 nothing, 1 "
         "everything), over time and the topological distance of the two agents, the hops between "
         f"them in the interaction graph of that moment. {plan.uncertainty_runs} runs of the expert "
-        "for each radius, one pair of agents for each run, time and distance. To see: it falls with "
-        "the distance, and grows with the radius, also for agents that are not connected."
+        "for each radius, one pair of agents for each run, time and distance. To see: it falls "
+        "with the distance, and grows with the radius, also for agents that are not connected."
     )
     return Part(
         "Uncertainty coefficient",
@@ -141,15 +140,16 @@ def _uncertainty(store: Store) -> Part:
         {
             f"{radius:g}": {
                 "times": list(plan.uncertainty_times),
-                "classes": list(one.classes),
-                "corrected": _rounded(one.corrected),
+                "hops": one.hops.tolist(),  # -1: not connected
+                "coefficient": _known_rows(one.corrected),
+                "standard_error": _known_rows(one.error),
             }
             for radius, one in found.items()
         },
     )
 
 
-def _rounded(values: Any) -> list[Any]:
+def _known_rows(values: Any) -> list[Any]:
     return [[None if np.isnan(v) else float(v) for v in row] for row in values]
 
 
@@ -186,9 +186,9 @@ def _trajectories(store: Store) -> Part:
     span = min(SPAN, plan.vicsek_steps)
     caption = (
         f"The ways of all agents during {span} steps, dark is late: at the start, when the swarm "
-        "finds its order, and at the end. Expert and learned policies of the first experiment, from "
-        "the same initial state. To see: the learned swarms find one direction as the expert's does; "
-        "which one does not matter, as agents see only relative angles."
+        "finds its order, and at the end. Expert and learned policies of the first experiment, "
+        "from the same initial state. To see: the learned swarms find one direction as the "
+        "expert's does; which one does not matter, as agents see only relative angles."
     )
     figure = paper.trajectories_figure(plan.vicsek, swarms, span)
     return Part("Trajectories, transient and stationary", caption, figure, (), {})
@@ -199,9 +199,7 @@ def _swarms(store: Store, system: str) -> dict[str, Trajectory]:
     plan = store.plan
     case = case_of(plan, system)
     policies = {"expert": case.system.expert} | {
-        f"learned, {paper.LEARNERS[which]}": Policy(
-            outcome.fits(store, system, which).table[:1]
-        )
+        f"learned, {paper.LEARNERS[which]}": Policy(outcome.fits(store, system, which).table[:1])
         for which in LEARNERS
     }
     seed = seed_of(plan, f"{system}-shown")
@@ -237,14 +235,12 @@ def _energy(store: Store) -> Part:
     return part
 
 
-def _measure(
-    store: Store, system: str, title: str, label: str, unit: float, meaning: str
-) -> Part:
+def _measure(store: Store, system: str, title: str, label: str, unit: float, meaning: str) -> Part:
     plan = store.plan
     found = {which: outcome.bands(store, system, which) for which in LEARNERS}
     caption = (
-        f"{meaning[0].upper()}{meaning[1:]}. Lines are means, bands reach from the 10 % to the 90 % "
-        f"quantile. Expert: {plan.expert_runs} runs. Others: averages over {plan.experiments} "
+        f"{meaning[0].upper()}{meaning[1:]}. Lines are means, bands reach from the 10 % to the "
+        f"90 % quantile. Expert: {plan.expert_runs} runs. Others: averages over {plan.experiments} "
         f"experiments of the quantiles over {plan.runs_each} runs each. Random policies: a fresh "
         "table for every run. To see: who comes near the expert, and how much is lost by learning "
         "from a single agent or for a hand-crafted reward."
@@ -268,10 +264,10 @@ def _ising_reward(store: Store) -> Part:
     plan = store.plan
     found = {which: outcome.fits(store, "ising", which) for which in LEARNERS}
     caption = (
-        "The reward learned from one expert trajectory, by the local energy of an agent, the number "
-        f"of unlike neighbours: mean and standard deviation over {plan.experiments} experiments. To "
-        "see: high for low energy, negative past half of the neighbours, near zero at high energy, "
-        "which few agents ever visit."
+        "The reward learned from one expert trajectory, by the local energy of an agent, the "
+        f"number of unlike neighbours: mean and standard deviation over {plan.experiments} "
+        "experiments. To see: high for low energy, negative past half of the neighbours, near "
+        "zero at high energy, which few agents ever visit."
     )
     judged = [
         claim
