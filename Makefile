@@ -5,7 +5,7 @@ BIN := .venv/bin
 .PHONY: help setup run test check bench study lock clean
 
 help:
-	@echo "make run    set up, simulate the expert swarm, learn its reward, compare (runs/)"
+	@echo "make run    set up, learn the reward of a swarm, reproduce the paper (runs/)"
 	@echo "make test   set up and run all tests"
 	@echo "make check  ruff, mypy --strict, import contracts"
 	@echo "make bench  measure the simulator against its peers (several minutes)"
@@ -26,6 +26,7 @@ run: setup
 	$(BIN)/swarmdp simulate vicsek -o runs/vicsek
 	$(BIN)/swarmdp fit vicsek -o runs/fit-vicsek
 	$(BIN)/swarmdp evaluate runs/fit-vicsek
+	$(BIN)/swarmdp reproduce -o runs/reproduction
 
 test: setup
 	$(BIN)/python -m pytest
@@ -44,7 +45,7 @@ study: setup
 
 lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-		--no-annotate --no-header --extra dev --extra bench pyproject.toml -o requirements.lock
+		--no-annotate --no-header --extra dev --extra bench --extra cluster pyproject.toml -o requirements.lock
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

@@ -252,13 +252,13 @@ def tasks_of(plan: Plan) -> dict[str, Task]:
         tasks[f"{system}-random"] = Task(experiments, partial(_random, system=system), 1.0)
         for which in LEARNERS:
             tasks[f"{system}-hand-{which}"] = Task(
-                experiments, partial(_hand_crafted, system=system, which=which), 1.5
+                experiments, partial(_hand_crafted, system=system, which=which), 1.0
             )
             for estimator in ESTIMATORS:
                 tasks[f"{system}-{estimator}-{which}"] = Task(
                     experiments,
                     partial(_learned, system=system, estimator=estimator, which=which),
-                    6.0,
+                    8.0 if (system, which) == ("vicsek", "default") else 4.0,
                 )
     return tasks
 

@@ -1,0 +1,110 @@
+"""A whole reproduction at the smallest scale: figures, claims, summary and page."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from swarmdp.cli import main
+from swarmdp.experiments.engine import reproduce
+from swarmdp.experiments.plan import make_plan
+from swarmdp.experiments.tasks import FIGURES
+from swarmdp.report.reproduction import PARTS, write_report
+
+
+@pytest.fixture(scope="module")
+def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a whole reproduction."""
+    folder = tmp_path_factory.mktemp("reproduction")
+    main(["reproduce", "--scale", "smoke", "-o", str(folder)])
+    return folder
+
+
+def test_every_figure_is_there_in_the_paper_s_order(output: Path) -> None:
+    page = (output / "report.html").read_text(encoding="utf-8")
+    places = [page.index(f'id="figure-{name}"') for name in FIGURES]
+    assert places == sorted(places)
+    assert set(PARTS) == set(FIGURES)
+    for name in FIGURES:
+        for suffix in (".png", ".svg"):
+            assert (output / "figures" / name).with_suffix(suffix).stat().st_size > 1000
+
+
+def test_the_summary_has_every_claim_with_figure_error_and_verdict(output: Path) -> None:
+    summary = json.loads((output / "summary.json").read_text())
+    names = [claim["name"] for claim in summary["claims"]]
+    assert len(set(names)) == len(names)
+    for system in ("vicsek", "ising"):
+        for which in ("paper", "default"):
+            for end in (
+                "close-transient",
+                "close-stationary",
+                "swarm-beats-single",
+                "swarm-beats-hand",
+                "swarm-beats-random",
+                "single-beats-random",
+                "hand-beats-random",
+            ):
+                assert f"{system}-{which}-{end}" in names
+    for which in ("paper", "default"):
+        assert f"vicsek-{which}-reward-peak" in names
+        assert f"vicsek-{which}-reward-symmetry" in names
+        assert f"ising-{which}-reward-low-energy" in names
+        assert f"ising-{which}-reward-past-majority" in names
+        assert f"ising-{which}-reward-high-energy" in names
+    assert any(name.startswith("uncertainty-falls") for name in names)
+    for claim in summary["claims"]:
+        assert isinstance(claim["holds"], bool)
+        assert isinstance(claim["value"], float)
+        assert claim["criterion"]
+        assert claim["error"] is not None or claim["name"].endswith("symmetry")
+    assert summary["plan"]["seed"] == 1
+
+
+def test_the_page_tells_what_the_summary_tells(output: Path) -> None:
+    page = (output / "report.html").read_text(encoding="utf-8")
+    claims = json.loads((output / "summary.json").read_text())["claims"]
+    for claim in claims:
+        row = re.search(rf'id="claim-{re.escape(claim["name"])}" class="([^"]*)"', page)
+        assert row is not None
+        assert row[1] == ("holds" if claim["holds"] else "does-not-hold")
+    held = sum(claim["holds"] for claim in claims)
+    assert f"{held} of {len(claims)} claims hold" in page
+    assert 'id="player-vicsek"' in page
+    assert 'id="player-ising"' in page
+
+
+def test_a_second_start_gives_the_same_bytes(output: Path) -> None:
+    before = (output / "summary.json").read_bytes()
+    figure = (output / "figures" / "order.svg").read_bytes()
+    main(["reproduce", "--scale", "smoke", "-o", str(output)])
+    assert (output / "summary.json").read_bytes() == before
+    assert (output / "figures" / "order.svg").read_bytes() == figure
+    log = (output / "log.txt").read_text()
+    assert "0 of " in log.splitlines()[-1]
+
+
+def test_only_the_wanted_figures_are_made(tmp_path: Path) -> None:
+    plan = make_plan("smoke")
+    store = reproduce(plan, tmp_path, figures=["snapshots"])
+    page = write_report(store, ["snapshots"]).read_text(encoding="utf-8")
+    assert 'id="figure-snapshots"' in page
+    assert 'id="figure-order"' not in page
+    assert "player-vicsek" not in page
+    computed = sorted(path.name for path in (tmp_path / "units").iterdir())
+    assert computed == ["snapshots-default", "snapshots-paper"]
+
+
+def test_wrong_arguments_are_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for arguments, message in (
+        (["--only", "entropy"], "there is no 'entropy'"),
+        (["--scale", "huge"], "invalid choice"),
+        (["--workers", "2", "--threads", "2"], "not allowed with"),
+        (["--cluster", "tcp://127.0.0.1:9"], "no Dask scheduler answers"),
+    ):
+        with pytest.raises(SystemExit) as stop:
+            main(["reproduce", "-o", str(tmp_path / "x"), *arguments])
+        assert stop.value.code == 2
+        assert message in capsys.readouterr().err
+    assert not (tmp_path / "x").exists()
