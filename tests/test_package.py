@@ -26,9 +26,9 @@ def test_the_wheel_holds_the_whole_package(wheel: Path) -> None:
     sources = {
         str(path.relative_to(ROOT / "src"))
         for path in (ROOT / "src" / "swarmdp").rglob("*")
-        if path.suffix in {".py", ".c", ".typed"}
+        if path.suffix in {".py", ".c", ".typed", ".html", ".css", ".js"}
     }
-    assert "swarmdp/py.typed" in sources
+    assert {"swarmdp/py.typed", "swarmdp/report/assets/player.js"} <= sources
     assert sources <= names
 
 

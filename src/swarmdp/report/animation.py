@@ -3,7 +3,9 @@
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -107,15 +110,16 @@ def write_mp4(
         ) as process:
             assert process.stdin is not None
             try:
-                process.stdin.write(first.tobytes())
-                for frame in source:
+                for frame in chain([first], source):
                     process.stdin.write(frame.tobytes())
-                process.stdin.close()
             except BrokenPipeError:
                 pass  # it stopped early; its exit code and words tell why
             except BaseException:
                 process.kill()
                 raise
+            finally:
+                with suppress(BrokenPipeError):
+                    process.stdin.close()
         if process.returncode:
             said.seek(0)
             reason = said.read().decode(errors="replace").strip() or f"exit {process.returncode}"
@@ -123,9 +127,7 @@ def write_mp4(
     return path
 
 
-def frames(
-    scene: Scene, times: range | list[int], progress: Progress | None = None
-) -> Iterator[Frame]:
+def frames(scene: Scene, times: Sequence[int], progress: Progress | None = None) -> Iterator[Frame]:
     """The scene at each of these times, as pictures of the same even width and height."""
     with style.family():
         figure, update = _figure(scene)
@@ -235,6 +237,7 @@ def _draw_curve(ax: Axes, scene: Scene, label: str) -> Callable[[int], None]:
     )
     ax.set(xlabel="time step", xlim=(0, max(scene.steps, 1)))
     ax.set_ylim(0, 1.05 * scene.measure_limit)
+    ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     ax.tick_params(labelsize=8)
 
     def update(time: int) -> None:

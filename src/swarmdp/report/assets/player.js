@@ -115,9 +115,8 @@ for (const root of document.querySelectorAll("section.player")) {
   const draw = () => {
     const step = Math.floor(time);
     for (const one of shown) {
-      const box = one.canvas.getBoundingClientRect();
-      const width = Math.max(1, Math.round(box.width * devicePixelRatio));
-      const height = Math.max(1, Math.round(box.height * devicePixelRatio));
+      const [width, height] = [one.canvas.clientWidth, one.canvas.clientHeight].map(
+        (size) => Math.max(1, Math.round(size * devicePixelRatio)));
       if (one.canvas.width !== width || one.canvas.height !== height) {
         [one.canvas.width, one.canvas.height] = [width, height];
       }

@@ -1,0 +1,72 @@
+"""A small report with real swarms and figures, for the tests of the page."""
+
+from pathlib import Path
+from typing import Any
+
+import swarmdp
+from swarmdp.model import Policy
+from swarmdp.report import style, swarms
+from swarmdp.report.citation import BIBTEX
+from swarmdp.report.page import Claim, Shown, write_page
+from swarmdp.report.player import Player
+from swarmdp.report.scenes import Scene
+
+CLAIMS = (
+    Claim(
+        "close", "The learned swarm is close.", True, "0.97 against 0.98", "± 0.01", "At t = 99."
+    ),
+    Claim("symmetric", "The reward is symmetric.", False, "3.1 standard errors", "limit 2.9"),
+    Claim("distance", "It falls with distance.", None, "", "", "Not measured at this scale."),
+)
+VICSEK = swarmdp.Vicsek(n_agents=30)
+ISING = swarmdp.Ising((12, 9))
+
+
+def vicsek_scene(system: swarmdp.Vicsek = VICSEK, steps: int = 20) -> Scene:
+    """The expert beside a swarm that never turns."""
+    straight = Policy([len(system.turns) // 2] * system.features.size)
+    policies: dict[str, Any] = {"expert": system.expert, "learned": straight}
+    return Scene(
+        system,
+        {name: swarmdp.rollout(system, p, steps=steps, seed=1) for name, p in policies.items()},
+    )
+
+
+def ising_scene(system: swarmdp.Ising = ISING, steps: int = 8) -> Scene:
+    """The expert alone."""
+    return Scene(system, {"expert": swarmdp.rollout(system, system.expert, steps=steps, seed=1)})
+
+
+def players() -> list[Player]:
+    """One of each system."""
+    return [
+        Player("vicsek", "Vicsek swarms", "Arrows fly.", vicsek_scene()),
+        Player("ising", "Ising grid", "Spins flip.", ising_scene()),
+    ]
+
+
+def draw(folder: Path) -> list[Shown]:
+    """Two figures, one of them in two parts."""
+    runs = swarmdp.rollout(VICSEK, VICSEK.expert, steps=20, runs=3, seed=1)
+    swarm = style.save(swarms.vicsek_figure(VICSEK, runs, VICSEK.order(runs)), folder / "swarm")
+    grids = swarmdp.rollout(ISING, ISING.expert, steps=8, runs=3, seed=1)
+    grid = style.save(swarms.ising_figure(ISING, grids, ISING.energy(grids)), folder / "grid")
+    return [
+        Shown("swarm", "The expert swarm", "It finds its order.", (swarm[0],)),
+        Shown("both", "Both systems", "Side by side.", (swarm[1], grid[0]), ("Vicsek", "Ising")),
+    ]
+
+
+def write(folder: Path) -> Path:
+    """The whole report."""
+    return write_page(
+        folder / "report.html",
+        title="A small report",
+        introduction=["What it is about.", "How it was made."],
+        shown=draw(folder / "figures"),
+        claims=CLAIMS,
+        settings={"seed": 1, "scale": "smoke", "vicsek": {"radius": 0.1, "turns": [-1.5, 0, 1.5]}},
+        timing=[("simulation", 12.34), ("learning", 75.0)],
+        players=players(),
+        citation=BIBTEX,
+    )
