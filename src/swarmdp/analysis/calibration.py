@@ -33,9 +33,9 @@ class Calibration:
     spreads: tuple[float, ...]  # in radians
     truth: Floats
     coefficient: Floats
-    bias: Floats
     corrected: Floats
     error: Floats
+    bias: Floats
 
 
 def calibrate(
@@ -58,19 +58,19 @@ def calibrate(
             which, repeat = divmod(place, repeats)
             rng = np.random.default_rng(derived_seed(seed, which, repeat))
             found = estimate(*coupled_pairs(spreads[which], samples, rng))
-            numbers = (found.coefficient, found.bias, found.corrected, found.error)
+            numbers = (found.coefficient, found.corrected, found.error, found.bias)
             table[which, repeat] = numbers
 
     over_chunks(len(spreads) * repeats, 8, thread_count(threads), work)
-    coefficient, bias, corrected, error = np.moveaxis(table, -1, 0)
+    coefficient, corrected, error, bias = np.moveaxis(table, -1, 0)
     return Calibration(
         samples=samples,
         spreads=tuple(spreads),
         truth=np.array([true_coefficient(spread) for spread in spreads]),
         coefficient=coefficient,
-        bias=bias,
         corrected=corrected,
         error=error,
+        bias=bias,
     )
 
 
