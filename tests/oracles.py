@@ -110,3 +110,20 @@ def angle_index(angles: Floats, bins: int) -> NDArray[np.int64]:
     gap = np.abs(np.angle(np.exp(1j * (angles[..., None] - centres))))
     nearest: NDArray[np.int64] = gap.argmin(axis=-1)
     return nearest
+
+
+def coupled_coefficient(spread: float, intervals: int, turns: int = 8, points: int = 400) -> float:
+    """The uncertainty coefficient of x and x + N(0, spread^2) on the circle, in intervals.
+
+    By quadrature over x in one interval, and the normal distribution function, wrapped.
+    """
+    width = 2 * math.pi / intervals
+    start = (np.arange(points) + 0.5) * width / points
+    edges = np.arange(intervals + 1) * width
+    chance = np.zeros(intervals)
+    for turn in range(-turns, turns + 1):
+        scaled = (edges[:, None] + 2 * math.pi * turn - start) / (spread * math.sqrt(2))
+        below = np.vectorize(math.erf)(scaled) / 2
+        chance += (below[1:] - below[:-1]).mean(axis=1)
+    positive = chance[chance > 0]
+    return float(1 + (positive * np.log(positive)).sum() / math.log(intervals))

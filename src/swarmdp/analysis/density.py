@@ -75,22 +75,45 @@ def smoothed(of: Spectrum, by: Floats) -> Floats:
 
 
 def interval_probabilities(empirical: Spectrum, by: Floats) -> Floats:
-    """The smoothed joint distribution of two headings over INTERVALS of the circle each.
-
-    To take every fifth of the sums over blocks of cells is, in Fourier space, to add up the wave
-    numbers that are the same modulo INTERVALS; so only a small transform is needed.
-    """
-    half = (empirical * by * _OF_BLOCKS).reshape(_BLOCK, INTERVALS, -1).sum(axis=0)
-    mirrored = half[-np.arange(INTERVALS), GRID // 2 - 1 : 0 : -1].conj()
-    whole = np.concatenate([half, mirrored], axis=1)
-    folded = whole.reshape(INTERVALS, _BLOCK, INTERVALS).sum(axis=1)
-    joint = np.maximum(scipy.fft.ifft2(folded).real, 0.0)  # rounding may leave -1e-20
+    """The smoothed joint distribution of two headings over INTERVALS of the circle each."""
+    joint = np.maximum(_at_intervals(empirical * by * _OF_BLOCKS), 0.0)  # rounding: -1e-20
     return joint / joint.sum()  # type: ignore[no-any-return]
+
+
+def interval_squares(empirical: Spectrum, by: Floats) -> Floats:
+    """The mean over pairs of the square of what a pair adds to each interval's probability."""
+    shares: Floats = scipy.fft.irfft2(by * _OF_BLOCKS, s=(GRID, GRID))
+    return _at_intervals(empirical * scipy.fft.rfft2(shares**2))
+
+
+def marginals(empirical: Spectrum, by: Floats) -> list[tuple[Floats, Floats]]:
+    """The same two, probabilities and squares, for the first heading alone and the second."""
+    shares = scipy.fft.ifft(by[:, 0] * _OF_BLOCK).real  # the same for both headings
+    kernels = scipy.fft.rfft(np.stack([shares, shares**2]))
+    found = []
+    for alone in (empirical[: GRID // 2 + 1, 0], empirical[0]):
+        probability, square = scipy.fft.irfft(alone * kernels, GRID)[:, ::_BLOCK]
+        found.append((np.maximum(probability, 0.0), square))
+    return found
 
 
 def on_grid(table: Floats) -> Floats:
     """A function of the two intervals as one of the two cells."""
     return table.repeat(_BLOCK, axis=0).repeat(_BLOCK, axis=1)
+
+
+def _at_intervals(of: Spectrum) -> Floats:
+    """The function with this spectrum, in the first cell of every pair of intervals.
+
+    To take every fifth value is, in Fourier space, to add up the wave numbers that are the same
+    modulo INTERVALS; so only a small transform is needed.
+    """
+    half = of.reshape(_BLOCK, INTERVALS, -1).sum(axis=0)
+    mirrored = half[-np.arange(INTERVALS), GRID // 2 - 1 : 0 : -1].conj()
+    whole = np.concatenate([half, mirrored], axis=1)
+    folded = whole.reshape(INTERVALS, _BLOCK, INTERVALS).sum(axis=1)
+    values: Floats = scipy.fft.ifft2(folded).real / _BLOCK**2
+    return values
 
 
 def _by_sum_and_difference(values: Floats) -> Floats:

@@ -27,7 +27,7 @@ MAX_HOPS = 10
 
 def in_parts(heading: NDArray[np.float64]) -> NDArray[np.int16]:
     """Headings in radians as whole numbers of parts of the circle, from -pi on."""
-    parts = np.floor((heading + math.pi) * (PARTS / (2 * math.pi)))
+    parts = np.floor((heading + math.pi) / (2 * math.pi) * PARTS)
     return (parts.astype(np.int64) % PARTS).astype(np.int16)
 
 

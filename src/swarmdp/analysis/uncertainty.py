@@ -7,10 +7,15 @@ of the angle, so it cannot be what to divide by. Headings are therefore told apa
 of 10 degrees, the paper's own; both information and entropies are those of the intervals, computed
 from the smoothed joint density (`swarmdp.analysis.density`).
 
-The estimate U has two errors of opposite sign. Smoothing blurs the dependence and lowers it; the
+The estimate has two errors of opposite sign. Smoothing blurs the dependence and lowers it; the
 loss is estimated by smoothing once more. The scatter of finitely many pairs looks like dependence
-and raises it; this bias is measured on shuffled pairs, of agents of different runs, of which the
-truth is 0, with the same kernel. The corrected estimate is coefficient + loss - bias.
+and raises it; this gain is the curvature of the entropies times the variance of the probabilities,
+the second term of their Taylor series. The corrected estimate is coefficient + loss - gain.
+
+As a check that assumes nothing, the estimate of shuffled pairs, of agents of different runs, is
+given beside it: there the truth is 0, so it is the bias at that number of pairs and that kernel.
+It is an upper bound of the gain: shuffled pairs are scattered over all directions, dependent ones
+only around the diagonal.
 """
 
 from collections.abc import Callable
@@ -25,8 +30,9 @@ from swarmdp.analysis.pairs import Pairs
 from swarmdp.errors import InvalidInput
 from swarmdp.threads import over_chunks, thread_count
 
-LEAST_PAIRS = 500  # fewer do not give an estimate whose error bar can be trusted
+LEAST_PAIRS = 200  # fewer do not give an estimate whose error bar can be trusted
 SHUFFLES = 8
+NEGLIGIBLE = 1e-9  # a probability of which rounding in the transforms leaves no ratio
 
 Floats = NDArray[np.float64]
 
@@ -42,8 +48,9 @@ class Uncertainty:
     samples: NDArray[np.int64]  # the number of pairs
     coefficient: Floats  # of the smoothed density, in [0, 1]
     loss: Floats  # by which smoothing has lowered it
+    gain: Floats  # by which scatter has raised coefficient + loss
+    corrected: Floats  # coefficient + loss - gain
     bias: Floats  # what coefficient + loss are for shuffled pairs
-    corrected: Floats  # coefficient + loss - bias
     error: Floats  # the standard error of the corrected coefficient
     width: Floats  # (times, classes, 2): of the kernel, for the common direction and across, rad
 
@@ -54,14 +61,15 @@ class Estimate:
 
     coefficient: float
     loss: float
+    gain: float
     bias: float
     error: float
     width: tuple[float, float]
 
     @property
     def corrected(self) -> float:
-        """The coefficient without the loss and the bias."""
-        return self.coefficient + self.loss - self.bias
+        """The coefficient without the loss and the gain."""
+        return self.coefficient + self.loss - self.gain
 
 
 def uncertainty(
@@ -72,7 +80,7 @@ def uncertainty(
         raise InvalidInput(f"least must be an integer of more than {SHUFFLES}, got {least!r}")
     shape = pairs.partner.shape[1:]
     samples = np.count_nonzero(pairs.partner >= 0, axis=0)
-    table = np.full((*shape, 6), np.nan)
+    table = np.full((*shape, 7), np.nan)
 
     def work(begin: int, end: int, check: Callable[[], None]) -> None:
         for place in range(begin, end):
@@ -83,11 +91,17 @@ def uncertainty(
             second = pairs.partner[:, time, distance]
             there = second >= 0
             found = estimate(pairs.reference[there, time], second[there])
-            numbers = (found.coefficient, found.loss, found.bias, found.error, *found.width)
-            table[time, distance] = numbers
+            table[time, distance] = (
+                found.coefficient,
+                found.loss,
+                found.gain,
+                found.bias,
+                found.error,
+                *found.width,
+            )
 
     over_chunks(samples.size, 8, thread_count(threads), work)
-    coefficient, loss, bias, error = np.moveaxis(table[..., :4], -1, 0)
+    coefficient, loss, gain, bias, error = np.moveaxis(table[..., :5], -1, 0)
     return Uncertainty(
         times=pairs.times,
         hops=pairs.hops,
@@ -96,10 +110,11 @@ def uncertainty(
         samples=samples,
         coefficient=coefficient,
         loss=loss,
+        gain=gain,
+        corrected=coefficient + loss - gain,
         bias=bias,
-        corrected=coefficient + loss - bias,
         error=error,
-        width=table[..., 4:],
+        width=table[..., 5:],
     )
 
 
@@ -131,6 +146,7 @@ def estimate(first: NDArray[np.integer], second: NDArray[np.integer]) -> Estimat
     return Estimate(
         coefficient,
         loss,
+        (2 * gain_of(empirical, once) - gain_of(empirical, twice)) / len(first),
         float(np.mean(shuffled)),
         # Without dependence the influence vanishes; what is left is the spread of shuffled pairs.
         float(np.hypot(scatter, np.std(shuffled, ddof=1))),
@@ -142,6 +158,28 @@ def coefficient_of(joint: Floats) -> float:
     """The uncertainty coefficient 2 I / (H1 + H2) of a joint distribution of two numbers."""
     entropies = _entropy(joint.sum(axis=1)) + _entropy(joint.sum(axis=0))
     return float(2 * (1 - _entropy(joint) / entropies)) if entropies > 0 else 0.0
+
+
+def gain_of(empirical: density.Spectrum, kernel: Floats) -> float:
+    """By how much scatter raises the coefficient, times the number of pairs.
+
+    An entropy is lowered by half the sum of variance / probability; the variance of a mean over
+    pairs is that of one pair's share over the number of pairs.
+    """
+    joint = density.interval_probabilities(empirical, kernel)
+    squares = density.interval_squares(empirical, kernel)
+    entropies = _entropy(joint.sum(axis=1)) + _entropy(joint.sum(axis=0))
+    lowered = sum(
+        _lowered(probability, square)
+        for probability, square in density.marginals(empirical, kernel)
+    )
+    both = _lowered(joint, squares)
+    return 2 * both / entropies - 2 * _entropy(joint) * lowered / entropies**2
+
+
+def _lowered(probability: Floats, square: Floats) -> float:
+    there = probability > NEGLIGIBLE
+    return float((square[there] / probability[there] - probability[there]).sum() / 2)
 
 
 def _influence(empirical: density.Spectrum, kernel: Floats) -> Floats:

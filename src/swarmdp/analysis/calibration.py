@@ -1,0 +1,101 @@
+"""The estimator of the uncertainty coefficient on pairs whose true coefficient is known.
+
+The second heading of such a pair is the first, which is uniform, turned by a normally distributed
+angle. Its standard deviation, the spread, runs from 0 (identical headings) to infinity
+(independent ones).
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.analysis.density import INTERVALS
+from swarmdp.analysis.pairs import in_parts
+from swarmdp.analysis.uncertainty import SHUFFLES, estimate
+from swarmdp.errors import InvalidInput
+from swarmdp.streams import derived_seed
+from swarmdp.threads import over_chunks, thread_count
+
+SPREADS = (*np.radians([5, 10, 14, 25, 40, 60, 80, 110]).tolist(), math.inf)
+WAVES = 50_000  # terms of the true density's Fourier series; enough for spreads above 1e-4
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Estimates (spreads, repeats) beside the truth (spreads,), all from so many pairs."""
+
+    samples: int
+    spreads: tuple[float, ...]  # in radians
+    truth: Floats
+    coefficient: Floats
+    corrected: Floats
+    error: Floats
+    bias: Floats
+
+
+def calibrate(
+    samples: int,
+    *,
+    seed: int,
+    repeats: int = 100,
+    spreads: Sequence[float] = SPREADS,
+    threads: int | None = None,
+) -> Calibration:
+    """Estimate the coefficients of pairs with these spreads, so many times each."""
+    for name, value, least in (("samples", samples, SHUFFLES + 1), ("repeats", repeats, 1)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise InvalidInput(f"{name} must be an integer of at least {least}, got {value!r}")
+    table = np.empty((len(spreads), repeats, 4))
+
+    def work(begin: int, end: int, check: Callable[[], None]) -> None:
+        for place in range(begin, end):
+            check()
+            which, repeat = divmod(place, repeats)
+            rng = np.random.default_rng(derived_seed(seed, which, repeat))
+            found = estimate(*coupled_pairs(spreads[which], samples, rng))
+            numbers = (found.coefficient, found.corrected, found.error, found.bias)
+            table[which, repeat] = numbers
+
+    over_chunks(len(spreads) * repeats, 8, thread_count(threads), work)
+    coefficient, corrected, error, bias = np.moveaxis(table, -1, 0)
+    return Calibration(
+        samples=samples,
+        spreads=tuple(spreads),
+        truth=np.array([true_coefficient(spread) for spread in spreads]),
+        coefficient=coefficient,
+        corrected=corrected,
+        error=error,
+        bias=bias,
+    )
+
+
+def coupled_pairs(
+    spread: float, samples: int, rng: np.random.Generator
+) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+    """Headings in parts of the circle: uniform ones, and the same turned by a normal angle."""
+    first, other = rng.uniform(-math.pi, math.pi, (2, samples))
+    turned = first + spread * rng.standard_normal(samples) if math.isfinite(spread) else other
+    return in_parts(first), in_parts(turned)
+
+
+def true_coefficient(spread: float) -> float:
+    """The uncertainty coefficient of coupled pairs, told apart in INTERVALS of the circle.
+
+    The chance that the headings are m intervals apart is the density of their difference, averaged
+    over both intervals; averaging over an interval is a sinc in the Fourier series.
+    """
+    if spread == 0:
+        return 1.0
+    if not math.isfinite(spread):
+        return 0.0
+    wave = np.arange(1, WAVES)
+    series = np.exp(-0.5 * (spread * wave) ** 2) * np.sinc(wave / INTERVALS) ** 2
+    apart = np.arange(INTERVALS)[:, None] * (2 * math.pi / INTERVALS)
+    chance = (1 + 2 * (series * np.cos(apart * wave)).sum(axis=1)) / INTERVALS
+    positive = chance[chance > 1e-300]
+    return float(1 + (positive * np.log(positive)).sum() / math.log(INTERVALS))
