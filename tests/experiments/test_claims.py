@@ -134,9 +134,19 @@ def coefficients(levels: list[float], error: float = 0.001) -> Uncertainty:
     zero = np.zeros((3, classes))
     hops = np.append(np.arange(1, classes), -1)
     return Uncertainty(
-        times, hops, 1000, 500, np.full((3, classes), 1000), value, zero, zero, value, filled,
-        np.zeros((3, classes, 2)),
-    )  # fmt: skip
+        times=times,
+        hops=hops,
+        runs=1000,
+        least=500,
+        samples=np.full((3, classes), 1000),
+        coefficient=value,
+        loss=zero,
+        gain=zero,
+        corrected=value,
+        bias=zero,
+        error=filled,
+        width=np.zeros((3, classes, 2)),
+    )
 
 
 def test_uncertainty_falls_with_distance_and_grows_with_radius() -> None:

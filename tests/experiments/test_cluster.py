@@ -126,9 +126,8 @@ def test_a_task_that_raises_is_named_and_the_rest_is_kept(processes: Processes) 
     processes.worker("only")
     good, bad = units_of(PLAN, "snapshots")[0], Unit("no-such-task", 0)
     with cluster.on_cluster(processes.address) as executor:
-        done = []
         with pytest.raises(ClusterError, match="unit no-such-task 0 failed on the cluster"):
-            done.extend(executor(PLAN, [bad]))
+            list(executor(PLAN, [bad]))
         done = list(executor(PLAN, [good]))  # the cluster is still of use
     unit, arrays, _ = done[0]
     assert unit == good

@@ -24,13 +24,15 @@ def shown_times(steps: int) -> list[int]:
     return sorted({0, *(t for t in (1, 2, 5, 10, 20, 50, 100, 200, 500) if t < steps), steps})
 
 
-def show_columns(heading: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table."""
+def show_columns(
+    heading: str, names: Sequence[str], rows: Sequence[Sequence[str]], texts: int = 0
+) -> None:
+    """Print a table of numbers, of which the first columns may be texts."""
     from rich.console import Console
     from rich.table import Table
 
     table = Table(*names, min_width=len(heading), title=heading, title_justify="left")
-    for column in table.columns:
+    for column in table.columns[texts:]:
         column.justify = "right"
     for row in rows:
         table.add_row(*row)

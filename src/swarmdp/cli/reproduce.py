@@ -183,4 +183,4 @@ def _show_claims(output: Path) -> None:
         )
         for claim in claims
     ]
-    show_columns("the paper's claims", ("claim", "measured", "verdict"), rows)
+    show_columns("the paper's claims", ("claim", "measured", "verdict"), rows, texts=1)

@@ -28,6 +28,11 @@ class Claim:
     error: float  # standard error of the value
     criterion: str  # when it holds
 
+    def __post_init__(self) -> None:
+        # Plain numbers, not NumPy's, so that a claim can be written as JSON.
+        for name, kind in (("holds", bool), ("value", float), ("error", float)):
+            object.__setattr__(self, name, kind(getattr(self, name)))
+
     @property
     def measured(self) -> str:
         """The value with its uncertainty."""

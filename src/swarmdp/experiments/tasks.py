@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,8 @@ from swarmdp.simulation import rollout, simulate
 from swarmdp.streams import Streams, derived_seed
 
 Arrays = dict[str, NDArray[Any]]
-Which = Literal["paper", "default"]
 
-LEARNERS: tuple[Which, ...] = ("paper", "default")
+LEARNERS = ("paper", "default")
 SYSTEMS = ("vicsek", "ising")
 ESTIMATORS: tuple[Estimator, ...] = ("swarm", "single")
 STAGES = 4  # of one policy update
@@ -71,7 +70,7 @@ def case_of(plan: Plan, name: str) -> Case:
     return Case(system, plan.ising_steps, system.energy, _only(system, 0))
 
 
-def learner_of(plan: Plan, which: Which) -> HeterogeneousLearning:
+def learner_of(plan: Plan, which: str) -> HeterogeneousLearning:
     """The paper's policy update to the letter, or the default."""
     learner = paper_learning() if which == "paper" else HeterogeneousLearning()
     if plan.learning_iterations is None:
@@ -107,7 +106,7 @@ def _expert(plan: Plan, index: int, threads: int, system: str) -> Arrays:
 
 
 def _learned(
-    plan: Plan, index: int, threads: int, system: str, estimator: Estimator, which: Which
+    plan: Plan, index: int, threads: int, system: str, estimator: Estimator, which: str
 ) -> Arrays:
     """Fits of a block of experiments, and the measure of their policies over time."""
     case = case_of(plan, system)
@@ -150,7 +149,7 @@ def demonstration(plan: Plan, system: str, experiments: NDArray[np.int64], threa
     )
 
 
-def _hand_crafted(plan: Plan, index: int, threads: int, system: str, which: Which) -> Arrays:
+def _hand_crafted(plan: Plan, index: int, threads: int, system: str, which: str) -> Arrays:
     """Policies learned for the hand-crafted reward, and their measure over time."""
     case = case_of(plan, system)
     name = f"{system}-hand-{which}"
@@ -197,7 +196,7 @@ def _judged(
     return {"mean": values.mean(axis=0), "low": low, "high": high}
 
 
-def _snapshots(plan: Plan, index: int, threads: int, which: Which) -> Arrays:
+def _snapshots(plan: Plan, index: int, threads: int, which: str) -> Arrays:
     """The swarm at four stages of the first policy update of Algorithm 1."""
     system, learner = plan.vicsek, learner_of(plan, which)
     demo = demonstration(plan, "vicsek", np.arange(1), threads)
