@@ -181,6 +181,8 @@ def test_unfit_pairs_are_refused() -> None:
         estimate(np.arange(9), np.arange(10))
     with pytest.raises(InvalidInput, match="more than 8 headings"):
         estimate(np.arange(8), np.arange(8))
+    with pytest.raises(InvalidInput, match="parts of the circle from 0 to 32399"):
+        estimate(np.arange(9), np.arange(9) - 1)
     with pytest.raises(InvalidInput, match="samples must be an integer of at least 9, got 3"):
         calibrate(3, seed=1)
 

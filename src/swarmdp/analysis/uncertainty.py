@@ -26,7 +26,7 @@ import scipy.fft
 from numpy.typing import NDArray
 
 from swarmdp.analysis import density
-from swarmdp.analysis.pairs import Pairs
+from swarmdp.analysis.pairs import PARTS, Pairs
 from swarmdp.errors import InvalidInput
 from swarmdp.threads import over_chunks, thread_count
 
@@ -125,6 +125,12 @@ def estimate(first: NDArray[np.integer], second: NDArray[np.integer]) -> Estimat
             f"pairs must be two arrays of more than {SHUFFLES} headings each, "
             f"got shapes {first.shape} and {second.shape}"
         )
+    for heading in (first, second):
+        if heading.min() < 0 or heading.max() >= PARTS:
+            raise InvalidInput(
+                f"headings must be parts of the circle from 0 to {PARTS - 1} (see in_parts), "
+                f"got {heading.min()} to {heading.max()}"
+            )
     empirical = density.spectrum(first, second)
     widths = density.best_widths(empirical, len(first))
     once = density.kernel(*widths)
@@ -157,7 +163,9 @@ def estimate(first: NDArray[np.integer], second: NDArray[np.integer]) -> Estimat
 def coefficient_of(joint: Floats) -> float:
     """The uncertainty coefficient 2 I / (H1 + H2) of a joint distribution of two numbers."""
     entropies = _entropy(joint.sum(axis=1)) + _entropy(joint.sum(axis=0))
-    return float(2 * (1 - _entropy(joint) / entropies)) if entropies > 0 else 0.0
+    if entropies == 0:
+        return 0.0
+    return max(0.0, 2 * (1 - _entropy(joint) / entropies))  # rounding: -1e-16
 
 
 def gain_of(empirical: density.Spectrum, kernel: Floats) -> float:

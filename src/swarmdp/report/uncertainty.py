@@ -19,12 +19,8 @@ from swarmdp.report import style
 COLOURS = "viridis"
 HATCH = "//////"
 FLOOR = 1e-5  # lowest value on the logarithmic axis
-CURVES: tuple[tuple[int, Any], ...] = (
-    (1, "-"),
-    (3, "--"),
-    (6, "-."),
-    (NOT_CONNECTED, ":"),
-)  # drawn over time
+Curve = tuple[int, Any]  # a distance and the line in which it is drawn over time
+CURVES: tuple[Curve, ...] = ((1, "-"), (3, "--"), (6, "-."), (NOT_CONNECTED, ":"))
 
 
 def uncertainty_figure(results: Mapping[float, Uncertainty]) -> Figure:
@@ -123,16 +119,17 @@ def _name(distance: int) -> str:
 
 def calibration_figure(found: Calibration) -> Figure:
     """How far estimates are from the truth on pairs whose coefficient is known."""
+    place = np.arange(len(found.spreads))
     with style.family():
-        figure, ax = plt.subplots(figsize=(5.2, 3.2))
-        for values, label, colour, marker in (
-            (found.coefficient, "smoothed, uncorrected", style.GREY, "s"),
-            (found.corrected, "corrected", style.BLUE, "o"),
+        figure, ax = plt.subplots(figsize=(6.2, 3.4))
+        for shift, values, label, colour, marker in (
+            (-0.22, found.coefficient - found.truth[:, None], "smoothed", style.GREY, "s"),
+            (0.0, found.corrected - found.truth[:, None], "corrected", style.BLUE, "o"),
+            (0.22, found.bias, "shuffled pairs (truth: 0)", style.ORANGE, "^"),
         ):
-            off = values - found.truth[:, None]
             ax.errorbar(
-                found.truth,
-                off.mean(axis=1),
+                place + shift,
+                values.mean(axis=1),
                 values.std(axis=1, ddof=1) if values.shape[1] > 1 else None,
                 color=colour,
                 marker=marker,
@@ -142,17 +139,15 @@ def calibration_figure(found: Calibration) -> Figure:
                 capsize=2,
                 label=label,
             )
-        ax.plot(
-            found.truth,
-            found.bias.mean(axis=1),
-            "^",
-            color=style.ORANGE,
-            markersize=4,
-            label="shuffled pairs (truth: 0)",
+        ax.axhline(0, color="black", linewidth=0.8, zorder=0)
+        spreads = [f"{np.degrees(s):.3g}°" if np.isfinite(s) else "∞" for s in found.spreads]
+        names = [f"{s}\n{truth:.3f}" for s, truth in zip(spreads, found.truth, strict=True)]
+        ax.set_xticks(place, names)
+        ax.set(
+            xlabel="spread of one heading around the other, and the true uncertainty coefficient",
+            ylabel="estimate − truth",
         )
-        ax.axhline(0, color="black", linewidth=0.8)
-        ax.set(xlabel="true uncertainty coefficient", ylabel="estimate − truth")
         repeats = found.coefficient.shape[1]
-        ax.set_title(f"{found.samples} pairs; mean and s.d. of {repeats} repeats")
-        ax.legend(fontsize=8)
+        ax.set_title(f"{found.samples} pairs; mean and s.d. of {repeats} estimates")
+        ax.legend(loc="lower right")
     return figure
