@@ -76,25 +76,25 @@ def write_report(store: Store, figures: Sequence[str] = (), seconds: float | Non
     return page.write_page(
         folder / "report.html",
         title="Inverse Reinforcement Learning in Swarm Systems, reproduced",
-        introduction=_introduction(plan, judged, seconds),
+        introduction=_introduction(plan, judged, sum(store.seconds().values())),
         shown=shown,
         claims=[_on_page(claim) for claim in judged],
         settings=plan.described(),
-        timing=[(f"{task} (core seconds)", spent) for task, spent in timing],
+        timing=timing,
         players=_players(store, wanted),
         citation=citation.BIBTEX,
     )
 
 
-def _introduction(plan: Plan, judged: Sequence[Claim], seconds: float | None) -> list[str]:
+def _introduction(plan: Plan, judged: Sequence[Claim], core_seconds: float) -> list[str]:
     held = sum(claim.holds for claim in judged)
-    took = "" if seconds is None else f" The last start took {seconds / 60:.1f} minutes."
     return [
         f"Every figure and claim of the paper, computed anew at the scale “{plan.scale}” with seed "
-        f"{plan.seed} by swarmdp {__version__}. Where learning is involved, the paper's learner to "
-        "the letter stands beside the default of this software.",
+        f"{plan.seed} by swarmdp {__version__}, in {core_seconds / 60:.1f} minutes of one core. "
+        "Where learning is involved, the paper's learner to the letter stands beside the default "
+        "of this software.",
         f"{held} of {len(judged)} claims hold; those that do not are in the table all the same. "
-        f"A “±” is a standard error.{took}",
+        "A “±” is a standard error.",
     ]
 
 
