@@ -146,14 +146,20 @@ def test_text_is_escaped(tmp_path: Path) -> None:
     assert "alert" not in "".join(re.findall(r"<script(?! type)[^>]*>(.*?)</script>", text, re.S))
 
 
-def test_a_small_svg_is_embedded_and_a_large_one_is_not(
+def test_a_small_svg_is_embedded_otherwise_the_smaller_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (png,) = pages.draw(tmp_path)[0].figures
     svg = png.with_suffix(".svg")
     assert png.suffix == ".png"
-    for size, kind, file in ((10**9, "svg+xml", svg), (10, "png", png)):
-        monkeypatch.setattr(page, "LARGEST_SVG", size)
+    for small, longer, kind, file in (
+        (10**9, svg, "svg+xml", svg),
+        (10, png, "svg+xml", svg),
+        (10, svg, "png", png),
+    ):
+        monkeypatch.setattr(page, "SMALL_SVG", small)
+        more = max(svg.stat().st_size, png.stat().st_size)
+        longer.write_bytes(longer.read_bytes() + b" " * more)
         for given in (png, svg):
             picture = embedded(given)
             head, _, data = picture.source.partition(",")

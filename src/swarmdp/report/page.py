@@ -1,14 +1,12 @@
 """The report as one HTML file: it opens from disk and needs nothing else.
 
 Pictures, style and scripts are inside; the page's security policy forbids every request, and all
-text is escaped. A figure is embedded as SVG where that file is small, as PNG otherwise (see
-`embedded`).
+text is escaped. A figure is embedded as SVG or as PNG, whichever serves better (see `embedded`).
 """
 
 import base64
 import hashlib
 import html
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +21,7 @@ from swarmdp.report import player
 from swarmdp.report.assets import asset, filled
 from swarmdp.report.player import Player
 
-LARGEST_SVG = 150_000  # bytes; larger ones have so many paths that they are slow to show
+SMALL_SVG = 150_000  # bytes
 WIDE = 760  # a figure this many pixels wide is scrolled on a phone, not shrunk
 
 VERDICTS = {True: ("holds", "✓"), False: ("does not hold", "✗"), None: ("not measured", "–")}
@@ -154,7 +152,8 @@ def _entry(name: str, heading: str, below: Sequence[tuple[str, str]]) -> str:
 def _claims(claims: Sequence[Claim]) -> str:
     if not claims:
         return ""
-    hold, fail = (sum(claim.holds is holds for claim in claims) for holds in (True, False))
+    words = [VERDICTS[claim.holds][0] for claim in claims]
+    hold, fail = (words.count(VERDICTS[holds][0]) for holds in (True, False))
     summary = f"{hold} hold" if hold != 1 else "1 holds"
     summary += f", {fail} {'do' if fail != 1 else 'does'} not"
     if missing := len(claims) - hold - fail:
@@ -241,20 +240,19 @@ class Picture:
 
 
 def embedded(figure: Path) -> Picture:
-    """A figure as part of a page: its SVG if that is small, otherwise its PNG.
+    """A figure as part of a page: its SVG if that is small, otherwise the smaller of SVG and PNG.
 
-    An SVG of up to `LARGEST_SVG` bytes is sharp at any size and costs no more than a PNG; one of
-    thousands of paths is slow to show and large. Where there is only one of the two, it is that.
+    An SVG is sharp at any size, but one of thousands of paths takes more room than a picture of
+    them. Where there is only one of the two, it is that.
     """
     if figure.suffix not in {".png", ".svg"}:
         raise InvalidInput(f"a figure must be a PNG or SVG file, got {figure}")
     if not figure.is_file():
         raise FileError(2, f"cannot read {figure}: there is no such figure; draw it first")
     svg, png = figure.with_suffix(".svg"), figure.with_suffix(".png")
-    if svg.is_file() and (svg.stat().st_size <= LARGEST_SVG or not png.is_file()):
-        kind, file = "svg+xml", svg
-    else:
-        kind, file = "png", png
+    sizes = {file: file.stat().st_size for file in (svg, png) if file.is_file()}
+    file = svg if sizes.get(svg, SMALL_SVG + 1) <= SMALL_SVG else min(sizes, key=sizes.__getitem__)
+    kind = {".svg": "svg+xml", ".png": "png"}[file.suffix]
     content = file.read_bytes()
     width, height = _inches(file, content)
     source = f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
@@ -323,7 +321,7 @@ def _plain(value: object) -> str:
         return {None: "–", True: "yes", False: "no"}[value]
     if isinstance(value, list | tuple):
         return ", ".join(_plain(one) for one in value)
-    return str(value) if not isinstance(value, float) else json.dumps(value)
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _timing(timing: Sequence[tuple[str, float]]) -> str:
