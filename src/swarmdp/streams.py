@@ -26,6 +26,7 @@ class Purpose(IntEnum):
     TRANSITION = 1
     POLICY = 2
     EXPLORATION = 3
+    POSTERIOR = 4
 
 
 def check_seed(seed: int) -> int:
