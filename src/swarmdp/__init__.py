@@ -10,13 +10,22 @@ from swarmdp._version import __version__
 
 if TYPE_CHECKING:
     from swarmdp import features, testing
-    from swarmdp.errors import FileError, InvalidInput, RecordingTooLarge, SolverError, SwarmdpError
+    from swarmdp.errors import (
+        FileError,
+        InvalidInput,
+        RecordingTooLarge,
+        SolverError,
+        SwarmdpError,
+        SwarmdpWarning,
+    )
     from swarmdp.features import Angles, Levels
     from swarmdp.fitting import fit
+    from swarmdp.irl.evidence import Evidence, Update
+    from swarmdp.irl.max_margin import MaxMargin
     from swarmdp.irl.result import Result, load
     from swarmdp.learning.heterogeneous import HeterogeneousLearning
     from swarmdp.learning.q_functions import BatchQ, LocalModel, SequentialQ
-    from swarmdp.model import Field, Policy, Reward, System
+    from swarmdp.model import Field, MixedPolicy, Policy, Reward, SoftPolicy, System
     from swarmdp.simulation import DiscountedFeatures, rollout
     from swarmdp.streams import Stream, Streams
     from swarmdp.systems.ising import Ising
@@ -27,6 +36,7 @@ _HOMES = {
     "Angles": "swarmdp.features",
     "BatchQ": "swarmdp.learning.q_functions",
     "DiscountedFeatures": "swarmdp.simulation",
+    "Evidence": "swarmdp.irl.evidence",
     "Field": "swarmdp.model",
     "FileError": "swarmdp.errors",
     "HeterogeneousLearning": "swarmdp.learning.heterogeneous",
@@ -34,17 +44,22 @@ _HOMES = {
     "Ising": "swarmdp.systems.ising",
     "Levels": "swarmdp.features",
     "LocalModel": "swarmdp.learning.q_functions",
+    "MaxMargin": "swarmdp.irl.max_margin",
+    "MixedPolicy": "swarmdp.model",
     "Policy": "swarmdp.model",
     "RecordingTooLarge": "swarmdp.errors",
     "Result": "swarmdp.irl.result",
     "Reward": "swarmdp.model",
     "SequentialQ": "swarmdp.learning.q_functions",
+    "SoftPolicy": "swarmdp.model",
     "SolverError": "swarmdp.errors",
     "Stream": "swarmdp.streams",
     "Streams": "swarmdp.streams",
     "SwarmdpError": "swarmdp.errors",
+    "SwarmdpWarning": "swarmdp.errors",
     "System": "swarmdp.model",
     "Trajectory": "swarmdp.trajectory",
+    "Update": "swarmdp.irl.evidence",
     "Vicsek": "swarmdp.systems.vicsek",
     "fit": "swarmdp.fitting",
     "load": "swarmdp.irl.result",
@@ -56,6 +71,7 @@ __all__ = [
     "Angles",
     "BatchQ",
     "DiscountedFeatures",
+    "Evidence",
     "Field",
     "FileError",
     "HeterogeneousLearning",
@@ -63,17 +79,22 @@ __all__ = [
     "Ising",
     "Levels",
     "LocalModel",
+    "MaxMargin",
+    "MixedPolicy",
     "Policy",
     "RecordingTooLarge",
     "Result",
     "Reward",
     "SequentialQ",
+    "SoftPolicy",
     "SolverError",
     "Stream",
     "Streams",
     "SwarmdpError",
+    "SwarmdpWarning",
     "System",
     "Trajectory",
+    "Update",
     "Vicsek",
     "__version__",
     "features",

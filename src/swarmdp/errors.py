@@ -19,3 +19,7 @@ class FileError(SwarmdpError, OSError):
 
 class SolverError(SwarmdpError, RuntimeError):
     """A numerical solver did not find a solution."""
+
+
+class SwarmdpWarning(UserWarning):
+    """Something that is allowed but probably not meant; the message names cause and remedy."""

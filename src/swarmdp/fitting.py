@@ -15,23 +15,27 @@ from swarmdp.irl import expectations
 from swarmdp.irl.algorithm import (
     Iteration,
     Learned,
-    RewardUpdate,
     generic_irl,
     initial_reward,
-    max_margin_update,
     random_reward,
 )
+from swarmdp.irl.evidence import Evidence, RewardUpdate, needs_of, softness_of, start_of
 from swarmdp.irl.result import Result
+from swarmdp.irl.updates import name_of, named
 from swarmdp.learning.heterogeneous import HeterogeneousLearning, paper_learning
-from swarmdp.model import Policy, Reward, System, settings_of
+from swarmdp.model import (
+    LocalPolicy,
+    Reward,
+    System,
+    feature_matrix,
+    settings_of,
+)
 from swarmdp.simulation import check_discount
 from swarmdp.streams import check_seed, derived_seed
 from swarmdp.trajectory import Trajectory
 
 LEARNING, EVALUATION, START = 1, 2, 3  # parts of a fit with random numbers of their own
 ENOUGH_AGENTS = 1000  # whose experience estimates the value of a policy, unless told otherwise
-
-UPDATES: Mapping[str, RewardUpdate] = {"max_margin": max_margin_update}
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,13 +62,13 @@ def fit(
     *,
     seed: int,
     estimator: expectations.Estimator = "swarm",
-    update: str = "max_margin",
-    learner: HeterogeneousLearning | None = None,
+    update: str | RewardUpdate = "max_margin",
+    learner: Callable[..., Learned] | None = None,
     iterations: int = 20,
     discount: float = 0.9,
     preset: Literal["paper"] | None = None,
     separate: bool = False,
-    start: Literal["expert", "random"] = "expert",
+    start: Literal["expert", "random"] | None = None,
     evaluations: int | None = None,
     tolerance: float = 1e-6,
     threads: int | None = None,
@@ -74,20 +78,23 @@ def fit(
 ) -> Result:
     """Learn the local reward behind a demo, and a local policy that reproduces it.
 
-    The demo needs no actions. Its runs are pooled into one estimate of the expert's feature
-    expectations; with `separate=True` each run is an independent experiment, all done as one batch
-    whose results carry a leading axis of experiments.
+    The demo needs no actions, unless the reward update does. Its runs are pooled into one estimate
+    of the expert's feature expectations; with `separate=True` each run is an independent
+    experiment, all done as one batch whose results carry a leading axis of experiments.
 
-    `estimator` is the paper's: from the whole "swarm", or from a "single" agent. `learner` is the
-    policy update, the most reliable one by default; `preset="paper"` follows the paper to the
-    letter instead. `start` is the first reward: what the "expert" does often, or "random".
+    `estimator` is the paper's: from the whole "swarm", or from a "single" agent. `update` is the
+    reward update: a name (see docs/updates.md), or your own function from `swarmdp.Evidence` to
+    `swarmdp.Update`. `learner` is the policy update, the most reliable one by default;
+    `preset="paper"` follows the paper to the letter instead. `start` is the first reward: what the
+    "expert" does often (unless the update has a start of its own), or "random".
     `evaluations` is the number of roll-outs that estimate a policy's value (about 1000 agents by
     default, one roll-out in the paper). An experiment ends early when its margin falls to
     `tolerance`. `resume` goes on with an earlier result, to the same bits as one long fit;
     `checkpoint` is a folder in which the result so far is saved after every iteration.
     """
     check_seed(seed)
-    _check_choices(update, preset, start, iterations, evaluations, learner)
+    reward_update = named(update)
+    _check_choices(preset, start, iterations, evaluations, learner)
     expectations.check_estimator(estimator)
     check_discount(discount)
     expectations.check_demo(system, demo, discount, settings_of(system))
@@ -101,32 +108,38 @@ def fit(
         system, demo, discount=discount, estimator=estimator
     )
     expert, error = _expert(estimates, separate)
+    own_start = start_of(reward_update) if start is None else None
     settings = {
         "estimator": estimator,
-        "update": update,
+        "update": name_of(reward_update) or _described(reward_update),
         "learner": _described(learner),
         "discount": discount,
         "preset": preset,
         "separate": separate,
-        "start": start,
+        "start": start or ("expert" if own_start is None else "own"),
         "evaluations": evaluations,
         "steps": demo.steps,
         "truncation": expectations.truncation(discount, demo.steps),
     }
-
-    try:
-        json.dumps([settings, settings_of(system)])
-    except TypeError as reason:
-        raise InvalidInput(
-            f"the settings of the learner and the system must be plain data ({reason}), so "
-            "that the result can be saved"
-        ) from None
+    _check_plain(settings, settings_of(system))
+    wishes = _wishes(reward_update)
+    done = _done_before(resume, settings, seed, expert)
+    evidence = Evidence(
+        expert,
+        np.stack([i.mu for i in done]) if done else np.empty((0, *expert.shape)),
+        np.stack([i.weights for i in done]) if done else np.empty((0, *expert.shape)),
+        discount,
+        system.features.size,
+        len(system.actions),
+        seed,
+        feature_matrix(system),
+    )
 
     def policy_update(reward: Reward, i: int) -> Learned:
         part = derived_seed(seed, LEARNING, i)
-        return learner(system, reward, discount=discount, seed=part, threads=threads)
+        return learner(system, reward, discount=discount, seed=part, threads=threads, **wishes)
 
-    def value_estimation(policy: Policy, i: int) -> NDArray[np.float64]:
+    def value_estimation(policy: LocalPolicy, i: int) -> NDArray[np.float64]:
         return expectations.simulated_expectations(
             system,
             policy,
@@ -139,46 +152,26 @@ def fit(
         )
 
     def result(done: list[Iteration]) -> Result:
-        features: Any = system.features
-        angle = getattr(features, "units", "1") == "rad"
-        values = np.asarray(getattr(features, "values", np.arange(features.size)), float)
-        found = Result(
-            tuple(done),
-            expert,
-            error,
-            np.degrees(values) if angle else values,
-            getattr(features, "name", "observation"),
-            "degrees" if angle else getattr(features, "units", "1"),
-            tolerance,
-            type(system).__name__,
-            settings_of(system),
-            settings,
-            seed,
-        )
-        name = getattr(system, "solutions", None)
-        if name is None:
-            return found
-        names = tuple(name(found.policy, expert > 0))
-        return Result(**{**vars(found), "solutions": names})
+        return _result(done, system, expert, error, tolerance, settings, seed)
 
-    done = _done_before(resume, settings, seed, expert)
     if done and (done[-1].margin <= tolerance).all():
         return result(done)
     if done:
         reward = Reward(done[-1].next_weights)
-    elif start == "expert":
-        reward = initial_reward(expert)
-    else:
+    elif own_start is not None:
+        reward = Reward(own_start(evidence))
+    elif start == "random":
         reward = random_reward(derived_seed(seed, START), expert.shape)
+    else:
+        reward = initial_reward(expert)
     try:
         for iteration in generic_irl(
-            expert,
+            evidence,
             reward,
             policy_update=policy_update,
             value_estimation=value_estimation,
-            reward_update=UPDATES[update],
+            reward_update=reward_update,
             iterations=iterations,
-            before=list(done),
         ):
             done.append(iteration)
             if checkpoint is not None:
@@ -192,6 +185,50 @@ def fit(
             raise FitInterrupted(result(done)) from None
         raise
     return result(done)
+
+
+def _wishes(update: RewardUpdate) -> dict[str, Any]:
+    """What a reward update asks of the learner."""
+    wishes: dict[str, Any] = {}
+    if softness := softness_of(update):
+        wishes["softness"] = softness
+    if "kernel" in needs_of(update):
+        wishes["kernel"] = True
+    return wishes
+
+
+def _result(
+    done: list[Iteration],
+    system: System,
+    expert: NDArray[np.float64],
+    error: NDArray[np.float64],
+    tolerance: float,
+    settings: Mapping[str, Any],
+    seed: int,
+) -> Result:
+    """The iterations done so far, with the physical meaning of the features."""
+    features: Any = system.features
+    vectors = feature_matrix(system) is not None
+    angle = not vectors and getattr(features, "units", "1") == "rad"
+    numbers = np.arange(expert.shape[1])
+    values = np.asarray(numbers if vectors else getattr(features, "values", numbers), np.float64)
+    found = Result(
+        tuple(done),
+        expert,
+        error,
+        np.degrees(values) if angle else values,
+        "feature" if vectors else getattr(features, "name", "observation"),
+        "degrees" if angle else "1" if vectors else getattr(features, "units", "1"),
+        tolerance,
+        type(system).__name__,
+        settings_of(system),
+        settings,
+        seed,
+    )
+    name = getattr(system, "solutions", None)
+    if name is None:
+        return found
+    return Result(**{**vars(found), "solutions": tuple(name(found.policy, expert > 0))})
 
 
 def _expert(
@@ -231,30 +268,43 @@ def _done_before(
     return list(resume.iterations)
 
 
-def _described(learner: object) -> Any:
-    """A learner's settings as plain data."""
-    if is_dataclass(learner) and not isinstance(learner, type):
-        inner = {name: _described(getattr(learner, name)) for name in asdict(learner)}
-        return {"kind": type(learner).__name__, **inner}
-    return learner
+def _described(part: object) -> Any:
+    """The settings of a learner or an update as plain data; of a function, its name."""
+    if is_dataclass(part) and not isinstance(part, type):
+        inner = {name: _described(getattr(part, name)) for name in asdict(part)}
+        return {"kind": type(part).__name__, **inner}
+    if callable(part):
+        return {"kind": getattr(part, "__qualname__", type(part).__qualname__)}
+    return part
+
+
+def _check_plain(*settings: Mapping[str, Any]) -> None:
+    try:
+        json.dumps(settings)
+    except TypeError as reason:
+        raise InvalidInput(
+            f"the settings of the learner, the update and the system must be plain data "
+            f"({reason}), so that the result can be saved"
+        ) from None
 
 
 def _check_choices(
-    update: str,
     preset: str | None,
-    start: str,
+    start: str | None,
     iterations: int,
     evaluations: int | None,
     learner: object,
 ) -> None:
-    if update not in UPDATES:
-        raise InvalidInput(f"update must be one of {', '.join(UPDATES)}, got {update!r}")
     if preset not in (None, "paper"):
         raise InvalidInput(f'preset must be None or "paper", got {preset!r}')
     if preset is not None and (learner is not None or evaluations is not None):
         raise InvalidInput("preset sets learner and evaluations itself: give either, not both")
-    if start not in ("expert", "random"):
+    if start not in (None, "expert", "random"):
         raise InvalidInput(f'start must be "expert" or "random", got {start!r}')
+    if learner is not None and not callable(learner):
+        raise InvalidInput(
+            f"learner must be a HeterogeneousLearning or Planning, got {type(learner).__name__}"
+        )
     for name, value in (("iterations", iterations), ("evaluations", evaluations)):
         if value is None:
             continue

@@ -2,9 +2,9 @@
 
 The value of a policy is linear in its feature expectations, V = w . mu, so estimating mu estimates
 the value for every reward. Two estimators of the paper: from the whole swarm (the mean over its
-agents) and from a single agent. The infinite sum is cut after the last time step T; the features of
-one observation sum to 1, so what is left out is at most gamma^(T+1) / (1 - gamma), of a whole of
-1 / (1 - gamma).
+agents) and from a single agent. The infinite sum is cut after the last time step T. Where features
+are indicators, those of one observation sum to 1, so what is left out is gamma^(T+1) / (1 - gamma)
+of a whole of 1 / (1 - gamma).
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 
 from swarmdp import kernels
 from swarmdp.errors import InvalidInput
-from swarmdp.model import Policy, Reward, System, classes, field_of
+from swarmdp.model import (
+    LocalPolicy,
+    Reward,
+    System,
+    by_rows,
+    classes,
+    feature_matrix,
+    field_of,
+)
 from swarmdp.simulation import (
     DiscountedFeatures,
     SingleAgentFeatures,
@@ -87,7 +95,8 @@ def feature_expectations(
     for time in range(index.shape[1]):
         now = np.ascontiguousarray(index[:, time])
         total += discount**time / now.shape[1] * kernels.tabular.count(now, system.features.size)
-    return total
+    matrix = feature_matrix(system)
+    return total if matrix is None else by_rows(total, matrix)
 
 
 def agent_expectations(
@@ -100,12 +109,13 @@ def agent_expectations(
     agents = np.arange(index.shape[1])
     for time, now in enumerate(index):
         total[agents, now] += discount**time
-    return total
+    matrix = feature_matrix(system)
+    return total if matrix is None else by_rows(total, matrix)
 
 
 def simulated_expectations(
     system: System,
-    policy: Policy,
+    policy: LocalPolicy,
     *,
     discount: float,
     estimator: Estimator,

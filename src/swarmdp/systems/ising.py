@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from swarmdp import kernels
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels
-from swarmdp.model import Field, Policy, State, order_free, reordered
+from swarmdp.model import Field, LocalPolicy, State, order_free, reordered
 from swarmdp.streams import Stream
 from swarmdp.systems.checks import check_integer
 
@@ -151,7 +151,7 @@ class Ising:
             site = np.broadcast_to(site[:, None], spin.shape)
         return self._on_grid(site, spin).reshape(*spin.shape[:-1], *self.shape)
 
-    def solutions(self, policy: Policy, seen: NDArray[np.bool_]) -> list[str]:
+    def solutions(self, policy: LocalPolicy, seen: NDArray[np.bool_]) -> list[str]:
         """Which solution each replica of a policy is, on the energies that were seen (R, 25).
 
         A local energy does not change when every spin flips. So the majority vote and its mirror
