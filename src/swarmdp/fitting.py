@@ -3,8 +3,8 @@
 import json
 import math
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, is_dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, is_dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -19,10 +19,22 @@ from swarmdp.irl.algorithm import (
     initial_reward,
     random_reward,
 )
-from swarmdp.irl.evidence import Evidence, RewardUpdate, needs_of, softness_of, start_of
+from swarmdp.irl.cloning import cloned
+from swarmdp.irl.evidence import (
+    Evidence,
+    RewardUpdate,
+    Update,
+    completed,
+    is_at_once,
+    needs_of,
+    softness_of,
+    start_of,
+)
+from swarmdp.irl.pairs import pair_counts
 from swarmdp.irl.result import Result
 from swarmdp.irl.updates import name_of, named
 from swarmdp.learning.heterogeneous import HeterogeneousLearning, paper_learning
+from swarmdp.learning.local_kernel import local_kernel
 from swarmdp.model import (
     LocalPolicy,
     Reward,
@@ -35,6 +47,7 @@ from swarmdp.streams import check_seed, derived_seed
 from swarmdp.trajectory import Trajectory
 
 LEARNING, EVALUATION, START = 1, 2, 3  # parts of a fit with random numbers of their own
+SURROUNDINGS = 5  # another; 4 are reward updates
 ENOUGH_AGENTS = 1000  # whose experience estimates the value of a policy, unless told otherwise
 
 
@@ -108,7 +121,9 @@ def fit(
         system, demo, discount=discount, estimator=estimator
     )
     expert, error = _expert(estimates, separate)
+    at_once = is_at_once(reward_update)
     own_start = start_of(reward_update) if start is None else None
+    pairs, source = _pairs(system, demo, estimator, separate, needs_of(reward_update))
     settings = {
         "estimator": estimator,
         "update": name_of(reward_update) or _described(reward_update),
@@ -116,11 +131,13 @@ def fit(
         "discount": discount,
         "preset": preset,
         "separate": separate,
-        "start": start or ("expert" if own_start is None else "own"),
+        "start": start or ("own" if own_start is not None or at_once else "expert"),
         "evaluations": evaluations,
         "steps": demo.steps,
         "truncation": expectations.truncation(discount, demo.steps),
     }
+    if source is not None:
+        settings["actions"] = source
     _check_plain(settings, settings_of(system))
     wishes = _wishes(reward_update)
     done = _done_before(resume, settings, seed, expert)
@@ -133,7 +150,16 @@ def fit(
         len(system.actions),
         seed,
         feature_matrix(system),
+        pairs=pairs,
     )
+    if pairs is not None and "expert_kernel" in needs_of(reward_update):
+        part = derived_seed(seed, SURROUNDINGS)
+        evidence = replace(
+            evidence,
+            expert_kernel=local_kernel(
+                system, cloned(system, pairs), steps=demo.steps, seed=part, threads=threads
+            ),
+        )
 
     def policy_update(reward: Reward, i: int) -> Learned:
         part = derived_seed(seed, LEARNING, i)
@@ -156,8 +182,17 @@ def fit(
 
     if done and (done[-1].margin <= tolerance).all():
         return result(done)
+    if at_once:
+        nothing = np.empty((0, *expert.shape))
+        answer = completed(
+            reward_update(replace(evidence, learned=nothing, weights=nothing)),
+            replace(evidence, learned=nothing, weights=nothing),
+        )
+        reward_update = _always(answer)
     if done:
         reward = Reward(done[-1].next_weights)
+    elif at_once and start is None:
+        reward = Reward(answer.weights)
     elif own_start is not None:
         reward = Reward(own_start(evidence))
     elif start == "random":
@@ -185,6 +220,29 @@ def fit(
             raise FitInterrupted(result(done)) from None
         raise
     return result(done)
+
+
+def _pairs(
+    system: System,
+    demo: Trajectory,
+    estimator: expectations.Estimator,
+    separate: bool,
+    needs: Sequence[str],
+) -> tuple[NDArray[np.float64] | None, str | None]:
+    """The expert's observation-action pairs (R, O, A) where they are needed; how they are known."""
+    if "pairs" not in needs and "expert_kernel" not in needs:
+        return None, None
+    counts, source = pair_counts(system, demo, estimator=estimator)
+    return (counts if separate else counts.sum(axis=0, keepdims=True)), source
+
+
+def _always(answer: Update) -> RewardUpdate:
+    """The reward update that gives this answer whatever the policies are."""
+
+    def update(evidence: Evidence) -> Update:
+        return replace(answer, margin=None, mixture=None)
+
+    return update
 
 
 def _wishes(update: RewardUpdate) -> dict[str, Any]:

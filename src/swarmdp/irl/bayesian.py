@@ -12,12 +12,13 @@ goes on from the policy of the point before, so that a density costs microsecond
 
 import warnings
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.errors import InvalidInput
+from swarmdp.errors import InvalidInput, SwarmdpWarning
 from swarmdp.irl.boltzmann import (
     LocalMDP,
     check_inverse_temperature,
@@ -26,6 +27,7 @@ from swarmdp.irl.boltzmann import (
     log_boltzmann,
     scores,
 )
+from swarmdp.irl.evidence import Evidence, Update
 from swarmdp.irl.priors import Prior, PriorName, prior_named
 from swarmdp.streams import Purpose, Streams
 
@@ -40,13 +42,12 @@ SHORTEST = 1e-6  # step towards the mode that is not worth trying
 ROUNDS = 200  # of shrinking a bracket, which by then is narrower than rounding
 
 
-class UnmixedChains(UserWarning):
-    """The chains of a posterior disagree, or gave too few independent draws."""
-
-
 @dataclass(frozen=True)
-class Sampling:
-    """How to sample a posterior."""
+class Bayesian:
+    """`update="bayesian"`: the posterior mean of the reward, with its standard deviation as error.
+
+    It knows from the expert's actions alone, in the local dynamics of the expert's swarm.
+    """
 
     prior: PriorName = "gaussian"
     scale: float = 1.0  # of the prior's weights
@@ -54,6 +55,9 @@ class Sampling:
     chains: int = 4
     draws: int = 1000  # kept of each chain
     warm_up: int = 500  # left out before them
+
+    needs: ClassVar[tuple[str, ...]] = ("pairs", "expert_kernel")
+    at_once: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         prior_named(self.prior)
@@ -64,6 +68,22 @@ class Sampling:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise InvalidInput(f"{name} must be an integer of at least {least}, got {value!r}")
+
+    def __call__(self, evidence: Evidence) -> Update:
+        """The posterior of each experiment."""
+        assert evidence.pairs is not None
+        assert evidence.expert_kernel is not None
+        mdps = [
+            LocalMDP(kernel, evidence.features, evidence.discount)
+            for kernel in evidence.expert_kernel
+        ]
+        posterior = sample_posterior(mdps, evidence.pairs, self, seed=evidence.seed_for(0))
+        posterior.warn_unless_mixed()
+        return Update(
+            posterior.mean,
+            error=posterior.deviation,
+            diagnostics={"r_hat": posterior.r_hat, "effective_draws": posterior.effective},
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +116,7 @@ class Posterior:
                 f"{self.effective.min():.0f} (at least {least} wanted). The posterior has several "
                 "modes or narrow ridges: take more draws and a longer warm_up, or a smaller "
                 "inverse_temperature or scale",
-                UnmixedChains,
+                SwarmdpWarning,
                 stacklevel=3,
             )
 
@@ -109,10 +129,10 @@ class _Target:
     incoming: Floats  # (E, O, O, A)
     counts: Floats  # (E, O, A)
     prior: Prior
-    sampling: Sampling
+    settings: Bayesian
 
     def weights(self, z: Floats) -> Floats:
-        return self.sampling.scale * self.prior.value(z)
+        return self.settings.scale * self.prior.value(z)
 
     def log_density(
         self,
@@ -127,7 +147,7 @@ class _Target:
         q = kernels.planning.optimal_q(
             self.incoming, reward, first.discount, policy, wanted, np.zeros(shape)
         )
-        log_policy = log_boltzmann(q, self.sampling.inverse_temperature)
+        log_policy = log_boltzmann(q, self.settings.inverse_temperature)
         likelihood = np.einsum("eoa,ecoa->ec", self.counts, log_policy)
         density: Floats = likelihood - 0.5 * (z * z).sum(axis=2)
         return density
@@ -144,9 +164,9 @@ class _Target:
         best, optimal = self._at(e, z, None)
         for _ in range(CLIMBS):
             q, optimal = mdp.optimal_q(self.weights(z), optimal)
-            policy = np.exp(log_boltzmann(q, self.sampling.inverse_temperature))
-            score = scores(policy, mdp.q_derivative(optimal), self.sampling.inverse_temperature)
-            slope = self.sampling.scale * self.prior.slope(z)
+            policy = np.exp(log_boltzmann(q, self.settings.inverse_temperature))
+            score = scores(policy, mdp.q_derivative(optimal), self.settings.inverse_temperature)
+            slope = self.settings.scale * self.prior.slope(z)
             precision = fisher_information(policy, score, visits) * np.outer(slope, slope)
             precision[np.diag_indices_from(precision)] += 1
             gradient = slope * np.einsum("oa,oad->d", counts - visits[:, None] * policy, score) - z
@@ -169,14 +189,14 @@ class _Target:
         self, e: int, z: Floats, near: NDArray[np.int64] | None
     ) -> tuple[float, NDArray[np.int64]]:
         q, optimal = self.mdps[e].optimal_q(self.weights(z), near)
-        log_policy = log_boltzmann(q, self.sampling.inverse_temperature)
+        log_policy = log_boltzmann(q, self.settings.inverse_temperature)
         return float((self.counts[e] * log_policy).sum() - 0.5 * z @ z), optimal
 
 
 def sample_posterior(
     mdps: list[LocalMDP],
     counts: Floats,
-    sampling: Sampling,
+    settings: Bayesian,
     *,
     seed: int,
     numbers: NDArray[np.int64] | None = None,
@@ -194,8 +214,8 @@ def sample_posterior(
         mdps,
         np.concatenate([mdp.incoming() for mdp in mdps]),
         np.asarray(counts, np.float64),
-        prior_named(sampling.prior),
-        sampling,
+        prior_named(settings.prior),
+        settings,
     )
     numbers = np.arange(len(mdps)) if numbers is None else numbers
     weights = _walk(target, seed, numbers)
@@ -204,8 +224,8 @@ def sample_posterior(
 
 def _walk(target: _Target, seed: int, numbers: NDArray[np.int64]) -> Floats:
     """All chains of all problems, step by step side by side: draws (E, chains, draws, d)."""
-    sampling = target.sampling
-    problems, chains = len(target.mdps), sampling.chains
+    settings = target.settings
+    problems, chains = len(target.mdps), settings.chains
     size = target.mdps[0].features.shape[1]
     runs = (numbers[:, None] * chains + np.arange(chains)).ravel()
     streams = Streams.of(seed, runs, 2 * size + FREEDOM)
@@ -226,8 +246,8 @@ def _walk(target: _Target, seed: int, numbers: NDArray[np.int64]) -> Floats:
     x = np.stack([np.linalg.solve(r, own.T).T for r, own in zip(root, start, strict=True)])
     policy = np.zeros((problems, chains, target.mdps[0].observations), np.int64)
     level = target.log_density(point(x), policy) - log_student(x)
-    draws = np.empty((problems, chains, sampling.draws, size))
-    for step in range(sampling.warm_up + sampling.draws):
+    draws = np.empty((problems, chains, settings.draws, size))
+    for step in range(settings.warm_up + settings.draws):
         rng = streams.at(step + 1, Purpose.POSTERIOR)
         normal = rng.normal().reshape(shape)
         # A Student variable is a normal one of random width; given x, this is that width.
@@ -250,8 +270,8 @@ def _walk(target: _Target, seed: int, numbers: NDArray[np.int64]) -> Floats:
             low = np.where(angle < 0, angle, low)
             high = np.where(angle < 0, high, angle)
             angle = low + (high - low) * rng.uniform().reshape(shape)[..., 0]
-        if step >= sampling.warm_up:
-            draws[:, :, step - sampling.warm_up] = target.weights(point(x))
+        if step >= settings.warm_up:
+            draws[:, :, step - settings.warm_up] = target.weights(point(x))
     return draws
 
 

@@ -8,13 +8,13 @@ leaves weights at zero of which the pairs say nothing.
 """
 
 import warnings
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.errors import InvalidInput
+from swarmdp.errors import InvalidInput, SwarmdpWarning
 from swarmdp.irl.boltzmann import (
     LocalMDP,
     check_inverse_temperature,
@@ -23,6 +23,7 @@ from swarmdp.irl.boltzmann import (
     log_boltzmann,
     scores,
 )
+from swarmdp.irl.evidence import Evidence, Update
 
 Floats = NDArray[np.float64]
 Direction = Literal["natural", "rprop"]
@@ -33,8 +34,49 @@ SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring (Armi
 LARGEST_WEIGHT = 1e4  # times the inverse temperature: weights beyond it have run away
 
 
-class DivergingWeights(UserWarning):
-    """The weights ran away: no finite reward fits the demo best."""
+@dataclass(frozen=True)
+class PolicyMatching:
+    """`update="policy_matching"`: the reward whose Boltzmann policy is the observed one.
+
+    It knows from the expert's actions alone, in the local dynamics of the expert's swarm.
+    """
+
+    inverse_temperature: float = 1.0  # beta; what matters is its product with the weights
+    penalty: float = 1e-4  # c
+    direction: Direction = "rprop"
+    iterations: int = 500
+    tolerance: float = 1e-7
+
+    needs: ClassVar[tuple[str, ...]] = ("pairs", "expert_kernel")
+    at_once: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_inverse_temperature(self.inverse_temperature)
+        check_matching(self.penalty, self.direction, self.iterations, self.tolerance)
+
+    def __call__(self, evidence: Evidence) -> Update:
+        """The match of each experiment, looked for from the expert's feature expectations."""
+        assert evidence.pairs is not None
+        assert evidence.expert_kernel is not None
+        starts = evidence.expert / np.linalg.norm(evidence.expert, axis=1, keepdims=True)
+        found = [
+            match_policy(
+                LocalMDP(kernel, evidence.features, evidence.discount),
+                counts,
+                start=start,
+                **asdict(self),
+            )
+            for kernel, counts, start in zip(
+                evidence.expert_kernel, evidence.pairs, starts, strict=True
+            )
+        ]
+        return Update(
+            np.stack([match.weights for match in found]),
+            diagnostics={
+                "loss": np.array([match.loss for match in found]),
+                "converged": np.array([float(match.converged) for match in found]),
+            },
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,9 +143,9 @@ def match_policy(
     *,
     inverse_temperature: float = 1.0,
     penalty: float = 1e-4,
-    direction: Direction = "natural",
+    direction: Direction = "rprop",
     start: Floats | None = None,
-    iterations: int = 200,
+    iterations: int = 500,
     tolerance: float = 1e-7,
 ) -> Match:
     """The weights whose Boltzmann policy is nearest to the observed pairs counts[o, a].
@@ -132,7 +174,7 @@ def match_policy(
             f"policy matching: the weights have grown to {np.abs(best.weights).max():.3g} and would "
             "grow on, because the demo's actions are deterministic: give a larger penalty than "
             f"{penalty:g}",
-            DivergingWeights,
+            SwarmdpWarning,
             stacklevel=2,
         )
     return Match(best.weights, best.policy, best.loss, steps, converged)

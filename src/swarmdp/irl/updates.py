@@ -4,11 +4,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from swarmdp.errors import InvalidInput
+from swarmdp.irl.bayesian import Bayesian
 from swarmdp.irl.evidence import RewardUpdate
 from swarmdp.irl.max_margin import MaxMargin
+from swarmdp.irl.policy_matching import PolicyMatching
 
 UPDATES: Mapping[str, Callable[[], RewardUpdate]] = {
     "max_margin": MaxMargin,
+    "policy_matching": PolicyMatching,
+    "bayesian": Bayesian,
 }
 
 
