@@ -11,6 +11,7 @@ goes on from the policy of the point before, so that a density costs microsecond
 """
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -30,6 +31,7 @@ from swarmdp.irl.boltzmann import (
 from swarmdp.irl.evidence import Evidence, Update
 from swarmdp.irl.priors import Prior, PriorName, prior_named
 from swarmdp.streams import Purpose, Streams
+from swarmdp.threads import over_chunks, thread_count
 
 Floats = NDArray[np.float64]
 
@@ -39,6 +41,7 @@ ENOUGH = 100  # effective draws wanted of each chain
 CLIMBS = 100  # steps towards the mode, at most
 SHRINK = 0.5
 SHORTEST = 1e-6  # step towards the mode that is not worth trying
+AT_A_TIME = 16  # problems, step by step side by side
 ROUNDS = 200  # of shrinking a bracket, which by then is narrower than rounding
 
 
@@ -200,29 +203,38 @@ def sample_posterior(
     *,
     seed: int,
     numbers: NDArray[np.int64] | None = None,
+    threads: int | None = None,
 ) -> Posterior:
     """Sample the posterior of the weights of E problems of one shape, from their pairs (E, O, A).
 
     The chains of problem e draw the random numbers of number numbers[e] (e by default), so that a
     problem's draws do not depend on what it is sampled together with. They start from the prior.
     """
-    for mdp, own in zip(mdps, counts, strict=True):
-        check_pairs(mdp, own)
+    for mdp, pairs in zip(mdps, counts, strict=True):
+        check_pairs(mdp, pairs)
         if mdp.features.shape != mdps[0].features.shape or mdp.discount != mdps[0].discount:
             raise InvalidInput("problems that are sampled together must have one shape")
-    target = _Target(
-        mdps,
-        np.concatenate([mdp.incoming() for mdp in mdps]),
-        np.asarray(counts, np.float64),
-        prior_named(settings.prior),
-        settings,
-    )
-    numbers = np.arange(len(mdps)) if numbers is None else numbers
-    weights = _walk(target, seed, numbers)
+    own = np.arange(len(mdps)) if numbers is None else numbers
+    shape = len(mdps), settings.chains, settings.draws, mdps[0].features.shape[1]
+    weights = np.empty(shape)
+
+    def work(begin: int, end: int, check: Callable[[], None]) -> None:
+        target = _Target(
+            mdps[begin:end],
+            np.concatenate([mdp.incoming() for mdp in mdps[begin:end]]),
+            np.asarray(counts[begin:end], np.float64),
+            prior_named(settings.prior),
+            settings,
+        )
+        weights[begin:end] = _walk(target, seed, own[begin:end], check)
+
+    over_chunks(len(mdps), AT_A_TIME, thread_count(threads), work)
     return Posterior(weights, *diagnose(weights))
 
 
-def _walk(target: _Target, seed: int, numbers: NDArray[np.int64]) -> Floats:
+def _walk(
+    target: _Target, seed: int, numbers: NDArray[np.int64], check: Callable[[], None]
+) -> Floats:
     """All chains of all problems, step by step side by side: draws (E, chains, draws, d)."""
     settings = target.settings
     problems, chains = len(target.mdps), settings.chains
@@ -248,6 +260,7 @@ def _walk(target: _Target, seed: int, numbers: NDArray[np.int64]) -> Floats:
     level = target.log_density(point(x), policy) - log_student(x)
     draws = np.empty((problems, chains, settings.draws, size))
     for step in range(settings.warm_up + settings.draws):
+        check()
         rng = streams.at(step + 1, Purpose.POSTERIOR)
         normal = rng.normal().reshape(shape)
         # A Student variable is a normal one of random width; given x, this is that width.

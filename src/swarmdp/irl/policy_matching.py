@@ -31,7 +31,9 @@ Direction = Literal["natural", "rprop"]
 GROW, SHRINK = 1.2, 0.5  # of Rprop's steps, as its authors recommend
 FIRST_STEP, LARGEST_STEP, SMALLEST_STEP = 0.1, 10.0, 1e-9
 SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring (Armijo)
-LARGEST_WEIGHT = 1e4  # times the inverse temperature: weights beyond it have run away
+ROUNDING = 1e-10  # of the metric, relative to its trace
+NEGLIGIBLE = 1e-7  # relative decrease of J in a step along the natural gradient
+CERTAIN = 1e-3  # a probability this near to one is on its way to it
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class PolicyMatching:
     """
 
     inverse_temperature: float = 1.0  # beta; what matters is its product with the weights
-    penalty: float = 1e-4  # c
+    penalty: float = 1e-3  # c
     direction: Direction = "rprop"
     iterations: int = 500
     tolerance: float = 1e-7
@@ -125,8 +127,9 @@ class _Objective:
     def natural(self, point: _Point) -> Floats:
         """The steepest descent where distance is that of policies (Amari's natural gradient)."""
         metric = fisher_information(point.policy, point.score, self.weight)
-        metric[np.diag_indices_from(metric)] += self.penalty
-        return -np.linalg.lstsq(metric, point.gradient, rcond=1e-10)[0]
+        # Directions in which the policy does not change get a length of their own.
+        metric[np.diag_indices_from(metric)] += self.penalty + ROUNDING * metric.trace() + 1e-300
+        return -np.linalg.solve(metric, point.gradient)
 
 
 def policy_derivative(mdp: LocalMDP, weights: Floats, inverse_temperature: float = 1.0) -> Floats:
@@ -142,7 +145,7 @@ def match_policy(
     counts: Floats,
     *,
     inverse_temperature: float = 1.0,
-    penalty: float = 1e-4,
+    penalty: float = 1e-3,
     direction: Direction = "rprop",
     start: Floats | None = None,
     iterations: int = 500,
@@ -169,11 +172,11 @@ def match_policy(
     first = np.zeros(mdp.features.shape[1]) if start is None else np.asarray(start, float)
     search = _natural_search if direction == "natural" else _rprop_search
     best, steps, converged = search(objective, objective.at(first, None), iterations, tolerance)
-    if np.abs(best.weights).max() * inverse_temperature > LARGEST_WEIGHT:
+    if not penalty and ((objective.observed == 1) & (best.policy > 1 - CERTAIN)).any():
         warnings.warn(
-            f"policy matching: the weights have grown to {np.abs(best.weights).max():.3g} and would "
-            "grow on, because the demo's actions are deterministic: give a larger penalty than "
-            f"{penalty:g}",
+            "policy matching: the weights diverge, because the demo's actions are deterministic "
+            "and every larger reward fits them better; only the tolerance has stopped them "
+            f"at {np.abs(best.weights).max():.3g}. Give a penalty above zero, such as 1e-3",
             SwarmdpWarning,
             stacklevel=2,
         )
@@ -210,7 +213,9 @@ def _natural_search(
             length *= SHRINK
             if length < SMALLEST_STEP:
                 return point, steps, True
-        point = following
+        gain, point = point.loss - following.loss, following
+        if gain <= NEGLIGIBLE * point.loss:
+            return point, steps + 1, True
     return point, iterations, False
 
 
