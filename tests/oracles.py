@@ -1,5 +1,6 @@
 """The kernels once more, in plain NumPy and Python, as slowly and as plainly as possible."""
 
+import itertools
 import math
 from typing import Any
 
@@ -100,3 +101,15 @@ def angle_index(angles: Floats, bins: int) -> NDArray[np.int64]:
     gap = np.abs(np.angle(np.exp(1j * (angles[..., None] - centres))))
     nearest: NDArray[np.int64] = gap.argmin(axis=-1)
     return nearest
+
+
+def optimal_q(transitions: Floats, rewards: Floats, discount: float) -> Floats:
+    """Q* (..., O, A) of rewards (..., O), by trying every deterministic policy."""
+    observations, actions, _ = transitions.shape
+    best = np.full(rewards.shape, -np.inf)
+    for table in itertools.product(range(actions), repeat=observations):
+        followed = transitions[np.arange(observations), list(table)]
+        inverse = np.linalg.inv(np.eye(observations) - discount * followed)
+        best = np.maximum(best, rewards @ inverse.T)
+    q: Floats = rewards[..., None] + discount * np.einsum("oak,...k->...oa", transitions, best)
+    return q

@@ -49,7 +49,9 @@ class System(Protocol):
 
     Optional, for systems that have them: `fields`, a dictionary of `Field` that describes the
     state's arrays, `action_units`, the unit of the actions, `check_state`, which refuses recorded
-    states that are not the system's, and `arrange` (see `Arranging`).
+    states that are not the system's, `arrange` (see `Arranging`), and `inferred_actions(before,
+    after)`, the physical actions (runs, agents) that led from one state to the next, for demos
+    that did not record them.
     """
 
     @property

@@ -27,6 +27,7 @@ class Purpose(IntEnum):
     POLICY = 2
     EXPLORATION = 3
     MIXTURE = 4
+    POSTERIOR = 5
 
 
 def check_seed(seed: int) -> int:

@@ -15,7 +15,7 @@ from swarmdp.errors import InvalidInput, SolverError
 from swarmdp.streams import derived_seed
 
 UPDATING = 4  # the part of a fit whose random numbers belong to reward updates
-NEEDS = ("pairs", "kernel")
+NEEDS = ("pairs", "kernel", "expert_kernel")
 LARGEST = 1e9  # a weight beyond this has lost all sense of the others
 
 
@@ -39,6 +39,8 @@ class Evidence:
     pairs: NDArray[np.float64] | None = None  # (R, O, A): the expert's actions, where asked for
     kernel: NDArray[np.float64] | None = None  # (R, O, A, O): P(o' | o, a) as the newest policy
     # update found it, where asked for
+    expert_kernel: NDArray[np.float64] | None = None  # (R, O, A, O): P(o' | o, a) in the expert's
+    # own swarm, where asked for
 
     @property
     def policies(self) -> int:
@@ -96,7 +98,12 @@ class RewardUpdate(Protocol):
     """A way to update the reward; all attributes are optional.
 
     - `needs`, a tuple of what it wants beside feature expectations: "pairs", how often the expert
-      took which action in which observation; "kernel", the local dynamics P(o' | o, a).
+      took which action in which observation; "kernel", the local dynamics P(o' | o, a) among
+      agents that follow the newest policy; "expert_kernel", those among agents that do as the
+      expert does (needs its actions too).
+    - `at_once`, true for an update whose answer does not depend on the policies: it is asked once,
+      before the first policy update (evidence of no policies), and its answer is the reward of all
+      iterations. These are then so many attempts at the policy, of which the nearest is chosen.
     - `softness`, a number above zero: its policies are Boltzmann's, with the probability of an
       action proportional to exp(Q / softness), and optimal for the reward plus softness times the
       entropy of the actions. (Temperature is another thing here: the share of exploring agents.)
@@ -116,6 +123,11 @@ def needs_of(update: RewardUpdate) -> Sequence[str]:
             f"an update's needs must be a tuple of {', '.join(NEEDS)}, got {needs!r}"
         )
     return needs
+
+
+def is_at_once(update: RewardUpdate) -> bool:
+    """Whether an update's answer does not depend on the policies."""
+    return bool(getattr(update, "at_once", False))
 
 
 def softness_of(update: RewardUpdate) -> float:
@@ -139,14 +151,17 @@ def completed(update: Update, evidence: Evidence) -> Update:
         raise InvalidInput(
             f"a reward update must return swarmdp.Update(weights), got {type(update).__name__}"
         )
+    replicas, policies = len(evidence.expert), evidence.policies
     distance = evidence.distance
-    nearest = np.eye(evidence.policies)[distance.argmin(axis=0)]
+    if policies:
+        nearest = np.eye(policies)[distance.argmin(axis=0)]
+    else:
+        distance, nearest = np.full((1, replicas), np.inf), np.empty((replicas, 0))
     done = replace(
         update,
         margin=distance[-1] if update.margin is None else update.margin,
         mixture=nearest if update.mixture is None else update.mixture,
     )
-    replicas, policies = nearest.shape
     shape = evidence.expert.shape
     for name, wanted in (
         ("weights", shape),

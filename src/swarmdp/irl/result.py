@@ -137,13 +137,17 @@ class Result:
     def reward_error(self) -> NDArray[np.float64] | None:
         """The uncertainty of the reward (R, d), for reward updates that know it.
 
-        It is NaN where the reward is the first one, which no update made.
+        It is NaN where the reward is a first one that no update made.
         """
         errors = [iteration.error for iteration in self.iterations]
         if all(error is None for error in errors):
             return None
         unknown = np.full_like(self.expert, np.nan)
-        before = np.stack([unknown, *(unknown if e is None else e for e in errors)])
+        known = [unknown if error is None else error for error in errors]
+        first = self.iterations[0]
+        # An update that answers at once has made the first reward as well.
+        own = (first.weights == first.next_weights).all(axis=1, keepdims=True)
+        before = np.stack([np.where(own, known[0], unknown), *known])
         return before[self.chosen, np.arange(self.replicas)]
 
     @property

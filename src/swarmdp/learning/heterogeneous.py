@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,7 +102,7 @@ class HeterogeneousLearning:
         null = null_action(system)
         policy = greedy(q.values, null)
         seen = np.zeros(rewards.shape, np.bool_)
-        state, streams = _start(system, streams)
+        state, streams = start_swarms(system, streams)
         observations = classes(system, system.observe(state))
         place = _place_in_line(streams) if self.exploration == "fixed" else np.empty(0)
         for i in range(self.iterations):
@@ -211,7 +211,7 @@ class HeterogeneousLearning:
             if local is not None and snapshot.kernel is not None:
                 local[begin:end] = snapshot.kernel()
 
-        chunk = max(1, CHUNK_BYTES // (swarms * _swarm_bytes(system, seed)))
+        chunk = max(1, CHUNK_BYTES // (swarms * swarm_bytes(system, seed)))
         over_chunks(replicas, chunk, thread_count(threads), learn)
         policy = (
             SoftPolicy(boltzmann(q, softness, seen, null_action(system)))
@@ -257,14 +257,15 @@ def _place_in_line(streams: Streams) -> NDArray[np.float64]:
     return place
 
 
-def _swarm_bytes(system: System, seed: int) -> int:
+def swarm_bytes(system: System, seed: int) -> int:
     """The memory of a swarm that changes from step to step: its state, chances and choices."""
     state = system.initial(Streams.of(seed, [0], system.n_agents).at(0, Purpose.INITIAL))
     changing = (a.nbytes for name, a in state.items() if not field_of(system, name).constant)
     return sum(changing) + 16 * system.n_agents
 
 
-def _start(system: System, streams: Streams) -> tuple[dict[str, NDArray[Any]], Streams]:
+def start_swarms(system: System, streams: Streams) -> tuple[State, Streams]:
+    """Initial states, the agents in the order that the system prefers, and their streams."""
     state = system.initial(streams.at(0, Purpose.INITIAL))
     if isinstance(system, Arranging) and (better := system.arrange(state, 0)) is not None:
         state, order = better

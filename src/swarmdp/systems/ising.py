@@ -113,6 +113,11 @@ class Ising:
         sign = np.int8(1) - np.int8(2) * actions.view(np.int8)
         return {"site": state["site"], "spin": state["spin"] * sign}
 
+    def inferred_actions(self, before: State, after: State) -> NDArray[np.bool_]:
+        """Which spins (runs, agents) flipped from one state to the next."""
+        flipped: NDArray[np.bool_] = before["spin"] != after["spin"]
+        return flipped
+
     def check_state(self, state: State) -> None:
         """Refuse states of other origin that are not this system's."""
         if not np.isin(state["spin"], (-1, 1)).all():
