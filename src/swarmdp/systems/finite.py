@@ -150,20 +150,20 @@ class FiniteMDP:
         if steps is None:
             back = self.under(probabilities).T.tocsr()
             return np.maximum(_solve(back, self.start, discount, None), 0.0)
-        each = probabilities if probabilities.ndim == 3 else None
-        same = None if each is not None else self.under(probabilities).T.tocsr()
+        same = self.under(probabilities).T if probabilities.ndim == 2 else None
         now: NDArray[np.float64] = self.start
         total: NDArray[np.float64] = now.copy()
         for step in range(steps):
-            back = same if each is None else self.under(each[step]).T
+            back: Any = self.under(probabilities[step]).T if same is None else same
             now = discount * (back @ now)
             total += now
         return total
 
     def dense(self) -> NDArray[np.float64]:
         """The transitions as an array (S, A, S)."""
-        array: NDArray[np.float64] = self.chain.toarray()
-        return array.reshape(self.n_states, self.n_actions, self.n_states)
+        shape = self.n_states, self.n_actions, self.n_states
+        array: NDArray[np.float64] = self.chain.toarray().reshape(shape)
+        return array
 
     @cached_property
     def _cumulative(self) -> NDArray[np.float64]:
