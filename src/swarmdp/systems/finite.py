@@ -148,8 +148,8 @@ class FiniteMDP:
         S, A), and the discount may be 1.
         """
         if steps is None:
-            back = self.under(probabilities).T.tocsr()
-            return np.maximum(_solve(back, self.start, discount, None), 0.0)
+            backward = self.under(probabilities).T.tocsr()
+            return np.maximum(_solve(backward, self.start, discount, None), 0.0)
         same = self.under(probabilities).T if probabilities.ndim == 2 else None
         now: NDArray[np.float64] = self.start
         total: NDArray[np.float64] = now.copy()
@@ -168,7 +168,7 @@ class FiniteMDP:
     @cached_property
     def _cumulative(self) -> NDArray[np.float64]:
         """The sums of probabilities within each row."""
-        sums = np.empty_like(self.chain.data)
+        sums: NDArray[np.float64] = np.empty_like(self.chain.data)
         for begin, end in itertools.pairwise(self.chain.indptr):
             np.cumsum(self.chain.data[begin:end], out=sums[begin:end])
         return sums
