@@ -1,5 +1,6 @@
 """The kernels once more, in plain NumPy and Python, as slowly and as plainly as possible."""
 
+import itertools
 import math
 from typing import Any
 
@@ -127,3 +128,15 @@ def coupled_coefficient(spread: float, intervals: int, turns: int = 8, points: i
         chance += (below[1:] - below[:-1]).mean(axis=1)
     positive = chance[chance > 0]
     return float(1 + (positive * np.log(positive)).sum() / math.log(intervals))
+
+
+def optimal_q(transitions: Floats, rewards: Floats, discount: float) -> Floats:
+    """Q* (..., O, A) of rewards (..., O), by trying every deterministic policy."""
+    observations, actions, _ = transitions.shape
+    best = np.full(rewards.shape, -np.inf)
+    for table in itertools.product(range(actions), repeat=observations):
+        followed = transitions[np.arange(observations), list(table)]
+        inverse = np.linalg.inv(np.eye(observations) - discount * followed)
+        best = np.maximum(best, rewards @ inverse.T)
+    q: Floats = rewards[..., None] + discount * np.einsum("oak,...k->...oa", transitions, best)
+    return q

@@ -9,7 +9,8 @@ import pytest
 import swarmdp
 from swarmdp import FileError, HeterogeneousLearning, InvalidInput, Result
 from swarmdp.fitting import FitInterrupted, Progress
-from swarmdp.irl.algorithm import Update, generic_irl, random_reward
+from swarmdp.irl.algorithm import generic_irl, random_reward
+from swarmdp.irl.evidence import Evidence
 from swarmdp.model import Policy, Reward
 
 SMALL = swarmdp.Vicsek(n_agents=40)
@@ -252,24 +253,20 @@ def test_iterations_after_an_experiment_is_finished_do_not_count() -> None:
         def __init__(self, reward: Reward) -> None:
             self.policy = Policy(np.zeros((2, 3), int))
             self.seen = np.ones((2, 3), bool)
+            self.kernel = None
 
     expert = np.array([[1.0, 0.0, 0.0], [0.0, 5.0, 0.0]])
     estimates = iter([np.array([[1.0, 0, 0], [0, 1.0, 0]]), np.array([[9.0, 0, 0], [0, 0.5, 0]])])
 
-    def update(expert: np.ndarray, learned: np.ndarray) -> Update:
-        from swarmdp.irl.algorithm import max_margin_update
-
-        return max_margin_update(expert, learned)
-
+    none = np.empty((0, 2, 3))
     done = list(
         generic_irl(
-            expert,
+            Evidence(expert, none, none, 0.9, 3, 2, seed=0),
             Reward(expert),
             policy_update=lambda reward, i: Learned(reward),
             value_estimation=lambda policy, i: next(estimates),
-            reward_update=update,
+            reward_update=swarmdp.MaxMargin(),
             iterations=2,
-            before=[],
         )
     )
     np.testing.assert_array_equal(done[0].margin > 0, [False, True])

@@ -23,3 +23,7 @@ class SolverError(SwarmdpError, RuntimeError):
 
 class ClusterError(SwarmdpError, RuntimeError):
     """A cluster that cannot be reached or did not do its work."""
+
+
+class SwarmdpWarning(UserWarning):
+    """Something that is allowed but probably not meant; the message names cause and remedy."""

@@ -1,10 +1,9 @@
 """`swarmdp.fit`: Algorithm 1 with Algorithm 2 inside, from a demo to a reward and a policy."""
 
 import json
-import math
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, dataclass, is_dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -15,23 +14,42 @@ from swarmdp.irl import expectations
 from swarmdp.irl.algorithm import (
     Iteration,
     Learned,
-    RewardUpdate,
     generic_irl,
     initial_reward,
-    max_margin_update,
     random_reward,
 )
+from swarmdp.irl.cloning import cloned
+from swarmdp.irl.evidence import (
+    Evidence,
+    RewardUpdate,
+    Update,
+    completed,
+    is_at_once,
+    needs_of,
+    softness_of,
+    start_of,
+)
+from swarmdp.irl.expert import Demo, Expert, expert_of
 from swarmdp.irl.result import Result
+from swarmdp.irl.updates import name_of, named
 from swarmdp.learning.heterogeneous import HeterogeneousLearning, paper_learning
-from swarmdp.model import Policy, Reward, System, settings_of
+from swarmdp.learning.local_kernel import local_kernel
+from swarmdp.learning.planning import Planning, kernel_of
+from swarmdp.model import (
+    LocalPolicy,
+    Reward,
+    System,
+    feature_matrix,
+    settings_of,
+)
 from swarmdp.simulation import check_discount
 from swarmdp.streams import check_seed, derived_seed
-from swarmdp.trajectory import Trajectory
+from swarmdp.systems.finite import exact_model
 
 LEARNING, EVALUATION, START = 1, 2, 3  # parts of a fit with random numbers of their own
+SURROUNDINGS = 5  # another; 4 are reward updates
 ENOUGH_AGENTS = 1000  # whose experience estimates the value of a policy, unless told otherwise
-
-UPDATES: Mapping[str, RewardUpdate] = {"max_margin": max_margin_update}
+SHORT_TAIL = 1e-4  # share of a discounted sum that is left out where no demo says how much
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,17 +72,17 @@ class FitInterrupted(KeyboardInterrupt):
 
 def fit(
     system: System,
-    demo: Trajectory,
+    demo: Demo,
     *,
     seed: int,
     estimator: expectations.Estimator = "swarm",
-    update: str = "max_margin",
-    learner: HeterogeneousLearning | None = None,
+    update: str | RewardUpdate = "max_margin",
+    learner: Callable[..., Learned] | None = None,
     iterations: int = 20,
     discount: float = 0.9,
     preset: Literal["paper"] | None = None,
     separate: bool = False,
-    start: Literal["expert", "random"] = "expert",
+    start: Literal["expert", "random"] | None = None,
     evaluations: int | None = None,
     tolerance: float = 1e-6,
     threads: int | None = None,
@@ -74,117 +92,131 @@ def fit(
 ) -> Result:
     """Learn the local reward behind a demo, and a local policy that reproduces it.
 
-    The demo needs no actions. Its runs are pooled into one estimate of the expert's feature
-    expectations; with `separate=True` each run is an independent experiment, all done as one batch
-    whose results carry a leading axis of experiments.
+    The demo needs no actions, unless the reward update does. Its runs are pooled into one estimate
+    of the expert's feature expectations; with `separate=True` each run is an independent
+    experiment, all done as one batch whose results carry a leading axis of experiments. Feature
+    expectations (d,) or (runs, d) will do in place of a demo, for updates that need no more.
 
-    `estimator` is the paper's: from the whole "swarm", or from a "single" agent. `learner` is the
-    policy update, the most reliable one by default; `preset="paper"` follows the paper to the
-    letter instead. `start` is the first reward: what the "expert" does often, or "random".
+    `estimator` is the paper's: from the whole "swarm", or from a "single" agent. `update` is the
+    reward update: a name (see docs/updates.md), or your own function from `swarmdp.Evidence` to
+    `swarmdp.Update`. `learner` is the policy update, the most reliable one by default;
+    `preset="paper"` follows the paper to the letter instead. `start` is the first reward: what the
+    "expert" does often (unless the update has a start of its own), or "random".
     `evaluations` is the number of roll-outs that estimate a policy's value (about 1000 agents by
-    default, one roll-out in the paper). An experiment ends early when its margin falls to
-    `tolerance`. `resume` goes on with an earlier result, to the same bits as one long fit;
-    `checkpoint` is a folder in which the result so far is saved after every iteration.
+    default, one roll-out in the paper). For a FiniteMDP or Gridworld the default policy update is
+    exact planning, and values are exact as well, unless `evaluations` are asked for. An experiment
+    ends early when its margin falls to `tolerance`. `resume` goes on with an earlier result, to the
+    same bits as one long fit; `checkpoint` is a folder in which the result so far is saved after
+    every iteration.
     """
     check_seed(seed)
-    _check_choices(update, preset, start, iterations, evaluations, learner)
+    reward_update = named(update)
+    _check_choices(preset, start, iterations, evaluations, learner)
     expectations.check_estimator(estimator)
     check_discount(discount)
-    expectations.check_demo(system, demo, discount, settings_of(system))
+    finite, needs = exact_model(system) is not None, needs_of(reward_update)
+    expert = expert_of(
+        system, demo, discount=discount, estimator=estimator, needs=needs, separate=separate
+    )
     if preset == "paper":
         learner, evaluations = paper_learning(), 1
-    learner = learner or HeterogeneousLearning()
-    if evaluations is None:
+    learner = learner or (Planning() if finite else HeterogeneousLearning())
+    if evaluations is None and not finite:
         evaluations = 1 if estimator == "single" else -(-ENOUGH_AGENTS // system.n_agents)
+    steps = expert.steps
+    if steps is None and evaluations is not None:
+        steps = expectations.steps_for(discount, SHORT_TAIL)
 
-    estimates = expectations.feature_expectations(
-        system, demo, discount=discount, estimator=estimator
-    )
-    expert, error = _expert(estimates, separate)
+    at_once = is_at_once(reward_update)
+    own_start = start_of(reward_update) if start is None else None
     settings = {
         "estimator": estimator,
-        "update": update,
+        "update": name_of(reward_update) or _described(reward_update),
         "learner": _described(learner),
         "discount": discount,
         "preset": preset,
         "separate": separate,
-        "start": start,
+        "start": start or ("own" if own_start is not None or at_once else "expert"),
         "evaluations": evaluations,
-        "steps": demo.steps,
-        "truncation": expectations.truncation(discount, demo.steps),
+        "steps": steps,
+        "truncation": 0.0 if steps is None else expectations.truncation(discount, steps),
     }
-
-    try:
-        json.dumps([settings, settings_of(system)])
-    except TypeError as reason:
-        raise InvalidInput(
-            f"the settings of the learner and the system must be plain data ({reason}), so "
-            "that the result can be saved"
-        ) from None
+    if expert.actions is not None:
+        settings["actions"] = expert.actions
+    _check_plain(settings, settings_of(system))
+    wishes = _wishes(reward_update)
+    done = _done_before(resume, settings, seed, expert.mu)
+    nothing = np.empty((0, *expert.mu.shape))
+    evidence = Evidence(
+        expert.mu,
+        nothing,
+        nothing,
+        discount,
+        system.features.size,
+        len(system.actions),
+        seed,
+        feature_matrix(system),
+        exact=evaluations is None and isinstance(learner, Planning),
+        pairs=expert.pairs,
+    )
+    if "expert_kernel" in needs:
+        part = derived_seed(seed, SURROUNDINGS)
+        kernel = _expert_kernel(system, expert, part, threads)
+        evidence = replace(evidence, expert_kernel=kernel)
 
     def policy_update(reward: Reward, i: int) -> Learned:
         part = derived_seed(seed, LEARNING, i)
-        return learner(system, reward, discount=discount, seed=part, threads=threads)
+        return learner(system, reward, discount=discount, seed=part, threads=threads, **wishes)
 
-    def value_estimation(policy: Policy, i: int) -> NDArray[np.float64]:
+    def value_estimation(policy: LocalPolicy, i: int) -> NDArray[np.float64]:
+        if evaluations is None:
+            return expectations.exact_expectations(system, policy, discount=discount, steps=steps)
+        assert steps is not None
         return expectations.simulated_expectations(
             system,
             policy,
             discount=discount,
             estimator=estimator,
-            steps=demo.steps,
+            steps=steps,
             runs=evaluations,
             seed=derived_seed(seed, EVALUATION, i),
             threads=threads,
         )
 
     def result(done: list[Iteration]) -> Result:
-        features: Any = system.features
-        angle = getattr(features, "units", "1") == "rad"
-        values = np.asarray(getattr(features, "values", np.arange(features.size)), float)
-        found = Result(
-            tuple(done),
-            expert,
-            error,
-            np.degrees(values) if angle else values,
-            getattr(features, "name", "observation"),
-            "degrees" if angle else getattr(features, "units", "1"),
-            tolerance,
-            type(system).__name__,
-            settings_of(system),
-            settings,
-            seed,
-        )
-        name = getattr(system, "solutions", None)
-        if name is None:
-            return found
-        names = tuple(name(found.policy, expert > 0))
-        return Result(**{**vars(found), "solutions": names})
+        return _result(done, system, expert, tolerance, settings, seed)
 
-    done = _done_before(resume, settings, seed, expert)
     if done and (done[-1].margin <= tolerance).all():
         return result(done)
+    if at_once:
+        answer = completed(reward_update(evidence), evidence)
+        reward_update = _always(answer)
     if done:
         reward = Reward(done[-1].next_weights)
-    elif start == "expert":
-        reward = initial_reward(expert)
+    elif at_once and start is None:
+        reward = Reward(answer.weights)
+    elif own_start is not None:
+        reward = Reward(own_start(evidence))
+    elif start == "random":
+        reward = random_reward(derived_seed(seed, START), expert.mu.shape)
     else:
-        reward = random_reward(derived_seed(seed, START), expert.shape)
+        reward = initial_reward(expert.mu)
+    for iteration in done:
+        evidence = evidence.after(iteration.weights, iteration.mu, None)
     try:
         for iteration in generic_irl(
-            expert,
+            evidence,
             reward,
             policy_update=policy_update,
             value_estimation=value_estimation,
-            reward_update=UPDATES[update],
+            reward_update=reward_update,
             iterations=iterations,
-            before=list(done),
         ):
             done.append(iteration)
             if checkpoint is not None:
                 result(done).save(checkpoint)
             if progress is not None:
-                progress(_progress(done, expert, iterations))
+                progress(_progress(done, expert.mu, iterations))
             if (iteration.margin <= tolerance).all():
                 break
     except KeyboardInterrupt:
@@ -194,16 +226,69 @@ def fit(
     return result(done)
 
 
-def _expert(
-    estimates: NDArray[np.float64], separate: bool
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The expert's feature expectations of each experiment, and their standard errors."""
-    if separate:
-        return estimates, np.full_like(estimates, math.nan)
-    mean = estimates.mean(axis=0, keepdims=True)
-    if len(estimates) == 1:
-        return mean, np.full_like(mean, math.nan)
-    return mean, expectations.standard_error(estimates)[None]
+def _wishes(update: RewardUpdate) -> dict[str, Any]:
+    """What a reward update asks of the learner."""
+    wishes: dict[str, Any] = {}
+    if softness := softness_of(update):
+        wishes["softness"] = softness
+    if "kernel" in needs_of(update):
+        wishes["kernel"] = True
+    return wishes
+
+
+def _result(
+    done: list[Iteration],
+    system: System,
+    expert: Expert,
+    tolerance: float,
+    settings: Mapping[str, Any],
+    seed: int,
+) -> Result:
+    """The iterations done so far, with the physical meaning of the features."""
+    features: Any = system.features
+    vectors = feature_matrix(system) is not None
+    angle = not vectors and getattr(features, "units", "1") == "rad"
+    numbers = np.arange(expert.mu.shape[1])
+    values = np.asarray(numbers if vectors else getattr(features, "values", numbers), np.float64)
+    found = Result(
+        tuple(done),
+        expert.mu,
+        expert.error,
+        np.degrees(values) if angle else values,
+        "feature" if vectors else getattr(features, "name", "observation"),
+        "degrees" if angle else "1" if vectors else getattr(features, "units", "1"),
+        tolerance,
+        type(system).__name__,
+        settings_of(system),
+        settings,
+        seed,
+    )
+    name = getattr(system, "solutions", None)
+    if name is None:
+        return found
+    return Result(**{**vars(found), "solutions": tuple(name(found.policy, expert.mu > 0))})
+
+
+def _expert_kernel(
+    system: System, expert: Expert, seed: int, threads: int | None
+) -> NDArray[np.float64]:
+    """P(o' | o, a) among agents that do as the expert does, for each experiment."""
+    assert expert.pairs is not None
+    mdp = exact_model(system)
+    if mdp is not None:
+        return kernel_of(mdp, len(expert.pairs))
+    assert expert.steps is not None
+    policy = cloned(system, expert.pairs)
+    return local_kernel(system, policy, steps=expert.steps, seed=seed, threads=threads)
+
+
+def _always(answer: Update) -> RewardUpdate:
+    """The reward update that gives this answer whatever the policies are."""
+
+    def update(evidence: Evidence) -> Update:
+        return replace(answer, margin=None, mixture=None)
+
+    return update
 
 
 def _progress(done: list[Iteration], expert: NDArray[np.float64], iterations: int) -> Progress:
@@ -231,30 +316,43 @@ def _done_before(
     return list(resume.iterations)
 
 
-def _described(learner: object) -> Any:
-    """A learner's settings as plain data."""
-    if is_dataclass(learner) and not isinstance(learner, type):
-        inner = {name: _described(getattr(learner, name)) for name in asdict(learner)}
-        return {"kind": type(learner).__name__, **inner}
-    return learner
+def _described(part: object) -> Any:
+    """The settings of a learner or an update as plain data; of a function, its name."""
+    if is_dataclass(part) and not isinstance(part, type):
+        inner = {name: _described(getattr(part, name)) for name in asdict(part)}
+        return {"kind": type(part).__name__, **inner}
+    if callable(part):
+        return {"kind": getattr(part, "__qualname__", type(part).__qualname__)}
+    return part
+
+
+def _check_plain(*settings: Mapping[str, Any]) -> None:
+    try:
+        json.dumps(settings)
+    except TypeError as reason:
+        raise InvalidInput(
+            f"the settings of the learner, the update and the system must be plain data "
+            f"({reason}), so that the result can be saved"
+        ) from None
 
 
 def _check_choices(
-    update: str,
     preset: str | None,
-    start: str,
+    start: str | None,
     iterations: int,
     evaluations: int | None,
     learner: object,
 ) -> None:
-    if update not in UPDATES:
-        raise InvalidInput(f"update must be one of {', '.join(UPDATES)}, got {update!r}")
     if preset not in (None, "paper"):
         raise InvalidInput(f'preset must be None or "paper", got {preset!r}')
     if preset is not None and (learner is not None or evaluations is not None):
         raise InvalidInput("preset sets learner and evaluations itself: give either, not both")
-    if start not in ("expert", "random"):
+    if start not in (None, "expert", "random"):
         raise InvalidInput(f'start must be "expert" or "random", got {start!r}')
+    if learner is not None and not callable(learner):
+        raise InvalidInput(
+            f"learner must be a HeterogeneousLearning or Planning, got {type(learner).__name__}"
+        )
     for name, value in (("iterations", iterations), ("evaluations", evaluations)):
         if value is None:
             continue

@@ -6,6 +6,7 @@ dictionary of named arrays (runs, agents, ...), the local states s^(n) of all ag
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -13,16 +14,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from swarmdp import kernels
 from swarmdp.errors import InvalidInput
-from swarmdp.streams import Stream
+from swarmdp.streams import Purpose, Stream, Streams
 
 if TYPE_CHECKING:
     import xarray
 
 State = dict[str, NDArray[Any]]
 
+SUM_TOLERANCE = 1e-9  # how far from one a sum of probabilities may be
+
 
 class FeatureMap(Protocol):
-    """What the model needs of the features phi; `swarmdp.features` has the ready-made ones."""
+    """What the model needs of the features phi; `swarmdp.features` has the ready-made ones.
+
+    A class of observations is its own feature, unless there is an attribute `matrix` (size, d) with
+    a vector of d features for each class.
+    """
 
     @property
     def size(self) -> int:
@@ -42,7 +49,9 @@ class System(Protocol):
 
     Optional, for systems that have them: `fields`, a dictionary of `Field` that describes the
     state's arrays, `action_units`, the unit of the actions, `check_state`, which refuses recorded
-    states that are not the system's, and `arrange` (see `Arranging`).
+    states that are not the system's, `arrange` (see `Arranging`), and `inferred_actions(before,
+    after)`, the physical actions (runs, agents) that led from one state to the next, for demos
+    that did not record them.
     """
 
     @property
@@ -115,6 +124,26 @@ def classes(system: System, observations: NDArray[Any]) -> NDArray[np.integer]:
     return index
 
 
+def feature_matrix(system: System) -> NDArray[np.float64] | None:
+    """The feature vector of each class of observations (size, d); None for indicators."""
+    matrix: NDArray[np.float64] | None = getattr(system.features, "matrix", None)
+    return matrix
+
+
+def n_features(system: System) -> int:
+    """The number of features d: of the weights of a reward, and of feature expectations."""
+    matrix = feature_matrix(system)
+    return system.features.size if matrix is None else int(matrix.shape[1])
+
+
+def by_rows(rows: NDArray[Any], matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The product rows @ matrix, each row on its own.
+
+    The rounding of a product of whole matrices depends on the number of rows; this does not.
+    """
+    return np.stack([row @ matrix for row in rows])
+
+
 Measure = TypeVar("Measure", bound=Callable[..., Any])
 
 
@@ -135,7 +164,10 @@ def field_of(system: System, name: str) -> Field:
 
 
 def settings_of(system: System) -> dict[str, Any]:
-    """The settings that make this system, if it is a dataclass."""
+    """The settings that make this system, if it is a dataclass or has an attribute for them."""
+    own: Mapping[str, Any] | None = getattr(system, "settings", None)
+    if own is not None:
+        return dict(own)
     if not is_dataclass(system):
         return {}
     return {f.name: getattr(system, f.name) for f in fields(system) if f.init}
@@ -191,16 +223,150 @@ class Policy:
             )
 
     def act(
-        self, system: System, observations: NDArray[Any], runs: NDArray[np.int64]
+        self,
+        system: System,
+        observations: NDArray[Any],
+        runs: NDArray[np.int64],
+        rng: Stream | None = None,
     ) -> NDArray[Any]:
-        """The physical actions of all agents in these runs."""
+        """The physical actions of all agents in these runs; nothing is drawn from rng."""
         values = np.asarray(system.actions)[self.table]
         index = classes(system, observations)
         return kernels.tabular.look_up(index, values, runs % self.replicas)
 
 
-Controller = Policy | Callable[[NDArray[Any]], NDArray[Any]]
-"""What moves a swarm: a table, or a plain function from observations to physical actions."""
+@dataclass(frozen=True, eq=False)
+class SoftPolicy:
+    """A local policy that draws its actions, the same for all agents of a run.
+
+    `probabilities[j, o, a]` is how likely replica j takes action number a in the observation
+    class o. Run i follows replica i % R; every agent draws for itself in every step.
+    """
+
+    probabilities: NDArray[np.float64]  # (R, n_observations, n_actions)
+
+    def __init__(self, probabilities: ArrayLike) -> None:
+        array = np.array(probabilities, dtype=np.float64)
+        if array.ndim == 2:
+            array = array[None]
+        if array.ndim != 3 or array.size == 0:
+            raise InvalidInput(
+                "a soft policy's probabilities must have the shape (observations, actions) or "
+                f"(replicas, observations, actions), got {np.shape(probabilities)}"
+            )
+        wrong = ~((array >= 0).all(axis=2) & (np.abs(array.sum(axis=2) - 1) <= SUM_TOLERANCE))
+        if wrong.any():
+            j, o = np.argwhere(wrong)[0]
+            raise InvalidInput(
+                "a soft policy's probabilities must not be negative and sum to 1 for each "
+                f"observation, got {array[j, o]} for observation {o} of replica {j}"
+            )
+        array.setflags(write=False)
+        object.__setattr__(self, "probabilities", array)
+
+    @property
+    def replicas(self) -> int:
+        """The number of independent policies R."""
+        return int(self.probabilities.shape[0])
+
+    def check(self, system: System) -> None:
+        """Refuse probabilities that do not fit the system."""
+        expected = system.features.size, len(system.actions)
+        if self.probabilities.shape[1:] != expected:
+            raise InvalidInput(
+                f"the soft policy has (observations, actions) = {self.probabilities.shape[1:]}, "
+                f"but {type(system).__name__} has {expected}"
+            )
+
+    def act(
+        self, system: System, observations: NDArray[Any], runs: NDArray[np.int64], rng: Stream
+    ) -> NDArray[Any]:
+        """The physical actions of all agents in these runs, drawn from rng."""
+        index = classes(system, observations)
+        rows = runs % self.replicas
+        drawn = kernels.tabular.draw(index, self._cumulative, rng.uniform(), rows)
+        return np.take(np.asarray(system.actions), drawn)
+
+    @cached_property
+    def table(self) -> NDArray[np.integer]:
+        """The number of the likeliest action, the first of equally likely ones (R, observations).
+
+        `Policy(soft.table)` is the policy that always takes it.
+        """
+        table: NDArray[np.integer] = self.probabilities.argmax(axis=2)
+        return table
+
+    @cached_property
+    def _cumulative(self) -> NDArray[np.float64]:
+        return np.cumsum(self.probabilities, axis=2)
+
+
+LocalPolicy = Policy | SoftPolicy
+
+
+@dataclass(frozen=True, eq=False)
+class MixedPolicy:
+    """Several policies, of which every run draws one for all its agents and its whole length.
+
+    `weights[j, k]` is how likely a run of replica j follows `policies[k]`, each of which has R
+    replicas. Its feature expectations are the weighted mean of theirs.
+    """
+
+    policies: tuple[LocalPolicy, ...]
+    weights: NDArray[np.float64]  # (R, number of policies)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "policies", tuple(self.policies))
+        weights = np.atleast_2d(np.array(self.weights, dtype=np.float64))
+        replicas = {policy.replicas for policy in self.policies}
+        kinds = {type(policy) for policy in self.policies}
+        if len(kinds) != 1 or weights.shape != (min(replicas), len(self.policies)):
+            raise InvalidInput(
+                f"a mixture needs policies of one kind and weights of the shape (replicas, "
+                f"policies), got {len(self.policies)} policies and weights {weights.shape}"
+            )
+        if len(replicas) != 1 or not (weights >= 0).all():
+            raise InvalidInput(
+                "the policies of a mixture must have equally many replicas, and weights must not "
+                "be negative"
+            )
+        if (np.abs(weights.sum(axis=1) - 1) > SUM_TOLERANCE).any():
+            raise InvalidInput(f"the weights of a mixture must sum to 1, got {weights.sum(axis=1)}")
+        weights.setflags(write=False)
+        object.__setattr__(self, "weights", weights)
+
+    @property
+    def replicas(self) -> int:
+        """The number of independent mixtures R."""
+        return len(self.weights)
+
+    def check(self, system: System) -> None:
+        """Refuse policies that do not fit the system."""
+        for policy in self.policies:
+            policy.check(system)
+
+    def drawn(self, runs: NDArray[np.int64], streams: Streams) -> NDArray[np.int64]:
+        """The number of the policy that each of these runs follows."""
+        once = Streams.of(streams.seed, streams.runs, 1)
+        chance = once.at(0, Purpose.MIXTURE).uniform()[:, 0]
+        below = np.cumsum(self.weights, axis=1)[runs % self.replicas] <= chance[:, None]
+        # Rounding may leave the sum of all weights below the chance: the last one that counts.
+        last = self.weights.shape[1] - 1 - np.argmax(self.weights[:, ::-1] > 0, axis=1)
+        chosen: NDArray[np.int64] = np.minimum(below.sum(axis=1), last[runs % self.replicas])
+        return chosen
+
+    def for_runs(self, runs: NDArray[np.int64], streams: Streams) -> LocalPolicy:
+        """The policies that these runs follow, as one with a replica for each run."""
+        choice, rows = self.drawn(runs, streams), runs % self.replicas
+        if isinstance(self.policies[0], Policy):
+            tables = [p.table for p in self.policies if isinstance(p, Policy)]
+            return Policy(np.stack([tables[k][j] for k, j in zip(choice, rows, strict=True)]))
+        soft = [p.probabilities for p in self.policies if isinstance(p, SoftPolicy)]
+        return SoftPolicy(np.stack([soft[k][j] for k, j in zip(choice, rows, strict=True)]))
+
+
+Controller = LocalPolicy | MixedPolicy | Callable[[NDArray[Any]], NDArray[Any]]
+"""What moves a swarm: tables, or a plain function from observations to physical actions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,10 +422,15 @@ class Reward:
         self, system: System, observations: NDArray[Any], runs: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """The reward of every agent (runs, agents) for its observation."""
-        if self.weights.shape[1] != system.features.size:
+        index = classes(system, observations)
+        return kernels.tabular.look_up(index, self.of_classes(system), runs % self.replicas)
+
+    def of_classes(self, system: System) -> NDArray[np.float64]:
+        """The reward w . phi(o) of every class of observations (R, observations)."""
+        if self.weights.shape[1] != n_features(system):
             raise InvalidInput(
                 f"the reward has {self.weights.shape[1]} weights, but "
-                f"{type(system).__name__} has {system.features.size} features"
+                f"{type(system).__name__} has {n_features(system)} features"
             )
-        index = classes(system, observations)
-        return kernels.tabular.look_up(index, self.weights, runs % self.replicas)
+        matrix = feature_matrix(system)
+        return self.weights if matrix is None else by_rows(self.weights, matrix.T)

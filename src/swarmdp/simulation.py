@@ -19,14 +19,19 @@ from swarmdp.errors import InvalidInput, RecordingTooLarge
 from swarmdp.model import (
     Arranging,
     Controller,
+    MixedPolicy,
     Policy,
+    SoftPolicy,
     State,
     System,
+    by_rows,
     classes,
+    feature_matrix,
     field_of,
+    n_features,
     settings_of,
 )
-from swarmdp.streams import WORD, Purpose, Streams, check_seed
+from swarmdp.streams import WORD, Purpose, Stream, Streams, check_seed
 from swarmdp.threads import over_chunks, thread_count
 from swarmdp.trajectory import Trajectory, Variable
 
@@ -94,16 +99,22 @@ class DiscountedFeatures:
         check_discount(self.discount)
 
     def size(self, system: System) -> int:
-        """One entry for each class of observations."""
-        return system.features.size
+        """One entry for each feature."""
+        return n_features(system)
 
     def add(self, total: NDArray[np.float64], moment: Moment) -> None:
-        """Add the share of agents in each class, discounted."""
+        """Add the mean features of all agents, discounted."""
         features = moment.system.features
         assert moment.observations is not None
         index = classes(moment.system, moment.observations)
-        counts = kernels.tabular.count(index, features.size)
-        total += self.discount**moment.time / moment.system.n_agents * counts
+        matrix = feature_matrix(moment.system)
+        summed: NDArray[Any]
+        if matrix is not None and index.shape[1] == 1:
+            summed = matrix[index[:, 0]]
+        else:
+            counts = kernels.tabular.count(index, features.size)
+            summed = counts if matrix is None else by_rows(counts, matrix)
+        total += self.discount**moment.time / moment.system.n_agents * summed
 
 
 @dataclass(frozen=True)
@@ -118,19 +129,23 @@ class SingleAgentFeatures:
         check_discount(self.discount)
 
     def size(self, system: System) -> int:
-        """One entry for each class of observations."""
+        """One entry for each feature."""
         check_agent(self.agent, system)
-        return system.features.size
+        return n_features(system)
 
     def add(self, total: NDArray[np.float64], moment: Moment) -> None:
-        """Add the class of the agent's observation, discounted."""
+        """Add the features of the agent's observation, discounted."""
         assert moment.observations is not None
         rows = np.arange(len(total))
         place: Any = self.agent
         if moment.agents is not None:
             place = np.argmax(moment.agents == self.agent, axis=1)
         index = classes(moment.system, moment.observations[rows, place][:, None])
-        total[rows, index[:, 0]] += self.discount**moment.time
+        matrix = feature_matrix(moment.system)
+        if matrix is None:
+            total[rows, index[:, 0]] += self.discount**moment.time
+        else:
+            total += self.discount**moment.time * matrix[index[:, 0]]
 
 
 Recordable = str | Measure | Reduction
@@ -166,7 +181,7 @@ def rollout(
             f"{system!r} is not a system: it needs n_agents, actions, features, initial, observe "
             "and transition (see swarmdp.model.System)"
         )
-    if isinstance(policy, Policy):
+    if isinstance(policy, Policy | SoftPolicy | MixedPolicy):
         policy.check(system)
         if runs % policy.replicas:
             raise InvalidInput(
@@ -174,7 +189,8 @@ def rollout(
             )
     elif not callable(policy):
         raise InvalidInput(
-            "the policy must be a swarmdp.Policy or a function from observations to actions, "
+            "the policy must be a swarmdp.Policy, SoftPolicy or MixedPolicy, or a function from "
+            "observations to actions, "
             f"got {policy!r}"
         )
 
@@ -257,6 +273,7 @@ class _Simulation:
         """Simulate these runs, with the random numbers of these, and record every moment."""
         system = self.system
         streams = Streams.of(self.seed, numbers, system.n_agents)
+        act = self.controller(runs, streams)
         state = system.initial(streams.at(0, Purpose.INITIAL))
         to_the_end = any(recorder.needs_observations for recorder in recorders)
         arrange = system.arrange if isinstance(system, Arranging) else None
@@ -268,7 +285,10 @@ class _Simulation:
                 agents = streams.agents
             last = step == self.steps
             observations = system.observe(state) if to_the_end or not last else None
-            actions = None if last else self.act(observations, runs)
+            actions = None
+            if not last:
+                assert observations is not None
+                actions = act(observations, streams.at(step, Purpose.POLICY))
             moment = Moment(system, step, state, observations, actions, agents)
             for recorder in recorders:
                 recorder.write(runs, moment)
@@ -276,12 +296,18 @@ class _Simulation:
                 state = system.transition(state, actions, streams.at(step, Purpose.TRANSITION))
                 after_step()
 
-    def act(self, observations: NDArray[Any] | None, runs: NDArray[np.int64]) -> NDArray[Any]:
-        """What the agents do."""
-        assert observations is not None
-        if isinstance(self.policy, Policy):
-            return self.policy.act(self.system, observations, runs)
-        return self.policy(observations)
+    def controller(
+        self, runs: NDArray[np.int64], streams: Streams
+    ) -> Callable[[NDArray[Any], Stream], NDArray[Any]]:
+        """What the agents of these runs do, given observations and random numbers."""
+        policy = self.policy
+        if isinstance(policy, MixedPolicy):
+            policy, runs = policy.for_runs(runs, streams), np.arange(len(runs))
+        if isinstance(policy, Policy | SoftPolicy):
+            local, rows = policy, runs
+            return lambda observations, rng: local.act(self.system, observations, rows, rng)
+        function = policy
+        return lambda observations, rng: function(observations)
 
     def probe(self) -> Moment:
         """The first moment of run 0, to check the system and to learn shapes and types."""
@@ -293,7 +319,8 @@ class _Simulation:
             _check_shape(f"state {name!r}", array, agents)
         observations = system.observe(state)
         _check_shape("the observations", observations, agents)
-        actions = self.act(observations, streams.runs)
+        act = self.controller(streams.runs, streams)
+        actions = act(observations, streams.at(0, Purpose.POLICY))
         _check_shape("the policy's actions", actions, agents)
         return Moment(system, 0, state, observations, actions, agents=None)
 

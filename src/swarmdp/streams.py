@@ -26,6 +26,8 @@ class Purpose(IntEnum):
     TRANSITION = 1
     POLICY = 2
     EXPLORATION = 3
+    MIXTURE = 4
+    POSTERIOR = 5
 
 
 def check_seed(seed: int) -> int:

@@ -153,7 +153,7 @@ def test_uncertainty_falls_with_distance_and_grows_with_radius() -> None:
     wide, narrow = coefficients([0.5, 0.4, 0.3, 0.2]), coefficients([0.3, 0.2, 0.1, 0.05])
     assert all(c.holds for c in uncertainty_claims({0.125: wide, 0.05: narrow}))
     turned = {c.name: c.holds for c in uncertainty_claims({0.125: narrow, 0.05: wide})}
-    assert not turned["uncertainty-grows-connected"]
+    assert not turned["uncertainty-grows-near"]
     assert not turned["uncertainty-grows-unconnected"]
     rising = coefficients([0.3, 0.4, 0.5, 0.2])
     verdicts = {c.name: c.holds for c in uncertainty_claims({0.125: rising, 0.05: narrow})}
@@ -166,7 +166,7 @@ def test_classes_without_pairs_are_left_out() -> None:
     narrow = coefficients([0.3, 0.2, 0.1, math.nan])
     names = {claim.name for claim in uncertainty_claims({0.125: wide, 0.05: narrow})}
     assert "uncertainty-grows-unconnected" not in names
-    assert "uncertainty-grows-connected" in names
+    assert "uncertainty-grows-near" in names
 
 
 @pytest.mark.parametrize(("error", "text"), [(0.0123, "0.5 ± 0.01"), (math.nan, "0.5")])

@@ -13,6 +13,7 @@ from swarmdp.systems.ising import Ising
 from swarmdp.systems.vicsek import Vicsek
 
 SIGMAS = 2.0  # standard errors by which a difference must exceed zero to count
+NEAR = 2  # hops: agents with common neighbours
 CLOSE = 0.1  # of the way from the expert to random policies
 LEARNER_NAMES = {"paper": "the paper's learner", "default": "the default learner"}
 

@@ -19,7 +19,7 @@ from swarmdp.fitting import fit
 from swarmdp.irl.algorithm import initial_reward
 from swarmdp.irl.expectations import Estimator, feature_expectations
 from swarmdp.learning.heterogeneous import HeterogeneousLearning, paper_learning
-from swarmdp.model import Policy, Reward
+from swarmdp.model import LocalPolicy, Policy, Reward
 from swarmdp.simulation import rollout, simulate
 from swarmdp.streams import Streams, derived_seed
 
@@ -179,7 +179,7 @@ def _random(plan: Plan, index: int, threads: int, system: str) -> Arrays:
 
 
 def _judged(
-    plan: Plan, case: Case, policy: Policy, experiments: int, seed: int, threads: int
+    plan: Plan, case: Case, policy: LocalPolicy, experiments: int, seed: int, threads: int
 ) -> Arrays:
     """Mean and conditional quantiles over the runs of each experiment (experiments, times)."""
     recorded = rollout(

@@ -13,11 +13,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.errors import InvalidInput, SolverError
+from swarmdp.irl.evidence import Evidence, Update
 
 TOLERANCE = 1e-10
 ACTIVE = 1e-7  # mixture weight of an interior point that is taken for positive
 INSIDE = 1e-8  # a margin below this share of the largest gap means that mu_E is in the hull
 ROUNDING = 1e-13  # gaps below this share of mu_E are none
+
+
+@dataclass(frozen=True)
+class MaxMargin:
+    """`update="max_margin"`: the reward under which the expert beats all policies by the most."""
+
+    def __call__(self, evidence: Evidence) -> Update:
+        """The solution of each experiment."""
+        solved = [max_margin(mu, evidence.learned[:, r]) for r, mu in enumerate(evidence.expert)]
+        return Update(
+            np.stack([s.weights for s in solved]),
+            np.array([s.margin for s in solved]),
+            np.stack([s.mixture for s in solved]),
+        )
 
 
 @dataclass(frozen=True, eq=False)

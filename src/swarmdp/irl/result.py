@@ -14,15 +14,17 @@ from swarmdp import files
 from swarmdp._version import __version__
 from swarmdp.errors import FileError, InvalidInput
 from swarmdp.irl.algorithm import Iteration
-from swarmdp.model import Policy, Reward
+from swarmdp.irl.updates import title
+from swarmdp.model import LocalPolicy, MixedPolicy, Policy, Reward, SoftPolicy
 from swarmdp.trajectory import Trajectory, read_dataset
 
 if TYPE_CHECKING:
     import xarray
 
 KIND = "swarmdp fit"
-FORMAT = 1
+FORMAT = 2  # 1 had no soft policies, errors and diagnostics; it can still be read
 FILE = "result.nc"
+DIAGNOSTIC = "diagnostic_"  # what their variables begin with
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +35,7 @@ class History:
     """
 
     weights: NDArray[np.float64]  # (I, R, d)
-    policy: NDArray[np.int64]  # (I, R, observations)
+    policy: NDArray[np.int64]  # (I, R, observations): likeliest actions of soft policies
     seen: NDArray[np.bool_]  # (I, R, observations): visited while learning that policy
     mu: NDArray[np.float64]  # (I, R, d)
     distance: NDArray[np.float64]  # (I, R): |mu_E - mu|
@@ -95,9 +97,31 @@ class Result:
         return best
 
     @property
-    def policy(self) -> Policy:
+    def policy(self) -> LocalPolicy:
         """The chosen policy of each experiment."""
+        probabilities = [iteration.probabilities for iteration in self.iterations]
+        soft = [array for array in probabilities if array is not None]
+        if soft:
+            return SoftPolicy(np.stack([soft[i][r] for r, i in enumerate(self.chosen)]))
         return Policy(self.history.policy[self.chosen, np.arange(self.replicas)])
+
+    @property
+    def mixture(self) -> MixedPolicy:
+        """The policies of all iterations, mixed as the reward update says.
+
+        For max-margin and projection this is Abbeel and Ng's answer, whose feature expectations are
+        within the last margin of the expert's; for mwal the uniform mixture of its theorem.
+        """
+        policies = tuple(iteration.policy for iteration in self.iterations)
+        return MixedPolicy(policies, self.iterations[-1].mixture)
+
+    @property
+    def mixture_mu(self) -> NDArray[np.float64]:
+        """The feature expectations of the mixture (R, d)."""
+        mixed: NDArray[np.float64] = np.einsum(
+            "rj,jrd->rd", self.iterations[-1].mixture, self.history.mu
+        )
+        return mixed
 
     @property
     def reward(self) -> Reward:
@@ -108,6 +132,29 @@ class Result:
             self.observation_name,
             self.observation_units,
         )
+
+    @property
+    def reward_error(self) -> NDArray[np.float64] | None:
+        """The uncertainty of the reward (R, d), for reward updates that know it.
+
+        It is NaN where the reward is a first one that no update made.
+        """
+        errors = [iteration.error for iteration in self.iterations]
+        if all(error is None for error in errors):
+            return None
+        unknown = np.full_like(self.expert, np.nan)
+        known = [unknown if error is None else error for error in errors]
+        first = self.iterations[0]
+        # An update that answers at once has made the first reward as well.
+        own = (first.weights == first.next_weights).all(axis=1, keepdims=True)
+        before = np.stack([np.where(own, known[0], unknown), *known])
+        return before[self.chosen, np.arange(self.replicas)]
+
+    @property
+    def diagnostics(self) -> dict[str, NDArray[np.float64]]:
+        """What reward updates say of themselves, by name, (I, R) or (I, R, d)."""
+        names = self.iterations[0].diagnostics
+        return {name: np.stack([i.diagnostics[name] for i in self.iterations]) for name in names}
 
     @property
     def seen(self) -> NDArray[np.bool_]:
@@ -124,14 +171,17 @@ class Result:
 
     @property
     def margin(self) -> NDArray[np.float64]:
-        """The last margin (R,): the distance from mu_E to all mixtures of the policies found."""
+        """What the reward update says is left to be done (R,).
+
+        For max-margin the distance from mu_E to all mixtures of the policies found.
+        """
         return self.iterations[-1].margin
 
     def __repr__(self) -> str:
         chosen = ", ".join(map(str, self.chosen[:5])) + (", ..." if self.replicas > 5 else "")
         lines = [
-            f"Result of fitting {self.system}: {self.replicas} experiment(s), "
-            f"{len(self.iterations)} iterations, seed {self.seed}",
+            f"Result of fitting {self.system} by {title(self.settings)}: {self.replicas} "
+            f"experiment(s), {len(self.iterations)} iterations, seed {self.seed}",
             f"  chosen iteration   {chosen}",
             f"  distance           mean {self.distance.mean():.3g}, worst {self.distance.max():.3g}"
             "  |mu_E - mu|",
@@ -168,6 +218,19 @@ class Result:
             "expert_error": (("experiment", "feature"), self.expert_error),
             "chosen": (("experiment",), self.chosen),
         }
+        if last.probabilities is not None:
+            soft = [iteration.policy for iteration in self.iterations]
+            data["probabilities"] = (
+                (*axes, "observation", "action"),
+                np.stack([p.probabilities for p in soft if isinstance(p, SoftPolicy)]),
+            )
+        if last.error is not None:
+            data["error"] = (
+                (*axes, "feature"),
+                np.stack([i.error for i in self.iterations if i.error is not None]),
+            )
+        for name, array in self.diagnostics.items():
+            data[DIAGNOSTIC + name] = ((*axes, "feature")[: array.ndim], array)
         coordinates = {
             "observation_value": (
                 "feature",
@@ -194,14 +257,15 @@ class Result:
         attributes = dataset.attrs
         if attributes.get("kind") != KIND:
             raise InvalidInput("this is not a fit of swarmdp (attribute 'kind')")
-        if (found := int(attributes.get("format", 0))) != FORMAT:
+        if not 1 <= (found := int(attributes.get("format", 0))) <= FORMAT:
             raise InvalidInput(
                 f"written by swarmdp {attributes.get('swarmdp_version', '?')} in format {found}, "
-                f"this is {__version__} and reads format {FORMAT}"
+                f"this is {__version__} and reads formats up to {FORMAT}"
             )
         get = {name: np.ascontiguousarray(a.values) for name, a in dataset.data_vars.items()}
         count = len(get["mu"])
         following = [*get["weights"][1:], get["next_weights"]]
+        soft, error = (get.get(name) for name in ("probabilities", "error"))
         iterations = tuple(
             Iteration(
                 get["weights"][i],
@@ -211,6 +275,13 @@ class Result:
                 get["margin"][i],
                 get["mixture"][i, :, : i + 1],
                 following[i],
+                None if soft is None else soft[i],
+                None if error is None else error[i],
+                {
+                    str(name)[len(DIAGNOSTIC) :]: array[i]
+                    for name, array in get.items()
+                    if str(name).startswith(DIAGNOSTIC)
+                },
             )
             for i in range(count)
         )

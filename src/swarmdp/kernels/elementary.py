@@ -16,6 +16,10 @@ HALF_PI_HIGH = math.floor(HALF_PI * 2**32) / 2**32
 HALF_PI_LOW = (HALF_PI - HALF_PI_HIGH) + 6.123233995736766e-17
 TAN_PI_8 = math.sqrt(2) - 1
 LOG_2 = math.log(2)
+# log 2 in two parts; the first has 32 bits, so that its product with a small integer is exact.
+LOG_2_HIGH = math.floor(LOG_2 * 2**32) / 2**32
+LOG_2_LOW = (LOG_2 - LOG_2_HIGH) + 2.3190468138462996e-17
+LEAST_EXPONENT = -708.0  # of a normal number
 
 
 @inlined
@@ -127,3 +131,27 @@ def log(x):
     p = p * z + 0.39999999999899505
     p = p * z + 0.666666666666667
     return power * LOG_2 + (2.0 * f + f * z * p)
+
+
+@inlined
+def exp(x):
+    """Exponential of a number up to 709; zero below -708."""
+    within = x if x > LEAST_EXPONENT else LEAST_EXPONENT
+    k = math.floor(within * (1 / LOG_2) + 0.5)
+    r = (within - k * LOG_2_HIGH) - k * LOG_2_LOW
+    # Taylor's series: the first term left out is below 4e-18 for |r| <= log(2) / 2.
+    p = 1 / 6227020800
+    p = p * r + 1 / 479001600
+    p = p * r + 1 / 39916800
+    p = p * r + 1 / 3628800
+    p = p * r + 1 / 362880
+    p = p * r + 1 / 40320
+    p = p * r + 1 / 5040
+    p = p * r + 1 / 720
+    p = p * r + 1 / 120
+    p = p * r + 1 / 24
+    p = p * r + 1 / 6
+    p = p * r + 0.5
+    p = 1.0 + (r + r * r * p)
+    power = np.uint64(np.uint64(np.int64(k) + np.int64(1023)) << np.uint64(52)).view(np.float64)
+    return p * power if x > LEAST_EXPONENT else 0.0

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.kernels import elementary
 from swarmdp.kernels.compile import kernel
 
 
@@ -37,6 +38,21 @@ def look_up(
     """out[r, i] = table[rows[r], index[r, i]]."""
     out = np.empty(index.shape, table.dtype)
     look_up_rows(index, table, rows, out)
+    return out
+
+
+def draw(
+    index: NDArray[np.integer],
+    cumulative: NDArray[np.float64],
+    chance: NDArray[np.float64],
+    rows: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """out[r, i] = the first action whose cumulative probability is above the agent's chance.
+
+    `cumulative[rows[r], index[r, i]]` are the sums of probabilities up to each action.
+    """
+    out = np.empty(index.shape, np.int64)
+    draw_rows(index, cumulative, chance, rows, out)
     return out
 
 
@@ -102,6 +118,24 @@ def look_up_rows(index, table, rows, out):
         found = out[r]
         for i in range(np.uint64(wanted.shape[0])):
             found[i] = entries[np.uint64(wanted[i])]
+
+
+@kernel
+def draw_rows(index, cumulative, chance, rows, out):
+    """Draw an action for every agent; one that is impossible is never drawn."""
+    actions = cumulative.shape[2]
+    for r in range(index.shape[0]):
+        table = cumulative[rows[r]]
+        for i in range(np.uint64(index.shape[1])):
+            sums = table[np.uint64(index[r, i])]
+            # Rounding may leave the last sum below one: scale the chance by it.
+            luck = chance[r, i] * sums[actions - 1]
+            a = 0
+            while a < actions - 1 and sums[a] <= luck:
+                a += 1
+            while a > 0 and sums[a] == sums[a - 1]:
+                a -= 1
+            out[r, i] = a
 
 
 @kernel
@@ -302,3 +336,60 @@ def sweep_model(
                     q[j, o, a] = new
                     best = max(best, new)
                 v[o] = best
+
+
+@kernel
+def sweep_model_softly(
+    counts: NDArray[np.float64],
+    totals: NDArray[np.float64],
+    prior: float,
+    reward: NDArray[np.float64],
+    discount: float,
+    softness: float,
+    sweeps: int,
+    value: NDArray[np.float64],
+    q: NDArray[np.float64],
+) -> None:
+    """Bellman sweeps as in `sweep_model`, with the soft maximum softness log sum exp(Q / softness).
+
+    It is the value of acting by Boltzmann's policy, the entropy of its actions included.
+    """
+    replicas, observations, actions, _ = counts.shape
+    for j in range(replicas):
+        v = value[j]
+        for _ in range(sweeps):
+            mean = v.mean()
+            for o in range(observations):
+                best = -np.inf
+                for a in range(actions):
+                    row = counts[j, o, a]
+                    expected = prior * mean
+                    for k in range(np.uint64(observations)):
+                        expected += row[k] * v[k]
+                    new = reward[j, o] + discount * expected / (totals[j, o, a] + prior)
+                    q[j, o, a] = new
+                    best = max(best, new)
+                total = 0.0
+                for a in range(actions):
+                    total += elementary.exp((q[j, o, a] - best) / softness)
+                v[o] = best + softness * elementary.log(total)
+
+
+def boltzmann(q: NDArray[np.float64], softness: float) -> NDArray[np.float64]:
+    """Probabilities of actions proportional to exp(Q / softness), for Q (..., actions)."""
+    out = np.empty(q.shape)
+    boltzmann_rows(q.reshape(-1, q.shape[-1]), softness, out.reshape(-1, q.shape[-1]))
+    return out
+
+
+@kernel
+def boltzmann_rows(q, softness, out):
+    """Boltzmann's probabilities of each row."""
+    for i in range(q.shape[0]):
+        best = q[i].max()
+        total = 0.0
+        for a in range(q.shape[1]):
+            out[i, a] = elementary.exp((q[i, a] - best) / softness)
+            total += out[i, a]
+        for a in range(q.shape[1]):
+            out[i, a] /= total

@@ -2,26 +2,28 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
 from swarmdp.errors import InvalidInput
-from swarmdp.learning.q_functions import LocalModel, QUpdate, SequentialQ
+from swarmdp.learning.outcome import Learned
+from swarmdp.learning.q_functions import LocalModel, QFunction, QUpdate, SequentialQ
 from swarmdp.learning.schedules import Decay, decayed
 from swarmdp.model import (
     Arranging,
     Policy,
     Reward,
+    SoftPolicy,
     State,
     System,
     classes,
     field_of,
     null_action,
 )
-from swarmdp.streams import Purpose, Streams
+from swarmdp.streams import Purpose, Stream, Streams
 from swarmdp.threads import over_chunks, thread_count
 
 ENOUGH_AGENTS = 1000  # experience of so many agents in each iteration, unless told otherwise
@@ -43,15 +45,7 @@ class Snapshot:
     q: NDArray[np.float64]  # after the update (R, observations, actions)
     policy: NDArray[np.integer]  # greedy after the update (R, observations)
     seen: NDArray[np.bool_]  # observations visited so far (R, observations)
-
-
-@dataclass(frozen=True, eq=False)
-class Learned:
-    """What came out of a policy update."""
-
-    policy: Policy
-    q: NDArray[np.float64]  # (R, observations, actions)
-    seen: NDArray[np.bool_]  # (R, observations); elsewhere the policy does nothing
+    kernel: Callable[[], NDArray[np.float64]] | None = None  # P(o' | o, a) as known by now
 
 
 @dataclass(frozen=True)
@@ -62,6 +56,9 @@ class HeterogeneousLearning:
     visited, go to the action whose physical value is zero (a turn of 0, keeping the spin). The
     swarm starts with everybody doing nothing, so that of several equilibria it tends to the one
     nearest to that; in the Ising model this is the expert's and not its mirror image.
+
+    With a softness the policy is Boltzmann's instead of the greedy one, learned by soft backups on
+    the local model: the agents that do not explore draw their actions from it.
     """
 
     q_update: QUpdate = field(default_factory=LocalModel)
@@ -91,18 +88,25 @@ class HeterogeneousLearning:
         return self.swarms or -(-ENOUGH_AGENTS // system.n_agents)
 
     def iterate(
-        self, system: System, reward: Reward, *, discount: float, streams: Streams
+        self,
+        system: System,
+        reward: Reward,
+        *,
+        discount: float,
+        streams: Streams,
+        softness: float = 0.0,
     ) -> Iterator[Snapshot]:
         """Algorithm 2, one snapshot for each iteration.
 
         The runs of `streams` are learning swarms; run r follows reward r % R.
         """
         # 0: Initialize shared Q-function, learning rate and temperature.
-        q = self.q_update.start(reward.weights, len(system.actions), discount)
+        rewards = reward.of_classes(system)
+        q = self._start_q(rewards, len(system.actions), discount, softness)
         null = null_action(system)
         policy = greedy(q.values, null)
-        seen = np.zeros(reward.weights.shape, np.bool_)
-        state, streams = _start(system, streams)
+        seen = np.zeros(rewards.shape, np.bool_)
+        state, streams = start_swarms(system, streams)
         observations = classes(system, system.observe(state))
         rows = np.zeros(len(observations), np.int64)
         place = _place_in_line(streams) if self.exploration == "fixed" else np.empty(0)
@@ -111,7 +115,8 @@ class HeterogeneousLearning:
             rate = self.learning_rate * decayed(self.decay, i, self.iterations)
 
             # 1: Separate the swarm into exploring and greedy agents according to the temperature.
-            chance = streams.at(i, Purpose.EXPLORATION).uniform()
+            luck = streams.at(i, Purpose.EXPLORATION)
+            chance = luck.uniform()
             if self.exploration == "fixed":
                 chance = kernels.tabular.among_first(chance, place, temperature)
 
@@ -119,6 +124,9 @@ class HeterogeneousLearning:
             actions = kernels.tabular.choose(
                 observations, policy, chance, temperature, len(system.actions)
             )
+            if softness:
+                drawn = _drawn(boltzmann(q.values, softness, seen, null), observations, luck)
+                actions = np.where(chance < temperature, actions, drawn)
 
             # 3: Iterate the system and collect rewards.
             before, moved_from = observations, state
@@ -143,7 +151,21 @@ class HeterogeneousLearning:
                 q.values.copy(),
                 policy,
                 seen.copy(),
+                getattr(q, "kernel", None),
             )
+
+    def _start_q(
+        self, rewards: NDArray[np.float64], n_actions: int, discount: float, softness: float
+    ) -> QFunction:
+        if not softness:
+            return self.q_update.start(rewards, n_actions, discount)
+        if not isinstance(self.q_update, LocalModel):
+            raise InvalidInput(
+                "soft policies are learned with q_update=LocalModel(), not with "
+                f"{type(self.q_update).__name__}: choose that, or an update whose policies are "
+                "greedy (max_margin, projection, ng_russell, mwal)"
+            )
+        return self.q_update.start(rewards, n_actions, discount, softness)
 
     def __call__(
         self,
@@ -154,25 +176,35 @@ class HeterogeneousLearning:
         seed: int,
         watch: Callable[[Snapshot], None] | None = None,
         threads: int | None = None,
+        softness: float = 0.0,
+        kernel: bool = False,
     ) -> Learned:
         """Learn a policy for each replica of the reward, all as one batch.
 
-        `watch` is given every snapshot; it is called from several threads when there are many
-        replicas.
+        With a `softness` it is Boltzmann's, with `kernel` the outcome has the local kernel; both
+        need the local model. `watch` is given every snapshot; it is called from several threads
+        when there are many replicas.
         """
-        check_reward(system, reward)
-        replicas = reward.replicas
+        replicas, observations = reward.of_classes(system).shape
+        if kernel and not isinstance(self.q_update, LocalModel):
+            raise InvalidInput(
+                "the local kernel P(o' | o, a) is estimated with q_update=LocalModel(), not with "
+                f"{type(self.q_update).__name__}"
+            )
         swarms = self.swarms_for(system)
-        table = np.empty(reward.weights.shape, np.int64)
-        q = np.empty((*reward.weights.shape, len(system.actions)))
-        seen = np.empty(reward.weights.shape, np.bool_)
+        table = np.empty((replicas, observations), np.int64)
+        q = np.empty((replicas, observations, len(system.actions)))
+        seen = np.empty((replicas, observations), np.bool_)
+        local = np.empty((*q.shape, observations)) if kernel else None
 
         def learn(begin: int, end: int, check: Callable[[], None]) -> None:
             experiments = np.arange(begin, end)
             numbers = (experiments * swarms + np.arange(swarms)[:, None]).ravel()
             streams = Streams.of(seed, numbers, system.n_agents)
             rewards = Reward(reward.weights[begin:end])
-            for snapshot in self.iterate(system, rewards, discount=discount, streams=streams):
+            for snapshot in self.iterate(
+                system, rewards, discount=discount, streams=streams, softness=softness
+            ):
                 check()
                 if watch is not None:
                     watch(snapshot)
@@ -181,10 +213,17 @@ class HeterogeneousLearning:
                 snapshot.q,
                 snapshot.seen,
             )
+            if local is not None and snapshot.kernel is not None:
+                local[begin:end] = snapshot.kernel()
 
-        chunk = max(1, CHUNK_BYTES // (swarms * _swarm_bytes(system, seed)))
+        chunk = max(1, CHUNK_BYTES // (swarms * swarm_bytes(system, seed)))
         over_chunks(replicas, chunk, thread_count(threads), learn)
-        return Learned(Policy(table), q, seen)
+        policy = (
+            SoftPolicy(boltzmann(q, softness, seen, null_action(system)))
+            if softness
+            else Policy(table)
+        )
+        return Learned(policy, q, seen, local)
 
 
 def paper_learning() -> HeterogeneousLearning:
@@ -197,13 +236,22 @@ def greedy(q: NDArray[np.float64], null: int) -> NDArray[np.int64]:
     return kernels.tabular.greedy(q, null, TIE)
 
 
-def check_reward(system: System, reward: Reward) -> None:
-    """Refuse a reward that does not fit the system."""
-    if reward.weights.shape[1] != system.features.size:
-        raise InvalidInput(
-            f"the reward has {reward.weights.shape[1]} weights, but "
-            f"{type(system).__name__} has {system.features.size} features"
-        )
+def boltzmann(
+    q: NDArray[np.float64], softness: float, seen: NDArray[np.bool_], null: int
+) -> NDArray[np.float64]:
+    """Boltzmann's policy (R, observations, actions); it does nothing where nobody was."""
+    probabilities = kernels.tabular.boltzmann(q, softness)
+    probabilities[~seen] = np.arange(q.shape[2]) == null
+    return probabilities
+
+
+def _drawn(
+    probabilities: NDArray[np.float64], observations: NDArray[np.integer], luck: Stream
+) -> NDArray[np.integer]:
+    """Actions (runs, agents) that agents draw from the policy of their run's replica."""
+    rows = np.arange(len(observations)) % len(probabilities)
+    sums = np.cumsum(probabilities, axis=2)
+    return kernels.tabular.draw(observations, sums, luck.uniform(), rows)
 
 
 def _place_in_line(streams: Streams) -> NDArray[np.float64]:
@@ -214,14 +262,15 @@ def _place_in_line(streams: Streams) -> NDArray[np.float64]:
     return place
 
 
-def _swarm_bytes(system: System, seed: int) -> int:
+def swarm_bytes(system: System, seed: int) -> int:
     """The memory of a swarm that changes from step to step: its state, chances and choices."""
     state = system.initial(Streams.of(seed, [0], system.n_agents).at(0, Purpose.INITIAL))
     changing = (a.nbytes for name, a in state.items() if not field_of(system, name).constant)
     return sum(changing) + 16 * system.n_agents
 
 
-def _start(system: System, streams: Streams) -> tuple[dict[str, NDArray[Any]], Streams]:
+def start_swarms(system: System, streams: Streams) -> tuple[State, Streams]:
+    """Initial states, the agents in the order that the system prefers, and their streams."""
     state = system.initial(streams.at(0, Purpose.INITIAL))
     if isinstance(system, Arranging) and (better := system.arrange(state, 0)) is not None:
         state, order = better

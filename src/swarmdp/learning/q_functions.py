@@ -34,6 +34,13 @@ class QUpdate(Protocol):
         """A Q-function of zeros for the reward of each observation (R, observations)."""
 
 
+class ModelQ(QFunction, Protocol):
+    """A Q-function that comes from an estimate of the local kernel."""
+
+    def kernel(self) -> NDArray[np.float64]:
+        """The estimate of P(o' | o, a), (R, observations, actions, observations)."""
+
+
 @dataclass(frozen=True)
 class SequentialQ:
     """The paper's update: one agent after the other, each with the full learning rate."""
@@ -73,9 +80,11 @@ class LocalModel:
                 f"sweeps must be at least 1 and prior positive, got {self.sweeps}, {self.prior}"
             )
 
-    def start(self, reward: NDArray[np.float64], n_actions: int, discount: float) -> QFunction:
-        """No counts yet."""
-        return _LocalModelQ(self, reward, n_actions, discount)
+    def start(
+        self, reward: NDArray[np.float64], n_actions: int, discount: float, softness: float = 0.0
+    ) -> ModelQ:
+        """No counts yet. With a softness, Q is that of Boltzmann's policy."""
+        return _LocalModelQ(self, reward, n_actions, discount, softness)
 
 
 class _WatkinsQ:
@@ -97,7 +106,12 @@ class _LocalModelQ:
     """Counts of (o, a, o') and the Q-function that is optimal for them."""
 
     def __init__(
-        self, settings: LocalModel, reward: NDArray[np.float64], n_actions: int, discount: float
+        self,
+        settings: LocalModel,
+        reward: NDArray[np.float64],
+        n_actions: int,
+        discount: float,
+        softness: float,
     ) -> None:
         replicas, observations = reward.shape
         self.values = np.zeros((replicas, observations, n_actions))
@@ -107,25 +121,34 @@ class _LocalModelQ:
         self._settings = settings
         self._reward = reward
         self._discount = discount
+        self._softness = softness
         self._weight = 1.0
+        self._prior = settings.prior  # in the same unit as the counts
+
+    def kernel(self) -> NDArray[np.float64]:
+        pseudo = self._prior / self.counts.shape[-1]
+        kernel: NDArray[np.float64] = (self.counts + pseudo) / (
+            self._totals[..., None] + self._prior
+        )
+        return kernel
 
     def learn(self, before: Indices, action: Indices, after: Indices, rate: float) -> None:
         # Instead of letting old counts shrink, new ones weigh more: the ratio is the same.
         kernels.tabular.add_transitions(
             before, action, after, self._weight, self.counts, self._totals
         )
-        kernels.tabular.sweep_model(
-            self.counts,
-            self._totals,
-            self._settings.prior * self._weight,
-            self._reward,
-            self._discount,
-            self._settings.sweeps,
-            self._state_values,
-            self.values,
-        )
+        self._prior = self._settings.prior * self._weight
+        model = self.counts, self._totals, self._prior
+        bellman = self._settings.sweeps, self._state_values, self.values
+        if self._softness:
+            kernels.tabular.sweep_model_softly(
+                *model, self._reward, self._discount, self._softness, *bellman
+            )
+        else:
+            kernels.tabular.sweep_model(*model, self._reward, self._discount, *bellman)
         self._weight /= self._settings.forgetting
         if self._weight > 1e100:
             self.counts /= self._weight
             self._totals /= self._weight
+            self._prior /= self._weight
             self._weight = 1.0

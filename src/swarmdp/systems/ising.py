@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from swarmdp import kernels
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels
-from swarmdp.model import Field, Policy, State, order_free, reordered
+from swarmdp.model import Field, LocalPolicy, State, order_free, reordered
 from swarmdp.streams import Stream
 from swarmdp.systems.checks import check_integer
 
@@ -113,6 +113,11 @@ class Ising:
         sign = np.int8(1) - np.int8(2) * actions.view(np.int8)
         return {"site": state["site"], "spin": state["spin"] * sign}
 
+    def inferred_actions(self, before: State, after: State) -> NDArray[np.bool_]:
+        """Which spins (runs, agents) flipped from one state to the next."""
+        flipped: NDArray[np.bool_] = before["spin"] != after["spin"]
+        return flipped
+
     def check_state(self, state: State) -> None:
         """Refuse states of other origin that are not this system's."""
         if not np.isin(state["spin"], (-1, 1)).all():
@@ -151,7 +156,7 @@ class Ising:
             site = np.broadcast_to(site[:, None], spin.shape)
         return self._on_grid(site, spin).reshape(*spin.shape[:-1], *self.shape)
 
-    def solutions(self, policy: Policy, seen: NDArray[np.bool_]) -> list[str]:
+    def solutions(self, policy: LocalPolicy, seen: NDArray[np.bool_]) -> list[str]:
         """Which solution each replica of a policy is, on the energies that were seen (R, 25).
 
         A local energy does not change when every spin flips. So the majority vote and its mirror

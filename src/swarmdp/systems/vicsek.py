@@ -99,6 +99,15 @@ class Vicsek:
         )
         return {"position": position, "heading": heading}
 
+    def inferred_actions(self, before: State, after: State) -> NDArray[np.float64]:
+        """The turns (runs, agents) from one state to the next, in [-pi, pi).
+
+        They contain the noise: what an agent wanted is known only to within its standard deviation.
+        """
+        turn = np.asarray(after["heading"] - before["heading"], np.float64)
+        wrapped: NDArray[np.float64] = np.remainder(turn + math.pi, 2 * math.pi) - math.pi
+        return wrapped
+
     def check_state(self, state: State) -> None:
         """Refuse states of other origin that are not this system's."""
         position = state["position"]

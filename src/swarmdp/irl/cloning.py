@@ -1,0 +1,25 @@
+"""Behaviour cloning: do what the expert was seen to do, without asking why."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.irl.pairs import pair_counts
+from swarmdp.model import SoftPolicy, System, null_action
+from swarmdp.trajectory import Trajectory
+
+
+def clone(system: System, demo: Trajectory, *, separate: bool = False) -> SoftPolicy:
+    """The policy that takes each action as often as the expert did in the same observation.
+
+    The runs of the demo are pooled; with `separate=True` each gives a policy of its own. In
+    observations that the expert never made it does nothing.
+    """
+    counts, _ = pair_counts(system, demo)
+    return cloned(system, counts if separate else counts.sum(axis=0, keepdims=True))
+
+
+def cloned(system: System, counts: NDArray[np.float64]) -> SoftPolicy:
+    """The policy of observed pairs (R, O, A)."""
+    visits = counts.sum(axis=2, keepdims=True)
+    nothing = np.arange(counts.shape[2]) == null_action(system)
+    return SoftPolicy(np.where(visits > 0, counts / np.maximum(visits, 1), nothing))

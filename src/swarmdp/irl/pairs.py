@@ -1,0 +1,94 @@
+"""Observation-action pairs: what the expert did in which observation.
+
+The action of step t was taken on the observation of time t. A demo may have recorded the actions;
+where it recorded states only, a system can infer them from one state to the next by its hook
+`inferred_actions(before, after)`. An expert may take actions that a learning agent does not have
+(Vicsek's turns by any angle): each counts as the nearest one.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.errors import InvalidInput
+from swarmdp.irl.expectations import Estimator, check_estimator, observations_of
+from swarmdp.model import State, System, field_of
+from swarmdp.trajectory import Trajectory
+
+Source = Literal["recorded", "inferred"]
+Inference = Callable[[State, State], NDArray[Any]]
+
+
+def pair_counts(
+    system: System, demo: Trajectory, *, estimator: Estimator = "swarm", agent: int = 0
+) -> tuple[NDArray[np.float64], Source]:
+    """How often each action was taken in each observation, (runs, O, A), and how that is known.
+
+    With the estimator "single" only one agent's pairs count.
+    """
+    check_estimator(estimator)
+    taken, source = actions_of(system, demo)
+    index = observations_of(system, demo)[:, :-1].astype(np.int64)
+    if estimator == "single":
+        index, taken = index[:, :, agent : agent + 1], taken[:, :, agent : agent + 1]
+    shape = system.features.size, len(system.actions)
+    cells = (index * shape[1] + taken).reshape(demo.runs, -1)
+    counts = [np.bincount(row, minlength=shape[0] * shape[1]) for row in cells]
+    return np.stack(counts).reshape(demo.runs, *shape).astype(np.float64), source
+
+
+def actions_of(system: System, demo: Trajectory) -> tuple[NDArray[np.int64], Source]:
+    """The numbers of the actions taken (runs, steps, agents), and how they are known."""
+    if demo.steps < 1:
+        raise InvalidInput("a demo of 0 steps has no actions: record at least one step")
+    if "actions" in demo:
+        return nearest_actions(system, demo["actions"]), "recorded"
+    infer: Inference | None = getattr(system, "inferred_actions", None)
+    states = list(getattr(system, "fields", {}))
+    missing = [name for name in states if name not in demo]
+    if infer is None or missing or not states:
+        name = type(system).__name__
+        cause = (
+            f"{name} cannot infer them from states"
+            if infer is None
+            else f"they cannot be inferred without the states ({', '.join(missing)})"
+        )
+        raise InvalidInput(
+            f"this method needs the expert's actions, but the demo has none, and {cause}. Record "
+            'them: rollout(..., record=["observations", "actions"]); or choose an update that '
+            "needs no actions, such as max_margin"
+        )
+    frames = [_state(system, demo, states, time) for time in range(demo.steps + 1)]
+    steps = [infer(*frames[time : time + 2]) for time in range(demo.steps)]
+    return nearest_actions(system, np.stack(steps, axis=1)), "inferred"
+
+
+def nearest_actions(system: System, physical: NDArray[Any]) -> NDArray[np.int64]:
+    """The number of the action nearest to each physical one, of equally near ones the first.
+
+    Angles are as near as they are on the circle.
+    """
+    available = np.asarray(system.actions)
+    if np.issubdtype(physical.dtype, np.inexact) and not np.isfinite(physical).all():
+        raise InvalidInput("the demo's actions must be finite, got NaN or infinity")
+    circular = getattr(system, "action_units", "1") == "rad"
+    nearest = np.zeros(physical.shape, np.int64)
+    least = np.full(physical.shape, np.inf)
+    for number, action in enumerate(available.astype(np.float64)):
+        gap = np.abs(physical.astype(np.float64) - action)
+        if circular:
+            gap = np.abs(np.remainder(gap + math.pi, 2 * math.pi) - math.pi)
+        nearer = gap < least
+        nearest[nearer] = number
+        least[nearer] = gap[nearer]
+    return nearest
+
+
+def _state(system: System, demo: Trajectory, names: list[str], time: int) -> State:
+    return {
+        name: demo[name] if field_of(system, name).constant else demo[name][:, time]
+        for name in names
+    }

@@ -1,0 +1,236 @@
+"""Reward update: policy matching, after Neu and Szepesvari (2007).
+
+    minimise  J(w) = sum over o of n(o)/n  sum over a of (pi_w(a | o) - n(o, a)/n(o))^2  +  c |w|^2
+
+n(o, a) counts the observed pairs, pi_w is the Boltzmann policy of Q*_w. The small penalty c keeps
+the weights finite where the expert is deterministic (every larger reward then fits better) and
+leaves weights at zero of which the pairs say nothing.
+"""
+
+import warnings
+from dataclasses import asdict, dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.errors import InvalidInput, SwarmdpWarning
+from swarmdp.irl.boltzmann import (
+    LocalMDP,
+    check_inverse_temperature,
+    check_pairs,
+    fisher_information,
+    log_boltzmann,
+    scores,
+)
+from swarmdp.irl.evidence import Evidence, Update
+
+Floats = NDArray[np.float64]
+Direction = Literal["natural", "rprop"]
+
+GROW, SHRINK = 1.2, 0.5  # of Rprop's steps, as its authors recommend
+FIRST_STEP, LARGEST_STEP, SMALLEST_STEP = 0.1, 10.0, 1e-9
+SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring (Armijo)
+ROUNDING = 1e-10  # of the metric, relative to its trace
+NEGLIGIBLE = 1e-7  # relative decrease of J in a step along the natural gradient
+CERTAIN = 1e-3  # a probability this near to one is on its way to it
+
+
+@dataclass(frozen=True)
+class PolicyMatching:
+    """`update="policy_matching"`: the reward whose Boltzmann policy is the observed one.
+
+    It knows from the expert's actions alone, in the local dynamics of the expert's swarm.
+    """
+
+    inverse_temperature: float = 1.0  # beta; what matters is its product with the weights
+    penalty: float = 1e-3  # c
+    direction: Direction = "rprop"
+    iterations: int = 500
+    tolerance: float = 1e-7
+
+    needs: ClassVar[tuple[str, ...]] = ("pairs", "expert_kernel")
+    at_once: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_inverse_temperature(self.inverse_temperature)
+        check_matching(self.penalty, self.direction, self.iterations, self.tolerance)
+
+    def __call__(self, evidence: Evidence) -> Update:
+        """The match of each experiment, looked for from the expert's feature expectations."""
+        assert evidence.pairs is not None
+        assert evidence.expert_kernel is not None
+        starts = evidence.expert / np.linalg.norm(evidence.expert, axis=1, keepdims=True)
+        found = [
+            match_policy(
+                LocalMDP(kernel, evidence.features, evidence.discount),
+                counts,
+                start=start,
+                **asdict(self),
+            )
+            for kernel, counts, start in zip(
+                evidence.expert_kernel, evidence.pairs, starts, strict=True
+            )
+        ]
+        return Update(
+            np.stack([match.weights for match in found]),
+            diagnostics={
+                "loss": np.array([match.loss for match in found]),
+                "converged": np.array([float(match.converged) for match in found]),
+            },
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    """The reward whose Boltzmann policy is nearest to the observed actions."""
+
+    weights: Floats  # (d,)
+    policy: Floats  # (O, A): its Boltzmann policy
+    loss: float  # J
+    steps: int
+    converged: bool  # the gradient vanished, or no step made J smaller any more
+
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """J at some weights, with its gradient and all that a step needs."""
+
+    weights: Floats
+    optimal: NDArray[np.int64]
+    policy: Floats
+    score: Floats
+    loss: float
+    gradient: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class _Objective:
+    """J, from the pairs of one demo."""
+
+    mdp: LocalMDP
+    observed: Floats  # (O, A): the action frequencies; zero where nothing was observed
+    weight: Floats  # (O,): n(o)/n
+    inverse_temperature: float
+    penalty: float
+
+    def at(self, weights: Floats, near: NDArray[np.int64] | None) -> _Point:
+        q, optimal = self.mdp.optimal_q(weights, near)
+        policy = np.exp(log_boltzmann(q, self.inverse_temperature))
+        score = scores(policy, self.mdp.q_derivative(optimal), self.inverse_temperature)
+        gap = policy - self.observed
+        loss = self.weight @ (gap**2).sum(axis=1) + self.penalty * weights @ weights
+        slope = 2 * self.weight[:, None] * gap * policy
+        gradient = np.einsum("oa,oad->d", slope, score) + 2 * self.penalty * weights
+        return _Point(weights, optimal, policy, score, float(loss), gradient)
+
+    def natural(self, point: _Point) -> Floats:
+        """The steepest descent where distance is that of policies (Amari's natural gradient)."""
+        metric = fisher_information(point.policy, point.score, self.weight)
+        # Directions in which the policy does not change get a length of their own.
+        metric[np.diag_indices_from(metric)] += self.penalty + ROUNDING * metric.trace() + 1e-300
+        return -np.linalg.solve(metric, point.gradient)
+
+
+def policy_derivative(mdp: LocalMDP, weights: Floats, inverse_temperature: float = 1.0) -> Floats:
+    """The derivative of the Boltzmann policy with respect to the weights (O, A, d)."""
+    check_inverse_temperature(inverse_temperature)
+    q, optimal = mdp.optimal_q(weights)
+    policy = np.exp(log_boltzmann(q, inverse_temperature))
+    return policy[..., None] * scores(policy, mdp.q_derivative(optimal), inverse_temperature)
+
+
+def match_policy(
+    mdp: LocalMDP,
+    counts: Floats,
+    *,
+    inverse_temperature: float = 1.0,
+    penalty: float = 1e-3,
+    direction: Direction = "rprop",
+    start: Floats | None = None,
+    iterations: int = 500,
+    tolerance: float = 1e-7,
+) -> Match:
+    """The weights whose Boltzmann policy is nearest to the observed pairs counts[o, a].
+
+    `direction` is the "natural" gradient with a backtracking line search, or "rprop": the plain
+    gradient's signs with a step of its own for each weight. It ends when no component of the
+    gradient is larger than `tolerance`, when no step makes J smaller any more (a kink), or after
+    `iterations` steps. J may have several minima: `start` (zero by default) decides.
+    """
+    check_inverse_temperature(inverse_temperature)
+    check_pairs(mdp, counts)
+    check_matching(penalty, direction, iterations, tolerance)
+    visits = counts.sum(axis=1)
+    objective = _Objective(
+        mdp,
+        counts / np.maximum(visits, 1e-300)[:, None],
+        visits / visits.sum(),
+        inverse_temperature,
+        penalty,
+    )
+    first = np.zeros(mdp.features.shape[1]) if start is None else np.asarray(start, float)
+    search = _natural_search if direction == "natural" else _rprop_search
+    best, steps, converged = search(objective, objective.at(first, None), iterations, tolerance)
+    if not penalty and ((objective.observed == 1) & (best.policy > 1 - CERTAIN)).any():
+        warnings.warn(
+            "policy matching: the weights diverge, because the demo's actions are deterministic "
+            "and every larger reward fits them better; only the tolerance has stopped them "
+            f"at {np.abs(best.weights).max():.3g}. Give a penalty above zero, such as 1e-3",
+            SwarmdpWarning,
+            stacklevel=2,
+        )
+    return Match(best.weights, best.policy, best.loss, steps, converged)
+
+
+def check_matching(penalty: float, direction: str, iterations: int, tolerance: float) -> None:
+    """Refuse bad settings."""
+    if direction not in ("natural", "rprop"):
+        raise InvalidInput(f'direction must be "natural" or "rprop", got {direction!r}')
+    if not (np.isfinite(penalty) and penalty >= 0):
+        raise InvalidInput(f"penalty must be finite and not negative, got {penalty}")
+    if iterations < 1 or not tolerance >= 0:
+        raise InvalidInput(
+            "iterations must be at least 1 and tolerance not negative, "
+            f"got {iterations}, {tolerance}"
+        )
+
+
+def _natural_search(
+    objective: _Objective, point: _Point, iterations: int, tolerance: float
+) -> tuple[_Point, int, bool]:
+    length = 1.0
+    for steps in range(iterations):
+        if np.abs(point.gradient).max() <= tolerance:
+            return point, steps, True
+        direction = objective.natural(point)
+        length = min(2 * length, LARGEST_STEP)
+        while True:
+            following = objective.at(point.weights + length * direction, point.optimal)
+            promised = SUFFICIENT * length * (point.gradient @ direction)
+            if following.loss <= point.loss + promised:
+                break
+            length *= SHRINK
+            if length < SMALLEST_STEP:
+                return point, steps, True
+        gain, point = point.loss - following.loss, following
+        if gain <= NEGLIGIBLE * point.loss:
+            return point, steps + 1, True
+    return point, iterations, False
+
+
+def _rprop_search(
+    objective: _Objective, point: _Point, iterations: int, tolerance: float
+) -> tuple[_Point, int, bool]:
+    best = point
+    step = np.full(point.weights.shape, FIRST_STEP)
+    before = np.zeros_like(step)
+    for steps in range(iterations):
+        if np.abs(point.gradient).max() <= tolerance or step.max() <= SMALLEST_STEP:
+            return best, steps, True
+        turned = before * point.gradient < 0
+        step = np.clip(step * np.where(turned, SHRINK, GROW), SMALLEST_STEP, LARGEST_STEP)
+        before = np.where(turned, 0.0, point.gradient)
+        point = objective.at(point.weights - np.sign(before) * step, point.optimal)
+        best = min(best, point, key=lambda p: p.loss)
+    return best, iterations, False

@@ -1,0 +1,69 @@
+"""The local kernel P(o' | o, a): what a swarm that follows a policy makes of one agent's actions.
+
+It depends on what the others do. A share of the agents explores, so that every action is tried in
+every observation that the swarm gets into.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp import kernels
+from swarmdp.errors import InvalidInput
+from swarmdp.learning.heterogeneous import start_swarms, swarm_bytes
+from swarmdp.model import SoftPolicy, System, classes
+from swarmdp.streams import Purpose, Streams
+from swarmdp.threads import over_chunks, thread_count
+
+ENOUGH_AGENTS = 4000  # whose experience makes the estimate, in as many swarms as that takes
+CHUNK_BYTES = 2**20
+
+
+def local_kernel(
+    system: System,
+    policy: SoftPolicy,
+    *,
+    steps: int,
+    seed: int,
+    exploring: float = 0.2,
+    swarms: int | None = None,
+    prior: float = 1.0,
+    threads: int | None = None,
+) -> NDArray[np.float64]:
+    """P(o' | o, a) at [r, o, a, o'] in swarms that follow each replica r of a policy.
+
+    A finite MDP knows it exactly. Elsewhere it is counted over so many steps from the initial
+    distribution, with `prior` pseudo-counts towards anywhere for what was rarely tried.
+    """
+    if not 0 < exploring <= 1 or not prior > 0:
+        raise InvalidInput(
+            f"exploring must be in (0, 1] and prior positive, got {exploring}, {prior}"
+        )
+    policy.check(system)
+    replicas, observations, actions = policy.probabilities.shape
+    swarms = swarms or -(-ENOUGH_AGENTS // system.n_agents)
+    mixed = np.cumsum((1 - exploring) * policy.probabilities + exploring / actions, axis=2)
+    counts = np.zeros((replicas, observations, actions, observations))
+    totals = np.zeros((replicas, observations, actions))
+
+    def count(begin: int, end: int, check: Callable[[], None]) -> None:
+        numbers = (np.arange(begin, end) * swarms + np.arange(swarms)[:, None]).ravel()
+        state, streams = start_swarms(system, Streams.of(seed, numbers, system.n_agents))
+        rows = np.arange(len(numbers)) % (end - begin)
+        before = classes(system, system.observe(state))
+        for step in range(steps):
+            check()
+            chance = streams.at(step, Purpose.POLICY).uniform()
+            chosen = kernels.tabular.draw(before, mixed[begin:end], chance, rows)
+            physical = np.take(system.actions, chosen)
+            state = system.transition(state, physical, streams.at(step, Purpose.TRANSITION))
+            after = classes(system, system.observe(state))
+            kernels.tabular.add_transitions(
+                before, chosen, after, 1.0, counts[begin:end], totals[begin:end]
+            )
+            before = after
+
+    chunk = max(1, CHUNK_BYTES // (swarms * swarm_bytes(system, seed)))
+    over_chunks(replicas, chunk, thread_count(threads), count)
+    return (counts + prior / observations) / (totals[..., None] + prior)
