@@ -183,10 +183,12 @@ def uncertainty_claims(found: Mapping[float, Uncertainty]) -> Iterator[Claim]:
             "the smallest fall from one hop to the next, mean over times, is not below zero by "
             f"more than {SIGMAS:g} standard errors, and all together are above zero",
         )
-    connected = [_over_time(found[wide], found[narrow], k, k) for k in range(len(found[wide].hops))]
+    classes = range(len(found[wide].hops))
+    all_rises = [_over_time(found[wide], found[narrow], k, k) for k in classes]
     for name, words, rises in (
-        ("connected", "at a fixed distance", connected[:-1]),
-        ("unconnected", "for agents that are not connected", connected[-1:]),
+        ("near", f"at every distance of 1 to {NEAR} hops", all_rises[:NEAR]),
+        ("far", f"at every larger distance, up to {len(all_rises) - 1} hops", all_rises[NEAR:-1]),
+        ("unconnected", "for agents that are not connected", all_rises[-1:]),
     ):
         known = [rise for rise in rises if not math.isnan(rise[0])]
         if not known:
