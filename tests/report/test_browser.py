@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,11 @@ class Shown:
 
     def until(self, condition: Callable[[], bool]) -> None:
         WebDriverWait(self.browser, PATIENCE, poll_frequency=0.02).until(lambda _: condition())
+
+
+def moved(player: Shown) -> bool:
+    """Whether a playing player has left its first time."""
+    return same_time(player) > 1
 
 
 def same_time(player: Shown) -> int:
@@ -421,3 +427,25 @@ def test_a_swarm_of_one_time_is_shown(browser: webdriver.Chrome, tmp_path: Path)
         player.one(".play").click()
         assert not player.playing
         assert player.time == 0
+
+
+def test_the_reproduction_of_the_paper_is_shown_and_moves(
+    browser: webdriver.Chrome, reproduction: Path
+) -> None:
+    resize(browser, 1280)
+    emulate(browser)
+    for page in visit(browser, reproduction / "report.html"):
+        pictures = page.find_elements(By.CSS_SELECTOR, "figure img")
+        assert len(pictures) == len(list((reproduction / "figures").glob("*.png")))
+        for picture in pictures:
+            assert int(str(picture.get_property("naturalWidth"))) > 0
+        claims = json.loads((reproduction / "summary.json").read_text())["claims"]
+        assert len(page.find_elements(By.CSS_SELECTOR, ".claims tbody tr")) == len(claims)
+        for name in ("vicsek", "ising"):
+            player = Shown(page, name)
+            player.one(".first").click()
+            before = player.pictures()
+            player.one(".play").click()
+            player.until(partial(moved, player))
+            player.one(".play").click()
+            assert all(one != other for one, other in zip(before, player.pictures(), strict=True))

@@ -13,26 +13,18 @@ from swarmdp.experiments.tasks import FIGURES
 from swarmdp.report.reproduction import PARTS, write_report
 
 
-@pytest.fixture(scope="module")
-def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a whole reproduction."""
-    folder = tmp_path_factory.mktemp("reproduction")
-    main(["reproduce", "--scale", "smoke", "-o", str(folder)])
-    return folder
-
-
-def test_every_figure_is_there_in_the_paper_s_order(output: Path) -> None:
-    page = (output / "report.html").read_text(encoding="utf-8")
+def test_every_figure_is_there_in_the_paper_s_order(reproduction: Path) -> None:
+    page = (reproduction / "report.html").read_text(encoding="utf-8")
     places = [page.index(f'id="figure-{name}"') for name in FIGURES]
     assert places == sorted(places)
     assert set(PARTS) == set(FIGURES)
     for name in FIGURES:
         for suffix in (".png", ".svg"):
-            assert (output / "figures" / name).with_suffix(suffix).stat().st_size > 1000
+            assert (reproduction / "figures" / name).with_suffix(suffix).stat().st_size > 1000
 
 
-def test_the_summary_has_every_claim_with_figure_error_and_verdict(output: Path) -> None:
-    summary = json.loads((output / "summary.json").read_text())
+def test_the_summary_has_every_claim_with_figure_error_and_verdict(reproduction: Path) -> None:
+    summary = json.loads((reproduction / "summary.json").read_text())
     names = [claim["name"] for claim in summary["claims"]]
     assert len(set(names)) == len(names)
     for system in ("vicsek", "ising"):
@@ -62,9 +54,9 @@ def test_the_summary_has_every_claim_with_figure_error_and_verdict(output: Path)
     assert summary["plan"]["seed"] == 1
 
 
-def test_the_page_tells_what_the_summary_tells(output: Path) -> None:
-    page = (output / "report.html").read_text(encoding="utf-8")
-    claims = json.loads((output / "summary.json").read_text())["claims"]
+def test_the_page_tells_what_the_summary_tells(reproduction: Path) -> None:
+    page = (reproduction / "report.html").read_text(encoding="utf-8")
+    claims = json.loads((reproduction / "summary.json").read_text())["claims"]
     for claim in claims:
         row = re.search(rf'id="claim-{re.escape(claim["name"])}" class="([^"]*)"', page)
         assert row is not None
@@ -75,13 +67,13 @@ def test_the_page_tells_what_the_summary_tells(output: Path) -> None:
     assert 'id="player-ising"' in page
 
 
-def test_a_second_start_gives_the_same_bytes(output: Path) -> None:
-    before = (output / "summary.json").read_bytes()
-    figure = (output / "figures" / "order.svg").read_bytes()
-    main(["reproduce", "--scale", "smoke", "-o", str(output)])
-    assert (output / "summary.json").read_bytes() == before
-    assert (output / "figures" / "order.svg").read_bytes() == figure
-    log = (output / "log.txt").read_text()
+def test_a_second_start_gives_the_same_bytes(reproduction: Path) -> None:
+    before = (reproduction / "summary.json").read_bytes()
+    figure = (reproduction / "figures" / "order.svg").read_bytes()
+    main(["reproduce", "--scale", "smoke", "-o", str(reproduction)])
+    assert (reproduction / "summary.json").read_bytes() == before
+    assert (reproduction / "figures" / "order.svg").read_bytes() == figure
+    log = (reproduction / "log.txt").read_text()
     assert "0 of " in log.splitlines()[-1]
 
 

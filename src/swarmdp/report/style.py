@@ -24,7 +24,6 @@ GREEN = "#009E73"
 RED = "#D55E00"
 GREY = "#8C8C8C"
 
-HEADINGS = "twilight_shifted"  # cyclic, with even lightness steps
 SPINS = "cividis"
 TIMES = "viridis_r"  # dark is late, also in grey
 

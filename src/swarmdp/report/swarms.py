@@ -88,7 +88,8 @@ def _draw_agents(ax: Axes, system: Vicsek, trajectory: Trajectory, time: int) ->
         middle, half = (low + high) / 2, float((high - low).max()) / 2 + margin
         low, high = middle - half, middle + half
     side = float(high[0] - low[0])
-    colours = plt.get_cmap(style.HEADINGS)(heading / (2 * math.pi) + 0.5)
+    shades = style.heading_colours(64)
+    colours = [shades[round(angle / (2 * math.pi) * 64) % 64] for angle in heading]
     past = position[max(0, time - PATH_STEPS) : time + 1]
     jumps = np.abs(np.diff(past, axis=0)).max(axis=2) > side / 2
     for start, end, across in zip(past[:-1], past[1:], jumps, strict=True):
