@@ -306,6 +306,24 @@ def add_transitions(
 
 
 @kernel
+def _weigh(rows, values, start, out):
+    """out[a] = start + rows[a] . values, summed from left to right.
+
+    Four sums side by side: the additions of one need not wait for those of another.
+    """
+    last = rows.shape[0] - 1
+    for a in range(0, rows.shape[0], 4):
+        b, c, d = min(a + 1, last), min(a + 2, last), min(a + 3, last)
+        one = two = three = four = start
+        for k in range(np.uint64(values.shape[0])):
+            one += rows[a, k] * values[k]
+            two += rows[b, k] * values[k]
+            three += rows[c, k] * values[k]
+            four += rows[d, k] * values[k]
+        out[a], out[b], out[c], out[d] = one, two, three, four
+
+
+@kernel
 def sweep_model(
     counts: NDArray[np.float64],
     totals: NDArray[np.float64],
@@ -326,15 +344,11 @@ def sweep_model(
         for _ in range(sweeps):
             mean = v.mean()
             for o in range(observations):
+                _weigh(counts[j, o], v, prior * mean, q[j, o])
                 best = -np.inf
                 for a in range(actions):
-                    row = counts[j, o, a]
-                    expected = prior * mean
-                    for k in range(np.uint64(observations)):
-                        expected += row[k] * v[k]
-                    new = reward[j, o] + discount * expected / (totals[j, o, a] + prior)
-                    q[j, o, a] = new
-                    best = max(best, new)
+                    q[j, o, a] = reward[j, o] + discount * q[j, o, a] / (totals[j, o, a] + prior)
+                    best = max(best, q[j, o, a])
                 v[o] = best
 
 
@@ -360,15 +374,11 @@ def sweep_model_softly(
         for _ in range(sweeps):
             mean = v.mean()
             for o in range(observations):
+                _weigh(counts[j, o], v, prior * mean, q[j, o])
                 best = -np.inf
                 for a in range(actions):
-                    row = counts[j, o, a]
-                    expected = prior * mean
-                    for k in range(np.uint64(observations)):
-                        expected += row[k] * v[k]
-                    new = reward[j, o] + discount * expected / (totals[j, o, a] + prior)
-                    q[j, o, a] = new
-                    best = max(best, new)
+                    q[j, o, a] = reward[j, o] + discount * q[j, o, a] / (totals[j, o, a] + prior)
+                    best = max(best, q[j, o, a])
                 total = 0.0
                 for a in range(actions):
                     total += elementary.exp((q[j, o, a] - best) / softness)
