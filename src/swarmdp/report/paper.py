@@ -89,7 +89,7 @@ def vicsek_reward_figure(system: Vicsek, found: Mapping[str, Fits]) -> Figure:
     """The learned Vicsek reward around the circle of misalignments."""
     with style.family():
         figure, axes = plt.subplots(
-            1, len(found), figsize=(7.6, 4.1), subplot_kw={"projection": "polar"}, squeeze=False
+            1, len(found), figsize=(9.2, 4.2), subplot_kw={"projection": "polar"}, squeeze=False
         )
         for ax, (which, fits) in zip(axes[0], found.items(), strict=True):
             draw_polar(ax, np.degrees(system.features.values), fits.weights)
