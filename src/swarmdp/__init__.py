@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     )
     from swarmdp.features import Angles, Levels
     from swarmdp.fitting import fit
+    from swarmdp.irl.bayesian import Bayesian
+    from swarmdp.irl.cloning import clone
     from swarmdp.irl.evidence import Evidence, Update
     from swarmdp.irl.max_margin import MaxMargin
+    from swarmdp.irl.policy_matching import PolicyMatching
     from swarmdp.irl.result import Result, load
     from swarmdp.learning.heterogeneous import HeterogeneousLearning
     from swarmdp.learning.q_functions import BatchQ, LocalModel, SequentialQ
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Angles": "swarmdp.features",
     "BatchQ": "swarmdp.learning.q_functions",
+    "Bayesian": "swarmdp.irl.bayesian",
     "DiscountedFeatures": "swarmdp.simulation",
     "Evidence": "swarmdp.irl.evidence",
     "Field": "swarmdp.model",
@@ -47,6 +51,7 @@ _HOMES = {
     "MaxMargin": "swarmdp.irl.max_margin",
     "MixedPolicy": "swarmdp.model",
     "Policy": "swarmdp.model",
+    "PolicyMatching": "swarmdp.irl.policy_matching",
     "RecordingTooLarge": "swarmdp.errors",
     "Result": "swarmdp.irl.result",
     "Reward": "swarmdp.model",
@@ -61,6 +66,7 @@ _HOMES = {
     "Trajectory": "swarmdp.trajectory",
     "Update": "swarmdp.irl.evidence",
     "Vicsek": "swarmdp.systems.vicsek",
+    "clone": "swarmdp.irl.cloning",
     "fit": "swarmdp.fitting",
     "load": "swarmdp.irl.result",
     "rollout": "swarmdp.simulation",
@@ -70,6 +76,7 @@ _MODULES = ("features", "testing")
 __all__ = [
     "Angles",
     "BatchQ",
+    "Bayesian",
     "DiscountedFeatures",
     "Evidence",
     "Field",
@@ -82,6 +89,7 @@ __all__ = [
     "MaxMargin",
     "MixedPolicy",
     "Policy",
+    "PolicyMatching",
     "RecordingTooLarge",
     "Result",
     "Reward",
@@ -97,6 +105,7 @@ __all__ = [
     "Update",
     "Vicsek",
     "__version__",
+    "clone",
     "features",
     "fit",
     "load",

@@ -66,4 +66,5 @@ def local_kernel(
 
     chunk = max(1, CHUNK_BYTES // (swarms * swarm_bytes(system, seed)))
     over_chunks(replicas, chunk, thread_count(threads), count)
-    return (counts + prior / observations) / (totals[..., None] + prior)
+    kernel: NDArray[np.float64] = (counts + prior / observations) / (totals[..., None] + prior)
+    return kernel
