@@ -1,8 +1,8 @@
 """The feature map phi: O -> R^d, as the discretisation of an agent's observation.
 
-Each observation falls into one of `size` classes, and phi is the indicator of that class, as in
-the paper's experiments. A class has a physical value (the centre of its interval, the energy
-itself) with a unit, for tables and figures.
+Each observation falls into one of `size` classes. phi is the indicator of that class, as in the
+paper's experiments, or a vector that the map has for each class (`matrix`). A class has a
+physical value (the centre of its interval, the energy itself) with a unit, for tables and figures.
 """
 
 import math
@@ -21,7 +21,7 @@ class Features(Protocol):
 
     @property
     def size(self) -> int:
-        """The number of classes d."""
+        """The number of classes."""
 
     @property
     def values(self) -> NDArray[Any]:
@@ -68,6 +68,39 @@ class Levels:
                 f"got {observations.min()} to {observations.max()}"
             )
         return observations
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """Observations 0 to size - 1, each with a vector of d features: rewards are w . phi(o)."""
+
+    matrix: NDArray[np.float64]  # (size, d)
+    name: str = "observation"
+    units: str = "1"
+
+    def __post_init__(self) -> None:
+        matrix = np.array(self.matrix, dtype=np.float64)
+        if matrix.ndim != 2 or matrix.size == 0 or not np.isfinite(matrix).all():
+            raise InvalidInput(
+                "features must be a matrix of finite numbers (observations, features), got the "
+                f"shape {matrix.shape}"
+            )
+        matrix.setflags(write=False)
+        object.__setattr__(self, "matrix", matrix)
+
+    @property
+    def size(self) -> int:
+        """The number of observations."""
+        return len(self.matrix)
+
+    @property
+    def values(self) -> NDArray[np.int64]:
+        """The integers themselves."""
+        return np.arange(self.size)
+
+    def index(self, observations: NDArray[Any]) -> NDArray[np.integer]:
+        """The observations, checked."""
+        return Levels(self.size, self.name).index(observations)
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ from swarmdp.irl.result import Result
 from swarmdp.irl.updates import name_of, named
 from swarmdp.learning.heterogeneous import HeterogeneousLearning, paper_learning
 from swarmdp.learning.local_kernel import local_kernel
+from swarmdp.learning.planning import Planning
 from swarmdp.model import (
     LocalPolicy,
     Reward,
@@ -44,11 +45,13 @@ from swarmdp.model import (
 )
 from swarmdp.simulation import check_discount
 from swarmdp.streams import check_seed, derived_seed
+from swarmdp.systems.finite import exact_model
 from swarmdp.trajectory import Trajectory
 
 LEARNING, EVALUATION, START = 1, 2, 3  # parts of a fit with random numbers of their own
 SURROUNDINGS = 5  # another; 4 are reward updates
 ENOUGH_AGENTS = 1000  # whose experience estimates the value of a policy, unless told otherwise
+SHORT_TAIL = 1e-4  # share of a discounted sum that is left out where no demo says how much
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +74,7 @@ class FitInterrupted(KeyboardInterrupt):
 
 def fit(
     system: System,
-    demo: Trajectory,
+    demo: Trajectory | NDArray[np.float64] | Sequence[Any],
     *,
     seed: int,
     estimator: expectations.Estimator = "swarm",
@@ -93,7 +96,8 @@ def fit(
 
     The demo needs no actions, unless the reward update does. Its runs are pooled into one estimate
     of the expert's feature expectations; with `separate=True` each run is an independent
-    experiment, all done as one batch whose results carry a leading axis of experiments.
+    experiment, all done as one batch whose results carry a leading axis of experiments. Feature
+    expectations (d,) or (runs, d) will do in place of a demo, for updates that need no more.
 
     `estimator` is the paper's: from the whole "swarm", or from a "single" agent. `update` is the
     reward update: a name (see docs/updates.md), or your own function from `swarmdp.Evidence` to
@@ -101,29 +105,31 @@ def fit(
     `preset="paper"` follows the paper to the letter instead. `start` is the first reward: what the
     "expert" does often (unless the update has a start of its own), or "random".
     `evaluations` is the number of roll-outs that estimate a policy's value (about 1000 agents by
-    default, one roll-out in the paper). An experiment ends early when its margin falls to
-    `tolerance`. `resume` goes on with an earlier result, to the same bits as one long fit;
-    `checkpoint` is a folder in which the result so far is saved after every iteration.
+    default, one roll-out in the paper). For a FiniteMDP or Gridworld the default policy update is
+    exact planning, and values are exact as well, unless `evaluations` are asked for. An experiment
+    ends early when its margin falls to `tolerance`. `resume` goes on with an earlier result, to the
+    same bits as one long fit; `checkpoint` is a folder in which the result so far is saved after
+    every iteration.
     """
     check_seed(seed)
     reward_update = named(update)
     _check_choices(preset, start, iterations, evaluations, learner)
     expectations.check_estimator(estimator)
     check_discount(discount)
-    expectations.check_demo(system, demo, discount, settings_of(system))
+    finite = exact_model(system) is not None
+    data = _expert_data(system, demo, discount, estimator, needs_of(reward_update), separate)
+    expert = data.mu
     if preset == "paper":
         learner, evaluations = paper_learning(), 1
-    learner = learner or HeterogeneousLearning()
-    if evaluations is None:
+    learner = learner or (Planning() if finite else HeterogeneousLearning())
+    if evaluations is None and not finite:
         evaluations = 1 if estimator == "single" else -(-ENOUGH_AGENTS // system.n_agents)
+    steps = data.steps
+    if steps is None and evaluations is not None:
+        steps = expectations.steps_for(discount, SHORT_TAIL)
 
-    estimates = expectations.feature_expectations(
-        system, demo, discount=discount, estimator=estimator
-    )
-    expert, error = _expert(estimates, separate)
     at_once = is_at_once(reward_update)
     own_start = start_of(reward_update) if start is None else None
-    pairs, source = _pairs(system, demo, estimator, separate, needs_of(reward_update))
     settings = {
         "estimator": estimator,
         "update": name_of(reward_update) or _described(reward_update),
@@ -133,11 +139,11 @@ def fit(
         "separate": separate,
         "start": start or ("own" if own_start is not None or at_once else "expert"),
         "evaluations": evaluations,
-        "steps": demo.steps,
-        "truncation": expectations.truncation(discount, demo.steps),
+        "steps": steps,
+        "truncation": 0.0 if steps is None else expectations.truncation(discount, steps),
     }
-    if source is not None:
-        settings["actions"] = source
+    if data.actions is not None:
+        settings["actions"] = data.actions
     _check_plain(settings, settings_of(system))
     wishes = _wishes(reward_update)
     done = _done_before(resume, settings, seed, expert)
@@ -150,44 +156,37 @@ def fit(
         len(system.actions),
         seed,
         feature_matrix(system),
-        pairs=pairs,
+        exact=evaluations is None and isinstance(learner, Planning),
+        pairs=data.pairs,
+        expert_kernel=_expert_kernel(system, data, needs_of(reward_update), seed, threads),
     )
-    if pairs is not None and "expert_kernel" in needs_of(reward_update):
-        part = derived_seed(seed, SURROUNDINGS)
-        evidence = replace(
-            evidence,
-            expert_kernel=local_kernel(
-                system, cloned(system, pairs), steps=demo.steps, seed=part, threads=threads
-            ),
-        )
 
     def policy_update(reward: Reward, i: int) -> Learned:
         part = derived_seed(seed, LEARNING, i)
         return learner(system, reward, discount=discount, seed=part, threads=threads, **wishes)
 
     def value_estimation(policy: LocalPolicy, i: int) -> NDArray[np.float64]:
+        if evaluations is None:
+            return expectations.exact_expectations(system, policy, discount=discount, steps=steps)
+        assert steps is not None
         return expectations.simulated_expectations(
             system,
             policy,
             discount=discount,
             estimator=estimator,
-            steps=demo.steps,
+            steps=steps,
             runs=evaluations,
             seed=derived_seed(seed, EVALUATION, i),
             threads=threads,
         )
 
     def result(done: list[Iteration]) -> Result:
-        return _result(done, system, expert, error, tolerance, settings, seed)
+        return _result(done, system, data, tolerance, settings, seed)
 
     if done and (done[-1].margin <= tolerance).all():
         return result(done)
     if at_once:
-        nothing = np.empty((0, *expert.shape))
-        answer = completed(
-            reward_update(replace(evidence, learned=nothing, weights=nothing)),
-            replace(evidence, learned=nothing, weights=nothing),
-        )
+        answer = _answer(reward_update, evidence)
         reward_update = _always(answer)
     if done:
         reward = Reward(done[-1].next_weights)
@@ -222,18 +221,25 @@ def fit(
     return result(done)
 
 
-def _pairs(
-    system: System,
-    demo: Trajectory,
-    estimator: expectations.Estimator,
-    separate: bool,
-    needs: Sequence[str],
-) -> tuple[NDArray[np.float64] | None, str | None]:
-    """The expert's observation-action pairs (R, O, A) where they are needed; how they are known."""
-    if "pairs" not in needs and "expert_kernel" not in needs:
-        return None, None
-    counts, source = pair_counts(system, demo, estimator=estimator)
-    return (counts if separate else counts.sum(axis=0, keepdims=True)), source
+def _expert_kernel(
+    system: System, data: "_ExpertData", needs: Sequence[str], seed: int, threads: int | None
+) -> NDArray[np.float64] | None:
+    """The local dynamics (R, O, A, O) among agents that do as the expert does, where asked for."""
+    if "expert_kernel" not in needs:
+        return None
+    assert data.pairs is not None
+    assert data.steps is not None
+    part = derived_seed(seed, SURROUNDINGS)
+    return local_kernel(
+        system, cloned(system, data.pairs), steps=data.steps, seed=part, threads=threads
+    )
+
+
+def _answer(update: RewardUpdate, evidence: Evidence) -> Update:
+    """What an update answers before there are any policies."""
+    none = np.empty((0, *evidence.expert.shape))
+    before = replace(evidence, learned=none, weights=none)
+    return completed(update(before), before)
 
 
 def _always(answer: Update) -> RewardUpdate:
@@ -258,8 +264,7 @@ def _wishes(update: RewardUpdate) -> dict[str, Any]:
 def _result(
     done: list[Iteration],
     system: System,
-    expert: NDArray[np.float64],
-    error: NDArray[np.float64],
+    data: "_ExpertData",
     tolerance: float,
     settings: Mapping[str, Any],
     seed: int,
@@ -268,12 +273,12 @@ def _result(
     features: Any = system.features
     vectors = feature_matrix(system) is not None
     angle = not vectors and getattr(features, "units", "1") == "rad"
-    numbers = np.arange(expert.shape[1])
+    numbers = np.arange(data.mu.shape[1])
     values = np.asarray(numbers if vectors else getattr(features, "values", numbers), np.float64)
     found = Result(
         tuple(done),
-        expert,
-        error,
+        data.mu,
+        data.error,
         np.degrees(values) if angle else values,
         "feature" if vectors else getattr(features, "name", "observation"),
         "degrees" if angle else "1" if vectors else getattr(features, "units", "1"),
@@ -286,10 +291,53 @@ def _result(
     name = getattr(system, "solutions", None)
     if name is None:
         return found
-    return Result(**{**vars(found), "solutions": tuple(name(found.policy, expert > 0))})
+    return Result(**{**vars(found), "solutions": tuple(name(found.policy, data.mu > 0))})
 
 
-def _expert(
+@dataclass(frozen=True, eq=False)
+class _ExpertData:
+    """What a demo says about the expert, for each of R experiments."""
+
+    mu: NDArray[np.float64]  # (R, d): feature expectations
+    error: NDArray[np.float64]  # (R, d): their standard errors; NaN where unknown
+    steps: int | None  # after which the sums were cut; None: they are said to be whole
+    pairs: NDArray[np.float64] | None = None  # (R, observations, actions), where asked for
+    actions: str | None = None  # where these come from
+
+
+def _expert_data(
+    system: System,
+    demo: Trajectory | NDArray[np.float64] | Sequence[Any],
+    discount: float,
+    estimator: expectations.Estimator,
+    needs: Sequence[str],
+    separate: bool,
+) -> _ExpertData:
+    """What the demo, or the feature expectations in its place, say; refused if it is not enough."""
+    if not isinstance(demo, Trajectory):
+        if not isinstance(demo, np.ndarray | list | tuple):
+            expectations.check_demo(system, demo, discount, {})
+        if "pairs" in needs:
+            raise InvalidInput(
+                "this reward update learns from the expert's actions, but feature expectations "
+                "have none: give a demo that recorded them, or an update that needs only feature "
+                "expectations (max_margin, projection, ng_russell, mwal, maxent)"
+            )
+        estimates = expectations.check_expectations(system, demo, discount)
+        return _ExpertData(*_pooled(estimates, separate), None)
+    expectations.check_demo(system, demo, discount, settings_of(system))
+    estimates = expectations.feature_expectations(
+        system, demo, discount=discount, estimator=estimator
+    )
+    found = _ExpertData(*_pooled(estimates, separate), demo.steps)
+    if "pairs" not in needs:
+        return found
+    counts, source = pair_counts(system, demo, estimator=estimator)
+    pairs = counts if separate else counts.sum(axis=0, keepdims=True)
+    return replace(found, pairs=pairs, actions=source)
+
+
+def _pooled(
     estimates: NDArray[np.float64], separate: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The expert's feature expectations of each experiment, and their standard errors."""

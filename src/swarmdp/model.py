@@ -293,7 +293,8 @@ class SoftPolicy:
 
         `Policy(soft.table)` is the policy that always takes it.
         """
-        return self.probabilities.argmax(axis=2)
+        table: NDArray[np.integer] = self.probabilities.argmax(axis=2)
+        return table
 
     @cached_property
     def _cumulative(self) -> NDArray[np.float64]:

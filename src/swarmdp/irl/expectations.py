@@ -11,18 +11,20 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from swarmdp import kernels
 from swarmdp.errors import InvalidInput
 from swarmdp.model import (
     LocalPolicy,
     Reward,
+    SoftPolicy,
     System,
     by_rows,
     classes,
     feature_matrix,
     field_of,
+    n_features,
 )
 from swarmdp.simulation import (
     DiscountedFeatures,
@@ -31,9 +33,12 @@ from swarmdp.simulation import (
     check_discount,
     simulate,
 )
+from swarmdp.systems.finite import exact_model
 from swarmdp.trajectory import Trajectory
 
 Estimator = Literal["swarm", "single"]
+
+LONGEST_TAIL = 0.01  # the share of a discounted sum that a demo may leave out
 
 
 def check_estimator(estimator: str) -> None:
@@ -142,6 +147,56 @@ def simulated_expectations(
     return mean
 
 
+def exact_expectations(
+    system: System, policy: LocalPolicy, *, discount: float, steps: int | None
+) -> NDArray[np.float64]:
+    """The feature expectations (R, d) of a policy of a finite MDP, without sampling.
+
+    Over all times, or cut after so many steps, as those of a demo are.
+    """
+    mdp = exact_model(system)
+    if mdp is None:
+        raise InvalidInput(
+            f"exact feature expectations need a FiniteMDP or a Gridworld, got "
+            f"{type(system).__name__}"
+        )
+    policy.check(system)
+    each = (
+        policy.probabilities
+        if isinstance(policy, SoftPolicy)
+        else np.eye(len(system.actions))[policy.table]
+    )
+    visits = np.stack([mdp.occupancy(probabilities, discount, steps) for probabilities in each])
+    matrix = feature_matrix(system)
+    return visits if matrix is None else by_rows(visits, matrix)
+
+
+def check_expectations(system: System, given: ArrayLike, discount: float) -> NDArray[np.float64]:
+    """Feature expectations (R, d) that were given in place of a demo, refused if impossible."""
+    mu = np.atleast_2d(np.array(given, dtype=np.float64))
+    size = n_features(system)
+    if mu.ndim != 2 or mu.shape[1] != size or not len(mu) or not np.isfinite(mu).all():
+        raise InvalidInput(
+            f"feature expectations must be finite numbers of shape ({size},) or (experiments, "
+            f"{size}), got shape {np.shape(given)}"
+        )
+    if feature_matrix(system) is None:
+        whole = 1 / (1 - discount)
+        if mu.min() < 0 or (np.abs(mu.sum(axis=1) / whole - 1) > LONGEST_TAIL).any():
+            raise InvalidInput(
+                f"feature expectations of indicators must not be negative and sum to "
+                f"1 / (1 - discount) = {whole:.4g}, got sums from {mu.sum(axis=1).min():.4g} to "
+                f"{mu.sum(axis=1).max():.4g}: they are discounted sums over time, not averages"
+            )
+    return mu
+
+
+def steps_for(discount: float, tail: float) -> int:
+    """The least number of steps that leave out no more than this share of the sum's weight."""
+    check_discount(discount)
+    return 0 if discount <= tail else int(np.ceil(np.log(tail) / np.log(discount))) - 1
+
+
 def value(reward: Reward, expectations: NDArray[np.float64]) -> NDArray[np.float64]:
     """The global value V of each estimate (..., R, d): R weights times mu."""
     worth: NDArray[np.float64] = np.einsum("rd,...rd->...r", reward.weights, expectations)
@@ -205,11 +260,14 @@ def check_demo(
     demo: Trajectory,
     discount: float,
     settings: Mapping[str, Any],
-    longest_tail: float = 0.01,
+    longest_tail: float = LONGEST_TAIL,
 ) -> None:
     """Refuse a demo that cannot teach this system, before any long work starts."""
     if not isinstance(demo, Trajectory):
-        raise InvalidInput(f"the demo must be a Trajectory, got {type(demo).__name__}")
+        raise InvalidInput(
+            f"the demo must be a Trajectory, or an array of feature expectations, got "
+            f"{type(demo).__name__}"
+        )
     name = type(system).__name__
     if demo.system != name:
         raise InvalidInput(f"the demo was recorded from {demo.system}, not from {name}")
@@ -237,7 +295,7 @@ def check_demo(
             raise InvalidInput(f"the demo's {key!r} has NaN or infinite values: remove these runs")
     tail = truncation(discount, demo.steps)
     if tail > longest_tail:
-        needed = int(np.ceil(np.log(longest_tail) / np.log(discount))) - 1
+        needed = steps_for(discount, longest_tail)
         raise InvalidInput(
             f"the demo is too short for a discount of {discount}: its {demo.steps} steps leave "
             f"{tail:.0%} of the weight out; at least {needed} steps are needed, or a smaller "

@@ -153,5 +153,5 @@ def exp(x):
     p = p * r + 1 / 6
     p = p * r + 0.5
     p = 1.0 + (r + r * r * p)
-    power = np.uint64(np.int64(k) + np.int64(1023)) << np.uint64(52)
-    return p * power.view(np.float64) if x > LEAST_EXPONENT else 0.0
+    power = np.uint64(np.uint64(np.int64(k) + np.int64(1023)) << np.uint64(52)).view(np.float64)
+    return p * power if x > LEAST_EXPONENT else 0.0

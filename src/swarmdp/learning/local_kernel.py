@@ -14,6 +14,7 @@ from swarmdp.errors import InvalidInput
 from swarmdp.learning.heterogeneous import start_swarms, swarm_bytes
 from swarmdp.model import SoftPolicy, System, classes
 from swarmdp.streams import Purpose, Streams
+from swarmdp.systems.finite import exact_model
 from swarmdp.threads import over_chunks, thread_count
 
 ENOUGH_AGENTS = 4000  # whose experience makes the estimate, in as many swarms as that takes
@@ -42,6 +43,8 @@ def local_kernel(
         )
     policy.check(system)
     replicas, observations, actions = policy.probabilities.shape
+    if (mdp := exact_model(system)) is not None:
+        return np.broadcast_to(mdp.dense(), (replicas, observations, actions, observations))
     swarms = swarms or -(-ENOUGH_AGENTS // system.n_agents)
     mixed = np.cumsum((1 - exploring) * policy.probabilities + exploring / actions, axis=2)
     counts = np.zeros((replicas, observations, actions, observations))

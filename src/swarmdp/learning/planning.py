@@ -1,0 +1,180 @@
+"""Exact policy updates for finite MDPs, in place of learning: policy iteration, hard and soft."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp import kernels
+from swarmdp.errors import InvalidInput, SolverError
+from swarmdp.learning.heterogeneous import greedy
+from swarmdp.learning.outcome import Learned
+from swarmdp.model import Policy, Reward, SoftPolicy, System, null_action
+from swarmdp.systems.finite import FiniteMDP, check_end, exact_model
+
+SWEEPS = 30  # of value iteration, for a policy to start from
+CONVERGED = 1e-11  # what counts as an improvement, relative to the largest value
+LARGEST_KERNEL = 2**31  # bytes
+
+
+@dataclass(frozen=True)
+class Planning:
+    """The optimal policy of a finite MDP, by policy iteration; ties go to the null action.
+
+    With a softness it is Boltzmann's, optimal for the reward plus softness times the entropy of
+    the actions, by soft policy iteration, which is Newton's method for the soft Bellman equation.
+    """
+
+    rounds: int = 1000  # of policy iteration, at most; it rarely takes more than ten
+
+    def __call__(
+        self,
+        system: System,
+        reward: Reward,
+        *,
+        discount: float,
+        seed: int = 0,
+        threads: int | None = None,
+        softness: float = 0.0,
+        kernel: bool = False,
+    ) -> Learned:
+        """Plan for each replica of the reward. Nothing is random, so the seed does not matter."""
+        check_end(discount)
+        mdp, null = _model(system), null_action(system)
+        q, probabilities = [], []
+        for rewards in reward.of_classes(system):
+            best, policy = self._plan(mdp, rewards, discount, softness, null)
+            q.append(best)
+            probabilities.append(policy)
+        policies = np.stack(probabilities)
+        local = None
+        if kernel:
+            _check_kernel(mdp, len(q))
+            local = np.broadcast_to(mdp.dense(), (len(q), *mdp.dense().shape))
+        return Learned(
+            SoftPolicy(policies) if softness else Policy(policies.argmax(axis=2)),
+            np.stack(q),
+            np.ones((len(q), mdp.n_states), np.bool_),
+            local,
+        )
+
+    def _plan(
+        self,
+        mdp: FiniteMDP,
+        rewards: NDArray[np.float64],
+        discount: float,
+        softness: float,
+        null: int,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Q (S, A) and the policy (S, A) that is optimal for it."""
+        values = np.zeros(mdp.n_states)
+        for _ in range(SWEEPS):
+            values = best_value(look_ahead(mdp, rewards, discount, values), softness)
+        policy = chosen(look_ahead(mdp, rewards, discount, values), softness, null)
+        for _ in range(self.rounds):
+            bonus = softness * entropy(policy) if softness else 0.0
+            before, values = values, mdp.values(policy, rewards + bonus, discount, values)
+            q = look_ahead(mdp, rewards, discount, values)
+            least = CONVERGED * np.abs(q).max()
+            if softness:
+                policy = chosen(q, softness, null)
+                done = bool(np.abs(values - before).max() <= least)
+            else:
+                # An action as good as another stays, so that rounding cannot go round in circles.
+                better = q.max(axis=1) > (q * policy).sum(axis=1) + least
+                policy = np.where(better[:, None], np.eye(q.shape[1])[q.argmax(axis=1)], policy)
+                done = not better.any()
+            if done:
+                return q, chosen(q, softness, null)
+        raise SolverError(
+            f"policy iteration did not end within {self.rounds} rounds: raise rounds, or use a "
+            "smaller discount"
+        )
+
+
+def plan(
+    system: System, reward: Reward, *, discount: float = 0.9, softness: float = 0.0
+) -> Learned:
+    """The optimal policy of a finite MDP for each replica of a reward, with its Q-function."""
+    return Planning()(system, reward, discount=discount, softness=softness)
+
+
+@dataclass(frozen=True, eq=False)
+class HorizonPlan:
+    """What is optimal when everything ends after so many steps: another policy in each step."""
+
+    values: NDArray[np.float64]  # (steps + 1, S): of being in a state at a time
+    q: NDArray[np.float64]  # (steps, S, A)
+    probabilities: NDArray[np.float64]  # (steps, S, A)
+
+
+def plan_to_horizon(
+    system: System, reward: Reward, *, steps: int, discount: float = 1.0, softness: float = 0.0
+) -> HorizonPlan:
+    """Dynamic programming back from the last step, for the first replica of a reward.
+
+    The rewards of times 0 to `steps` count, so a discount of 1 is fine.
+    """
+    if not 0 <= discount <= 1:
+        raise InvalidInput(f"the discount must be in [0, 1], got {discount}")
+    mdp, null = _model(system), null_action(system)
+    rewards = reward.of_classes(system)[0]
+    values, q = [rewards], []
+    for _ in range(steps):
+        q.append(look_ahead(mdp, rewards, discount, values[-1]))
+        values.append(best_value(q[-1], softness))
+    policies = [chosen(table, softness, null) for table in q]
+    return HorizonPlan(np.stack(values[::-1]), np.stack(q[::-1]), np.stack(policies[::-1]))
+
+
+def look_ahead(
+    mdp: FiniteMDP,
+    rewards: NDArray[np.float64],
+    discount: float,
+    values: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Q(s, a) = R(s) + discount * E V(s')."""
+    return rewards[:, None] + discount * mdp.expected(values)
+
+
+def best_value(q: NDArray[np.float64], softness: float) -> NDArray[np.float64]:
+    """The maximum over actions, or the soft one, softness * log sum exp(Q / softness)."""
+    best = q.max(axis=1)
+    if not softness:
+        return best
+    total = np.exp((q - best[:, None]) / softness).sum(axis=1)
+    soft: NDArray[np.float64] = best + softness * np.log(total)
+    return soft
+
+
+def chosen(q: NDArray[np.float64], softness: float, null: int) -> NDArray[np.float64]:
+    """The policy (S, A) that is optimal for Q: greedy, or Boltzmann's."""
+    if softness:
+        return kernels.tabular.boltzmann(q, softness)
+    return np.eye(q.shape[1])[greedy(q[None], null)[0]]
+
+
+def entropy(policy: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The entropy of the actions in each state (S,), in nats."""
+    logarithm = np.log(np.where(policy > 0, policy, 1.0))
+    found: NDArray[np.float64] = -(policy * logarithm).sum(axis=1)
+    return found
+
+
+def _model(system: System) -> FiniteMDP:
+    mdp = exact_model(system)
+    if mdp is None:
+        raise InvalidInput(
+            f"planning needs a FiniteMDP or a Gridworld, got {type(system).__name__}: use "
+            "HeterogeneousLearning"
+        )
+    return mdp
+
+
+def _check_kernel(mdp: FiniteMDP, replicas: int) -> None:
+    size = 8 * mdp.n_states**2 * mdp.n_actions
+    if size > LARGEST_KERNEL:
+        raise InvalidInput(
+            f"the kernel of {mdp.n_states} states as a full array needs {size / 2**30:.1f} GiB: "
+            "use a reward update that needs none (max_margin, projection, ng_russell, mwal, maxent)"
+        )

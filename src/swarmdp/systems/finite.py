@@ -1,0 +1,308 @@
+"""A finite Markov decision process: the swarMDP with N = 1 whose observation is the state."""
+
+import hashlib
+import itertools
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from swarmdp.errors import InvalidInput, SwarmdpWarning
+from swarmdp.features import Levels, Vectors
+from swarmdp.model import Field, State, System
+from swarmdp.streams import Stream
+
+SUM_TOLERANCE = 1e-9  # how far from one the sum of a distribution may be
+DENSE = 500  # states up to which a linear system is solved as a full matrix
+KRYLOV = 200  # iterations after which a sparse factorisation is quicker
+RESIDUAL = 1e-12  # of a linear system, relative to its right-hand side
+
+
+class FiniteMDP:
+    """One agent that sees its state: transitions P(s' | s, a), an initial distribution, features.
+
+    `transitions[s, a, s']` is an array (S, A, S), or a sequence with one matrix (S, S) for each
+    action, dense or from scipy.sparse. `initial` is the distribution (S,) of the first state, or
+    the number of a state. `features` is a matrix (S, d) of feature vectors; by default each state
+    is its own feature. An action's physical value is its number.
+    """
+
+    n_agents: ClassVar[int] = 1
+    fields: ClassVar[Mapping[str, Field]] = {"state": Field("number of the state")}
+
+    def __init__(
+        self,
+        transitions: ArrayLike | Sequence[Any],
+        initial: ArrayLike | int,
+        features: ArrayLike | None = None,
+    ) -> None:
+        self.chain, self.n_actions = _chain(transitions)
+        """Transition probabilities as a sparse matrix (S * A, S), row s * A + a."""
+        self.start = _start(initial, self.n_states)
+        """The distribution of the first state (S,)."""
+        self.features: Levels | Vectors = Levels(self.n_states, name="state")
+        if features is not None:
+            self.features = Vectors(np.asarray(features, np.float64), name="state")
+            if self.features.size != self.n_states:
+                raise InvalidInput(
+                    f"features must have a row for each of the {self.n_states} states, got "
+                    f"{self.features.size} rows"
+                )
+        self._warn_of_unreachable_states()
+
+    @property
+    def n_states(self) -> int:
+        """The number of states S."""
+        return int(self.chain.shape[1])
+
+    @cached_property
+    def actions(self) -> NDArray[np.int64]:
+        """The numbers of the actions."""
+        return np.arange(self.n_actions)
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """What tells this MDP from others: its sizes, and a digest of all its numbers."""
+        matrix = getattr(self.features, "matrix", np.empty(0))
+        arrays = (self.chain.indptr, self.chain.indices, self.chain.data, self.start, matrix)
+        digest = hashlib.sha256()
+        for array in arrays:
+            kind = np.float64 if array.dtype.kind == "f" else np.int64
+            digest.update(np.ascontiguousarray(array, kind).tobytes())
+        sizes = {"states": self.n_states, "actions": self.n_actions}
+        return {**sizes, "digest": digest.hexdigest()}
+
+    def initial(self, rng: Stream) -> State:
+        """Draw the first state."""
+        drawn = np.searchsorted(np.cumsum(self.start), rng.uniform(), side="right")
+        last = int(np.flatnonzero(self.start)[-1])
+        return {"state": np.minimum(drawn, last).astype(np.int64)}
+
+    def observe(self, state: State) -> NDArray[Any]:
+        """The state itself."""
+        return state["state"]
+
+    def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
+        """Draw the next state, by bisection of its distribution."""
+        chosen = np.asarray(actions)
+        if not np.isin(chosen, self.actions).all():
+            raise InvalidInput(
+                f"actions must be numbers from 0 to {self.n_actions - 1}, got others"
+            )
+        row = state["state"] * self.n_actions + chosen.astype(np.int64)
+        low = self.chain.indptr[row].astype(np.int64)
+        high = self.chain.indptr[row + 1].astype(np.int64) - 1
+        chance = rng.uniform()
+        for _ in range(self._bisections):
+            middle = (low + high) // 2
+            above = self._cumulative[middle] > chance
+            high = np.where(above, middle, high)
+            low = np.where(above, low, np.minimum(middle + 1, high))
+        return {"state": self.chain.indices[low].astype(np.int64)}
+
+    def check_state(self, state: State) -> None:
+        """Refuse states of other origin that are not this system's."""
+        self.features.index(state["state"])
+
+    def under(self, probabilities: NDArray[np.float64]) -> Any:
+        """The transition matrix (S, S), sparse, under a policy (S, A)."""
+        from scipy import sparse
+
+        states, actions = self.n_states, self.n_actions
+        if probabilities.shape != (states, actions):
+            raise InvalidInput(
+                f"a policy's probabilities must have the shape {(states, actions)}, got "
+                f"{probabilities.shape}"
+            )
+        choice = sparse.csr_matrix(
+            (probabilities.flatten(), np.arange(states * actions), actions * np.arange(states + 1)),
+            (states, states * actions),
+        )
+        choice.eliminate_zeros()
+        return (choice @ self.chain).tocsr()
+
+    def expected(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The expected value of the next state (S, A), given values of the states (S,)."""
+        expected: NDArray[np.float64] = (self.chain @ values).reshape(-1, self.n_actions)
+        return expected
+
+    def values(
+        self,
+        probabilities: NDArray[np.float64],
+        rewards: NDArray[np.float64],
+        discount: float,
+        guess: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
+        """The value of each state (S,) under a policy (S, A) with rewards of the states (S,)."""
+        return _solve(self.under(probabilities), rewards, discount, guess)
+
+    def occupancy(
+        self, probabilities: NDArray[np.float64], discount: float, steps: int | None = None
+    ) -> NDArray[np.float64]:
+        """The discounted number of visits to each state (S,) under a policy (S, A), exactly.
+
+        Over all times, or up to so many steps; then the policy may be one for each step (steps,
+        S, A), and the discount may be 1.
+        """
+        if steps is None:
+            back = self.under(probabilities).T.tocsr()
+            return np.maximum(_solve(back, self.start, discount, None), 0.0)
+        each = probabilities if probabilities.ndim == 3 else None
+        same = None if each is not None else self.under(probabilities).T.tocsr()
+        now = self.start
+        total = now.copy()
+        for step in range(steps):
+            back = same if each is None else self.under(each[step]).T
+            now = discount * (back @ now)
+            total += now
+        return total
+
+    def dense(self) -> NDArray[np.float64]:
+        """The transitions as an array (S, A, S)."""
+        array: NDArray[np.float64] = self.chain.toarray()
+        return array.reshape(self.n_states, self.n_actions, self.n_states)
+
+    @cached_property
+    def _cumulative(self) -> NDArray[np.float64]:
+        """The sums of probabilities within each row."""
+        sums = np.empty_like(self.chain.data)
+        for begin, end in itertools.pairwise(self.chain.indptr):
+            np.cumsum(self.chain.data[begin:end], out=sums[begin:end])
+        return sums
+
+    @cached_property
+    def _bisections(self) -> int:
+        return int(np.ceil(np.log2(max(2, np.diff(self.chain.indptr).max())))) + 1
+
+    def _warn_of_unreachable_states(self) -> None:
+        from scipy import sparse
+
+        support = sparse.csr_matrix(
+            (np.ones_like(self.chain.data), self.chain.indices, self.chain.indptr),
+            self.chain.shape,
+        )
+        reached = self.start > 0
+        frontier = reached
+        rows = np.repeat(np.arange(self.n_states), self.n_actions)
+        while frontier.any():
+            following = support.T @ frontier[rows].astype(np.float64) > 0
+            frontier = following & ~reached
+            reached = reached | frontier
+        missing = np.flatnonzero(~reached)
+        if missing.size:
+            names = ", ".join(map(str, missing[:5])) + (", ..." if missing.size > 5 else "")
+            count = "state" if missing.size == 1 else f"{missing.size} states"
+            warnings.warn(
+                f"no policy ever reaches {count} {names} from the initial distribution: a demo "
+                "says nothing about rewards there. Remove them, or let the agent start there",
+                SwarmdpWarning,
+                stacklevel=3,
+            )
+
+
+def exact_model(system: System) -> FiniteMDP | None:
+    """The finite MDP that a system is, or has as its attribute `mdp`; None for others."""
+    model = getattr(system, "mdp", system)
+    return model if isinstance(model, FiniteMDP) else None
+
+
+def _chain(transitions: ArrayLike | Sequence[Any]) -> tuple[Any, int]:
+    """The transitions as one sparse matrix (S * A, S), checked, and the number of actions."""
+    from scipy import sparse
+
+    if isinstance(transitions, np.ndarray):
+        if transitions.ndim != 3 or transitions.shape[0] != transitions.shape[2]:
+            raise InvalidInput(
+                "transitions[s, a, s'] must have the shape (states, actions, states), got "
+                f"{transitions.shape}"
+            )
+        parts = [transitions[:, a] for a in range(transitions.shape[1])]
+    else:
+        parts = list(transitions)  # type: ignore[arg-type]
+        if not any(sparse.issparse(part) for part in parts):
+            return _chain(np.asarray(transitions, np.float64))
+    matrices = [sparse.csr_matrix(part, dtype=np.float64) for part in parts]
+    shapes = {matrix.shape for matrix in matrices}
+    if len(shapes) != 1 or (shape := shapes.pop())[0] != shape[1] or shape[0] == 0:
+        raise InvalidInput(
+            "transitions must be one matrix (states, states) for each action, all of one shape, "
+            f"got {[np.shape(part) for part in parts]}"
+        )
+    states, actions = shape[0], len(matrices)
+    by_action = sparse.vstack(matrices, format="csr")
+    order = np.arange(actions * states).reshape(actions, states).T.ravel()
+    chain = by_action[order]
+    chain.sum_duplicates()
+    chain.eliminate_zeros()
+    chain.sort_indices()
+    if not np.isfinite(chain.data).all() or chain.data.min(initial=0.0) < 0:
+        raise InvalidInput("transition probabilities must be numbers that are not negative")
+    sums = np.asarray(chain.sum(axis=1)).ravel()
+    wrong = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
+    if wrong.size:
+        s, a = divmod(int(wrong[0]), actions)
+        raise InvalidInput(
+            f"the probabilities of what follows state {s} and action {a} must sum to 1, got "
+            f"{sums[wrong[0]]:.10g} ({wrong.size} such rows of {states * actions}): divide each "
+            "row by its sum, or let what is missing lead to a state where everything ends"
+        )
+    return chain, actions
+
+
+def _start(initial: ArrayLike | int, states: int) -> NDArray[np.float64]:
+    if isinstance(initial, int | np.integer) and not isinstance(initial, bool):
+        if not 0 <= initial < states:
+            raise InvalidInput(f"initial must be a state from 0 to {states - 1}, got {initial}")
+        return np.eye(1, states, int(initial))[0]
+    start = np.array(initial, dtype=np.float64)
+    if start.shape != (states,) or not np.isfinite(start).all() or start.min() < 0:
+        raise InvalidInput(
+            f"initial must be probabilities of shape ({states},) or the number of a state, got "
+            f"shape {start.shape}"
+        )
+    if abs(start.sum() - 1) > SUM_TOLERANCE:
+        raise InvalidInput(f"the initial distribution must sum to 1, got {start.sum():.10g}")
+    start.setflags(write=False)
+    return start
+
+
+def _solve(
+    matrix: Any,
+    right: NDArray[np.float64],
+    discount: float,
+    guess: NDArray[np.float64] | None,
+) -> NDArray[np.float64]:
+    """The solution x of x = right + discount * matrix @ x.
+
+    A few states as a full matrix; many by a Krylov method, which needs no more memory than the
+    transitions; by a sparse factorisation where that fails.
+    """
+    from scipy import sparse
+    from scipy.sparse import linalg
+
+    check_end(discount)
+    size = len(right)
+    if size <= DENSE:
+        full: NDArray[np.float64] = np.linalg.solve(
+            np.eye(size) - discount * matrix.toarray(), right
+        )
+        return full
+    system = (sparse.identity(size, format="csr") - discount * matrix).tocsr()
+    scale = float(np.linalg.norm(right))
+    found, failed = linalg.bicgstab(system, right, x0=guess, rtol=RESIDUAL, maxiter=KRYLOV)
+    if failed or np.linalg.norm(system @ found - right) > 10 * RESIDUAL * scale:
+        found = linalg.splu(system.tocsc()).solve(right)
+    solution: NDArray[np.float64] = np.asarray(found)
+    return solution
+
+
+def check_end(discount: float) -> None:
+    """Refuse a discount under which a sum over all times has no end."""
+    if not 0 <= discount < 1:
+        raise InvalidInput(
+            f"without an end the discount must be in [0, 1), got {discount}: choose one below 1, "
+            "or a number of steps after which everything ends"
+        )

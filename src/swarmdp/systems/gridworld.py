@@ -1,0 +1,185 @@
+"""Gridworlds: the textbook problems of inverse reinforcement learning, as finite MDPs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.errors import InvalidInput
+from swarmdp.features import Levels, Vectors
+from swarmdp.model import Field, Reward, State
+from swarmdp.streams import Stream
+from swarmdp.systems.checks import check_integer
+from swarmdp.systems.finite import FiniteMDP
+
+MOVES = ((0, 1), (1, 0), (0, -1), (-1, 0))  # (rows, columns): +x, +y, -x, -y
+MOVE_NAMES = ("+x", "+y", "-x", "-y")
+
+
+@dataclass(frozen=True)
+class Gridworld:
+    """One agent on a grid that moves to one of four sides, unless the wind blows it elsewhere.
+
+    With the chance `wind` the move is a random one, each of the four equally likely. A move across
+    the edge stays where it is. Cells are numbered row by row, state = row * columns + column.
+
+    The defaults are Ng and Russell's 5 x 5 grid: an absorbing goal in the last corner, with a reward
+    of 1. `Gridworld.macrocells` is Abbeel and Ng's: no goal, but rewards of square blocks of cells.
+    """
+
+    rows: int = 5
+    columns: int = 5
+    wind: float = 0.3
+    goal: tuple[int, int] | None = (-1, -1)  # (row, column), absorbing; negative: from the end
+    start: tuple[int, int] | None = None  # the first cell; None: uniform over all cells
+    macrocell: int = 1  # side of the square blocks of cells that are one feature
+    weights: tuple[float, ...] | None = None  # true reward of each feature; None: 1 at the goal
+
+    fields: ClassVar[Mapping[str, Field]] = FiniteMDP.fields
+    n_agents: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        for name in ("rows", "columns", "macrocell"):
+            check_integer(name, getattr(self, name), least=1)
+        if isinstance(self.wind, bool) or not 0 <= self.wind <= 1:
+            raise InvalidInput(f"wind must be a chance from 0 to 1, got {self.wind!r}")
+        for name in ("goal", "start"):
+            cell = getattr(self, name)
+            if cell is not None:
+                object.__setattr__(self, name, self._cell(name, cell))
+        if self.macrocell > 1 and (self.rows % self.macrocell or self.columns % self.macrocell):
+            raise InvalidInput(
+                f"rows and columns must be multiples of macrocell = {self.macrocell}, got "
+                f"{self.rows} and {self.columns}"
+            )
+        if self.weights is not None:
+            object.__setattr__(self, "weights", tuple(map(float, self.weights)))
+            if len(self.weights) != self.n_features:
+                raise InvalidInput(
+                    f"weights must be one for each of {self.n_features} features, got "
+                    f"{len(self.weights)}"
+                )
+        elif self.goal is None:
+            raise InvalidInput("a gridworld needs a goal or weights: otherwise nothing is rewarded")
+
+    @classmethod
+    def macrocells(
+        cls,
+        seed: int,
+        rows: int = 128,
+        columns: int = 128,
+        macrocell: int = 16,
+        wind: float = 0.3,
+    ) -> "Gridworld":
+        """Abbeel and Ng's grid: a tenth of the macrocells has a reward, uniformly random."""
+        check_integer("macrocell", macrocell, least=1)
+        rng = np.random.default_rng(seed)
+        size = (rows // macrocell) * (columns // macrocell)
+        weights = np.zeros(size)
+        while not weights.any():
+            weights = np.where(rng.random(size) < 0.1, rng.random(size), 0.0)
+        weights /= weights.sum()
+        return cls(rows, columns, wind, None, None, macrocell, tuple(weights.tolist()))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.rows, self.columns
+
+    @property
+    def n_features(self) -> int:
+        """The number of cells, or of macrocells."""
+        return (self.rows // self.macrocell) * (self.columns // self.macrocell)
+
+    @cached_property
+    def mdp(self) -> FiniteMDP:
+        """The grid as a finite MDP."""
+        from scipy import sparse
+
+        row, column = np.divmod(np.arange(self.rows * self.columns), self.columns)
+        here = row * self.columns + column
+        moved = [
+            sparse.csr_matrix((np.ones(len(here)), (here, self._moved(row, column, move))))
+            for move in MOVES
+        ]
+        moved = [sparse.csr_matrix(m, shape=(len(here), len(here))) for m in moved]
+        blown = sum(moved[1:], start=moved[0]) / len(MOVES)
+        transitions = [(1 - self.wind) * move + self.wind * blown for move in moved]
+        if self.goal is not None:
+            stays = sparse.diags_array(np.where(here == self._number(self.goal), 1.0, 0.0))
+            leaves = sparse.diags_array(np.where(here == self._number(self.goal), 0.0, 1.0))
+            transitions = [leaves @ move + stays for move in transitions]
+        initial: Any = np.full(len(here), 1 / len(here))
+        if self.start is not None:
+            initial = self._number(self.start)
+        matrix = None if self.macrocell == 1 else np.eye(self.n_features)[self._macrocell_of()]
+        return FiniteMDP(transitions, initial, matrix)
+
+    @cached_property
+    def reward(self) -> Reward:
+        """The true reward."""
+        if self.weights is not None:
+            return Reward(self.weights)
+        assert self.goal is not None
+        feature = int(self._macrocell_of()[self._number(self.goal)])
+        return Reward(np.eye(1, self.n_features, feature))
+
+    @property
+    def actions(self) -> NDArray[np.int64]:
+        """The numbers of the moves +x, +y, -x, -y."""
+        return self.mdp.actions
+
+    @property
+    def features(self) -> Levels | Vectors:
+        """The cells, or the indicators of their macrocells."""
+        return self.mdp.features
+
+    def initial(self, rng: Stream) -> State:
+        """Draw the first cell."""
+        return self.mdp.initial(rng)
+
+    def observe(self, state: State) -> NDArray[Any]:
+        """The cell."""
+        return self.mdp.observe(state)
+
+    def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
+        """Move, if the wind allows."""
+        return self.mdp.transition(state, actions, rng)
+
+    def check_state(self, state: State) -> None:
+        """Refuse states of other origin that are not this system's."""
+        self.mdp.check_state(state)
+
+    def collected(self, swarm: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
+        """The true reward of the agent's cell, in a state or at each time of a trajectory."""
+        rewards: NDArray[np.float64] = self.reward.of_classes(self)[0]
+        return rewards[swarm["state"]].mean(axis=-1)
+
+    def _cell(self, name: str, cell: Any) -> tuple[int, int]:
+        if not isinstance(cell, tuple | list) or len(cell) != 2:
+            raise InvalidInput(f"{name} must be a cell (row, column), got {cell!r}")
+        inside = []
+        for axis, size, place in zip(("row", "column"), self.shape, cell, strict=True):
+            check_integer(f"{name}: {axis}", place, least=-size)
+            if place >= size:
+                raise InvalidInput(f"{name}: {axis} must be below {size}, got {place}")
+            inside.append(place % size)
+        return inside[0], inside[1]
+
+    def _number(self, cell: tuple[int, int]) -> int:
+        return cell[0] * self.columns + cell[1]
+
+    def _macrocell_of(self) -> NDArray[np.int64]:
+        row, column = np.divmod(np.arange(self.rows * self.columns), self.columns)
+        across = self.columns // self.macrocell
+        return row // self.macrocell * across + column // self.macrocell
+
+    def _moved(
+        self, row: NDArray[np.int64], column: NDArray[np.int64], move: tuple[int, int]
+    ) -> NDArray[np.int64]:
+        """The number of the next cell; a move across the edge stays."""
+        down, along = np.clip(row + move[0], 0, self.rows - 1), column + move[1]
+        return down * self.columns + np.clip(along, 0, self.columns - 1)
