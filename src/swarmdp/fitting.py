@@ -1,9 +1,8 @@
 """`swarmdp.fit`: Algorithm 1 with Algorithm 2 inside, from a demo to a reward and a policy."""
 
 import json
-import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from typing import Any, Literal
 
@@ -30,12 +29,12 @@ from swarmdp.irl.evidence import (
     softness_of,
     start_of,
 )
-from swarmdp.irl.pairs import pair_counts
+from swarmdp.irl.expert import Demo, Expert, expert_of
 from swarmdp.irl.result import Result
 from swarmdp.irl.updates import name_of, named
 from swarmdp.learning.heterogeneous import HeterogeneousLearning, paper_learning
 from swarmdp.learning.local_kernel import local_kernel
-from swarmdp.learning.planning import Planning
+from swarmdp.learning.planning import Planning, kernel_of
 from swarmdp.model import (
     LocalPolicy,
     Reward,
@@ -46,7 +45,6 @@ from swarmdp.model import (
 from swarmdp.simulation import check_discount
 from swarmdp.streams import check_seed, derived_seed
 from swarmdp.systems.finite import exact_model
-from swarmdp.trajectory import Trajectory
 
 LEARNING, EVALUATION, START = 1, 2, 3  # parts of a fit with random numbers of their own
 SURROUNDINGS = 5  # another; 4 are reward updates
@@ -74,7 +72,7 @@ class FitInterrupted(KeyboardInterrupt):
 
 def fit(
     system: System,
-    demo: Trajectory | NDArray[np.float64] | Sequence[Any],
+    demo: Demo,
     *,
     seed: int,
     estimator: expectations.Estimator = "swarm",
@@ -116,15 +114,16 @@ def fit(
     _check_choices(preset, start, iterations, evaluations, learner)
     expectations.check_estimator(estimator)
     check_discount(discount)
-    finite = exact_model(system) is not None
-    data = _expert_data(system, demo, discount, estimator, needs_of(reward_update), separate)
-    expert = data.mu
+    finite, needs = exact_model(system) is not None, needs_of(reward_update)
+    expert = expert_of(
+        system, demo, discount=discount, estimator=estimator, needs=needs, separate=separate
+    )
     if preset == "paper":
         learner, evaluations = paper_learning(), 1
     learner = learner or (Planning() if finite else HeterogeneousLearning())
     if evaluations is None and not finite:
         evaluations = 1 if estimator == "single" else -(-ENOUGH_AGENTS // system.n_agents)
-    steps = data.steps
+    steps = expert.steps
     if steps is None and evaluations is not None:
         steps = expectations.steps_for(discount, SHORT_TAIL)
 
@@ -142,24 +141,28 @@ def fit(
         "steps": steps,
         "truncation": 0.0 if steps is None else expectations.truncation(discount, steps),
     }
-    if data.actions is not None:
-        settings["actions"] = data.actions
+    if expert.actions is not None:
+        settings["actions"] = expert.actions
     _check_plain(settings, settings_of(system))
     wishes = _wishes(reward_update)
-    done = _done_before(resume, settings, seed, expert)
+    done = _done_before(resume, settings, seed, expert.mu)
+    nothing = np.empty((0, *expert.mu.shape))
     evidence = Evidence(
-        expert,
-        np.stack([i.mu for i in done]) if done else np.empty((0, *expert.shape)),
-        np.stack([i.weights for i in done]) if done else np.empty((0, *expert.shape)),
+        expert.mu,
+        nothing,
+        nothing,
         discount,
         system.features.size,
         len(system.actions),
         seed,
         feature_matrix(system),
         exact=evaluations is None and isinstance(learner, Planning),
-        pairs=data.pairs,
-        expert_kernel=_expert_kernel(system, data, needs_of(reward_update), seed, threads),
+        pairs=expert.pairs,
     )
+    if "expert_kernel" in needs:
+        part = derived_seed(seed, SURROUNDINGS)
+        kernel = _expert_kernel(system, expert, part, threads)
+        evidence = replace(evidence, expert_kernel=kernel)
 
     def policy_update(reward: Reward, i: int) -> Learned:
         part = derived_seed(seed, LEARNING, i)
@@ -181,12 +184,12 @@ def fit(
         )
 
     def result(done: list[Iteration]) -> Result:
-        return _result(done, system, data, tolerance, settings, seed)
+        return _result(done, system, expert, tolerance, settings, seed)
 
     if done and (done[-1].margin <= tolerance).all():
         return result(done)
     if at_once:
-        answer = _answer(reward_update, evidence)
+        answer = completed(reward_update(evidence), evidence)
         reward_update = _always(answer)
     if done:
         reward = Reward(done[-1].next_weights)
@@ -195,9 +198,11 @@ def fit(
     elif own_start is not None:
         reward = Reward(own_start(evidence))
     elif start == "random":
-        reward = random_reward(derived_seed(seed, START), expert.shape)
+        reward = random_reward(derived_seed(seed, START), expert.mu.shape)
     else:
-        reward = initial_reward(expert)
+        reward = initial_reward(expert.mu)
+    for iteration in done:
+        evidence = evidence.after(iteration.weights, iteration.mu, None)
     try:
         for iteration in generic_irl(
             evidence,
@@ -211,7 +216,7 @@ def fit(
             if checkpoint is not None:
                 result(done).save(checkpoint)
             if progress is not None:
-                progress(_progress(done, expert, iterations))
+                progress(_progress(done, expert.mu, iterations))
             if (iteration.margin <= tolerance).all():
                 break
     except KeyboardInterrupt:
@@ -219,36 +224,6 @@ def fit(
             raise FitInterrupted(result(done)) from None
         raise
     return result(done)
-
-
-def _expert_kernel(
-    system: System, data: "_ExpertData", needs: Sequence[str], seed: int, threads: int | None
-) -> NDArray[np.float64] | None:
-    """The local dynamics (R, O, A, O) among agents that do as the expert does, where asked for."""
-    if "expert_kernel" not in needs:
-        return None
-    assert data.pairs is not None
-    assert data.steps is not None
-    part = derived_seed(seed, SURROUNDINGS)
-    return local_kernel(
-        system, cloned(system, data.pairs), steps=data.steps, seed=part, threads=threads
-    )
-
-
-def _answer(update: RewardUpdate, evidence: Evidence) -> Update:
-    """What an update answers before there are any policies."""
-    none = np.empty((0, *evidence.expert.shape))
-    before = replace(evidence, learned=none, weights=none)
-    return completed(update(before), before)
-
-
-def _always(answer: Update) -> RewardUpdate:
-    """The reward update that gives this answer whatever the policies are."""
-
-    def update(evidence: Evidence) -> Update:
-        return replace(answer, margin=None, mixture=None)
-
-    return update
 
 
 def _wishes(update: RewardUpdate) -> dict[str, Any]:
@@ -264,7 +239,7 @@ def _wishes(update: RewardUpdate) -> dict[str, Any]:
 def _result(
     done: list[Iteration],
     system: System,
-    data: "_ExpertData",
+    expert: Expert,
     tolerance: float,
     settings: Mapping[str, Any],
     seed: int,
@@ -273,12 +248,12 @@ def _result(
     features: Any = system.features
     vectors = feature_matrix(system) is not None
     angle = not vectors and getattr(features, "units", "1") == "rad"
-    numbers = np.arange(data.mu.shape[1])
+    numbers = np.arange(expert.mu.shape[1])
     values = np.asarray(numbers if vectors else getattr(features, "values", numbers), np.float64)
     found = Result(
         tuple(done),
-        data.mu,
-        data.error,
+        expert.mu,
+        expert.error,
         np.degrees(values) if angle else values,
         "feature" if vectors else getattr(features, "name", "observation"),
         "degrees" if angle else "1" if vectors else getattr(features, "units", "1"),
@@ -291,62 +266,29 @@ def _result(
     name = getattr(system, "solutions", None)
     if name is None:
         return found
-    return Result(**{**vars(found), "solutions": tuple(name(found.policy, data.mu > 0))})
+    return Result(**{**vars(found), "solutions": tuple(name(found.policy, expert.mu > 0))})
 
 
-@dataclass(frozen=True, eq=False)
-class _ExpertData:
-    """What a demo says about the expert, for each of R experiments."""
-
-    mu: NDArray[np.float64]  # (R, d): feature expectations
-    error: NDArray[np.float64]  # (R, d): their standard errors; NaN where unknown
-    steps: int | None  # after which the sums were cut; None: they are said to be whole
-    pairs: NDArray[np.float64] | None = None  # (R, observations, actions), where asked for
-    actions: str | None = None  # where these come from
-
-
-def _expert_data(
-    system: System,
-    demo: Trajectory | NDArray[np.float64] | Sequence[Any],
-    discount: float,
-    estimator: expectations.Estimator,
-    needs: Sequence[str],
-    separate: bool,
-) -> _ExpertData:
-    """What the demo, or the feature expectations in its place, say; refused if it is not enough."""
-    if not isinstance(demo, Trajectory):
-        if not isinstance(demo, np.ndarray | list | tuple):
-            expectations.check_demo(system, demo, discount, {})
-        if "pairs" in needs:
-            raise InvalidInput(
-                "this reward update learns from the expert's actions, but feature expectations "
-                "have none: give a demo that recorded them, or an update that needs only feature "
-                "expectations (max_margin, projection, ng_russell, mwal, maxent)"
-            )
-        estimates = expectations.check_expectations(system, demo, discount)
-        return _ExpertData(*_pooled(estimates, separate), None)
-    expectations.check_demo(system, demo, discount, settings_of(system))
-    estimates = expectations.feature_expectations(
-        system, demo, discount=discount, estimator=estimator
-    )
-    found = _ExpertData(*_pooled(estimates, separate), demo.steps)
-    if "pairs" not in needs:
-        return found
-    counts, source = pair_counts(system, demo, estimator=estimator)
-    pairs = counts if separate else counts.sum(axis=0, keepdims=True)
-    return replace(found, pairs=pairs, actions=source)
+def _expert_kernel(
+    system: System, expert: Expert, seed: int, threads: int | None
+) -> NDArray[np.float64]:
+    """P(o' | o, a) among agents that do as the expert does, for each experiment."""
+    assert expert.pairs is not None
+    mdp = exact_model(system)
+    if mdp is not None:
+        return kernel_of(mdp, len(expert.pairs))
+    assert expert.steps is not None
+    policy = cloned(system, expert.pairs)
+    return local_kernel(system, policy, steps=expert.steps, seed=seed, threads=threads)
 
 
-def _pooled(
-    estimates: NDArray[np.float64], separate: bool
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The expert's feature expectations of each experiment, and their standard errors."""
-    if separate:
-        return estimates, np.full_like(estimates, math.nan)
-    mean = estimates.mean(axis=0, keepdims=True)
-    if len(estimates) == 1:
-        return mean, np.full_like(mean, math.nan)
-    return mean, expectations.standard_error(estimates)[None]
+def _always(answer: Update) -> RewardUpdate:
+    """The reward update that gives this answer whatever the policies are."""
+
+    def update(evidence: Evidence) -> Update:
+        return replace(answer, margin=None, mixture=None)
+
+    return update
 
 
 def _progress(done: list[Iteration], expert: NDArray[np.float64], iterations: int) -> Progress:

@@ -7,10 +7,18 @@ from swarmdp.errors import InvalidInput
 from swarmdp.irl.bayesian import Bayesian
 from swarmdp.irl.evidence import RewardUpdate
 from swarmdp.irl.max_margin import MaxMargin
+from swarmdp.irl.maxent import MaxEnt
+from swarmdp.irl.mwal import MWAL
+from swarmdp.irl.ng_russell import NgRussell
 from swarmdp.irl.policy_matching import PolicyMatching
+from swarmdp.irl.projection import Projection
 
 UPDATES: Mapping[str, Callable[[], RewardUpdate]] = {
     "max_margin": MaxMargin,
+    "projection": Projection,
+    "ng_russell": NgRussell,
+    "mwal": MWAL,
+    "maxent": MaxEnt,
     "policy_matching": PolicyMatching,
     "bayesian": Bayesian,
 }

@@ -14,7 +14,6 @@ from swarmdp.errors import InvalidInput
 from swarmdp.learning.heterogeneous import start_swarms, swarm_bytes
 from swarmdp.model import SoftPolicy, System, classes
 from swarmdp.streams import Purpose, Streams
-from swarmdp.systems.finite import exact_model
 from swarmdp.threads import over_chunks, thread_count
 
 ENOUGH_AGENTS = 4000  # whose experience makes the estimate, in as many swarms as that takes
@@ -34,8 +33,8 @@ def local_kernel(
 ) -> NDArray[np.float64]:
     """P(o' | o, a) at [r, o, a, o'] in swarms that follow each replica r of a policy.
 
-    A finite MDP knows it exactly. Elsewhere it is counted over so many steps from the initial
-    distribution, with `prior` pseudo-counts towards anywhere for what was rarely tried.
+    It is counted over so many steps from the initial distribution, with `prior` pseudo-counts
+    towards anywhere for what was rarely tried.
     """
     if not 0 < exploring <= 1 or not prior > 0:
         raise InvalidInput(
@@ -43,8 +42,6 @@ def local_kernel(
         )
     policy.check(system)
     replicas, observations, actions = policy.probabilities.shape
-    if (mdp := exact_model(system)) is not None:
-        return np.broadcast_to(mdp.dense(), (replicas, observations, actions, observations))
     swarms = swarms or -(-ENOUGH_AGENTS // system.n_agents)
     mixed = np.cumsum((1 - exploring) * policy.probabilities + exploring / actions, axis=2)
     counts = np.zeros((replicas, observations, actions, observations))

@@ -47,15 +47,11 @@ class Planning:
             q.append(best)
             probabilities.append(policy)
         policies = np.stack(probabilities)
-        local = None
-        if kernel:
-            _check_kernel(mdp, len(q))
-            local = np.broadcast_to(mdp.dense(), (len(q), *mdp.dense().shape))
         return Learned(
             SoftPolicy(policies) if softness else Policy(policies.argmax(axis=2)),
             np.stack(q),
             np.ones((len(q), mdp.n_states), np.bool_),
-            local,
+            kernel_of(mdp, len(q)) if kernel else None,
         )
 
     def _plan(
@@ -139,7 +135,7 @@ def look_ahead(
 
 def best_value(q: NDArray[np.float64], softness: float) -> NDArray[np.float64]:
     """The maximum over actions, or the soft one, softness * log sum exp(Q / softness)."""
-    best = q.max(axis=1)
+    best: NDArray[np.float64] = q.max(axis=1)
     if not softness:
         return best
     total = np.exp((q - best[:, None]) / softness).sum(axis=1)
@@ -151,7 +147,8 @@ def chosen(q: NDArray[np.float64], softness: float, null: int) -> NDArray[np.flo
     """The policy (S, A) that is optimal for Q: greedy, or Boltzmann's."""
     if softness:
         return kernels.tabular.boltzmann(q, softness)
-    return np.eye(q.shape[1])[greedy(q[None], null)[0]]
+    certain: NDArray[np.float64] = np.eye(q.shape[1])[greedy(q[None], null)[0]]
+    return certain
 
 
 def entropy(policy: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -171,10 +168,13 @@ def _model(system: System) -> FiniteMDP:
     return mdp
 
 
-def _check_kernel(mdp: FiniteMDP, replicas: int) -> None:
+def kernel_of(mdp: FiniteMDP, replicas: int) -> NDArray[np.float64]:
+    """The exact kernel P(s' | s, a) of every replica, (R, S, A, S)."""
     size = 8 * mdp.n_states**2 * mdp.n_actions
     if size > LARGEST_KERNEL:
         raise InvalidInput(
             f"the kernel of {mdp.n_states} states as a full array needs {size / 2**30:.1f} GiB: "
             "use a reward update that needs none (max_margin, projection, ng_russell, mwal, maxent)"
         )
+    dense = mdp.dense()
+    return np.broadcast_to(dense, (replicas, *dense.shape))

@@ -152,8 +152,8 @@ class FiniteMDP:
             return np.maximum(_solve(back, self.start, discount, None), 0.0)
         each = probabilities if probabilities.ndim == 3 else None
         same = None if each is not None else self.under(probabilities).T.tocsr()
-        now = self.start
-        total = now.copy()
+        now: NDArray[np.float64] = self.start
+        total: NDArray[np.float64] = now.copy()
         for step in range(steps):
             back = same if each is None else self.under(each[step]).T
             now = discount * (back @ now)
@@ -256,7 +256,8 @@ def _start(initial: ArrayLike | int, states: int) -> NDArray[np.float64]:
     if isinstance(initial, int | np.integer) and not isinstance(initial, bool):
         if not 0 <= initial < states:
             raise InvalidInput(f"initial must be a state from 0 to {states - 1}, got {initial}")
-        return np.eye(1, states, int(initial))[0]
+        certain: NDArray[np.float64] = np.eye(1, states, int(initial))[0]
+        return certain
     start = np.array(initial, dtype=np.float64)
     if start.shape != (states,) or not np.isfinite(start).all() or start.min() < 0:
         raise InvalidInput(

@@ -26,8 +26,9 @@ class Gridworld:
     With the chance `wind` the move is a random one, each of the four equally likely. A move across
     the edge stays where it is. Cells are numbered row by row, state = row * columns + column.
 
-    The defaults are Ng and Russell's 5 x 5 grid: an absorbing goal in the last corner, with a reward
-    of 1. `Gridworld.macrocells` is Abbeel and Ng's: no goal, but rewards of square blocks of cells.
+    The defaults are Ng and Russell's 5 x 5 grid: an absorbing goal in the last corner, with a
+    reward of 1. `Gridworld.macrocells` is Abbeel and Ng's: no goal, but rewards of square blocks
+    of cells.
     """
 
     rows: int = 5
@@ -156,7 +157,8 @@ class Gridworld:
     def collected(self, swarm: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
         """The true reward of the agent's cell, in a state or at each time of a trajectory."""
         rewards: NDArray[np.float64] = self.reward.of_classes(self)[0]
-        return rewards[swarm["state"]].mean(axis=-1)
+        mean: NDArray[np.float64] = rewards[swarm["state"]].mean(axis=-1)
+        return mean
 
     def _cell(self, name: str, cell: Any) -> tuple[int, int]:
         if not isinstance(cell, tuple | list) or len(cell) != 2:
@@ -181,5 +183,7 @@ class Gridworld:
         self, row: NDArray[np.int64], column: NDArray[np.int64], move: tuple[int, int]
     ) -> NDArray[np.int64]:
         """The number of the next cell; a move across the edge stays."""
-        down, along = np.clip(row + move[0], 0, self.rows - 1), column + move[1]
-        return down * self.columns + np.clip(along, 0, self.columns - 1)
+        down = np.clip(row + move[0], 0, self.rows - 1)
+        along = np.clip(column + move[1], 0, self.columns - 1)
+        number: NDArray[np.int64] = down * self.columns + along
+        return number

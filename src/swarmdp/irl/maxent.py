@@ -1,0 +1,103 @@
+"""Reward update: maximum causal entropy (Ziebart 2008, 2010), discounted.
+
+Of all policies with the expert's feature expectations, the one with the largest discounted causal
+entropy is Boltzmann's for some reward w: its action probabilities are proportional to exp(Q(o, a)),
+with the soft Bellman equation
+
+    Q(o, a) = w . phi(o) + gamma E V(o'),      V(o) = log sum over a of exp Q(o, a).
+
+That reward minimises the convex dual V_w - w . mu_E, whose gradient is mu - mu_E: where the expert
+sees more of a feature than the policy does, its weight rises. The softness is 1: another one would
+only scale the reward.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.errors import InvalidInput
+from swarmdp.irl.evidence import Evidence, Update
+
+FIRST = 1.0  # length of the first step
+MEMORY = 20  # pairs of steps and changes of the gradient that are kept
+OVERSHOT = 0.25  # a slope this large behind the minimum, relative to the one before, is too large
+FARTHEST = 10.0  # a step may be so many times as long as the weights, and one more
+
+
+@dataclass(frozen=True)
+class MaxEnt:
+    """`update="maxent"`: the reward whose soft policy has the expert's feature expectations.
+
+    Where policies and values are exact, the dual is minimised by a quasi-Newton method (L-BFGS)
+    with a line search on the slope. Where they are estimated, by steps along the gradient that
+    become shorter: `step / sqrt(i)` in iteration i.
+    """
+
+    step: float = 1.0
+
+    softness: ClassVar[float] = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.step > 0:
+            raise InvalidInput(f"step must be positive, got {self.step}")
+
+    def __call__(self, evidence: Evidence) -> Update:
+        """The next weights; the margin is the length of the gradient."""
+        gradient = evidence.learned - evidence.expert
+        if evidence.exact:
+            following = [
+                next_point(evidence.weights[:, r], gradient[:, r])
+                for r in range(len(evidence.expert))
+            ]
+            return Update(np.stack(following))
+        length = self.step / np.sqrt(evidence.policies)
+        return Update(evidence.weights[-1] - length * gradient[-1])
+
+
+def next_point(points: NDArray[np.float64], gradients: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The next point at which to evaluate a convex function, from all so far (J, d).
+
+    L-BFGS, told by the history alone: each point was tried from the last one that was accepted.
+    It is accepted unless it lies too far behind the minimum on its line; then a nearer one is tried.
+    """
+    base = 0
+    steps: list[NDArray[np.float64]] = []
+    changes: list[NDArray[np.float64]] = []
+    for j in range(1, len(points)):
+        step, change = points[j] - points[base], gradients[j] - gradients[base]
+        before, after = float(gradients[base] @ step), float(gradients[j] @ step)
+        if after > OVERSHOT * abs(before):
+            if j == len(points) - 1:
+                nearer = np.clip(before / (before - after), 0.1, 0.7)
+                return np.asarray(points[base] + nearer * step)
+            continue
+        if step @ change > 0:
+            steps, changes = [*steps, step][-MEMORY:], [*changes, change][-MEMORY:]
+        base = j
+    return points[base] + _direction(points[base], gradients[base], steps, changes)
+
+
+def _direction(
+    point: NDArray[np.float64],
+    gradient: NDArray[np.float64],
+    steps: list[NDArray[np.float64]],
+    changes: list[NDArray[np.float64]],
+) -> NDArray[np.float64]:
+    """Minus the gradient, times the inverse Hessian that the steps so far suggest."""
+    direction = -gradient
+    if not steps:
+        length = float(np.linalg.norm(direction))
+        return direction * (FIRST / length if length else 0.0)
+    shares = []
+    for step, change in zip(steps[::-1], changes[::-1], strict=True):
+        share = step @ direction / (step @ change)
+        direction = direction - share * change
+        shares.append(share)
+    direction = direction * (steps[-1] @ changes[-1] / (changes[-1] @ changes[-1]))
+    for step, change, share in zip(steps, changes, shares[::-1], strict=True):
+        direction = direction + (share - change @ direction / (step @ change)) * step
+    length = float(np.linalg.norm(direction))
+    longest = FARTHEST * (1 + float(np.linalg.norm(point)))
+    return direction * min(1.0, longest / length) if length else direction

@@ -1,0 +1,72 @@
+"""Reward update: apprenticeship learning as a game, after Syed and Schapire (2007).
+
+One player chooses a reward w in the simplex (not negative, sum 1), the other a policy; the payoff is
+w . (mu - mu_E), how much better than the expert the policy is under that reward. The first player
+learns by multiplicative weights, the second answers with the best policy. The uniform mixture of
+these answers comes near the value of the game, so it is better than the expert under every such
+reward, if any policy is. Features must be such that more of each is better.
+
+After T rounds the mixture is within 4 / (1 - gamma) (sqrt(2 ln d / T) + ln d / T) of the game's value
+where features are from -1 to 1.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.errors import InvalidInput
+from swarmdp.irl.evidence import Evidence, Update
+
+
+@dataclass(frozen=True)
+class MWAL:
+    """`update="mwal"`: the rewards of a player who looks for the expert's strongest side.
+
+    With `rounds` the rate is Syed and Schapire's, which must know how many rounds there will be.
+    Without it the rate falls with the rounds played; the same bound holds after any number of them
+    (Cesa-Bianchi and Lugosi 2006, theorem 2.3), so a fit may go on for as long as it likes.
+    """
+
+    rounds: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.rounds is not None and self.rounds < 1:
+            raise InvalidInput(f"rounds must be at least 1, got {self.rounds}")
+
+    def start(self, evidence: Evidence) -> NDArray[np.float64]:
+        """All features weigh the same."""
+        return np.full(evidence.expert.shape, 1 / evidence.expert.shape[1])
+
+    def __call__(self, evidence: Evidence) -> Update:
+        """The next weights; the margin is how far the mixture may be from the game's value."""
+        gains = evidence.learned - evidence.expert
+        policies, replicas, features = gains.shape
+        # Losses between 0 and 1, as the bound asks for.
+        scale = (1 - evidence.discount) / feature_range(evidence)
+        losses = ((scale * gains + 2) / 4).sum(axis=0)
+        exponent = -self._rate(policies + 1, features) * (
+            losses - losses.min(axis=1, keepdims=True)
+        )
+        weights = np.exp(exponent)
+        weights /= weights.sum(axis=1, keepdims=True)
+        best_answers = np.einsum("jrd,jrd->jr", evidence.weights, gains).min(axis=0)
+        margin = np.maximum(best_answers - gains.mean(axis=0).min(axis=1), 0.0)
+        return Update(weights, margin, np.full((replicas, policies), 1 / policies))
+
+    def _rate(self, round_: int, features: int) -> float:
+        """The learning rate of a round, counted from one."""
+        if self.rounds is None:
+            return float(np.sqrt(8 * np.log(features) / round_))
+        return float(np.log1p(np.sqrt(2 * np.log(features) / self.rounds)))
+
+
+def feature_range(evidence: Evidence) -> float:
+    """The largest absolute feature: 1 for indicators."""
+    return 1.0 if evidence.matrix is None else float(np.abs(evidence.matrix).max()) or 1.0
+
+
+def bound(rounds: int, features: int, discount: float, largest: float = 1.0) -> float:
+    """How far below the game's value the mixture of so many rounds can be, at most."""
+    rate = np.sqrt(2 * np.log(features) / rounds) + np.log(features) / rounds
+    return float(4 * largest * rate / (1 - discount))

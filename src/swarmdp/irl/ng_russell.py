@@ -1,0 +1,140 @@
+"""Reward update: the linear programs of Ng and Russell (2000).
+
+From trajectories: the reward under which the expert is better than all policies so far,
+
+    maximise  sum over j of p(w . (mu_E - mu_j))   subject to  |w_i| <= 1,
+
+where p(x) = x for x >= 0 and 2x below: where the expert would be worse it counts twice.
+
+From a known policy and transitions: the reward for which that policy is optimal, and for which one
+step by the next best action costs the most,
+
+    maximise  sum over s of min over a != pi(s) of (P_pi(s) - P_a(s)) (I - gamma P_pi)^-1 R
+              - lambda |R|_1      subject to  these margins >= 0,  |R(s)| <= R_max.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from swarmdp.errors import InvalidInput, SolverError
+from swarmdp.irl.evidence import Evidence, Update
+
+NONE = 1e-9  # an objective below this share of the largest possible one is none
+
+
+@dataclass(frozen=True)
+class NgRussell:
+    """`update="ng_russell"`: the reward under which the expert is better than every policy."""
+
+    penalty: float = 2.0  # how much more it counts where the expert is worse
+
+    def __post_init__(self) -> None:
+        if not self.penalty >= 1:
+            raise InvalidInput(f"penalty must be at least 1, got {self.penalty}")
+
+    def __call__(self, evidence: Evidence) -> Update:
+        """The program of each experiment; its margin is the mean objective of a policy."""
+        solved = [
+            better_than(mu, evidence.learned[:, r], self.penalty)
+            for r, mu in enumerate(evidence.expert)
+        ]
+        return Update(np.stack([w for w, _ in solved]), np.array([value for _, value in solved]))
+
+
+def better_than(
+    expert: NDArray[np.float64], learned: NDArray[np.float64], penalty: float = 2.0
+) -> tuple[NDArray[np.float64], float]:
+    """The weights (d,) under which the expert (d,) is better than the policies (J, d).
+
+    Also the objective, divided by the number of policies: zero if there is no such reward.
+    """
+    gaps = expert - learned
+    size = float(np.abs(gaps).max(initial=0.0))
+    if size == 0:
+        return np.zeros_like(expert), 0.0
+    policies, features = gaps.shape
+    # Variables (w, u): u_j = p(w . gap_j) is the largest number below both of its branches.
+    above = np.block([[-gaps / size, np.eye(policies)], [-penalty * gaps / size, np.eye(policies)]])
+    objective = np.concatenate([np.zeros(features), -np.ones(policies)])
+    bounds = [(-1.0, 1.0)] * features + [(None, None)] * policies
+    solution = _solved(objective, above, np.zeros(2 * policies), bounds)
+    value = -float(objective @ solution) * size / policies
+    if value <= NONE * size * features:
+        return np.zeros_like(expert), 0.0
+    return solution[:features], value
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixReward:
+    """The solution of Ng and Russell's program for a known policy."""
+
+    reward: NDArray[np.float64]  # (S,)
+    objective: float  # sum of smallest margins, minus the penalty's
+    margin: float  # the sum of smallest margins itself
+
+
+def ng_russell(
+    transitions: ArrayLike,
+    policy: ArrayLike,
+    *,
+    discount: float,
+    penalty: float = 0.0,
+    largest: float = 1.0,
+) -> MatrixReward:
+    """The reward of states for which a known policy (S,) is optimal, transitions (S, A, S).
+
+    `penalty` is lambda, the price of the rewards' absolute sum: it makes them simple. `largest` is
+    the bound R_max of their absolute values.
+    """
+    chain = np.asarray(transitions, np.float64)
+    chosen = np.asarray(policy)
+    if chain.ndim != 3 or chain.shape[0] != chain.shape[2] or chosen.shape != chain.shape[:1]:
+        raise InvalidInput(
+            "needs transitions (states, actions, states) and a policy (states,), got "
+            f"{chain.shape} and {chosen.shape}"
+        )
+    states, actions, _ = chain.shape
+    if (
+        not np.issubdtype(chosen.dtype, np.integer)
+        or not ((chosen >= 0) & (chosen < actions)).all()
+    ):
+        raise InvalidInput(f"the policy must be numbers of actions from 0 to {actions - 1}")
+    if not 0 <= discount < 1 or not penalty >= 0 or not largest > 0:
+        raise InvalidInput(
+            "discount must be in [0, 1), penalty not negative and largest positive, got "
+            f"{discount}, {penalty}, {largest}"
+        )
+    own = chain[np.arange(states), chosen]
+    inverse = np.linalg.inv(np.eye(states) - discount * own)
+    others = np.arange(actions) != chosen[:, None]
+    state = np.nonzero(others)[0]
+    margins = (own[state] - chain[others]) @ inverse
+    # Variables (R+, R-, m): R = R+ - R-, and m_s the smallest margin of state s.
+    whose = np.eye(states)[state]
+    above = np.hstack([-margins, margins, whose])
+    never = np.hstack([-margins, margins, np.zeros_like(whose)])
+    objective = np.concatenate([np.full(2 * states, penalty), -np.ones(states)])
+    bounds = [(0.0, largest)] * (2 * states) + [(None, None)] * states
+    if actions == 1:
+        return MatrixReward(np.zeros(states), 0.0, 0.0)
+    rows = np.vstack([above, never])
+    solution = _solved(objective, rows, np.zeros(len(rows)), bounds)
+    reward = solution[:states] - solution[states : 2 * states]
+    return MatrixReward(reward, -float(objective @ solution), float(solution[2 * states :].sum()))
+
+
+def _solved(
+    objective: NDArray[np.float64],
+    above: NDArray[np.float64],
+    limits: NDArray[np.float64],
+    bounds: list[tuple[float | None, float | None]],
+) -> NDArray[np.float64]:
+    """The solution of a linear program, by HiGHS."""
+    from scipy.optimize import linprog
+
+    found = linprog(objective, A_ub=above, b_ub=limits, bounds=bounds, method="highs")
+    if found.x is None or found.status != 0:
+        raise SolverError(f"the linear program was not solved: {found.message}")
+    return np.asarray(found.x, np.float64)
