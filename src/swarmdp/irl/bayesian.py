@@ -6,9 +6,9 @@
 The posterior is sampled by elliptical slices (Murray, Adams and MacKay 2010) in the generalised
 form of Nishihara, Murray and Adams (2014): each step draws an ellipse through the present point
 from a Student distribution that approximates the posterior, and a point on it that lies above a
-random level of the exact density. It is exact whatever the approximation, has no step size to tune, and
-moves in all weights at once, where a grid walk such as PolicyWalk moves in one. As there, planning
-goes on from the policy of the point before, so that a density costs microseconds.
+random level of the exact density. It is exact whatever the approximation, has no step size to
+tune, and moves in all weights at once, where a grid walk such as PolicyWalk moves in one. As
+there, planning goes on from the policy of the point before, so that a density costs microseconds.
 """
 
 import warnings
