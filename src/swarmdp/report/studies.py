@@ -31,6 +31,7 @@ def distances_figure(rows: Sequence[Row]) -> Figure:
             if "agreement" in row:
                 right.barh(place, row["agreement"], color=style.ORANGE, height=0.6)
         left.set_xscale("log")
+        left.xaxis.set_major_formatter("{x:g}")
         left.set_yticks(range(len(rows)), names)
         left.invert_yaxis()
         left.set(
@@ -160,6 +161,7 @@ def transfer_distances_figure(rows: Sequence[Row]) -> Figure:
                 label=label,
             )
         ax.set_yscale("log")
+        ax.yaxis.set_major_formatter("{x:g}")
         ax.set_xticks(range(len(names)), [name.replace(" the ", "\nthe ") for name in names])
         ax.tick_params(axis="x", labelsize=7.5)
         ax.set_ylabel("distance |µ - µ_E|, mean ± error")
