@@ -18,19 +18,26 @@ if TYPE_CHECKING:
         SwarmdpError,
         SwarmdpWarning,
     )
-    from swarmdp.features import Angles, Levels
+    from swarmdp.features import Angles, Levels, Vectors
     from swarmdp.fitting import fit
     from swarmdp.irl.bayesian import Bayesian
     from swarmdp.irl.cloning import clone
     from swarmdp.irl.evidence import Evidence, Update
     from swarmdp.irl.max_margin import MaxMargin
+    from swarmdp.irl.maxent import MaxEnt
+    from swarmdp.irl.mwal import MWAL
+    from swarmdp.irl.ng_russell import NgRussell, ng_russell
     from swarmdp.irl.policy_matching import PolicyMatching
+    from swarmdp.irl.projection import Projection
     from swarmdp.irl.result import Result, load
     from swarmdp.learning.heterogeneous import HeterogeneousLearning
+    from swarmdp.learning.planning import Planning, plan, plan_to_horizon
     from swarmdp.learning.q_functions import BatchQ, LocalModel, SequentialQ
     from swarmdp.model import Field, MixedPolicy, Policy, Reward, SoftPolicy, System
     from swarmdp.simulation import DiscountedFeatures, rollout
     from swarmdp.streams import Stream, Streams
+    from swarmdp.systems.finite import FiniteMDP
+    from swarmdp.systems.gridworld import Gridworld
     from swarmdp.systems.ising import Ising
     from swarmdp.systems.vicsek import Vicsek
     from swarmdp.trajectory import Trajectory
@@ -43,15 +50,22 @@ _HOMES = {
     "Evidence": "swarmdp.irl.evidence",
     "Field": "swarmdp.model",
     "FileError": "swarmdp.errors",
+    "FiniteMDP": "swarmdp.systems.finite",
+    "Gridworld": "swarmdp.systems.gridworld",
     "HeterogeneousLearning": "swarmdp.learning.heterogeneous",
     "InvalidInput": "swarmdp.errors",
     "Ising": "swarmdp.systems.ising",
     "Levels": "swarmdp.features",
     "LocalModel": "swarmdp.learning.q_functions",
+    "MWAL": "swarmdp.irl.mwal",
+    "MaxEnt": "swarmdp.irl.maxent",
     "MaxMargin": "swarmdp.irl.max_margin",
     "MixedPolicy": "swarmdp.model",
+    "NgRussell": "swarmdp.irl.ng_russell",
+    "Planning": "swarmdp.learning.planning",
     "Policy": "swarmdp.model",
     "PolicyMatching": "swarmdp.irl.policy_matching",
+    "Projection": "swarmdp.irl.projection",
     "RecordingTooLarge": "swarmdp.errors",
     "Result": "swarmdp.irl.result",
     "Reward": "swarmdp.model",
@@ -65,15 +79,20 @@ _HOMES = {
     "System": "swarmdp.model",
     "Trajectory": "swarmdp.trajectory",
     "Update": "swarmdp.irl.evidence",
+    "Vectors": "swarmdp.features",
     "Vicsek": "swarmdp.systems.vicsek",
     "clone": "swarmdp.irl.cloning",
     "fit": "swarmdp.fitting",
     "load": "swarmdp.irl.result",
+    "ng_russell": "swarmdp.irl.ng_russell",
+    "plan": "swarmdp.learning.planning",
+    "plan_to_horizon": "swarmdp.learning.planning",
     "rollout": "swarmdp.simulation",
 }
 _MODULES = ("features", "testing")
 
 __all__ = [
+    "MWAL",
     "Angles",
     "BatchQ",
     "Bayesian",
@@ -81,15 +100,21 @@ __all__ = [
     "Evidence",
     "Field",
     "FileError",
+    "FiniteMDP",
+    "Gridworld",
     "HeterogeneousLearning",
     "InvalidInput",
     "Ising",
     "Levels",
     "LocalModel",
+    "MaxEnt",
     "MaxMargin",
     "MixedPolicy",
+    "NgRussell",
+    "Planning",
     "Policy",
     "PolicyMatching",
+    "Projection",
     "RecordingTooLarge",
     "Result",
     "Reward",
@@ -103,12 +128,16 @@ __all__ = [
     "System",
     "Trajectory",
     "Update",
+    "Vectors",
     "Vicsek",
     "__version__",
     "clone",
     "features",
     "fit",
     "load",
+    "ng_russell",
+    "plan",
+    "plan_to_horizon",
     "rollout",
     "testing",
 ]

@@ -35,7 +35,7 @@ class MaxEnt:
     become shorter: `step / sqrt(i)` in iteration i.
     """
 
-    step: float = 1.0
+    step: float = 2.0
 
     softness: ClassVar[float] = 1.0
 
@@ -60,7 +60,8 @@ def next_point(points: NDArray[np.float64], gradients: NDArray[np.float64]) -> N
     """The next point at which to evaluate a convex function, from all so far (J, d).
 
     L-BFGS, told by the history alone: each point was tried from the last one that was accepted.
-    It is accepted unless it lies too far behind the minimum on its line; then a nearer one is tried.
+    It is accepted unless it lies too far behind the minimum on its line; then a nearer one is
+    tried.
     """
     base = 0
     steps: list[NDArray[np.float64]] = []
@@ -76,7 +77,10 @@ def next_point(points: NDArray[np.float64], gradients: NDArray[np.float64]) -> N
         if step @ change > 0:
             steps, changes = [*steps, step][-MEMORY:], [*changes, change][-MEMORY:]
         base = j
-    return points[base] + _direction(points[base], gradients[base], steps, changes)
+    following: NDArray[np.float64] = points[base] + _direction(
+        points[base], gradients[base], steps, changes
+    )
+    return following
 
 
 def _direction(

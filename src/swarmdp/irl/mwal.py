@@ -1,13 +1,13 @@
 """Reward update: apprenticeship learning as a game, after Syed and Schapire (2007).
 
-One player chooses a reward w in the simplex (not negative, sum 1), the other a policy; the payoff is
-w . (mu - mu_E), how much better than the expert the policy is under that reward. The first player
-learns by multiplicative weights, the second answers with the best policy. The uniform mixture of
-these answers comes near the value of the game, so it is better than the expert under every such
-reward, if any policy is. Features must be such that more of each is better.
+One player chooses a reward w in the simplex (not negative, sum 1), the other a policy; the payoff
+is w . (mu - mu_E), how much better than the expert the policy is under that reward. The first
+player learns by multiplicative weights, the second answers with the best policy. The uniform
+mixture of these answers comes near the value of the game, so it is better than the expert under
+every such reward, if any policy is. Features must be such that more of each is better.
 
-After T rounds the mixture is within 4 / (1 - gamma) (sqrt(2 ln d / T) + ln d / T) of the game's value
-where features are from -1 to 1.
+With features from -1 to 1, the mixture of T rounds is within
+4 / (1 - gamma) (sqrt(2 ln d / T) + ln d / T) of the game's value.
 """
 
 from dataclasses import dataclass

@@ -21,6 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 from swarmdp.errors import InvalidInput, SolverError
 from swarmdp.irl.evidence import Evidence, Update
 
+Bounds = list[tuple[float | None, float | None]]
+
 NONE = 1e-9  # an objective below this share of the largest possible one is none
 
 
@@ -58,7 +60,7 @@ def better_than(
     # Variables (w, u): u_j = p(w . gap_j) is the largest number below both of its branches.
     above = np.block([[-gaps / size, np.eye(policies)], [-penalty * gaps / size, np.eye(policies)]])
     objective = np.concatenate([np.zeros(features), -np.ones(policies)])
-    bounds = [(-1.0, 1.0)] * features + [(None, None)] * policies
+    bounds: Bounds = [*[(-1.0, 1.0)] * features, *[(None, None)] * policies]
     solution = _solved(objective, above, np.zeros(2 * policies), bounds)
     value = -float(objective @ solution) * size / policies
     if value <= NONE * size * features:
@@ -96,11 +98,9 @@ def ng_russell(
             f"{chain.shape} and {chosen.shape}"
         )
     states, actions, _ = chain.shape
-    if (
-        not np.issubdtype(chosen.dtype, np.integer)
-        or not ((chosen >= 0) & (chosen < actions)).all()
-    ):
+    if not np.isin(chosen, np.arange(actions)).all():
         raise InvalidInput(f"the policy must be numbers of actions from 0 to {actions - 1}")
+    chosen = chosen.astype(np.int64)
     if not 0 <= discount < 1 or not penalty >= 0 or not largest > 0:
         raise InvalidInput(
             "discount must be in [0, 1), penalty not negative and largest positive, got "
@@ -116,7 +116,7 @@ def ng_russell(
     above = np.hstack([-margins, margins, whose])
     never = np.hstack([-margins, margins, np.zeros_like(whose)])
     objective = np.concatenate([np.full(2 * states, penalty), -np.ones(states)])
-    bounds = [(0.0, largest)] * (2 * states) + [(None, None)] * states
+    bounds: Bounds = [*[(0.0, largest)] * (2 * states), *[(None, None)] * states]
     if actions == 1:
         return MatrixReward(np.zeros(states), 0.0, 0.0)
     rows = np.vstack([above, never])
@@ -129,7 +129,7 @@ def _solved(
     objective: NDArray[np.float64],
     above: NDArray[np.float64],
     limits: NDArray[np.float64],
-    bounds: list[tuple[float | None, float | None]],
+    bounds: Bounds,
 ) -> NDArray[np.float64]:
     """The solution of a linear program, by HiGHS."""
     from scipy.optimize import linprog

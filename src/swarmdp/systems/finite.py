@@ -17,7 +17,7 @@ from swarmdp.streams import Stream
 
 SUM_TOLERANCE = 1e-9  # how far from one the sum of a distribution may be
 DENSE = 500  # states up to which a linear system is solved as a full matrix
-KRYLOV = 200  # iterations after which a sparse factorisation is quicker
+KRYLOV = 60  # iterations after which a sparse factorisation is tried
 RESIDUAL = 1e-12  # of a linear system, relative to its right-hand side
 
 
@@ -148,27 +148,27 @@ class FiniteMDP:
         S, A), and the discount may be 1.
         """
         if steps is None:
-            back = self.under(probabilities).T.tocsr()
-            return np.maximum(_solve(back, self.start, discount, None), 0.0)
-        each = probabilities if probabilities.ndim == 3 else None
-        same = None if each is not None else self.under(probabilities).T.tocsr()
+            backward = self.under(probabilities).T.tocsr()
+            return np.maximum(_solve(backward, self.start, discount, None), 0.0)
+        same = self.under(probabilities).T if probabilities.ndim == 2 else None
         now: NDArray[np.float64] = self.start
         total: NDArray[np.float64] = now.copy()
         for step in range(steps):
-            back = same if each is None else self.under(each[step]).T
+            back: Any = self.under(probabilities[step]).T if same is None else same
             now = discount * (back @ now)
             total += now
         return total
 
     def dense(self) -> NDArray[np.float64]:
         """The transitions as an array (S, A, S)."""
-        array: NDArray[np.float64] = self.chain.toarray()
-        return array.reshape(self.n_states, self.n_actions, self.n_states)
+        shape = self.n_states, self.n_actions, self.n_states
+        array: NDArray[np.float64] = self.chain.toarray().reshape(shape)
+        return array
 
     @cached_property
     def _cumulative(self) -> NDArray[np.float64]:
         """The sums of probabilities within each row."""
-        sums = np.empty_like(self.chain.data)
+        sums: NDArray[np.float64] = np.empty_like(self.chain.data)
         for begin, end in itertools.pairwise(self.chain.indptr):
             np.cumsum(self.chain.data[begin:end], out=sums[begin:end])
         return sums
@@ -278,8 +278,9 @@ def _solve(
 ) -> NDArray[np.float64]:
     """The solution x of x = right + discount * matrix @ x.
 
-    A few states as a full matrix; many by a Krylov method, which needs no more memory than the
-    transitions; by a sparse factorisation where that fails.
+    A few states as a full matrix. For many, some iterations of a Krylov method are enough where
+    everything is near everything (random graphs, whose factors would fill memory); a sparse
+    factorisation is quick where it is not (grids).
     """
     from scipy import sparse
     from scipy.sparse import linalg
@@ -292,9 +293,9 @@ def _solve(
         )
         return full
     system = (sparse.identity(size, format="csr") - discount * matrix).tocsr()
-    scale = float(np.linalg.norm(right))
-    found, failed = linalg.bicgstab(system, right, x0=guess, rtol=RESIDUAL, maxiter=KRYLOV)
-    if failed or np.linalg.norm(system @ found - right) > 10 * RESIDUAL * scale:
+    found, failed = linalg.gmres(system, right, x0=guess, rtol=RESIDUAL, restart=KRYLOV, maxiter=1)
+    gap = float(np.linalg.norm(system @ found - right))
+    if failed or gap > 10 * RESIDUAL * float(np.linalg.norm(right)):
         found = linalg.splu(system.tocsc()).solve(right)
     solution: NDArray[np.float64] = np.asarray(found)
     return solution

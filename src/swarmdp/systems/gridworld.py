@@ -177,7 +177,8 @@ class Gridworld:
     def _macrocell_of(self) -> NDArray[np.int64]:
         row, column = np.divmod(np.arange(self.rows * self.columns), self.columns)
         across = self.columns // self.macrocell
-        return row // self.macrocell * across + column // self.macrocell
+        block: NDArray[np.int64] = row // self.macrocell * across + column // self.macrocell
+        return block
 
     def _moved(
         self, row: NDArray[np.int64], column: NDArray[np.int64], move: tuple[int, int]
