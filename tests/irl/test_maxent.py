@@ -59,7 +59,7 @@ def test_a_soft_expert_s_reward_is_found_but_for_a_constant() -> None:
 
 
 def test_a_hard_expert_is_matched_too() -> None:
-    """No finite reward makes a soft policy hard; one that is large enough comes as near as asked."""
+    """No finite reward makes a soft policy hard; a large one comes as near as asked."""
     grid = Gridworld()
     hard = swarmdp.plan(grid, grid.reward).policy
     mu = exact_expectations(grid, hard, discount=0.9, steps=None)

@@ -56,7 +56,7 @@ def ising_figure(system: Ising, trajectory: Trajectory, energy: NDArray[np.int64
         for ax, time in zip(axes[0], times, strict=False):
             ax.imshow(grids[time], cmap=style.SPINS, vmin=-1, vmax=1, interpolation="nearest")
             ax.set(xticks=[], yticks=[], title=f"t = {time}")
-            _frame(ax)
+            frame(ax)
         curve = axes[0, 3]
         draw_band(curve, energy / 1000, "expert", style.EXPERT)
         curve.set(xlabel="time step", ylabel="global energy E / 1000 unlike pairs")
@@ -109,10 +109,11 @@ def _draw_agents(ax: Axes, system: Vicsek, trajectory: Trajectory, time: int) ->
     ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xticks=[], yticks=[])
     ax.set_aspect("equal")
     ax.set_title(f"t = {time},  ω = {order:.2f}")
-    _frame(ax)
+    frame(ax)
 
 
-def _frame(ax: Axes) -> None:
+def frame(ax: Axes) -> None:
+    """A thin frame on all four sides."""
     for spine in ax.spines.values():
         spine.set_visible(True)
         spine.set_linewidth(0.6)
