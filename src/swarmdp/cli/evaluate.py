@@ -73,7 +73,10 @@ def _run(options: argparse.Namespace) -> None:
     mu = learned["mu"].reshape(each, result.replicas, -1).mean(axis=0)
     distance = np.linalg.norm(mu - expert["mu"].mean(axis=0), axis=1)
     figure = fits.comparison_figure(
-        expert["measure"].astype(float), learned["measure"].astype(float), choice.measure_title
+        expert["measure"].astype(float),
+        learned["measure"].astype(float),
+        choice.measure_title,
+        spread=system.n_agents > 1,
     )
     written = style.save(figure, output / "evaluation")
     rows = [

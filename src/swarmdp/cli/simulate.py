@@ -70,7 +70,7 @@ def _run(options: argparse.Namespace) -> None:
     figures: dict[str, Any] = {
         "vicsek": swarms.vicsek_figure,
         "ising": swarms.ising_figure,
-        "gridworld": gridworlds.visits_figure,
+        "gridworld": gridworlds.paths_figure,
     }
     draw = figures[name]
     values = measured[measure]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from swarmdp.irl.result import Result
 from swarmdp.irl.updates import title
 from swarmdp.report import gridworlds, style
-from swarmdp.report.swarms import draw_band
+from swarmdp.report.swarms import draw_band, draw_mean
 from swarmdp.systems.gridworld import Gridworld
 
 MARGIN = "what the update leaves to be done"
@@ -21,7 +21,7 @@ MARGINS = {
     "projection": "distance to the projected mixture",
     "ng_russell": "mean gain over the policies",
     "mwal": "gap to the value of the game",
-    "maxent": "length of the gradient, the same",
+    "maxent": "length of the gradient",
 }
 
 
@@ -147,15 +147,22 @@ def convergence_figure(result: Result) -> Figure:
 
 
 def comparison_figure(
-    expert: NDArray[np.float64], learned: NDArray[np.float64], measure: str
+    expert: NDArray[np.float64],
+    learned: NDArray[np.float64],
+    measure: str,
+    spread: bool = True,
 ) -> Figure:
-    """A measure over time, learned beside expert: means and bands of runs (runs, times)."""
+    """A measure over time, learned beside expert: means and bands of runs (runs, times).
+
+    The bands show the spread of runs; or, where runs are single agents, the error of the mean.
+    """
+    draw = draw_band if spread else draw_mean
     with style.family():
         figure, ax = plt.subplots(figsize=(5.2, 3.2))
-        draw_band(ax, expert, f"expert, {len(expert)} runs", style.EXPERT)
-        draw_band(ax, learned, f"learned, {len(learned)} runs", style.BLUE)
+        draw(ax, expert, f"expert, {len(expert)} runs", style.EXPERT)
+        draw(ax, learned, f"learned, {len(learned)} runs", style.BLUE)
         ax.lines[-1].set_linestyle("--")
         ax.set(xlabel="time step", ylabel=measure)
         ax.set_ylim(bottom=0)
-        ax.legend(title="mean and 10–90 %")
+        ax.legend(title="mean and 10–90 %" if spread else "mean and its 95 % confidence")
     return figure

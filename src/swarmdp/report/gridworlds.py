@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from swarmdp.model import Reward
 from swarmdp.report import style
-from swarmdp.report.swarms import draw_band, frame
+from swarmdp.report.swarms import draw_mean, frame
 from swarmdp.systems.gridworld import MOVES, Gridworld
 from swarmdp.trajectory import Trajectory
 
+MOST_PATHS = 5
 MOST_ARROWS = 24  # rows or columns up to which the policy is drawn
 
 
@@ -30,18 +31,26 @@ def reward_figure(
     return figure
 
 
-def visits_figure(grid: Gridworld, trajectory: Trajectory, collected: NDArray[Any]) -> Figure:
-    """The reward of each cell, where the agent went, and what it collected over time."""
+def paths_figure(grid: Gridworld, trajectory: Trajectory, collected: NDArray[Any]) -> Figure:
+    """Where the agent goes on the map of rewards, and what it collects over time."""
+    runs = min(trajectory.runs, MOST_PATHS)
     with style.family():
-        figure, axes = plt.subplots(1, 3, figsize=(10.2, 2.9), width_ratios=[1, 1, 1.5])
-        visits = np.bincount(trajectory["state"].ravel(), minlength=grid.rows * grid.columns)
-        share = visits / visits.sum()
-        draw_map(axes[0], grid, grid.reward.of_classes(grid)[0], "reward of each cell")
-        runs = f"{trajectory.runs} run" + ("s" if trajectory.runs > 1 else "")
-        draw_map(axes[1], grid, share, f"share of time in each cell, {runs}")
-        draw_band(axes[2], collected, "expert", style.EXPERT)
-        axes[2].set(xlabel="time step", ylabel="reward of the agent's cell")
-        axes[2].set_title(f"mean and 10–90 % of {len(collected)} runs")
+        figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.1), width_ratios=[1, 1.3])
+        shown = "path of a run" if runs == 1 else f"paths of {runs} runs"
+        draw_map(
+            axes[0], grid, grid.reward.of_classes(grid)[0], f"reward and {shown} (square: start)"
+        )
+        for run in range(runs):
+            row, column = np.divmod(trajectory["state"][run, :, 0], grid.columns)
+            # Runs side by side, so that they do not hide each other.
+            beside = 0.3 * (run - (runs - 1) / 2) / runs
+            axes[0].plot(column + beside, row + beside, color="white", linewidth=2.2)
+            axes[0].plot(column + beside, row + beside, color="black", linewidth=0.9)
+            axes[0].plot(column[0] + beside, row[0] + beside, "s", color="white", markersize=4)
+        draw_mean(axes[1], collected, "expert", style.EXPERT)
+        axes[1].set(xlabel="time step", ylabel="reward of the agent's cell")
+        axes[1].set_ylim(bottom=0)
+        axes[1].set_title(f"mean of {len(collected)} runs, band: its 95 % confidence")
     return figure
 
 
@@ -75,8 +84,13 @@ def _draw_arrows(ax: Axes, grid: Gridworld, policy: NDArray[np.integer]) -> None
         moves[moving, 0],
         color="white",
         edgecolor="black",
-        linewidth=0.5,
+        linewidth=0.4,
         pivot="mid",
-        scale=2.2 * grid.columns,
-        width=0.018,
+        angles="xy",
+        units="xy",
+        scale=1.7,
+        width=0.08,
+        headwidth=3.6,
+        headlength=3,
+        headaxislength=3,
     )

@@ -74,6 +74,16 @@ def draw_band(ax: Axes, values: NDArray[Any], label: str, colour: str) -> None:
     ax.margins(x=0)
 
 
+def draw_mean(ax: Axes, values: NDArray[Any], label: str, colour: str) -> None:
+    """The mean over runs of values (runs, times), with its 95 % confidence band."""
+    time, mean = np.arange(values.shape[1]), values.mean(axis=0)
+    if len(values) > 1:
+        error = 1.96 * values.std(axis=0, ddof=1) / math.sqrt(len(values))
+        ax.fill_between(time, mean - error, mean + error, color=colour, alpha=0.18, linewidth=0)
+    ax.plot(time, mean, color=colour, label=label)
+    ax.margins(x=0)
+
+
 def _three_times(steps: int) -> Sequence[int]:
     return (0, min(steps, max(1, steps // 10)), steps)
 
