@@ -140,3 +140,46 @@ def optimal_q(transitions: Floats, rewards: Floats, discount: float) -> Floats:
         best = np.maximum(best, rewards @ inverse.T)
     q: Floats = rewards[..., None] + discount * np.einsum("oak,...k->...oa", transitions, best)
     return q
+
+
+def draw(
+    index: NDArray[Any], probabilities: Floats, chance: Floats, rows: NDArray[Any]
+) -> NDArray[np.int64]:
+    """The action of each agent: the first whose cumulative probability is above its chance."""
+    out = np.empty(index.shape, np.int64)
+    for r, row in enumerate(index):
+        for i, o in enumerate(row):
+            sums = np.cumsum(probabilities[rows[r], o])
+            above = np.flatnonzero(sums > chance[r, i] * sums[-1])
+            possible = np.flatnonzero(probabilities[rows[r], o])
+            out[r, i] = above[0] if above.size else possible[-1]
+    return out
+
+
+def boltzmann(q: Floats, softness: float) -> Floats:
+    """Probabilities proportional to exp(Q / softness)."""
+    odds = np.exp((q - q.max(axis=-1, keepdims=True)) / softness)
+    probabilities: Floats = odds / odds.sum(axis=-1, keepdims=True)
+    return probabilities
+
+
+def sweep_softly(
+    counts: Floats,
+    prior: float,
+    reward: Floats,
+    discount: float,
+    softness: float,
+    sweeps: int,
+    value: Floats,
+) -> tuple[Floats, Floats]:
+    """Soft Bellman sweeps, each observation using the values that the ones before it just got."""
+    value, q = value.copy(), np.zeros(counts.shape[:3])
+    for j in range(len(counts)):
+        for _ in range(sweeps):
+            mean = value[j].mean()
+            for o in range(counts.shape[1]):
+                expected = counts[j, o] @ value[j] + prior * mean
+                q[j, o] = reward[j, o] + discount * expected / (counts[j, o].sum(axis=1) + prior)
+                peak = q[j, o].max()
+                value[j, o] = peak + softness * np.log(np.exp((q[j, o] - peak) / softness).sum())
+    return value, q

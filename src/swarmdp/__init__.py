@@ -20,11 +20,14 @@ if TYPE_CHECKING:
     )
     from swarmdp.features import Angles, Levels, Vectors
     from swarmdp.fitting import fit
+    from swarmdp.irl.bayesian import Bayesian
+    from swarmdp.irl.cloning import clone
     from swarmdp.irl.evidence import Evidence, Update
     from swarmdp.irl.max_margin import MaxMargin
     from swarmdp.irl.maxent import MaxEnt
     from swarmdp.irl.mwal import MWAL
     from swarmdp.irl.ng_russell import NgRussell, ng_russell
+    from swarmdp.irl.policy_matching import PolicyMatching
     from swarmdp.irl.projection import Projection
     from swarmdp.irl.result import Result, load
     from swarmdp.learning.heterogeneous import HeterogeneousLearning
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Angles": "swarmdp.features",
     "BatchQ": "swarmdp.learning.q_functions",
+    "Bayesian": "swarmdp.irl.bayesian",
     "DiscountedFeatures": "swarmdp.simulation",
     "Evidence": "swarmdp.irl.evidence",
     "Field": "swarmdp.model",
@@ -60,6 +64,7 @@ _HOMES = {
     "NgRussell": "swarmdp.irl.ng_russell",
     "Planning": "swarmdp.learning.planning",
     "Policy": "swarmdp.model",
+    "PolicyMatching": "swarmdp.irl.policy_matching",
     "Projection": "swarmdp.irl.projection",
     "RecordingTooLarge": "swarmdp.errors",
     "Result": "swarmdp.irl.result",
@@ -76,6 +81,7 @@ _HOMES = {
     "Update": "swarmdp.irl.evidence",
     "Vectors": "swarmdp.features",
     "Vicsek": "swarmdp.systems.vicsek",
+    "clone": "swarmdp.irl.cloning",
     "fit": "swarmdp.fitting",
     "load": "swarmdp.irl.result",
     "ng_russell": "swarmdp.irl.ng_russell",
@@ -89,6 +95,7 @@ __all__ = [
     "MWAL",
     "Angles",
     "BatchQ",
+    "Bayesian",
     "DiscountedFeatures",
     "Evidence",
     "Field",
@@ -106,6 +113,7 @@ __all__ = [
     "NgRussell",
     "Planning",
     "Policy",
+    "PolicyMatching",
     "Projection",
     "RecordingTooLarge",
     "Result",
@@ -123,6 +131,7 @@ __all__ = [
     "Vectors",
     "Vicsek",
     "__version__",
+    "clone",
     "features",
     "fit",
     "load",

@@ -30,6 +30,12 @@ def log(x, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def exp(x, out):  # type: ignore[no-untyped-def]
+    for i in range(x.size):
+        out[i] = elementary.exp(x[i])
+
+
+@kernel
 def atan2(y, x, out):  # type: ignore[no-untyped-def]
     for i in range(x.size):
         out[i] = elementary.atan2(y[i], x[i])
@@ -82,3 +88,11 @@ def test_atan2_on_the_axes_and_at_the_origin() -> None:
     x = np.array([1.0, -1.0, 0.0, 0.0, 0.0])
     expected = [0.0, np.pi, np.pi / 2, -np.pi / 2, 0.0]
     np.testing.assert_array_equal(evaluate(atan2, y, x), expected)
+
+
+def test_exp() -> None:
+    x = np.concatenate([np.linspace(-707, 709, 200_001), np.linspace(-1, 1, 100_001), [0.0, -0.0]])
+    found = evaluate(exp, x)
+    assert np.abs(found / np.exp(x) - 1).max() <= 4 * ULP
+    np.testing.assert_array_equal(evaluate(exp, np.array([-709.0, -1e6, -np.inf])), 0)
+    assert evaluate(exp, np.array([0.0]))[0] == 1

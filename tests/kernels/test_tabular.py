@@ -77,3 +77,41 @@ def test_count() -> None:
 def test_total() -> None:
     values = np.random.default_rng(3).integers(256, size=(3, 100_001)).astype(np.uint8)
     np.testing.assert_array_equal(tabular.total(values), values.sum(axis=1, dtype=np.int64))
+
+
+def test_draw() -> None:
+    rng = np.random.default_rng(7)
+    probabilities = rng.dirichlet(np.full(4, 0.3), size=(2, 5))
+    probabilities[0, 0] = [0, 1, 0, 0]
+    probabilities[1, 4] = [0, 0, 0.5, 0.5]
+    index = rng.integers(5, size=(6, 3000)).astype(np.int32)
+    chance = rng.random((6, 3000))
+    chance[:, 0] = 1 - 2**-53
+    chance[:, 1] = 0.0
+    rows = np.arange(6) % 2
+    sums = np.cumsum(probabilities, axis=2)
+    found = tabular.draw(index, sums, chance, rows)
+    np.testing.assert_array_equal(found, oracles.draw(index, probabilities, chance, rows))
+    taken = probabilities[rows[:, None], index, found]
+    assert (taken > 0).all()
+
+
+@pytest.mark.parametrize("softness", [1e-3, 1.0, 100.0])
+def test_boltzmann(softness: float) -> None:
+    q = np.random.default_rng(8).normal(size=(3, 7, 5))
+    np.testing.assert_allclose(
+        tabular.boltzmann(q, softness), oracles.boltzmann(q, softness), rtol=1e-12, atol=1e-300
+    )
+    np.testing.assert_allclose(tabular.boltzmann(1e6 + q, softness).sum(axis=2), 1)
+
+
+@pytest.mark.parametrize("softness", [1e-3, 0.5, 20.0])
+def test_soft_sweeps(softness: float) -> None:
+    rng = np.random.default_rng(9)
+    counts = rng.integers(4, size=(2, 5, 3, 5)).astype(float)
+    totals, reward = counts.sum(axis=3), rng.normal(size=(2, 5))
+    value, q = rng.normal(size=(2, 5)), np.zeros((2, 5, 3))
+    expected = oracles.sweep_softly(counts, 0.7, reward, 0.9, softness, 3, value)
+    tabular.sweep_model_softly(counts, totals, 0.7, reward, 0.9, softness, 3, value, q)
+    np.testing.assert_allclose(value, expected[0], rtol=1e-12)
+    np.testing.assert_allclose(q, expected[1], rtol=1e-12)

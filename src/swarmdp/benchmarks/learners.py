@@ -90,7 +90,7 @@ def settings() -> list[Setting]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Case:
+class Case:
     """A system with what its experiments are judged by."""
 
     system: Any
@@ -102,7 +102,8 @@ class _Case:
     true_mu: NDArray[np.float64]
 
 
-def _case(name: str, quick: bool) -> _Case:
+def case_of(name: str, quick: bool) -> Case:
+    """The system of this name, with its expert's behaviour from many roll-outs."""
     record = swarmdp.DiscountedFeatures(DISCOUNT)
     system: Any
     if name == "vicsek":
@@ -127,7 +128,7 @@ def _case(name: str, quick: bool) -> _Case:
         seed=101,
         record={"measure": measure, "mu": record},
     )
-    return _Case(
+    return Case(
         system,
         measure,
         2 if quick else runs,
@@ -138,7 +139,7 @@ def _case(name: str, quick: bool) -> _Case:
     )
 
 
-def measure_learner(setting: Setting, case: _Case, experiments: int) -> dict[str, Any]:
+def measure_learner(setting: Setting, case: Case, experiments: int) -> dict[str, Any]:
     """Fit all experiments of one row and judge the chosen policies."""
     system = case.system
     demo = swarmdp.rollout(
@@ -196,12 +197,12 @@ def study(
     if quick:
         wanted = [s for s in wanted if s.iterations == 50]
     done = {tuple(row[f.name] for f in dataclasses.fields(Setting)) for row in rows}
-    cases: dict[str, _Case] = {}
+    cases: dict[str, Case] = {}
     for number, setting in enumerate(wanted, start=1):
         if dataclasses.astuple(setting) in done:
             continue
         if setting.system not in cases:
-            cases[setting.system] = _case(setting.system, quick)
+            cases[setting.system] = case_of(setting.system, quick)
         row = measure_learner(setting, cases[setting.system], experiments)
         rows.append(row)
         files.write_text(path, json.dumps(rows, indent=1) + "\n")

@@ -9,11 +9,13 @@ def add(commands: Any) -> None:
     """Add the command and its options."""
     bench = commands.add_parser(
         "bench",
-        help="measure the simulator against its peers, or the learners against each other",
+        help="measure the simulator against its peers, or methods against each other",
         description="Measure the simulator against its peers in one process, as ratios; print a "
         "table and write bench.json. Takes several minutes; close other programs first. With "
         "--study learners: how reliably each learner finds the expert's behaviour, over many "
-        "experiments (about an hour; a second start goes on where the first stopped).",
+        "experiments (about an hour). --study updates: the reward updates and behaviour cloning "
+        "beside each other. --study transfer: what they carry over to changed swarms. A second "
+        "start of a study goes on where the first stopped.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         allow_abbrev=False,
     )
@@ -22,8 +24,14 @@ def add(commands: Any) -> None:
     bench.add_argument(
         "--only", nargs="+", default=[], metavar="NAME", help="just these workloads or systems"
     )
-    bench.add_argument("--study", choices=["learners"], help="this study instead")
-    bench.add_argument("--experiments", type=int, default=100, help="of each row of the study")
+    bench.add_argument(
+        "--study", choices=["learners", "updates", "transfer"], help="this study instead"
+    )
+    bench.add_argument(
+        "--experiments",
+        type=int,
+        help="of each row of the study; 100 learners, 30 updates or transfer if not given",
+    )
     bench.add_argument("--quick", action="store_true", help="small sizes, to try it out")
     bench.add_argument(
         "-o", "--output", type=Path, default=Path("runs/bench"), help="folder for the results"
@@ -34,8 +42,18 @@ def _run(options: argparse.Namespace) -> None:
     if options.study == "learners":
         from swarmdp.benchmarks.learners import study
 
-        study(options.output, options.experiments, options.only, options.quick)
-        print(f"  {options.output / 'learners.json'}\n  {options.output / 'learners.md'}")
+        study(options.output, options.experiments or 100, options.only, options.quick)
+    elif options.study == "updates":
+        from swarmdp.benchmarks.updates import study
+
+        study(options.output, options.experiments or 30, options.only, options.quick)
+    elif options.study == "transfer":
+        from swarmdp.benchmarks.transfer import study
+
+        study(options.output, options.experiments or 30, options.only, options.quick)
+    if options.study:
+        for path in sorted(options.output.glob(f"{options.study}*")):
+            print(f"  {path}")
         return
     from swarmdp.benchmarks.run import run
 

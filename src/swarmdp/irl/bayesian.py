@@ -1,19 +1,20 @@
 """Reward update: Bayesian inverse reinforcement learning, after Ramachandran and Amir (2007).
 
-    P(w | pairs)  ~  P(w)  product over pairs of  exp(alpha Q*_w(o, a)) / sum over b of the same (o, b)
+    P(w | pairs)  ~  P(w)  product over pairs (o, a) of  exp(alpha Q*_w(o, a)) / sum over b of
+                                                         exp(alpha Q*_w(o, b))
 
-The posterior is sampled by elliptical slices (Murray, Adams and MacKay 2010) in the generalised form
-of Nishihara, Murray and Adams (2014): each step draws an ellipse through the present point from a
-Student distribution that approximates the posterior, and a point on it that lies above a random
-level of the exact density. It is exact whatever the approximation, has no step size to tune, and
-moves in all weights at once, where a grid walk such as PolicyWalk moves in one. As there, planning
-goes on from the policy of the point before, so that a density costs microseconds.
+The posterior is sampled by elliptical slices (Murray, Adams and MacKay 2010) in the generalised
+form of Nishihara, Murray and Adams (2014): each step draws an ellipse through the present point
+from a Student distribution that approximates the posterior, and a point on it that lies above a
+random level of the exact density. It is exact whatever the approximation, has no step size to
+tune, and moves in all weights at once, where a grid walk such as PolicyWalk moves in one. As
+there, planning goes on from the policy of the point before, so that a density costs microseconds.
 """
 
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,7 +127,7 @@ class Posterior:
 
 @dataclass(frozen=True, eq=False)
 class _Target:
-    """The logarithm of the posterior density of the standard normal numbers z behind the weights."""
+    """The posterior's log-density, of the standard normal numbers z behind the weights."""
 
     mdps: list[LocalMDP]  # (E,)
     incoming: Floats  # (E, O, O, A)
@@ -247,7 +248,8 @@ def _walk(
     root = np.stack([r for _, r in found])
 
     def point(x: Floats) -> Floats:
-        return mode + np.einsum("eij,ecj->eci", root, x)
+        placed: Floats = mode + np.einsum("eij,ecj->eci", root, x)
+        return placed
 
     def log_student(x: Floats) -> Floats:
         heavy: Floats = -0.5 * (size + FREEDOM) * np.log1p((x * x).sum(axis=2) / FREEDOM)
@@ -295,8 +297,10 @@ def diagnose(draws: Floats) -> tuple[Floats, Floats, Floats]:
         warnings.simplefilter("ignore", FutureWarning)
         import arviz
 
-        data = arviz.convert_to_dataset({"weights": np.moveaxis(draws, 0, 2)})
+        library: Any = arviz
+        data = library.convert_to_dataset({"weights": np.moveaxis(draws, 0, 2)})
         r_hat, effective, error = (
-            np.asarray(of(data)["weights"].values) for of in (arviz.rhat, arviz.ess, arviz.mcse)
+            np.asarray(of(data)["weights"].values)
+            for of in (library.rhat, library.ess, library.mcse)
         )
     return r_hat, effective, error

@@ -47,12 +47,12 @@ class LocalMDP:
     @property
     def observations(self) -> int:
         """The number of observations O."""
-        return self.transitions.shape[0]
+        return int(self.transitions.shape[0])
 
     @property
     def actions(self) -> int:
         """The number of actions A."""
-        return self.transitions.shape[1]
+        return int(self.transitions.shape[1])
 
     def incoming(self) -> Floats:
         """The kernel in the order [1, o', o, a] in which the planner reads it."""
@@ -97,7 +97,8 @@ def log_boltzmann(q: Floats, inverse_temperature: float) -> Floats:
 def scores(policy: Floats, q_derivative: Floats, inverse_temperature: float) -> Floats:
     """The derivative of log pi(a | o) with respect to the weights (O, A, d)."""
     mean = np.einsum("oa,oad->od", policy, q_derivative)
-    return inverse_temperature * (q_derivative - mean[:, None])
+    score: Floats = inverse_temperature * (q_derivative - mean[:, None])
+    return score
 
 
 def fisher_information(policy: Floats, score: Floats, weight: Floats) -> Floats:

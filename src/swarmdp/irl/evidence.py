@@ -36,6 +36,7 @@ class Evidence:
     seed: int  # of the fit
     matrix: NDArray[np.float64] | None = None  # (O, d): phi; None for indicators of the classes
     exact: bool = False  # mu and the policies are exact, not estimated
+    sampled: bool = True  # the expert's mu_E was estimated from trajectories, not given
     pairs: NDArray[np.float64] | None = None  # (R, O, A): the expert's actions, where asked for
     kernel: NDArray[np.float64] | None = None  # (R, O, A, O): P(o' | o, a) as the newest policy
     # update found it, where asked for
@@ -100,7 +101,7 @@ class RewardUpdate(Protocol):
     - `needs`, a tuple of what it wants beside feature expectations: "pairs", how often the expert
       took which action in which observation; "kernel", the local dynamics P(o' | o, a) among
       agents that follow the newest policy; "expert_kernel", those among agents that do as the
-      expert does (needs its actions too).
+      expert does, for which its actions are needed too.
     - `at_once`, true for an update whose answer does not depend on the policies: it is asked once,
       before the first policy update (evidence of no policies), and its answer is the reward of all
       iterations. These are then so many attempts at the policy, of which the nearest is chosen.
@@ -122,7 +123,7 @@ def needs_of(update: RewardUpdate) -> Sequence[str]:
         raise InvalidInput(
             f"an update's needs must be a tuple of {', '.join(NEEDS)}, got {needs!r}"
         )
-    return needs
+    return (*needs, "pairs") if "expert_kernel" in needs else needs
 
 
 def is_at_once(update: RewardUpdate) -> bool:

@@ -129,7 +129,7 @@ class _Objective:
         metric = fisher_information(point.policy, point.score, self.weight)
         # Directions in which the policy does not change get a length of their own.
         metric[np.diag_indices_from(metric)] += self.penalty + ROUNDING * metric.trace() + 1e-300
-        return -np.linalg.solve(metric, point.gradient)
+        return np.asarray(-np.linalg.solve(metric, point.gradient), np.float64)
 
 
 def policy_derivative(mdp: LocalMDP, weights: Floats, inverse_temperature: float = 1.0) -> Floats:

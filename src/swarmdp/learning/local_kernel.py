@@ -33,8 +33,8 @@ def local_kernel(
 ) -> NDArray[np.float64]:
     """P(o' | o, a) at [r, o, a, o'] in swarms that follow each replica r of a policy.
 
-    A finite MDP knows it exactly. Elsewhere it is counted over so many steps from the initial
-    distribution, with `prior` pseudo-counts towards anywhere for what was rarely tried.
+    It is counted over so many steps from the initial distribution, with `prior` pseudo-counts
+    towards anywhere for what was rarely tried.
     """
     if not 0 < exploring <= 1 or not prior > 0:
         raise InvalidInput(
@@ -66,4 +66,5 @@ def local_kernel(
 
     chunk = max(1, CHUNK_BYTES // (swarms * swarm_bytes(system, seed)))
     over_chunks(replicas, chunk, thread_count(threads), count)
-    return (counts + prior / observations) / (totals[..., None] + prior)
+    kernel: NDArray[np.float64] = (counts + prior / observations) / (totals[..., None] + prior)
+    return kernel

@@ -41,6 +41,7 @@ class Planning:
         """Plan for each replica of the reward. Nothing is random, so the seed does not matter."""
         check_end(discount)
         mdp, null = _model(system), null_action(system)
+        local = kernel_of(mdp, reward.replicas) if kernel else None
         q, probabilities = [], []
         for rewards in reward.of_classes(system):
             best, policy = self._plan(mdp, rewards, discount, softness, null)
@@ -51,7 +52,7 @@ class Planning:
             SoftPolicy(policies) if softness else Policy(policies.argmax(axis=2)),
             np.stack(q),
             np.ones((len(q), mdp.n_states), np.bool_),
-            kernel_of(mdp, len(q)) if kernel else None,
+            local,
         )
 
     def _plan(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from swarmdp.experiments.outcome import Band, Fits
 from swarmdp.report import style
-from swarmdp.report.fits import draw_bars, draw_polar
+from swarmdp.report.fits import draw_bars, draw_polar, mean_and_spread
 from swarmdp.systems.ising import Ising
 from swarmdp.systems.vicsek import Vicsek
 from swarmdp.trajectory import Trajectory
@@ -92,7 +92,7 @@ def vicsek_reward_figure(system: Vicsek, found: Mapping[str, Fits]) -> Figure:
             1, len(found), figsize=(9.2, 4.2), subplot_kw={"projection": "polar"}, squeeze=False
         )
         for ax, (which, fits) in zip(axes[0], found.items(), strict=True):
-            draw_polar(ax, np.degrees(system.features.values), fits.weights)
+            draw_polar(ax, np.degrees(system.features.values), *mean_and_spread(fits.weights))
             ax.set_title(f"{LEARNERS[which]}\n{len(fits.weights)} experiments")
         figure.supxlabel(
             "misalignment; long and dark: high reward, dashed: zero, orange: ± s.d.", fontsize=9
@@ -105,7 +105,7 @@ def ising_reward_figure(system: Ising, found: Mapping[str, Fits]) -> Figure:
     with style.family():
         figure, axes = plt.subplots(1, len(found), figsize=(9.2, 3.0), sharey=True, squeeze=False)
         for ax, (which, fits) in zip(axes[0], found.items(), strict=True):
-            draw_bars(ax, system.features.values.astype(float), fits.weights)
+            draw_bars(ax, system.features.values.astype(float), *mean_and_spread(fits.weights))
             ax.axvline(system.n_neighbours / 2, color=style.BLUE, linewidth=0.8, linestyle="--")
             ax.set(xlabel="local energy (unlike neighbours)")
             ax.set_title(f"{LEARNERS[which]}, mean ± s.d. of {len(fits.weights)} experiments")
@@ -117,6 +117,7 @@ def ising_reward_figure(system: Ising, found: Mapping[str, Fits]) -> Figure:
             fontsize=7,
             color=style.BLUE,
         )
+        axes[0, 0].set_ylabel("reward (weights of length 1)")
         for ax in axes[0, 1:]:
             ax.set_ylabel("")
     return figure

@@ -17,7 +17,7 @@ from swarmdp.streams import Stream
 
 SUM_TOLERANCE = 1e-9  # how far from one the sum of a distribution may be
 DENSE = 500  # states up to which a linear system is solved as a full matrix
-KRYLOV = 200  # iterations after which a sparse factorisation is quicker
+KRYLOV = 60  # iterations after which a sparse factorisation is tried
 RESIDUAL = 1e-12  # of a linear system, relative to its right-hand side
 
 
@@ -278,8 +278,9 @@ def _solve(
 ) -> NDArray[np.float64]:
     """The solution x of x = right + discount * matrix @ x.
 
-    A few states as a full matrix; many by a Krylov method, which needs no more memory than the
-    transitions; by a sparse factorisation where that fails.
+    A few states as a full matrix. For many, some iterations of a Krylov method are enough where
+    everything is near everything (random graphs, whose factors would fill memory); a sparse
+    factorisation is quick where it is not (grids).
     """
     from scipy import sparse
     from scipy.sparse import linalg
@@ -292,9 +293,9 @@ def _solve(
         )
         return full
     system = (sparse.identity(size, format="csr") - discount * matrix).tocsr()
-    scale = float(np.linalg.norm(right))
-    found, failed = linalg.bicgstab(system, right, x0=guess, rtol=RESIDUAL, maxiter=KRYLOV)
-    if failed or np.linalg.norm(system @ found - right) > 10 * RESIDUAL * scale:
+    found, failed = linalg.gmres(system, right, x0=guess, rtol=RESIDUAL, restart=KRYLOV, maxiter=1)
+    gap = float(np.linalg.norm(system @ found - right))
+    if failed or gap > 10 * RESIDUAL * float(np.linalg.norm(right)):
         found = linalg.splu(system.tocsc()).solve(right)
     solution: NDArray[np.float64] = np.asarray(found)
     return solution

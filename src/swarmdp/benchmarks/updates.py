@@ -1,0 +1,238 @@
+"""Which reward update finds what? All of them on the same experiments, and behaviour cloning.
+
+Every experiment learns from one expert trajectory of its own, with the paper's parameters. The
+chosen policies are judged by roll-outs that the fit has not seen.
+"""
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+import swarmdp
+from swarmdp import files
+from swarmdp.benchmarks.learners import DISCOUNT, STEPS, Case, case_of
+from swarmdp.benchmarks.rows import Row, collect, markdown
+from swarmdp.errors import InvalidInput, SwarmdpWarning
+from swarmdp.irl.evidence import needs_of
+from swarmdp.irl.updates import UPDATES
+
+ROWS = "updates.json"
+EXPERT, CLONING = "expert", "cloning"
+DEMO, FIT, JUDGE = 31, 32, 33  # seeds
+QUICK = {"iterations": 2, "learner": swarmdp.HeterogeneousLearning(iterations=20, swarms=1)}
+RECORDS = {"inferred": "states", "recorded": ["observations", "actions"]}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One row of the study."""
+
+    system: str
+    method: str  # an update, cloning, or the expert itself
+    estimator: Literal["swarm", "single"] | None  # None: not from feature expectations
+    actions: Literal["inferred", "recorded"] | None  # None: not from actions
+
+
+def settings() -> list[Setting]:
+    """All rows: the expert, the updates with both estimators, those by actions, cloning."""
+    by_actions = [name for name, update in UPDATES.items() if "pairs" in needs_of(update())]
+    others = [name for name in UPDATES if name not in by_actions]
+    rows = []
+    for system in ("vicsek", "ising"):
+        # Spins show their flips exactly: there recorded actions are the same.
+        sources: list[Any] = ["inferred", "recorded"] if system == "vicsek" else ["inferred"]
+        rows.append(Setting(system, EXPERT, None, None))
+        rows += [Setting(system, name, "swarm", None) for name in others]
+        rows += [Setting(system, n, None, how) for n in (*by_actions, CLONING) for how in sources]
+        rows += [Setting(system, name, "single", None) for name in others]
+    return rows
+
+
+def measure_update(setting: Setting, case: Case, experiments: int, quick: bool = False) -> Row:
+    """Learn in all experiments of one row, and judge what was learned."""
+    system = case.system
+    began = time.perf_counter()
+    controller: Any = system.expert
+    found: Row = {}
+    if setting.method != EXPERT:
+        demo = swarmdp.rollout(
+            system,
+            system.expert,
+            steps=STEPS,
+            runs=experiments,
+            seed=DEMO,
+            record=RECORDS[setting.actions or "inferred"],
+        )
+        began = time.perf_counter()
+        if setting.method == CLONING:
+            controller = swarmdp.clone(system, demo, separate=True)
+        else:
+            controller, found = _fitted(setting, system, demo, quick)
+    seconds = time.perf_counter() - began
+    judged = swarmdp.rollout(
+        system,
+        controller,
+        steps=STEPS,
+        runs=experiments * case.runs,
+        seed=JUDGE,
+        record={"measure": case.measure, "mu": swarmdp.DiscountedFeatures(DISCOUNT)},
+    )
+    own = judged["measure"].reshape(case.runs, experiments, -1).mean(axis=0)
+    mu = judged["mu"].reshape(case.runs, experiments, -1).mean(axis=0)
+    distance = np.linalg.norm(mu - case.true_mu, axis=1)
+    return {
+        "experiments": experiments,
+        "failures": int(case.fails(own, case.expert).sum()),
+        "true_distance": np.round(distance, 5).tolist(),
+        "measure_mean": own.mean(axis=0).tolist(),
+        "measure_low": np.quantile(own, 0.1, axis=0).tolist(),
+        "measure_high": np.quantile(own, 0.9, axis=0).tolist(),
+        "expert_measure": case.expert.tolist(),
+        "times": list(case.times),
+        **found,
+        "seconds": round(seconds, 1),
+    }
+
+
+def _fitted(
+    setting: Setting, system: Any, demo: swarmdp.Trajectory, quick: bool
+) -> tuple[Any, Row]:
+    changes: dict[str, Any] = QUICK if quick else {}
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", SwarmdpWarning)
+        result = swarmdp.fit(
+            system,
+            demo,
+            seed=FIT,
+            separate=True,
+            update=setting.method,
+            estimator=setting.estimator or "swarm",
+            **changes,
+        )
+    weights = standardised(result.reward.weights)
+    row: Row = {
+        "distance": np.round(result.distance, 5).tolist(),
+        "first_chosen": int((result.chosen == 0).sum()),
+        "agreement": agreement(weights),
+        "reward_mean": weights.mean(axis=0).tolist(),
+        "reward_deviation": weights.std(axis=0, ddof=1).tolist(),
+        "observation": result.observation.tolist(),
+        "observation_name": result.observation_name,
+        "observation_units": result.observation_units,
+        "warnings": [str(warning.message) for warning in told],
+    }
+    if result.solutions:
+        row["majority_vote"] = sum(name == "majority vote" for name in result.solutions)
+        row["mirror_image"] = sum(name.startswith("mirror") for name in result.solutions)
+    return result.policy, row
+
+
+def standardised(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights (R, d) without offset and scale, which change no behaviour: mean 0, deviation 1."""
+    centred = weights - weights.mean(axis=1, keepdims=True)
+    spread = centred.std(axis=1, keepdims=True)
+    return np.asarray(centred / np.where(spread > 0, spread, 1.0))
+
+
+def agreement(weights: NDArray[np.float64]) -> float:
+    """The mean correlation between the standardised weights (R, d) of any two experiments."""
+    correlation = weights @ weights.T / weights.shape[1]
+    above = np.triu_indices(len(weights), 1)
+    return float(correlation[above].mean())
+
+
+def study(
+    output: Path, experiments: int = 30, only: Sequence[str] = (), quick: bool = False
+) -> list[Row]:
+    """Run all rows that are not yet in the output folder; write tables and figures."""
+    wanted = [s for s in settings() if not only or s.system in only]
+    if not wanted:
+        raise InvalidInput(f"the study has the systems vicsek and ising, got {', '.join(only)}")
+    cases: dict[str, Case] = {}
+
+    def measure(setting: Setting) -> Row:
+        if setting.system not in cases:
+            cases[setting.system] = case_of(setting.system, quick)
+        return measure_update(setting, cases[setting.system], experiments, quick)
+
+    rows = collect(output / ROWS, wanted, measure, _line)
+    files.write_text(output / "updates.md", table(rows))
+    from swarmdp.report import studies, style
+
+    for system in ("vicsek", "ising"):
+        own = [row for row in rows if row["system"] == system]
+        if own:
+            style.save(studies.distances_figure(own), output / f"updates-{system}-distances")
+            style.save(studies.measures_figure(own), output / f"updates-{system}-over-time")
+            style.save(studies.rewards_figure(own), output / f"updates-{system}-rewards")
+    return rows
+
+
+def title(row: Row) -> str:
+    """What to call a row's method: with its estimator, or how its actions are known."""
+    plain = str(row["method"]).replace("_", " ")
+    if row["actions"]:
+        return f"{plain}, {row['actions']} actions"
+    return f"{plain}, single agent" if row["estimator"] == "single" else plain
+
+
+def _line(row: Row) -> str:
+    distance = np.mean(row["true_distance"])
+    return (
+        f"{row['system']} {title(row)}: failures {row['failures']}, true distance {distance:.3f}, "
+        f"agreement {row.get('agreement', float('nan')):.2f}, {row['seconds']} s"
+    )
+
+
+def table(rows: Sequence[Row]) -> str:
+    """The rows as tables in Markdown."""
+    parts = []
+    for system in ("vicsek", "ising"):
+        own = [row for row in rows if row["system"] == system]
+        if not own:
+            continue
+        times = own[0]["times"]
+        measure = "order parameter" if system == "vicsek" else "energy / expert's"
+        head = [
+            "method",
+            "failures",
+            "true distance: mean ± error",
+            "worst",
+            "distance in the fit",
+            f"{measure} at t = {', '.join(map(str, times))}",
+            "agreement of rewards",
+            *(["expert's table / mirror"] if system == "ising" else []),
+            "seconds",
+        ]
+        parts.append(
+            f"## {system.capitalize()}\n\n"
+            + markdown(head, [_cells(row, system, times) for row in own])
+        )
+    return "\n".join(parts)
+
+
+def _cells(row: Row, system: str, times: Sequence[int]) -> list[object]:
+    distance = np.array(row["true_distance"])
+    error = distance.std(ddof=1) / np.sqrt(len(distance))
+    over_time = [row["measure_mean"][t] for t in times]
+    if system == "ising":
+        over_time = [m / row["expert_measure"][t] for m, t in zip(over_time, times, strict=True)]
+    cells: list[object] = [
+        title(row),
+        f"{row['failures']} of {row['experiments']}",
+        f"{distance.mean():.3f} ± {error:.3f}",
+        f"{distance.max():.2f}",
+        f"{np.mean(row['distance']):.2f}" if "distance" in row else "",
+        ", ".join(f"{value:.3f}" for value in over_time),
+        f"{row['agreement']:.2f}" if "agreement" in row else "",
+    ]
+    if system == "ising":
+        voted = "majority_vote" in row
+        cells.append(f"{row['majority_vote']} / {row['mirror_image']}" if voted else "")
+    return [*cells, "" if row["method"] == EXPERT else f"{row['seconds']:.0f}"]

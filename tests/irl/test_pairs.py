@@ -1,0 +1,120 @@
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import swarmdp
+from swarmdp import InvalidInput
+from swarmdp.irl.expectations import observations_of
+from swarmdp.irl.pairs import actions_of, nearest_actions, pair_counts
+from swarmdp.trajectory import Trajectory, Variable
+
+VICSEK = swarmdp.Vicsek(n_agents=30)
+ISING = swarmdp.Ising((9, 7))
+
+
+def demo(system: Any, record: Any, steps: int = 12, runs: int = 3) -> Trajectory:
+    return swarmdp.rollout(system, system.expert, steps=steps, runs=runs, seed=1, record=record)
+
+
+def test_recorded_actions_are_counted_with_the_observation_they_were_taken_on() -> None:
+    both = demo(VICSEK, ["observations", "actions"])
+    counts, source = pair_counts(VICSEK, both)
+    assert source == "recorded"
+    expected = np.zeros((3, 36, 13))
+    for run in range(3):
+        for time in range(12):
+            for agent in range(30):
+                seen = both["observations"][run, time, agent]
+                o = round(seen / math.radians(10)) % 36
+                turn = both["actions"][run, time, agent]
+                a = np.abs(np.angle(np.exp(1j * (VICSEK.actions - turn)))).argmin()
+                expected[run, (o + 18) % 36, a] += 1
+    np.testing.assert_array_equal(counts, expected)
+    assert counts.sum() == 3 * 12 * 30
+
+
+def test_spins_show_their_flips() -> None:
+    recorded = demo(ISING, ["states", "actions"])
+    states = Trajectory(
+        {name: recorded.variables[name] for name in ("site", "spin")},
+        recorded.system,
+        recorded.settings,
+        recorded.runs,
+        recorded.steps,
+    )
+    first, source = actions_of(ISING, recorded)
+    second, other = actions_of(ISING, states)
+    assert (source, other) == ("recorded", "inferred")
+    np.testing.assert_array_equal(first, second)
+    counts, _ = pair_counts(ISING, states)
+    # the expert is deterministic: it flips where more than half of its neighbours are unlike it
+    assert not counts[:, :13, 1].any()
+    assert not counts[:, 13:, 0].any()
+
+
+def test_turns_show_up_to_the_noise() -> None:
+    still = swarmdp.Vicsek(n_agents=30, noise=0.0)
+    recorded = demo(still, ["states", "actions"])
+    inferred = demo(still, "states")
+    np.testing.assert_array_equal(actions_of(still, recorded)[0], actions_of(still, inferred)[0])
+    noisy = swarmdp.Vicsek(n_agents=200)
+    both = demo(noisy, ["states", "actions"], steps=40)
+    meant = actions_of(noisy, both)[0]
+    states = Trajectory(
+        {name: both.variables[name] for name in ("position", "heading")}, *vars_of(both)
+    )
+    seen = actions_of(noisy, states)[0]
+    inner = (meant > 2) & (meant < 10)
+    # a turn and noise of one step: the difference of two roundings of numbers 10 degrees apart
+    difference = (seen - meant)[inner]
+    size = inner.sum()
+    assert abs(difference.mean()) < 5 * difference.std() / np.sqrt(size)
+    assert difference.std() == pytest.approx(math.sqrt(1 + 2 / 12), rel=0.1)
+
+
+def vars_of(trajectory: Trajectory) -> tuple[Any, ...]:
+    return trajectory.system, trajectory.settings, trajectory.runs, trajectory.steps
+
+
+def test_the_nearest_action_is_nearest_on_the_circle() -> None:
+    degrees = np.array([0.0, 4.0, 6.0, 61.0, 179.0, -179.0, 356.0, -130.0])
+    found = nearest_actions(VICSEK, np.radians(degrees))
+    np.testing.assert_allclose(
+        np.degrees(VICSEK.actions[found]), [0, 0, 10, 60, 60, -60, 0, -60], atol=1e-9
+    )
+    np.testing.assert_array_equal(nearest_actions(ISING, np.array([True, False])), [1, 0])
+    with pytest.raises(InvalidInput, match="must be finite"):
+        nearest_actions(VICSEK, np.array([np.nan]))
+
+
+def test_a_single_agent_s_pairs() -> None:
+    both = demo(VICSEK, ["observations", "actions"])
+    counts, _ = pair_counts(VICSEK, both, estimator="single", agent=3)
+    assert counts.sum() == 3 * 12
+    index = observations_of(VICSEK, both)[0, :-1, 3]
+    np.testing.assert_array_equal(counts[0].sum(axis=1), np.bincount(index, minlength=36))
+
+
+def test_demos_without_actions_are_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"without the states \(position, heading\).*max_margin"):
+        pair_counts(VICSEK, demo(VICSEK, "observations"))
+
+    class Silent(swarmdp.Vicsek):
+        inferred_actions = None  # type: ignore[assignment]
+
+    silent = Silent(n_agents=30)
+    with pytest.raises(InvalidInput, match="Silent cannot infer them from states. Record them"):
+        pair_counts(silent, demo(silent, "states"))
+    with pytest.raises(InvalidInput, match="at least one step"):
+        pair_counts(VICSEK, demo(VICSEK, "states", steps=0))
+    nameless = Trajectory(
+        {"actions": Variable(np.full((1, 2, 30), np.inf), ("run", "step", "agent"))},
+        "Vicsek",
+        {},
+        1,
+        2,
+    )
+    with pytest.raises(InvalidInput, match="must be finite"):
+        pair_counts(VICSEK, nameless)
