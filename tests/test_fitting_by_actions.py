@@ -9,6 +9,7 @@ import pytest
 import swarmdp
 from swarmdp import Bayesian, HeterogeneousLearning, InvalidInput, PolicyMatching, Result
 from swarmdp.errors import SwarmdpWarning
+from swarmdp.irl.expectations import exact_expectations
 
 VICSEK = swarmdp.Vicsek(n_agents=40)
 ISING = swarmdp.Ising((12, 12))
@@ -128,3 +129,27 @@ def test_the_majority_vote_is_learned(update: str) -> None:
     clear = result.seen & (np.abs(levels - 12) > 1)  # nearly a tie at 12 and 13
     expert = np.broadcast_to(levels > 12, clear.shape)
     np.testing.assert_array_equal((result.policy.table == 1)[clear], expert[clear])
+
+
+@pytest.mark.parametrize("update", ["policy_matching", "bayesian"])
+def test_gridworlds_are_solved_from_actions(update: str) -> None:
+    """Ng and Russell's grid: the learned policy collects what the expert's does."""
+    grid = swarmdp.Gridworld()
+    expert = swarmdp.plan(grid, grid.reward, discount=0.9).policy
+    given = swarmdp.rollout(grid, expert, steps=100, runs=100, seed=1, record=["states", "actions"])
+    result = swarmdp.fit(grid, given, seed=2, update=update, iterations=1)
+    assert result.settings["actions"] == "recorded"
+    assert result.reward.weights[0].argmax() == 24  # the goal
+    best, found = (
+        exact_expectations(grid, policy, discount=0.9, steps=None) @ grid.reward.weights[0]
+        for policy in (expert, result.policy)
+    )
+    assert found[0] > 0.99 * best[0]
+
+
+def test_states_of_a_gridworld_do_not_show_its_actions() -> None:
+    grid = swarmdp.Gridworld()
+    expert = swarmdp.plan(grid, grid.reward, discount=0.9).policy
+    given = swarmdp.rollout(grid, expert, steps=100, seed=1)
+    with pytest.raises(InvalidInput, match="Gridworld cannot infer them from states. Record them"):
+        swarmdp.fit(grid, given, seed=2, update="bayesian")

@@ -118,3 +118,37 @@ def test_demos_without_actions_are_refused() -> None:
     )
     with pytest.raises(InvalidInput, match="must be finite"):
         pair_counts(VICSEK, nameless)
+
+
+class Ring:
+    """Agents on a ring of cells; it does not describe its fields."""
+
+    n_agents = 5
+    actions = np.array([-1, 0, 1])
+    features = swarmdp.Levels(10)
+
+    def initial(self, rng: swarmdp.Stream) -> dict[str, Any]:
+        return {"cell": rng.integers(10)}
+
+    def observe(self, state: dict[str, Any]) -> Any:
+        return state["cell"]
+
+    def transition(self, state: dict[str, Any], actions: Any, rng: swarmdp.Stream) -> Any:
+        return {"cell": (state["cell"] + actions) % 10}
+
+    def expert(self, observations: Any) -> Any:
+        return np.where(observations < 5, 1, -1)
+
+    def inferred_actions(self, before: dict[str, Any], after: dict[str, Any]) -> Any:
+        return (after["cell"] - before["cell"] + 1) % 10 - 1
+
+
+def test_a_system_without_described_fields_can_infer() -> None:
+    ring = Ring()
+    counts, source = pair_counts(ring, demo(ring, "states"))
+    assert source == "inferred"
+    assert not counts[:, :, 1].any()
+    assert not counts[:, :5, 0].any()
+    assert not counts[:, 5:, 2].any()
+    with pytest.raises(InvalidInput, match="without the states. Record them"):
+        pair_counts(ring, demo(ring, "observations"))

@@ -47,14 +47,18 @@ def actions_of(system: System, demo: Trajectory) -> tuple[NDArray[np.int64], Sou
     if "actions" in demo:
         return nearest_actions(system, demo["actions"]), "recorded"
     infer: Inference | None = getattr(system, "inferred_actions", None)
-    states = list(getattr(system, "fields", {}))
+    states = list(getattr(system, "fields", {})) or [
+        name
+        for name, variable in demo.variables.items()
+        if variable.axes[1:3] == ("time", "agent") and name != "observations"
+    ]
     missing = [name for name in states if name not in demo]
     if infer is None or missing or not states:
         name = type(system).__name__
         cause = (
             f"{name} cannot infer them from states"
             if infer is None
-            else f"they cannot be inferred without the states ({', '.join(missing)})"
+            else f"they cannot be inferred without the states{_listed(missing)}"
         )
         raise InvalidInput(
             f"this method needs the expert's actions, but the demo has none, and {cause}. Record "
@@ -85,6 +89,10 @@ def nearest_actions(system: System, physical: NDArray[Any]) -> NDArray[np.int64]
         nearest[nearer] = number
         least[nearer] = gap[nearer]
     return nearest
+
+
+def _listed(names: list[str]) -> str:
+    return f" ({', '.join(names)})" if names else ""
 
 
 def _state(system: System, demo: Trajectory, names: list[str], time: int) -> State:
