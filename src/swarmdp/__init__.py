@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from swarmdp._version import __version__
 
 if TYPE_CHECKING:
-    from swarmdp import features, testing
+    from swarmdp import features, testing, theory
     from swarmdp.errors import FileError, InvalidInput, RecordingTooLarge, SolverError, SwarmdpError
     from swarmdp.features import Angles, Levels
     from swarmdp.fitting import fit
@@ -50,7 +50,7 @@ _HOMES = {
     "load": "swarmdp.irl.result",
     "rollout": "swarmdp.simulation",
 }
-_MODULES = ("features", "testing")
+_MODULES = ("features", "testing", "theory")
 
 __all__ = [
     "Angles",
@@ -81,6 +81,7 @@ __all__ = [
     "load",
     "rollout",
     "testing",
+    "theory",
 ]
 
 
