@@ -77,8 +77,7 @@ def drawn_local(system: FiniteSwarm, rng: Stream) -> NDArray[np.int64]:
     """Draw initial local states (runs, agents)."""
     law = system.initial_local
     drawn: NDArray[np.int64] = (np.cumsum(law) <= rng.uniform()[..., None]).sum(axis=-1)
-    drawn = np.minimum(drawn, np.flatnonzero(law)[-1])
-    return drawn
+    return drawn.clip(max=np.flatnonzero(law)[-1])
 
 
 def action_numbers(system: System, actions: NDArray[Any]) -> NDArray[np.int64]:

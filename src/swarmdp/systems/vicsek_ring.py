@@ -117,10 +117,9 @@ class VicsekRing:
         """Turn towards the resultant heading; keep the own one where there is none."""
         seen = np.asarray(observations, dtype=np.int64)
         if self.headings == 2:
-            return (seen == 0).astype(np.int64)
-        along, across = np.divmod(seen, 3)
-        turn: NDArray[np.int64] = np.where(along == 2, 0, across - 1)
-        return np.where((along == 0) & (across == 1), 1, turn)
+            return np.where(seen == 0, 1, 0)
+        turns: NDArray[np.int64] = np.array([-1, 1, 1, -1, 0, 1, 0, 0, 0])  # by 3 * along + across
+        return turns[seen]
 
     def order(self, state: State) -> NDArray[np.float64]:
         """The order parameter: the length of the mean heading."""
