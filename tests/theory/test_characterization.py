@@ -154,6 +154,23 @@ def test_observations_that_do_not_occur_ask_for_nothing() -> None:
     assert len(theory.characterize(early, early.expert, time=0).local_cone.rows) == 3
 
 
+def test_agreement_is_the_share_of_states_without_a_better_action() -> None:
+    system = theory.RandomSwarm(3, 2, 3, 2, seed=10)
+    policy = np.array([0, 1, 0])
+    found = theory.characterize(system, policy, DISCOUNT)
+    chain = theory.chain(system, policy)
+    seen = chain.swarm.observations[:, 0]
+    between = 0
+    for reward in np.random.default_rng(11).normal(size=(100, 3)):
+        q = chain.private_q(reward, DISCOUNT)
+        best = q.max(axis=1) <= q[np.arange(len(q)), policy[seen]] + 1e-9
+        assert found.agreement(reward) == pytest.approx(chain.law() @ best)
+        between += 0 < found.agreement(reward) < 1
+        if found.global_cone.contains(reward):
+            assert found.agreement(reward) == pytest.approx(1)
+    assert between > 10
+
+
 def test_every_agent_has_the_same_cones() -> None:
     system = theory.RandomSwarm(3, 2, 3, seed=9)
     first, last = (theory.characterize(system, [0, 1, 0], agent=n) for n in (0, 2))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from swarmdp import InvalidInput
-from swarmdp.theory import Cone, share
+from swarmdp.theory import Cone, draw_rewards, share
 from swarmdp.theory.volumes import _moved, _split
 
 
@@ -84,6 +84,26 @@ def test_moves_keep_the_law_and_the_domain() -> None:
     for before, after in ((points, moved), (points**2, moved**2)):
         error = np.sqrt(before.var(axis=0) * 2 / len(points))
         assert (np.abs(before.mean(axis=0) - after.mean(axis=0)) <= 5 * error).all()
+
+
+def test_rewards_are_drawn_uniformly_from_a_cone() -> None:
+    """In a wedge of the plane the angle is uniform; in space the mean direction is known."""
+    half = 0.2
+    wedge = np.array([[math.sin(half), math.cos(half)], [math.sin(half), -math.cos(half)]])
+    found = draw_rewards(Cone.of(wedge, 0), 4000, seed=1)
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1)
+    place = np.sort(np.arctan2(found[:, 1], found[:, 0]) / half / 2 + 0.5)
+    # Kolmogorov and Smirnov's distance; particles share ancestors, hence twice the usual bound.
+    assert np.abs(place - np.arange(4000) / 4000).max() < 2 * 1.95 / math.sqrt(4000)
+    octant = draw_rewards(Cone(np.eye(3)), 4000, seed=2)
+    assert (octant >= 0).all()
+    np.testing.assert_allclose(octant.mean(axis=0), 0.5, atol=0.03)
+    everywhere = draw_rewards(Cone.of(np.zeros((1, 3)), 0.1), 100, seed=3)
+    assert everywhere.shape == (100, 3)
+    with pytest.raises(InvalidInput, match="no interior"):
+        draw_rewards(Cone(np.array([[1.0, 0.0], [-1.0, 0.0]])), 10, seed=1)
+    with pytest.raises(InvalidInput, match="count"):
+        draw_rewards(Cone(np.eye(2)), 1, seed=1)
 
 
 def test_ratios_carry_both_errors() -> None:

@@ -20,7 +20,7 @@ from swarmdp.theory.games import (
 )
 from swarmdp.theory.homogeneity import Homogeneity, check_homogeneity
 from swarmdp.theory.limits import Limit, NoLimit
-from swarmdp.theory.volumes import Share, share
+from swarmdp.theory.volumes import Share, draw_rewards, share
 
 __all__ = [
     "BestResponses",
@@ -44,6 +44,7 @@ __all__ = [
     "chain",
     "characterize",
     "check_homogeneity",
+    "draw_rewards",
     "enumerate_swarm",
     "game",
     "joint_control",

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from swarmdp.model import System
+from swarmdp.model import Reward, System
 from swarmdp.theory.chain import chain, conditional
 from swarmdp.theory.cones import Cone, Containment
 from swarmdp.theory.enumeration import Enumeration, PolicyLike
@@ -36,11 +36,24 @@ class Characterization:
     observed: Floats  # (O,): P(o); where it is zero, R_L asks for nothing
     local_cone: Cone  # R_L
     global_cone: Cone  # R_G
+    law: Floats  # (K,): P(s)
+    gains: Floats  # (A, K, O): Q(s, pi) - Q(s, a) for a reward in each observation
 
     @cached_property
     def containment(self) -> Containment:
         """R_G lies in R_L: the proof, by linear programming."""
         return self.global_cone.inside(self.local_cone)
+
+    def agreement(self, reward: "Reward | ArrayLike") -> float:
+        """The probability, under P(s), of a state in which no other action is better.
+
+        One for a reward in R_G. For a reward in R_L it says how far local planning is optimal "in
+        an average sense", as the paper puts it.
+        """
+        r = self.local_cone.vector(reward)
+        gain = self.discount * (self.gains @ r)
+        tie = ROUNDING * float(np.abs(r).max()) / (1 - self.discount)
+        return float(self.law @ (gain >= -tie).all(axis=0))
 
     @cached_property
     def equal(self) -> bool:
@@ -69,16 +82,15 @@ def characterize(
     law = process.law(time)
     given = conditional(law, swarm, agent)
     usual = process.transitions @ visits
-    local, everywhere = [], []
-    for action in range(swarm.n_actions):
-        better = usual - process.deviating(action, agent) @ visits
-        local.append(given @ better)
-        everywhere.append(better)
+    gains = np.stack([usual - process.deviating(a, agent) @ visits for a in range(swarm.n_actions)])
+    local = np.concatenate([given @ gain for gain in gains])
     rounding = ROUNDING / (1 - discount)
     return Characterization(
         process.policy,
         discount,
         process.observed(time, agent),
-        Cone.of(np.concatenate(local), rounding),
-        Cone.of(np.concatenate(everywhere), rounding),
+        Cone.of(local, rounding),
+        Cone.of(np.concatenate(gains), rounding),
+        law,
+        gains,
     )

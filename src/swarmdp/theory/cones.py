@@ -71,7 +71,7 @@ class Cone:
         Directions that do not matter are left out first. A reward that is constant in all that
         matters lies on every face: its margin is zero.
         """
-        r = self._vector(reward)
+        r = self.vector(reward)
         relevant = self.basis.T @ (self.basis @ r)
         length = float(np.linalg.norm(relevant))
         if length <= INSIDE * float(np.linalg.norm(r)):
@@ -107,7 +107,7 @@ class Cone:
 
         By a linear program; zero when the cone has nothing in that direction.
         """
-        wanted = self._vector(direction)
+        wanted = self.vector(direction)
         bounds = [(-1.0, 1.0)] * self.dimension
         return np.asarray(_linear_program(-wanted, -self.rows, np.zeros(len(self.rows)), bounds).x)
 
@@ -143,7 +143,8 @@ class Cone:
         """Whether both cones are the same set, proved by linear programming."""
         return self.inside(other).holds and other.inside(self).holds
 
-    def _vector(self, reward: "Reward | ArrayLike") -> Floats:
+    def vector(self, reward: "Reward | ArrayLike") -> Floats:
+        """A reward as a plain vector (d,), checked."""
         values = reward.weights if isinstance(reward, Reward) else np.asarray(reward, np.float64)
         if values.ndim == 2 and len(values) == 1:
             values = values[0]

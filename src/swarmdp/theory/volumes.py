@@ -76,6 +76,32 @@ def share(
     return _split(rows, seed, particles, repetitions)
 
 
+def draw_rewards(cone: Cone, count: int, *, seed: int) -> Floats:
+    """Rewards (count, d) of length one, uniform among those in a cone.
+
+    Particles that were led into the cone by splitting, and moved about in it once more: not quite
+    independent of each other. Where a direction does not matter, they have nothing in it.
+    """
+    if isinstance(count, bool) or not isinstance(count, int) or count < 2:
+        raise InvalidInput(f"count must be an integer of at least 2, got {count!r}")
+    if len(cone.rows) and cone.central.margin == 0:
+        raise InvalidInput("the cone has no interior: no reward in it can be drawn")
+    rng = np.random.default_rng(derived_seed(seed, 3))
+    if not len(cone.rows):
+        points = rng.normal(size=(count, cone.dimension))
+    else:
+        rows = cone.rows @ cone.basis.T
+        points = rng.normal(size=(count, rows.shape[1]))
+        for level in _levels(rows, count, np.random.default_rng(derived_seed(seed, 4))):
+            inside = (points @ rows.T).min(axis=1) >= -level
+            points = _moved(rows, _multiplied(points, inside, rng), level, rng)
+        for _ in range(3):
+            points = _moved(rows, points, 0.0, rng)
+        points = points @ cone.basis
+    rewards: Floats = points / np.linalg.norm(points, axis=1, keepdims=True)
+    return rewards
+
+
 def _exact(value: float) -> Share:
     log = math.log(value) if value > 0 else -math.inf
     return Share(log, 0.0, log, log, "exact")
