@@ -43,14 +43,15 @@ def test_counting_covers_the_truth(dimension: int) -> None:
     assert abs(mean * (dimension + 1) - 1) <= 4 * error * (dimension + 1)
 
 
-@pytest.mark.parametrize("dimension", [6, 14])
+@pytest.mark.parametrize("dimension", [4, 9])
 def test_splitting_covers_the_truth(dimension: int) -> None:
     """The positive orthant, 2^-d: estimates are unbiased and their errors are honest."""
     rows, truth = np.eye(dimension), -dimension * math.log(2)
-    found = [_split(rows, seed, particles=100, repetitions=8) for seed in range(30)]
-    assert sum(f.log_low <= truth <= f.log_high for f in found) >= 24
+    found = [_split(rows, seed, particles=100, repetitions=8) for seed in range(20)]
+    # 20 intervals of 95 %: fewer than 15 hits have a probability of 3e-4.
+    assert sum(f.log_low <= truth <= f.log_high for f in found) >= 15
     ratio = np.exp([f.log - truth for f in found])
-    assert abs(ratio.mean() - 1) <= 4 * ratio.std(ddof=1) / math.sqrt(30)
+    assert abs(ratio.mean() - 1) <= 4 * ratio.std(ddof=1) / math.sqrt(20)
 
 
 def test_splitting_takes_over_where_nothing_is_hit() -> None:

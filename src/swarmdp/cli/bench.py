@@ -13,7 +13,9 @@ def add(commands: Any) -> None:
         description="Measure the simulator against its peers in one process, as ratios; print a "
         "table and write bench.json. Takes several minutes; close other programs first. With "
         "--study learners: how reliably each learner finds the expert's behaviour, over many "
-        "experiments (about an hour; a second start goes on where the first stopped).",
+        "experiments (about an hour; a second start goes on where the first stopped). With "
+        "--study theory: what local rewards can and cannot do, exactly, on small swarms (about ten "
+        "minutes; goes on likewise).",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         allow_abbrev=False,
     )
@@ -22,8 +24,8 @@ def add(commands: Any) -> None:
     bench.add_argument(
         "--only", nargs="+", default=[], metavar="NAME", help="just these workloads or systems"
     )
-    bench.add_argument("--study", choices=["learners"], help="this study instead")
-    bench.add_argument("--experiments", type=int, default=100, help="of each row of the study")
+    bench.add_argument("--study", choices=["learners", "theory"], help="this study instead")
+    bench.add_argument("--experiments", type=int, default=100, help="of each row (learners)")
     bench.add_argument("--quick", action="store_true", help="small sizes, to try it out")
     bench.add_argument(
         "-o", "--output", type=Path, default=Path("runs/bench"), help="folder for the results"
@@ -36,6 +38,12 @@ def _run(options: argparse.Namespace) -> None:
 
         study(options.output, options.experiments, options.only, options.quick)
         print(f"  {options.output / 'learners.json'}\n  {options.output / 'learners.md'}")
+        return
+    if options.study == "theory":
+        from swarmdp.benchmarks.small_swarms import study as theory_study
+
+        theory_study(options.output, options.quick)
+        print(f"  {options.output / 'theory.json'}\n  {options.output / 'theory.md'}")
         return
     from swarmdp.benchmarks.run import run
 
