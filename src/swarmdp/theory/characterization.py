@@ -9,6 +9,9 @@ M = (I - gamma P)^-1 [indicator], the discounted number of times that each obser
 
 The Remark of the paper prints R_G without the inverse; Ng and Russell's derivation, which it
 follows, has it, and so does the definition Q(s, a1) >= Q(s, a).
+
+The proof divides by gamma. For gamma = 0 the definition asks for nothing, since actions have no
+consequences that count; the cones are then those of a very small gamma.
 """
 
 from dataclasses import dataclass
@@ -37,7 +40,7 @@ class Characterization:
     local_cone: Cone  # R_L
     global_cone: Cone  # R_G
     law: Floats  # (K,): P(s)
-    gains: Floats  # (A, K, O): Q(s, pi) - Q(s, a) for a reward in each observation
+    gains: Floats  # (A, K, O): (Q(s, pi) - Q(s, a)) / gamma for a reward in each observation
 
     @cached_property
     def containment(self) -> Containment:
@@ -51,7 +54,7 @@ class Characterization:
         an average sense", as the paper puts it.
         """
         r = self.local_cone.vector(reward)
-        gain = self.discount * (self.gains @ r)
+        gain = self.gains @ r
         tie = ROUNDING * float(np.abs(r).max()) / (1 - self.discount)
         return float(self.law @ (gain >= -tie).all(axis=0))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.errors import InvalidInput
+from swarmdp.errors import InvalidInput, SolverError
 from swarmdp.theory.lumping import indicator, stable_blocks
 from swarmdp.theory.solvers import solve_dense
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 BALANCED = 1e-10  # cyclic parts of a class whose masses differ by less than this are in balance
 POLISHING = 64  # steps of the chain that make small probabilities as exact as large ones
+STATIONARY = 1e-11  # the most that a limit may change in a further step, summed over all states
 DRAINING = 256  # steps after which a linear system takes over
 NAMED = 4  # classes that are described by name
 
@@ -99,7 +100,11 @@ def limit_of(transitions: "csr_array", initial: Floats, local: NDArray[np.int64]
     flows = (member.T @ transitions @ member).tocsr()
     flows.data /= np.repeat(sizes, np.diff(flows.indptr))
     small, exists = _average(flows, member.T @ initial)
-    return Limit((small / sizes)[blocks], exists, recurrent_classes(transitions), local)
+    average = (small / sizes)[blocks]
+    error = float(np.abs(average @ transitions - average).sum())
+    if error > STATIONARY:
+        raise SolverError(f"the limit of P_t is only known to {error:.1e}: it is not stationary")
+    return Limit(average, exists, recurrent_classes(transitions), local)
 
 
 def recurrent_classes(transitions: "csr_array") -> Classes:
