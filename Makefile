@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 
-.PHONY: help setup run test check bench study lock clean
+.PHONY: help setup run test check bench study theory lock clean
 
 help:
 	@echo "make run    set up, learn the reward of a swarm, reproduce the paper (runs/)"
@@ -10,6 +10,7 @@ help:
 	@echo "make check  ruff, mypy --strict, import contracts"
 	@echo "make bench  measure the simulator against its peers (several minutes)"
 	@echo "make study  compare the learners over 100 experiments each (about an hour)"
+	@echo "make theory exact study of small swarms (about ten minutes)"
 	@echo "make setup  create .venv and install what requirements.lock pins"
 	@echo "make lock   renew requirements.lock from pyproject.toml (needs uv)"
 	@echo "make clean  remove .venv and caches"
@@ -42,6 +43,9 @@ bench: setup
 
 study: setup
 	$(BIN)/swarmdp bench --study learners -o runs/study
+
+theory: setup
+	$(BIN)/swarmdp bench --study theory -o runs/theory
 
 lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \

@@ -11,7 +11,14 @@ from tests.examples import ROOT, snippets
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/learning.md", "docs/uncertainty.md", "docs/your-own-system.md"]
+    "page",
+    [
+        "README.md",
+        "docs/learning.md",
+        "docs/theory.md",
+        "docs/uncertainty.md",
+        "docs/your-own-system.md",
+    ],
 )
 def test_snippets_run_as_written(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

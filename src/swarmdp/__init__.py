@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from swarmdp._version import __version__
 
 if TYPE_CHECKING:
-    from swarmdp import features, testing
+    from swarmdp import features, testing, theory
     from swarmdp.errors import (
         FileError,
         InvalidInput,
@@ -89,7 +89,7 @@ _HOMES = {
     "plan_to_horizon": "swarmdp.learning.planning",
     "rollout": "swarmdp.simulation",
 }
-_MODULES = ("features", "testing")
+_MODULES = ("features", "testing", "theory")
 
 __all__ = [
     "MWAL",
@@ -140,6 +140,7 @@ __all__ = [
     "plan_to_horizon",
     "rollout",
     "testing",
+    "theory",
 ]
 
 

@@ -14,8 +14,9 @@ def add(commands: Any) -> None:
         "table and write bench.json. Takes several minutes; close other programs first. With "
         "--study learners: how reliably each learner finds the expert's behaviour, over many "
         "experiments (about an hour). --study updates: the reward updates and behaviour cloning "
-        "beside each other. --study transfer: what they carry over to changed swarms. A second "
-        "start of a study goes on where the first stopped.",
+        "beside each other. --study transfer: what they carry over to changed swarms. --study "
+        "theory: what local rewards can and cannot do, exactly, on small swarms. A second start of "
+        "a study goes on where the first stopped.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         allow_abbrev=False,
     )
@@ -25,7 +26,7 @@ def add(commands: Any) -> None:
         "--only", nargs="+", default=[], metavar="NAME", help="just these workloads or systems"
     )
     bench.add_argument(
-        "--study", choices=["learners", "updates", "transfer"], help="this study instead"
+        "--study", choices=["learners", "updates", "transfer", "theory"], help="this study instead"
     )
     bench.add_argument(
         "--experiments",
@@ -51,6 +52,10 @@ def _run(options: argparse.Namespace) -> None:
         from swarmdp.benchmarks.transfer import study
 
         study(options.output, options.experiments or 30, options.only, options.quick)
+    elif options.study == "theory":
+        from swarmdp.benchmarks.small_swarms import study as theory_study
+
+        theory_study(options.output, options.quick)
     if options.study:
         for path in sorted(options.output.glob(f"{options.study}*")):
             print(f"  {path}")

@@ -1,0 +1,321 @@
+"""What local rewards can and cannot do: the study of small swarms, all values exact.
+
+Three parts: how many rewards make the expert's policy optimal, locally and globally, as a function
+of what agents see, of their number, of noise and of the discount; how well Algorithm 2 finds
+equilibria; and whether Algorithm 1 finds a reward under which the expert is optimal. Rows are
+written one by one, so that an interrupted study goes on where it stopped.
+"""
+
+import dataclasses
+import json
+import math
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import swarmdp
+from swarmdp import files, theory
+from swarmdp.benchmarks.small_swarm_tables import line, tables
+from swarmdp.learning.heterogeneous import HeterogeneousLearning, paper_learning
+from swarmdp.streams import derived_seed
+
+ROWS = "theory.json"
+SEED = 1
+DISCOUNT = 0.9
+MOST_POLICIES = 32  # of which all shares are measured
+LEARNERS: dict[str, Callable[[], HeterogeneousLearning]] = {
+    "default": HeterogeneousLearning,
+    "paper": paper_learning,
+}
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Swarm:
+    """A small swarm of the study, in plain numbers."""
+
+    kind: str  # "ising", "vicsek" or "random"
+    agents: int
+    radius: int | None  # None: nothing is seen
+    noise: float
+    sees: str = "energy"
+    seed: int = 0
+
+    def system(self) -> Any:
+        """The system itself."""
+        if self.kind == "random":
+            return theory.RandomSwarm(self.agents, 3, 4, 2, seed=self.seed)
+        if self.kind == "vicsek":
+            return theory.VicsekRing(
+                self.agents, cells=5, radius=self.radius, noise=self.noise
+            )  # an odd number of cells: an even one keeps who is on even cells apart from the rest
+        return theory.FiniteIsing(
+            (self.agents,),
+            self.radius or 0,
+            self.sees,  # type: ignore[arg-type]
+            noise=self.noise,
+        )
+
+
+@dataclass(frozen=True)
+class Question:
+    """One row of the first part: a swarm, and what is varied."""
+
+    varied: str  # "radius", "agents", "noise" or "discount"
+    swarm: Swarm
+    discount: float = DISCOUNT
+
+
+def questions(quick: bool = False) -> list[Question]:
+    """All rows of the first part."""
+    ising, vicsek = Swarm("ising", 6, 1, 0.1), Swarm("vicsek", 3, 1, 0.2)
+    wide = dataclasses.replace(ising, radius=2)
+
+    def several(varied: str, swarm: Swarm, values: Sequence[Any]) -> list[Question]:
+        if varied == "discount":
+            return [Question(varied, swarm, value) for value in values]
+        return [Question(varied, dataclasses.replace(swarm, **{varied: v})) for v in values]
+
+    rows = [
+        *several("radius", ising, (None, 1, 2, 3)),
+        *several("radius", dataclasses.replace(ising, sees="spins"), (0, 1, 2, 3)),
+        *several("radius", vicsek, (None, 0, 1, 2)),
+        *several("agents", ising, (3, 4, 5, 6, 7, 8, 9)),
+        *several("agents", wide, (5, 6, 7, 8, 9)),
+        *several("agents", vicsek, (2, 3, 4)),
+        *several("noise", ising, (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.45)),
+        *several("noise", wide, (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.45)),
+        *several("noise", vicsek, (0.02, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9)),
+        *several("discount", ising, (0.0, 0.3, 0.5, 0.7, 0.9, 0.99)),
+        *several("discount", wide, (0.0, 0.3, 0.5, 0.7, 0.9, 0.99)),
+        *several("discount", vicsek, (0.0, 0.3, 0.5, 0.7, 0.9, 0.99)),
+    ]
+    small = [row for row in rows if row.swarm.agents <= 4 and row.swarm.kind == "ising"]
+    return small[:3] if quick else rows
+
+
+def measure_shares(question: Question, quick: bool = False) -> Row:
+    """The shares of rewards for the expert's policy and, if there are few, for all policies."""
+    system = question.swarm.system()
+    sizes = {"draws": 20_000, "particles": 100, "repetitions": 4} if quick else {}
+    number = hash_of(question)
+    found = theory.characterize(system, system.expert, question.discount)
+    local, everywhere = _shares(found, derived_seed(SEED, number), sizes)
+    agreement, spread = _agreement(found, derived_seed(SEED, number, 2), 50 if quick else 500)
+    row: Row = {
+        "part": "shares",
+        **_plain(question),
+        "states": len(found.law),
+        "observations": found.local_cone.dimension,
+        "directions": len(found.local_cone.basis),
+        "contained": found.containment.holds,
+        "proof_error": found.containment.error,
+        "equal": found.equal,
+        "local": dataclasses.asdict(local),
+        "global": dataclasses.asdict(everywhere),
+        "ratio": _ratio(local, everywhere, found.equal),
+        "agreement": agreement,
+        "agreement_error": spread,
+    }
+    swarm = theory.enumerate_swarm(system)
+    possible = np.unique(swarm.observations)
+    if swarm.n_actions ** len(possible) <= MOST_POLICIES:
+        tables = theory.game(swarm, question.discount).tables
+        cones = [theory.characterize(swarm, table, question.discount) for table in tables]
+        pairs = [
+            _shares(cone, derived_seed(SEED, number, 3, i), sizes) for i, cone in enumerate(cones)
+        ]
+        for name, place in (("local_equilibria", 0), ("global_equilibria", 1)):
+            shares = [pair[place] for pair in pairs]
+            row[name] = sum(s.value for s in shares)
+            row[f"{name}_error"] = math.hypot(*(s.value * s.error for s in shares))
+        row["policies"] = len(tables)
+    return row
+
+
+def _shares(
+    found: theory.Characterization, seed: int, sizes: dict[str, int]
+) -> tuple[theory.Share, theory.Share]:
+    local = theory.share(found.local_cone, seed=derived_seed(seed, 0), **sizes)
+    if found.equal:
+        return local, local
+    return local, theory.share(found.global_cone, seed=derived_seed(seed, 1), **sizes)
+
+
+def _ratio(local: theory.Share, everywhere: theory.Share, equal: bool) -> dict[str, float] | None:
+    """R_G divided by R_L, with its interval; nothing where R_L itself has no interior."""
+    if local.value == 0 and local.method == "exact":
+        return None
+    if equal:
+        return {"value": 1.0, "low": 1.0, "high": 1.0}
+    ratio = everywhere / local
+    low, high = (math.exp(min(log, 0.0)) for log in (ratio.log_low, ratio.log_high))
+    return {"value": ratio.value, "low": low, "high": high}
+
+
+def _agreement(
+    found: theory.Characterization, seed: int, draws: int
+) -> tuple[float | None, float | None]:
+    """The mean over rewards in R_L, and its standard error from independent groups of draws."""
+    cone = found.local_cone
+    if len(cone.rows) and cone.central.margin == 0:
+        return None, None
+    groups = [
+        np.mean([found.agreement(r) for r in theory.draw_rewards(cone, draws // 5, seed=s)])
+        for s in (derived_seed(seed, group) for group in range(5))
+    ]
+    return float(np.mean(groups)), float(np.std(groups, ddof=1) / math.sqrt(len(groups)))
+
+
+def players(quick: bool = False) -> list[Swarm]:
+    """The swarms of the second part."""
+    if quick:
+        return [Swarm("ising", 4, 1, 0.1)]
+    return [
+        Swarm("ising", 6, 1, 0.1),
+        Swarm("ising", 6, 2, 0.1),
+        Swarm("vicsek", 3, 1, 0.2),
+        *(Swarm("random", 4, None, 0.0, seed=seed) for seed in (1, 2, 3)),
+    ]
+
+
+def measure_learners(swarm: Swarm, count: int) -> Row:
+    """Algorithm 2 against the exact equilibria, and what anarchy and locality cost."""
+    system = swarm.system()
+    game = theory.game(system, DISCOUNT)
+    rewards = random_rewards(count, system.features.size, derived_seed(SEED, hash_of(swarm)))
+    scale = np.ptp(rewards, axis=1) / (1 - DISCOUNT)
+    row: Row = {"part": "learners", **_plain(swarm), "rewards": count, "policies": len(game.tables)}
+    for name, learner in LEARNERS.items():
+        learned = learner()(system, swarmdp.Reward(rewards), discount=DISCOUNT, seed=SEED)
+        row[name] = _judged(game, learned.policy.table, rewards, scale)
+    paths = [theory.best_responses(game.swarm, reward, DISCOUNT) for reward in rewards]
+    row["best_responses"] = _judged(game, [path.tables[-1] for path in paths], rewards, scale)
+    few = count if game.swarm.n_states <= 256 else min(count, 50)  # central control is expensive
+    prices = [game.prices(reward) for reward in rewards[:few]]
+    row["prices_of"] = few
+    row["with_equilibrium"] = sum(len(game.equilibria(r)) > 0 for r in rewards)
+    for name in ("anarchy", "stability", "locality"):
+        values = np.array([getattr(price, name) for price in prices])
+        values = values[np.isfinite(values)]
+        row[name] = [float(v) for v in np.quantile(values, [0, 0.1, 0.5, 0.9, 1])]
+        row[f"{name}_mean"] = float(values.mean())
+    return row
+
+
+def _judged(
+    game: theory.Game, tables: Any, rewards: NDArray[np.float64], scale: NDArray[np.float64]
+) -> Row:
+    judged = [game.judge(table, r) for table, r in zip(tables, rewards, strict=True)]
+    regret = np.array([j.regret for j in judged]) / scale
+    found = [j for j in judged if j.equilibrium]
+    behind = np.array([j.best_value - j.value for j in judged]) / scale
+    return {
+        "found": len(found),
+        "best_of_those": sum(j.better_equilibria == 0 for j in found),
+        "fixed_point": sum(j.fixed_point for j in judged),
+        "best_policy": int((behind <= 1e-9).sum()),
+        "regret_mean": float(regret.mean()),
+        "regret_90": float(np.quantile(regret, 0.9)),
+        "regret_worst": float(regret.max()),
+        "behind_best_mean": float(behind.mean()),
+    }
+
+
+def experts(quick: bool = False) -> list[tuple[Swarm, int]]:
+    """The swarms of the third part, with the number of roll-outs in a demo."""
+    swarms = [s for s in players(quick) if s.kind != "random"]
+    return [(swarm, runs) for swarm in swarms for runs in ((5,) if quick else (1, 100))]
+
+
+def measure_rewards(swarm: Swarm, runs: int, count: int) -> Row:
+    """Whether the reward of Algorithm 1 makes the expert's policy optimal."""
+    system = swarm.system()
+    cones = theory.characterize(system, system.expert, DISCOUNT)
+    expert = theory.policy_table(system, system.expert).argmax(axis=1)
+    inside = everywhere = same = 0
+    margins = []
+    for experiment in range(count):
+        seed = derived_seed(SEED, hash_of((swarm, runs)), experiment)
+        demo = swarmdp.rollout(system, system.expert, steps=100, runs=runs, seed=seed)
+        result = swarmdp.fit(system, demo, seed=seed, iterations=10)
+        inside += cones.local_cone.contains(result.reward)
+        everywhere += cones.global_cone.contains(result.reward)
+        margins.append(cones.local_cone.margin(result.reward))
+        same += bool((result.policy.table[0] == expert)[cones.observed > 0].all())
+    return {
+        "part": "rewards",
+        **_plain(swarm),
+        "demo_runs": runs,
+        "experiments": count,
+        "in_local_cone": inside,
+        "in_global_cone": everywhere,
+        "policy_is_the_expert": same,
+        "margin_mean": float(np.mean(margins)),
+        "margin_worst": float(np.min(margins)),
+        "margin_largest_possible": cones.local_cone.central.margin,
+    }
+
+
+def random_rewards(count: int, size: int, seed: int) -> NDArray[np.float64]:
+    """Rewards uniform on the sphere."""
+    drawn = np.random.default_rng(seed).normal(size=(count, size))
+    return np.asarray(drawn / np.linalg.norm(drawn, axis=1, keepdims=True))
+
+
+def hash_of(value: Any) -> int:
+    """A number that belongs to a question, the same in every process."""
+    return zlib.crc32(repr(value).encode())
+
+
+def study(output: Path, quick: bool = False) -> list[Row]:
+    """Measure all rows that are not yet in the output folder; draw and tabulate them."""
+    from swarmdp.report import style
+    from swarmdp.report import theory as figures
+
+    path = output / ROWS
+    rows: list[Row] = json.loads(path.read_text()) if path.exists() else []
+    count = 4 if quick else 200
+    jobs: list[tuple[Row, Callable[[], Row]]] = [
+        *(
+            ({"part": "shares", **_plain(q)}, partial(measure_shares, q, quick))
+            for q in questions(quick)
+        ),
+        *(
+            ({"part": "learners", **_plain(s)}, partial(measure_learners, s, count))
+            for s in players(quick)
+        ),
+        *(
+            (
+                {"part": "rewards", **_plain(s), "demo_runs": runs},
+                partial(measure_rewards, s, runs, max(2, count // 10)),
+            )
+            for s, runs in experts(quick)
+        ),
+    ]
+    for number, (key, measure) in enumerate(jobs, start=1):
+        if any(all(row.get(name) == value for name, value in key.items()) for row in rows):
+            continue
+        began = time.perf_counter()
+        row = measure()
+        row["seconds"] = round(time.perf_counter() - began, 1)
+        rows.append(row)
+        files.write_text(path, json.dumps(rows, indent=1) + "\n")
+        print(f"{number}/{len(jobs)}  {line(row)}", flush=True)
+    files.write_text(output / "theory.md", tables(rows))
+    for name, figure in figures.study_figures(rows):
+        style.save(figure, output / name)
+    return rows
+
+
+def _plain(value: Question | Swarm) -> Row:
+    flat = dataclasses.asdict(value)
+    return {**flat.pop("swarm", {}), **flat}

@@ -1,0 +1,249 @@
+"""All joint states of a finite swarm, what its agents see in them, and where they go from there."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from swarmdp.errors import InvalidInput
+from swarmdp.model import Controller, Policy, Reward, System, classes
+from swarmdp.systems.finite_swarm import FiniteSwarm, action_numbers
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+MOST_STATES = 2**17
+MOST_TRANSITIONS = 2**25  # of non-zero probability; 12 bytes each
+BLOCK = 2**20  # transitions that are worked out at a time
+
+Floats = NDArray[np.float64]
+PolicyLike = Controller | ArrayLike
+
+
+@dataclass(frozen=True, eq=False)
+class Enumeration:
+    """A finite swarm whose K joint states are listed."""
+
+    system: FiniteSwarm
+    local: NDArray[np.int64]  # (K, agents): the number of each agent's local state
+    observations: NDArray[np.int64]  # (K, agents): the class of what each agent sees
+    laws: Floats  # (actions, K, agents, n_local): where an agent goes if it takes an action
+    initial: Floats  # (K,): P_0(s)
+
+    @property
+    def n_states(self) -> int:
+        """The number of joint states K."""
+        return len(self.local)
+
+    @property
+    def n_observations(self) -> int:
+        """The number of classes of observations."""
+        return self.system.features.size
+
+    @property
+    def n_actions(self) -> int:
+        """The number of actions."""
+        return len(self.laws)
+
+    def transitions(self, laws: Floats) -> "csr_array":
+        """P(s'|s) when every agent goes where its law (K, agents, n_local) says."""
+        from scipy import sparse
+
+        successors = _successors(laws, self.system.acting)
+        total = int(successors.sum())
+        if total > MOST_TRANSITIONS:
+            raise InvalidInput(
+                f"the {self.n_states} joint states have {total} transitions, more than the "
+                f"{MOST_TRANSITIONS} that are possible: take fewer agents (12 with two local "
+                'states when all are noisy), no noise, or acting="one"'
+            )
+        blocks = list(_blocks(laws, successors, self))
+        return sparse.vstack(blocks, format="csr") if len(blocks) > 1 else blocks[0]
+
+    def laws_under(self, policy: Floats) -> Floats:
+        """Where each agent goes (K, agents, n_local) under a policy (observations, actions)."""
+        shares = policy[self.observations]  # (K, agents, actions)
+        laws: Floats = np.einsum("kna,aknx->knx", shares, self.laws)
+        return laws
+
+    def seen_by(self, agent: int) -> "csr_array":
+        """The indicator (K, observations) of what an agent sees in each state."""
+        from scipy import sparse
+
+        rows = np.arange(self.n_states)
+        shape = (self.n_states, self.n_observations)
+        return sparse.csr_array((np.ones(len(rows)), (rows, self.observations[:, agent])), shape)
+
+    def index(self, local: NDArray[np.integer]) -> NDArray[np.int64]:
+        """The numbers of joint states with these local states (..., agents)."""
+        number: NDArray[np.int64] = local @ _radix(self.system)
+        return number
+
+
+def enumerate_swarm(
+    system: "System | Enumeration", *, initial: ArrayLike | None = None
+) -> Enumeration:
+    """List all joint states of a finite swarm.
+
+    `initial` replaces the system's own initial distribution P_0 by another one (K,).
+    """
+    if isinstance(system, Enumeration):
+        return system if initial is None else _started(system, initial)
+    check_finite(system)
+    assert isinstance(system, FiniteSwarm)
+    count = system.n_local**system.n_agents
+    if count > MOST_STATES:
+        most = int(np.log(MOST_STATES) / np.log(system.n_local))
+        raise InvalidInput(
+            f"{type(system).__name__} has {system.n_local}^{system.n_agents} = {count} joint "
+            f"states, more than the {MOST_STATES} that can be listed: at most {most} agents with "
+            f"{system.n_local} local states each"
+        )
+    local = np.arange(count)[:, None] // _radix(system) % system.n_local
+    state = system.place(local)
+    observations = classes(system, system.observe(state)).astype(np.int64)
+    laws = np.stack(
+        [system.outcomes(state, np.full(local.shape, a)) for a in range(len(system.actions))]
+    )
+    _check_laws(laws, system.initial_local)
+    listed = Enumeration(
+        system, local, observations, laws, system.initial_local[local].prod(axis=1)
+    )
+    return listed if initial is None else _started(listed, initial)
+
+
+def check_finite(system: object) -> None:
+    """Refuse what cannot be enumerated."""
+    if not isinstance(system, FiniteSwarm):
+        raise InvalidInput(
+            f"{type(system).__name__} cannot be enumerated: it needs n_local, acting, "
+            "initial_local, place, local and outcomes (see "
+            "swarmdp.systems.finite_swarm.FiniteSwarm), "
+            f"and at most {MOST_STATES} joint states n_local^n_agents. Ready-made ones are "
+            "theory.FiniteIsing, theory.VicsekRing and theory.RandomSwarm"
+        )
+
+
+def policy_table(system: System, policy: PolicyLike) -> Floats:
+    """A local policy as the probability of each action in each observation (O, A).
+
+    From a `Policy`, a table of action numbers (O,), probabilities (O, A), or a function from
+    observations to physical actions such as an expert.
+    """
+    observations, actions = system.features.size, len(system.actions)
+    if isinstance(policy, Policy):
+        policy.check(system)
+        if policy.replicas > 1:
+            raise InvalidInput(
+                f"one policy at a time, got {policy.replicas} replicas: pass policy.table[i]"
+            )
+        table: NDArray[np.generic] = policy.table[0]
+    elif callable(policy):
+        seen = np.asarray(getattr(system.features, "values", np.arange(observations)))
+        table = action_numbers(system, np.asarray(policy(seen)))
+    else:
+        table = np.asarray(policy)
+    wanted = (
+        f"{type(system).__name__} has {observations} observations and {actions} actions: a policy "
+        f"is action numbers of shape ({observations},) or probabilities of shape "
+        f"({observations}, {actions})"
+    )
+    if table.shape == (observations,) and np.issubdtype(table.dtype, np.integer):
+        numbers = table.astype(np.int64)
+        if numbers.min() < 0 or numbers.max() >= actions:
+            raise InvalidInput(f"{wanted}, got numbers {numbers.min()} to {numbers.max()}")
+        chosen: Floats = np.eye(actions)[numbers]
+        return chosen
+    if table.shape != (observations, actions) or not np.issubdtype(table.dtype, np.number):
+        raise InvalidInput(f"{wanted}, got {table.dtype} of shape {table.shape}")
+    shares = table.astype(np.float64)
+    if not (shares >= 0).all() or np.abs(shares.sum(axis=1) - 1).max() > 1e-12:
+        raise InvalidInput(f"{wanted}; probabilities are not negative and sum to 1 in each row")
+    return shares
+
+
+def reward_vector(system: System, reward: "Reward | ArrayLike") -> Floats:
+    """The reward of each class of observations (O,)."""
+    values = reward.weights if isinstance(reward, Reward) else np.asarray(reward, np.float64)
+    if values.ndim == 2 and len(values) == 1:
+        values = values[0]
+    if values.shape != (system.features.size,) or not np.isfinite(values).all():
+        raise InvalidInput(
+            f"a reward for {type(system).__name__} is {system.features.size} finite numbers, one "
+            f"for each observation, got shape {values.shape}"
+        )
+    return values
+
+
+def _started(listed: Enumeration, initial: ArrayLike) -> Enumeration:
+    law = np.asarray(initial, np.float64)
+    if law.shape != (listed.n_states,) or not (law >= 0).all() or abs(law.sum() - 1) > 1e-9:
+        raise InvalidInput(
+            f"an initial distribution is a probability for each of the {listed.n_states} joint "
+            f"states, with sum 1, got shape {law.shape} with sum {law.sum():g}"
+        )
+    return Enumeration(listed.system, listed.local, listed.observations, listed.laws, law)
+
+
+def _check_laws(laws: Floats, initial: Floats) -> None:
+    for what, law in (("outcomes", laws), ("initial_local", initial)):
+        if not (law >= 0).all() or np.abs(law.sum(axis=-1) - 1).max() > 1e-12:
+            raise InvalidInput(f"{what} must be probabilities: not negative, with sum 1")
+
+
+def _radix(system: FiniteSwarm) -> NDArray[np.int64]:
+    return np.asarray(system.n_local ** np.arange(system.n_agents, dtype=np.int64))
+
+
+def _successors(laws: Floats, acting: str) -> NDArray[np.int64]:
+    """How many transitions each state has, before equal ones are merged (K,)."""
+    possible = (laws > 0).sum(axis=2)
+    count: NDArray[np.int64] = possible.prod(axis=1) if acting == "all" else possible.sum(axis=1)
+    return count
+
+
+def _blocks(
+    laws: Floats, successors: NDArray[np.int64], listed: Enumeration
+) -> "Iterator[csr_array]":
+    """The transitions of one block of states after the other."""
+    radix = _radix(listed.system)
+    ends = np.flatnonzero(np.diff(np.cumsum(successors) // BLOCK)) + 1
+    for begin, end in zip([0, *ends], [*ends, len(laws)], strict=True):
+        if listed.system.acting == "all":
+            yield _together(laws[begin:end], radix, listed.n_states)
+        else:
+            yield _one_by_one(laws[begin:end], listed.local[begin:end], radix, listed.n_states)
+
+
+def _together(laws: Floats, radix: NDArray[np.int64], n_states: int) -> "csr_array":
+    """All agents move, independently: the product of their laws."""
+    from scipy import sparse
+
+    row = np.arange(len(laws), dtype=np.int32)
+    target = np.zeros(len(laws), np.int32)
+    chance = np.ones(len(laws))
+    # The agent that counts most in a state's number first: so successors come in their order.
+    for agent in range(len(radix) - 1, -1, -1):
+        law = laws[row, agent]
+        entry, level = np.nonzero(law)
+        chance = chance[entry] * law[entry, level]
+        target = target[entry] + (radix[agent] * level).astype(np.int32)
+        row = row[entry]
+    ends = np.cumsum(np.bincount(row, minlength=len(laws)))
+    begins = np.concatenate([[0], ends]).astype(np.int32)
+    return sparse.csr_array((chance, target, begins), (len(laws), n_states))
+
+
+def _one_by_one(
+    laws: Floats, own: NDArray[np.int64], radix: NDArray[np.int64], n_states: int
+) -> "csr_array":
+    """One agent moves, drawn uniformly; the others stay."""
+    from scipy import sparse
+
+    row, agent, level = np.nonzero(laws)
+    target = (own @ radix)[row] + (level - own[row, agent]) * radix[agent]
+    chance = laws[row, agent, level] / len(radix)
+    places = (row.astype(np.int32), target.astype(np.int32))
+    return sparse.csr_array((chance, places), (len(laws), n_states))

@@ -1,0 +1,225 @@
+"""The share of all rewards that lies in a cone, for rewards uniform on the sphere.
+
+A direction drawn uniformly on the sphere is that of a vector of independent normal numbers, and
+only the directions that matter count. In one or two of them the share is an angle, and exact. In
+more it is estimated: by counting while enough draws hit the cone, and by splitting when it is so
+narrow that hardly any do.
+
+Splitting: a sequence of wider domains rows . x >= -level leads from everywhere to the cone, each
+holding about half of the one before. Particles that are in the next domain are multiplied and moved
+about in it by elliptical slice sampling, whose steps are exact for linear domains: no step is ever
+rejected. The product of the surviving shares is an unbiased estimate for domains fixed beforehand
+(a pilot run fixes them); independent repetitions give its error.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.errors import InvalidInput, SolverError
+from swarmdp.streams import derived_seed
+from swarmdp.theory.cones import Cone
+
+ENOUGH_HITS = 400  # for counting: a relative error of five per cent
+BATCH = 2**22  # numbers that are drawn at a time
+NORMAL = 1.959964  # 95 % of a normal distribution
+MOST_LEVELS = 2000
+MOVES = 6  # steps of elliptical slice sampling at each level
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of the sphere, as a logarithm, with an interval that covers it with 95 %."""
+
+    log: float  # natural logarithm; -inf for nothing
+    error: float  # standard error of the logarithm
+    log_low: float
+    log_high: float
+    method: str  # "exact", "counting" or "splitting"
+
+    @property
+    def value(self) -> float:
+        """The share itself; zero where it is too small for a number."""
+        return math.exp(self.log)
+
+    def __truediv__(self, other: "Share") -> "Share":
+        """The ratio of two shares that were measured independently."""
+        log, error = self.log - other.log, math.hypot(self.error, other.error)
+        reach = NORMAL * error
+        method = "exact" if error == 0 else "ratio"
+        return Share(log, error, log - reach, log + reach, method)
+
+
+def share(
+    cone: Cone, *, seed: int, draws: int = 200_000, particles: int = 400, repetitions: int = 16
+) -> Share:
+    """The share of rewards, uniform on the sphere, that lie in a cone."""
+    for name, value in (("draws", draws), ("particles", particles), ("repetitions", repetitions)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 2:
+            raise InvalidInput(f"{name} must be an integer of at least 2, got {value!r}")
+    if not len(cone.rows):
+        return _exact(1.0)
+    if cone.central.margin == 0:
+        return _exact(0.0)
+    rows = cone.rows @ cone.basis.T
+    if rows.shape[1] == 1:
+        return _exact(0.5)
+    if rows.shape[1] == 2:
+        return _exact(_angle(rows) / (2 * math.pi))
+    hits = _count(rows, draws, np.random.default_rng(derived_seed(seed, 0)))
+    if hits >= ENOUGH_HITS:
+        return _counted(hits, draws)
+    return _split(rows, seed, particles, repetitions)
+
+
+def draw_rewards(cone: Cone, count: int, *, seed: int) -> Floats:
+    """Rewards (count, d) of length one, uniform among those in a cone.
+
+    Particles that were led into the cone by splitting, and moved about in it once more: not quite
+    independent of each other. Where a direction does not matter, they have nothing in it.
+    """
+    if isinstance(count, bool) or not isinstance(count, int) or count < 2:
+        raise InvalidInput(f"count must be an integer of at least 2, got {count!r}")
+    if len(cone.rows) and cone.central.margin == 0:
+        raise InvalidInput("the cone has no interior: no reward in it can be drawn")
+    rng = np.random.default_rng(derived_seed(seed, 3))
+    if not len(cone.rows):
+        points = rng.normal(size=(count, cone.dimension))
+    else:
+        rows = cone.rows @ cone.basis.T
+        points = rng.normal(size=(count, rows.shape[1]))
+        for level in _levels(rows, count, np.random.default_rng(derived_seed(seed, 4))):
+            inside = (points @ rows.T).min(axis=1) >= -level
+            points = _moved(rows, _multiplied(points, inside, rng), level, rng)
+        for _ in range(3):
+            points = _moved(rows, points, 0.0, rng)
+        points = points @ cone.basis
+    rewards: Floats = points / np.linalg.norm(points, axis=1, keepdims=True)
+    return rewards
+
+
+def _exact(value: float) -> Share:
+    log = math.log(value) if value > 0 else -math.inf
+    return Share(log, 0.0, log, log, "exact")
+
+
+def _angle(rows: Floats) -> float:
+    """The angle of a plane cone with interior: half a turn less the spread of its normals."""
+    middle = rows.sum(axis=0)  # the normals lie within half a turn, so their sum is between them
+    turn = np.arctan2(rows[:, 1], rows[:, 0]) - math.atan2(middle[1], middle[0])
+    turn = (turn + math.pi) % (2 * math.pi) - math.pi
+    return math.pi - float(np.ptp(turn))
+
+
+def _count(rows: Floats, draws: int, rng: np.random.Generator) -> int:
+    hits, batch = 0, max(1, BATCH // len(rows))
+    for begin in range(0, draws, batch):
+        points = rng.normal(size=(min(batch, draws - begin), rows.shape[1]))
+        hits += int((points @ rows.T >= 0).all(axis=1).sum())
+    return hits
+
+
+def _counted(hits: int, draws: int) -> Share:
+    """Wilson's interval of a share of draws."""
+    share, z2 = hits / draws, NORMAL**2
+    middle = (share + z2 / (2 * draws)) / (1 + z2 / draws)
+    spread = math.sqrt(share * (1 - share) / draws + z2 / (4 * draws**2))
+    reach = NORMAL * spread / (1 + z2 / draws)
+    error = math.sqrt((1 - share) / hits)
+    high = min(middle + reach, 1.0)
+    return Share(math.log(share), error, math.log(middle - reach), math.log(high), "counting")
+
+
+def _split(rows: Floats, seed: int, particles: int, repetitions: int) -> Share:
+    rng = np.random.default_rng(derived_seed(seed, 1))
+    levels = _levels(rows, particles, rng)
+    logs = _estimates(rows, levels, particles, repetitions, rng)
+    top = logs.max()
+    if not np.isfinite(top):
+        raise SolverError(
+            f"all {particles} particles were lost in all repetitions: take more particles"
+        )
+    scaled = np.exp(logs - top)
+    mean = scaled.mean()
+    log = float(top + np.log(mean))
+    error = float(scaled.std(ddof=1) / math.sqrt(repetitions) / mean)
+    from scipy.stats import t
+
+    reach = float(t.ppf(0.975, repetitions - 1)) * error
+    return Share(log, error, log - reach, log + reach, "splitting")
+
+
+def _levels(rows: Floats, particles: int, rng: np.random.Generator) -> list[float]:
+    """Levels such that about half of the particles in each domain are in the next."""
+    points = rng.normal(size=(particles, rows.shape[1]))
+    levels: list[float] = []
+    while len(levels) < MOST_LEVELS:
+        score = (points @ rows.T).min(axis=1)
+        level = max(0.0, -float(np.median(score)))
+        levels.append(level)
+        if level == 0:
+            return levels
+        points = _moved(rows, _multiplied(points, score >= -level, rng), level, rng)
+    raise SolverError(f"the cone is too narrow: not reached after {MOST_LEVELS} halvings")
+
+
+def _estimates(
+    rows: Floats, levels: list[float], particles: int, repetitions: int, rng: np.random.Generator
+) -> Floats:
+    """The logarithms of independent unbiased estimates (repetitions,), all moved on together."""
+    points = rng.normal(size=(repetitions, particles, rows.shape[1]))
+    logs = np.zeros(repetitions)
+    for level in levels:
+        inside = (points @ rows.T).min(axis=2) >= -level
+        survivors = inside.sum(axis=1)
+        with np.errstate(divide="ignore"):
+            logs += np.log(survivors / particles)
+        # A repetition without survivors has estimated zero; its particles only keep the shape.
+        inside[survivors == 0] = True
+        alive = survivors > 0
+        points = np.stack([_multiplied(p, i, rng) for p, i in zip(points, inside, strict=True)])
+        flat = points[alive].reshape(-1, rows.shape[1])
+        points[alive] = _moved(rows, flat, level, rng).reshape(-1, *points.shape[1:])
+    return logs
+
+
+def _multiplied(points: Floats, inside: NDArray[np.bool_], rng: np.random.Generator) -> Floats:
+    """As many points as before, drawn from those inside."""
+    survivors = points[inside]
+    return survivors[rng.integers(len(survivors), size=len(points))]
+
+
+def _moved(rows: Floats, points: Floats, level: float, rng: np.random.Generator) -> Floats:
+    """Points (n, d) moved about within rows . x >= -level, leaving the normal law in it unchanged.
+
+    A step goes to a uniformly random point of the ellipse through the point x and a fresh draw y,
+    x cos(angle) + y sin(angle), among those in the domain. Each inequality forbids one arc of
+    angles, and never the angle zero.
+    """
+    for _ in range(MOVES):
+        fresh = rng.normal(size=points.shape)
+        along, across = points @ rows.T, fresh @ rows.T
+        radius = np.hypot(along, across)
+        half = np.arccos(np.minimum(level / radius, 1.0))  # half of the forbidden arc
+        start = (np.arctan2(across, along) + math.pi - half) % (2 * math.pi)
+        order = np.argsort(start, axis=1)
+        start = np.take_along_axis(start, order, axis=1)
+        end = np.minimum(start + 2 * np.take_along_axis(half, order, axis=1), 2 * math.pi)
+        reached = np.maximum.accumulate(end, axis=1)
+        edge = np.zeros((len(points), 1))
+        free_from = np.concatenate([edge, reached], axis=1)
+        free_to = np.concatenate([start, edge + 2 * math.pi], axis=1)
+        free = np.cumsum(np.maximum(free_to - free_from, 0.0), axis=1)
+        wanted = rng.uniform(size=(len(points), 1)) * free[:, -1:]
+        arc = (free <= wanted).sum(axis=1, keepdims=True).clip(max=free.shape[1] - 1)
+        rest = np.take_along_axis(free, arc, axis=1) - wanted
+        angle = np.take_along_axis(free_to, arc, axis=1) - rest
+        moved = points * np.cos(angle) + fresh * np.sin(angle)
+        # Rounding may put a point just outside: it stays where it was.
+        legal = ((moved @ rows.T).min(axis=1) >= -level)[:, None]
+        points = np.where(legal, moved, points)
+    return points

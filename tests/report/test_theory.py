@@ -1,0 +1,42 @@
+"""Figures of the study of small swarms: complete, and true to the rows."""
+
+import json
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from swarmdp.report import theory as figures
+from tests.examples import ROOT
+
+
+def rows(part: str) -> list[dict[str, object]]:
+    everything = json.loads((ROOT / "docs" / "theory.json").read_text())
+    return [row for row in everything if row["part"] == part]
+
+
+def test_shares_show_every_row() -> None:
+    drawn = figures.shares_figure(rows("shares"))
+    axes = np.array(drawn.axes).reshape(3, 4)
+    for column, varied in enumerate(figures.LABELS):
+        own = [row for row in rows("shares") if row["varied"] == varied]
+        points = sum(len(c.lines[0].get_xdata()) for c in axes[0, column].containers)
+        assert points == 2 * len(own)  # R_L and R_G
+        assert axes[2, column].get_xlabel() == figures.LABELS[varied]
+    plt.close(drawn)
+
+
+def test_equilibria_show_every_swarm() -> None:
+    drawn = figures.equilibria_figure(rows("learners"))
+    labels = [label.get_text() for label in drawn.axes[0].get_yticklabels()]
+    assert len(labels) == len(rows("learners"))
+    assert len(set(labels)) == len(labels)
+    plt.close(drawn)
+
+
+def test_a_part_without_rows_has_no_figure() -> None:
+    assert list(figures.study_figures([])) == []
+    names = []
+    for name, figure in figures.study_figures(rows("learners")):
+        names.append(name)
+        plt.close(figure)
+    assert names == ["equilibria"]

@@ -1,0 +1,162 @@
+"""Where chains end up; what is said when they do not settle, or settle in several ways."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import sparse
+
+from swarmdp import SolverError, theory
+from swarmdp.theory.limits import limit_of, recurrent_classes
+from tests.theory import oracles
+
+Floats = NDArray[np.float64]
+
+
+def limit(matrix: Floats, initial: Floats) -> theory.Limit:
+    names = np.arange(len(initial))[:, None]
+    return limit_of(sparse.csr_array(matrix), initial, names)
+
+
+def random_chain(rng: np.random.Generator, states: int, successors: int) -> Floats:
+    law = rng.exponential(size=(states, states))
+    order = rng.permuted(np.tile(np.arange(states), (states, 1)), axis=1)
+    law[order >= successors] = 0
+    return np.asarray(law / law.sum(axis=1, keepdims=True))
+
+
+def test_irreducible_chains_against_elimination_without_subtraction() -> None:
+    rng = np.random.default_rng(0)
+    for states in (2, 5, 30, 80):
+        matrix = random_chain(rng, states, states)
+        # Rare transitions make rare states: they have to be exact relative to their own size.
+        matrix[:, states // 2 :] *= 1e-7
+        matrix /= matrix.sum(axis=1, keepdims=True)
+        found = limit(matrix, rng.dirichlet(np.ones(states)))
+        assert found.unique
+        np.testing.assert_allclose(found.law, oracles.stationary(matrix), rtol=1e-9)
+
+
+def test_any_chain_against_its_powers() -> None:
+    """Two successors for each state: transient states, several classes, now and then a period."""
+    rng = np.random.default_rng(1)
+    periodic = several = 0
+    for _ in range(200):
+        matrix = random_chain(rng, 12, int(rng.integers(1, 3)))
+        initial = rng.dirichlet(np.ones(12))
+        found = limit(matrix, initial)
+        # All periods of classes of 12 states divide this; lazy chains of such many steps settle.
+        late = initial @ np.linalg.matrix_power(matrix, 27720 * 2**6)
+        laws = [late]
+        for _ in range(int(np.lcm.reduce(found.classes.period)) - 1):
+            laws.append(laws[-1] @ matrix)
+        np.testing.assert_allclose(found.average, np.mean(laws, axis=0), atol=1e-9)
+        settles = np.abs(np.array(laws) - laws[0]).max() < 1e-8
+        assert found.exists == settles
+        periodic += not settles
+        several += len(found.classes.period) > 1
+        np.testing.assert_allclose(found.weight.sum(), 1)
+    assert periodic > 20
+    assert several > 20
+
+
+def test_periods_and_parts() -> None:
+    cycle = np.roll(np.eye(6), 1, axis=1)
+    found = recurrent_classes(sparse.csr_array(cycle))
+    assert found.period.tolist() == [6]
+    np.testing.assert_array_equal((found.phase[[1, 2, 3, 4, 5, 0]] - found.phase) % 6, 1)
+    short = cycle.copy()
+    short[3] = [0.5, 0, 0, 0, 0.5, 0]  # ways round of 4 and 6
+    assert recurrent_classes(sparse.csr_array(short)).period.tolist() == [2]
+    short[1] = [0.5, 0, 0.5, 0, 0, 0]  # and of 2: still even
+    assert recurrent_classes(sparse.csr_array(short)).period.tolist() == [2]
+    short[2] = [0.5, 0, 0, 0.5, 0, 0]  # and of 3
+    assert recurrent_classes(sparse.csr_array(short)).period.tolist() == [1]
+
+
+def test_a_periodic_chain_has_a_limit_only_in_balance() -> None:
+    turning = np.array([[0, 0.5, 0.5], [1, 0, 0], [1, 0, 0]])
+    even = limit(turning, np.array([0.5, 0.3, 0.2]))
+    assert even.exists
+    assert not even.unique
+    np.testing.assert_allclose(even.law, [0.5, 0.25, 0.25])
+    odd = limit(turning, np.array([1.0, 0.0, 0.0]))
+    assert not odd.exists
+    np.testing.assert_allclose(odd.average, [0.5, 0.25, 0.25])
+    with pytest.raises(theory.NoLimit, match=r"does not converge: 1 recurrent class; class 0 of 3"):
+        odd.law  # noqa: B018
+
+
+def test_balance_counts_the_time_of_entry() -> None:
+    """From state 0 the circle 1, 2 is entered at its first state at once or a step later."""
+    for late, exists in ((0.5, True), (0.4, False)):
+        matrix = np.array(
+            [[0, 1 - late, 0, late], [0, 0, 1, 0], [0, 1, 0, 0], [0, 1, 0, 0]], dtype=float
+        )
+        assert limit(matrix, np.array([1.0, 0, 0, 0])).exists == exists
+        # The same with a transient state that is left slowly, so that a linear system is solved.
+        slow = np.array(
+            [
+                [0.999, 0.001 * (1 - late), 0, 0.001 * late],
+                [0, 0, 1, 0],
+                [0, 1, 0, 0],
+                [0, 1, 0, 0],
+            ]
+        )
+        moments = limit(slow, np.array([1.0, 0, 0, 0]))
+        # Phases of entry from a state that is kept with 0.999: 1 - 0.999 z at z = -1.
+        part = 0.001 * (-(1 - late) + late) / (1 + 0.999)
+        assert moments.exists == (abs(part) < 1e-10)
+
+
+def test_several_classes_are_named() -> None:
+    two = np.array([[1, 0, 0], [0.25, 0.25, 0.5], [0, 0, 1]])
+    found = limit(two, np.array([0.0, 1.0, 0.0]))
+    assert found.exists
+    assert not found.unique
+    np.testing.assert_allclose(found.law, [1 / 3, 0, 2 / 3])
+    assert found.law[1] == 0
+    text = str(found)
+    assert "2 recurrent classes" in text
+    assert "states such as [2], period 1, reached with probability 0.667" in text
+    assert "depends on the initial distribution" in text
+
+
+def test_what_depends_on_rounding_is_refused() -> None:
+    near = np.array([[1 - 1e-13, 1e-13, 0], [0.0, 0.5, 0.5], [3e-13, 0.5, 0.5 - 3e-13]])
+    with pytest.raises(SolverError, match="too much on rounding"):
+        limit(near, np.array([0.2, 0.3, 0.5]))
+
+
+def test_the_expert_of_the_ring_ends_in_many_ways() -> None:
+    """Majority vote without noise: aligned and striped rings stay, the chequered one blinks."""
+    system = theory.FiniteIsing((6,))
+    chain = theory.chain(system, system.expert)
+    assert chain.limit.exists  # both chequered rings are equally likely from the start
+    assert not chain.limit.unique
+    assert sorted(chain.limit.classes.period.tolist()) == [1] * 20 + [2]
+    uneven = np.zeros(64)
+    uneven[0b010101] = 1
+    blinking = theory.chain(theory.enumerate_swarm(system, initial=uneven), system.expert)
+    with pytest.raises(theory.NoLimit, match=r"period 2, reached with probability 1"):
+        blinking.local_value([1.0, 0.0, 0.0], 0.9)
+    # Before the limit there are values at every time: the chequered agent sees two unlike.
+    np.testing.assert_allclose(blinking.local_value([1, 0, 2], 0.9, time=3)[2], 20)
+
+
+def test_a_large_deterministic_chain_without_symmetry() -> None:
+    """No two states are alike, so nothing can be put together; it still takes no time."""
+    rng = np.random.default_rng(5)
+    states = 2**14
+    after = rng.integers(states, size=states)
+    matrix = sparse.csr_array((np.ones(states), (np.arange(states), after)), (states, states))
+    initial = rng.dirichlet(np.ones(states))
+    found = limit_of(matrix, initial, np.arange(states)[:, None])
+    law = initial
+    for _ in range(1000):
+        law = law @ matrix
+    ends = law > 0
+    np.testing.assert_array_equal(ends, found.classes.label >= 0)
+    assert not found.exists
+    np.testing.assert_allclose(
+        np.bincount(found.classes.label[ends], law[ends]), found.weight, atol=1e-12
+    )
