@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -154,29 +154,58 @@ def _known_rows(values: Any) -> list[Any]:
 
 
 def _vicsek_reward(store: Store) -> Part:
-    plan = store.plan
-    found = {which: outcome.fits(store, "vicsek", which) for which in LEARNERS}
     caption = (
         "The reward learned from one expert trajectory, by the misalignment of an agent with its "
-        f"neighbours: mean and standard deviation over {plan.experiments} experiments. To see: it "
-        "is highest where an agent is in line, and the same to the left and to the right."
+        f"neighbours: mean and standard deviation over {store.plan.experiments} experiments. To "
+        "see: it is highest where an agent is in line, and the same to the left and to the right."
     )
-    judged = [
-        claim
-        for which in LEARNERS
-        for claim in claims.vicsek_reward_claims(plan.vicsek, which, found[which])
-    ]
-    numbers = {which: _of_fits(found[which]) for which in LEARNERS}
-    figure = paper.vicsek_reward_figure(plan.vicsek, found)
-    return Part("Learned reward of the Vicsek model", caption, figure, tuple(judged), numbers)
+    found = _fits(store, "vicsek")
+    return Part(
+        "Learned reward of the Vicsek model",
+        caption,
+        paper.vicsek_reward_figure(store.plan.vicsek, found),
+        _judged(claims.vicsek_reward_claims, store.plan.vicsek, found),
+        _of_fits(found),
+    )
 
 
-def _of_fits(found: outcome.Fits) -> dict[str, Any]:
+def _ising_reward(store: Store) -> Part:
+    caption = (
+        "The reward learned from one expert trajectory, by the local energy of an agent, the "
+        f"number of unlike neighbours: mean and standard deviation over {store.plan.experiments} "
+        "experiments. To see: high for low energy, negative past half of the neighbours, near "
+        "zero at high energy, which few agents ever visit."
+    )
+    found = _fits(store, "ising")
+    return Part(
+        "Learned reward of the Ising model",
+        caption,
+        paper.ising_reward_figure(store.plan.ising, found),
+        _judged(claims.ising_reward_claims, store.plan.ising, found),
+        _of_fits(found),
+    )
+
+
+def _fits(store: Store, system: str) -> dict[str, outcome.Fits]:
+    return {which: outcome.fits(store, system, which) for which in LEARNERS}
+
+
+def _judged(
+    judge: Callable[..., Iterator[Claim]], of: Any, found: Mapping[str, Any]
+) -> tuple[Claim, ...]:
+    """The claims about what each learner found."""
+    return tuple(claim for which, one in found.items() for claim in judge(of, which, one))
+
+
+def _of_fits(found: Mapping[str, outcome.Fits]) -> dict[str, Any]:
     return {
-        "distance_mean": float(found.distance.mean()),
-        "distance_worst": float(found.distance.max()),
-        "reward_mean": found.weights.mean(axis=0).tolist(),
-        "reward_standard_deviation": found.weights.std(axis=0).tolist(),
+        which: {
+            "distance_mean": float(fits.distance.mean()),
+            "distance_worst": float(fits.distance.max()),
+            "reward_mean": fits.weights.mean(axis=0).tolist(),
+            "reward_standard_deviation": fits.weights.std(axis=0).tolist(),
+        }
+        for which, fits in found.items()
     }
 
 
@@ -245,12 +274,9 @@ def _measure(store: Store, system: str, title: str, label: str, unit: float, mea
         "table for every run. To see: who comes near the expert, and how much is lost by learning "
         "from a single agent or for a hand-crafted reward."
     )
-    judged = [
-        claim for which in LEARNERS for claim in claims.swarm_claims(system, which, found[which])
-    ]
     numbers = {which: dict(_of_bands(found[which], SHOWN_TIMES[system])) for which in LEARNERS}
     figure = paper.bands_figure(found, label, unit)
-    return Part(title, caption, figure, tuple(judged), numbers)
+    return Part(title, caption, figure, _judged(claims.swarm_claims, system, found), numbers)
 
 
 def _of_bands(
@@ -258,25 +284,6 @@ def _of_bands(
 ) -> Iterator[tuple[str, dict[str, float]]]:
     for curve, band in bands.items():
         yield curve, {str(t): float(band.mean[t]) for t in times if t < len(band.mean)}
-
-
-def _ising_reward(store: Store) -> Part:
-    plan = store.plan
-    found = {which: outcome.fits(store, "ising", which) for which in LEARNERS}
-    caption = (
-        "The reward learned from one expert trajectory, by the local energy of an agent, the "
-        f"number of unlike neighbours: mean and standard deviation over {plan.experiments} "
-        "experiments. To see: high for low energy, negative past half of the neighbours, near "
-        "zero at high energy, which few agents ever visit."
-    )
-    judged = [
-        claim
-        for which in LEARNERS
-        for claim in claims.ising_reward_claims(plan.ising, which, found[which])
-    ]
-    numbers = {which: _of_fits(found[which]) for which in LEARNERS}
-    figure = paper.ising_reward_figure(plan.ising, found)
-    return Part("Learned reward of the Ising model", caption, figure, tuple(judged), numbers)
 
 
 PARTS: dict[str, Callable[[Store], Part]] = {
