@@ -84,7 +84,7 @@ def test_a_learned_curve_that_crosses_the_expert_is_not_close() -> None:
 def fits(weights: NDArray[np.float64]) -> Fits:
     count, size = weights.shape
     return Fits(
-        weights, np.zeros((count, size), int), np.zeros(count), np.ones((count, size), bool)
+        weights, np.zeros((count, size), int), np.zeros(count), np.ones((count, size), np.uint8)
     )
 
 

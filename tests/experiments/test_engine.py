@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray
 
 from swarmdp.errors import FileError, InvalidInput
 from swarmdp.experiments import engine
@@ -89,6 +90,9 @@ def test_a_store_gives_back_what_was_written(tmp_path: Path) -> None:
     for name, array in store.read(unit).items():
         np.testing.assert_array_equal(array, arrays[name])
     assert store.seconds() == {"ising-expert": 1.5}
+    with xarray.open_dataset(store.path(unit), engine="h5netcdf") as opened:  # an open format
+        np.testing.assert_array_equal(opened["a"].values, arrays["a"])
+        assert opened.attrs["task"] == "ising-expert"
 
 
 def test_unit_files_are_the_same_bytes_for_the_same_arrays(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ class Fits:
     weights: NDArray[np.float64]  # (experiments, features)
     table: NDArray[np.int64]  # (experiments, observations)
     distance: NDArray[np.float64]  # (experiments,)
-    visited: NDArray[np.bool_]  # (experiments, features): by the demo
+    visited: NDArray[np.uint8]  # (experiments, features): whether the demo visited it
 
     @property
     def policy(self) -> Policy:

@@ -1,6 +1,7 @@
 """Finished units on disk: whole or not there, each in a NetCDF file of its own."""
 
 import contextlib
+import io
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,7 +14,6 @@ from swarmdp import files
 from swarmdp.errors import FileError, InvalidInput
 from swarmdp.experiments.plan import Plan
 from swarmdp.experiments.tasks import Arrays, Unit
-from swarmdp.trajectory import read_dataset
 
 PLAN = "plan.json"
 TIMING = "timing.jsonl"
@@ -51,28 +51,24 @@ class Store:
 
     def write(self, unit: Unit, arrays: Mapping[str, NDArray[Any]], seconds: float) -> None:
         """Keep a finished unit, and what it took."""
-        import xarray
-
-        data = {
-            name: (tuple(f"{name}_{axis}" for axis in range(array.ndim)), array)
-            for name, array in arrays.items()
-        }
-        attributes = {"kind": "swarmdp unit", "task": unit.task, "index": unit.index}
-        image = xarray.Dataset(data, attrs=attributes).to_netcdf(None, engine="h5netcdf")
         with files.replacing(self.path(unit)) as temporary:
-            temporary.write_bytes(image)
+            temporary.write_bytes(_image(unit, arrays))
         with open(self.folder / TIMING, "a", encoding="utf-8") as timing:
             line = {"task": unit.task, "index": unit.index, "seconds": round(seconds, 3)}
             timing.write(json.dumps(line) + "\n")
 
     def read(self, unit: Unit) -> Arrays:
         """The arrays of a finished unit."""
+        import h5netcdf
+
         path = self.path(unit)
         try:
-            dataset = read_dataset(path)
-        except FileError as error:
-            raise FileError(5, f"{error.strerror}; remove it and start again") from error
-        return {str(name): np.asarray(array.values) for name, array in dataset.data_vars.items()}
+            with h5netcdf.File(path, "r") as file:
+                return {name: np.asarray(variable[...]) for name, variable in file.items()}
+        except (OSError, ValueError, KeyError, RuntimeError) as error:
+            raise FileError(
+                5, f"cannot read {path}: it is damaged ({error}); remove it and start again"
+            ) from error
 
     def seconds(self) -> dict[str, float]:
         """The core seconds that each task took, over all starts."""
@@ -82,6 +78,22 @@ class Store:
                 entry = json.loads(line)
                 total[entry["task"]] = total.get(entry["task"], 0.0) + entry["seconds"]
         return total
+
+
+def _image(unit: Unit, arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """A NetCDF file in memory: many small files, so straight to the library, not by xarray."""
+    import h5netcdf
+
+    buffer = io.BytesIO()
+    with h5netcdf.File(buffer, "w") as file:
+        for name, array in arrays.items():
+            axes = tuple(f"{name}_{axis}" for axis in range(array.ndim))
+            file.dimensions.update(dict(zip(axes, array.shape, strict=True)))
+            # NetCDF has no truth values.
+            values = array.astype(np.uint8) if array.dtype == np.bool_ else array
+            file.create_variable(name, axes, data=values)
+        file.attrs.update({"kind": "swarmdp unit", "task": unit.task, "index": unit.index})
+    return buffer.getvalue()
 
 
 def _check_same(path: Path, plan: Plan) -> None:
