@@ -351,12 +351,15 @@ def test_fit_and_evaluate_gridworlds(
     np.testing.assert_array_equal(again.reward.weights, result.reward.weights)
 
 
+@pytest.mark.parametrize("update", ["ng_russell", "mwal", "maxent", "policy_matching"])
 @pytest.mark.parametrize("name", ["vicsek", "ising"])
-def test_fit_by_maximum_entropy(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_fit_by_other_updates(
+    name: str, update: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     size = ["--n-agents", "20"] if name == "vicsek" else ["--rows", "9", "--columns", "9"]
-    main(["fit", name, *size, "--update", "maxent", "--iterations", "2", "-o", str(tmp_path)])
-    assert isinstance(swarmdp.load(tmp_path).policy, swarmdp.SoftPolicy)
+    main(["fit", name, *size, "--update", update, "--iterations", "2", "-o", str(tmp_path)])
+    result = swarmdp.load(tmp_path)
+    assert isinstance(result.policy, swarmdp.SoftPolicy) == (update == "maxent")
+    assert result.settings.get("actions") == ("recorded" if "matching" in update else None)
     main(["evaluate", str(tmp_path), "--runs", "4", "--steps", "10"])
-    assert "by maxent" in capsys.readouterr().out
+    assert f"by {update}" in capsys.readouterr().out
