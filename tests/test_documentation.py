@@ -17,6 +17,7 @@ from tests.examples import ROOT, snippets
         "docs/learning.md",
         "docs/theory.md",
         "docs/uncertainty.md",
+        "docs/updates.md",
         "docs/your-own-system.md",
     ],
 )
@@ -34,6 +35,12 @@ def test_the_example_system_is_short() -> None:
     (source,) = [s for s in snippets("docs/your-own-system.md") if "class Rendezvous" in s]
     ast.parse(source)
     assert len(source.splitlines()) < 40
+
+
+def test_the_example_update_is_short() -> None:
+    (source,) = [s for s in snippets("docs/updates.md") if "def perceptron" in s]
+    ast.parse(source)
+    assert len(source.splitlines()) < 30
 
 
 def test_links_lead_somewhere() -> None:
