@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -104,7 +106,7 @@ def test_soft_roll_outs_do_not_depend_on_batch_and_threads() -> None:
         soft = SoftPolicy(rng.dirichlet(np.ones(shape[2]), size=shape[:2]))
         mixed = MixedPolicy((soft, SoftPolicy(soft.probabilities[::-1])), np.full((3, 2), 0.5))
         for policy in (soft, mixed):
-            what = {"steps": 5, "seed": 3, "record": "actions"}
+            what: dict[str, Any] = {"steps": 5, "seed": 3, "record": "actions"}
             whole = swarmdp.rollout(system, policy, runs=12, threads=1, **what)["actions"]
             again = swarmdp.rollout(system, policy, runs=12, threads=2, **what)["actions"]
             fewer = swarmdp.rollout(system, policy, runs=6, **what)["actions"]
@@ -117,7 +119,7 @@ def test_every_run_of_a_mixture_follows_one_of_its_policies() -> None:
 
     ising = swarmdp.Ising((4, 4))
     keep, flip = Policy(np.zeros((2, 25), int)), Policy(np.ones((2, 25), int))
-    mixed = MixedPolicy((keep, flip), [[0.3, 0.7], [1.0, 0.0]])
+    mixed = MixedPolicy((keep, flip), np.array([[0.3, 0.7], [1.0, 0.0]]))
     flips = swarmdp.rollout(ising, mixed, steps=6, runs=4000, seed=5, record="actions")["actions"]
     share = flips.mean(axis=(1, 2))
     assert set(share) == {0.0, 1.0}

@@ -45,6 +45,7 @@ from swarmdp.model import (
 from swarmdp.simulation import check_discount
 from swarmdp.streams import check_seed, derived_seed
 from swarmdp.systems.finite import exact_model
+from swarmdp.trajectory import Trajectory
 
 LEARNING, EVALUATION, START = 1, 2, 3  # parts of a fit with random numbers of their own
 SURROUNDINGS = 5  # another; 4 are reward updates
@@ -157,6 +158,7 @@ def fit(
         seed,
         feature_matrix(system),
         exact=evaluations is None and isinstance(learner, Planning),
+        sampled=isinstance(demo, Trajectory),
         pairs=expert.pairs,
     )
     if "expert_kernel" in needs:

@@ -45,7 +45,7 @@ def _run(options: argparse.Namespace) -> None:
     system = system_of(result)
     choice = SYSTEMS[result.system.lower()]
     output = options.output or (options.fit if options.fit.is_dir() else options.fit.parent)
-    steps = options.steps if options.steps is not None else result.settings["steps"]
+    steps = options.steps if options.steps is not None else result.settings["steps"] or choice.steps
     each = max(1, -(-options.runs // result.replicas))
     record = {
         "measure": getattr(system, choice.measure),
@@ -55,7 +55,7 @@ def _run(options: argparse.Namespace) -> None:
     with progress_bar("expert") as progress:
         expert = rollout(
             system,
-            system.expert,
+            choice.expert(system, result.settings["discount"]),
             runs=options.runs,
             seed=options.seed,
             progress=progress,
@@ -73,7 +73,10 @@ def _run(options: argparse.Namespace) -> None:
     mu = learned["mu"].reshape(each, result.replicas, -1).mean(axis=0)
     distance = np.linalg.norm(mu - expert["mu"].mean(axis=0), axis=1)
     figure = fits.comparison_figure(
-        expert["measure"].astype(float), learned["measure"].astype(float), choice.measure_title
+        expert["measure"].astype(float),
+        learned["measure"].astype(float),
+        choice.measure_title,
+        spread=system.n_agents > 1,
     )
     written = style.save(figure, output / "evaluation")
     rows = [

@@ -13,6 +13,8 @@ from swarmdp._version import __version__
 from swarmdp.cli.common import add_common_options, progress_bar
 from swarmdp.cli.systems import SYSTEMS, add_systems, system_of
 
+MOST_COLUMNS = 10  # of a grid that is shown on the terminal
+
 
 def add(commands: Any) -> None:
     """Add the command and its options."""
@@ -32,7 +34,9 @@ def add(commands: Any) -> None:
         parser.set_defaults(command=_run)
         choice.add_options(parser)
         parser.add_argument("--demo-steps", type=int, default=100, help="steps of the demo")
-        parser.add_argument("--demo-runs", type=int, default=1, help="runs of the demo")
+        parser.add_argument(
+            "--demo-runs", type=int, default=choice.demo_runs, help="runs of the demo"
+        )
         parser.add_argument("--demo-seed", type=int, default=1, help="seed of the demo")
         for option in _add_fit_options(parser):
             if option.default not in (None, False):
@@ -52,7 +56,12 @@ def _add_fit_options(parser: argparse.ArgumentParser) -> list[argparse.Action]:
             default="swarm",
             help="feature expectations from the whole swarm or from a single agent",
         ),
-        group.add_argument("--update", default="max_margin", help="reward update"),
+        group.add_argument(
+            "--update",
+            default="max_margin",
+            help="reward update: max_margin, projection, ng_russell, mwal, maxent, "
+            "policy_matching or bayesian",
+        ),
         group.add_argument("--preset", choices=["paper"], help="follow the paper to the letter"),
         group.add_argument(
             "--separate", action="store_true", help="each run of the demo is its own experiment"
@@ -68,8 +77,10 @@ def _run(options: argparse.Namespace) -> None:
     """Learn a reward and a policy, draw them, and write what came of it."""
     from swarmdp.errors import InvalidInput
     from swarmdp.fitting import FitInterrupted, fit
+    from swarmdp.irl.evidence import needs_of
     from swarmdp.irl.result import load
-    from swarmdp.simulation import rollout
+    from swarmdp.irl.updates import named
+    from swarmdp.simulation import check_discount, rollout
 
     if (options.demo is None) == (options.system is None):
         raise InvalidInput("fit needs a system (swarmdp fit vicsek) or --demo FILE, and not both")
@@ -77,13 +88,16 @@ def _run(options: argparse.Namespace) -> None:
         demo = load(options.demo)
         system = system_of(demo)
     else:
-        system = SYSTEMS[options.system].build(options)
+        choice = SYSTEMS[options.system]
+        system = choice.build(options)
+        check_discount(options.discount)
         demo = rollout(
             system,
-            system.expert,
+            choice.expert(system, options.discount),
             steps=options.demo_steps,
             runs=options.demo_runs,
             seed=options.demo_seed,
+            record=["states", "actions"] if needs_of(named(options.update)) else "states",
             threads=options.threads,
         )
     output = options.output or Path("runs") / f"fit-{type(system).__name__.lower()}"
@@ -118,7 +132,6 @@ def _run(options: argparse.Namespace) -> None:
 
 def _report_fit(result: Any, demo: Any, output: Path, seconds: float) -> None:
     from rich.console import Console
-    from rich.table import Table
 
     from swarmdp import files
     from swarmdp.report import fits, style
@@ -146,29 +159,61 @@ def _report_fit(result: Any, demo: Any, output: Path, seconds: float) -> None:
         "observation": result.observation.tolist(),
         "observation_units": result.observation_units,
         "reward_mean": weights.mean(axis=0).tolist(),
+        "reward_error": None if result.reward_error is None else result.reward_error.tolist(),
         "seconds": round(seconds, 3),
         "files": sorted(path.name for path in written),
     }
     files.write_text(output / "summary.json", json.dumps(summary, indent=2) + "\n")
-    table = Table(result.observation_name, "reward", "policy", title="learned reward and policy")
-    system = system_of(result)
-    mean = weights.mean(axis=0)
-    actions = system.actions[result.policy.table[0]]
+    Console().print(_grid_table(result) if result.system == "Gridworld" else _table(result))
+    print(result)
+    print(f"learned in {seconds:.1f} s")
+    for path in (*written, output / "summary.json"):
+        print(f"  {path}")
+
+
+def _table(result: Any) -> Any:
+    """The reward of each observation and what the policy does there."""
+    from rich.table import Table
+
+    mean, error = result.reward.weights.mean(axis=0), result.reward_error
+    actions = system_of(result).actions[result.policy.table[0]]
     shown = (
         [f"{v:+.0f}°" for v in _degrees(actions)]
         if result.system == "Vicsek"
         else ["flip" if a else "keep" for a in actions]
     )
+    rewards = [f"{weight:+.3f}" for weight in mean]
+    if error is not None and len(error) == 1:
+        rewards = [f"{r} ± {e:.3f}" for r, e in zip(rewards, error[0], strict=True)]
     unit = "°" if result.observation_units == "degrees" else ""
-    for value, weight, action in zip(result.observation, mean, shown, strict=True):
-        table.add_row(f"{value:+.0f}{unit}" if unit else f"{value:.0f}", f"{weight:+.3f}", action)
+    table = Table(result.observation_name, "reward", "policy", title="learned reward and policy")
+    for value, reward, action in zip(result.observation, rewards, shown, strict=True):
+        table.add_row(f"{value:+.0f}{unit}" if unit else f"{value:.0f}", reward, action)
     for column in table.columns:
         column.justify = "right"
-    Console().print(table)
-    print(result)
-    print(f"learned in {seconds:.1f} s")
-    for path in (*written, output / "summary.json"):
-        print(f"  {path}")
+    return table
+
+
+def _grid_table(result: Any) -> Any:
+    """The grid with the reward of each cell and the move that the policy makes there."""
+    from rich.table import Table
+
+    from swarmdp.systems.gridworld import MOVE_NAMES
+
+    grid = system_of(result)
+    if grid.columns > MOST_COLUMNS:
+        return f"learned reward and policy of {grid.rows} x {grid.columns} cells: see the figure"
+    rewards = result.reward.of_classes(grid).mean(axis=0).reshape(grid.shape)
+    moves = result.policy.table[0].reshape(grid.shape)
+    table = Table(
+        *(f"x = {x}" for x in range(grid.columns)),
+        title="learned reward and policy, y from top to bottom",
+    )
+    for y in reversed(range(grid.rows)):
+        table.add_row(
+            *(f"{r:+.2f} {MOVE_NAMES[a]}" for r, a in zip(rewards[y], moves[y], strict=True))
+        )
+    return table
 
 
 def _degrees(angles: Any) -> list[float]:

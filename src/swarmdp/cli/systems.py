@@ -57,6 +57,39 @@ def _ising(options: argparse.Namespace) -> Any:
     )
 
 
+def _add_gridworld_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("the grid (the defaults are Ng and Russell's)")
+    group.add_argument("--rows", type=int, default=5, help="rows of the grid")
+    group.add_argument("--columns", type=int, default=5, help="columns of the grid")
+    group.add_argument("--wind", type=float, default=0.3, help="chance of a random move")
+    group.add_argument(
+        "--macrocell",
+        type=int,
+        default=1,
+        help="side of blocks of cells with random rewards, as Abbeel and Ng's, instead of a goal",
+    )
+    group.add_argument("--reward-seed", type=int, default=1, help="seed of these rewards")
+
+
+def _gridworld(options: argparse.Namespace) -> Any:
+    from swarmdp.systems.gridworld import Gridworld
+
+    shape = options.rows, options.columns
+    if options.macrocell == 1:
+        return Gridworld(*shape, options.wind)
+    return Gridworld.macrocells(options.reward_seed, *shape, options.macrocell, options.wind)
+
+
+def _own_expert(system: Any, discount: float) -> Any:
+    return system.expert
+
+
+def _planned_expert(system: Any, discount: float) -> Any:
+    from swarmdp.learning.planning import plan
+
+    return plan(system, system.reward, discount=discount).policy
+
+
 @dataclass(frozen=True)
 class Choice:
     """A system as the command line knows it."""
@@ -67,6 +100,8 @@ class Choice:
     measure: str
     measure_title: str
     steps: int
+    demo_runs: int = 1  # of the expert, that a fit learns from
+    expert: Callable[[Any, float], Any] = _own_expert  # given the discount
 
 
 SYSTEMS = {
@@ -85,6 +120,16 @@ SYSTEMS = {
         "energy",
         "global energy",
         60,
+    ),
+    "gridworld": Choice(
+        "one agent on a grid with wind: the textbook case",
+        _add_gridworld_options,
+        _gridworld,
+        "collected",
+        "true reward of the agent's cell",
+        100,
+        demo_runs=1000,
+        expert=_planned_expert,
     ),
 }
 
@@ -112,10 +157,11 @@ def add_systems(
 def system_of(recorded: Any) -> Any:
     """The system that a trajectory or fit was made from, rebuilt from its settings."""
     from swarmdp.errors import InvalidInput
+    from swarmdp.systems.gridworld import Gridworld
     from swarmdp.systems.ising import Ising
     from swarmdp.systems.vicsek import Vicsek
 
-    kinds: dict[str, Any] = {"Vicsek": Vicsek, "Ising": Ising}
+    kinds: dict[str, Any] = {"Vicsek": Vicsek, "Ising": Ising, "Gridworld": Gridworld}
     settings = getattr(recorded, "system_settings", None) or recorded.settings
     if recorded.system not in kinds:
         raise InvalidInput(

@@ -36,6 +36,7 @@ class Evidence:
     seed: int  # of the fit
     matrix: NDArray[np.float64] | None = None  # (O, d): phi; None for indicators of the classes
     exact: bool = False  # mu and the policies are exact, not estimated
+    sampled: bool = True  # the expert's mu_E was estimated from trajectories, not given
     pairs: NDArray[np.float64] | None = None  # (R, O, A): the expert's actions, where asked for
     kernel: NDArray[np.float64] | None = None  # (R, O, A, O): P(o' | o, a) as the newest policy
     # update found it, where asked for

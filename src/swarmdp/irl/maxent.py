@@ -9,6 +9,10 @@ with the soft Bellman equation
 That reward minimises the convex dual V_w - w . mu_E, whose gradient is mu - mu_E: where the expert
 sees more of a feature than the policy does, its weight rises. The softness is 1: another one would
 only scale the reward.
+
+Feature expectations that were estimated from trajectories are in general those of no policy at all,
+and the weights that fit them best are infinite. A small penalty c |w|^2 / 2 ends that: at the
+optimum mu_E - mu = c w.
 """
 
 from dataclasses import dataclass
@@ -20,10 +24,11 @@ from numpy.typing import NDArray
 from swarmdp.errors import InvalidInput
 from swarmdp.irl.evidence import Evidence, Update
 
+SAMPLED_PENALTY = 1e-3  # c, where the expert is known from trajectories
 FIRST = 1.0  # length of the first step
 MEMORY = 20  # pairs of steps and changes of the gradient that are kept
 OVERSHOT = 0.25  # a slope this large behind the minimum, relative to the one before, is too large
-FARTHEST = 10.0  # a step may be so many times as long as the weights, and one more
+FARTHEST = 2.0  # a step may be so many times as long as the weights, and one more
 
 
 @dataclass(frozen=True)
@@ -32,28 +37,35 @@ class MaxEnt:
 
     Where policies and values are exact, the dual is minimised by a quasi-Newton method (L-BFGS)
     with a line search on the slope. Where they are estimated, by steps along the gradient that
-    become shorter: `step / sqrt(i)` in iteration i.
+    become shorter: `step / sqrt(i)` in iteration i. `penalty` is c; by default 0.001 for an expert
+    known from trajectories, and none for one whose feature expectations were given.
     """
 
     step: float = 2.0
+    penalty: float | None = None
 
     softness: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
         if not self.step > 0:
             raise InvalidInput(f"step must be positive, got {self.step}")
+        if self.penalty is not None and not self.penalty >= 0:
+            raise InvalidInput(f"penalty must not be negative, got {self.penalty}")
 
     def __call__(self, evidence: Evidence) -> Update:
         """The next weights; the margin is the length of the gradient."""
-        gradient = evidence.learned - evidence.expert
+        usual = SAMPLED_PENALTY if evidence.sampled else 0.0
+        penalty = usual if self.penalty is None else self.penalty
+        gradient = evidence.learned - evidence.expert + penalty * evidence.weights
+        left = np.linalg.norm(gradient[-1], axis=1)
         if evidence.exact:
             following = [
                 next_point(evidence.weights[:, r], gradient[:, r])
                 for r in range(len(evidence.expert))
             ]
-            return Update(np.stack(following))
+            return Update(np.stack(following), left)
         length = self.step / np.sqrt(evidence.policies)
-        return Update(evidence.weights[-1] - length * gradient[-1])
+        return Update(evidence.weights[-1] - length * gradient[-1], left)
 
 
 def next_point(points: NDArray[np.float64], gradients: NDArray[np.float64]) -> NDArray[np.float64]:

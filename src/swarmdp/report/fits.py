@@ -10,12 +10,30 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from swarmdp.irl.result import Result
-from swarmdp.report import style
-from swarmdp.report.swarms import draw_band
+from swarmdp.irl.updates import title
+from swarmdp.report import gridworlds, style
+from swarmdp.report.swarms import draw_band, draw_mean
+from swarmdp.systems.gridworld import Gridworld
+
+MARGIN = "what the update leaves to be done"
+MARGINS = {
+    "max_margin": "margin: distance to all mixtures",
+    "projection": "distance to the projected mixture",
+    "ng_russell": "mean gain over the policies",
+    "mwal": "gap to the value of the game",
+    "maxent": "length of the gradient",
+}
 
 
 def reward_figure(result: Result) -> Figure:
-    """The learned reward of each observation: around the circle for angles, as bars otherwise."""
+    """The learned reward of each observation.
+
+    As a map for gridworlds, around the circle for angles, as bars otherwise.
+    """
+    if result.system == "Gridworld":
+        mean = result.reward.weights.mean(axis=0)
+        grid = _gridworld(result)
+        return gridworlds.reward_figure(grid, mean, result.policy.table[0], _title(result, ""))
     with style.family():
         if result.observation_units == "degrees":
             figure, ax = plt.subplots(figsize=(4.2, 4.2), subplot_kw={"projection": "polar"})
@@ -26,10 +44,19 @@ def reward_figure(result: Result) -> Figure:
     return figure
 
 
+def _gridworld(result: Result) -> Gridworld:
+    settings = result.system_settings
+    plain: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
+    return Gridworld(**plain)
+
+
 def _mean_and_spread(result: Result) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    weights = result.reward.weights
-    spread = weights.std(axis=0, ddof=1) if len(weights) > 1 else np.zeros(weights.shape[1])
-    return weights.mean(axis=0), spread
+    """The mean over experiments; their spread, or the only one's error, or zero."""
+    weights, error = result.reward.weights, result.reward_error
+    if len(weights) > 1:
+        return weights.mean(axis=0), weights.std(axis=0, ddof=1)
+    known = np.zeros(weights.shape[1]) if error is None else np.nan_to_num(error[0])
+    return weights[0], known
 
 
 def _draw_polar(ax: Any, result: Result) -> None:
@@ -48,7 +75,7 @@ def _draw_polar(ax: Any, result: Result) -> None:
         edgecolor="white",
         linewidth=0.6,
     )
-    if len(result.reward.weights) > 1:
+    if spread.any():
         ax.errorbar(angle, mean, spread, fmt="none", ecolor=style.ORANGE, elinewidth=1)
     around = np.linspace(0, 2 * np.pi, 200)  # the circle of zero reward
     ax.plot(around, np.zeros_like(around), color=style.BLUE, linewidth=0.8, linestyle="--")
@@ -72,14 +99,18 @@ def _draw_bars(ax: Axes, result: Result) -> None:
     ax.bar(value, mean, 0.8 * step, color=style.GREY, **(bars if spread.any() else {}))
     ax.axhline(0, color="black", linewidth=0.8)
     units = "" if result.observation_units == "1" else f" / {result.observation_units}"
-    ax.set(xlabel=f"{result.observation_name}{units}", ylabel="reward (weights of length 1)")
+    ax.set(xlabel=f"{result.observation_name}{units}", ylabel="reward")
     ax.margins(x=0.01)
     ax.set_title(_title(result, ""))
 
 
 def _title(result: Result, legend: str) -> str:
     count = result.replicas
-    what = "learned reward" if count == 1 else f"learned reward, mean ± s.d. of {count} experiments"
+    what = "learned reward"
+    if count > 1:
+        what += f", mean ± s.d. of {count} experiments"
+    elif result.reward_error is not None:
+        what += " ± posterior s.d."
     return f"{what}\n{legend}" if legend else what
 
 
@@ -91,7 +122,7 @@ def convergence_figure(result: Result) -> Figure:
         figure, ax = plt.subplots(figsize=(5.2, 3.2))
         for values, label, colour, line in (
             (history.distance, "distance |µ_E - µ| of each policy", style.BLUE, "-"),
-            (history.margin, "margin: distance to all mixtures", style.ORANGE, "--"),
+            (history.margin, MARGINS.get(title(result.settings), MARGIN), style.ORANGE, "--"),
         ):
             low, high = np.quantile(values, [0.1, 0.9], axis=1)
             if result.replicas > 1:
@@ -116,15 +147,22 @@ def convergence_figure(result: Result) -> Figure:
 
 
 def comparison_figure(
-    expert: NDArray[np.float64], learned: NDArray[np.float64], measure: str
+    expert: NDArray[np.float64],
+    learned: NDArray[np.float64],
+    measure: str,
+    spread: bool = True,
 ) -> Figure:
-    """A measure over time, learned beside expert: means and bands of runs (runs, times)."""
+    """A measure over time, learned beside expert: means and bands of runs (runs, times).
+
+    The bands show the spread of runs; or, where runs are single agents, the error of the mean.
+    """
+    draw = draw_band if spread else draw_mean
     with style.family():
         figure, ax = plt.subplots(figsize=(5.2, 3.2))
-        draw_band(ax, expert, f"expert, {len(expert)} runs", style.EXPERT)
-        draw_band(ax, learned, f"learned, {len(learned)} runs", style.BLUE)
+        draw(ax, expert, f"expert, {len(expert)} runs", style.EXPERT)
+        draw(ax, learned, f"learned, {len(learned)} runs", style.BLUE)
         ax.lines[-1].set_linestyle("--")
         ax.set(xlabel="time step", ylabel=measure)
         ax.set_ylim(bottom=0)
-        ax.legend(title="mean and 10–90 %")
+        ax.legend(title="mean and 10–90 %" if spread else "mean and its 95 % confidence")
     return figure

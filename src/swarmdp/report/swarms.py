@@ -56,7 +56,7 @@ def ising_figure(system: Ising, trajectory: Trajectory, energy: NDArray[np.int64
         for ax, time in zip(axes[0], times, strict=False):
             ax.imshow(grids[time], cmap=style.SPINS, vmin=-1, vmax=1, interpolation="nearest")
             ax.set(xticks=[], yticks=[], title=f"t = {time}")
-            _frame(ax)
+            frame(ax)
         curve = axes[0, 3]
         draw_band(curve, energy / 1000, "expert", style.EXPERT)
         curve.set(xlabel="time step", ylabel="global energy E / 1000 unlike pairs")
@@ -71,6 +71,16 @@ def draw_band(ax: Axes, values: NDArray[Any], label: str, colour: str) -> None:
     low, high = np.quantile(values, [0.1, 0.9], axis=0)
     ax.fill_between(time, low, high, color=colour, alpha=0.18, linewidth=0)
     ax.plot(time, values.mean(axis=0), color=colour, label=label)
+    ax.margins(x=0)
+
+
+def draw_mean(ax: Axes, values: NDArray[Any], label: str, colour: str) -> None:
+    """The mean over runs of values (runs, times), with its 95 % confidence band."""
+    time, mean = np.arange(values.shape[1]), values.mean(axis=0)
+    if len(values) > 1:
+        error = 1.96 * values.std(axis=0, ddof=1) / math.sqrt(len(values))
+        ax.fill_between(time, mean - error, mean + error, color=colour, alpha=0.18, linewidth=0)
+    ax.plot(time, mean, color=colour, label=label)
     ax.margins(x=0)
 
 
@@ -109,10 +119,11 @@ def _draw_agents(ax: Axes, system: Vicsek, trajectory: Trajectory, time: int) ->
     ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xticks=[], yticks=[])
     ax.set_aspect("equal")
     ax.set_title(f"t = {time},  ω = {order:.2f}")
-    _frame(ax)
+    frame(ax)
 
 
-def _frame(ax: Axes) -> None:
+def frame(ax: Axes) -> None:
+    """A thin frame on all four sides."""
     for spine in ax.spines.values():
         spine.set_visible(True)
         spine.set_linewidth(0.6)

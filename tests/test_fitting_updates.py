@@ -1,0 +1,318 @@
+"""Every reward update behind `swarmdp.fit`, on swarms and on gridworlds."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import swarmdp
+from swarmdp import (
+    Evidence,
+    FiniteMDP,
+    Gridworld,
+    HeterogeneousLearning,
+    InvalidInput,
+    Result,
+    SoftPolicy,
+    SolverError,
+    Update,
+)
+from swarmdp.irl.expectations import exact_expectations
+from swarmdp.irl.updates import UPDATES
+from tests.systems.test_finite import random_mdp
+
+SYSTEMS: dict[str, Any] = {
+    "vicsek": swarmdp.Vicsek(n_agents=30),
+    "ising": swarmdp.Ising((8, 8)),
+    "gridworld": Gridworld(3, 3),
+    "macrocells": Gridworld.macrocells(seed=2, rows=4, columns=4, macrocell=2),
+}
+QUICK = HeterogeneousLearning(iterations=15, swarms=2)
+ONLY_MU = ["max_margin", "projection", "ng_russell", "mwal", "maxent"]
+
+
+def demo_of(name: str, runs: int = 2) -> swarmdp.Trajectory:
+    system = SYSTEMS[name]
+    expert = getattr(system, "expert", None) or swarmdp.plan(system, system.reward).policy
+    return swarmdp.rollout(
+        system, expert, steps=50, runs=runs, seed=1, record=["states", "actions"]
+    )
+
+
+def fitted(name: str, demo: Any, **change: Any) -> Result:
+    system = SYSTEMS[name]
+    learner = None if isinstance(system, Gridworld) else QUICK
+    options = {"seed": 2, "separate": True, "iterations": 3, "learner": learner, **change}
+    return swarmdp.fit(system, demo, **options)
+
+
+def assert_same(one: Result, other: Result, experiments: slice = slice(None)) -> None:
+    for name, array in vars(one.history).items():
+        np.testing.assert_array_equal(array[:, experiments], vars(other.history)[name], name)
+    for before, after in zip(one.iterations, other.iterations, strict=True):
+        if before.probabilities is not None:
+            assert after.probabilities is not None
+            np.testing.assert_array_equal(before.probabilities[experiments], after.probabilities)
+
+
+@pytest.mark.parametrize("update", ONLY_MU)
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_every_update_works_everywhere(name: str, update: str, tmp_path: Path) -> None:
+    """A fit, saved and loaded, gone on with, and its first experiment alone: the same bits."""
+    system, demo = SYSTEMS[name], demo_of(name)
+    result = fitted(name, demo, update=update)
+    assert result.settings["update"] == update
+    assert np.isfinite(result.history.weights).all()
+    assert isinstance(result.policy, SoftPolicy) == (update == "maxent")
+    np.testing.assert_allclose(result.mixture.weights.sum(axis=1), 1)
+    for policy in (result.policy, result.mixture):
+        swarmdp.rollout(system, policy, steps=3, runs=4, seed=3)
+
+    short = fitted(name, demo, update=update, iterations=1)
+    short.save(tmp_path)
+    again = swarmdp.load(tmp_path)
+    assert_same(again, short)
+    longer = fitted(name, demo, update=update, resume=again)
+    assert_same(longer, result)
+    assert repr(longer) == repr(result)
+    assert f"by {update}: 2 experiment(s)" in repr(result)
+    if update == "maxent":
+        assert type(again.policy) is SoftPolicy
+
+    alone = fitted(name, demo_of(name, runs=1), update=update)
+    count = len(alone.iterations)
+    first = Result(**{**vars(result), "iterations": result.iterations[:count]})
+    assert_same(first, alone, slice(0, 1))
+
+
+@pytest.mark.parametrize("update", ["policy_matching", "bayesian"])
+@pytest.mark.parametrize("name", ["gridworld", "macrocells"])
+def test_updates_by_actions_work_on_gridworlds(name: str, update: str) -> None:
+    with pytest.warns(swarmdp.SwarmdpWarning) if update == "bayesian" else _nothing():
+        result = fitted(name, demo_of(name, 20), update=update, separate=False, iterations=1)
+    assert result.settings["actions"] == "recorded"
+    assert np.isfinite(result.reward.weights).all()
+
+
+class _nothing:  # noqa: N801
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *error: object) -> None: ...
+
+
+def test_an_update_of_one_s_own() -> None:
+    """A function is enough: here the perceptron, which adds what the expert has more of."""
+
+    def perceptron(evidence: Evidence) -> Update:
+        return Update(evidence.weights[-1] + evidence.expert - evidence.learned[-1])
+
+    grid = Gridworld()
+    expert = swarmdp.plan(grid, grid.reward).policy
+    mu = exact_expectations(grid, expert, discount=0.9, steps=None)
+    result = swarmdp.fit(grid, mu, seed=1, update=perceptron, iterations=30)
+    assert result.settings["update"] == {"kind": "test_an_update_of_one_s_own.<locals>.perceptron"}
+    assert result.distance[0] < 0.5
+    np.testing.assert_array_equal(result.margin, result.history.distance[-1])
+    nearest = np.eye(len(result.iterations))[result.history.distance[:, 0].argmin()]
+    np.testing.assert_array_equal(result.mixture.weights[0], nearest)
+
+
+def test_an_update_is_told_what_it_asks_for() -> None:
+    seen: list[Evidence] = []
+
+    class Curious:
+        needs = ("pairs", "kernel")
+        softness = 0.5
+
+        def start(self, evidence: Evidence) -> NDArray[np.float64]:
+            return np.full(evidence.expert.shape, 0.25)
+
+        def __call__(self, evidence: Evidence) -> Update:
+            seen.append(evidence)
+            assert evidence.pairs is not None
+            noted = {"pairs": evidence.pairs.sum(axis=(1, 2)), "twice": 2 * evidence.expert}
+            return Update(
+                evidence.weights[-1] + 1, error=np.abs(evidence.expert), diagnostics=noted
+            )
+
+    for name in ("vicsek", "gridworld"):
+        seen.clear()
+        system, demo = SYSTEMS[name], demo_of(name)
+        result = fitted(name, demo, update=Curious(), iterations=2)
+        shape = (2, system.features.size, len(system.actions))
+        first, second = seen
+        assert first.pairs is not None
+        assert first.kernel is not None
+        assert (first.policies, second.policies) == (1, 2)
+        assert first.pairs.shape == shape
+        assert first.kernel.shape == (*shape, shape[1])
+        np.testing.assert_allclose(first.kernel.sum(axis=3), 1)
+        np.testing.assert_array_equal(first.weights, np.full_like(first.weights, 0.25))
+        assert first.seed_for(0) != second.seed_for(0)
+        assert first.seed_for(0) != first.seed_for(1)
+        assert isinstance(result.policy, SoftPolicy)
+        assert result.settings["start"] == "own"
+        np.testing.assert_array_equal(result.diagnostics["twice"][1], 2 * result.expert)
+        assert result.diagnostics["pairs"].shape == (2, 2)
+        error = result.reward_error
+        assert error is not None
+        for r, i in enumerate(result.chosen):
+            expected = result.expert[r] if i else np.full_like(result.expert[r], np.nan)
+            np.testing.assert_array_equal(error[r], expected)
+
+
+def test_errors_and_diagnostics_are_saved(tmp_path: Path) -> None:
+    def sure(evidence: Evidence) -> Update:
+        known = {"a": evidence.distance[-1], "b": evidence.expert}
+        return Update(evidence.expert, error=0.1 * evidence.expert, diagnostics=known)
+
+    result = fitted("gridworld", demo_of("gridworld"), update=sure)
+    result.save(tmp_path)
+    again = swarmdp.load(tmp_path)
+    np.testing.assert_array_equal(again.reward_error, result.reward_error)
+    assert set(again.diagnostics) == {"a", "b"}
+    for name, array in result.diagnostics.items():
+        np.testing.assert_array_equal(again.diagnostics[name], array)
+
+
+def test_results_of_the_first_format_can_still_be_read(tmp_path: Path) -> None:
+    result = fitted("vicsek", demo_of("vicsek"))
+    dataset = result.to_xarray()
+    dataset.attrs["format"] = 1
+    dataset.to_netcdf(tmp_path / "result.nc", engine="h5netcdf")
+    assert_same(swarmdp.load(tmp_path), result)
+
+
+def test_feature_expectations_in_place_of_a_demo() -> None:
+    """On a swarm as well: the same expert, from its demo and from its mu."""
+    demo = demo_of("vicsek")
+    from swarmdp.irl.expectations import feature_expectations
+
+    mu = feature_expectations(SYSTEMS["vicsek"], demo)
+    result = fitted("vicsek", mu)
+    np.testing.assert_array_equal(result.expert, fitted("vicsek", demo).expert)
+    assert result.settings["steps"] == 87  # 0.9^88 < 1e-4
+    one = fitted("vicsek", mu[0].tolist(), separate=False)
+    np.testing.assert_array_equal(one.expert, mu[:1])
+    pooled = fitted("vicsek", mu, separate=False)
+    np.testing.assert_allclose(pooled.expert[0], mu.mean(axis=0))
+    exact = fitted("gridworld", np.full(9, 10 / 9))
+    assert (exact.settings["steps"], exact.settings["evaluations"]) == (None, None)
+
+
+def test_values_are_exact_or_estimated_as_asked() -> None:
+    """A finite MDP's values, cut where the demo is cut; many roll-outs come to the same."""
+    demo = demo_of("gridworld")
+    exact = fitted("gridworld", demo, iterations=1)
+    expected = exact_expectations(
+        SYSTEMS["gridworld"], exact.iterations[0].policy, discount=0.9, steps=50
+    )
+    np.testing.assert_array_equal(exact.history.mu[0], expected)
+    runs = 3000
+    estimated = fitted("gridworld", demo, iterations=1, evaluations=runs)
+    # a visit counts at most 10, so no standard error is above 5 / sqrt(runs)
+    assert np.abs(estimated.history.mu[0] - expected).max() < 5 * 5 / np.sqrt(runs)
+
+
+def test_no_sampling_noise_means_no_dependence_on_the_seed() -> None:
+    demo = demo_of("macrocells")
+    assert_same(fitted("macrocells", demo, seed=2), fitted("macrocells", demo, seed=3))
+
+
+def test_ten_thousand_states() -> None:
+    grid = Gridworld.macrocells(seed=1, rows=100, columns=100, macrocell=20)
+    expert = swarmdp.plan(grid, grid.reward).policy
+    mu = exact_expectations(grid, expert, discount=0.9, steps=None)
+    for update in ("projection", "maxent"):
+        result = swarmdp.fit(grid, mu, seed=1, update=update, iterations=4)
+        assert result.history.distance[:, 0].min() < 0.5 * result.history.distance[0, 0]
+
+
+def of_shape(*shape: int) -> Any:
+    return lambda evidence: Update(np.zeros(shape))
+
+
+@pytest.mark.parametrize(
+    ("update", "message"),
+    [
+        ("max_margn", "one of max_margin, projection, ng_russell, mwal, maxent"),
+        (3, "or a function from swarmdp.Evidence to swarmdp.Update, got 3"),
+        (swarmdp.MaxEnt, "or a function from"),
+        (of_shape(3), r"weights must have the shape \(2, 9\), got \(3,\)"),
+        (lambda e: e.expert, "must return swarmdp.Update.weights., got ndarray"),
+        (lambda e: Update(e.expert, margin=np.zeros(3)), "margin must have the shape"),
+        (lambda e: Update(e.expert, mixture=np.zeros(3)), "mixture must have the shape"),
+        (lambda e: Update(e.expert, error=np.zeros(3)), "error must have the shape"),
+        (lambda e: Update(e.expert, diagnostics={"x": np.zeros(5)}), "diagnostic 'x' must have"),
+    ],
+)
+def test_wrong_updates_are_refused(update: Any, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        fitted("gridworld", demo_of("gridworld"), update=update)
+
+
+def test_wrong_wishes_are_refused() -> None:
+    class Odd:
+        def __init__(self, **wishes: Any) -> None:
+            vars(self).update(wishes)
+
+        def __call__(self, evidence: Evidence) -> Update:
+            raise AssertionError
+
+    demo = demo_of("vicsek")
+    with pytest.raises(InvalidInput, match="needs must be a tuple of pairs, kernel"):
+        fitted("vicsek", demo, update=Odd(needs=("actions",)))
+    with pytest.raises(InvalidInput, match="needs must be a tuple"):
+        fitted("vicsek", demo, update=Odd(needs="pairs"))
+    with pytest.raises(InvalidInput, match="softness must be a number from 0 up, got -1"):
+        fitted("vicsek", demo, update=Odd(softness=-1))
+    with pytest.raises(InvalidInput, match="estimated with q_update=LocalModel"):
+        learner = HeterogeneousLearning(swarmdp.BatchQ(), iterations=3)
+        fitted("vicsek", demo, update=Odd(needs=("kernel",)), learner=learner)
+    mu = np.full(36, 10 / 36)
+    with pytest.raises(InvalidInput, match="learns from the expert's actions, but feature expect"):
+        fitted("vicsek", mu, update=Odd(needs=("pairs",)))
+
+
+def test_weights_that_diverge_are_named() -> None:
+    def eager(evidence: Evidence) -> Update:
+        return Update(1e6 * (evidence.weights[-1] + evidence.expert - evidence.learned[-1]))
+
+    with pytest.raises(SolverError, match="the weights diverge: the largest is .* Take a smaller"):
+        fitted("gridworld", demo_of("gridworld"), update=eager)
+    with pytest.raises(SolverError, match="the weights diverge: the largest is nan"):
+        nan = lambda e: Update(np.full_like(e.expert, np.nan))  # noqa: E731
+        fitted("gridworld", demo_of("gridworld"), update=nan)
+
+
+@pytest.mark.parametrize(
+    ("given", "change", "message"),
+    [
+        (np.ones(8), {}, r"shape \(9,\) or \(experiments, 9\), got shape \(8,\)"),
+        (np.full(9, np.nan), {}, "finite numbers"),
+        (np.full(9, 1 / 9), {}, "sum to 1 / .1 - discount. = 10, got sums from 1 to 1"),
+        (np.full(9, 10 / 9) * np.array([-1, *[10 / 8] * 8]), {}, "must not be negative"),
+        ("demo", {}, "Trajectory, or an array of feature expectations, got str"),
+        (np.full(9, 10 / 9), {"discount": 1.0}, r"discount must be in \[0, 1\)"),
+        (np.full(9, 10 / 9), {"learner": 3}, "learner must be"),
+    ],
+)
+def test_bad_expectations_are_refused(given: Any, change: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        fitted("gridworld", given, **change)
+
+
+def test_a_demo_of_another_mdp_is_refused() -> None:
+    mdp, other = random_mdp(1), random_mdp(2)
+    uniform = SoftPolicy(np.full((6, 3), 1 / 3))
+    demo = swarmdp.rollout(mdp, uniform, steps=50, runs=5, seed=1)
+    swarmdp.fit(mdp, demo, seed=1, iterations=1)
+    with pytest.raises(InvalidInput, match="recorded with digest"):
+        swarmdp.fit(other, demo, seed=1, iterations=1)
+    assert isinstance(other, FiniteMDP)
+
+
+def test_all_names_are_listed() -> None:
+    assert list(UPDATES) == [*ONLY_MU, "policy_matching", "bayesian"]
