@@ -31,6 +31,7 @@ def fails(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         ("vicsek", ["--n-agents", "30", "--open"], "order"),
         ("vicsek", ["--n-agents", "30", "--nearest", "4", "--noise", "0"], "order"),
         ("ising", ["--rows", "12", "--columns", "9", "--periodic"], "energy"),
+        ("gridworld", ["--rows", "4", "--columns", "3", "--wind", "0.1"], "collected"),
     ],
 )
 def test_simulate(
@@ -271,6 +272,9 @@ def test_an_interrupted_fit_keeps_what_is_done(
         (["fit", "vicsek", "--discount", "1.5"], "discount must be in [0, 1)"),
         (["fit", "vicsek", "--demo-steps", "5"], "too short for a discount of 0.9"),
         (["fit", "vicsek", "--update", "magic"], "update must be one of"),
+        (["fit", "gridworld", "--wind", "2"], "wind must be a chance from 0 to 1"),
+        (["fit", "gridworld", "--discount", "1"], "discount must be in [0, 1)"),
+        (["fit", "gridworld", "--macrocell", "2"], "multiples of macrocell"),
         (["fit", "vicsek", "--estimator", "all"], "invalid choice: 'all'"),
         (["fit", "vicsek", "--resume", "-o", "nowhere"], "there is no such file"),
         (["evaluate", "nowhere"], "there is no such file"),
@@ -314,3 +318,48 @@ def test_a_demo_of_an_unknown_system_is_refused(
     file = str(foreign.save(tmp_path / "demo.nc"))
     assert "recorded from Starlings" in fails(["fit", "--demo", file], capsys)
     assert "is not a fit" in fails(["evaluate", file], capsys)
+
+
+@pytest.mark.parametrize(
+    ("update", "grid"),
+    [
+        ("projection", ["--rows", "12", "--columns", "12", "--macrocell", "3"]),
+        ("maxent", []),
+        ("policy_matching", ["--rows", "3", "--columns", "4"]),
+    ],
+)
+def test_fit_and_evaluate_gridworlds(
+    update: str, grid: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = str(tmp_path)
+    options = ["--update", update, "--iterations", "3", "-o", folder]
+    main(["fit", "gridworld", *grid, "--demo-runs", "50", *options])
+    shown = capsys.readouterr().out
+    assert f"Result of fitting Gridworld by {update}" in shown
+    wide = "12 x 12 cells: see the figure"
+    assert (wide in shown) == ("12" in grid)
+    assert ("x = 0" in shown) == ("12" not in grid)
+    result = swarmdp.load(tmp_path)
+    assert result.settings["update"] == update
+    assert ("actions" in swarmdp.load(tmp_path / "demo.nc")) == (update == "policy_matching")
+    assert (tmp_path / "reward.png").stat().st_size > 1000
+    main(["evaluate", folder, "--runs", "20"])
+    evaluation = json.loads((tmp_path / "evaluation.json").read_text())
+    assert evaluation["measure"] == "collected"
+    main(["fit", "--demo", str(tmp_path / "demo.nc"), *options[:-1], str(tmp_path / "again")])
+    again = swarmdp.load(tmp_path / "again")
+    np.testing.assert_array_equal(again.reward.weights, result.reward.weights)
+
+
+@pytest.mark.parametrize("update", ["ng_russell", "mwal", "maxent", "policy_matching"])
+@pytest.mark.parametrize("name", ["vicsek", "ising"])
+def test_fit_by_other_updates(
+    name: str, update: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    size = ["--n-agents", "20"] if name == "vicsek" else ["--rows", "9", "--columns", "9"]
+    main(["fit", name, *size, "--update", update, "--iterations", "2", "-o", str(tmp_path)])
+    result = swarmdp.load(tmp_path)
+    assert isinstance(result.policy, swarmdp.SoftPolicy) == (update == "maxent")
+    assert result.settings.get("actions") == ("recorded" if "matching" in update else None)
+    main(["evaluate", str(tmp_path), "--runs", "4", "--steps", "10"])
+    assert f"by {update}" in capsys.readouterr().out

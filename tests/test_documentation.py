@@ -10,7 +10,9 @@ import swarmdp
 from tests.examples import ROOT, snippets
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/learning.md", "docs/your-own-system.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/learning.md", "docs/updates.md", "docs/your-own-system.md"]
+)
 def test_snippets_run_as_written(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -25,6 +27,12 @@ def test_the_example_system_is_short() -> None:
     (source,) = [s for s in snippets("docs/your-own-system.md") if "class Rendezvous" in s]
     ast.parse(source)
     assert len(source.splitlines()) < 40
+
+
+def test_the_example_update_is_short() -> None:
+    (source,) = [s for s in snippets("docs/updates.md") if "def perceptron" in s]
+    ast.parse(source)
+    assert len(source.splitlines()) < 30
 
 
 def test_links_lead_somewhere() -> None:

@@ -90,16 +90,9 @@ def test_every_update_works_everywhere(name: str, update: str, tmp_path: Path) -
 @pytest.mark.parametrize("update", ["policy_matching", "bayesian"])
 @pytest.mark.parametrize("name", ["gridworld", "macrocells"])
 def test_updates_by_actions_work_on_gridworlds(name: str, update: str) -> None:
-    with pytest.warns(swarmdp.SwarmdpWarning) if update == "bayesian" else _nothing():
-        result = fitted(name, demo_of(name, 20), update=update, separate=False, iterations=1)
+    result = fitted(name, demo_of(name, 20), update=update, separate=False, iterations=1)
     assert result.settings["actions"] == "recorded"
     assert np.isfinite(result.reward.weights).all()
-
-
-class _nothing:  # noqa: N801
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, *error: object) -> None: ...
 
 
 def test_an_update_of_one_s_own() -> None:
@@ -133,9 +126,7 @@ def test_an_update_is_told_what_it_asks_for() -> None:
             seen.append(evidence)
             assert evidence.pairs is not None
             noted = {"pairs": evidence.pairs.sum(axis=(1, 2)), "twice": 2 * evidence.expert}
-            return Update(
-                evidence.weights[-1] + 1, error=np.abs(evidence.expert), diagnostics=noted
-            )
+            return Update(evidence.weights[-1] + 1, error=evidence.expert, diagnostics=noted)
 
     for name in ("vicsek", "gridworld"):
         seen.clear()
@@ -227,7 +218,7 @@ def test_ten_thousand_states() -> None:
     mu = exact_expectations(grid, expert, discount=0.9, steps=None)
     for update in ("projection", "maxent"):
         result = swarmdp.fit(grid, mu, seed=1, update=update, iterations=4)
-        assert result.history.distance[:, 0].min() < 0.5 * result.history.distance[0, 0]
+        assert result.margin[0] < 0.9 * result.history.margin[0, 0]
 
 
 def of_shape(*shape: int) -> Any:
@@ -268,8 +259,8 @@ def test_wrong_wishes_are_refused() -> None:
         fitted("vicsek", demo, update=Odd(needs="pairs"))
     with pytest.raises(InvalidInput, match="softness must be a number from 0 up, got -1"):
         fitted("vicsek", demo, update=Odd(softness=-1))
+    learner = HeterogeneousLearning(swarmdp.BatchQ(), iterations=3)
     with pytest.raises(InvalidInput, match="estimated with q_update=LocalModel"):
-        learner = HeterogeneousLearning(swarmdp.BatchQ(), iterations=3)
         fitted("vicsek", demo, update=Odd(needs=("kernel",)), learner=learner)
     mu = np.full(36, 10 / 36)
     with pytest.raises(InvalidInput, match="learns from the expert's actions, but feature expect"):
@@ -283,8 +274,7 @@ def test_weights_that_diverge_are_named() -> None:
     with pytest.raises(SolverError, match="the weights diverge: the largest is .* Take a smaller"):
         fitted("gridworld", demo_of("gridworld"), update=eager)
     with pytest.raises(SolverError, match="the weights diverge: the largest is nan"):
-        nan = lambda e: Update(np.full_like(e.expert, np.nan))  # noqa: E731
-        fitted("gridworld", demo_of("gridworld"), update=nan)
+        fitted("gridworld", demo_of("gridworld"), update=lambda e: Update(np.nan * e.expert))
 
 
 @pytest.mark.parametrize(

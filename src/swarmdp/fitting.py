@@ -193,6 +193,8 @@ def fit(
     if at_once:
         answer = completed(reward_update(evidence), evidence)
         reward_update = _always(answer)
+        # Every attempt at the policy would be the same.
+        iterations = 1 if evidence.exact else iterations
     if done:
         reward = Reward(done[-1].next_weights)
     elif at_once and start is None:

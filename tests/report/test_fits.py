@@ -40,3 +40,51 @@ def test_learned_beside_expert(tmp_path: Path) -> None:
     labels = [text.get_text() for text in legend.get_texts()]
     assert labels == ["expert, 20 runs", "learned, 30 runs"]
     style.save(figure, tmp_path / "comparison")
+
+
+@pytest.mark.parametrize("size", [5, 30])
+def test_maps_of_gridworlds(size: int, tmp_path: Path) -> None:
+    """The true reward and the learned one, as they are; arrows where there is room."""
+    from matplotlib.quiver import Quiver
+
+    from swarmdp.report import gridworlds
+
+    grid = swarmdp.Gridworld(size, size)
+    expert = swarmdp.plan(grid, grid.reward).policy
+    demo = swarmdp.rollout(grid, expert, steps=50, runs=6, seed=1)
+    result = swarmdp.fit(grid, demo, seed=2, iterations=2)
+    figure = fits.reward_figure(result)
+    true, learned = figure.axes[:2]
+    for ax, weights in ((true, grid.reward.weights), (learned, result.reward.weights)):
+        drawn = np.asarray(ax.images[0].get_array(), dtype=float)
+        np.testing.assert_array_equal(drawn, weights.reshape(size, size))
+    arrows = [part for part in learned.collections if isinstance(part, Quiver)]
+    assert len(arrows) == (size == 5)
+    assert all(part.N == 24 for part in arrows)
+    paths = gridworlds.paths_figure(grid, demo, grid.collected(demo))
+    for made, stem in ((figure, "reward"), (paths, "paths")):
+        assert all(path.stat().st_size > 1000 for path in style.save(made, tmp_path / stem))
+
+
+def test_an_error_of_the_only_experiment_is_drawn() -> None:
+    system = swarmdp.Ising((8, 8))
+    demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
+
+    def sure(evidence: swarmdp.Evidence) -> swarmdp.Update:
+        return swarmdp.Update(evidence.weights[-1], error=np.full_like(evidence.expert, 0.3))
+
+    learner = HeterogeneousLearning(iterations=10, swarms=1)
+    result = swarmdp.fit(system, demo, seed=2, iterations=2, learner=learner, update=sure)
+    figure = fits.reward_figure(result)
+    assert "± posterior s.d." in figure.axes[0].get_title()
+    plain = swarmdp.fit(system, demo, seed=2, iterations=2, learner=learner)
+    without = fits.reward_figure(plain)
+    assert "±" not in without.axes[0].get_title()
+    assert len(figure.axes[0].containers) == len(without.axes[0].containers) + 1
+
+
+def test_single_agents_are_compared_by_their_means() -> None:
+    figure = fits.comparison_figure(np.ones((5, 4)), np.ones((5, 4)), "reward", spread=False)
+    legend = figure.axes[0].get_legend()
+    assert legend is not None
+    assert legend.get_title().get_text() == "mean and its 95 % confidence"

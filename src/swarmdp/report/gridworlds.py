@@ -37,9 +37,8 @@ def paths_figure(grid: Gridworld, trajectory: Trajectory, collected: NDArray[Any
     with style.family():
         figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.1), width_ratios=[1, 1.3])
         shown = "path of a run" if runs == 1 else f"paths of {runs} runs"
-        draw_map(
-            axes[0], grid, grid.reward.of_classes(grid)[0], f"reward and {shown} (square: start)"
-        )
+        title = f"reward and {shown} (square: start)"
+        draw_map(axes[0], grid, grid.reward.of_classes(grid)[0], title)
         for run in range(runs):
             row, column = np.divmod(trajectory["state"][run, :, 0], grid.columns)
             # Runs side by side, so that they do not hide each other.
