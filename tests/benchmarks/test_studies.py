@@ -61,8 +61,8 @@ def test_the_study_of_updates_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert len(row["measure_mean"]) == 101
         assert ("agreement" in row) == (row["method"] in UPDATES)
     table = (tmp_path / "updates.md").read_text()
-    assert "| max margin, single agent |" in table
-    assert "| policy matching, recorded actions |" in table
+    assert "| max_margin, single agent |" in table
+    assert "| policy_matching, recorded actions |" in table
     assert "## Ising" in table
     for system in ("vicsek", "ising"):
         for figure in ("distances", "over-time", "rewards"):

@@ -237,10 +237,10 @@ def _rolled_out(system: swarmdp.Vicsek, controller: Any, runs: int, seed: int) -
 
 def title(row: Row) -> str:
     """What to call a row's controller."""
-    source = str(row["source"]).replace("_", " ")
-    if row["controller"] == CLONE:
+    controller, source = str(row["controller"]), str(row["source"])
+    if controller == CLONE:
         return f"clone, {source} actions"
-    return f"{row['controller']}, {source}" if source else str(row["controller"])
+    return f"{controller}, {source}" if source else controller
 
 
 def _line(row: Row) -> str:

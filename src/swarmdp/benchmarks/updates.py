@@ -176,10 +176,10 @@ def study(
 
 def title(row: Row) -> str:
     """What to call a row's method: with its estimator, or how its actions are known."""
-    plain = str(row["method"]).replace("_", " ")
+    method = str(row["method"])
     if row["actions"]:
-        return f"{plain}, {row['actions']} actions"
-    return f"{plain}, single agent" if row["estimator"] == "single" else plain
+        return f"{method}, {row['actions']} actions"
+    return f"{method}, single agent" if row["estimator"] == "single" else method
 
 
 def _line(row: Row) -> str:

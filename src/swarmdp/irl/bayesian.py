@@ -57,7 +57,7 @@ class Bayesian:
     scale: float = 1.0  # of the prior's weights
     inverse_temperature: float = 1.0  # alpha: how surely the expert takes the best action
     chains: int = 4
-    draws: int = 1000  # kept of each chain
+    draws: int = 2000  # kept of each chain
     warm_up: int = 500  # left out before them
 
     needs: ClassVar[tuple[str, ...]] = ("pairs", "expert_kernel")

@@ -84,10 +84,13 @@ def rewards_figure(rows: Sequence[Row]) -> Figure:
             )
             ax.plot(value, mean, color="black", linewidth=1.1)
             ax.axhline(0, color=style.GREY, linewidth=0.6, linestyle=":")
-            ax.set_title(f"{_method(row)}: {row['agreement']:.2f}")
+            ax.set_title(_method(row))
+            ax.annotate(
+                f"{row['agreement']:.2f}", (0.97, 0.86), xycoords="axes fraction", ha="right"
+            )
             ax.margins(x=0)
             if row["observation_units"] == "degrees":
-                ax.set_xticks([-180, -90, 0, 90])
+                ax.set_xticks([-90, 0, 90])
         first = shown[0]
         units = "" if first["observation_units"] == "1" else f" / {first['observation_units']}"
         _label_edges(axes, f"{first['observation_name']}{units}", "reward, mean 0, s.d. 1")
@@ -99,8 +102,8 @@ def rewards_figure(rows: Sequence[Row]) -> Figure:
 
 TRANSFERRED = (
     ("expert", "", "expert", style.EXPERT, "-"),
-    ("re-planned", "max_margin", "re-planned, max margin", style.BLUE, "--"),
-    ("policy re-used", "max_margin", "policy re-used, max margin", style.GREY, "-."),
+    ("re-planned", "max_margin", "re-planned, max_margin", style.BLUE, "--"),
+    ("policy re-used", "max_margin", "policy re-used, max_margin", style.GREY, "-."),
     ("clone", "recorded", "clone, recorded actions", style.ORANGE, ":"),
 )
 
@@ -149,7 +152,7 @@ def transfer_distances_figure(rows: Sequence[Row]) -> Figure:
             place = [i + 0.09 * (k - len(who) / 2) for i, row in enumerate(own) if row is not None]
             values = [np.array(row["true_distance"]) for row in own if row is not None]
             colour, marker = styles[k % len(styles)]
-            label = f"{controller}, {source.replace('_', ' ')}" if source else controller
+            label = f"{controller}, {source}" if source else controller
             ax.errorbar(
                 place,
                 [value.mean() for value in values],
@@ -171,10 +174,10 @@ def transfer_distances_figure(rows: Sequence[Row]) -> Figure:
 
 
 def _method(row: Row) -> str:
-    plain = str(row["method"]).replace("_", " ")
     if row["actions"]:
-        return f"{plain}, {row['actions']}"
-    return f"{plain}, single agent" if row["estimator"] == "single" else plain
+        return f"{row['method']}, {row['actions']}"
+    method = str(row["method"])
+    return f"{method}, single agent" if row["estimator"] == "single" else method
 
 
 def _grid(count: int, columns: int = COLUMNS) -> tuple[Figure, list[Axes]]:
