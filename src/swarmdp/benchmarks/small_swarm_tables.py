@@ -90,7 +90,7 @@ def _share_table(rows: Sequence[Row], varied: str) -> str:
             r = row["ratio"]
             exact = r["low"] == r["high"]
             ratio = f"{r['value']:.3g}"
-            ratio += "" if exact else f" ({r['low']:.2g} to {r['high']:.2g})"
+            ratio += "" if exact else f" ({r['low']:.3g} to {r['high']:.3g})"
         expected = [
             _number(row[n], row[f"{n}_error"] or None) if n in row else ""
             for n in ("local_equilibria", "global_equilibria")

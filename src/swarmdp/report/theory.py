@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from swarmdp.report import style
 
@@ -18,6 +19,7 @@ LABELS = {
     "noise": "noise / noise of pure chance",
     "discount": "discount γ",
 }
+HEIGHT = {"o": 1.0, "s": 3.0, "^": 3.0, "D": 9.0}  # so that markers of nothing do not overlap
 PURE_CHANCE = {"ising": 0.5, "vicsek": 1.0}
 SERIES = (  # kind, what is seen, radius (None: any), label, colour, marker
     ("ising", "energy", 1, "Ising ring, energy, radius 1", style.BLUE, "o"),
@@ -45,55 +47,79 @@ def study_figures(rows: Sequence[Row]) -> Iterator[tuple[str, Figure]]:
 def shares_figure(rows: Sequence[Row]) -> Figure:
     """Shares of rewards, their ratio, and agreement, by radius, agents, noise and discount."""
     with style.family():
-        figure, axes = plt.subplots(3, 4, figsize=(10.2, 7.6), sharex="col", sharey="row")
+        figure, axes = plt.subplots(3, 4, figsize=(10.2, 7.2), sharex="col", sharey="row")
         for column, varied in enumerate(LABELS):
             own = [row for row in rows if row["varied"] == varied]
             for series in BY_RADIUS if varied == "radius" else SERIES:
                 _draw_series(axes[:, column], own, varied, series)
             _finish_column(axes[:, column], varied)
-        axes[0, 0].set_ylabel("share of rewards\nfilled: R_L   open: R_G")
-        axes[0, 0].set(yscale="log", ylim=(FLOOR / 3, 3))
-        axes[0, 0].set_yticks([FLOOR, 1e-7, 1e-5, 1e-3, 1e-1])
+        axes[0, 0].set_ylabel("share of rewards")
+        axes[0, 0].set(yscale="log", ylim=(FLOOR / 3, 5))
+        axes[0, 0].set_yticks([3 * FLOOR, 1e-7, 1e-5, 1e-3, 1e-1])
         axes[0, 0].set_yticklabels(["none", "$10^{-7}$", "$10^{-5}$", "$10^{-3}$", "$10^{-1}$"])
         axes[0, 0].minorticks_off()
         axes[1, 0].set(ylabel="R_G / R_L", ylim=(-0.05, 1.05))
-        axes[2, 0].set(ylabel="states where the action\nis globally best", ylim=(0.2, 1.03))
-        for ax in (axes[1, 0], axes[1, 1]):
-            if ax.get_legend_handles_labels()[1]:
-                ax.legend(fontsize=7)
+        axes[2, 0].set(ylabel="states where the action\nis globally best", ylim=(0.48, 1.02))
+        figure.legend(
+            handles=_legend(), loc="outside upper center", ncols=3, fontsize=8, columnspacing=2
+        )
     return figure
 
 
+def _legend() -> list[Line2D]:
+    """What colours, markers and lines mean, for all panels."""
+    entries = [
+        (f"{label} (first column)" if radius is None else label, colour, marker)
+        for _, sees, radius, label, colour, marker in (*SERIES, *BY_RADIUS)
+        if radius is not None or sees == "spins"
+    ]
+    swarms = [
+        Line2D([], [], color=colour, marker=marker, markersize=4, linewidth=1.1, label=label)
+        for label, colour, marker in entries
+    ]
+    common: dict[str, Any] = {"color": "black", "marker": "o", "markersize": 4, "linewidth": 1.1}
+    local = Line2D([], [], label="filled: locally optimal, R_L", **common)
+    everywhere = Line2D(
+        [],
+        [],
+        label="open: globally optimal, R_G",
+        linestyle=":",
+        markerfacecolor="white",
+        **common,
+    )
+    return [*swarms, local, everywhere]
+
+
 def _draw_series(axes: Any, rows: Sequence[Row], varied: str, series: tuple[Any, ...]) -> None:
-    kind, sees, radius, label, colour, marker = series
+    kind, sees, radius, _, colour, marker = series
     own = [r for r in rows if r["kind"] == kind and (kind == "vicsek" or r["sees"] == sees)]
     if radius is not None:
         own = [row for row in own if row["radius"] == radius]
     if not own:
         return
     x = np.array([_place(row, varied) for row in own])
-    style_of = {"color": colour, "marker": marker, "markersize": 4, "linewidth": 1.1}
+    style_of: dict[str, Any] = {
+        "color": colour,
+        "marker": marker,
+        "markersize": 4,
+        "linewidth": 1.1,
+    }
     for name, line, face in (("local", "-", colour), ("global", ":", "white")):
         shares = [row[name] for row in own]
         value, low, high = (
-            np.array([max(math.exp(s[n]), FLOOR) for s in shares])
-            for n in ("log", "log_low", "log_high")
+            np.array([math.exp(s[n]) for s in shares]) for n in ("log", "log_low", "log_high")
         )
-        axes[0].errorbar(
-            x,
-            value,
-            [value - low, high - value],
-            linestyle=line,
-            markerfacecolor=face,
-            **style_of,
-        )
-    known = [row["ratio"] is not None for row in own]
+        none = value < FLOOR
+        shown = np.where(none, np.nan, value)  # no line leads to what is not there
+        spread = [np.where(none, 0.0, value - low), np.where(none, 0.0, high - value)]
+        axes[0].errorbar(x, shown, spread, linestyle=line, markerfacecolor=face, **style_of)
+        bottom = np.full(none.sum(), FLOOR * HEIGHT[marker])
+        axes[0].plot(x[none], bottom, linestyle="", markerfacecolor=face, **style_of)
     ratio = np.array([row["ratio"]["value"] if row["ratio"] else np.nan for row in own])
-    axes[1].plot(x[known], ratio[known], linestyle="-", label=label, **style_of)
+    axes[1].plot(x, ratio, linestyle="-", **style_of)
     agreement = np.array([row["agreement"] or np.nan for row in own], dtype=float)
     error = np.array([row["agreement_error"] or 0.0 for row in own], dtype=float)
-    kept = np.isfinite(agreement)
-    axes[2].errorbar(x[kept], agreement[kept], 2 * error[kept], linestyle="-", **style_of)
+    axes[2].errorbar(x, agreement, 2 * error, linestyle="-", **style_of)
 
 
 def _place(row: Row, varied: str) -> float:

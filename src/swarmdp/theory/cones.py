@@ -13,7 +13,7 @@ from swarmdp.model import Reward
 SAME_ROW = 1e-9  # rows of length one that are as near as this are the same
 INSIDE = 1e-9  # how far outside a reward of length one may be and still count as inside
 PROVED = 1e-9  # the largest error of a certificate of containment
-FLAT = 1e-9  # a cone whose largest margin is smaller has no interior
+FLAT = 1e-6  # a cone whose largest margin is smaller has no interior: rows may be as inexact
 
 Floats = NDArray[np.float64]
 

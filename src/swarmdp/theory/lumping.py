@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from scipy.sparse import csr_array, sparray
 
-SAME = 1e-11  # sums of probabilities as near as this count as equal
+SAME = 1e-13  # sums of probabilities as near as this count as equal
 
 Floats = NDArray[np.float64]
 
