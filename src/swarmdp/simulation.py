@@ -80,7 +80,7 @@ def check_discount(discount: float) -> None:
     """Refuse a discount factor outside [0, 1)."""
     if not 0 <= discount < 1:
         raise InvalidInput(
-            f"the discount must be in [0, 1), got {discount}: an endless sum has a value only below 1"
+            f"the discount must be in [0, 1), got {discount}: only then an endless sum is finite"
         )
 
 
