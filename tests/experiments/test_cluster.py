@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import swarmdp
@@ -129,10 +128,7 @@ def test_a_task_that_raises_is_named_and_the_rest_is_kept(processes: Processes) 
         with pytest.raises(ClusterError, match="unit no-such-task 0 failed on the cluster"):
             list(executor(PLAN, [bad]))
         done = list(executor(PLAN, [good]))  # the cluster is still of use
-    unit, arrays, _ = done[0]
-    assert unit == good
-    expected = engine.timed(PLAN, good)[1]
-    np.testing.assert_array_equal(arrays["heading"], expected["heading"])
+    assert done[0][:2] == engine.timed(PLAN, good)[:2]
 
 
 def test_a_worker_of_another_version_is_refused(processes: Processes, other_version: Path) -> None:

@@ -18,10 +18,11 @@ import xarray
 from swarmdp.errors import FileError, InvalidInput
 from swarmdp.experiments import engine
 from swarmdp.experiments.plan import Plan, blocks, make_plan
-from swarmdp.experiments.store import Store
+from swarmdp.experiments.store import Store, image_of
 from swarmdp.experiments.tasks import FIGURES, Unit, compute, tasks_of, units_of
 
 PLAN = make_plan("smoke", seed=3)
+X = Unit("x", 0)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -85,7 +86,7 @@ def test_a_store_gives_back_what_was_written(tmp_path: Path) -> None:
     store, unit = Store(tmp_path, PLAN), Unit("ising-expert", 2)
     arrays = {"a": np.arange(6.0).reshape(2, 3), "b": np.array([True, False])}
     assert unit not in store
-    store.write(unit, arrays, 1.5)
+    store.write(unit, image_of(unit, arrays), 1.5)
     assert unit in store
     for name, array in store.read(unit).items():
         np.testing.assert_array_equal(array, arrays[name])
@@ -99,8 +100,8 @@ def test_unit_files_are_the_same_bytes_for_the_same_arrays(tmp_path: Path) -> No
     images = []
     for folder in ("a", "b"):
         store = Store(tmp_path / folder, PLAN)
-        store.write(Unit("x", 0), {"a": np.arange(5)}, 0.1)
-        images.append(store.path(Unit("x", 0)).read_bytes())
+        store.write(X, image_of(X, {"a": np.arange(5)}), 0.1)
+        images.append(store.path(X).read_bytes())
         time.sleep(1.1)  # a time stamp would differ
     assert images[0] == images[1]
 
@@ -123,10 +124,10 @@ def test_results_of_another_version_are_refused(tmp_path: Path) -> None:
 
 def test_a_damaged_plan_or_unit_is_named(tmp_path: Path) -> None:
     store = Store(tmp_path, PLAN)
-    store.write(Unit("x", 0), {"a": np.arange(5)}, 0.1)
-    store.path(Unit("x", 0)).write_bytes(b"half a file")
+    store.write(X, image_of(X, {"a": np.arange(5)}), 0.1)
+    store.path(X).write_bytes(b"half a file")
     with pytest.raises(FileError, match="remove it and start again"):
-        store.read(Unit("x", 0))
+        store.read(X)
     (tmp_path / "plan.json").write_text("{")
     with pytest.raises(FileError, match="plan.json"):
         Store(tmp_path, PLAN)
@@ -134,7 +135,7 @@ def test_a_damaged_plan_or_unit_is_named(tmp_path: Path) -> None:
 
 def test_timing_survives_a_line_that_was_cut_off(tmp_path: Path) -> None:
     store = Store(tmp_path, PLAN)
-    store.write(Unit("x", 0), {"a": np.arange(5)}, 2.0)
+    store.write(X, image_of(X, {"a": np.arange(5)}), 2.0)
     with open(tmp_path / "timing.jsonl", "a") as timing:
         timing.write('{"task": "x", "ind')
     assert store.seconds() == {"x": 2.0}

@@ -11,17 +11,17 @@ from pathlib import Path
 
 from swarmdp.errors import InvalidInput
 from swarmdp.experiments.plan import Plan
-from swarmdp.experiments.store import Store
-from swarmdp.experiments.tasks import FIGURES, Arrays, Unit, compute, tasks_of, units_of
+from swarmdp.experiments.store import Store, image_of
+from swarmdp.experiments.tasks import FIGURES, Unit, compute, tasks_of, units_of
 from swarmdp.threads import thread_count
 
 log = logging.getLogger("swarmdp.experiments")
 
 SWITCH_SECONDS = 2e-4  # kernels release the interpreter within less; others wait 5 ms by default
 
-Done = tuple[Unit, Arrays, float]
+Done = tuple[Unit, bytes, float]  # a unit, its file, the core seconds that it took
 Executor = Callable[[Plan, Sequence[Unit]], Iterator[Done]]
-"""Computes units in any order; gives each with the core seconds that it took."""
+"""Computes units in any order."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ def reproduce(
         began, spent = time.monotonic(), 0.0
         finished = {unit for unit in units if unit in store}
         execute = executor or in_threads()
-        for unit, arrays, seconds in execute(plan, missing):
-            store.write(unit, arrays, seconds)
+        for unit, image, seconds in execute(plan, missing):
+            store.write(unit, image, seconds)
             finished.add(unit)
             spent += cost[unit.task]
             rest = (time.monotonic() - began) * (left - spent) / spent
@@ -116,7 +116,7 @@ def _quick_turns() -> Iterator[None]:
 
 
 def timed(plan: Plan, unit: Unit) -> Done:
-    """A unit with the seconds of one core that it took."""
+    """A unit's file, with the seconds of one core that it took."""
     began = time.thread_time()  # on a busy machine a clock would count what others do
-    arrays = compute(plan, unit, threads=1)
-    return unit, arrays, time.thread_time() - began
+    image = image_of(unit, compute(plan, unit, threads=1))
+    return unit, image, time.thread_time() - began

@@ -34,12 +34,17 @@ class Store:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep a second start out of this folder while the first is at work."""
+        """Keep a second start out of this folder while the first is at work.
+
+        What a killed start had half written is removed.
+        """
         with open(self.folder / LOCK, "w") as lock:
             if not _try_lock(lock):
                 raise InvalidInput(
                     f"another run is at work in {self.folder}: wait for it or choose another folder"
                 )
+            for leftover in self.folder.glob("units/*/.*"):
+                leftover.unlink(missing_ok=True)
             yield
 
     def path(self, unit: Unit) -> Path:
@@ -49,10 +54,10 @@ class Store:
     def __contains__(self, unit: Unit) -> bool:
         return self.path(unit).exists()
 
-    def write(self, unit: Unit, arrays: Mapping[str, NDArray[Any]], seconds: float) -> None:
+    def write(self, unit: Unit, image: bytes, seconds: float) -> None:
         """Keep a finished unit, and what it took."""
         with files.replacing(self.path(unit)) as temporary:
-            temporary.write_bytes(_image(unit, arrays))
+            temporary.write_bytes(image)
         with open(self.folder / TIMING, "a", encoding="utf-8") as timing:
             line = {"task": unit.task, "index": unit.index, "seconds": round(seconds, 3)}
             timing.write(json.dumps(line) + "\n")
@@ -80,8 +85,12 @@ class Store:
         return total
 
 
-def _image(unit: Unit, arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """A NetCDF file in memory: many small files, so straight to the library, not by xarray."""
+def image_of(unit: Unit, arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """A finished unit as a NetCDF file in memory, without a time stamp.
+
+    Many small files, so straight to the library, not by xarray. It is to be called where the unit
+    was computed, not in the main thread: HDF5 would swallow the user's interrupt.
+    """
     import h5netcdf
 
     buffer = io.BytesIO()
