@@ -1,6 +1,4 @@
-import contextlib
 import json
-import os
 import re
 import subprocess
 import sys
@@ -11,6 +9,7 @@ import pytest
 
 import swarmdp
 from swarmdp.cli import main
+from tests.terminal import shown_on_terminal
 
 SMALL = ["--steps", "12", "--runs", "3"]
 
@@ -165,23 +164,10 @@ def test_starting_imports_nothing_heavy(program: str, heavy: str) -> None:
 
 
 def test_progress_is_shown_on_a_terminal_only(tmp_path: Path) -> None:
-    """A real pseudo-terminal for standard error."""
-    import pty
-
     program = "import sys; from swarmdp.cli import main; main(sys.argv[1:])"
     command = ["simulate", "vicsek", "--n-agents", "9", *SMALL, "-o", str(tmp_path)]
     arguments = [sys.executable, "-c", program, *command]
-    leader, follower = pty.openpty()
-    with subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=follower) as process:
-        os.close(follower)
-        shown = b""
-        # Read while it runs: a terminal that nobody reads from blocks its writer.
-        with contextlib.suppress(OSError):  # what reading gives once the other end is closed
-            while part := os.read(leader, 10_000):
-                shown += part
-    os.close(leader)
-    assert process.returncode == 0
-    assert b"simulating 3 runs of vicsek" in shown
+    assert b"simulating 3 runs of vicsek" in shown_on_terminal(arguments)
     silent = subprocess.run(arguments, capture_output=True, check=True)
     assert silent.stderr == b""
 

@@ -13,6 +13,7 @@ from swarmdp import HeterogeneousLearning
 from swarmdp.cli import main
 from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene
+from tests.terminal import shown_on_terminal
 from tests.test_cli import fails
 
 SMALL = ["--n-agents", "12", "--steps", "4"]
@@ -129,15 +130,8 @@ def test_without_ffmpeg_nothing_is_begun(
 
 
 def test_progress_is_shown_on_a_terminal_only(tmp_path: Path) -> None:
-    import os
-    import pty
-
     program = "import sys; from swarmdp.cli import main; main(sys.argv[1:])"
     file = str(tmp_path / "a.gif")
     command = [sys.executable, "-c", program, "animate", "vicsek", *SMALL, "-o", file]
-    leader, follower = pty.openpty()
-    subprocess.run(command, stdout=subprocess.PIPE, stderr=follower, check=True)
-    os.close(follower)
-    assert b"drawing 5 frames" in os.read(leader, 10_000)
-    os.close(leader)
+    assert b"drawing 5 frames" in shown_on_terminal(command)
     assert subprocess.run(command, capture_output=True, check=True).stderr == b""

@@ -1,0 +1,24 @@
+"""What a program shows on a terminal."""
+
+import contextlib
+import os
+import pty
+import subprocess
+from collections.abc import Sequence
+
+
+def shown_on_terminal(arguments: Sequence[str]) -> bytes:
+    """What a program writes to standard error when that is a real pseudo-terminal.
+
+    It is read while the program runs: a terminal that nobody reads from blocks its writer.
+    """
+    leader, follower = pty.openpty()
+    shown = b""
+    with subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=follower) as process:
+        os.close(follower)
+        with contextlib.suppress(OSError):  # what reading gives once the other end is closed
+            while part := os.read(leader, 10_000):
+                shown += part
+    os.close(leader)
+    assert process.returncode == 0, shown
+    return shown
