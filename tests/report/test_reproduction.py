@@ -88,7 +88,10 @@ def test_only_the_wanted_figures_are_made(tmp_path: Path) -> None:
     assert computed == ["snapshots-default", "snapshots-paper"]
 
 
-def test_wrong_arguments_are_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_wrong_arguments_are_refused(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("swarmdp.experiments.cluster.CONNECT_SECONDS", 1)
     for arguments, message in (
         (["--only", "entropy"], "there is no 'entropy'"),
         (["--scale", "huge"], "invalid choice"),
