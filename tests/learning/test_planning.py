@@ -1,4 +1,5 @@
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -76,7 +77,7 @@ def test_a_finite_horizon_by_hand() -> None:
     transitions = np.array([[[1, 0], [0, 1]], [[0, 1], [1, 0]]], float)
     mdp = FiniteMDP(transitions, [0.5, 0.5])
     soft = plan_to_horizon(mdp, Reward([0.0, 1.0]), steps=2, softness=1.0)
-    e = np.e
+    e = math.e
     # one step to go: Q(s, a) = R(s) + V(s'), with V = R at the end
     np.testing.assert_allclose(soft.q[1], [[0, 1], [2, 1]])
     last = np.array([np.log(1 + e), np.log(e**2 + e)])
