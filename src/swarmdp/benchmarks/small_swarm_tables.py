@@ -41,7 +41,8 @@ def line(row: Row) -> str:
 
 def _share(share: Row) -> str:
     """A share with its interval, or exact."""
-    value, low, high = (math.exp(share[name]) for name in ("log", "log_low", "log_high"))
+    logs = (share[name] for name in ("log", "log_low", "log_high"))
+    value, low, high = (0.0 if log is None else math.exp(log) for log in logs)
     if share["method"] == "exact":
         return f"{value:.4g}"
     return f"{value:.3g} ({low:.3g} to {high:.3g})"

@@ -119,8 +119,8 @@ def measure_shares(question: Question, quick: bool = False) -> Row:
         "contained": found.containment.holds,
         "proof_error": found.containment.error,
         "equal": found.equal,
-        "local": dataclasses.asdict(local),
-        "global": dataclasses.asdict(everywhere),
+        "local": _stored(local),
+        "global": _stored(everywhere),
         "ratio": _ratio(local, everywhere, found.equal),
         "agreement": agreement,
         "agreement_error": spread,
@@ -148,6 +148,12 @@ def _shares(
     if found.equal:
         return local, local
     return local, theory.share(found.global_cone, seed=derived_seed(seed, 1), **sizes)
+
+
+def _stored(share: theory.Share) -> Row:
+    """A share for a file: JSON has no infinity, so the logarithm of nothing is null."""
+    fields = dataclasses.asdict(share)
+    return {name: None if value == -math.inf else value for name, value in fields.items()}
 
 
 def _ratio(local: theory.Share, everywhere: theory.Share, equal: bool) -> dict[str, float] | None:
@@ -202,7 +208,13 @@ def measure_learners(swarm: Swarm, count: int) -> Row:
     few = count if game.swarm.n_states <= 256 else min(count, 50)  # central control is expensive
     prices = [game.prices(reward) for reward in rewards[:few]]
     row["prices_of"] = few
-    row["with_equilibrium"] = sum(len(game.equilibria(r)) > 0 for r in rewards)
+    equilibria = [game.equilibria(reward) for reward in rewards]
+    row["with_equilibrium"] = sum(len(found) > 0 for found in equilibria)
+    # For how many rewards what Q-learning on observations can settle in are the equilibria.
+    row["fixed_points_are_equilibria"] = sum(
+        np.array_equal(game.fixed_points(reward), found)
+        for reward, found in zip(rewards, equilibria, strict=True)
+    )
     for name in ("anarchy", "stability", "locality"):
         values = np.array([getattr(price, name) for price in prices])
         values = values[np.isfinite(values)]
@@ -308,7 +320,7 @@ def study(output: Path, quick: bool = False) -> list[Row]:
         row = measure()
         row["seconds"] = round(time.perf_counter() - began, 1)
         rows.append(row)
-        files.write_text(path, json.dumps(rows, indent=1) + "\n")
+        files.write_text(path, json.dumps(rows, indent=1, allow_nan=False) + "\n")
         print(f"{number}/{len(jobs)}  {line(row)}", flush=True)
     files.write_text(output / "theory.md", tables(rows))
     for name, figure in figures.study_figures(rows):

@@ -107,14 +107,16 @@ def _draw_series(axes: Any, rows: Sequence[Row], varied: str, series: tuple[Any,
     for name, line, face in (("local", "-", colour), ("global", ":", "white")):
         shares = [row[name] for row in own]
         value, low, high = (
-            np.array([math.exp(s[n]) for s in shares]) for n in ("log", "log_low", "log_high")
+            np.array([0.0 if s[n] is None else math.exp(s[n]) for s in shares])
+            for n in ("log", "log_low", "log_high")
         )
         none = value < FLOOR
         shown = np.where(none, np.nan, value)  # no line leads to what is not there
         spread = [np.where(none, 0.0, value - low), np.where(none, 0.0, high - value)]
         axes[0].errorbar(x, shown, spread, linestyle=line, markerfacecolor=face, **style_of)
         bottom = np.full(none.sum(), FLOOR * HEIGHT[marker])
-        axes[0].plot(x[none], bottom, linestyle="", markerfacecolor=face, **style_of)
+        top = 4 if name == "local" else 3  # filled markers show where R_L is nothing, too
+        axes[0].plot(x[none], bottom, linestyle="", markerfacecolor=face, zorder=top, **style_of)
     ratio = np.array([row["ratio"]["value"] if row["ratio"] else np.nan for row in own])
     axes[1].plot(x, ratio, linestyle="-", **style_of)
     agreement = np.array([row["agreement"] or np.nan for row in own], dtype=float)
@@ -180,16 +182,16 @@ def _draw_found(ax: Axes, rows: Sequence[Row], place: Any) -> None:
         ax.errorbar(middle, place + shift, xerr=reach, linestyle="", color=colour, elinewidth=0.8)
         ax.plot(share, place + shift, marker, color=colour, markersize=5, label=label)
     ax.set(xlabel="share of random rewards for which an equilibrium is found", xlim=(0, 1.02))
-    ax.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, 1.18), ncols=4, columnspacing=1)
+    ax.legend(fontsize=7, loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=4, columnspacing=1)
 
 
 def _draw_prices(ax: Axes, rows: Sequence[Row], place: Any) -> None:
     prices = (
-        ("stability", "stability: best policy / best equilibrium", style.GREY, 0.25),
-        ("anarchy", "anarchy: best policy / worst equilibrium", style.ORANGE, 0.0),
-        ("locality", "locality: central control / best policy", style.BLUE, -0.25),
+        ("stability", "stability: best policy / best equilibrium", style.GREY, "^", 0.25),
+        ("anarchy", "anarchy: best policy / worst equilibrium", style.ORANGE, "D", 0.0),
+        ("locality", "locality: central control / best policy", style.BLUE, "o", -0.25),
     )
-    for name, label, colour, shift in prices:
+    for name, label, colour, marker, shift in prices:
         quantiles = np.array([row[name] for row in rows])
         low, middle, high = quantiles[:, 1], quantiles[:, 2], quantiles[:, 3]
         ax.errorbar(
@@ -197,7 +199,7 @@ def _draw_prices(ax: Axes, rows: Sequence[Row], place: Any) -> None:
             place + shift,
             xerr=[middle - low, high - middle],
             linestyle="",
-            marker="o",
+            marker=marker,
             markersize=4,
             color=colour,
             label=label,
@@ -205,4 +207,4 @@ def _draw_prices(ax: Axes, rows: Sequence[Row], place: Any) -> None:
         ax.plot(quantiles[:, 4], place + shift, "x", color=colour, markersize=4)
     ax.axvline(1, color="black", linewidth=0.8)
     ax.set_xlabel("price: median, 10–90 % of rewards, × largest")
-    ax.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, 1.28), ncols=1)
+    ax.legend(fontsize=7, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=1)
