@@ -17,7 +17,8 @@ from swarmdp.streams import Stream
 
 SUM_TOLERANCE = 1e-9  # how far from one the sum of a distribution may be
 DENSE = 500  # states up to which a linear system is solved as a full matrix
-KRYLOV = 60  # iterations after which a sparse factorisation is tried
+LARGEST_FACTOR = 2e7  # numbers in a factorisation, at most
+KRYLOV = 60  # vectors that a Krylov method keeps, and times that it starts anew
 RESIDUAL = 1e-12  # of a linear system, relative to its right-hand side
 
 
@@ -278,9 +279,10 @@ def _solve(
 ) -> NDArray[np.float64]:
     """The solution x of x = right + discount * matrix @ x.
 
-    A few states as a full matrix. For many, some iterations of a Krylov method are enough where
-    everything is near everything (random graphs, whose factors would fill memory); a sparse
-    factorisation is quick where it is not (grids).
+    A few states as a full matrix. Many by a sparse factorisation, which is quick where states can
+    be put in an order in which each leads to near ones (grids). Where not (random graphs), factors
+    would fill memory, but everything is a few steps from everything, so that a Krylov method needs
+    few iterations.
     """
     from scipy import sparse
     from scipy.sparse import linalg
@@ -292,13 +294,28 @@ def _solve(
             np.eye(size) - discount * matrix.toarray(), right
         )
         return full
-    system = (sparse.identity(size, format="csr") - discount * matrix).tocsr()
-    found, failed = linalg.gmres(system, right, x0=guess, rtol=RESIDUAL, restart=KRYLOV, maxiter=1)
-    gap = float(np.linalg.norm(system @ found - right))
-    if failed or gap > 10 * RESIDUAL * float(np.linalg.norm(right)):
-        found = linalg.splu(system.tocsc()).solve(right)
-    solution: NDArray[np.float64] = np.asarray(found)
-    return solution
+    system = (sparse.identity(size, format="csc") - discount * matrix).tocsc()
+    if size * _bandwidth(matrix) > LARGEST_FACTOR:
+        found, failed = linalg.gmres(
+            system, right, x0=guess, rtol=RESIDUAL, restart=KRYLOV, maxiter=KRYLOV
+        )
+        gap = float(np.linalg.norm(system @ found - right))
+        if not failed and gap <= 10 * RESIDUAL * float(np.linalg.norm(right)):
+            return np.asarray(found, np.float64)
+    factors = linalg.splu(system, permc_spec="MMD_AT_PLUS_A")
+    return np.asarray(factors.solve(right), np.float64)
+
+
+def _bandwidth(matrix: Any) -> int:
+    """How far states lead, counted in a good order of the states."""
+    from scipy.sparse import csgraph
+
+    both_ways = (matrix + matrix.T).tocsr()
+    order = csgraph.reverse_cuthill_mckee(both_ways, symmetric_mode=True)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    pairs = both_ways.tocoo()
+    return int(np.abs(place[pairs.row] - place[pairs.col]).max(initial=0))
 
 
 def check_end(discount: float) -> None:
