@@ -1,8 +1,10 @@
+import contextlib
 import json
 import os
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -180,11 +182,22 @@ def test_progress_is_shown_on_a_terminal_only(tmp_path: Path) -> None:
     program = "import sys; from swarmdp.cli import main; main(sys.argv[1:])"
     arguments = [sys.executable, "-c", program, *arguments[3:], "-o", str(tmp_path)]
     leader, follower = pty.openpty()
+    shown: list[bytes] = []
+
+    def read() -> None:
+        # A terminal holds little: a slow program would wait for ever for somebody to read.
+        with contextlib.suppress(OSError):
+            while part := os.read(leader, 10_000):
+                shown.append(part)
+
+    reader = threading.Thread(target=read)
+    reader.start()
     done = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=follower, check=True)
     os.close(follower)
-    assert b"simulating 3 runs of vicsek" in os.read(leader, 10_000)
-    assert done.stdout
+    reader.join()
     os.close(leader)
+    assert b"simulating 3 runs of vicsek" in b"".join(shown)
+    assert done.stdout
     silent = subprocess.run(arguments, capture_output=True, check=True)
     assert silent.stderr == b""
 

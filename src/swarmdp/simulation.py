@@ -80,7 +80,7 @@ def check_discount(discount: float) -> None:
     """Refuse a discount factor outside [0, 1)."""
     if not 0 <= discount < 1:
         raise InvalidInput(
-            f"the discount must be in [0, 1), got {discount}: only below 1 has an endless sum a value"
+            f"the discount must be in [0, 1), got {discount}: an endless sum needs one below 1"
         )
 
 
