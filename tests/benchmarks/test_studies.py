@@ -24,10 +24,11 @@ def test_rows_are_measured_once(tmp_path: Path) -> None:
         measured.append(setting)
         return {"value": len(measured)}
 
-    first = collect(tmp_path / "rows.json", settings[:2], measure, str)
+    first = collect(tmp_path / "rows.json", settings[1:], measure, str)
     assert [row["value"] for row in first] == [1, 2]
     both = collect(tmp_path / "rows.json", settings, measure, str)
-    assert measured == settings
+    assert measured == [*settings[1:], settings[0]]
+    assert [row["value"] for row in both] == [3, 1, 2]  # in the order of the settings
     assert both == json.loads((tmp_path / "rows.json").read_text())
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 import swarmdp
 from swarmdp import files
 from swarmdp.benchmarks.learners import DISCOUNT, STEPS
-from swarmdp.benchmarks.rows import Row, collect, markdown
+from swarmdp.benchmarks.rows import Row, collect, markdown, rounded
 from swarmdp.errors import InvalidInput
 from swarmdp.irl.expectations import simulated_expectations
 from swarmdp.irl.pairs import nearest_actions
@@ -193,10 +193,10 @@ def study(
         distance = np.linalg.norm(mu - experts[setting.circumstance], axis=1)
         return {
             "experiments": experiments,
-            "true_distance": np.round(distance, 5).tolist(),
-            "order_mean": order.mean(axis=0).tolist(),
-            "order_low": np.quantile(order, 0.1, axis=0).tolist(),
-            "order_high": np.quantile(order, 0.9, axis=0).tolist(),
+            "true_distance": rounded(distance),
+            "order_mean": rounded(order.mean(axis=0)),
+            "order_low": rounded(np.quantile(order, 0.1, axis=0)),
+            "order_high": rounded(np.quantile(order, 0.9, axis=0)),
         }
 
     rows = collect(output / ROWS, wanted, measure, _line)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import swarmdp
 from swarmdp import files
 from swarmdp.benchmarks.learners import DISCOUNT, STEPS, Case, case_of
-from swarmdp.benchmarks.rows import Row, collect, markdown
+from swarmdp.benchmarks.rows import Row, collect, markdown, rounded
 from swarmdp.errors import InvalidInput, SwarmdpWarning
 from swarmdp.irl.evidence import needs_of
 from swarmdp.irl.updates import UPDATES
@@ -89,11 +89,11 @@ def measure_update(setting: Setting, case: Case, experiments: int, quick: bool =
     return {
         "experiments": experiments,
         "failures": int(case.fails(own, case.expert).sum()),
-        "true_distance": np.round(distance, 5).tolist(),
-        "measure_mean": own.mean(axis=0).tolist(),
-        "measure_low": np.quantile(own, 0.1, axis=0).tolist(),
-        "measure_high": np.quantile(own, 0.9, axis=0).tolist(),
-        "expert_measure": case.expert.tolist(),
+        "true_distance": rounded(distance),
+        "measure_mean": rounded(own.mean(axis=0)),
+        "measure_low": rounded(np.quantile(own, 0.1, axis=0)),
+        "measure_high": rounded(np.quantile(own, 0.9, axis=0)),
+        "expert_measure": rounded(case.expert),
         "times": list(case.times),
         **found,
         "cpu_seconds": round(seconds, 1),
@@ -117,12 +117,12 @@ def _fitted(
         )
     weights = standardised(result.reward.weights)
     row: Row = {
-        "distance": np.round(result.distance, 5).tolist(),
+        "distance": rounded(result.distance),
         "first_chosen": int((result.chosen == 0).sum()),
         "agreement": agreement(weights),
-        "reward_mean": weights.mean(axis=0).tolist(),
-        "reward_deviation": weights.std(axis=0, ddof=1).tolist(),
-        "observation": result.observation.tolist(),
+        "reward_mean": rounded(weights.mean(axis=0)),
+        "reward_deviation": rounded(weights.std(axis=0, ddof=1)),
+        "observation": rounded(result.observation),
         "observation_name": result.observation_name,
         "observation_units": result.observation_units,
         "warnings": [str(warning.message) for warning in told],
