@@ -38,7 +38,7 @@ def add(commands: Any) -> None:
         "--scale",
         choices=["smoke", "quick", "paper"],
         default="quick",
-        help="smoke: seconds, to try it out; quick: a few minutes, tens of experiments; paper: the "
+        help="smoke: seconds, to try it out; quick: a few minutes, ten experiments; paper: the "
         "paper's numbers, 10000 runs and 100 experiments of 100 runs",
     )
     reproduce.add_argument(

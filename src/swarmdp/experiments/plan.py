@@ -63,7 +63,7 @@ def make_plan(scale: str = "quick", seed: int = 1) -> Plan:
             scale,
             seed,
             expert_runs=1000,
-            experiments=20,
+            experiments=10,
             runs_each=50,
             uncertainty_runs=2000,
             runs_block=250,
