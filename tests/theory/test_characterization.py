@@ -124,6 +124,21 @@ def test_the_ring_in_full_sight() -> None:
     assert len(np.unique(theory.enumerate_swarm(sighted).observations[:, 0])) == 32
 
 
+def test_where_something_is_hidden_only_indifferent_rewards_are_globally_optimal() -> None:
+    """R_G has nothing in any direction that matters, in the cases that the documentation names."""
+    systems: list[Any] = [
+        theory.FiniteIsing((6,), 1, noise=0.1),
+        theory.FiniteIsing((7,), 2, noise=0.1),
+        theory.FiniteIsing((6,), 1, "spins", noise=0.1),
+        theory.VicsekRing(3, 5, noise=0.2),
+    ]
+    for system in systems:
+        cone = theory.characterize(system, system.expert).global_cone
+        assert cone.central.margin == 0
+        for direction in (*cone.basis, *-cone.basis):
+            assert direction @ cone.extreme(direction) <= 1e-9
+
+
 def test_the_formula_of_the_remark_as_printed_is_another_one() -> None:
     """Without the inverse it is not the set of rewards with Q(s, a1) >= Q(s, a)."""
     system = theory.RandomSwarm(2, 2, None, 2, seed=3)
