@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import os
 import random
 import signal
 import subprocess
@@ -185,33 +184,49 @@ def test_a_failing_unit_loses_nothing(tmp_path: Path) -> None:
     assert len(contents(tmp_path)) == 1
 
 
-def command(folder: Path, *more: str) -> list[str]:
-    program = "import sys; from swarmdp.cli import main; main(sys.argv[1:])"
+PROGRAM = "import sys; from swarmdp.cli import main; main(sys.argv[1:])"
+# Kills itself at the given call on a file of its folder.
+KILLED = """
+import os, signal, sys
+folder, left = sys.argv[-1], {moment}
+
+def count(event, arguments):
+    global left
+    if event in ("open", "os.rename", "os.remove", "os.mkdir") and folder in str(arguments[0]):
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+sys.addaudithook(count)
+"""
+
+
+def command(folder: Path, *more: str, program: str = PROGRAM) -> list[str]:
     arguments = ["reproduce", "--scale", "smoke", "--only", "energy", "ising-reward", *more]
     return [sys.executable, "-c", program, *arguments, "-o", str(folder)]
 
 
 def test_killed_at_any_moment_it_goes_on_to_the_same_bits(tmp_path: Path) -> None:
+    # The moments are counted in calls on files, six or seven to a unit, so that they fall between
+    # any two of them and mean the same on every machine: 12 of the 16 units at most.
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     subprocess.run(command(whole), check=True, capture_output=True)
     moments, finished = random.Random(5), dict[Path, int]()
     for _ in range(3):
-        process = subprocess.Popen(
-            command(killed, "--threads", "1"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        program = KILLED.format(moment=moments.randint(16, 32)) + PROGRAM
+        process = subprocess.run(
+            command(killed, "--threads", "1", program=program), capture_output=True
         )
-        before = len(list(killed.glob("units/*/*.nc")))
-        while process.poll() is None and len(list(killed.glob("units/*/*.nc"))) <= before:
-            time.sleep(0.002)
-        time.sleep(moments.uniform(0, 0.3))
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        for path, moment in finished.items():
-            assert path.stat().st_mtime_ns == moment, f"{path} was computed again"
+        assert process.returncode == -signal.SIGKILL
+        for path, written in finished.items():
+            assert path.stat().st_mtime_ns == written, f"{path} was computed again"
+        before = len(finished)
         finished = {p: p.stat().st_mtime_ns for p in killed.glob("units/*/*.nc")}
-    assert 0 < len(finished) < len(contents(whole))
+        assert len(finished) > before
+    assert len(finished) < len(contents(whole))
     subprocess.run(command(killed), check=True, capture_output=True)
-    for path, moment in finished.items():
-        assert path.stat().st_mtime_ns == moment, f"{path} was computed again"
+    for path, written in finished.items():
+        assert path.stat().st_mtime_ns == written, f"{path} was computed again"
     assert contents(killed) == contents(whole)
     assert (killed / "summary.json").read_bytes() == (whole / "summary.json").read_bytes()
     assert not list(killed.rglob("*.nc.*"))
