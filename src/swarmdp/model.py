@@ -110,7 +110,7 @@ def classes(system: System, observations: NDArray[Any]) -> NDArray[np.integer]:
     """The class of each observation, checked: kernels use it to address memory."""
     index = system.features.index(observations)
     size = system.features.size
-    if not np.issubdtype(index.dtype, np.integer) or index.shape != observations.shape:
+    if index.dtype.kind not in "iu" or index.shape != observations.shape:
         raise InvalidInput(
             f"features.index must return integers of shape {observations.shape}, "
             f"got {index.dtype} of shape {index.shape}"

@@ -6,6 +6,7 @@ for each run and agent. Behind it, each number is computed from its own coordina
 before.
 """
 
+import math
 import operator
 from dataclasses import dataclass
 from enum import IntEnum
@@ -81,7 +82,7 @@ class Stream:
         """Uniform numbers in [low, high), of shape (runs, agents, *size)."""
         draws = [
             kernels.streams.uniform(self._next(), self._agents, low, high)
-            for _ in range(int(np.prod(size)))
+            for _ in range(math.prod(size))
         ]
         return self._stack(draws, size)
 
@@ -91,7 +92,7 @@ class Stream:
         """Normal numbers with mean loc and standard deviation scale."""
         draws = [
             kernels.streams.normal(self._next(), self._agents, loc, scale)
-            for _ in range(int(np.prod(size)))
+            for _ in range(math.prod(size))
         ]
         return self._stack(draws, size)
 

@@ -34,7 +34,7 @@ class Plan:
     uncertainty_runs: int = 10_000
     uncertainty_times: tuple[int, ...] = (*range(0, 20, 2), *range(20, 51, 5))
     runs_block: int = 500  # runs in a unit of work
-    experiments_block: int = 5  # experiments in a unit of work
+    experiments_block: int = 10  # experiments in a unit of work
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
@@ -67,7 +67,7 @@ def make_plan(scale: str = "quick", seed: int = 1) -> Plan:
             runs_each=50,
             uncertainty_runs=2000,
             runs_block=250,
-            experiments_block=1,
+            experiments_block=5,
         )
     if scale == "smoke":
         return Plan(

@@ -64,12 +64,16 @@ class Store:
 
     def read(self, unit: Unit) -> Arrays:
         """The arrays of a finished unit."""
-        import h5netcdf
+        import h5py  # reads hundreds of small files several times faster than h5netcdf
 
         path = self.path(unit)
         try:
-            with h5netcdf.File(path, "r") as file:
-                return {name: np.asarray(variable[...]) for name, variable in file.items()}
+            with h5py.File(path, "r") as file:
+                return {
+                    name: np.asarray(variable[...])
+                    for name, variable in file.items()
+                    if not h5py.h5ds.is_scale(variable.id)  # a mere dimension
+                }
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             raise FileError(
                 5, f"cannot read {path}: it is damaged ({error}); remove it and start again"

@@ -38,6 +38,9 @@ def shares(elements: int) -> int:
 
 def divide(size: int, parts: int, work: Callable[[int, int, int], None]) -> None:
     """Call work(part, begin, end) for so many ranges that cover range(size), side by side."""
+    if parts == 1:
+        work(0, 0, size)
+        return
     bounds = [size * part // parts for part in range(parts + 1)]
     others = [
         _shared_pool().submit(work, part, bounds[part], bounds[part + 1])
