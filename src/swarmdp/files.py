@@ -34,6 +34,15 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def make_folder(path: str | os.PathLike[str]) -> None:
+    """Make a folder and those above it, unless they are there."""
+    target = Path(path)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _explained(target, error) from error
+
+
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a text file atomically."""
     with replacing(path) as temporary:

@@ -1,14 +1,18 @@
 """The engine: units that depend on nothing else, a store that loses nothing, resuming."""
 
+import concurrent.futures
 import dataclasses
 import json
+import os
 import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -185,9 +189,9 @@ def test_a_failing_unit_loses_nothing(tmp_path: Path) -> None:
 
 
 PROGRAM = "import sys; from swarmdp.cli import main; main(sys.argv[1:])"
-# Kills itself at the given call on a file of its folder.
-KILLED = """
-import os, signal, sys
+# Sends itself a signal at the given call on a file of its folder.
+STOPPED = """
+import os, sys
 folder, left = sys.argv[-1], {moment}
 
 def count(event, arguments):
@@ -195,7 +199,7 @@ def count(event, arguments):
     if event in ("open", "os.rename", "os.remove", "os.mkdir") and folder in str(arguments[0]):
         left -= 1
         if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), {signal:d})
 
 sys.addaudithook(count)
 """
@@ -213,9 +217,9 @@ def test_killed_at_any_moment_it_goes_on_to_the_same_bits(tmp_path: Path) -> Non
     subprocess.run(command(whole), check=True, capture_output=True)
     moments, finished = random.Random(5), dict[Path, int]()
     for _ in range(3):
-        program = KILLED.format(moment=moments.randint(16, 32)) + PROGRAM
+        program = STOPPED.format(moment=moments.randint(16, 32), signal=signal.SIGKILL)
         process = subprocess.run(
-            command(killed, "--threads", "1", program=program), capture_output=True
+            command(killed, "--threads", "1", program=program + PROGRAM), capture_output=True
         )
         assert process.returncode == -signal.SIGKILL
         for path, written in finished.items():
@@ -233,14 +237,54 @@ def test_killed_at_any_moment_it_goes_on_to_the_same_bits(tmp_path: Path) -> Non
 
 
 def test_an_interrupt_keeps_what_is_done(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        command(tmp_path, "--threads", "1"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    program = STOPPED.format(moment=25, signal=signal.SIGINT)
+    process = subprocess.run(
+        command(tmp_path, "--threads", "1", program=program + PROGRAM), capture_output=True
     )
-    while process.poll() is None and not list(tmp_path.glob("units/*/*.nc")):
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate()
     assert process.returncode == 130
-    assert b"interrupted" in errors
-    assert contents(tmp_path)
+    assert b"interrupted" in process.stderr
+    assert 0 < len(contents(tmp_path)) < 16
     assert "stopped" in (tmp_path / "log.txt").read_text()
+
+
+def test_units_under_way_are_finished_when_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, began = threading.Event(), threading.Event(), list[Unit]()
+
+    def wait(*arguments: Any, **options: Any) -> Any:
+        (second if first.is_set() else first).set()
+        return concurrent.futures.wait(*arguments, **options)
+
+    def timed(plan: Plan, unit: Unit) -> engine.Done:
+        began.append(unit)
+        first.wait()
+        os.kill(os.getpid(), signal.SIGINT)  # wakes the main thread from its wait
+        second.wait()
+        return unit, image_of(unit, {"a": np.arange(3)}), 0.1
+
+    monkeypatch.setattr(engine, "wait", wait)
+    monkeypatch.setattr(engine, "timed", timed)
+    with pytest.raises(KeyboardInterrupt):
+        engine.reproduce(PLAN, tmp_path, figures=["order"], executor=engine.in_threads(1))
+    assert len(began) == 1
+    assert len(contents(tmp_path)) == 1
+
+
+def test_what_is_finished_beside_a_failing_unit_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    together = threading.Barrier(2)
+
+    def timed(plan: Plan, unit: Unit) -> engine.Done:
+        together.wait()
+        if unit.index == 0:
+            raise RuntimeError("the first unit fails")
+        return unit, image_of(unit, {"a": np.arange(3)}), 0.1
+
+    monkeypatch.setattr(engine, "timed", timed)
+    units = [Unit("vicsek-expert", index) for index in range(2)]
+    done = engine.in_threads(2)(PLAN, units)
+    assert next(done)[0] == units[1]
+    with pytest.raises(RuntimeError, match="first unit"):
+        next(done)

@@ -8,6 +8,7 @@ from swarmdp.cli.common import progress_bar
 from swarmdp.cli.systems import SYSTEMS, add_systems, system_of
 
 SUFFIXES = (".gif", ".mp4", ".html")
+SWARMS = ("vicsek", "ising")  # that can be drawn; a gridworld has one agent
 
 
 def add(commands: Any) -> None:
@@ -24,7 +25,7 @@ def add(commands: Any) -> None:
     )
     animate.set_defaults(command=_run)
     _add_options(animate)
-    for _, choice, parser in add_systems(animate, required=False):
+    for _, choice, parser in add_systems(animate, required=False, names=SWARMS):
         parser.set_defaults(command=_run)
         choice.add_options(parser)
         for option in _add_options(parser):
@@ -110,7 +111,7 @@ def _swarms(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     """The system, and the policies to be shown beside each other."""
     from swarmdp.errors import InvalidInput
     from swarmdp.irl.result import Result, load
-    from swarmdp.model import Policy
+    from swarmdp.model import Policy, SoftPolicy
 
     given = SYSTEMS[options.system].build(options) if options.system else None
     if options.fit is None:
@@ -121,6 +122,11 @@ def _swarms(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     if not isinstance(result, Result):
         raise InvalidInput(f"{options.fit} is not a fit: give the folder that swarmdp fit wrote")
     system = system_of(result)
+    if result.system.lower() not in SWARMS:
+        raise InvalidInput(
+            f"{options.fit} is a fit of {result.system}, which is no swarm to be watched: "
+            "swarmdp evaluate shows what was learned"
+        )
     if given is not None and type(given) is not type(system):
         raise InvalidInput(f"{options.fit} is a fit of {result.system}, not of {options.system}")
     if given is not None and given not in (system, type(system)()):
@@ -131,5 +137,10 @@ def _swarms(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
         raise InvalidInput(
             f"--experiment must be from 0 to {result.replicas - 1}, got {options.experiment}"
         )
-    learned = Policy(result.policy.table[options.experiment])
+    policy = result.policy
+    learned = (
+        SoftPolicy(policy.probabilities[options.experiment])
+        if isinstance(policy, SoftPolicy)
+        else Policy(policy.table[options.experiment])
+    )
     return system, {"expert": system.expert, "learned": learned}

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from swarmdp import files
 from swarmdp.cli.common import show_columns
 
 FIGURES = (
@@ -71,7 +72,7 @@ def _run(options: argparse.Namespace) -> None:
     output = options.output or Path("runs") / f"reproduction-{options.scale}"
     began = time.perf_counter()
     with _executor(options) as executor, _shown(wanted) as progress:
-        output.mkdir(parents=True, exist_ok=True)
+        files.make_folder(output)
         with _log(output / "log.txt"):
             store = engine.reproduce(
                 plan, output, figures=wanted, executor=executor, progress=progress
@@ -79,9 +80,11 @@ def _run(options: argparse.Namespace) -> None:
 
     from swarmdp.report import reproduction
 
-    page = reproduction.write_report(store, wanted, time.perf_counter() - began)
+    page = reproduction.write_report(store)
+    seconds = round(time.perf_counter() - began, 1)
+    reproduction.write_timing(store, seconds)
     _show_claims(output)
-    print(f"reproduced in {time.perf_counter() - began:.0f} s; look at {page}")
+    print(f"reproduced in {seconds:.0f} s; look at {page}")
     for name in ("summary.json", "timing.json", "log.txt"):
         print(f"  {output / name}")
 
@@ -106,12 +109,16 @@ def _executor(options: argparse.Namespace) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def _log(path: Path) -> Iterator[None]:
-    """Keep a log file of what was done and when."""
+    """Keep a log file of what was done and when; show what the user has to know."""
     logger = logging.getLogger("swarmdp.experiments")
     handler = logging.FileHandler(path, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    shown = logging.StreamHandler()
+    shown.setLevel(logging.WARNING)
+    shown.setFormatter(logging.Formatter("swarmdp: %(message)s"))
     level = logger.level
     logger.addHandler(handler)
+    logger.addHandler(shown)
     logger.setLevel(logging.INFO)
     try:
         yield
@@ -121,6 +128,7 @@ def _log(path: Path) -> Iterator[None]:
     finally:
         logger.setLevel(level)
         logger.removeHandler(handler)
+        logger.removeHandler(shown)
         handler.close()
 
 
@@ -178,9 +186,15 @@ def _show_claims(output: Path) -> None:
     rows = [
         (
             claim["statement"],
-            f"{claim['value']:.3g}" + (f" ± {claim['error']:.1g}" if claim["error"] else ""),
-            "holds" if claim["holds"] else "does NOT hold",
+            _measured(claim["value"], claim["error"]),
+            {True: "holds", False: "does NOT hold", None: "not measured"}[claim["holds"]],
         )
         for claim in claims
     ]
     show_columns("the paper's claims", ("claim", "measured", "verdict"), rows, texts=1)
+
+
+def _measured(value: float | None, error: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:.3g}" + (f" ± {error:.1g}" if error else "")

@@ -2,7 +2,7 @@
 
 import argparse
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -135,13 +135,14 @@ SYSTEMS = {
 
 
 def add_systems(
-    parser: argparse.ArgumentParser, required: bool
+    parser: argparse.ArgumentParser, required: bool, names: Iterable[str] = SYSTEMS
 ) -> Iterator[tuple[str, Choice, argparse.ArgumentParser]]:
-    """A sub-command for each system."""
+    """A sub-command for each of these systems."""
     systems = parser.add_subparsers(
         title="systems", required=required, metavar="SYSTEM", dest="system"
     )
-    for name, choice in SYSTEMS.items():
+    for name in names:
+        choice = SYSTEMS[name]
         yield (
             name,
             choice,

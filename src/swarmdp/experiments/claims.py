@@ -24,22 +24,16 @@ class Claim:
 
     name: str
     statement: str
-    holds: bool
-    value: float
-    error: float  # standard error of the value
+    holds: bool | None  # None: there were too few data to say
+    value: float  # NaN then
+    error: float  # standard error of the value; NaN if there is none
     criterion: str  # when it holds
 
     def __post_init__(self) -> None:
         # Plain numbers, not NumPy's, so that a claim can be written as JSON.
         for name, kind in (("holds", bool), ("value", float), ("error", float)):
-            object.__setattr__(self, name, kind(getattr(self, name)))
-
-    @property
-    def measured(self) -> str:
-        """The value with its uncertainty."""
-        if math.isnan(self.error):
-            return f"{self.value:.3g}"
-        return f"{self.value:.3g} ± {self.error:.1g}"
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, kind(getattr(self, name)))
 
 
 def swarm_claims(system: str, which: str, bands: Mapping[str, Band]) -> Iterator[Claim]:
@@ -169,15 +163,15 @@ def uncertainty_claims(found: Mapping[float, Uncertainty]) -> Iterator[Claim]:
     for radius in sorted(found, reverse=True):
         one = found[radius]
         falls = [_over_time(one, one, k, k + 1) for k in range(len(one.hops) - 2)]
-        known = [fall for fall in falls if not math.isnan(fall[0])]
-        if not known:
-            continue
-        value, error = min(known, key=lambda fall: fall[0] / fall[1])
+        known = _known(falls)
+        value, error = _least(known)
+        together = sum(fall for fall, _ in known)
+        holds = value > -SIGMAS * error and together > SIGMAS * _length(known)
         yield Claim(
             f"uncertainty-falls-{radius:g}",
             f"Vicsek expert, radius {radius:g}: the uncertainty coefficient falls with the "
-            f"topological distance, hop by hop up to {len(known) + 1}",
-            value > -SIGMAS * error and sum(v for v, _ in known) > SIGMAS * _length(known),
+            "topological distance, hop by hop" + (f" up to {len(known) + 1}" if known else ""),
+            holds if known else None,
             value,
             error,
             "the smallest fall from one hop to the next, mean over times, is not below zero by "
@@ -190,19 +184,26 @@ def uncertainty_claims(found: Mapping[float, Uncertainty]) -> Iterator[Claim]:
         ("far", f"at every larger distance, up to {len(all_rises) - 1} hops", all_rises[NEAR:-1]),
         ("unconnected", "for agents that are not connected", all_rises[-1:]),
     ):
-        known = [rise for rise in rises if not math.isnan(rise[0])]
-        if not known:
-            continue
-        value, error = min(known, key=lambda rise: rise[0] / rise[1])
+        known = _known(rises)
+        value, error = _least(known)
         yield Claim(
             f"uncertainty-grows-{name}",
             f"Vicsek expert: the uncertainty coefficient grows with the radius, {words}",
-            value > SIGMAS * error,
+            value > SIGMAS * error if known else None,
             value,
             error,
             f"the smallest rise from radius {narrow:g} to {wide:g}, mean over times, is above zero "
             f"by {SIGMAS:g} standard errors",
         )
+
+
+def _known(differences: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    return [one for one in differences if not math.isnan(one[0])]
+
+
+def _least(differences: list[tuple[float, float]]) -> tuple[float, float]:
+    """The difference that is smallest in terms of its error."""
+    return min(differences, key=lambda one: one[0] / one[1], default=(math.nan, math.nan))
 
 
 def _over_time(one: Uncertainty, other: Uncertainty, k: int, m: int) -> tuple[float, float]:

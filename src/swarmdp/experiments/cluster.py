@@ -1,6 +1,7 @@
 """The same units on a Dask cluster; the only place that imports Dask."""
 
 import contextlib
+import logging
 import secrets
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -11,6 +12,8 @@ from swarmdp.experiments.engine import Done, Executor, timed
 from swarmdp.experiments.plan import Plan
 from swarmdp.experiments.tasks import Unit
 
+log = logging.getLogger("swarmdp.experiments")
+
 CONNECT_SECONDS = 15
 
 
@@ -18,6 +21,7 @@ CONNECT_SECONDS = 15
 def on_cluster(address: str) -> Iterator[Executor]:
     """Compute units on the cluster with this scheduler, such as tcp://host:8786."""
     distributed = _distributed()
+    _check_address(address)
     try:
         client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, TimeoutError, ValueError, TypeError) as error:
@@ -45,6 +49,19 @@ def on_local_workers(workers: int) -> Iterator[Executor]:
         yield _executor(client)
 
 
+def _check_address(address: str) -> None:
+    """Refuse what cannot be an address before a client waits for it."""
+    from distributed.comm.addressing import parse_address, parse_host_port
+
+    try:
+        parse_host_port(parse_address(address, strict=True)[1])
+    except ValueError as error:
+        raise ClusterError(
+            f"{address!r} is not the address of a Dask scheduler ({error}): give one such as "
+            "tcp://host:8786"
+        ) from None
+
+
 def _distributed() -> Any:
     try:
         import distributed
@@ -59,6 +76,9 @@ def _executor(client: Any) -> Executor:
     as_completed = _distributed().as_completed
 
     def execute(plan: Plan, units: Sequence[Unit]) -> Iterator[Done]:
+        if not client.scheduler_info()["workers"]:
+            where = client.scheduler.address
+            log.warning("no workers at %s yet: start some with 'dask worker %s'", where, where)
         run = secrets.token_hex(4)  # two runs on one cluster keep their units apart
         futures = {
             client.submit(

@@ -92,14 +92,30 @@ def in_threads(threads: int | None = None) -> Executor:
             ThreadPoolExecutor(workers, thread_name_prefix="swarmdp-unit") as pool,
         ):
             pending: set[Future[Done]] = {pool.submit(timed, plan, unit) for unit in units}
+            trouble: BaseException | None = None
             try:
                 while pending:
-                    done, pending = wait(pending, return_when=FIRST_COMPLETED)
+                    try:
+                        done, pending = wait(pending, return_when=FIRST_COMPLETED)
+                    except KeyboardInterrupt as interrupt:
+                        if trouble is not None:
+                            raise  # the second time: what is under way is lost
+                        log.warning("interrupted: the units under way will be finished first")
+                        trouble, done = interrupt, set()
                     for future in done:
-                        yield future.result()
+                        if future.cancelled():
+                            continue
+                        if (error := future.exception()) is None:
+                            yield future.result()
+                        else:
+                            trouble = trouble or error
+                    if trouble is not None:
+                        for future in pending:
+                            future.cancel()  # but those under way
             finally:
-                # What has not begun is dropped; what is under way ends before we leave.
                 pool.shutdown(wait=False, cancel_futures=True)
+            if trouble is not None:
+                raise trouble
 
     return execute
 

@@ -13,9 +13,6 @@ from swarmdp.experiments.store import Store
 from swarmdp.experiments.tasks import Arrays, Unit, case_of, tasks_of
 from swarmdp.model import Policy
 
-CURVES = ("expert", "swarm", "single", "hand", "random")
-"""From the expert to the worst, as the paper lists them."""
-
 
 @dataclass(frozen=True, eq=False)
 class Band:

@@ -260,7 +260,6 @@ def check_demo(
     demo: Trajectory,
     discount: float,
     settings: Mapping[str, Any],
-    longest_tail: float = LONGEST_TAIL,
 ) -> None:
     """Refuse a demo that cannot teach this system, before any long work starts."""
     if not isinstance(demo, Trajectory):
@@ -294,8 +293,8 @@ def check_demo(
         if np.issubdtype(array.dtype, np.inexact) and not np.isfinite(array).all():
             raise InvalidInput(f"the demo's {key!r} has NaN or infinite values: remove these runs")
     tail = truncation(discount, demo.steps)
-    if tail > longest_tail:
-        needed = steps_for(discount, longest_tail)
+    if tail > LONGEST_TAIL:
+        needed = steps_for(discount, LONGEST_TAIL)
         raise InvalidInput(
             f"the demo is too short for a discount of {discount}: its {demo.steps} steps leave "
             f"{tail:.0%} of the weight out; at least {needed} steps are needed, or a smaller "

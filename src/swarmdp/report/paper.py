@@ -11,14 +11,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from swarmdp.experiments.claims import LEARNER_NAMES
 from swarmdp.experiments.outcome import Band, Fits
 from swarmdp.report import style
 from swarmdp.report.fits import draw_bars, draw_polar, mean_and_spread
 from swarmdp.systems.ising import Ising
 from swarmdp.systems.vicsek import Vicsek
 from swarmdp.trajectory import Trajectory
-
-LEARNERS = {"paper": "the paper's learner", "default": "the default learner"}
 
 CURVES: dict[str, tuple[str, str, Any]] = {
     "expert": ("expert", style.EXPERT, "-"),
@@ -38,7 +37,7 @@ def snapshots_figure(system: Vicsek, stages: Mapping[str, Mapping[str, NDArray[A
         for row, (which, arrays) in zip(axes, stages.items(), strict=True):
             for stage, ax in enumerate(row):
                 _draw_stage(ax, system, {name: array[stage] for name, array in arrays.items()})
-            row[0].set_ylabel(LEARNERS[which])
+            row[0].set_ylabel(LEARNER_NAMES[which])
         figure.legend(
             handles=[
                 _arrow("greedy agents", style.BLUE, "o", 4.0),
@@ -93,7 +92,7 @@ def vicsek_reward_figure(system: Vicsek, found: Mapping[str, Fits]) -> Figure:
         )
         for ax, (which, fits) in zip(axes[0], found.items(), strict=True):
             draw_polar(ax, np.degrees(system.features.values), *mean_and_spread(fits.weights))
-            ax.set_title(f"{LEARNERS[which]}\n{len(fits.weights)} experiments")
+            ax.set_title(f"{LEARNER_NAMES[which]}\n{len(fits.weights)} experiments")
         figure.supxlabel(
             "misalignment; long and dark: high reward, dashed: zero, orange: ± s.d.", fontsize=9
         )
@@ -108,7 +107,7 @@ def ising_reward_figure(system: Ising, found: Mapping[str, Fits]) -> Figure:
             draw_bars(ax, system.features.values.astype(float), *mean_and_spread(fits.weights))
             ax.axvline(system.n_neighbours / 2, color=style.BLUE, linewidth=0.8, linestyle="--")
             ax.set(xlabel="local energy (unlike neighbours)")
-            ax.set_title(f"{LEARNERS[which]}, mean ± s.d. of {len(fits.weights)} experiments")
+            ax.set_title(f"{LEARNER_NAMES[which]}, mean ± s.d. of {len(fits.weights)} experiments")
         axes[0, -1].annotate(
             "dashed: half of the neighbours",
             (0.98, 0.93),
@@ -174,7 +173,7 @@ def bands_figure(found: Mapping[str, Mapping[str, Band]], label: str, unit: floa
                 )
                 ax.plot(time, band.mean / unit, color=colour, linestyle=line, label=name)
             ax.set(xlabel="time step")
-            ax.set_title(LEARNERS[which])
+            ax.set_title(LEARNER_NAMES[which])
             ax.margins(x=0)
             ax.set_ylim(bottom=0)
         axes[0, 0].set_ylabel(label)

@@ -13,11 +13,9 @@ from matplotlib.figure import Figure
 from swarmdp import files
 from swarmdp._version import __version__
 from swarmdp.experiments import claims, outcome
-from swarmdp.experiments.claims import Claim
-from swarmdp.experiments.engine import check_figures
-from swarmdp.experiments.plan import Plan
+from swarmdp.experiments.claims import LEARNER_NAMES, Claim
 from swarmdp.experiments.store import Store
-from swarmdp.experiments.tasks import LEARNERS, case_of, seed_of
+from swarmdp.experiments.tasks import FIGURES, LEARNERS, case_of, seed_of, units_of
 from swarmdp.model import Policy
 from swarmdp.report import citation, page, paper, style
 from swarmdp.report.player import Player
@@ -41,13 +39,13 @@ class Part:
     numbers: dict[str, Any]  # for summary.json
 
 
-def write_report(store: Store, figures: Sequence[str] = (), seconds: float | None = None) -> Path:
-    """Draw the figures from finished units, judge the claims, write summary.json and report.html.
+def write_report(store: Store) -> Path:
+    """Draw all figures whose units are there, judge the claims, write summary.json and report.html.
 
-    What is in summary.json depends on the plan alone; times are in the page and in timing.json.
+    What is in summary.json depends on the plan and these figures alone; times are in the page.
     """
     plan, folder = store.plan, store.folder
-    wanted = check_figures(figures)
+    wanted = [name for name in FIGURES if all(unit in store for unit in units_of(plan, name))]
     parts = {name: PARTS[name](store) for name in wanted}
     shown = [
         page.Shown(
@@ -64,45 +62,54 @@ def write_report(store: Store, figures: Sequence[str] = (), seconds: float | Non
         "version": __version__,
         "plan": plan.described(),
         "figures": wanted,
-        "claims": [{**dataclasses.asdict(claim), "error": _known(claim.error)} for claim in judged],
+        "claims": [
+            dataclasses.asdict(claim) | {"value": _known(claim.value), "error": _known(claim.error)}
+            for claim in judged
+        ],
         "numbers": {name: part.numbers for name, part in parts.items() if part.numbers},
     }
     files.write_text(folder / "summary.json", json.dumps(summary, indent=2) + "\n")
-    timing = sorted(store.seconds().items(), key=lambda item: -item[1])
-    files.write_text(
-        folder / "timing.json",
-        json.dumps({"wall_seconds": seconds, "core_seconds": dict(timing)}, indent=2) + "\n",
-    )
     return page.write_page(
         folder / "report.html",
         title="Inverse Reinforcement Learning in Swarm Systems, reproduced",
-        introduction=_introduction(plan, judged, sum(store.seconds().values())),
+        introduction=_introduction(store, wanted),
         shown=shown,
         claims=[_on_page(claim) for claim in judged],
         settings=plan.described(),
-        timing=timing,
+        timing=_timing(store),
         players=_players(store, wanted),
         citation=citation.BIBTEX,
     )
 
 
-def _introduction(plan: Plan, judged: Sequence[Claim], core_seconds: float) -> list[str]:
-    held = sum(claim.holds for claim in judged)
+def write_timing(store: Store, wall_seconds: float) -> None:
+    """Write timing.json: the last start as a whole, and each task over all starts."""
+    times = {"wall_seconds_of_last_start": wall_seconds, "core_seconds": dict(_timing(store))}
+    files.write_text(store.folder / "timing.json", json.dumps(times, indent=2) + "\n")
+
+
+def _timing(store: Store) -> list[tuple[str, float]]:
+    """The core seconds of each task, the longest first."""
+    return sorted(store.seconds().items(), key=lambda item: -item[1])
+
+
+def _introduction(store: Store, wanted: Sequence[str]) -> list[str]:
+    plan, seconds = store.plan, sum(store.seconds().values())
+    what = "Every figure" if len(wanted) == len(FIGURES) else f"{len(wanted)} of the figures"
+    took = f"{seconds / 60:.0f} minutes" if seconds >= 90 else f"{seconds:.0f} seconds"
     return [
-        f"Every figure and claim of the paper, computed anew at the scale “{plan.scale}” with seed "
-        f"{plan.seed} by swarmdp {__version__}, in {core_seconds / 60:.1f} minutes of one core. "
+        f"{what} of the paper and what it claims of them, computed anew at the scale "
+        f"“{plan.scale}” with seed {plan.seed} by swarmdp {__version__}, in {took} of one core. "
         "Where learning is involved, the paper's learner to the letter stands beside the default "
         "of this software.",
-        f"{held} of {len(judged)} claims hold; those that do not are in the table all the same. "
-        "A “±” is a standard error.",
+        "Claims that do not hold are in the table all the same. A “±” is a standard error.",
     ]
 
 
 def _on_page(claim: Claim) -> page.Claim:
+    measured = "" if np.isnan(claim.value) else f"{claim.value:.3g}"
     error = "" if np.isnan(claim.error) else f"± {claim.error:.2g}"
-    return page.Claim(
-        claim.name, claim.statement, claim.holds, f"{claim.value:.3g}", error, claim.criterion
-    )
+    return page.Claim(claim.name, claim.statement, claim.holds, measured, error, claim.criterion)
 
 
 def _known(value: float) -> float | None:
@@ -116,7 +123,8 @@ def _snapshots(store: Store) -> Part:
         "Four stages of the first policy update of Algorithm 1 on the Vicsek model, with the "
         "reward that the expert's own feature expectations point to. Exploring agents act at "
         "random among greedy ones; their share falls to zero. To see: whether the greedy agents "
-        f"align although others disturb them. One swarm of {plan.vicsek.n_agents} agents."
+        f"align although others disturb them. One swarm of {plan.vicsek.n_agents} agents is shown; "
+        "the default learner teaches several at once."
     )
     figure = paper.snapshots_figure(plan.vicsek, stages)
     return Part("Snapshots of the learning scheme", caption, figure, (), {})
@@ -129,8 +137,9 @@ def _uncertainty(store: Store) -> Part:
         "How much an agent's heading tells about another's (uncertainty coefficient: 0 nothing, 1 "
         "everything), over time and the topological distance of the two agents, the hops between "
         f"them in the interaction graph of that moment. {plan.uncertainty_runs} runs of the expert "
-        "for each radius, one pair of agents for each run, time and distance. To see: it falls "
-        "with the distance, and grows with the radius, also for agents that are not connected."
+        "for each radius, one pair of agents for each run, time and distance. To see: how it falls "
+        "with the distance, and at which distances it grows with the radius, also for agents that "
+        "are not connected."
     )
     return Part(
         "Uncertainty coefficient",
@@ -157,7 +166,7 @@ def _vicsek_reward(store: Store) -> Part:
     caption = (
         "The reward learned from one expert trajectory, by the misalignment of an agent with its "
         f"neighbours: mean and standard deviation over {store.plan.experiments} experiments. To "
-        "see: it is highest where an agent is in line, and the same to the left and to the right."
+        "see: whether it is highest where an agent is in line, and the same to both sides."
     )
     found = _fits(store, "vicsek")
     return Part(
@@ -173,8 +182,8 @@ def _ising_reward(store: Store) -> Part:
     caption = (
         "The reward learned from one expert trajectory, by the local energy of an agent, the "
         f"number of unlike neighbours: mean and standard deviation over {store.plan.experiments} "
-        "experiments. To see: high for low energy, negative past half of the neighbours, near "
-        "zero at high energy, which few agents ever visit."
+        "experiments. To see: whether it is high for low energy, negative past half of the "
+        "neighbours, and near zero at high energy, which few agents ever visit."
     )
     found = _fits(store, "ising")
     return Part(
@@ -216,7 +225,7 @@ def _trajectories(store: Store) -> Part:
     caption = (
         f"The ways of all agents during {span} steps, dark is late: at the start, when the swarm "
         "finds its order, and at the end. Expert and learned policies of the first experiment, "
-        "from the same initial state. To see: the learned swarms find one direction as the "
+        "from the same initial state. To see: whether the learned swarms find one direction as the "
         "expert's does; which one does not matter, as agents see only relative angles."
     )
     figure = paper.trajectories_figure(plan.vicsek, swarms, span)
@@ -228,7 +237,7 @@ def _swarms(store: Store, system: str) -> dict[str, Trajectory]:
     plan = store.plan
     case = case_of(plan, system)
     policies = {"expert": case.system.expert} | {
-        f"learned, {paper.LEARNERS[which]}": Policy(outcome.fits(store, system, which).table[:1])
+        f"learned, {LEARNER_NAMES[which]}": Policy(outcome.fits(store, system, which).table[:1])
         for which in LEARNERS
     }
     seed = seed_of(plan, f"{system}-shown")
