@@ -209,7 +209,7 @@ def test_an_error_in_the_policy_is_raised(threads: int) -> None:
     def policy(observations: NDArray[np.float64]) -> NDArray[np.float64]:
         nonlocal calls
         calls += 1
-        if calls == 5:
+        if calls >= 5:  # of two threads none may see the 5
             raise RuntimeError("the fifth call fails")
         return observations
 

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from .test_engine import contents
 
 PLAN = make_plan("smoke", seed=3)
 FIGURES = ["snapshots", "ising-reward"]
+PATIENCE = 2400  # looks at a log, 0.05 s apart
 
 
 class Processes:
@@ -68,12 +70,13 @@ class Processes:
         return process
 
     def _wait_for(self, what: str, pattern: str) -> str:
-        while True:
+        for _ in range(PATIENCE):
             text = (self.folder / f"{what}.log").read_text()
             if found := re.search(pattern, text):
                 return found[1]
             assert self.running[-1].poll() is None, text
             time.sleep(0.05)
+        raise AssertionError(f"{pattern!r} did not come: {text}")
 
 
 @contextmanager
@@ -149,14 +152,46 @@ def test_a_worker_of_another_version_that_joins_later_is_refused(
             list(executor(PLAN, units_of(PLAN, "snapshots")))
 
 
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense://x"])
-def test_a_wrong_address_is_a_clear_error(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("tcp://127.0.0.1:9", "no Dask scheduler answers at"),
+        ("nonsense", "is not the address of a Dask scheduler"),
+        ("tcp://host", "is not the address of a Dask scheduler"),
+        ("nonsense://host:1", "is not the address of a Dask scheduler"),
+    ],
+)
+def test_a_wrong_address_is_a_clear_error(
+    address: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1)
-    with (
-        pytest.raises(ClusterError, match="no Dask scheduler answers at"),
-        cluster.on_cluster(address),
-    ):
+    with pytest.raises(ClusterError, match=message), cluster.on_cluster(address):
         pass
+
+
+def test_waiting_for_workers_is_said(
+    processes: Processes, caplog: pytest.LogCaptureFixture
+) -> None:
+    unit = units_of(PLAN, "snapshots")[0]
+
+    def come() -> None:
+        for _ in range(PATIENCE // 4):
+            if "no workers at" in caplog.text:
+                break
+            time.sleep(0.05)
+        processes.worker("late")
+
+    with (
+        caplog.at_level("WARNING", "swarmdp.experiments"),
+        cluster.on_cluster(processes.address) as executor,
+    ):
+        done = executor(PLAN, [unit])
+        late = threading.Thread(target=come)
+        late.start()
+        finished = list(done)
+        late.join()
+    assert [one for one, _, _ in finished] == [unit]
+    assert f"start some with 'dask worker {processes.address}'" in caplog.text
 
 
 def test_local_workers_give_the_same_bits_from_the_command_line(

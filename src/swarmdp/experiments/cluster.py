@@ -52,9 +52,12 @@ def on_local_workers(workers: int) -> Iterator[Executor]:
 def _check_address(address: str) -> None:
     """Refuse what cannot be an address before a client waits for it."""
     from distributed.comm.addressing import parse_address, parse_host_port
+    from distributed.comm.registry import get_backend
 
     try:
-        parse_host_port(parse_address(address, strict=True)[1])
+        scheme, place = parse_address(address, strict=True)
+        get_backend(scheme)
+        parse_host_port(place)
     except ValueError as error:
         raise ClusterError(
             f"{address!r} is not the address of a Dask scheduler ({error}): give one such as "
