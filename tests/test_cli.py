@@ -135,13 +135,34 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["simulate"], ["simulate", "vicsek"], ["simulate", "ising"], ["bench"], ["info"]],
+    [
+        [],
+        *(
+            [command]
+            for command in [
+                "simulate",
+                "fit",
+                "evaluate",
+                "animate",
+                "reproduce",
+                "report",
+                "bench",
+                "info",
+            ]
+        ),
+        *([command, "vicsek"] for command in ("simulate", "fit", "animate")),
+        ["simulate", "ising"],
+        ["fit", "gridworld"],
+    ],
 )
 def test_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_:
         main([*arguments, "--help"])
     assert exit_.value.code == 0
-    assert re.match(rf"usage: swarmdp {' '.join(arguments)}", capsys.readouterr().out)
+    shown = capsys.readouterr().out
+    assert re.match(rf"usage: swarmdp {' '.join(arguments)}", shown)
+    for nothing in ("None", "[]", "False"):
+        assert f"(default: {nothing})" not in shown
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,34 @@ def test_learned_beside_expert(
     assert "learned: order parameter" in capsys.readouterr().out
 
 
+def test_a_soft_policy_is_shown_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    system = swarmdp.Vicsek(n_agents=20)
+    demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
+    learner = HeterogeneousLearning(iterations=10, swarms=1)
+    result = swarmdp.fit(system, demo, seed=2, iterations=1, update="maxent", learner=learner)
+    shown: list[Scene] = []
+
+    def packed(player: Player) -> dict[str, object]:
+        shown.append(player.scene)
+        return {}
+
+    monkeypatch.setattr("swarmdp.report.player.packed", packed)
+    fit = str(result.save(tmp_path).parent)
+    main(["animate", "--fit", fit, "--steps", "6", "-o", str(tmp_path / "a.html")])
+    expected = swarmdp.rollout(system, result.policy, steps=6, seed=3)
+    np.testing.assert_array_equal(shown[0].swarms["learned"]["heading"], expected["heading"])
+
+
+def test_a_gridworld_is_no_swarm_to_be_watched(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grid = swarmdp.Gridworld(3, 3)
+    policy = swarmdp.plan(grid, grid.reward, discount=0.9).policy
+    demo = swarmdp.rollout(grid, policy, steps=60, runs=20, seed=1)
+    fit = swarmdp.fit(grid, demo, seed=2, iterations=1).save(tmp_path).parent
+    assert "is no swarm to be watched" in fails(["animate", "--fit", str(fit)], capsys)
+
+
 def test_the_pace_is_that_of_the_player(tmp_path: Path) -> None:
     file = tmp_path / "a.HTML"
     main(["animate", "--fps", "7", "vicsek", *SMALL, "-o", str(file)])
@@ -87,6 +115,7 @@ def test_the_pace_is_that_of_the_player(tmp_path: Path) -> None:
     [
         (["animate"], "needs a system"),
         (["animate", "fish"], "invalid choice: 'fish'"),
+        (["animate", "gridworld"], "invalid choice: 'gridworld'"),
         (["animate", "vicsek", "-o", "a.avi"], "must end in .gif, .mp4 or .html, got a.avi"),
         (["animate", "vicsek", "-o", "swarm"], "must end in .gif, .mp4 or .html, got swarm"),
         (["animate", "vicsek", "--fps", "0"], "from 1 to 50, got 0"),

@@ -156,11 +156,12 @@ def test_the_paper_s_settings() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"iterations": 0}, "iterations must be at least 1"),
+        ({"iterations": 0}, "iterations must be an integer of at least 1"),
+        ({"iterations": 2.5}, "iterations must be an integer of at least 1"),
         ({"temperature": 1.5}, "temperature must be from 0 to 1"),
         ({"learning_rate": -0.1}, "learning_rate must be from 0 to 1"),
         ({"exploration": "some"}, "exploration must be"),
-        ({"swarms": 0}, "swarms must be at least 1"),
+        ({"swarms": 1.5}, "swarms must be an integer of at least 1"),
         ({"decay": "linear"}, "decay must be"),
     ],
 )

@@ -109,6 +109,25 @@ def test_some_figures_anew_leave_the_others_in_the_report(
     assert "vicsek-expert" in timing["core_seconds"]
 
 
+def test_a_report_is_drawn_anew_from_what_is_finished(
+    reproduction: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "copy"
+    folder.mkdir()
+    shutil.copy(reproduction / "plan.json", folder)
+    with pytest.raises(SystemExit):
+        main(["report", str(folder)])
+    assert "no figure of" in capsys.readouterr().err
+    for task in ("snapshots-paper", "snapshots-default", "vicsek-expert"):
+        shutil.copytree(reproduction / "units" / task, folder / "units" / task)
+    main(["report", str(folder)])
+    assert capsys.readouterr().out == f"{folder / 'report.html'}\n"
+    assert json.loads((folder / "summary.json").read_text())["figures"] == ["snapshots"]
+    with pytest.raises(SystemExit):
+        main(["report", str(tmp_path)])
+    assert "not the folder of a reproduction" in capsys.readouterr().err
+
+
 def test_a_folder_that_cannot_be_made_gets_one_line(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

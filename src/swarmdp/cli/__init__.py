@@ -7,12 +7,13 @@ imported by the command that needs them.
 import argparse
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from swarmdp._version import __version__
-from swarmdp.cli import animate, bench, evaluate, fit, info, reproduce, simulate
-from swarmdp.errors import SwarmdpError
+from swarmdp.cli import animate, bench, evaluate, fit, info, report, reproduce, simulate
+from swarmdp.errors import SwarmdpError, SwarmdpWarning
 
 Command = Callable[[argparse.Namespace], None]
 
@@ -29,7 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(arguments)
     command: Command = options.command
     try:
-        command(options)
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            command(options)
     except SwarmdpError as error:
         message = error.strerror if isinstance(error, OSError) and error.strerror else error
         sys.exit(_complain(f"swarmdp: {message}", 2))
@@ -38,6 +41,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+
+
+def _show_warning(
+    message: Warning | str, category: type[Warning], *where: Any, **more: Any
+) -> None:
+    """Our own warnings in one line; those of others as they are."""
+    if issubclass(category, SwarmdpWarning):
+        print(f"swarmdp: warning: {message}", file=sys.stderr)
+    else:
+        _others_warning(message, category, *where, **more)
+
+
+_others_warning = warnings.showwarning
 
 
 def _complain(message: str, code: int) -> int:
@@ -53,6 +69,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"swarmdp {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for module in (simulate, fit, evaluate, animate, reproduce, bench, info):
+    for module in (simulate, fit, evaluate, animate, reproduce, report, bench, info):
         module.add(commands)
     return parser

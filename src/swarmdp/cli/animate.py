@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from swarmdp.cli.common import progress_bar
+from swarmdp.cli.common import HelpFormatter, progress_bar
 from swarmdp.cli.systems import SYSTEMS, add_systems, system_of
 
 SUFFIXES = (".gif", ".mp4", ".html")
@@ -20,7 +20,7 @@ def add(commands: Any) -> None:
         "learned swarm of a fit beside its expert (swarmdp animate --fit DIR): both start from "
         "the same state and meet the same noise. The file's name says what it becomes: .gif, "
         ".mp4 (needs ffmpeg) or .html (a player that opens in a browser).",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        formatter_class=HelpFormatter,
         allow_abbrev=False,
     )
     animate.set_defaults(command=_run)

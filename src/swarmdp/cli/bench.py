@@ -4,6 +4,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from swarmdp.cli.common import HelpFormatter
+
 
 def add(commands: Any) -> None:
     """Add the command and its options."""
@@ -17,7 +19,7 @@ def add(commands: Any) -> None:
         "beside each other. --study transfer: what they carry over to changed swarms. --study "
         "theory: what local rewards can and cannot do, exactly, on small swarms. A second start of "
         "a study goes on where the first stopped.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        formatter_class=HelpFormatter,
         allow_abbrev=False,
     )
     bench.set_defaults(command=_run)

@@ -8,6 +8,15 @@ from pathlib import Path
 from typing import Any
 
 
+class HelpFormatter(argparse.ArgumentDefaultsHelpFormatter):
+    """Help that tells the defaults of the options that have one."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        if action.default in (None, False, []):
+            return action.help
+        return super()._get_help_string(action)
+
+
 def add_common_options(group: Any, folder: str) -> list[argparse.Action]:
     """Seed, threads and output folder."""
     return [

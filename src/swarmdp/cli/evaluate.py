@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from swarmdp._version import __version__
-from swarmdp.cli.common import progress_bar, show_columns, shown_times
+from swarmdp.cli.common import HelpFormatter, progress_bar, show_columns, shown_times
 from swarmdp.cli.systems import SYSTEMS, system_of
 
 
@@ -17,7 +17,7 @@ def add(commands: Any) -> None:
         help="roll out a learned policy beside the expert's",
         description="Roll out the policy of a fit beside the expert's: measure over time, "
         "distance of feature expectations, figure and evaluation.json in the fit's folder.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        formatter_class=HelpFormatter,
         allow_abbrev=False,
     )
     evaluate.set_defaults(command=_run)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from swarmdp._version import __version__
-from swarmdp.cli.common import add_common_options, progress_bar
+from swarmdp.cli.common import HelpFormatter, add_common_options, progress_bar
 from swarmdp.cli.systems import SYSTEMS, add_systems, system_of
 
 MOST_COLUMNS = 10  # of a grid that is shown on the terminal
@@ -24,7 +24,7 @@ def add(commands: Any) -> None:
         description="Learn from one trajectory of the expert (swarmdp fit vicsek), or from a "
         "recording (swarmdp fit --demo FILE). Leaves result.nc, demo.nc, figures and "
         "summary.json in a folder. Ctrl-C keeps what is done; --resume goes on.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        formatter_class=HelpFormatter,
         allow_abbrev=False,
     )
     fit.set_defaults(command=_run)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from swarmdp import files
-from swarmdp.cli.common import show_columns
+from swarmdp.cli.common import HelpFormatter, show_columns
 
 FIGURES = (
     "snapshots",
@@ -31,7 +31,7 @@ def add(commands: Any) -> None:
         description="Compute the paper's experiments anew, draw every figure, check every claim; "
         "leaves report.html, summary.json, figures and the finished units in a folder. Killed at "
         "any moment, a second start with the same arguments goes on where it stopped.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        formatter_class=HelpFormatter,
         allow_abbrev=False,
     )
     reproduce.set_defaults(command=_run)

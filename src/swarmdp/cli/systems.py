@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from swarmdp.cli.common import HelpFormatter
+
 
 def _add_vicsek_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the swarm (the defaults are the paper's)")
@@ -149,7 +151,7 @@ def add_systems(
             systems.add_parser(
                 name,
                 help=choice.summary,
-                formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+                formatter_class=HelpFormatter,
                 allow_abbrev=False,
             ),
         )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from swarmdp import files
 from swarmdp.errors import FileError, InvalidInput
-from swarmdp.experiments.plan import Plan
+from swarmdp.experiments.plan import Plan, make_plan
 from swarmdp.experiments.tasks import Arrays, Unit
 
 PLAN = "plan.json"
@@ -89,6 +89,15 @@ class Store:
         return total
 
 
+def open_store(folder: Path) -> Store:
+    """The store of a reproduction that is there, whatever its scale and seed."""
+    path = folder / PLAN
+    if not path.exists():
+        raise FileError(2, f"cannot read {folder}: it is not the folder of a reproduction")
+    there = _read_plan(path)
+    return Store(folder, make_plan(str(there.get("scale")), int(there.get("seed", 0))))
+
+
 def image_of(unit: Unit, arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """A finished unit as a NetCDF file in memory, without a time stamp.
 
@@ -109,12 +118,16 @@ def image_of(unit: Unit, arrays: Mapping[str, NDArray[Any]]) -> bytes:
     return buffer.getvalue()
 
 
+def _read_plan(path: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise FileError(5, f"cannot read {path}: {error}") from error
+
+
 def _check_same(path: Path, plan: Plan) -> None:
     """Refuse a folder whose units were computed from another plan; name the difference."""
-    try:
-        there = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise FileError(5, f"cannot read {path}: {error}") from error
+    there = _read_plan(path)
     here = plan.described()
     different = [
         f"{name} is {there.get(name)!r} there and {here.get(name)!r} here"

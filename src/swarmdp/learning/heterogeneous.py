@@ -23,7 +23,9 @@ from swarmdp.model import (
     field_of,
     null_action,
 )
+from swarmdp.simulation import check_discount
 from swarmdp.streams import Purpose, Stream, Streams
+from swarmdp.systems.checks import check_integer
 from swarmdp.threads import over_chunks, thread_count
 
 ENOUGH_AGENTS = 1000  # experience of so many agents in each iteration, unless told otherwise
@@ -45,7 +47,8 @@ class Snapshot:
     q: NDArray[np.float64]  # after the update (R, observations, actions)
     policy: NDArray[np.integer]  # greedy after the update (R, observations)
     seen: NDArray[np.bool_]  # observations visited so far (R, observations)
-    kernel: Callable[[], NDArray[np.float64]] | None = None  # P(o' | o, a) as known by now
+    # P(o' | o, a) as known when it is called, unlike the rest: it is large.
+    kernel: Callable[[], NDArray[np.float64]] | None = None
 
 
 @dataclass(frozen=True)
@@ -70,8 +73,7 @@ class HeterogeneousLearning:
     swarms: int | None = None  # learning side by side for each reward; None: about 1000 agents
 
     def __post_init__(self) -> None:
-        if self.iterations < 1:
-            raise InvalidInput(f"iterations must be at least 1, got {self.iterations}")
+        check_integer("iterations", self.iterations, least=1)
         for name in ("temperature", "learning_rate"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InvalidInput(f"{name} must be from 0 to 1, got {getattr(self, name)}")
@@ -79,8 +81,8 @@ class HeterogeneousLearning:
             raise InvalidInput(
                 f'exploration must be "redrawn" or "fixed", got {self.exploration!r}'
             )
-        if self.swarms is not None and self.swarms < 1:
-            raise InvalidInput(f"swarms must be at least 1, got {self.swarms}")
+        if self.swarms is not None:
+            check_integer("swarms", self.swarms, least=1)
         decayed(self.decay, 0, 1)
 
     def swarms_for(self, system: System) -> int:
@@ -100,6 +102,8 @@ class HeterogeneousLearning:
 
         The runs of `streams` are learning swarms; run r follows reward r % R.
         """
+        check_discount(discount)
+
         # 0: Initialize shared Q-function, learning rate and temperature.
         rewards = reward.of_classes(system)
         q = self._start_q(rewards, len(system.actions), discount, softness)

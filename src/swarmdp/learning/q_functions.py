@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from swarmdp import kernels
 from swarmdp.errors import InvalidInput
+from swarmdp.systems.checks import check_integer, check_number
 
 Indices = NDArray[np.integer]
 
@@ -75,10 +76,8 @@ class LocalModel:
     def __post_init__(self) -> None:
         if not 0 < self.forgetting <= 1:
             raise InvalidInput(f"forgetting must be in (0, 1], got {self.forgetting}")
-        if self.sweeps < 1 or not self.prior > 0:
-            raise InvalidInput(
-                f"sweeps must be at least 1 and prior positive, got {self.sweeps}, {self.prior}"
-            )
+        check_integer("sweeps", self.sweeps, least=1)
+        check_number("prior", self.prior, positive=True)
 
     def start(
         self, reward: NDArray[np.float64], n_actions: int, discount: float, softness: float = 0.0

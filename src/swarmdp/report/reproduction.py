@@ -45,7 +45,7 @@ def write_report(store: Store) -> Path:
     What is in summary.json depends on the plan and these figures alone; times are in the page.
     """
     plan, folder = store.plan, store.folder
-    wanted = [name for name in FIGURES if all(unit in store for unit in units_of(plan, name))]
+    wanted = complete_figures(store)
     parts = {name: PARTS[name](store) for name in wanted}
     shown = [
         page.Shown(
@@ -80,6 +80,11 @@ def write_report(store: Store) -> Path:
         players=_players(store, wanted),
         citation=citation.BIBTEX,
     )
+
+
+def complete_figures(store: Store) -> list[str]:
+    """The figures whose units are all finished."""
+    return [name for name in FIGURES if all(unit in store for unit in units_of(store.plan, name))]
 
 
 def write_timing(store: Store, wall_seconds: float) -> None:

@@ -1,0 +1,32 @@
+"""`swarmdp report`: the report of a reproduction, drawn anew from what is finished."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+
+def add(commands: Any) -> None:
+    """Add the command and its options."""
+    report = commands.add_parser(
+        "report",
+        help="draw the report of a reproduction anew from what is finished",
+        description="Draw figures, claims and page of a reproduction anew from the units in its "
+        "folder, without computing any: of one that is still at work or was stopped, the figures "
+        "that are complete.",
+        allow_abbrev=False,
+    )
+    report.set_defaults(command=_run)
+    report.add_argument("folder", type=Path, help="folder that swarmdp reproduce wrote")
+
+
+def _run(options: argparse.Namespace) -> None:
+    from swarmdp.errors import InvalidInput
+    from swarmdp.experiments.store import open_store
+    from swarmdp.report import reproduction
+
+    store = open_store(options.folder)
+    if not reproduction.complete_figures(store):
+        raise InvalidInput(
+            f"no figure of {options.folder} is complete yet: swarmdp reproduce goes on with it"
+        )
+    print(reproduction.write_report(store))
