@@ -133,6 +133,9 @@ def trajectories_figure(system: Vicsek, swarms: Mapping[str, Trajectory], span: 
                 for ax, begin in zip(column, (0, last - span), strict=True)
             ]
             column[0].set_title(name)
+            order = system.order(trajectory)[0]
+            for ax, end in zip(column, (span, last), strict=True):
+                ax.set_xlabel(f"order parameter at the end {order[end]:.2f}", fontsize=8)
         for row, label, begin in zip(
             axes, ("transient", "stationary"), (0, last - span), strict=True
         ):
