@@ -212,6 +212,36 @@ def test_no_sampling_noise_means_no_dependence_on_the_seed() -> None:
     assert_same(fitted("macrocells", demo, seed=2), fitted("macrocells", demo, seed=3))
 
 
+@pytest.mark.filterwarnings("ignore:no reward separates:swarmdp.SwarmdpWarning")
+@pytest.mark.parametrize("seed", [0, 2, 4, 5])
+def test_a_finished_experiment_is_the_same_in_a_batch_and_alone(seed: int) -> None:
+    """Ng and Russell's margin may rise again: what is finished must stay so all the same."""
+    mdp = random_mdp(seed, features=3)
+    rng = np.random.default_rng(seed)
+    expert = SoftPolicy(rng.dirichlet(np.ones(3), size=(5, 6)))
+    mu = exact_expectations(mdp, expert, discount=0.9, steps=None)
+    options: Any = {"seed": 1, "update": "ng_russell", "iterations": 15}
+    batch = swarmdp.fit(mdp, mu, separate=True, **options)
+    margins = batch.history.margin
+    assert any((margins[end + 1 :, r] > 1e-6).any() for r, end in enumerate(batch.ended))
+    alone = [swarmdp.fit(mdp, mu[r : r + 1], **options) for r in range(5)]
+    assert len(batch.iterations) == max(len(one.iterations) for one in alone)
+    for r, one in enumerate(alone):
+        count = len(one.iterations)
+        assert batch.ended[r] == count - 1
+        assert batch.chosen[r] == one.chosen[0]
+        np.testing.assert_array_equal(batch.policy.table[r], one.policy.table[0])
+        np.testing.assert_array_equal(batch.reward.weights[r], one.reward.weights[0])
+        assert batch.margin[r] == one.margin[0]
+        np.testing.assert_array_equal(batch.mixture.weights[r, :count], one.mixture.weights[0])
+        np.testing.assert_array_equal(batch.mixture.weights[r, count:], 0)
+        np.testing.assert_allclose(batch.mixture_mu[r], one.mixture_mu[0], rtol=1e-12)
+        kept = batch.history.weights[count:, r]
+        np.testing.assert_array_equal(kept, np.broadcast_to(kept[:1], kept.shape))
+    begun = swarmdp.fit(mdp, mu, separate=True, **{**options, "iterations": 5})
+    assert_same(swarmdp.fit(mdp, mu, separate=True, resume=begun, **options), batch)
+
+
 def test_ten_thousand_states() -> None:
     grid = Gridworld.macrocells(seed=1, rows=100, columns=100, macrocell=20)
     expert = swarmdp.plan(grid, grid.reward).policy

@@ -16,6 +16,7 @@ from swarmdp.irl.algorithm import (
     Learned,
     generic_irl,
     initial_reward,
+    last_counting,
     random_reward,
 )
 from swarmdp.irl.cloning import cloned
@@ -188,13 +189,18 @@ def fit(
     def result(done: list[Iteration]) -> Result:
         return _result(done, system, expert, tolerance, settings, seed)
 
-    if done and (done[-1].margin <= tolerance).all():
+    finished = np.zeros(len(expert.mu), np.bool_)
+    for iteration in done:
+        finished |= iteration.margin <= tolerance
+    if finished.all():
         return result(done)
     if at_once:
         answer = completed(reward_update(evidence), evidence)
         reward_update = _always(answer)
-        # Every attempt at the policy would be the same.
-        iterations = 1 if evidence.exact else iterations
+        if evidence.exact:
+            # Every attempt at the answer's policy would be the same: one is enough, after the
+            # policy of another first reward where one was asked for.
+            iterations = min(iterations, 1 if start is None else 2)
     if done:
         reward = Reward(done[-1].next_weights)
     elif at_once and start is None:
@@ -215,14 +221,14 @@ def fit(
             value_estimation=value_estimation,
             reward_update=reward_update,
             iterations=iterations,
+            tolerance=tolerance,
+            finished=finished,
         ):
             done.append(iteration)
             if checkpoint is not None:
                 result(done).save(checkpoint)
             if progress is not None:
-                progress(_progress(done, expert.mu, iterations))
-            if (iteration.margin <= tolerance).all():
-                break
+                progress(_progress(done, expert.mu, iterations, tolerance))
     except KeyboardInterrupt:
         if done:
             raise FitInterrupted(result(done)) from None
@@ -295,11 +301,15 @@ def _always(answer: Update) -> RewardUpdate:
     return update
 
 
-def _progress(done: list[Iteration], expert: NDArray[np.float64], iterations: int) -> Progress:
+def _progress(
+    done: list[Iteration], expert: NDArray[np.float64], iterations: int, tolerance: float
+) -> Progress:
     gaps = np.stack([np.linalg.norm(expert - iteration.mu, axis=1) for iteration in done])
-    return Progress(
-        len(done), iterations, float(gaps.min(axis=0).mean()), float(done[-1].margin.mean())
-    )
+    margins = np.stack([iteration.margin for iteration in done])
+    last = last_counting(margins, tolerance)
+    gaps[np.arange(len(done))[:, None] > last] = np.inf
+    left = margins[last, np.arange(len(expert))]
+    return Progress(len(done), iterations, float(gaps.min(axis=0).mean()), float(left.mean()))
 
 
 def _done_before(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from swarmdp import files
 from swarmdp._version import __version__
 from swarmdp.errors import FileError, InvalidInput
-from swarmdp.irl.algorithm import Iteration
+from swarmdp.irl.algorithm import Iteration, last_counting
 from swarmdp.irl.updates import title
 from swarmdp.model import LocalPolicy, MixedPolicy, Policy, Reward, SoftPolicy
 from swarmdp.trajectory import Trajectory, read_dataset
@@ -31,7 +31,9 @@ DIAGNOSTIC = "diagnostic_"  # what their variables begin with
 class History:
     """Every iteration of Algorithm 1, for all R experiments.
 
-    The margin never rises, so it cannot choose an iteration; the distance can.
+    Not the margin but the distance chooses an iteration: max-margin's and projection's margins
+    never rise, so that the last would always be the best, and others rise and fall as they like.
+    Once an experiment is finished, what follows does not count for it.
     """
 
     weights: NDArray[np.float64]  # (I, R, d)
@@ -87,14 +89,15 @@ class Result:
     @property
     def chosen(self) -> NDArray[np.int64]:
         """The iteration whose feature expectations are nearest to the expert's, for each (R,)."""
-        history = self.history
-        # What comes after an experiment is finished does not count.
-        finished = np.vstack(
-            [np.zeros((1, self.replicas), bool), history.margin[:-1] <= self.tolerance]
-        )
-        counts = np.where(finished, np.inf, history.distance)
-        best: NDArray[np.int64] = counts.argmin(axis=0)
+        after = np.arange(len(self.iterations))[:, None] > self.ended
+        best: NDArray[np.int64] = np.where(after, np.inf, self.history.distance).argmin(axis=0)
         return best
+
+    @property
+    def ended(self) -> NDArray[np.int64]:
+        """The last iteration that counts for each experiment (R,): its first finished one."""
+        margins = np.stack([iteration.margin for iteration in self.iterations])
+        return last_counting(margins, self.tolerance)
 
     @property
     def policy(self) -> LocalPolicy:
@@ -113,15 +116,18 @@ class Result:
         within the last margin of the expert's; for mwal the uniform mixture of its theorem.
         """
         policies = tuple(iteration.policy for iteration in self.iterations)
-        return MixedPolicy(policies, self.iterations[-1].mixture)
+        return MixedPolicy(policies, self._mixture)
 
     @property
     def mixture_mu(self) -> NDArray[np.float64]:
         """The feature expectations of the mixture (R, d)."""
-        mixed: NDArray[np.float64] = np.einsum(
-            "rj,jrd->rd", self.iterations[-1].mixture, self.history.mu
-        )
+        mixed: NDArray[np.float64] = np.einsum("rj,jrd->rd", self._mixture, self.history.mu)
         return mixed
+
+    @property
+    def _mixture(self) -> NDArray[np.float64]:
+        """The weights of all policies (R, I); zero for those after the experiment's end."""
+        return self.history.mixture[self.ended, np.arange(self.replicas)]
 
     @property
     def reward(self) -> Reward:
@@ -175,7 +181,7 @@ class Result:
 
         For max-margin the distance from mu_E to all mixtures of the policies found.
         """
-        return self.iterations[-1].margin
+        return self.history.margin[self.ended, np.arange(self.replicas)]
 
     def __repr__(self) -> str:
         chosen = ", ".join(map(str, self.chosen[:5])) + (", ..." if self.replicas > 5 else "")
