@@ -31,6 +31,7 @@ from swarmdp.irl.evidence import (
     start_of,
 )
 from swarmdp.irl.expert import Demo, Expert, expert_of
+from swarmdp.irl.ng_russell import NgRussell, warn_unless_matched
 from swarmdp.irl.result import Result
 from swarmdp.irl.updates import name_of, named
 from swarmdp.learning.heterogeneous import HeterogeneousLearning, paper_learning
@@ -233,7 +234,10 @@ def fit(
         if done:
             raise FitInterrupted(result(done)) from None
         raise
-    return result(done)
+    found = result(done)
+    if isinstance(reward_update, NgRussell):
+        warn_unless_matched(found.margin, found.distance, tolerance)
+    return found
 
 
 def _wishes(update: RewardUpdate) -> dict[str, Any]:

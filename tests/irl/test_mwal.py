@@ -85,6 +85,23 @@ def test_the_rules() -> None:
     np.testing.assert_allclose(result.mixture.weights, 1 / last)
 
 
+def test_policies_that_are_not_the_best_answers_do_not_end_the_game() -> None:
+    """A learner that always does the worst: an estimated certificate would say zero at once."""
+
+    def worst(system: FiniteMDP, reward: swarmdp.Reward, **options: object) -> object:
+        return swarmdp.plan(system, swarmdp.Reward(-reward.weights))
+
+    mdp = random_mdp(11, states=12, features=4)
+    best = swarmdp.plan(mdp, swarmdp.Reward(np.ones(4)))
+    mu = exact_expectations(mdp, best.policy, discount=0.9, steps=None)
+    result = swarmdp.fit(mdp, mu, seed=1, update="mwal", learner=worst, iterations=6)
+    assert len(result.iterations) == 6
+    largest = float(mdp.features.matrix.max())  # type: ignore[union-attr]
+    np.testing.assert_allclose(
+        result.history.margin[:, 0], [bound(t, 4, 0.9, largest) for t in range(1, 7)]
+    )
+
+
 def test_bad_input_is_refused() -> None:
     with pytest.raises(InvalidInput, match="rounds must be at least 1"):
         MWAL(rounds=0)

@@ -20,7 +20,7 @@ MARGINS = {
     "max_margin": "margin: distance to all mixtures",
     "projection": "distance to the projected mixture",
     "ng_russell": "mean gain over the policies",
-    "mwal": "gap to the value of the game",
+    "mwal": "bound of the gap to the game's value",
     "maxent": "length of the gradient",
 }
 

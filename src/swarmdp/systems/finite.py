@@ -41,7 +41,7 @@ class FiniteMDP:
         initial: ArrayLike | int,
         features: ArrayLike | None = None,
     ) -> None:
-        self.chain, self.n_actions = _chain(transitions)
+        self.chain, self.n_actions = chain_of(transitions)
         """Transition probabilities as a sparse matrix (S * A, S), row s * A + a."""
         self.start = _start(initial, self.n_states)
         """The distribution of the first state (S,)."""
@@ -211,8 +211,11 @@ def exact_model(system: System) -> FiniteMDP | None:
     return model if isinstance(model, FiniteMDP) else None
 
 
-def _chain(transitions: ArrayLike | Sequence[Any]) -> tuple[Any, int]:
-    """The transitions as one sparse matrix (S * A, S), checked, and the number of actions."""
+def chain_of(transitions: ArrayLike | Sequence[Any]) -> tuple[Any, int]:
+    """The transitions as one sparse matrix (S * A, S), checked, and the number of actions.
+
+    They may be given in all ways that `FiniteMDP` takes.
+    """
     from scipy import sparse
 
     if isinstance(transitions, np.ndarray):
@@ -225,7 +228,7 @@ def _chain(transitions: ArrayLike | Sequence[Any]) -> tuple[Any, int]:
     else:
         parts = list(transitions)  # type: ignore[arg-type]
         if not parts or not all(_is_matrix(part) for part in parts):
-            return _chain(_numbers(transitions))
+            return chain_of(_numbers(transitions))
     matrices = [sparse.csr_matrix(part, dtype=np.float64) for part in parts]
     shapes = {matrix.shape for matrix in matrices}
     if len(shapes) != 1 or (shape := shapes.pop())[0] != shape[1] or shape[0] == 0:
