@@ -86,15 +86,17 @@ def test_the_rules() -> None:
 
 
 def test_policies_that_are_not_the_best_answers_do_not_end_the_game() -> None:
-    """A learner that always does the worst: an estimated certificate would say zero at once."""
+    """After one bad answer the certificate of a game of best answers would be zero."""
+    answers = []
 
-    def worst(system: FiniteMDP, reward: swarmdp.Reward, **options: object) -> object:
-        return swarmdp.plan(system, swarmdp.Reward(-reward.weights))
+    def bad_at_first(system: FiniteMDP, reward: swarmdp.Reward, **options: object) -> object:
+        answers.append(swarmdp.Reward(reward.weights if answers else -reward.weights))
+        return swarmdp.plan(system, answers[-1])
 
     mdp = random_mdp(11, states=12, features=4)
     best = swarmdp.plan(mdp, swarmdp.Reward(np.ones(4)))
     mu = exact_expectations(mdp, best.policy, discount=0.9, steps=None)
-    result = swarmdp.fit(mdp, mu, seed=1, update="mwal", learner=worst, iterations=6)
+    result = swarmdp.fit(mdp, mu, seed=1, update="mwal", learner=bad_at_first, iterations=6)
     assert len(result.iterations) == 6
     largest = float(mdp.features.matrix.max())  # type: ignore[union-attr]
     np.testing.assert_allclose(
