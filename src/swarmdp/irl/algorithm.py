@@ -118,8 +118,14 @@ def last_counting(margins: NDArray[np.float64], tolerance: float) -> NDArray[np.
 
 
 def initial_reward(expert: NDArray[np.float64]) -> Reward:
-    """Step 0: reward what the expert does often, w = mu_E / |mu_E|."""
-    return Reward(expert / np.linalg.norm(expert, axis=1, keepdims=True))
+    """Step 0: reward what the expert does often, w = mu_E / |mu_E|.
+
+    An expert that avoids every feature (mu_E = 0, which feature vectors allow) does none of them
+    often: there all features weigh the same.
+    """
+    length = np.linalg.norm(expert, axis=1, keepdims=True)
+    same = np.full_like(expert, 1 / np.sqrt(expert.shape[1]))
+    return Reward(np.where(length > 0, expert / np.where(length > 0, length, 1.0), same))
 
 
 def random_reward(seed: int, shape: tuple[int, int]) -> Reward:
