@@ -242,6 +242,22 @@ def test_a_finished_experiment_is_the_same_in_a_batch_and_alone(seed: int) -> No
     assert_same(swarmdp.fit(mdp, mu, separate=True, resume=begun, **options), batch)
 
 
+@pytest.mark.parametrize("update", ["max_margin", "policy_matching"])
+def test_an_expert_that_avoids_every_feature_can_be_learned_from(update: str) -> None:
+    """Its feature expectations are all zero: the first reward is that of equal weights."""
+    transitions = np.zeros((3, 2, 3))
+    transitions[:, 0, 0] = 1
+    transitions[:, 1, [1, 2]] = 0.5
+    mdp = FiniteMDP(transitions, 0, [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    stay = swarmdp.Policy([0, 0, 0])
+    demo = swarmdp.rollout(mdp, stay, steps=50, seed=1, record=["states", "actions"])
+    result = swarmdp.fit(mdp, demo, seed=1, update=update)
+    np.testing.assert_array_equal(result.expert, 0)
+    assert result.distance[0] == 0
+    assert (result.reward.weights <= 0).all()
+    np.testing.assert_array_equal(result.policy.table[0], 0)
+
+
 def test_ten_thousand_states() -> None:
     grid = Gridworld.macrocells(seed=1, rows=100, columns=100, macrocell=20)
     expert = swarmdp.plan(grid, grid.reward).policy
