@@ -168,6 +168,91 @@ def test_errors_and_diagnostics_are_saved(tmp_path: Path) -> None:
         np.testing.assert_array_equal(again.diagnostics[name], array)
 
 
+def test_what_an_update_says_only_now_and_then_is_kept(tmp_path: Path) -> None:
+    """Rounds in which it gave no error or no diagnostics are NaN there, also in the file."""
+
+    def moody(evidence: Evidence) -> Update:
+        count = evidence.policies
+        known = {1: {}, 2: {"a": evidence.distance[-1]}, 3: {"b": 2 * evidence.expert}}[count]
+        error = 0.1 * evidence.expert if count == 2 else None
+        weights = evidence.weights[-1] + evidence.expert - evidence.learned[-1]
+        return Update(weights, error=error, diagnostics=known)
+
+    result = fitted("gridworld", demo_of("gridworld"), update=moody)
+    result.save(tmp_path)
+    begun = fitted("gridworld", demo_of("gridworld"), update=moody, iterations=2)
+    begun.save(tmp_path / "begun")
+    earlier = swarmdp.load(tmp_path / "begun")
+    resumed = fitted("gridworld", demo_of("gridworld"), update=moody, resume=earlier)
+    for one in (result, swarmdp.load(tmp_path), resumed):
+        a, b = one.diagnostics["a"], one.diagnostics["b"]
+        np.testing.assert_array_equal(np.isnan(a), [[True] * 2, [False] * 2, [True] * 2])
+        np.testing.assert_array_equal(a[1], result.history.distance[1])
+        assert np.isnan(b[:2]).all()
+        np.testing.assert_array_equal(b[2], 2 * result.expert)
+        np.testing.assert_array_equal(one.to_xarray()["error"][1], 0.1 * result.expert)
+        assert np.isnan(one.to_xarray()["error"][[0, 2]]).all()
+
+
+def test_a_diagnostic_of_experiments_may_become_one_of_features() -> None:
+    def growing(evidence: Evidence) -> Update:
+        first = evidence.policies == 1
+        known = evidence.distance[-1] if first else evidence.expert
+        return Update(evidence.weights[-1] + 1, diagnostics={"x": known})
+
+    result = fitted("gridworld", demo_of("gridworld"), update=growing, iterations=2)
+    assert result.diagnostics["x"].shape == (2, 2, 9)
+    repeated = np.repeat(result.history.distance[0][:, None], 9, axis=1)
+    np.testing.assert_array_equal(result.diagnostics["x"][0], repeated)
+
+
+def test_the_first_reward_s_error_is_unknown_even_where_nothing_is_left_to_do(
+    tmp_path: Path,
+) -> None:
+    """At a margin of zero the reward stays, as that of an update at once does."""
+
+    def done(evidence: Evidence) -> Update:
+        zero = np.zeros(len(evidence.expert))
+        return Update(evidence.expert, zero, error=np.ones_like(evidence.expert))
+
+    result = fitted("gridworld", demo_of("gridworld"), update=done)
+    assert (len(result.iterations), result.settings["at_once"]) == (1, False)
+    assert result.reward_error is not None
+    assert np.isnan(result.reward_error).all()
+    result.save(tmp_path)
+    assert np.isnan(swarmdp.load(tmp_path).reward_error).all()
+
+
+def test_older_files_do_not_say_whether_the_update_answers_at_once(tmp_path: Path) -> None:
+    class Sure:
+        at_once = True
+
+        def __call__(self, evidence: Evidence) -> Update:
+            return Update(evidence.expert, error=np.ones_like(evidence.expert))
+
+    demo = demo_of("gridworld")
+    result = fitted("gridworld", demo, update=Sure())
+    assert result.settings["at_once"] is True
+    settings = {name: value for name, value in result.settings.items() if name != "at_once"}
+    Result(**{**vars(result), "settings": settings}).save(tmp_path)
+    older = swarmdp.load(tmp_path)
+    for one in (result, older):
+        np.testing.assert_array_equal(one.reward_error, 1)
+    assert_same(fitted("gridworld", demo, update=Sure(), resume=older), result)
+    with pytest.raises(InvalidInput, match="cannot resume: the earlier fit had update"):
+        fitted("gridworld", demo, resume=older)
+
+
+def test_the_way_in_which_actions_are_known_is_shown() -> None:
+    grid = fitted("gridworld", demo_of("gridworld"), update="policy_matching", iterations=1)
+    assert "  actions            recorded" in repr(grid)
+    assert "actions  " not in repr(fitted("gridworld", demo_of("gridworld"), iterations=1))
+    vicsek = SYSTEMS["vicsek"]
+    states = swarmdp.rollout(vicsek, vicsek.expert, steps=50, seed=1)
+    inferred = fitted("vicsek", states, update="policy_matching", iterations=1)
+    assert "  actions            inferred from states" in repr(inferred)
+
+
 def test_results_of_the_first_format_can_still_be_read(tmp_path: Path) -> None:
     result = fitted("vicsek", demo_of("vicsek"))
     dataset = result.to_xarray()
@@ -281,6 +366,12 @@ def of_shape(*shape: int) -> Any:
         (lambda e: e.expert, "must return swarmdp.Update.weights., got ndarray"),
         (lambda e: Update(e.expert, margin=np.zeros(3)), "margin must have the shape"),
         (lambda e: Update(e.expert, mixture=np.zeros(3)), "mixture must have the shape"),
+        (lambda e: Update(e.expert, margin=np.full(2, np.nan)), "finite and not negative, got nan"),
+        (lambda e: Update(e.expert, margin=np.full(2, np.inf)), "finite and not negative, got inf"),
+        (lambda e: Update(e.expert, margin=np.array([1, -0.5])), "not negative, got -0.5: it is"),
+        (lambda e: Update(e.expert, margin=np.array(["a", "b"])), "margin must be an array of numbers"),
+        (lambda e: Update(e.expert, mixture=np.full((2, 1), 0.9)), "of sum 1, got a least of 0.9"),
+        (lambda e: Update(e.expert, mixture=np.full((2, 1), np.nan)), "not negative and of sum 1"),
         (lambda e: Update(e.expert, error=np.zeros(3)), "error must have the shape"),
         (lambda e: Update(e.expert, diagnostics={"x": np.zeros(5)}), "diagnostic 'x' must have"),
     ],
@@ -305,6 +396,11 @@ def test_wrong_wishes_are_refused() -> None:
         fitted("vicsek", demo, update=Odd(needs="pairs"))
     with pytest.raises(InvalidInput, match="softness must be a number from 0 up, got -1"):
         fitted("vicsek", demo, update=Odd(softness=-1))
+    for wrong in (np.ones(36), np.full((2, 36), np.nan), "none"):
+        with pytest.raises(InvalidInput, match="update's start must"):
+            fitted("vicsek", demo, update=Odd(start=lambda evidence, w=wrong: w))
+    with pytest.raises(InvalidInput, match="start must be a function from Evidence"):
+        fitted("vicsek", demo, update=Odd(start=3))
     learner = HeterogeneousLearning(swarmdp.BatchQ(), iterations=3)
     with pytest.raises(InvalidInput, match="estimated with q_update=LocalModel"):
         fitted("vicsek", demo, update=Odd(needs=("kernel",)), learner=learner)

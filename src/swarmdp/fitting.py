@@ -139,6 +139,7 @@ def fit(
         "discount": discount,
         "preset": preset,
         "separate": separate,
+        "at_once": at_once,
         "start": start or ("own" if own_start is not None or at_once else "expert"),
         "evaluations": evaluations,
         "steps": steps,
@@ -322,6 +323,8 @@ def _done_before(
     if resume is None:
         return []
     for name, wanted in settings.items():
+        if name == "at_once" and name not in resume.settings:
+            continue  # written before it was kept; the update itself is compared
         if resume.settings.get(name) != wanted:
             raise InvalidInput(
                 f"cannot resume: the earlier fit had {name} = {resume.settings.get(name)}, "

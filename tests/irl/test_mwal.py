@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -87,9 +89,9 @@ def test_the_rules() -> None:
 
 def test_policies_that_are_not_the_best_answers_do_not_end_the_game() -> None:
     """After one bad answer the certificate of a game of best answers would be zero."""
-    answers = []
+    answers: list[swarmdp.Reward] = []
 
-    def bad_at_first(system: FiniteMDP, reward: swarmdp.Reward, **options: object) -> object:
+    def bad_at_first(system: FiniteMDP, reward: swarmdp.Reward, **options: Any) -> Any:
         answers.append(swarmdp.Reward(reward.weights if answers else -reward.weights))
         return swarmdp.plan(system, answers[-1])
 
