@@ -369,7 +369,7 @@ def of_shape(*shape: int) -> Any:
         (lambda e: Update(e.expert, margin=np.full(2, np.nan)), "finite and not negative, got nan"),
         (lambda e: Update(e.expert, margin=np.full(2, np.inf)), "finite and not negative, got inf"),
         (lambda e: Update(e.expert, margin=np.array([1, -0.5])), "not negative, got -0.5: it is"),
-        (lambda e: Update(e.expert, margin=np.array(["a", "b"])), "margin must be an array of numbers"),
+        (lambda e: Update(e.expert, margin=np.array(["a", "b"])), "margin must be an array"),
         (lambda e: Update(e.expert, mixture=np.full((2, 1), 0.9)), "of sum 1, got a least of 0.9"),
         (lambda e: Update(e.expert, mixture=np.full((2, 1), np.nan)), "not negative and of sum 1"),
         (lambda e: Update(e.expert, error=np.zeros(3)), "error must have the shape"),

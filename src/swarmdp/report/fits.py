@@ -30,11 +30,17 @@ def reward_figure(result: Result) -> Figure:
 
     As a map for gridworlds, around the circle for angles, as bars otherwise.
     """
-    if result.system == "Gridworld":
-        mean = result.reward.weights.mean(axis=0)
-        grid = _gridworld(result)
-        return gridworlds.reward_figure(grid, mean, result.policy.table[0], _title(result, ""))
     mean, spread = mean_and_spread(result.reward.weights, result.reward_error)
+    if result.system == "Gridworld":
+        count = result.replicas
+        return gridworlds.reward_figure(
+            _gridworld(result),
+            mean,
+            result.policy.table[0],
+            "learned reward" if count == 1 else f"learned reward, mean of {count}",
+            spread if spread.any() else None,
+            "posterior s.d." if count == 1 else f"s.d. of {count} experiments",
+        )
     with style.family():
         if result.observation_units == "degrees":
             figure, ax = plt.subplots(figsize=(4.2, 4.2), subplot_kw={"projection": "polar"})
