@@ -278,6 +278,20 @@ def test_feature_expectations_in_place_of_a_demo() -> None:
     assert (exact.settings["steps"], exact.settings["evaluations"]) == (None, None)
 
 
+@pytest.mark.parametrize("update", ["projection", "mwal", "maxent"])
+@pytest.mark.parametrize("name", ["vicsek", "ising"])
+def test_feature_expectations_will_do_for_other_updates_on_swarms(name: str, update: str) -> None:
+    from swarmdp.irl.expectations import feature_expectations
+
+    mu = feature_expectations(SYSTEMS[name], demo_of(name))
+    result = fitted(name, mu, update=update)
+    np.testing.assert_array_equal(result.expert, mu)
+    assert len(result.iterations) == 3
+    assert np.isfinite(result.history.weights).all()
+    assert not (result.history.weights[0] == result.history.weights[2]).all()
+    assert result.policy.replicas == 2
+
+
 def test_values_are_exact_or_estimated_as_asked() -> None:
     """A finite MDP's values, cut where the demo is cut; many roll-outs come to the same."""
     demo = demo_of("gridworld")
@@ -404,6 +418,14 @@ def test_wrong_wishes_are_refused() -> None:
     learner = HeterogeneousLearning(swarmdp.BatchQ(), iterations=3)
     with pytest.raises(InvalidInput, match="estimated with q_update=LocalModel"):
         fitted("vicsek", demo, update=Odd(needs=("kernel",)), learner=learner)
+
+    def plain(system: Any, reward: Any, *, discount: float, seed: int, threads: Any) -> Any:
+        raise AssertionError
+
+    with pytest.raises(InvalidInput, match="the learner for 'softness' .its policies are soft"):
+        fitted("vicsek", demo, update="maxent", learner=plain)
+    with pytest.raises(InvalidInput, match="'kernel' .*plain does not take it: give the learner"):
+        fitted("vicsek", demo, update=Odd(needs=("kernel",)), learner=plain)
     mu = np.full(36, 10 / 36)
     with pytest.raises(InvalidInput, match="learns from the expert's actions, but feature expect"):
         fitted("vicsek", mu, update=Odd(needs=("pairs",)))
@@ -426,6 +448,8 @@ def test_weights_that_diverge_are_named() -> None:
         (np.full(9, np.nan), {}, "finite numbers"),
         (np.full(9, 1 / 9), {}, "sum to 1 / .1 - discount. = 10, got sums from 1 to 1"),
         (np.full(9, 10 / 9) * np.array([-1, *[10 / 8] * 8]), {}, "must not be negative"),
+        (["a"] * 9, {}, "must be numbers of shape"),
+        ([[1.0, 2.0], [1.0]], {}, "rows of different lengths or something that is no number"),
         ("demo", {}, "Trajectory, or an array of feature expectations, got str"),
         (np.full(9, 10 / 9), {"discount": 1.0}, r"discount must be in \[0, 1\)"),
         (np.full(9, 10 / 9), {"learner": 3}, "learner must be"),

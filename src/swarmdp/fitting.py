@@ -1,5 +1,6 @@
 """`swarmdp.fit`: Algorithm 1 with Algorithm 2 inside, from a demo to a reward and a policy."""
 
+import inspect
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -149,6 +150,7 @@ def fit(
         settings["actions"] = expert.actions
     _check_plain(settings, settings_of(system))
     wishes = _wishes(reward_update)
+    _check_wishes(learner, wishes)
     done = _done_before(resume, settings, seed, expert.mu)
     nothing = np.empty((0, *expert.mu.shape))
     evidence = Evidence(
@@ -249,6 +251,25 @@ def _wishes(update: RewardUpdate) -> dict[str, Any]:
     if "kernel" in needs_of(update):
         wishes["kernel"] = True
     return wishes
+
+
+def _check_wishes(learner: Callable[..., Learned], wishes: Mapping[str, Any]) -> None:
+    """Refuse a learner that cannot do what the reward update asks of it, before any work."""
+    try:
+        parameters = inspect.signature(learner).parameters
+    except (TypeError, ValueError):
+        return  # it does not tell what it takes
+    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        return
+    for name in wishes:
+        if name not in parameters:
+            why = {"softness": "its policies are soft", "kernel": "it needs the local dynamics"}
+            raise InvalidInput(
+                f"this reward update asks the learner for {name!r} ({why[name]}), but "
+                f"{getattr(learner, '__qualname__', type(learner).__qualname__)} does not take it: "
+                f"give the learner a keyword argument {name}, or choose another update, such as "
+                "max_margin"
+            )
 
 
 def _result(

@@ -344,5 +344,5 @@ def check_end(discount: float) -> None:
     if not 0 <= discount < 1:
         raise InvalidInput(
             f"without an end the discount must be in [0, 1), got {discount}: choose one below 1, "
-            "or a number of steps after which everything ends"
+            "or a number of steps after which everything ends (swarmdp.plan_to_horizon(steps=...))"
         )
