@@ -33,6 +33,17 @@ def test_figures_of_a_fit(name: str, runs: int, tmp_path: Path) -> None:
         assert all(path.stat().st_size > 1000 for path in style.save(figure, tmp_path / stem))
 
 
+def test_a_bound_far_above_the_distances_does_not_hide_them(tmp_path: Path) -> None:
+    system = swarmdp.Ising((8, 8))
+    demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
+    learner = HeterogeneousLearning(iterations=10, swarms=1)
+    for update, scale in (("mwal", "log"), ("max_margin", "linear")):
+        result = swarmdp.fit(system, demo, seed=2, iterations=3, learner=learner, update=update)
+        figure = fits.convergence_figure(result)
+        assert figure.axes[0].get_yscale() == scale
+        style.save(figure, tmp_path / update)
+
+
 def test_learned_beside_expert(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     figure = fits.comparison_figure(rng.random((20, 8)), rng.random((30, 8)), "order parameter")

@@ -55,7 +55,7 @@ class Bayesian:
     """
 
     prior: PriorName = "gaussian"
-    scale: float = 1.0  # of the prior's weights
+    scale: float = 1.0  # of the prior's weights; widen it where the posterior lies far outside
     inverse_temperature: float = 1.0  # alpha: how surely the expert takes the best action
     chains: int = 4
     draws: int = 2000  # kept of each chain

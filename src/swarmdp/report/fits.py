@@ -15,6 +15,7 @@ from swarmdp.report import gridworlds, style
 from swarmdp.report.swarms import draw_band, draw_mean
 from swarmdp.systems.gridworld import Gridworld
 
+FAR = 10  # times the distances: margins beyond this need a logarithmic axis
 MARGIN = "what the update leaves to be done"
 MARGINS = {
     "max_margin": "margin: distance to all mixtures",
@@ -158,7 +159,11 @@ def convergence_figure(result: Result) -> Figure:
                 label=f"chosen: iteration {chosen}",
             )
         ax.set(xlabel="iteration of Algorithm 1", ylabel="feature expectations")
-        ax.set_ylim(bottom=0)
+        if history.margin.max() > FAR * history.distance.max() > 0:
+            # Such as the bound of an estimated game: on a linear axis distances would lie on zero.
+            ax.set_yscale("log")
+        else:
+            ax.set_ylim(bottom=0)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.legend()
     return figure
