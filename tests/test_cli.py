@@ -329,7 +329,11 @@ def test_a_demo_of_an_unknown_system_is_refused(
     [
         ("projection", ["--rows", "12", "--columns", "12", "--macrocell", "3"]),
         ("maxent", []),
+        ("max_margin", ["--rows", "3", "--columns", "3"]),
+        ("ng_russell", ["--rows", "3", "--columns", "3"]),
+        ("mwal", ["--rows", "3", "--columns", "3"]),
         ("policy_matching", ["--rows", "3", "--columns", "4"]),
+        ("bayesian", ["--rows", "2", "--columns", "3"]),
     ],
 )
 def test_fit_and_evaluate_gridworlds(
@@ -345,7 +349,10 @@ def test_fit_and_evaluate_gridworlds(
     assert ("x = 0" in shown) == ("12" not in grid)
     result = swarmdp.load(tmp_path)
     assert result.settings["update"] == update
-    assert ("actions" in swarmdp.load(tmp_path / "demo.nc")) == (update == "policy_matching")
+    by_actions = update in ("policy_matching", "bayesian")
+    assert ("actions" in swarmdp.load(tmp_path / "demo.nc")) == by_actions
+    assert ("actions            recorded" in shown) == by_actions
+    assert ("±" in shown) == (update == "bayesian")
     assert (tmp_path / "reward.png").stat().st_size > 1000
     main(["evaluate", folder, "--runs", "20"])
     evaluation = json.loads((tmp_path / "evaluation.json").read_text())
@@ -355,7 +362,11 @@ def test_fit_and_evaluate_gridworlds(
     np.testing.assert_array_equal(again.reward.weights, result.reward.weights)
 
 
-@pytest.mark.parametrize("update", ["ng_russell", "mwal", "maxent", "policy_matching"])
+BY_ACTIONS = ["policy_matching", "bayesian"]
+
+
+@pytest.mark.filterwarnings("ignore:the chains of:swarmdp.SwarmdpWarning")
+@pytest.mark.parametrize("update", ["ng_russell", "mwal", "maxent", *BY_ACTIONS])
 @pytest.mark.parametrize("name", ["vicsek", "ising"])
 def test_fit_by_other_updates(
     name: str, update: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -364,6 +375,6 @@ def test_fit_by_other_updates(
     main(["fit", name, *size, "--update", update, "--iterations", "2", "-o", str(tmp_path)])
     result = swarmdp.load(tmp_path)
     assert isinstance(result.policy, swarmdp.SoftPolicy) == (update == "maxent")
-    assert result.settings.get("actions") == ("recorded" if "matching" in update else None)
+    assert result.settings.get("actions") == ("recorded" if update in BY_ACTIONS else None)
     main(["evaluate", str(tmp_path), "--runs", "4", "--steps", "10"])
     assert f"by {update}" in capsys.readouterr().out

@@ -82,6 +82,31 @@ def test_a_first_reward_may_be_given_all_the_same() -> None:
     assert (weights[1] == weights[2]).all()
 
 
+def grid_demo(grid: swarmdp.Gridworld, runs: int = 100) -> swarmdp.Trajectory:
+    expert = swarmdp.plan(grid, grid.reward, discount=0.9).policy
+    return swarmdp.rollout(grid, expert, steps=100, runs=runs, seed=1, record=["states", "actions"])
+
+
+def test_after_a_first_reward_of_another_kind_the_answer_is_planned_for_exactly_once(
+    tmp_path: Path,
+) -> None:
+    grid = swarmdp.Gridworld()
+    given = grid_demo(grid)
+    answer = swarmdp.fit(grid, given, seed=2, update="policy_matching")
+    assert len(answer.iterations) == 1
+    result = swarmdp.fit(grid, given, seed=2, update="policy_matching", start="random")
+    np.testing.assert_array_equal(result.history.weights[1], answer.reward.weights)
+    np.testing.assert_array_equal(result.policy.table, answer.policy.table)
+    assert len(result.iterations) == 2
+    begun = swarmdp.fit(grid, given, seed=2, update="policy_matching", start="random", iterations=1)
+    begun.save(tmp_path)
+    for earlier in (swarmdp.load(tmp_path), result):
+        resumed = swarmdp.fit(
+            grid, given, seed=2, update="policy_matching", start="random", resume=earlier
+        )
+        np.testing.assert_array_equal(resumed.history.weights, result.history.weights)
+
+
 def test_recorded_actions_are_used_and_pooled() -> None:
     recorded = demo(VICSEK, record=["observations", "actions"])
     result = fit(VICSEK, "policy_matching", demo=recorded, separate=False)

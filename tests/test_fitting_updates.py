@@ -168,6 +168,91 @@ def test_errors_and_diagnostics_are_saved(tmp_path: Path) -> None:
         np.testing.assert_array_equal(again.diagnostics[name], array)
 
 
+def test_what_an_update_says_only_now_and_then_is_kept(tmp_path: Path) -> None:
+    """Rounds in which it gave no error or no diagnostics are NaN there, also in the file."""
+
+    def moody(evidence: Evidence) -> Update:
+        count = evidence.policies
+        known = {1: {}, 2: {"a": evidence.distance[-1]}, 3: {"b": 2 * evidence.expert}}[count]
+        error = 0.1 * evidence.expert if count == 2 else None
+        weights = evidence.weights[-1] + evidence.expert - evidence.learned[-1]
+        return Update(weights, error=error, diagnostics=known)
+
+    result = fitted("gridworld", demo_of("gridworld"), update=moody)
+    result.save(tmp_path)
+    begun = fitted("gridworld", demo_of("gridworld"), update=moody, iterations=2)
+    begun.save(tmp_path / "begun")
+    earlier = swarmdp.load(tmp_path / "begun")
+    resumed = fitted("gridworld", demo_of("gridworld"), update=moody, resume=earlier)
+    for one in (result, swarmdp.load(tmp_path), resumed):
+        a, b = one.diagnostics["a"], one.diagnostics["b"]
+        np.testing.assert_array_equal(np.isnan(a), [[True] * 2, [False] * 2, [True] * 2])
+        np.testing.assert_array_equal(a[1], result.history.distance[1])
+        assert np.isnan(b[:2]).all()
+        np.testing.assert_array_equal(b[2], 2 * result.expert)
+        np.testing.assert_array_equal(one.to_xarray()["error"][1], 0.1 * result.expert)
+        assert np.isnan(one.to_xarray()["error"][[0, 2]]).all()
+
+
+def test_a_diagnostic_of_experiments_may_become_one_of_features() -> None:
+    def growing(evidence: Evidence) -> Update:
+        first = evidence.policies == 1
+        known = evidence.distance[-1] if first else evidence.expert
+        return Update(evidence.weights[-1] + 1, diagnostics={"x": known})
+
+    result = fitted("gridworld", demo_of("gridworld"), update=growing, iterations=2)
+    assert result.diagnostics["x"].shape == (2, 2, 9)
+    repeated = np.repeat(result.history.distance[0][:, None], 9, axis=1)
+    np.testing.assert_array_equal(result.diagnostics["x"][0], repeated)
+
+
+def test_the_first_reward_s_error_is_unknown_even_where_nothing_is_left_to_do(
+    tmp_path: Path,
+) -> None:
+    """At a margin of zero the reward stays, as that of an update at once does."""
+
+    def done(evidence: Evidence) -> Update:
+        zero = np.zeros(len(evidence.expert))
+        return Update(evidence.expert, zero, error=np.ones_like(evidence.expert))
+
+    result = fitted("gridworld", demo_of("gridworld"), update=done)
+    assert (len(result.iterations), result.settings["at_once"]) == (1, False)
+    assert result.reward_error is not None
+    assert np.isnan(result.reward_error).all()
+    result.save(tmp_path)
+    assert np.isnan(swarmdp.load(tmp_path).reward_error).all()
+
+
+def test_older_files_do_not_say_whether_the_update_answers_at_once(tmp_path: Path) -> None:
+    class Sure:
+        at_once = True
+
+        def __call__(self, evidence: Evidence) -> Update:
+            return Update(evidence.expert, error=np.ones_like(evidence.expert))
+
+    demo = demo_of("gridworld")
+    result = fitted("gridworld", demo, update=Sure())
+    assert result.settings["at_once"] is True
+    settings = {name: value for name, value in result.settings.items() if name != "at_once"}
+    Result(**{**vars(result), "settings": settings}).save(tmp_path)
+    older = swarmdp.load(tmp_path)
+    for one in (result, older):
+        np.testing.assert_array_equal(one.reward_error, 1)
+    assert_same(fitted("gridworld", demo, update=Sure(), resume=older), result)
+    with pytest.raises(InvalidInput, match="cannot resume: the earlier fit had update"):
+        fitted("gridworld", demo, resume=older)
+
+
+def test_the_way_in_which_actions_are_known_is_shown() -> None:
+    grid = fitted("gridworld", demo_of("gridworld"), update="policy_matching", iterations=1)
+    assert "  actions            recorded" in repr(grid)
+    assert "actions  " not in repr(fitted("gridworld", demo_of("gridworld"), iterations=1))
+    vicsek = SYSTEMS["vicsek"]
+    states = swarmdp.rollout(vicsek, vicsek.expert, steps=50, seed=1)
+    inferred = fitted("vicsek", states, update="policy_matching", iterations=1)
+    assert "  actions            inferred from states" in repr(inferred)
+
+
 def test_results_of_the_first_format_can_still_be_read(tmp_path: Path) -> None:
     result = fitted("vicsek", demo_of("vicsek"))
     dataset = result.to_xarray()
@@ -193,6 +278,20 @@ def test_feature_expectations_in_place_of_a_demo() -> None:
     assert (exact.settings["steps"], exact.settings["evaluations"]) == (None, None)
 
 
+@pytest.mark.parametrize("update", ["projection", "mwal", "maxent"])
+@pytest.mark.parametrize("name", ["vicsek", "ising"])
+def test_feature_expectations_will_do_for_other_updates_on_swarms(name: str, update: str) -> None:
+    from swarmdp.irl.expectations import feature_expectations
+
+    mu = feature_expectations(SYSTEMS[name], demo_of(name))
+    result = fitted(name, mu, update=update)
+    np.testing.assert_array_equal(result.expert, mu)
+    assert len(result.iterations) == 3
+    assert np.isfinite(result.history.weights).all()
+    assert not (result.history.weights[0] == result.history.weights[2]).all()
+    assert result.policy.replicas == 2
+
+
 def test_values_are_exact_or_estimated_as_asked() -> None:
     """A finite MDP's values, cut where the demo is cut; many roll-outs come to the same."""
     demo = demo_of("gridworld")
@@ -210,6 +309,52 @@ def test_values_are_exact_or_estimated_as_asked() -> None:
 def test_no_sampling_noise_means_no_dependence_on_the_seed() -> None:
     demo = demo_of("macrocells")
     assert_same(fitted("macrocells", demo, seed=2), fitted("macrocells", demo, seed=3))
+
+
+@pytest.mark.filterwarnings("ignore:no reward separates:swarmdp.SwarmdpWarning")
+@pytest.mark.parametrize("seed", [0, 2, 4, 5])
+def test_a_finished_experiment_is_the_same_in_a_batch_and_alone(seed: int) -> None:
+    """Ng and Russell's margin may rise again: what is finished must stay so all the same."""
+    mdp = random_mdp(seed, features=3)
+    rng = np.random.default_rng(seed)
+    expert = SoftPolicy(rng.dirichlet(np.ones(3), size=(5, 6)))
+    mu = exact_expectations(mdp, expert, discount=0.9, steps=None)
+    options: Any = {"seed": 1, "update": "ng_russell", "iterations": 15}
+    batch = swarmdp.fit(mdp, mu, separate=True, **options)
+    margins = batch.history.margin
+    assert any((margins[end + 1 :, r] > 1e-6).any() for r, end in enumerate(batch.ended))
+    alone = [swarmdp.fit(mdp, mu[r : r + 1], **options) for r in range(5)]
+    assert len(batch.iterations) == max(len(one.iterations) for one in alone)
+    for r, one in enumerate(alone):
+        count = len(one.iterations)
+        assert batch.ended[r] == count - 1
+        assert batch.chosen[r] == one.chosen[0]
+        np.testing.assert_array_equal(batch.policy.table[r], one.policy.table[0])
+        np.testing.assert_array_equal(batch.reward.weights[r], one.reward.weights[0])
+        assert batch.margin[r] == one.margin[0]
+        np.testing.assert_array_equal(batch.mixture.weights[r, :count], one.mixture.weights[0])
+        np.testing.assert_array_equal(batch.mixture.weights[r, count:], 0)
+        np.testing.assert_allclose(batch.mixture_mu[r], one.mixture_mu[0], rtol=1e-12)
+        kept = batch.history.weights[count:, r]
+        np.testing.assert_array_equal(kept, np.broadcast_to(kept[:1], kept.shape))
+    begun = swarmdp.fit(mdp, mu, separate=True, **{**options, "iterations": 5})
+    assert_same(swarmdp.fit(mdp, mu, separate=True, resume=begun, **options), batch)
+
+
+@pytest.mark.parametrize("update", ["max_margin", "policy_matching"])
+def test_an_expert_that_avoids_every_feature_can_be_learned_from(update: str) -> None:
+    """Its feature expectations are all zero: the first reward is that of equal weights."""
+    transitions = np.zeros((3, 2, 3))
+    transitions[:, 0, 0] = 1
+    transitions[:, 1, [1, 2]] = 0.5
+    mdp = FiniteMDP(transitions, 0, [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    stay = swarmdp.Policy([0, 0, 0])
+    demo = swarmdp.rollout(mdp, stay, steps=50, seed=1, record=["states", "actions"])
+    result = swarmdp.fit(mdp, demo, seed=1, update=update)
+    np.testing.assert_array_equal(result.expert, 0)
+    assert result.distance[0] == 0
+    assert (result.reward.weights <= 0).all()
+    np.testing.assert_array_equal(result.policy.table[0], 0)
 
 
 def test_ten_thousand_states() -> None:
@@ -235,6 +380,12 @@ def of_shape(*shape: int) -> Any:
         (lambda e: e.expert, "must return swarmdp.Update.weights., got ndarray"),
         (lambda e: Update(e.expert, margin=np.zeros(3)), "margin must have the shape"),
         (lambda e: Update(e.expert, mixture=np.zeros(3)), "mixture must have the shape"),
+        (lambda e: Update(e.expert, margin=np.full(2, np.nan)), "finite and not negative, got nan"),
+        (lambda e: Update(e.expert, margin=np.full(2, np.inf)), "finite and not negative, got inf"),
+        (lambda e: Update(e.expert, margin=np.array([1, -0.5])), "not negative, got -0.5: it is"),
+        (lambda e: Update(e.expert, margin=np.array(["a", "b"])), "margin must be an array"),
+        (lambda e: Update(e.expert, mixture=np.full((2, 1), 0.9)), "of sum 1, got a least of 0.9"),
+        (lambda e: Update(e.expert, mixture=np.full((2, 1), np.nan)), "not negative and of sum 1"),
         (lambda e: Update(e.expert, error=np.zeros(3)), "error must have the shape"),
         (lambda e: Update(e.expert, diagnostics={"x": np.zeros(5)}), "diagnostic 'x' must have"),
     ],
@@ -259,9 +410,22 @@ def test_wrong_wishes_are_refused() -> None:
         fitted("vicsek", demo, update=Odd(needs="pairs"))
     with pytest.raises(InvalidInput, match="softness must be a number from 0 up, got -1"):
         fitted("vicsek", demo, update=Odd(softness=-1))
+    for wrong in (np.ones(36), np.full((2, 36), np.nan), "none"):
+        with pytest.raises(InvalidInput, match="update's start must"):
+            fitted("vicsek", demo, update=Odd(start=lambda evidence, w=wrong: w))
+    with pytest.raises(InvalidInput, match="start must be a function from Evidence"):
+        fitted("vicsek", demo, update=Odd(start=3))
     learner = HeterogeneousLearning(swarmdp.BatchQ(), iterations=3)
     with pytest.raises(InvalidInput, match="estimated with q_update=LocalModel"):
         fitted("vicsek", demo, update=Odd(needs=("kernel",)), learner=learner)
+
+    def plain(system: Any, reward: Any, *, discount: float, seed: int, threads: Any) -> Any:
+        raise AssertionError
+
+    with pytest.raises(InvalidInput, match="the learner for 'softness' .its policies are soft"):
+        fitted("vicsek", demo, update="maxent", learner=plain)
+    with pytest.raises(InvalidInput, match="'kernel' .*plain does not take it: give the learner"):
+        fitted("vicsek", demo, update=Odd(needs=("kernel",)), learner=plain)
     mu = np.full(36, 10 / 36)
     with pytest.raises(InvalidInput, match="learns from the expert's actions, but feature expect"):
         fitted("vicsek", mu, update=Odd(needs=("pairs",)))
@@ -284,6 +448,8 @@ def test_weights_that_diverge_are_named() -> None:
         (np.full(9, np.nan), {}, "finite numbers"),
         (np.full(9, 1 / 9), {}, "sum to 1 / .1 - discount. = 10, got sums from 1 to 1"),
         (np.full(9, 10 / 9) * np.array([-1, *[10 / 8] * 8]), {}, "must not be negative"),
+        (["a"] * 9, {}, "must be numbers of shape"),
+        ([[1.0, 2.0], [1.0]], {}, "rows of different lengths or something that is no number"),
         ("demo", {}, "Trajectory, or an array of feature expectations, got str"),
         (np.full(9, 10 / 9), {"discount": 1.0}, r"discount must be in \[0, 1\)"),
         (np.full(9, 10 / 9), {"learner": 3}, "learner must be"),

@@ -1,5 +1,6 @@
 """`swarmdp.fit`: Algorithm 1 with Algorithm 2 inside, from a demo to a reward and a policy."""
 
+import inspect
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -16,6 +17,7 @@ from swarmdp.irl.algorithm import (
     Learned,
     generic_irl,
     initial_reward,
+    last_counting,
     random_reward,
 )
 from swarmdp.irl.cloning import cloned
@@ -30,6 +32,7 @@ from swarmdp.irl.evidence import (
     start_of,
 )
 from swarmdp.irl.expert import Demo, Expert, expert_of
+from swarmdp.irl.ng_russell import NgRussell, warn_unless_matched
 from swarmdp.irl.result import Result
 from swarmdp.irl.updates import name_of, named
 from swarmdp.learning.heterogeneous import HeterogeneousLearning, paper_learning
@@ -137,6 +140,7 @@ def fit(
         "discount": discount,
         "preset": preset,
         "separate": separate,
+        "at_once": at_once,
         "start": start or ("own" if own_start is not None or at_once else "expert"),
         "evaluations": evaluations,
         "steps": steps,
@@ -146,6 +150,7 @@ def fit(
         settings["actions"] = expert.actions
     _check_plain(settings, settings_of(system))
     wishes = _wishes(reward_update)
+    _check_wishes(learner, wishes)
     done = _done_before(resume, settings, seed, expert.mu)
     nothing = np.empty((0, *expert.mu.shape))
     evidence = Evidence(
@@ -188,13 +193,18 @@ def fit(
     def result(done: list[Iteration]) -> Result:
         return _result(done, system, expert, tolerance, settings, seed)
 
-    if done and (done[-1].margin <= tolerance).all():
+    finished = np.zeros(len(expert.mu), np.bool_)
+    for iteration in done:
+        finished |= iteration.margin <= tolerance
+    if finished.all():
         return result(done)
     if at_once:
         answer = completed(reward_update(evidence), evidence)
         reward_update = _always(answer)
-        # Every attempt at the policy would be the same.
-        iterations = 1 if evidence.exact else iterations
+        if evidence.exact:
+            # Every attempt at the answer's policy would be the same: one is enough, after the
+            # policy of another first reward where one was asked for.
+            iterations = min(iterations, 1 if start is None else 2)
     if done:
         reward = Reward(done[-1].next_weights)
     elif at_once and start is None:
@@ -215,19 +225,22 @@ def fit(
             value_estimation=value_estimation,
             reward_update=reward_update,
             iterations=iterations,
+            tolerance=tolerance,
+            finished=finished,
         ):
             done.append(iteration)
             if checkpoint is not None:
                 result(done).save(checkpoint)
             if progress is not None:
-                progress(_progress(done, expert.mu, iterations))
-            if (iteration.margin <= tolerance).all():
-                break
+                progress(_progress(done, expert.mu, iterations, tolerance))
     except KeyboardInterrupt:
         if done:
             raise FitInterrupted(result(done)) from None
         raise
-    return result(done)
+    found = result(done)
+    if isinstance(reward_update, NgRussell):
+        warn_unless_matched(found.margin, found.distance, tolerance)
+    return found
 
 
 def _wishes(update: RewardUpdate) -> dict[str, Any]:
@@ -238,6 +251,25 @@ def _wishes(update: RewardUpdate) -> dict[str, Any]:
     if "kernel" in needs_of(update):
         wishes["kernel"] = True
     return wishes
+
+
+def _check_wishes(learner: Callable[..., Learned], wishes: Mapping[str, Any]) -> None:
+    """Refuse a learner that cannot do what the reward update asks of it, before any work."""
+    try:
+        parameters = inspect.signature(learner).parameters
+    except (TypeError, ValueError):
+        return  # it does not tell what it takes
+    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        return
+    for name in wishes:
+        if name not in parameters:
+            why = {"softness": "its policies are soft", "kernel": "it needs the local dynamics"}
+            raise InvalidInput(
+                f"this reward update asks the learner for {name!r} ({why[name]}), but "
+                f"{getattr(learner, '__qualname__', type(learner).__qualname__)} does not take it: "
+                f"give the learner a keyword argument {name}, or choose another update, such as "
+                "max_margin"
+            )
 
 
 def _result(
@@ -295,11 +327,15 @@ def _always(answer: Update) -> RewardUpdate:
     return update
 
 
-def _progress(done: list[Iteration], expert: NDArray[np.float64], iterations: int) -> Progress:
+def _progress(
+    done: list[Iteration], expert: NDArray[np.float64], iterations: int, tolerance: float
+) -> Progress:
     gaps = np.stack([np.linalg.norm(expert - iteration.mu, axis=1) for iteration in done])
-    return Progress(
-        len(done), iterations, float(gaps.min(axis=0).mean()), float(done[-1].margin.mean())
-    )
+    margins = np.stack([iteration.margin for iteration in done])
+    last = last_counting(margins, tolerance)
+    gaps[np.arange(len(done))[:, None] > last] = np.inf
+    left = margins[last, np.arange(len(expert))]
+    return Progress(len(done), iterations, float(gaps.min(axis=0).mean()), float(left.mean()))
 
 
 def _done_before(
@@ -308,6 +344,8 @@ def _done_before(
     if resume is None:
         return []
     for name, wanted in settings.items():
+        if name == "at_once" and name not in resume.settings:
+            continue  # written before it was kept; the update itself is compared
         if resume.settings.get(name) != wanted:
             raise InvalidInput(
                 f"cannot resume: the earlier fit had {name} = {resume.settings.get(name)}, "

@@ -176,7 +176,8 @@ def settings_of(system: System) -> dict[str, Any]:
 def null_action(system: System) -> int:
     """The number of the action that does nothing: the first whose physical value is zero.
 
-    Where there is none, the first action.
+    Where there is none, the first action. Where actions are mere numbers (finite MDPs) it is number
+    0, whatever that does: on gridworlds a move to +x.
     """
     return int(np.argmax(np.asarray(system.actions) == 0))
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+import swarmdp
 from swarmdp import InvalidInput
 from swarmdp.errors import SwarmdpWarning
 from swarmdp.irl.bayesian import Bayesian, Posterior, diagnose, sample_posterior
@@ -176,3 +177,23 @@ def test_problems_of_different_shapes_are_refused() -> None:
     slow = LocalMDP(mdp.transitions, mdp.features, 0.9)
     with pytest.raises(InvalidInput, match="one shape"):
         sample_posterior([mdp, slow], np.stack([counts] * 2), Bayesian(), seed=1)
+
+
+def test_chains_that_never_moved_have_not_mixed() -> None:
+    """Their R-hat is 0/0."""
+    still = np.zeros((1, 4, 500, 2))
+    effective, error = np.full((1, 2), 2000.0), np.zeros((1, 2))
+    for r_hat, enough in ((np.nan, effective), (1.0, np.full((1, 2), np.nan))):
+        posterior = Posterior(still, np.array([[1.0, r_hat]]), enough, error)
+        with pytest.warns(SwarmdpWarning, match="1 of 1 posteriors have not mixed"):
+            posterior.warn_unless_mixed()
+    Posterior(still, np.ones((1, 2)), effective, error).warn_unless_mixed()
+
+
+def test_a_posterior_of_many_states_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("swarmdp.irl.bayesian.MANY", 5)
+    grid = swarmdp.Gridworld(2, 3)
+    policy = swarmdp.Policy(np.zeros(6, int))
+    demo = swarmdp.rollout(grid, policy, steps=50, seed=1, record=["states", "actions"])
+    with pytest.warns(SwarmdpWarning, match="posterior of 6 states .* take fewer draws"):
+        swarmdp.fit(grid, demo, seed=1, update="bayesian")

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -83,6 +85,25 @@ def test_the_rules() -> None:
     assert result.settings["start"] == "own"
     last = len(result.iterations)
     np.testing.assert_allclose(result.mixture.weights, 1 / last)
+
+
+def test_policies_that_are_not_the_best_answers_do_not_end_the_game() -> None:
+    """After one bad answer the certificate of a game of best answers would be zero."""
+    answers: list[swarmdp.Reward] = []
+
+    def bad_at_first(system: FiniteMDP, reward: swarmdp.Reward, **options: Any) -> Any:
+        answers.append(swarmdp.Reward(reward.weights if answers else -reward.weights))
+        return swarmdp.plan(system, answers[-1])
+
+    mdp = random_mdp(11, states=12, features=4)
+    best = swarmdp.plan(mdp, swarmdp.Reward(np.ones(4)))
+    mu = exact_expectations(mdp, best.policy, discount=0.9, steps=None)
+    result = swarmdp.fit(mdp, mu, seed=1, update="mwal", learner=bad_at_first, iterations=6)
+    assert len(result.iterations) == 6
+    largest = float(mdp.features.matrix.max())  # type: ignore[union-attr]
+    np.testing.assert_allclose(
+        result.history.margin[:, 0], [bound(t, 4, 0.9, largest) for t in range(1, 7)]
+    )
 
 
 def test_bad_input_is_refused() -> None:

@@ -1,9 +1,14 @@
+import warnings
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import swarmdp
-from swarmdp import Gridworld, InvalidInput
-from swarmdp.irl.ng_russell import NgRussell, better_than, ng_russell
+from swarmdp import Gridworld, InvalidInput, SoftPolicy, SwarmdpWarning
+from swarmdp.irl.expectations import exact_expectations
+from swarmdp.irl.ng_russell import NgRussell, better_than, ng_russell, warn_unless_matched
+from tests.systems.test_finite import random_mdp
 
 GRID = Gridworld()
 TRANSITIONS = GRID.mdp.dense()
@@ -72,17 +77,58 @@ def test_an_expert_that_is_matched_leaves_nothing() -> None:
 
 
 def test_the_grid_is_learned_from_feature_expectations() -> None:
-    from swarmdp.irl.expectations import exact_expectations
-
     expert = swarmdp.plan(GRID, GRID.reward)
     mu = exact_expectations(GRID, expert.policy, discount=0.9, steps=None)
     result = swarmdp.fit(GRID, mu, seed=1, update="ng_russell", start="random", iterations=30)
     assert float(result.history.mu[result.chosen[0], 0] @ TRUE) > 0.95 * float(mu[0] @ TRUE)
 
 
+def test_an_end_without_a_match_is_told() -> None:
+    """The program has no solution but zero, though no policy found is the expert's."""
+    mdp = random_mdp(0, features=3)
+    expert = SoftPolicy(np.random.default_rng(0).dirichlet(np.ones(3), size=6))
+    mu = exact_expectations(mdp, expert, discount=0.9, steps=None)
+    with pytest.warns(SwarmdpWarning, match=r"no reward separates the expert .* use max_margin"):
+        result = swarmdp.fit(mdp, mu, seed=1, update="ng_russell", iterations=15)
+    assert result.margin[0] == 0
+    assert result.distance[0] > 1e-3
+    linear = swarmdp.fit(mdp, mu, seed=1, update=NgRussell(penalty=1), iterations=15)
+    assert linear.margin[0] > 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_unless_matched(np.array([0.0, 0.1]), np.array([0.0, 1.0]), 1e-6)
+
+
+def test_transitions_are_taken_as_a_finite_mdp_takes_them() -> None:
+    dense = ng_russell(TRANSITIONS, POLICY, discount=0.9, penalty=1)
+    matrices = [TRANSITIONS[:, a] for a in range(4)]
+    listed = ng_russell(matrices, POLICY, discount=0.9, penalty=1)
+    np.testing.assert_array_equal(listed.reward, dense.reward)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (np.full(25, 0.1), "follows state 3 and action 1 must sum to 1, got 2.5"),
+        (np.append([2.0, -1.0], np.zeros(23)), "must be numbers that are not negative"),
+        (np.full(25, np.nan), "must be numbers that are not negative"),
+    ],
+)
+def test_rows_that_are_no_probabilities_are_refused(row: NDArray[np.float64], message: str) -> None:
+    wrong = TRANSITIONS.copy()
+    wrong[3, 1] = row
+    with pytest.raises(InvalidInput, match=message):
+        ng_russell(wrong, POLICY, discount=0.9)
+
+
 def test_bad_input_is_refused() -> None:
-    with pytest.raises(InvalidInput, match=r"got \(25, 4\) and"):
+    with pytest.raises(InvalidInput, match=r"\(states, actions, states\), got \(25, 4\)"):
         ng_russell(TRANSITIONS[0].T, POLICY, discount=0.9)
+    with pytest.raises(InvalidInput, match=r"a policy of shape \(25,\).*got \(24,\)"):
+        ng_russell(TRANSITIONS, POLICY[1:], discount=0.9)
+    for wrong in ({"penalty": np.inf}, {"penalty": -1.0}, {"largest": np.inf}, {"largest": 0.0}):
+        with pytest.raises(InvalidInput, match="penalty finite and not negative, largest finite"):
+            ng_russell(TRANSITIONS, POLICY, discount=0.9, **wrong)
     with pytest.raises(InvalidInput, match="numbers of actions from 0 to 3"):
         ng_russell(TRANSITIONS, POLICY + 4, discount=0.9)
     with pytest.raises(InvalidInput, match=r"discount must be in \[0, 1\)"):

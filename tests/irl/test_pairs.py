@@ -89,6 +89,27 @@ def test_the_nearest_action_is_nearest_on_the_circle() -> None:
         nearest_actions(VICSEK, np.array([np.nan]))
 
 
+def test_numbers_of_actions_that_a_system_does_not_have_are_refused() -> None:
+    """Of the moves of a gridworld none is near to another: their numbers are names."""
+    grid = swarmdp.Gridworld()
+    np.testing.assert_array_equal(nearest_actions(grid, np.array([3.0, 0.0])), [3, 0])
+    with pytest.raises(InvalidInput, match=r"does not have: -1, 4, 7. Its actions are 0, 1, 2, 3"):
+        nearest_actions(grid, np.array([0, 4, 7, 7, -1]))
+    with pytest.raises(InvalidInput, match=r"does not have: 0.5"):
+        nearest_actions(grid, np.array([0.5, 1.0]))
+    with pytest.raises(InvalidInput, match="does not have: 2. Its actions are False, True"):
+        nearest_actions(ISING, np.array([0, 2]))
+    with pytest.raises(InvalidInput, match="does not have: 5"):
+        nearest_actions(Ring(), np.array([5]))
+    moves = swarmdp.rollout(
+        grid, swarmdp.Policy(np.zeros(25, int)), steps=60, seed=1, record=["states", "actions"]
+    )
+    wrong = Variable(moves["actions"] + 4, moves.variables["actions"].axes)
+    demo = Trajectory({**moves.variables, "actions": wrong}, *vars_of(moves))
+    with pytest.raises(InvalidInput, match="does not have: 4"):
+        swarmdp.fit(grid, demo, seed=1, update="policy_matching")
+
+
 def test_a_single_agent_s_pairs() -> None:
     both = demo(VICSEK, ["observations", "actions"])
     counts, _ = pair_counts(VICSEK, both, estimator="single", agent=3)

@@ -3,10 +3,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+import swarmdp
 from swarmdp import InvalidInput
 from swarmdp.errors import SwarmdpWarning
 from swarmdp.irl.boltzmann import LocalMDP, log_boltzmann
-from swarmdp.irl.policy_matching import PolicyMatching, match_policy, policy_derivative
+from swarmdp.irl.pairs import pair_counts
+from swarmdp.irl.policy_matching import (
+    PolicyMatching,
+    _Objective,
+    match_policy,
+    policy_derivative,
+)
 from tests.irl.test_boltzmann import random_mdp
 
 DIRECTIONS = ("natural", "rprop")
@@ -31,6 +38,56 @@ def test_the_derivative_of_the_policy_agrees_with_finite_differences(
         shift = step * (np.arange(8) == k)
         ahead, behind = (boltzmann(mdp, weights + s, beta) for s in (shift, -shift))
         np.testing.assert_allclose(found[..., k], (ahead - behind) / (2 * step), atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("penalty", [0.0, 0.05])
+def test_the_gradient_of_the_objective_agrees_with_finite_differences(
+    seed: int, penalty: float
+) -> None:
+    mdp = random_mdp(seed, observations=8, actions=4, features=6)
+    rng = np.random.default_rng(100 + seed)
+    weights, counts = rng.normal(size=6), rng.integers(0, 9, size=(8, 4)).astype(float)
+    counts[2] = 0  # an observation that the expert never made
+    visits = counts.sum(axis=1)
+    objective = _Objective(
+        mdp, counts / np.maximum(visits, 1)[:, None], visits / visits.sum(), 2.0, penalty
+    )
+    found = objective.at(weights, None).gradient
+    step = 1e-6
+    for k in range(6):
+        shift = step * (np.arange(6) == k)
+        ahead, behind = (objective.at(weights + s, None).loss for s in (shift, -shift))
+        assert found[k] == pytest.approx((ahead - behind) / (2 * step), abs=1e-7)
+
+
+def grid_pairs(size: int) -> tuple[swarmdp.Gridworld, swarmdp.Trajectory]:
+    grid = swarmdp.Gridworld(size, size)
+    expert = swarmdp.plan(grid, grid.reward).policy
+    return grid, swarmdp.rollout(
+        grid, expert, steps=100, runs=100, seed=1, record=["states", "actions"]
+    )
+
+
+def test_rprop_ends_at_a_kink_with_many_weights() -> None:
+    """The minimum lies where actions are equally good: there no gradient ever vanishes."""
+    grid, demo = grid_pairs(8)
+    counts = pair_counts(grid, demo)[0].sum(axis=0)
+    mdp = LocalMDP(grid.mdp.dense(), np.eye(64), 0.9)
+    for start in (None, np.full(64, 1 / 8)):
+        found = match_policy(mdp, counts, start=start)
+        assert found.converged
+        assert found.steps < 400
+        assert found.loss < 0.7064
+
+
+def test_a_search_that_did_not_end_is_told() -> None:
+    grid, demo = grid_pairs(3)
+    with pytest.warns(SwarmdpWarning, match="1 of 1 .* not converged in 3 .*direction=.natural."):
+        swarmdp.fit(grid, demo, seed=1, update=PolicyMatching(iterations=3))
+    update = PolicyMatching(iterations=1, direction="natural", tolerance=0)
+    with pytest.warns(SwarmdpWarning, match="1 of 1 .* a tolerance above 0$"):
+        swarmdp.fit(grid, demo, seed=1, update=update)
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)

@@ -72,6 +72,19 @@ def test_abbeel_and_ng_s_grid(update: str) -> None:
     )
 
 
+@pytest.mark.parametrize("update", ["max_margin", "projection"])
+@pytest.mark.parametrize("seed", [1, 4, 5, 6, 7])
+def test_other_grids_reach_95_percent_of_the_expert_s_value(update: str, seed: int) -> None:
+    grid = Gridworld.macrocells(seed=seed, rows=16, columns=16, macrocell=2)
+    expert = swarmdp.plan(grid, grid.reward, discount=0.95)
+    mu = exact_expectations(grid, expert.policy, discount=0.95, steps=None)
+    result = swarmdp.fit(grid, mu, seed=1, update=update, iterations=30, discount=0.95)
+    true = grid.reward.weights[0]
+    best = float((mu @ true)[0])
+    assert float((result.history.mu[result.chosen[0]] @ true)[0]) > 0.95 * best
+    assert float((result.mixture_mu @ true)[0]) > 0.95 * best
+
+
 def test_the_mixture_can_be_rolled_out() -> None:
     grid = Gridworld()
     expert = swarmdp.plan(grid, swarmdp.Reward(grid.reward.weights), softness=0.3)

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,6 +31,17 @@ def test_figures_of_a_fit(name: str, runs: int, tmp_path: Path) -> None:
     np.testing.assert_allclose(line, result.history.distance.mean(axis=1))
     for figure, stem in ((reward, "reward"), (convergence, "convergence")):
         assert all(path.stat().st_size > 1000 for path in style.save(figure, tmp_path / stem))
+
+
+def test_a_bound_far_above_the_distances_does_not_hide_them(tmp_path: Path) -> None:
+    system = swarmdp.Ising((8, 8))
+    demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
+    learner = HeterogeneousLearning(iterations=10, swarms=1)
+    for update, scale in (("mwal", "log"), ("max_margin", "linear")):
+        result = swarmdp.fit(system, demo, seed=2, iterations=3, learner=learner, update=update)
+        figure = fits.convergence_figure(result)
+        assert figure.axes[0].get_yscale() == scale
+        style.save(figure, tmp_path / update)
 
 
 def test_learned_beside_expert(tmp_path: Path) -> None:
@@ -81,6 +93,33 @@ def test_an_error_of_the_only_experiment_is_drawn() -> None:
     without = fits.reward_figure(plain)
     assert "±" not in without.axes[0].get_title()
     assert len(figure.axes[0].containers) == len(without.axes[0].containers) + 1
+
+
+def test_a_gridworld_s_error_is_a_map_of_its_own(tmp_path: Path) -> None:
+    grid = swarmdp.Gridworld(3, 4)
+    demo = swarmdp.rollout(grid, swarmdp.plan(grid, grid.reward).policy, steps=50, runs=2, seed=1)
+
+    class Sure:
+        at_once = True
+
+        def __call__(self, evidence: swarmdp.Evidence) -> swarmdp.Update:
+            error = np.broadcast_to(np.arange(1.0, 13), evidence.expert.shape)
+            return swarmdp.Update(evidence.expert, error=error)
+
+    def maps(**options: Any) -> list[Any]:
+        figure = fits.reward_figure(swarmdp.fit(grid, demo, seed=2, iterations=2, **options))
+        style.save(figure, tmp_path / "reward")
+        return [ax for ax in figure.axes if ax.images]
+
+    *_, learned, error = maps(update=Sure())
+    assert learned.get_title().startswith("learned reward, arrows")
+    assert error.get_title() == "posterior s.d."
+    drawn = np.asarray(error.images[0].get_array(), dtype=float)
+    np.testing.assert_array_equal(drawn, np.arange(1.0, 13).reshape(3, 4))
+    assert error.images[0].get_clim()[0] == 0
+    assert len(maps()) == 2
+    *_, spread = maps(separate=True)
+    assert spread.get_title() == "s.d. of 2 experiments"
 
 
 def test_single_agents_are_compared_by_their_means() -> None:

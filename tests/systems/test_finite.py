@@ -38,6 +38,19 @@ def test_dense_and_sparse_transitions_are_the_same() -> None:
     assert other.settings["digest"] != mdp.settings["digest"]
 
 
+@pytest.mark.parametrize("actions", [3, 6])  # six: as many as states, where shapes tell nothing
+def test_a_list_of_matrices_is_one_for_each_action(actions: int) -> None:
+    mdp = random_mdp(3, actions=actions)
+    dense = mdp.dense()
+    matrices = [dense[:, a] for a in range(actions)]
+    mixed = [sparse.csr_array(matrices[0]), *matrices[1:]]
+    for given in (matrices, tuple(matrices), mixed):
+        np.testing.assert_array_equal(FiniteMDP(given, mdp.start).dense(), dense)
+    # nested lists and an array are [s, a, s'] throughout
+    for nested in (dense.tolist(), dense):
+        np.testing.assert_array_equal(FiniteMDP(nested, mdp.start).dense(), dense)
+
+
 def test_transitions_are_drawn_from_their_distribution() -> None:
     """A chi-square test of each (s, a), all from one roll-out of many runs."""
     rng = np.random.default_rng(5)
@@ -155,6 +168,9 @@ BAD_ROW[1, 1] = [0.5, 0.25, 0.2]
         (-BAD_ROW, 0, None, "not negative"),
         (np.full((2, 1, 2), np.nan), 0, None, "not negative"),
         ([sparse.eye(3), sparse.eye(2)], 0, None, "one matrix"),
+        ([np.eye(3), np.eye(2)], 0, None, "one matrix"),
+        ([sparse.eye(2), [[1, 0], [0, 1]]], 0, None, "a list of one matrix"),
+        ([[[1.0], [0.5, 0.5]]], 0, None, "must be numbers"),
         (np.eye(3)[:, None], [0.5, 0.4, 0], None, "must sum to 1, got 0.9"),
         (np.eye(3)[:, None], [0.5, 0.5], None, r"shape \(3,\)"),
         (np.eye(3)[:, None], 3, None, "a state from 0 to 2, got 3"),
@@ -176,7 +192,7 @@ def test_bad_actions_states_and_discounts_are_refused() -> None:
     with pytest.raises(InvalidInput, match="state must be from 0 to 5"):
         mdp.check_state({"state": np.array([[6]])})
     policy = np.full((6, 3), 1 / 3)
-    with pytest.raises(InvalidInput, match="without an end the discount must be in .0, 1., got 1"):
+    with pytest.raises(InvalidInput, match="without an end the discount .* got 1.*plan_to_horizon"):
         mdp.occupancy(policy, 1.0)
     with pytest.raises(InvalidInput, match="must have the shape"):
         mdp.under(policy[:3])

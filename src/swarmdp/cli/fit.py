@@ -195,9 +195,11 @@ def _table(result: Any) -> Any:
 
 
 def _grid_table(result: Any) -> Any:
-    """The grid with the reward of each cell and the move that the policy makes there."""
+    """The grid with the reward of each cell, its error, and the move that the policy makes."""
+    import numpy as np
     from rich.table import Table
 
+    from swarmdp.model import Reward
     from swarmdp.systems.gridworld import MOVE_NAMES
 
     grid = system_of(result)
@@ -205,14 +207,27 @@ def _grid_table(result: Any) -> Any:
         return f"learned reward and policy of {grid.rows} x {grid.columns} cells: see the figure"
     rewards = result.reward.of_classes(grid).mean(axis=0).reshape(grid.shape)
     moves = result.policy.table[0].reshape(grid.shape)
+    cells = [
+        [f"{r:+.2f} {MOVE_NAMES[a]}" for r, a in zip(*row, strict=True)]
+        for row in zip(rewards, moves, strict=True)
+    ]
+    error = result.reward_error
+    known = error is not None and len(error) == 1 and np.isfinite(error).all()
+    if known:
+        errors = Reward(error[0]).of_classes(grid)[0].reshape(grid.shape)
+        # On a line of its own, so that a grid of ten columns still fits a terminal.
+        cells = [
+            [f"{cell}\n±{e:.2f}" for cell, e in zip(*row, strict=True)]
+            for row in zip(cells, errors, strict=True)
+        ]
+    below = " (± its error)" if known else ""
     table = Table(
         *(f"x = {x}" for x in range(grid.columns)),
-        title="learned reward and policy, y from top to bottom",
+        title=f"learned reward{below} and policy, y from top to bottom",
+        show_lines=known,
     )
-    for y in reversed(range(grid.rows)):
-        table.add_row(
-            *(f"{r:+.2f} {MOVE_NAMES[a]}" for r, a in zip(rewards[y], moves[y], strict=True))
-        )
+    for row in reversed(cells):
+        table.add_row(*row)
     return table
 
 

@@ -60,11 +60,16 @@ def generic_irl(
     value_estimation: ValueEstimation,
     reward_update: RewardUpdate,
     iterations: int,
+    tolerance: float = 0.0,
+    finished: NDArray[np.bool_] | None = None,
 ) -> Iterator[Iteration]:
     """Algorithm 1, from the expert data and an initial reward.
 
-    The evidence may hold iterations that were done earlier, for going on with a saved fit.
+    The evidence may hold iterations that were done earlier, for going on with a saved fit;
+    `finished` (R,) are the experiments whose margin fell to the tolerance in one of them. It ends
+    when all are finished, or after so many iterations in all.
     """
+    over = np.zeros(len(evidence.expert), np.bool_) if finished is None else finished
     for i in range(evidence.policies, iterations):
         # 1: Policy update: find the optimal policy pi^{i} for R^{i}.
         learned = policy_update(reward, i)
@@ -78,7 +83,8 @@ def generic_irl(
         assert update.margin is not None
         assert update.mixture is not None
         # Where there is nothing left to do, the reward stays.
-        next_weights = np.where(update.margin[:, None] > 0, update.weights, reward.weights)
+        moving = ~over & (update.margin > 0)
+        next_weights = np.where(moving[:, None], update.weights, reward.weights)
         soft = learned.policy if isinstance(learned.policy, SoftPolicy) else None
         yield Iteration(
             reward.weights,
@@ -93,11 +99,33 @@ def generic_irl(
             update.diagnostics,
         )
         reward = Reward(next_weights)
+        over = over | (update.margin <= tolerance)
+        if over.all():
+            return
+
+
+def last_counting(margins: NDArray[np.float64], tolerance: float) -> NDArray[np.int64]:
+    """The iteration (R,) in which each experiment ended, from the margins (I, R).
+
+    It is the first whose margin is within the tolerance, or the last one. What comes after it is
+    only there because other experiments of the batch were not finished yet.
+    """
+    finished = margins <= tolerance
+    last: NDArray[np.int64] = np.where(
+        finished.any(axis=0), finished.argmax(axis=0), len(margins) - 1
+    )
+    return last
 
 
 def initial_reward(expert: NDArray[np.float64]) -> Reward:
-    """Step 0: reward what the expert does often, w = mu_E / |mu_E|."""
-    return Reward(expert / np.linalg.norm(expert, axis=1, keepdims=True))
+    """Step 0: reward what the expert does often, w = mu_E / |mu_E|.
+
+    An expert that avoids every feature (mu_E = 0, which feature vectors allow) does none of them
+    often: there all features weigh the same.
+    """
+    length = np.linalg.norm(expert, axis=1, keepdims=True)
+    same = np.full_like(expert, 1 / np.sqrt(expert.shape[1]))
+    return Reward(np.where(length > 0, expert / np.where(length > 0, length, 1.0), same))
 
 
 def random_reward(seed: int, shape: tuple[int, int]) -> Reward:

@@ -43,6 +43,7 @@ CLIMBS = 100  # steps towards the mode, at most
 SHRINK = 0.5
 SHORTEST = 1e-6  # step towards the mode that is not worth trying
 AT_A_TIME = 16  # problems, step by step side by side
+MANY = 300  # states above which a posterior takes minutes
 ROUNDS = 200  # of shrinking a bracket, which by then is narrower than rounding
 
 
@@ -54,7 +55,7 @@ class Bayesian:
     """
 
     prior: PriorName = "gaussian"
-    scale: float = 1.0  # of the prior's weights
+    scale: float = 1.0  # of the prior's weights; widen it where the posterior lies far outside
     inverse_temperature: float = 1.0  # alpha: how surely the expert takes the best action
     chains: int = 4
     draws: int = 2000  # kept of each chain
@@ -75,6 +76,15 @@ class Bayesian:
 
     def __call__(self, evidence: Evidence) -> Update:
         """The posterior of each experiment."""
+        if evidence.n_observations > MANY:
+            warnings.warn(
+                f"sampling the posterior of {evidence.n_observations} states plans for every draw, "
+                "and planning takes a time of about the cube of the states (with the default "
+                "settings about 15 minutes for 400): take fewer draws, a coarser model, or an "
+                "update that needs no actions, such as max_margin",
+                SwarmdpWarning,
+                stacklevel=3,
+            )
         assert evidence.pairs is not None
         assert evidence.expert_kernel is not None
         mdps = [
@@ -112,7 +122,9 @@ class Posterior:
     def warn_unless_mixed(self) -> None:
         """Say which problems' chains did not mix, and what to do about it."""
         least = ENOUGH * self.weights.shape[1]
-        unmixed = (self.r_hat.max(axis=1) > MIXED) | (self.effective.min(axis=1) < least)
+        # NaN, of chains that never moved, is not mixed either.
+        mixed = (self.r_hat.max(axis=1) <= MIXED) & (self.effective.min(axis=1) >= least)
+        unmixed = ~mixed
         if unmixed.any():
             warnings.warn(
                 f"the chains of {unmixed.sum()} of {len(unmixed)} posteriors have not mixed: R-hat "

@@ -82,8 +82,10 @@ class LocalMDP:
         followed = self.transitions[np.arange(self.observations), policy]
         matrix = np.eye(self.observations) - self.discount * followed
         expectations = np.linalg.solve(matrix, self.features)  # of the features, from each o
-        ahead: Floats = self.transitions @ expectations
-        return self.features[:, None] + self.discount * ahead
+        # One large product: one for each observation takes many times as long.
+        ahead: Floats = self.transitions.reshape(-1, self.observations) @ expectations
+        shape = (self.observations, self.actions, -1)
+        return self.features[:, None] + self.discount * ahead.reshape(shape)
 
 
 def log_boltzmann(q: Floats, inverse_temperature: float) -> Floats:

@@ -16,6 +16,7 @@ from swarmdp.streams import derived_seed
 
 UPDATING = 4  # the part of a fit whose random numbers belong to reward updates
 NEEDS = ("pairs", "kernel", "expert_kernel")
+SUM_TOLERANCE = 1e-6  # how far from one the sum of a mixture may be
 LARGEST = 1e9  # a weight beyond this has lost all sense of the others
 
 
@@ -142,8 +143,27 @@ def softness_of(update: RewardUpdate) -> float:
 def start_of(
     update: RewardUpdate,
 ) -> Callable[[Evidence], NDArray[np.float64]] | None:
-    """The update's own way to choose the first weights, if it has one."""
-    return getattr(update, "start", None)
+    """The update's own way to choose the first weights, if it has one; what it gives is checked."""
+    start: Callable[[Evidence], NDArray[np.float64]] | None = getattr(update, "start", None)
+    if start is None:
+        return None
+    if not callable(start):
+        raise InvalidInput(
+            f"an update's start must be a function from Evidence to the first weights, got "
+            f"{type(start).__name__}"
+        )
+    own = start
+
+    def checked(evidence: Evidence) -> NDArray[np.float64]:
+        weights = _as_numbers("start", own(evidence))
+        if weights.shape != evidence.expert.shape or not np.isfinite(weights).all():
+            raise InvalidInput(
+                f"a reward update's start must give finite weights of the shape "
+                f"{evidence.expert.shape}, one row for each experiment, got {weights.shape}"
+            )
+        return weights
+
+    return checked
 
 
 def completed(update: Update, evidence: Evidence) -> Update:
@@ -158,10 +178,15 @@ def completed(update: Update, evidence: Evidence) -> Update:
         nearest = np.eye(policies)[distance.argmin(axis=0)]
     else:
         distance, nearest = np.full((1, replicas), np.inf), np.empty((replicas, 0))
-    done = replace(
-        update,
-        margin=distance[-1] if update.margin is None else update.margin,
-        mixture=nearest if update.mixture is None else update.mixture,
+    done = Update(
+        _as_numbers("weights", update.weights),
+        distance[-1] if update.margin is None else _as_numbers("margin", update.margin),
+        nearest if update.mixture is None else _as_numbers("mixture", update.mixture),
+        None if update.error is None else _as_numbers("error", update.error),
+        {
+            name: _as_numbers(f"diagnostic {name!r}", array)
+            for name, array in update.diagnostics.items()
+        },
     )
     shape = evidence.expert.shape
     for name, wanted in (
@@ -171,16 +196,20 @@ def completed(update: Update, evidence: Evidence) -> Update:
         ("error", shape),
     ):
         array = getattr(done, name)
-        if array is not None and np.shape(array) != wanted:
+        if array is not None and array.shape != wanted:
             raise InvalidInput(
-                f"a reward update's {name} must have the shape {wanted}, got {np.shape(array)}"
+                f"a reward update's {name} must have the shape {wanted}, got {array.shape}"
             )
     for name, array in done.diagnostics.items():
-        if np.shape(array) not in ((replicas,), shape):
+        if array.shape not in ((replicas,), shape):
             raise InvalidInput(
                 f"a reward update's diagnostic {name!r} must have the shape {(replicas,)} or "
-                f"{shape}, got {np.shape(array)}"
+                f"{shape}, got {array.shape}"
             )
+    if update.margin is not None:
+        _check_margin(done.margin)
+    if update.mixture is not None and policies:
+        _check_mixture(done.mixture)
     largest = np.abs(done.weights).max(initial=0.0)
     if not largest <= LARGEST:
         raise SolverError(
@@ -189,3 +218,34 @@ def completed(update: Update, evidence: Evidence) -> Update:
             "ng_russell, mwal); feature expectations that no policy can have do this as well"
         )
     return done
+
+
+def _as_numbers(name: str, given: object) -> NDArray[np.float64]:
+    try:
+        return np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"a reward update's {name} must be an array of numbers, got {type(given).__name__}"
+        ) from None
+
+
+def _check_margin(margin: NDArray[np.float64] | None) -> None:
+    assert margin is not None
+    wrong = margin[~(np.isfinite(margin) & (margin >= 0))]
+    if wrong.size:
+        raise InvalidInput(
+            f"a reward update's margin must be finite and not negative, got {wrong[0]}: it is what "
+            "is left to be done, and at the tolerance an experiment ends. Leave it out where it is "
+            "not known"
+        )
+
+
+def _check_mixture(mixture: NDArray[np.float64] | None) -> None:
+    assert mixture is not None
+    sums = mixture.sum(axis=1)
+    if not (mixture >= 0).all() or not (np.abs(sums - 1) <= SUM_TOLERANCE).all():
+        raise InvalidInput(
+            "each row of a reward update's mixture must be probabilities of the policies so far, "
+            f"not negative and of sum 1, got a least of {mixture.min():.3g} and sums from "
+            f"{sums.min():.6g} to {sums.max():.6g}"
+        )

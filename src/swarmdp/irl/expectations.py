@@ -173,8 +173,14 @@ def exact_expectations(
 
 def check_expectations(system: System, given: ArrayLike, discount: float) -> NDArray[np.float64]:
     """Feature expectations (R, d) that were given in place of a demo, refused if impossible."""
-    mu = np.atleast_2d(np.array(given, dtype=np.float64))
     size = n_features(system)
+    try:
+        mu = np.atleast_2d(np.array(given, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"feature expectations must be numbers of shape ({size},) or (experiments, {size}), "
+            "got rows of different lengths or something that is no number"
+        ) from None
     if mu.ndim != 2 or mu.shape[1] != size or not len(mu) or not np.isfinite(mu).all():
         raise InvalidInput(
             f"feature expectations must be finite numbers of shape ({size},) or (experiments, "

@@ -39,7 +39,11 @@ class MWAL:
         return np.full(evidence.expert.shape, 1 / evidence.expert.shape[1])
 
     def __call__(self, evidence: Evidence) -> Update:
-        """The next weights; the margin is how far the mixture may be from the game's value."""
+        """The next weights; the margin is how far the mixture may be from the game's value.
+
+        Where policies and values are exact, the game so far proves it; else it is the bound for so
+        many rounds of best answers.
+        """
         gains = evidence.learned - evidence.expert
         policies, replicas, features = gains.shape
         # Losses between 0 and 1, as the bound asks for.
@@ -50,8 +54,14 @@ class MWAL:
         )
         weights = np.exp(exponent)
         weights /= weights.sum(axis=1, keepdims=True)
-        best_answers = np.einsum("jrd,jrd->jr", evidence.weights, gains).min(axis=0)
-        margin = np.maximum(best_answers - gains.mean(axis=0).min(axis=1), 0.0)
+        if evidence.exact:
+            best_answers = np.einsum("jrd,jrd->jr", evidence.weights, gains).min(axis=0)
+            margin = np.maximum(best_answers - gains.mean(axis=0).min(axis=1), 0.0)
+        else:
+            # A policy that is not the best answer proves nothing about the game's value: an
+            # estimate could fall to zero by chance and end the game. The theorem's bound cannot.
+            largest = feature_range(evidence)
+            margin = np.full(replicas, bound(policies, features, evidence.discount, largest))
         return Update(weights, margin, np.full((replicas, policies), 1 / policies))
 
     def _rate(self, round_: int, features: int) -> float:

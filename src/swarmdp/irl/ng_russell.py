@@ -13,13 +13,17 @@ step by the next best action costs the most,
               - lambda |R|_1      subject to  these margins >= 0,  |R(s)| <= R_max.
 """
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from swarmdp.errors import InvalidInput, SolverError
+from swarmdp.errors import InvalidInput, SolverError, SwarmdpWarning
 from swarmdp.irl.evidence import Evidence, Update
+from swarmdp.systems.finite import chain_of
 
 Bounds = list[tuple[float | None, float | None]]
 
@@ -33,8 +37,8 @@ class NgRussell:
     penalty: float = 2.0  # how much more it counts where the expert is worse
 
     def __post_init__(self) -> None:
-        if not self.penalty >= 1:
-            raise InvalidInput(f"penalty must be at least 1, got {self.penalty}")
+        if not 1 <= self.penalty < np.inf:
+            raise InvalidInput(f"penalty must be at least 1 and finite, got {self.penalty}")
 
     def __call__(self, evidence: Evidence) -> Update:
         """The program of each experiment; its margin is the mean objective of a policy."""
@@ -43,6 +47,26 @@ class NgRussell:
             for r, mu in enumerate(evidence.expert)
         ]
         return Update(np.stack([w for w, _ in solved]), np.array([value for _, value in solved]))
+
+
+def warn_unless_matched(
+    margin: NDArray[np.float64], distance: NDArray[np.float64], tolerance: float
+) -> None:
+    """Say that a fit has ended early in experiments whose program has no solution but zero.
+
+    The penalty makes it possible: a reward that separates the expert from most policies costs more
+    by the others. Margins and distances to the nearest policy are (R,), at the end of a fit.
+    """
+    stuck = (margin == 0) & (distance > tolerance)
+    if stuck.any():
+        warnings.warn(
+            f"no reward separates the expert from the policies found in {stuck.sum()} of "
+            f"{len(stuck)} experiments, though none of these matches it (distance up to "
+            f"{distance[stuck].max():.3g}), so their fit ended early: use max_margin or "
+            "projection, or a penalty nearer to 1, such as NgRussell(penalty=1)",
+            SwarmdpWarning,
+            stacklevel=3,
+        )
 
 
 def better_than(
@@ -78,7 +102,7 @@ class MatrixReward:
 
 
 def ng_russell(
-    transitions: ArrayLike,
+    transitions: ArrayLike | Sequence[Any],
     policy: ArrayLike,
     *,
     discount: float,
@@ -87,24 +111,26 @@ def ng_russell(
 ) -> MatrixReward:
     """The reward of states for which a known policy (S,) is optimal, transitions (S, A, S).
 
+    Transitions may be given in all ways that a `FiniteMDP` takes.
+
     `penalty` is lambda, the price of the rewards' absolute sum: it makes them simple. `largest` is
     the bound R_max of their absolute values.
     """
-    chain = np.asarray(transitions, np.float64)
+    rows, actions = chain_of(transitions)
+    states = rows.shape[1]
+    chain = rows.toarray().reshape(states, actions, states)
     chosen = np.asarray(policy)
-    if chain.ndim != 3 or chain.shape[0] != chain.shape[2] or chosen.shape != chain.shape[:1]:
+    if chosen.shape != (states,):
         raise InvalidInput(
-            "needs transitions (states, actions, states) and a policy (states,), got "
-            f"{chain.shape} and {chosen.shape}"
+            f"needs a policy of shape ({states},) for transitions {chain.shape}, got {chosen.shape}"
         )
-    states, actions, _ = chain.shape
     if not np.isin(chosen, np.arange(actions)).all():
         raise InvalidInput(f"the policy must be numbers of actions from 0 to {actions - 1}")
     chosen = chosen.astype(np.int64)
-    if not 0 <= discount < 1 or not penalty >= 0 or not largest > 0:
+    if not 0 <= discount < 1 or not 0 <= penalty < np.inf or not 0 < largest < np.inf:
         raise InvalidInput(
-            "discount must be in [0, 1), penalty not negative and largest positive, got "
-            f"{discount}, {penalty}, {largest}"
+            "discount must be in [0, 1), penalty finite and not negative, largest finite and "
+            f"positive, got {discount}, {penalty}, {largest}"
         )
     own = chain[np.arange(states), chosen]
     inverse = np.linalg.inv(np.eye(states) - discount * own)
@@ -119,8 +145,8 @@ def ng_russell(
     bounds: Bounds = [*[(0.0, largest)] * (2 * states), *[(None, None)] * states]
     if actions == 1:
         return MatrixReward(np.zeros(states), 0.0, 0.0)
-    rows = np.vstack([above, never])
-    solution = _solved(objective, rows, np.zeros(len(rows)), bounds)
+    limits = np.vstack([above, never])
+    solution = _solved(objective, limits, np.zeros(len(limits)), bounds)
     reward = solution[:states] - solution[states : 2 * states]
     return MatrixReward(reward, -float(objective @ solution), float(solution[2 * states :].sum()))
 

@@ -3,7 +3,8 @@
 The action of step t was taken on the observation of time t. A demo may have recorded the actions;
 where it recorded states only, a system can infer them from one state to the next by its hook
 `inferred_actions(before, after)`. An expert may take actions that a learning agent does not have
-(Vicsek's turns by any angle): each counts as the nearest one.
+(Vicsek's turns by any angle): each counts as the nearest one. Where actions are numbers of actions
+or yes and no, there is nothing near, and others are refused.
 """
 
 import math
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from swarmdp.errors import InvalidInput
 from swarmdp.irl.expectations import Estimator, check_estimator, observations_of
 from swarmdp.model import State, System, field_of
+from swarmdp.systems.finite import exact_model
 from swarmdp.trajectory import Trajectory
 
 Source = Literal["recorded", "inferred"]
@@ -73,11 +75,14 @@ def actions_of(system: System, demo: Trajectory) -> tuple[NDArray[np.int64], Sou
 def nearest_actions(system: System, physical: NDArray[Any]) -> NDArray[np.int64]:
     """The number of the action nearest to each physical one, of equally near ones the first.
 
-    Angles are as near as they are on the circle.
+    Angles are as near as they are on the circle. Integers and booleans name actions: they must be
+    among the system's.
     """
     available = np.asarray(system.actions)
     if np.issubdtype(physical.dtype, np.inexact) and not np.isfinite(physical).all():
         raise InvalidInput("the demo's actions must be finite, got NaN or infinity")
+    if exact_model(system) is not None or available.dtype.kind in "biu":
+        _check_members(available, physical)
     circular = getattr(system, "action_units", "1") == "rad"
     nearest = np.zeros(physical.shape, np.int64)
     least = np.full(physical.shape, np.inf)
@@ -89,6 +94,18 @@ def nearest_actions(system: System, physical: NDArray[Any]) -> NDArray[np.int64]
         nearest[nearer] = number
         least[nearer] = gap[nearer]
     return nearest
+
+
+def _check_members(available: NDArray[Any], physical: NDArray[Any]) -> None:
+    strange = np.unique(physical[~np.isin(physical, available)])
+    if strange.size:
+        found = ", ".join(map(str, strange[:5].tolist())) + (", ..." if strange.size > 5 else "")
+        raise InvalidInput(
+            f"the demo has actions that the system does not have: {found}. Its actions are "
+            f"{', '.join(map(str, available[:12].tolist()))}"
+            f"{', ...' if available.size > 12 else ''}: record these, or give the system physical "
+            "actions (floating-point numbers), of which the nearest counts"
+        )
 
 
 def _listed(names: list[str]) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.errors import InvalidInput, SwarmdpWarning
+from swarmdp.irl.algorithm import initial_reward
 from swarmdp.irl.boltzmann import (
     LocalMDP,
     check_inverse_temperature,
@@ -60,7 +61,7 @@ class PolicyMatching:
         """The match of each experiment, looked for from the expert's feature expectations."""
         assert evidence.pairs is not None
         assert evidence.expert_kernel is not None
-        starts = evidence.expert / np.linalg.norm(evidence.expert, axis=1, keepdims=True)
+        starts = initial_reward(evidence.expert).weights
         found = [
             match_policy(
                 LocalMDP(kernel, evidence.features, evidence.discount),
@@ -72,6 +73,7 @@ class PolicyMatching:
                 evidence.expert_kernel, evidence.pairs, starts, strict=True
             )
         ]
+        self._warn_unless_converged(found)
         return Update(
             np.stack([match.weights for match in found]),
             diagnostics={
@@ -79,6 +81,18 @@ class PolicyMatching:
                 "converged": np.array([float(match.converged) for match in found]),
             },
         )
+
+    def _warn_unless_converged(self, found: "list[Match]") -> None:
+        left = sum(not match.converged for match in found)
+        if left:
+            other = ', or direction="natural"' if self.direction == "rprop" else ""
+            warnings.warn(
+                f"policy matching: {left} of {len(found)} experiments have not converged in "
+                f"{self.iterations} iterations, so their weights are the best so far. Give more "
+                f"iterations, a tolerance above {self.tolerance:g}{other}",
+                SwarmdpWarning,
+                stacklevel=3,
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,15 +236,22 @@ def _natural_search(
 def _rprop_search(
     objective: _Objective, point: _Point, iterations: int, tolerance: float
 ) -> tuple[_Point, int, bool]:
+    """The variant of Rprop that skips a weight's step after its gradient has turned.
+
+    Riedmiller and Braun's rule: a step grows while the gradient keeps its sign and shrinks when it
+    turns; after a turn it stays for one round. At a kink the signs turn for ever, so the steps
+    shrink to the smallest: no step makes J smaller any more.
+    """
     best = point
     step = np.full(point.weights.shape, FIRST_STEP)
     before = np.zeros_like(step)
     for steps in range(iterations):
-        if np.abs(point.gradient).max() <= tolerance or step.max() <= SMALLEST_STEP:
+        if np.abs(point.gradient).max() <= tolerance or step.max() <= 2 * SMALLEST_STEP:
             return best, steps, True
-        turned = before * point.gradient < 0
-        step = np.clip(step * np.where(turned, SHRINK, GROW), SMALLEST_STEP, LARGEST_STEP)
-        before = np.where(turned, 0.0, point.gradient)
+        product = before * point.gradient
+        factor = np.where(product < 0, SHRINK, np.where(product > 0, GROW, 1.0))
+        step = np.clip(step * factor, SMALLEST_STEP, LARGEST_STEP)
+        before = np.where(product < 0, 0.0, point.gradient)
         point = objective.at(point.weights - np.sign(before) * step, point.optimal)
         best = min(best, point, key=lambda p: p.loss)
     return best, iterations, False

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from swarmdp import files
 from swarmdp._version import __version__
 from swarmdp.errors import FileError, InvalidInput
-from swarmdp.irl.algorithm import Iteration
+from swarmdp.irl.algorithm import Iteration, last_counting
 from swarmdp.irl.updates import title
 from swarmdp.model import LocalPolicy, MixedPolicy, Policy, Reward, SoftPolicy
 from swarmdp.trajectory import Trajectory, read_dataset
@@ -31,7 +31,9 @@ DIAGNOSTIC = "diagnostic_"  # what their variables begin with
 class History:
     """Every iteration of Algorithm 1, for all R experiments.
 
-    The margin never rises, so it cannot choose an iteration; the distance can.
+    Not the margin but the distance chooses an iteration: max-margin's and projection's margins
+    never rise, so that the last would always be the best, and others rise and fall as they like.
+    Once an experiment is finished, what follows does not count for it.
     """
 
     weights: NDArray[np.float64]  # (I, R, d)
@@ -87,14 +89,15 @@ class Result:
     @property
     def chosen(self) -> NDArray[np.int64]:
         """The iteration whose feature expectations are nearest to the expert's, for each (R,)."""
-        history = self.history
-        # What comes after an experiment is finished does not count.
-        finished = np.vstack(
-            [np.zeros((1, self.replicas), bool), history.margin[:-1] <= self.tolerance]
-        )
-        counts = np.where(finished, np.inf, history.distance)
-        best: NDArray[np.int64] = counts.argmin(axis=0)
+        after = np.arange(len(self.iterations))[:, None] > self.ended
+        best: NDArray[np.int64] = np.where(after, np.inf, self.history.distance).argmin(axis=0)
         return best
+
+    @property
+    def ended(self) -> NDArray[np.int64]:
+        """The last iteration that counts for each experiment (R,): its first finished one."""
+        margins = np.stack([iteration.margin for iteration in self.iterations])
+        return last_counting(margins, self.tolerance)
 
     @property
     def policy(self) -> LocalPolicy:
@@ -113,15 +116,18 @@ class Result:
         within the last margin of the expert's; for mwal the uniform mixture of its theorem.
         """
         policies = tuple(iteration.policy for iteration in self.iterations)
-        return MixedPolicy(policies, self.iterations[-1].mixture)
+        return MixedPolicy(policies, self._mixture)
 
     @property
     def mixture_mu(self) -> NDArray[np.float64]:
         """The feature expectations of the mixture (R, d)."""
-        mixed: NDArray[np.float64] = np.einsum(
-            "rj,jrd->rd", self.iterations[-1].mixture, self.history.mu
-        )
+        mixed: NDArray[np.float64] = np.einsum("rj,jrd->rd", self._mixture, self.history.mu)
         return mixed
+
+    @property
+    def _mixture(self) -> NDArray[np.float64]:
+        """The weights of all policies (R, I); zero for those after the experiment's end."""
+        return self.history.mixture[self.ended, np.arange(self.replicas)]
 
     @property
     def reward(self) -> Reward:
@@ -139,22 +145,50 @@ class Result:
 
         It is NaN where the reward is a first one that no update made.
         """
+        errors = self._errors
+        if errors is None:
+            return None
+        unknown = np.full_like(self.expert, np.nan)
+        # An update that answers at once has made the first reward as well.
+        own = np.full((self.replicas, 1), self.settings.get("at_once") and self._own_start)
+        if "at_once" not in self.settings:  # an older file: told by the rewards, which stayed
+            first = self.iterations[0]
+            own = (first.weights == first.next_weights).all(axis=1, keepdims=True)
+        before = np.concatenate([np.where(own, errors[0], unknown)[None], errors])
+        return before[self.chosen, np.arange(self.replicas)]
+
+    @property
+    def _own_start(self) -> bool:
+        return self.settings.get("start") == "own"
+
+    @property
+    def _errors(self) -> NDArray[np.float64] | None:
+        """The errors of every round (I, R, d), NaN where one gave none; None if all gave none."""
         errors = [iteration.error for iteration in self.iterations]
         if all(error is None for error in errors):
             return None
         unknown = np.full_like(self.expert, np.nan)
-        known = [unknown if error is None else error for error in errors]
-        first = self.iterations[0]
-        # An update that answers at once has made the first reward as well.
-        own = (first.weights == first.next_weights).all(axis=1, keepdims=True)
-        before = np.stack([np.where(own, known[0], unknown), *known])
-        return before[self.chosen, np.arange(self.replicas)]
+        return np.stack([unknown if error is None else error for error in errors])
 
     @property
     def diagnostics(self) -> dict[str, NDArray[np.float64]]:
-        """What reward updates say of themselves, by name, (I, R) or (I, R, d)."""
-        names = self.iterations[0].diagnostics
-        return {name: np.stack([i.diagnostics[name] for i in self.iterations]) for name in names}
+        """What reward updates say of themselves, by name, (I, R) or (I, R, d).
+
+        It is NaN in iterations in which they said nothing.
+        """
+        names = dict.fromkeys(name for i in self.iterations for name in i.diagnostics)
+        return {name: self._diagnostic(name) for name in names}
+
+    def _diagnostic(self, name: str) -> NDArray[np.float64]:
+        rounds = [iteration.diagnostics.get(name) for iteration in self.iterations]
+        of_features = any(array is not None and array.ndim == 2 for array in rounds)
+        shape = self.expert.shape if of_features else (self.replicas,)
+        filled = np.full((len(rounds), *shape), np.nan)
+        for row, array in zip(filled, rounds, strict=True):
+            if array is not None:
+                # A number for the whole experiment holds for each of its features.
+                row[...] = array[:, None] if array.ndim < row.ndim else array
+        return filled
 
     @property
     def seen(self) -> NDArray[np.bool_]:
@@ -175,7 +209,7 @@ class Result:
 
         For max-margin the distance from mu_E to all mixtures of the policies found.
         """
-        return self.iterations[-1].margin
+        return self.history.margin[self.ended, np.arange(self.replicas)]
 
     def __repr__(self) -> str:
         chosen = ", ".join(map(str, self.chosen[:5])) + (", ..." if self.replicas > 5 else "")
@@ -190,6 +224,10 @@ class Result:
             f"{self.observation[self.reward.weights.mean(axis=0).argmax()]:.4g} "
             f"{self.observation_units}",
         ]
+        if "actions" in self.settings:
+            how = {"inferred": "inferred from states"}
+            known = str(self.settings["actions"])
+            lines.append(f"  actions            {how.get(known, known)}")
         if self.solutions:
             names, counts = np.unique(self.solutions, return_counts=True)
             found = "; ".join(f"{n} x {name}" for name, n in zip(names, counts, strict=True))
@@ -224,11 +262,8 @@ class Result:
                 (*axes, "observation", "action"),
                 np.stack([p.probabilities for p in soft if isinstance(p, SoftPolicy)]),
             )
-        if last.error is not None:
-            data["error"] = (
-                (*axes, "feature"),
-                np.stack([i.error for i in self.iterations if i.error is not None]),
-            )
+        if (errors := self._errors) is not None:
+            data["error"] = ((*axes, "feature"), errors)
         for name, array in self.diagnostics.items():
             data[DIAGNOSTIC + name] = ((*axes, "feature")[: array.ndim], array)
         coordinates = {

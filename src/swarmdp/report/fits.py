@@ -15,12 +15,13 @@ from swarmdp.report import gridworlds, style
 from swarmdp.report.swarms import draw_band, draw_mean
 from swarmdp.systems.gridworld import Gridworld
 
+FAR = 10  # times the distances: margins beyond this need a logarithmic axis
 MARGIN = "what the update leaves to be done"
 MARGINS = {
     "max_margin": "margin: distance to all mixtures",
     "projection": "distance to the projected mixture",
     "ng_russell": "mean gain over the policies",
-    "mwal": "gap to the value of the game",
+    "mwal": "bound of the gap to the game's value",
     "maxent": "length of the gradient",
 }
 
@@ -30,11 +31,17 @@ def reward_figure(result: Result) -> Figure:
 
     As a map for gridworlds, around the circle for angles, as bars otherwise.
     """
-    if result.system == "Gridworld":
-        mean = result.reward.weights.mean(axis=0)
-        grid = _gridworld(result)
-        return gridworlds.reward_figure(grid, mean, result.policy.table[0], _title(result, ""))
     mean, spread = mean_and_spread(result.reward.weights, result.reward_error)
+    if result.system == "Gridworld":
+        count = result.replicas
+        return gridworlds.reward_figure(
+            _gridworld(result),
+            mean,
+            result.policy.table[0],
+            "learned reward" if count == 1 else f"learned reward, mean of {count}",
+            spread if spread.any() else None,
+            "posterior s.d." if count == 1 else f"s.d. of {count} experiments",
+        )
     with style.family():
         if result.observation_units == "degrees":
             figure, ax = plt.subplots(figsize=(4.2, 4.2), subplot_kw={"projection": "polar"})
@@ -152,7 +159,11 @@ def convergence_figure(result: Result) -> Figure:
                 label=f"chosen: iteration {chosen}",
             )
         ax.set(xlabel="iteration of Algorithm 1", ylabel="feature expectations")
-        ax.set_ylim(bottom=0)
+        if history.margin.max() > FAR * history.distance.max() > 0:
+            # Such as the bound of an estimated game: on a linear axis distances would lie on zero.
+            ax.set_yscale("log")
+        else:
+            ax.set_ylim(bottom=0)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.legend()
     return figure

@@ -19,15 +19,27 @@ MOST_ARROWS = 24  # rows or columns up to which the policy is drawn
 
 
 def reward_figure(
-    grid: Gridworld, weights: NDArray[np.float64], policy: NDArray[np.integer], title: str
+    grid: Gridworld,
+    weights: NDArray[np.float64],
+    policy: NDArray[np.integer],
+    title: str,
+    spread: NDArray[np.float64] | None = None,
+    spread_title: str = "its standard deviation",
 ) -> Figure:
-    """The true reward of each cell beside the learned one, with the learned policy as arrows."""
+    """The true reward of each cell beside the learned one, with the learned policy as arrows.
+
+    Where the learned reward's spread (d,) is known, a third map shows it.
+    """
+    count = 2 if spread is None else 3
     with style.family():
-        figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.3))
+        figure, axes = plt.subplots(1, count, figsize=(3.7 * count, 3.3))
         arrows = ", arrows: policy" if max(grid.shape) <= MOST_ARROWS else ""
         draw_map(axes[0], grid, grid.reward.of_classes(grid)[0], "true reward")
         draw_map(axes[1], grid, Reward(weights).of_classes(grid)[0], f"{title}{arrows}")
         _draw_arrows(axes[1], grid, policy)
+        if spread is not None:
+            draw_map(axes[2], grid, Reward(spread).of_classes(grid)[0], spread_title)
+            axes[2].images[0].set_clim(vmin=0)
     return figure
 
 

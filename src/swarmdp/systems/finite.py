@@ -25,10 +25,11 @@ RESIDUAL = 1e-12  # of a linear system, relative to its right-hand side
 class FiniteMDP:
     """One agent that sees its state: transitions P(s' | s, a), an initial distribution, features.
 
-    `transitions[s, a, s']` is an array (S, A, S), or a sequence with one matrix (S, S) for each
-    action, dense or from scipy.sparse. `initial` is the distribution (S,) of the first state, or
-    the number of a state. `features` is a matrix (S, d) of feature vectors; by default each state
-    is its own feature. An action's physical value is its number.
+    `transitions[s, a, s']` is an array (S, A, S) or nested lists of that shape; or a sequence with
+    one matrix (S, S) for each action, each a NumPy array or from scipy.sparse. `initial` is the
+    distribution (S,) of the first state, or the number of a state. `features` is a matrix (S, d)
+    of feature vectors; by default each state is its own feature. An action's physical value is its
+    number.
     """
 
     n_agents: ClassVar[int] = 1
@@ -40,7 +41,7 @@ class FiniteMDP:
         initial: ArrayLike | int,
         features: ArrayLike | None = None,
     ) -> None:
-        self.chain, self.n_actions = _chain(transitions)
+        self.chain, self.n_actions = chain_of(transitions)
         """Transition probabilities as a sparse matrix (S * A, S), row s * A + a."""
         self.start = _start(initial, self.n_states)
         """The distribution of the first state (S,)."""
@@ -210,8 +211,11 @@ def exact_model(system: System) -> FiniteMDP | None:
     return model if isinstance(model, FiniteMDP) else None
 
 
-def _chain(transitions: ArrayLike | Sequence[Any]) -> tuple[Any, int]:
-    """The transitions as one sparse matrix (S * A, S), checked, and the number of actions."""
+def chain_of(transitions: ArrayLike | Sequence[Any]) -> tuple[Any, int]:
+    """The transitions as one sparse matrix (S * A, S), checked, and the number of actions.
+
+    They may be given in all ways that `FiniteMDP` takes.
+    """
     from scipy import sparse
 
     if isinstance(transitions, np.ndarray):
@@ -223,8 +227,8 @@ def _chain(transitions: ArrayLike | Sequence[Any]) -> tuple[Any, int]:
         parts = [transitions[:, a] for a in range(transitions.shape[1])]
     else:
         parts = list(transitions)  # type: ignore[arg-type]
-        if not any(sparse.issparse(part) for part in parts):
-            return _chain(np.asarray(transitions, np.float64))
+        if not parts or not all(_is_matrix(part) for part in parts):
+            return chain_of(_numbers(transitions))
     matrices = [sparse.csr_matrix(part, dtype=np.float64) for part in parts]
     shapes = {matrix.shape for matrix in matrices}
     if len(shapes) != 1 or (shape := shapes.pop())[0] != shape[1] or shape[0] == 0:
@@ -251,6 +255,23 @@ def _chain(transitions: ArrayLike | Sequence[Any]) -> tuple[Any, int]:
             "row by its sum, or let what is missing lead to a state where everything ends"
         )
     return chain, actions
+
+
+def _is_matrix(part: Any) -> bool:
+    """Whether this is one matrix of its own, and not a row of nested lists."""
+    from scipy import sparse
+
+    return sparse.issparse(part) or (isinstance(part, np.ndarray) and part.ndim == 2)
+
+
+def _numbers(nested: Any) -> NDArray[np.float64]:
+    try:
+        return np.asarray(nested, np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            "transitions must be numbers [s, a, s'] of the shape (states, actions, states), or a "
+            "list of one matrix (states, states) for each action, NumPy or SciPy sparse"
+        ) from None
 
 
 def _start(initial: ArrayLike | int, states: int) -> NDArray[np.float64]:
@@ -323,5 +344,5 @@ def check_end(discount: float) -> None:
     if not 0 <= discount < 1:
         raise InvalidInput(
             f"without an end the discount must be in [0, 1), got {discount}: choose one below 1, "
-            "or a number of steps after which everything ends"
+            "or a number of steps after which everything ends (swarmdp.plan_to_horizon(steps=...))"
         )

@@ -102,11 +102,11 @@ class Gridworld:
 
         row, column = np.divmod(np.arange(self.rows * self.columns), self.columns)
         here = row * self.columns + column
+        ones, shape = np.ones(len(here)), (len(here), len(here))
         moved = [
-            sparse.csr_matrix((np.ones(len(here)), (here, self._moved(row, column, move))))
+            sparse.csr_matrix((ones, (here, self._moved(row, column, move))), shape)
             for move in MOVES
         ]
-        moved = [sparse.csr_matrix(m, shape=(len(here), len(here))) for m in moved]
         blown = sum(moved[1:], start=moved[0]) / len(MOVES)
         transitions = [(1 - self.wind) * move + self.wind * blown for move in moved]
         if self.goal is not None:
