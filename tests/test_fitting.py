@@ -1,5 +1,7 @@
 """Algorithm 1 as a whole: `swarmdp.fit` and its result."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from swarmdp import FileError, HeterogeneousLearning, InvalidInput, Result
 from swarmdp.fitting import FitInterrupted, Progress
 from swarmdp.irl.algorithm import generic_irl, random_reward
 from swarmdp.irl.evidence import Evidence
+from swarmdp.irl.expectations import exact_expectations
 from swarmdp.model import Policy, Reward
 
 SMALL = swarmdp.Vicsek(n_agents=40)
@@ -221,9 +224,10 @@ def test_an_expert_that_is_found_exactly_ends_the_fit() -> None:
     assert len(again.iterations) == 1
 
 
-def test_what_is_done_is_saved_after_every_iteration(
-    demo: swarmdp.Trajectory, tmp_path: Path
+def test_what_is_done_is_saved_while_it_goes_on(
+    demo: swarmdp.Trajectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("swarmdp.fitting.CHECKPOINT_SECONDS", 0)
     counts = []
     swarmdp.fit(
         SMALL,
@@ -234,6 +238,58 @@ def test_what_is_done_is_saved_after_every_iteration(
         **QUICK,
     )
     assert counts == [1, 2, 3, 4]
+
+
+def test_what_is_done_is_saved_whatever_ends_it(demo: swarmdp.Trajectory, tmp_path: Path) -> None:
+    def fail(progress: Progress) -> None:
+        if progress.iteration == 2:
+            raise RuntimeError("the second iteration fails")
+
+    with pytest.raises(RuntimeError, match="second iteration"):
+        swarmdp.fit(SMALL, demo, seed=2, checkpoint=tmp_path, progress=fail, **QUICK)
+    assert len(swarmdp.load(tmp_path).iterations) == 2
+
+
+def test_an_interrupt_while_a_file_is_made_is_not_lost(tmp_path: Path) -> None:
+    """In the main thread the HDF5 library would swallow it."""
+    program = f"""
+import os, signal, sys, threading
+import h5netcdf
+import swarmdp
+make = h5netcdf.File.__init__
+
+def interrupted(*arguments, **options):
+    assert threading.current_thread() is not threading.main_thread()
+    os.kill(os.getpid(), signal.SIGINT)
+    return make(*arguments, **options)
+
+demo = swarmdp.rollout(swarmdp.Ising((5, 5)), swarmdp.Ising((5, 5)).expert, steps=3, seed=1)
+h5netcdf.File.__init__ = interrupted
+try:
+    demo.save({str(tmp_path / "demo.nc")!r})
+except KeyboardInterrupt:
+    sys.exit(7)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 7, done.stderr
+
+
+def test_only_a_fit_of_the_same_system_is_resumed() -> None:
+    mu = exact_expectations(
+        swarmdp.Gridworld(),
+        swarmdp.plan(swarmdp.Gridworld(), swarmdp.Gridworld().reward, discount=0.9).policy,
+        discount=0.9,
+        steps=None,
+    )
+    first = swarmdp.fit(swarmdp.Gridworld(), mu, seed=1, iterations=2, start="random")
+    with pytest.raises(InvalidInput, match=r"was of Gridworld .*'wind': 0.3.* this one is of"):
+        swarmdp.fit(swarmdp.Gridworld(wind=0.0), mu, seed=1, resume=first, start="random")
+    with pytest.raises(InvalidInput, match="read a saved one with swarmdp.load"):
+        swarmdp.fit(swarmdp.Gridworld(), mu, seed=1, resume="folder", start="random")  # type: ignore[arg-type]
+    shorter = swarmdp.fit(
+        swarmdp.Gridworld(), mu, seed=1, iterations=1, start="random", resume=first
+    )
+    assert len(shorter.iterations) == 1
 
 
 def test_settings_that_cannot_be_saved_are_refused_at_once(demo: swarmdp.Trajectory) -> None:
@@ -320,7 +376,10 @@ def test_the_paper_s_preset(demo: swarmdp.Trajectory) -> None:
         ({"discount": 1.0}, r"discount must be in \[0, 1\)"),
         ({"discount": -0.1}, r"discount must be in \[0, 1\)"),
         ({"discount": 0.99}, "too short for a discount of 0.99"),
+        ({"discount": "0.9"}, r"discount must be in \[0, 1\), got '0.9'"),
+        ({"tolerance": float("nan")}, "tolerance must be a finite number"),
         ({"seed": -1}, "seed must be"),
+        ({"seed": True}, "seed must be an integer, got True"),
     ],
 )
 def test_bad_arguments_are_refused_before_any_work(

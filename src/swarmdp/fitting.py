@@ -3,6 +3,7 @@
 import inspect
 import json
 import os
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from typing import Any, Literal
@@ -32,7 +33,6 @@ from swarmdp.irl.evidence import (
     start_of,
 )
 from swarmdp.irl.expert import Demo, Expert, expert_of
-from swarmdp.irl.ng_russell import NgRussell, warn_unless_matched
 from swarmdp.irl.result import Result
 from swarmdp.irl.updates import name_of, named
 from swarmdp.learning.heterogeneous import HeterogeneousLearning, paper_learning
@@ -47,12 +47,14 @@ from swarmdp.model import (
 )
 from swarmdp.simulation import check_discount
 from swarmdp.streams import check_seed, derived_seed
+from swarmdp.systems.checks import check_integer, check_number
 from swarmdp.systems.finite import exact_model
 from swarmdp.trajectory import Trajectory
 
 LEARNING, EVALUATION, START = 1, 2, 3  # parts of a fit with random numbers of their own
 SURROUNDINGS = 5  # another; 4 are reward updates
 ENOUGH_AGENTS = 1000  # whose experience estimates the value of a policy, unless told otherwise
+CHECKPOINT_SECONDS = 5.0  # of work that a kill may cost
 SHORT_TAIL = 1e-4  # share of a discounted sum that is left out where no demo says how much
 
 
@@ -110,12 +112,13 @@ def fit(
     default, one roll-out in the paper). For a FiniteMDP or Gridworld the default policy update is
     exact planning, and values are exact as well, unless `evaluations` are asked for. An experiment
     ends early when its margin falls to `tolerance`. `resume` goes on with an earlier result, to the
-    same bits as one long fit; `checkpoint` is a folder in which the result so far is saved after
-    every iteration.
+    same bits as one long fit; `checkpoint` is a folder in which the result so far is saved every
+    few seconds and at the end, whatever ends it.
     """
     check_seed(seed)
     reward_update = named(update)
     _check_choices(preset, start, iterations, evaluations, learner)
+    check_number("tolerance", tolerance, positive=False)
     expectations.check_estimator(estimator)
     check_discount(discount)
     finite, needs = exact_model(system) is not None, needs_of(reward_update)
@@ -151,7 +154,7 @@ def fit(
     _check_plain(settings, settings_of(system))
     wishes = _wishes(reward_update)
     _check_wishes(learner, wishes)
-    done = _done_before(resume, settings, seed, expert.mu)
+    done = _done_before(resume, system, settings, seed, expert.mu)[:iterations]
     nothing = np.empty((0, *expert.mu.shape))
     evidence = Evidence(
         expert.mu,
@@ -217,6 +220,7 @@ def fit(
         reward = initial_reward(expert.mu)
     for iteration in done:
         evidence = evidence.after(iteration.weights, iteration.mu, None)
+    saved = time.monotonic()
     try:
         for iteration in generic_irl(
             evidence,
@@ -229,18 +233,19 @@ def fit(
             finished=finished,
         ):
             done.append(iteration)
-            if checkpoint is not None:
+            if checkpoint is not None and time.monotonic() >= saved + CHECKPOINT_SECONDS:
                 result(done).save(checkpoint)
+                saved = time.monotonic()
             if progress is not None:
                 progress(_progress(done, expert.mu, iterations, tolerance))
     except KeyboardInterrupt:
         if done:
             raise FitInterrupted(result(done)) from None
         raise
-    found = result(done)
-    if isinstance(reward_update, NgRussell):
-        warn_unless_matched(found.margin, found.distance, tolerance)
-    return found
+    finally:
+        if checkpoint is not None and done:
+            result(done).save(checkpoint)
+    return result(done)
 
 
 def _wishes(update: RewardUpdate) -> dict[str, Any]:
@@ -339,10 +344,25 @@ def _progress(
 
 
 def _done_before(
-    resume: Result | None, settings: dict[str, Any], seed: int, expert: NDArray[np.float64]
+    resume: Result | None,
+    system: System,
+    settings: dict[str, Any],
+    seed: int,
+    expert: NDArray[np.float64],
 ) -> list[Iteration]:
     if resume is None:
         return []
+    if not isinstance(resume, Result):
+        raise InvalidInput(
+            f"resume must be a result of swarmdp.fit, got {type(resume).__name__}: read a saved "
+            "one with swarmdp.load"
+        )
+    name, here = type(system).__name__, expectations.plain(settings_of(system))
+    if (resume.system, expectations.plain(resume.system_settings)) != (name, here):
+        raise InvalidInput(
+            f"cannot resume: the earlier fit was of {resume.system} {dict(resume.system_settings)}"
+            f", this one is of {name} {here}"
+        )
     for name, wanted in settings.items():
         if name == "at_once" and name not in resume.settings:
             continue  # written before it was kept; the update itself is compared
@@ -396,7 +416,5 @@ def _check_choices(
             f"learner must be a HeterogeneousLearning or Planning, got {type(learner).__name__}"
         )
     for name, value in (("iterations", iterations), ("evaluations", evaluations)):
-        if value is None:
-            continue
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise InvalidInput(f"{name} must be an integer of at least 1, got {value!r}")
+        if value is not None:
+            check_integer(name, value, least=1)

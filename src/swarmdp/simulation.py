@@ -78,10 +78,10 @@ class Reduction(Protocol):
 
 def check_discount(discount: float) -> None:
     """Refuse a discount factor outside [0, 1)."""
-    if not 0 <= discount < 1:
+    if not isinstance(discount, int | float | np.number) or not 0 <= discount < 1:
         raise InvalidInput(
-            f"the discount must be in [0, 1), got {discount}: only then an endless sum is finite. "
-            "Choose one below 1, such as 0.99"
+            f"the discount must be in [0, 1), got {discount!r}: only then an endless sum is "
+            "finite. Choose one below 1, such as 0.99"
         )
 
 

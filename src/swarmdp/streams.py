@@ -34,11 +34,11 @@ class Purpose(IntEnum):
 def check_seed(seed: int) -> int:
     """The seed, if it is an integer from 0 to 2**64 - 1."""
     try:
-        value = operator.index(seed)
+        value = operator.index(seed) if not isinstance(seed, bool) else None
     except TypeError:
-        raise InvalidInput(
-            f"seed must be an integer, got {seed!r}: same seed, same result"
-        ) from None
+        value = None
+    if value is None:
+        raise InvalidInput(f"seed must be an integer, got {seed!r}: same seed, same result")
     if not 0 <= value < WORD**2:
         raise InvalidInput(f"seed must be from 0 to 2**64 - 1, got {seed}")
     return value

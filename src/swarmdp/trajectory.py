@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -149,15 +150,22 @@ class Trajectory(Mapping[str, NDArray[Any]]):
         )
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write a NetCDF file, wholly or not at all.
-
-        It is made in memory first: the HDF5 library crashes the process when a disk fills up
-        under it, an ordinary write fails with an error.
-        """
-        image = self.to_xarray().to_netcdf(None, engine="h5netcdf")
-        with files.replacing(path) as temporary:
-            temporary.write_bytes(image)
+        """Write a NetCDF file, wholly or not at all."""
+        write_dataset(path, self.to_xarray())
         return Path(path)
+
+
+def write_dataset(path: str | os.PathLike[str], dataset: "xarray.Dataset") -> None:
+    """Write a NetCDF file, wholly or not at all.
+
+    It is made in memory first: the HDF5 library crashes the process when a disk fills up under it,
+    an ordinary write fails with an error. And in a thread of its own: in the main thread the
+    library swallows the user's interrupt.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        image = pool.submit(dataset.to_netcdf, None, engine="h5netcdf").result()
+    with files.replacing(path) as temporary:
+        temporary.write_bytes(image)
 
 
 def read_dataset(path: str | os.PathLike[str]) -> "xarray.Dataset":

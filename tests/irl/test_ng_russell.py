@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 import swarmdp
 from swarmdp import Gridworld, InvalidInput, SoftPolicy, SwarmdpWarning
 from swarmdp.irl.expectations import exact_expectations
-from swarmdp.irl.ng_russell import NgRussell, better_than, ng_russell, warn_unless_matched
+from swarmdp.irl.ng_russell import NgRussell, better_than, ng_russell
 from tests.systems.test_finite import random_mdp
 
 GRID = Gridworld()
@@ -94,9 +94,10 @@ def test_an_end_without_a_match_is_told() -> None:
     assert result.distance[0] > 1e-3
     linear = swarmdp.fit(mdp, mu, seed=1, update=NgRussell(penalty=1), iterations=15)
     assert linear.margin[0] > 0
+    matched = exact_expectations(mdp, result.policy, discount=0.9, steps=None)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warn_unless_matched(np.array([0.0, 0.1]), np.array([0.0, 1.0]), 1e-6)
+        swarmdp.fit(mdp, matched, seed=1, update="ng_russell", iterations=15)
 
 
 def test_transitions_are_taken_as_a_finite_mdp_takes_them() -> None:

@@ -247,7 +247,8 @@ def _fit_progress(iterations: int) -> Iterator[Callable[[Any], None] | None]:
             bar(
                 progress.iteration,
                 progress.iterations,
-                f"learning  distance {progress.distance:.3f}  margin {progress.margin:.3f}",
+                f"iteration {progress.iteration} of {progress.iterations}  "
+                f"distance {progress.distance:.3f}  margin {progress.margin:.3f}",
             )
 
         yield show

@@ -277,7 +277,7 @@ def check_demo(
     if demo.system != name:
         raise InvalidInput(f"the demo was recorded from {demo.system}, not from {name}")
     for key, wanted in settings.items():
-        if key in demo.settings and _plain(demo.settings[key]) != _plain(wanted):
+        if key in demo.settings and plain(demo.settings[key]) != plain(wanted):
             raise InvalidInput(
                 f"the demo was recorded with {key} = {demo.settings[key]}, but the system has "
                 f"{wanted}: fit the system that was recorded"
@@ -308,8 +308,10 @@ def check_demo(
         )
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """The value as it is after it was written to a file and read back."""
     if isinstance(value, np.ndarray):
         value = value.tolist()
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, Mapping):
+        return {str(name): plain(item) for name, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list | tuple) else value

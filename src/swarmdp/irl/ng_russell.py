@@ -26,6 +26,7 @@ from swarmdp.irl.evidence import Evidence, Update
 from swarmdp.systems.finite import chain_of
 
 Bounds = list[tuple[float | None, float | None]]
+MATCHED = 1e-6  # a policy's feature expectations as near as this are the expert's
 
 NONE = 1e-9  # an objective below this share of the largest possible one is none
 
@@ -46,23 +47,24 @@ class NgRussell:
             better_than(mu, evidence.learned[:, r], self.penalty)
             for r, mu in enumerate(evidence.expert)
         ]
-        return Update(np.stack([w for w, _ in solved]), np.array([value for _, value in solved]))
+        margin = np.array([value for _, value in solved])
+        _warn_unless_matched(margin, np.linalg.norm(evidence.expert - evidence.learned, axis=2))
+        return Update(np.stack([w for w, _ in solved]), margin)
 
 
-def warn_unless_matched(
-    margin: NDArray[np.float64], distance: NDArray[np.float64], tolerance: float
-) -> None:
-    """Say that a fit has ended early in experiments whose program has no solution but zero.
+def _warn_unless_matched(margin: NDArray[np.float64], distances: NDArray[np.float64]) -> None:
+    """Say that the fit ends for experiments whose program has no solution but zero.
 
     The penalty makes it possible: a reward that separates the expert from most policies costs more
-    by the others. Margins and distances to the nearest policy are (R,), at the end of a fit.
+    by the others. Margins are (R,), distances to the policies (J, R).
     """
-    stuck = (margin == 0) & (distance > tolerance)
+    distance = distances.min(axis=0)
+    stuck = (margin == 0) & (distance > MATCHED)
     if stuck.any():
         warnings.warn(
             f"no reward separates the expert from the policies found in {stuck.sum()} of "
             f"{len(stuck)} experiments, though none of these matches it (distance up to "
-            f"{distance[stuck].max():.3g}), so their fit ended early: use max_margin or "
+            f"{distance[stuck].max():.3g}), so their fit ends here: use max_margin or "
             "projection, or a penalty nearer to 1, such as NgRussell(penalty=1)",
             SwarmdpWarning,
             stacklevel=3,

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp import files
 from swarmdp._version import __version__
 from swarmdp.errors import FileError, InvalidInput
 from swarmdp.irl.algorithm import Iteration, last_counting
 from swarmdp.irl.updates import title
 from swarmdp.model import LocalPolicy, MixedPolicy, Policy, Reward, SoftPolicy
-from swarmdp.trajectory import Trajectory, read_dataset
+from swarmdp.trajectory import Trajectory, read_dataset, write_dataset
 
 if TYPE_CHECKING:
     import xarray
@@ -340,9 +339,7 @@ class Result:
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write `result.nc` into a folder, wholly or not at all; return the file's path."""
         path = Path(folder) / FILE
-        image = self.to_xarray().to_netcdf(None, engine="h5netcdf")
-        with files.replacing(path) as temporary:
-            temporary.write_bytes(image)
+        write_dataset(path, self.to_xarray())
         return path
 
 
