@@ -34,8 +34,7 @@ JUDGES = 20  # roll-outs of each policy
 ATTEMPTS = 5  # at planning anew, of which the one of the highest value counts
 TIMES = (20, 50, 100)
 EXPERT, CLONE, REUSED, REPLANNED = "expert", "clone", "policy re-used", "re-planned"
-SOURCES = ("max_margin", "maxent", "policy_matching", "bayesian")
-"""The updates whose rewards are planned for: by feature expectations and by actions."""
+SOURCES = tuple(UPDATES)  # the updates whose rewards are planned for
 
 
 def circumstances() -> dict[str, dict[str, Any]]:

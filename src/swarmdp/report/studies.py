@@ -138,28 +138,27 @@ def transfer_distances_figure(rows: Sequence[Row]) -> Figure:
     names = list(dict.fromkeys(row["circumstance"] for row in rows))
     who = list(dict.fromkeys((row["controller"], row["source"]) for row in rows))
     found = {(r["circumstance"], r["controller"], r["source"]): r for r in rows}
-    styles = [
-        (style.EXPERT, "_"),
-        *((style.BLUE, marker) for marker in "o^sD"),
-        (style.GREY, "P"),
-        (style.ORANGE, "v"),
-        (style.ORANGE, "X"),
-    ]
+    markers = {
+        "expert": (style.EXPERT, iter("_")),
+        "re-planned": (style.BLUE, iter("oshp^Dd")),
+        "policy re-used": (style.GREY, iter("P")),
+        "clone": (style.ORANGE, iter("vX")),
+    }
     with style.family():
         figure, ax = plt.subplots(figsize=(8.2, 3.8))
         for k, (controller, source) in enumerate(who):
             own = [found.get((name, controller, source)) for name in names]
-            place = [i + 0.09 * (k - len(who) / 2) for i, row in enumerate(own) if row is not None]
+            place = [i + 0.07 * (k - len(who) / 2) for i, row in enumerate(own) if row is not None]
             values = [np.array(row["true_distance"]) for row in own if row is not None]
-            colour, marker = styles[k % len(styles)]
+            colour, left = markers[controller]
             label = f"{controller}, {source}" if source else controller
             ax.errorbar(
                 place,
                 [value.mean() for value in values],
                 [value.std(ddof=1) / np.sqrt(len(value)) for value in values],
-                fmt=marker,
+                fmt=next(left),
                 color=colour,
-                ms=5,
+                ms=4.5,
                 elinewidth=1,
                 label=label,
             )
