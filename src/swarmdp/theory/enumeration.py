@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from swarmdp.errors import InvalidInput
 from swarmdp.model import Controller, Policy, Reward, System, classes
 from swarmdp.systems.finite_swarm import FiniteSwarm, action_numbers
+from swarmdp.theory.vectors import numbers_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -48,7 +49,10 @@ class Enumeration:
         return len(self.laws)
 
     def transitions(self, laws: Floats) -> "csr_array":
-        """P(s'|s) when every agent goes where its law (K, agents, n_local) says."""
+        """P(s'|s) when every agent goes where its law (K, agents, n_local) says.
+
+        The products and sums are as right for differences of laws, which may be negative.
+        """
         from scipy import sparse
 
         successors = _successors(laws, self.system.acting)
@@ -166,15 +170,7 @@ def policy_table(system: System, policy: PolicyLike) -> Floats:
 
 def reward_vector(system: System, reward: "Reward | ArrayLike") -> Floats:
     """The reward of each class of observations (O,)."""
-    values = reward.weights if isinstance(reward, Reward) else np.asarray(reward, np.float64)
-    if values.ndim == 2 and len(values) == 1:
-        values = values[0]
-    if values.shape != (system.features.size,) or not np.isfinite(values).all():
-        raise InvalidInput(
-            f"a reward for {type(system).__name__} is {system.features.size} finite numbers, one "
-            f"for each observation, got shape {values.shape}"
-        )
-    return values
+    return numbers_of(reward, system.features.size, f" for {type(system).__name__}")
 
 
 def _started(listed: Enumeration, initial: ArrayLike) -> Enumeration:
@@ -199,7 +195,7 @@ def _radix(system: FiniteSwarm) -> NDArray[np.int64]:
 
 def _successors(laws: Floats, acting: str) -> NDArray[np.int64]:
     """How many transitions each state has, before equal ones are merged (K,)."""
-    possible = (laws > 0).sum(axis=2)
+    possible = (laws != 0).sum(axis=2)
     count: NDArray[np.int64] = possible.prod(axis=1) if acting == "all" else possible.sum(axis=1)
     return count
 
