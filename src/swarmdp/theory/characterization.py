@@ -95,17 +95,18 @@ def characterize(
     law = process.law(time)
     observed = process.observed(time, agent)
     given = conditional(law, swarm, agent)
-    # Adding a constant to a reward changes no gain. Rewards whose mean over P(o) is zero have values
-    # without the large common part of order 1 / (1 - gamma), in which small differences would drown.
+    # Adding a constant to a reward changes no gain. Rewards whose mean over P(o) is zero have
+    # values without the common part of order 1 / (1 - gamma), in which differences would drown.
     centred = swarm.seen_by(agent).toarray() - observed
     visits = discounted(process.transitions, centred, discount)
     deviations = [process.deviation(a, agent) for a in range(swarm.n_actions)]
     gains = np.stack([deviation @ visits for deviation in deviations])
     gains -= gains.mean(axis=2, keepdims=True)  # zero but for rounding, for the same reason
     terms = np.stack([abs(deviation).sum(axis=1) for deviation in deviations])
-    rounding = ROUNDING * float(np.abs(visits).max()) * terms
-    unclear = np.linalg.norm(gains, axis=2) <= rounding
-    _check_nothing(process.transitions, centred, deviations, unclear * terms)
+    rounding = ROUNDING * max(1.0, float(np.abs(visits).max())) * terms
+    if discount:  # without a future there is nothing to fade
+        unclear = np.linalg.norm(gains, axis=2) <= rounding
+        _check_nothing(process.transitions, centred, deviations, unclear * terms)
     local = np.concatenate([given @ gain for gain in gains])
     return Characterization(
         process.policy,

@@ -191,10 +191,9 @@ def _nearest(columns: Floats, wanted: Floats) -> Floats:
     if not columns.shape[1]:
         return np.zeros(0)
     try:
-        weights: Floats = nnls(columns, wanted, maxiter=30 * max(columns.shape))[0]
+        return np.asarray(nnls(columns, wanted, maxiter=30 * max(columns.shape))[0])
     except RuntimeError as reason:
         raise SolverError(f"a nearest point of a cone was not found: {reason}") from reason
-    return weights
 
 
 def _linear_program(cost: Floats, limits: Floats, right: Floats, bounds: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 MOST_STATES = 2**17
 MOST_TRANSITIONS = 2**25  # of non-zero probability; 12 bytes each
+MOST_CHANCES = 2**27  # in the laws of all agents in all joint states; 8 bytes each
 BLOCK = 2**20  # transitions that are worked out at a time
 
 Floats = NDArray[np.float64]
@@ -47,6 +49,11 @@ class Enumeration:
     def n_actions(self) -> int:
         """The number of actions."""
         return len(self.laws)
+
+    @cached_property
+    def possible(self) -> NDArray[np.int64]:
+        """The observations that some joint state shows."""
+        return np.unique(self.observations)
 
     def transitions(self, laws: Floats) -> "csr_array":
         """P(s'|s) when every agent goes where its law (K, agents, n_local) says.
@@ -95,27 +102,53 @@ def enumerate_swarm(
     """
     if isinstance(system, Enumeration):
         return system if initial is None else _started(system, initial)
+    _check_states(system)
     check_finite(system)
     assert isinstance(system, FiniteSwarm)
     count = system.n_local**system.n_agents
-    if count > MOST_STATES:
-        most = int(np.log(MOST_STATES) / np.log(system.n_local))
-        raise InvalidInput(
-            f"{type(system).__name__} has {system.n_local}^{system.n_agents} = {count} joint "
-            f"states, more than the {MOST_STATES} that can be listed: at most {most} agents with "
-            f"{system.n_local} local states each"
-        )
+    _check_chances(system, count)
     local = np.arange(count)[:, None] // _radix(system) % system.n_local
     state = system.place(local)
     observations = classes(system, system.observe(state)).astype(np.int64)
-    laws = np.stack(
-        [system.outcomes(state, np.full(local.shape, a)) for a in range(len(system.actions))]
-    )
+    laws = np.empty((len(system.actions), *local.shape, system.n_local))
+    for action in range(len(laws)):
+        laws[action] = system.outcomes(state, np.full(local.shape, action))
     _check_laws(laws, system.initial_local)
     listed = Enumeration(
         system, local, observations, laws, system.initial_local[local].prod(axis=1)
     )
     return listed if initial is None else _started(listed, initial)
+
+
+def _check_states(system: object) -> None:
+    """Refuse too many joint states, before anything is asked that depends on their number."""
+    levels, agents = getattr(system, "n_local", None), getattr(system, "n_agents", None)
+    if not isinstance(levels, int) or not isinstance(agents, int):
+        return  # not a finite swarm: said elsewhere
+    count = levels**agents
+    if count > MOST_STATES:
+        most = int(np.log(MOST_STATES) / np.log(levels))
+        at_most = f"at most {most} agents with {levels} local states each"
+        if not most:
+            at_most = f"at most {MOST_STATES} local states, even of one agent"
+        raise InvalidInput(
+            f"{type(system).__name__} has {levels}^{agents} = {count} joint states, more than the "
+            f"{MOST_STATES} that can be listed: {at_most}"
+        )
+
+
+def _check_chances(system: FiniteSwarm, states: int) -> None:
+    """Refuse laws that would fill the memory: few agents with very many local states."""
+    agents, actions = system.n_agents, len(system.actions)
+    count = actions * states * agents * system.n_local
+    if count > MOST_CHANCES:
+        most = int((MOST_CHANCES / (actions * agents)) ** (1 / (agents + 1)))
+        raise InvalidInput(
+            f"the laws of {type(system).__name__} are {count} probabilities ({actions} actions, "
+            f"{states} joint states, {agents} agents, {system.n_local} local states), more than "
+            f"the {MOST_CHANCES} that are possible: at most {most} local states with {agents} "
+            f"agents and {actions} actions"
+        )
 
 
 def check_finite(system: object) -> None:
