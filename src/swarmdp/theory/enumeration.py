@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MOST_STATES = 2**17
 MOST_TRANSITIONS = 2**25  # of non-zero probability; 12 bytes each
-MOST_CHANCES = 2**27  # in the laws of all agents in all joint states; 8 bytes each
+MOST_CHANCES = 2**26  # in the laws of all agents in all joint states; 8 bytes each
 BLOCK = 2**20  # transitions that are worked out at a time
 
 Floats = NDArray[np.float64]
@@ -142,7 +142,7 @@ def _check_chances(system: FiniteSwarm, states: int) -> None:
     agents, actions = system.n_agents, len(system.actions)
     count = actions * states * agents * system.n_local
     if count > MOST_CHANCES:
-        most = int((MOST_CHANCES / (actions * agents)) ** (1 / (agents + 1)))
+        most = int((MOST_CHANCES / (actions * agents)) ** (1 / (agents + 1)) + 1e-9)
         raise InvalidInput(
             f"the laws of {type(system).__name__} are {count} probabilities ({actions} actions, "
             f"{states} joint states, {agents} agents, {system.n_local} local states), more than "
