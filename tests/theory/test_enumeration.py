@@ -133,10 +133,10 @@ def test_swarms_of_many_local_states_are_numbered_without_a_table_of_powers() ->
     seen = theory.enumerate_swarm(every).observations
     # Own state, and how the three others are distributed over three: 3 times 10.
     assert len(np.unique(seen)) == every.features.size == 30
-    counts = list(itertools.combinations_with_replacement(range(3), 3))
+    counts = [list(c) for c in itertools.combinations_with_replacement(range(3), 3)]
     for joint, numbers in zip(oracles.joint_states(every), seen, strict=True):
         for agent, own in enumerate(joint):
-            others = tuple(sorted(joint[:agent] + joint[agent + 1 :]))
+            others = sorted(joint[:agent] + joint[agent + 1 :])
             assert numbers[agent] == 10 * own + counts.index(others)
 
 

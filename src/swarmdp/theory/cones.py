@@ -173,7 +173,8 @@ def _distinct(rows: Floats) -> Floats:
     rounded = np.round(rows, SAME_ROW)
     order = np.lexsort(rounded.T[::-1])
     new = (np.diff(rounded[order], axis=0) != 0).any(axis=1)
-    return rows[order[np.concatenate([[True], new])]]
+    distinct: Floats = rows[order[np.concatenate([[True], new])]]
+    return distinct
 
 
 def _along(faces: Floats, reward: Floats) -> Floats:
