@@ -298,3 +298,10 @@ def test_a_large_ring_is_characterized_in_seconds() -> None:
     assert len(found.global_cone.rows) > 1000
     assert found.containment.holds
     assert not found.equal
+
+
+def test_without_noise_nothing_fades_and_the_cones_are_found_all_the_same() -> None:
+    system = theory.FiniteIsing((8,))
+    found = theory.characterize(system, system.expert)
+    assert found.containment.holds
+    assert found.global_cone.error < 1e-12

@@ -125,9 +125,9 @@ def test_wrong_rewards_agents_times_and_actions_are_refused() -> None:
 
 
 def test_swarms_of_many_local_states_are_numbered_without_a_table_of_powers() -> None:
-    system = theory.RandomSwarm(2, 30)
+    system = theory.RandomSwarm(2, 40)
     swarm = theory.enumerate_swarm(system)
-    assert swarm.n_states == 900
+    assert swarm.n_states == 1600
     np.testing.assert_array_equal(np.unique(swarm.observations), [0, 1, 2])
     every = theory.RandomSwarm(4, 3, None)
     seen = theory.enumerate_swarm(every).observations

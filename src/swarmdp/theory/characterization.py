@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 ROUNDING = 8 * np.finfo(np.float64).eps  # of a gain, relative to the sizes of its terms
+STEPS = 32  # after which an action that has changed nothing never will, or it would show in values
 FADED = 1e-4  # relative error of what is left of an action's effect, beyond which it says nothing
 
 Floats = NDArray[np.float64]
@@ -130,8 +131,10 @@ def _check_nothing(
     rounding, which grows by the same factor. `terms` (A, K) are the sizes of what is added up, zero
     where the gain is not in question.
     """
-    error = ROUNDING if terms.any() else np.inf
-    while error < FADED:
+    if not terms.any():
+        return
+    error = ROUNDING
+    for _ in range(STEPS):
         changes = np.stack([np.abs(deviation @ seen).max(axis=1) for deviation in deviations])
         if (changes > error * terms)[terms > 0].any():
             raise SolverError(
@@ -144,3 +147,5 @@ def _check_nothing(
         size = float(np.abs(seen).max())
         seen = seen / max(size, FADED)
         error = (error + ROUNDING) / max(size, FADED)
+        if error > FADED:
+            return
