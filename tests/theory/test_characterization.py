@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from swarmdp import InvalidInput, SolverError, theory
@@ -73,6 +73,7 @@ def test_the_cones_are_what_the_definition_says(system: FiniteSwarm) -> None:
 
 
 @settings(max_examples=40, deadline=None)
+@example(2, 2, 2, 2, "all", 0, True, 0.0)  # a mixture of laws is rounded
 @given(
     n_agents=st.integers(1, 3),
     n_local=st.integers(2, 3),

@@ -104,6 +104,8 @@ def characterize(
     gains = np.stack([deviation @ visits for deviation in deviations])
     gains -= gains.mean(axis=2, keepdims=True)  # zero but for rounding, for the same reason
     terms = np.stack([abs(deviation).sum(axis=1) for deviation in deviations])
+    # Of a mixture of laws, which is rounded itself, small differences do not keep their digits.
+    terms += (process.policy.max(axis=1) < 1)[swarm.observations[:, agent]]
     rounding = ROUNDING * max(1.0, float(np.abs(visits).max())) * terms
     if discount:  # without a future there is nothing to fade
         unclear = np.linalg.norm(gains, axis=2) <= rounding
