@@ -74,6 +74,7 @@ def test_the_cones_are_what_the_definition_says(system: FiniteSwarm) -> None:
 
 @settings(max_examples=40, deadline=None)
 @example(2, 2, 2, 2, "all", 0, True, 0.0)  # a mixture of laws is rounded
+@example(2, 2, 3, 3, "one", 1336658, False, 0.0)  # laws sum to one up to rounding
 @given(
     n_agents=st.integers(1, 3),
     n_local=st.integers(2, 3),

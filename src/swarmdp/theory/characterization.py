@@ -32,7 +32,8 @@ from swarmdp.theory.solvers import discounted
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-ROUNDING = 8 * np.finfo(np.float64).eps  # of a gain, relative to the sizes of its terms
+EPSILON = float(np.finfo(np.float64).eps)
+ROUNDING = 8 * EPSILON  # of a gain, relative to the sizes of its terms
 STEPS = 32  # after which an action that has changed nothing never will, or it would show in values
 FADED = 1e-4  # relative error of what is left of an action's effect, beyond which it says nothing
 
@@ -106,6 +107,8 @@ def characterize(
     terms = np.stack([abs(deviation).sum(axis=1) for deviation in deviations])
     # Of a mixture of laws, which is rounded itself, small differences do not keep their digits.
     terms += (process.policy.max(axis=1) < 1)[swarm.observations[:, agent]]
+    # Laws sum to one up to rounding: what their differences sum to is wrong, and multiplies values.
+    terms += np.stack([abs(deviation.sum(axis=1)) for deviation in deviations]) / EPSILON
     rounding = ROUNDING * max(1.0, float(np.abs(visits).max())) * terms
     if discount:  # without a future there is nothing to fade
         unclear = np.linalg.norm(gains, axis=2) <= rounding
