@@ -9,6 +9,7 @@ import pytest
 from swarmdp import theory
 from swarmdp.benchmarks import small_swarms
 from swarmdp.cli import main
+from swarmdp.streams import derived_seed
 
 
 def test_the_study_runs_and_goes_on_where_it_stopped(
@@ -72,3 +73,43 @@ def test_shares_of_all_policies_count_equilibria() -> None:
 
 def test_numbers_of_questions_do_not_change_between_processes() -> None:
     assert small_swarms.hash_of(small_swarms.Swarm("ising", 6, 1, 0.1)) == 3668911763
+
+
+def test_quick_rows_are_no_answer_to_the_full_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = small_swarms.questions(quick=True)[:1]
+    monkeypatch.setattr(small_swarms, "questions", lambda quick=False: question)
+    monkeypatch.setattr(small_swarms, "players", lambda quick=False: [])
+    for quick in (True, True, False):
+        small_swarms.study(tmp_path, quick)
+    rows = json.loads((tmp_path / "theory.json").read_text())
+    assert [row["quick"] for row in rows] == [True, False]
+
+
+def test_regrets_are_told_apart_by_whether_an_equilibrium_exists() -> None:
+    row = small_swarms.measure_learners(small_swarms.Swarm("vicsek", 2, 1, 0.2), 12)
+    system = theory.VicsekRing(2, cells=5, radius=1, noise=0.2)
+    game = theory.game(system, small_swarms.DISCOUNT)
+    seed = derived_seed(
+        small_swarms.SEED, small_swarms.hash_of(small_swarms.Swarm("vicsek", 2, 1, 0.2))
+    )
+    rewards = small_swarms.random_rewards(12, 3, seed)
+    with_one = sum(len(game.equilibria(reward)) > 0 for reward in rewards)
+    assert row["with_equilibrium"] == row["prices_with_equilibrium"] == with_one
+    assert row["locality_of"] == row["prices_of"] == 12
+    for name in ("default", "paper", "best_responses"):
+        own = row[name]
+        assert own["found"] + own["missed"] == with_one
+        parts = ((own["missed"], "missed_mean"), (12 - with_one, "without_mean"))
+        total = sum(count * own[f"regret_{part}"] for count, part in parts if count)
+        assert total / 12 == pytest.approx(own["regret_mean"], abs=1e-9)
+        assert all((own[f"regret_{part}"] is None) == (count == 0) for count, part in parts)
+
+
+def test_prices_that_no_reward_has_leave_a_gap() -> None:
+    none = small_swarms._quantiles("anarchy", np.array([np.nan, np.inf]))
+    assert none == {"anarchy": None, "anarchy_mean": None, "anarchy_of": 0}
+    some = small_swarms._quantiles("anarchy", np.array([np.nan, 1.0, 2.0]))
+    assert some["anarchy_of"] == 2
+    assert some["anarchy_mean"] == 1.5

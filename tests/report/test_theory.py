@@ -43,3 +43,21 @@ def test_a_part_without_rows_has_no_figure() -> None:
         names.append(name)
         plt.close(figure)
     assert names == ["equilibria"]
+
+
+def test_ratios_have_their_intervals() -> None:
+    own = [row for row in rows("shares") if row["varied"] == "discount"]
+    drawn = figures.shares_figure(rows("shares"))
+    bars = np.array(drawn.axes).reshape(3, 4)[1, 3].containers
+    segments = [s for bar in bars for lines in bar.lines[2] for s in lines.get_segments()]
+    heights = sorted(float(np.ptp(s[:, 1])) for s in segments if s.size and np.isfinite(s).all())
+    spans = [row["ratio"]["high"] - row["ratio"]["low"] for row in own if row["ratio"]]  # type: ignore[index]
+    np.testing.assert_allclose(heights, sorted(spans), atol=1e-12)
+    assert heights[-1] > 0
+    plt.close(drawn)
+
+
+def test_prices_that_no_reward_has_are_left_out() -> None:
+    some = [dict(row) for row in rows("learners")]
+    some[0]["anarchy"] = None
+    plt.close(figures.equilibria_figure(some))

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from swarmdp import InvalidInput, theory
+from swarmdp import InvalidInput, SolverError, theory
 from swarmdp.systems.finite_swarm import FiniteSwarm
 from tests.theory import oracles
 
@@ -44,8 +44,9 @@ def test_the_cones_are_what_the_definition_says(system: FiniteSwarm) -> None:
     assert found.containment.holds
 
     rewards = rng.normal(size=(300, observations))
-    corner = [cone.central.reward for cone in (found.local_cone, found.global_cone)]
-    rewards = np.concatenate([rewards, corner, corner + 0.05 * rng.normal(size=(50, 2, 1))[0]])
+    corner = np.array([cone.central.reward for cone in (found.local_cone, found.global_cone)])
+    near = (corner + 0.05 * rng.normal(size=(50, 2, observations))).reshape(-1, observations)
+    rewards = np.concatenate([rewards, corner, near])
     agreed = {"local": 0, "global": 0}
     for reward in rewards:
         private = oracles.private_value(transitions, reward[seen], DISCOUNT)
@@ -64,9 +65,16 @@ def test_the_cones_are_what_the_definition_says(system: FiniteSwarm) -> None:
         agreed["local"] += here
         agreed["global"] += everywhere
     assert agreed["local"] >= agreed["global"]
+    for name, cone in (("local", found.local_cone), ("global", found.global_cone)):
+        assert agreed[name] < len(rewards)
+        assert agreed[name] > 0
+        if cone.central.margin > 0.1:  # then most of those near its middle are inside
+            assert agreed[name] > 10
 
 
 @settings(max_examples=40, deadline=None)
+@example(2, 2, 2, 2, "all", 0, True, 0.0)  # a mixture of laws is rounded
+@example(2, 2, 3, 3, "one", 1336658, False, 0.0)  # laws sum to one up to rounding
 @given(
     n_agents=st.integers(1, 3),
     n_local=st.integers(2, 3),
@@ -201,3 +209,101 @@ def test_no_limit_is_said() -> None:
         theory.characterize(blinking, [0, 0, 1])
     with pytest.raises(InvalidInput, match="discount"):
         theory.characterize(theory.FiniteIsing((4,)), [0, 0, 1], 1.0)
+
+
+@pytest.mark.parametrize(
+    ("size", "reach", "noise", "policy", "discount"),
+    [
+        (7, 2, 0.01, None, 0.9),
+        (7, 2, 0.001, None, 0.9),
+        (6, 1, 0.4, [1, 0, 1], 0.9),
+        (6, 1, 0.4, None, 0.99),
+        (6, 1, 0.49, None, 0.9),
+        (7, 2, 0.49, None, 0.9),
+        (6, 2, 0.001, [1, 0, 0, 0, 0], 0.5),
+        (6, 1, 0.1, None, 0.999),
+    ],
+)
+def test_containment_is_proved_where_a_linear_program_is_too_inexact(
+    size: int, reach: int, noise: float, policy: Any, discount: float
+) -> None:
+    """Each of these was refuted, or refused, with tolerances of 1e-7."""
+    system = theory.FiniteIsing((size,), reach, noise=noise)
+    found = theory.characterize(system, system.expert if policy is None else policy, discount)
+    proof = found.containment
+    assert proof.holds
+    assert proof.witness is None
+    assert (proof.multipliers >= 0).all()
+    product = proof.multipliers @ found.global_cone.rows
+    np.testing.assert_allclose(product, found.local_cone.rows, atol=1e-9)
+    # All inequalities are about differences: a constant reward matters in none of them.
+    np.testing.assert_allclose(found.global_cone.rows.sum(axis=1), 0, atol=1e-12)
+    assert len(found.global_cone.basis) < system.features.size
+    assert isinstance(found.equal, bool)
+
+
+def test_small_gains_keep_their_digits() -> None:
+    """Near pure chance a gain is a product of small numbers: against long doubles."""
+    system = theory.FiniteIsing((6,), noise=0.49)
+    found = theory.characterize(system, system.expert, 0.9)
+    swarm = theory.enumerate_swarm(system)
+    noise = np.longdouble(system.noise)
+    laws = np.where(swarm.laws > 0.5, 1 - noise, noise)
+    own = theory.policy_table(system, system.expert).argmax(axis=1)[swarm.observations]
+    under = np.take_along_axis(laws, own[None, :, :, None], axis=0)[0]
+
+    def chances(agents: Any) -> Any:
+        product = np.ones((64, 64), np.longdouble)
+        for agent in range(6):
+            product *= agents[:, agent][:, swarm.local[:, agent]]
+        return product
+
+    transitions = chances(under)
+    seen = swarm.seen_by(0).toarray().astype(np.longdouble)
+    seen -= seen.mean(axis=0)
+    value = seen.copy()
+    for _ in range(500):
+        value = seen + np.longdouble(0.9) * (transitions @ value)
+    for action in range(2):
+        other = under.copy()
+        other[:, 0] = laws[action][:, 0]
+        expected = ((transitions - chances(other)) @ value).astype(float)
+        error = np.linalg.norm(found.gains[action] - expected, axis=1)
+        assert (error <= found.rounding[action]).all()
+        assert (error <= 1e-5 * np.linalg.norm(expected, axis=1)).all()
+
+
+@pytest.mark.parametrize("size", [6, 8])
+def test_what_drowns_in_rounding_is_refused(size: int) -> None:
+    for noise in (0.499, 0.4999):
+        system = theory.FiniteIsing((size,), noise=noise)
+        with pytest.raises(SolverError, match="pure chance"):
+            theory.characterize(system, system.expert)
+    chance = theory.FiniteIsing((size,), noise=0.5)  # here actions have no effect at all
+    found = theory.characterize(chance, chance.expert)
+    assert not len(found.local_cone.rows)
+    assert not len(found.global_cone.rows)
+
+
+def test_gains_that_are_lost_but_not_zero_are_refused() -> None:
+    """With a discount of 1e-15 the second step counts, but no longer shows in the values."""
+    system = theory.FiniteIsing((6,), noise=0.1)
+    with pytest.raises(SolverError, match="lost in rounding"):
+        theory.characterize(system, system.expert, 1e-15)
+    assert theory.characterize(system, system.expert, 0.0).containment.holds
+
+
+def test_a_large_ring_is_characterized_in_seconds() -> None:
+    """Its 2^16 states have thousands of different inequalities."""
+    system = theory.FiniteIsing((14,), noise=0.05, acting="one")
+    found = theory.characterize(system, system.expert)
+    assert len(found.global_cone.rows) > 1000
+    assert found.containment.holds
+    assert not found.equal
+
+
+def test_without_noise_nothing_fades_and_the_cones_are_found_all_the_same() -> None:
+    system = theory.FiniteIsing((8,))
+    found = theory.characterize(system, system.expert)
+    assert found.containment.holds
+    assert found.global_cone.error < 1e-12

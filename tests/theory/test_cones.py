@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from swarmdp import InvalidInput, Reward
-from swarmdp.theory import Cone
+from swarmdp import InvalidInput, Reward, SolverError
+from swarmdp.theory import Cone, cones
 
 
 def test_the_positive_quadrant() -> None:
@@ -98,3 +98,41 @@ def test_wrong_rewards_are_refused() -> None:
             cone.margin(reward)
     with pytest.raises(InvalidInput, match="2 and 3 entries"):
         cone.inside(Cone(np.eye(3)))
+
+
+def test_a_row_of_which_too_little_is_known_is_refused() -> None:
+    rows = np.array([[1.0, -1.0], [1e-9, 0.0]])
+    assert Cone.of(rows, 1e-16).error == pytest.approx(1e-7)
+    assert len(Cone.of(rows, np.array([1e-16, 1e-8])).rows) == 1
+    with pytest.raises(SolverError, match="relative error of 1e-04.*pure chance"):
+        Cone.of(rows, np.array([1e-16, 1e-13]))
+
+
+def test_cones_that_hardly_differ_are_told_apart_as_far_as_their_rows_are_known() -> None:
+    inner = Cone.of(np.array([[1.0, 0.0], [3e-9, 1.0]]), 0)
+    outer = Cone.of(np.array([[0.0, 1.0]]), 0)
+    refuted = inner.inside(outer)
+    assert not refuted.holds
+    assert refuted.witness is not None
+    assert inner.contains(refuted.witness)
+    assert not outer.contains(refuted.witness)
+    assert Cone(inner.rows, 2e-9).inside(Cone(outer.rows, 2e-9)).holds
+
+
+def test_no_reward_that_refutes_nothing_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were the multipliers inexact, the way to the nearest combination would be no witness."""
+    inner, outer = Cone(np.eye(2)), Cone.of(np.array([[1.0, 2.0]]), 0)
+    assert inner.inside(outer).holds
+    exact = cones._nearest
+    monkeypatch.setattr(cones, "_nearest", lambda *of: exact(*of) - [1e-7, 0])
+    with pytest.raises(SolverError, match="neither proved nor refuted"):
+        inner.inside(outer)
+
+
+def test_many_rows_are_compared_in_no_time() -> None:
+    rng = np.random.default_rng(3)
+    few = rng.normal(size=(5000, 4))
+    many = np.repeat(few, 20, axis=0) * rng.uniform(0.5, 2, size=(100_000, 1))
+    cone = Cone.of(many, 0)
+    # Rounding may put equal rows on both sides of a decimal.
+    assert 5000 <= len(cone.rows) <= 5010

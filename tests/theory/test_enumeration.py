@@ -1,5 +1,7 @@
 """The list of joint states, their transitions, and what is refused."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -112,7 +114,46 @@ def test_wrong_rewards_agents_times_and_actions_are_refused() -> None:
         chain.private_value([1.0, 2.0, 3.0], 0.9, agent=3)
     with pytest.raises(InvalidInput, match="discount must be in"):
         chain.global_value([1.0, 2.0, 3.0], 1.0)
-    with pytest.raises(InvalidInput, match="time must be"):
-        chain.law(-1)
+    with pytest.raises(InvalidInput, match="agent must be from 0 to 2"):
+        chain.observed(agent=-1)
+    for time in (-1, np.int64(-1), True, 1.0):
+        with pytest.raises(InvalidInput, match="time must be"):
+            chain.law(time)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(chain.law(np.int64(2)), chain.law(2))  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="action must be from 0 to 1"):
         chain.deviating(2)
+
+
+def test_swarms_of_many_local_states_are_numbered_without_a_table_of_powers() -> None:
+    system = theory.RandomSwarm(2, 40)
+    swarm = theory.enumerate_swarm(system)
+    assert swarm.n_states == 1600
+    np.testing.assert_array_equal(np.unique(swarm.observations), [0, 1, 2])
+    every = theory.RandomSwarm(4, 3, None)
+    seen = theory.enumerate_swarm(every).observations
+    # Own state, and how the three others are distributed over three: 3 times 10.
+    assert len(np.unique(seen)) == every.features.size == 30
+    counts = [list(c) for c in itertools.combinations_with_replacement(range(3), 3)]
+    for joint, numbers in zip(oracles.joint_states(every), seen, strict=True):
+        for agent, own in enumerate(joint):
+            others = sorted(joint[:agent] + joint[agent + 1 :])
+            assert numbers[agent] == 10 * own + counts.index(others)
+
+
+def test_the_size_is_checked_before_anything_else() -> None:
+    """The tables of this swarm alone would take 260 GB."""
+    swarm = theory.RandomSwarm(30, 10)
+    with pytest.raises(InvalidInput, match=r"10\^30 = 1000.* at most 5 agents with 10 local"):
+        theory.enumerate_swarm(swarm)
+    with pytest.raises(InvalidInput, match=r"1630116400 situations.*take fewer agents or local"):
+        swarm.observe(swarm.place(np.zeros((1, 30), int)))
+    with pytest.raises(InvalidInput, match=r"at most 131072 local states, even of one agent"):
+        theory.enumerate_swarm(theory.VicsekRing(1, 100_000))
+
+
+def test_laws_that_would_fill_the_memory_are_refused() -> None:
+    ring = theory.VicsekRing(2, 150)  # 90 000 joint states, and 300 local states to go to
+    with pytest.raises(
+        InvalidInput, match=r"are 108000000 probabilities .* at most 256 local states with 2 agents"
+    ):
+        theory.enumerate_swarm(ring)

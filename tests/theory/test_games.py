@@ -201,3 +201,37 @@ def test_what_is_too_large_is_refused() -> None:
         small.judge(np.full((3, 2), 0.5), [1.0, 0.0, 0.0])
     with pytest.raises(InvalidInput, match="constant"):
         small.prices([1.0, 1.0, 1.0])
+
+
+def test_prices_are_of_rewards_that_can_be_gained() -> None:
+    """With an odd number of neighbours there is no tie, whatever is paid for it."""
+    system = theory.FiniteIsing((4,), 2, "majority", noise=0.1)
+    game = theory.game(system)
+    prices = [game.prices([1.0, tie, 0.0]) for tie in (0.5, 1e6, -1e6)]
+    for other in prices[1:]:
+        assert other.locality == pytest.approx(prices[0].locality)
+    np.testing.assert_array_equal(
+        game.equilibria([1.0, 1e12, 0.0]), game.equilibria([1.0, 0.5, 0.0])
+    )
+    with pytest.raises(InvalidInput, match="constant"):
+        game.prices([1.0, 2.0, 1.0])
+
+
+def test_prices_of_nothing_are_infinite_or_undefined() -> None:
+    """Aligned spins that cannot fail stay so: only a commander can let one see one unlike it."""
+    game = theory.game(theory.FiniteIsing((4,), magnetisation=1.0))
+    prices = game.prices([0.0, 1.0, 0.0])
+    assert prices.local == prices.worst_equilibrium == 0
+    assert prices.locality == np.inf
+    assert np.isnan(prices.anarchy)
+    assert np.isnan(prices.stability)
+    assert theory.Prices(2.0, 1.0, 1.0, 0.0).anarchy == np.inf
+    assert np.isnan(theory.Prices(1.0, 1.0, np.nan, np.nan).stability)
+
+
+def test_best_responses_say_when_there_is_no_limit() -> None:
+    start = np.zeros(16)
+    start[0b0101] = 1
+    swarm = theory.enumerate_swarm(theory.FiniteIsing((4,)), initial=start)
+    with pytest.raises(theory.NoLimit):
+        theory.best_responses(swarm, [1.0, 0.0, 0.0], start=[0, 0, 1])

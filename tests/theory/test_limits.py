@@ -6,7 +6,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from swarmdp import SolverError, theory
+from swarmdp.theory import solvers
 from swarmdp.theory.limits import limit_of, recurrent_classes
+from swarmdp.theory.solvers import stationary
 from tests.theory import oracles
 
 Floats = NDArray[np.float64]
@@ -121,10 +123,59 @@ def test_several_classes_are_named() -> None:
     assert "depends on the initial distribution" in text
 
 
-def test_what_depends_on_rounding_is_refused() -> None:
+def test_rare_transitions_between_parts_decide_and_are_exact() -> None:
     near = np.array([[1 - 1e-13, 1e-13, 0], [0.0, 0.5, 0.5], [3e-13, 0.5, 0.5 - 3e-13]])
+    # As much leaves the first state as comes from the last; the others are almost in balance.
+    np.testing.assert_allclose(limit(near, np.array([0.2, 0.3, 0.5])).law, [0.6, 0.2, 0.2])
+
+
+@pytest.mark.parametrize(
+    "system",
+    [
+        theory.FiniteIsing((9,), 2, noise=1e-4, acting="one"),
+        theory.FiniteIsing((8,), 2, noise=1e-3),
+        theory.FiniteIsing((6,), 1, noise=1e-3),
+    ],
+    ids=str,
+)
+def test_swarms_that_hardly_ever_leave_a_state(system: theory.FiniteIsing) -> None:
+    """Every probability is exact relative to its size, and so are Q-values."""
+    chain = theory.chain(system, system.expert)
+    expected = oracles.stationary(chain.transitions.toarray())
+    np.testing.assert_allclose(chain.law(), expected, rtol=1e-11)
+    seen = chain.swarm.observations[:, 0]
+    reward = np.linspace(1, 0, system.features.size)
+    private = chain.private_q(reward, 0.9)
+    local = [oracles.conditional(expected, seen, o) @ private for o in range(len(reward))]
+    np.testing.assert_allclose(chain.local_q(reward, 0.9), local, rtol=1e-11)
+
+
+def test_panels_make_no_difference() -> None:
+    rng = np.random.default_rng(4)
+    for states in (2, 3, 64, 65, 66, 129, 200):
+        matrix = random_chain(rng, states, states)
+        matrix[:, states // 2 :] *= 1e-9
+        expected = oracles.stationary(matrix / matrix.sum(axis=1, keepdims=True))
+        found = stationary(matrix / matrix.sum(axis=1, keepdims=True))
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_what_depends_on_rounding_is_refused() -> None:
+    """Which of two classes is reached from states that are all but a class of their own."""
+    near = np.zeros((4, 4))
+    near[0, 0] = near[1, 1] = 1.0
+    near[2] = [1e-13, 0, 0.5, 0.5 - 1e-13]
+    near[3] = [0, 3e-13, 0.5, 0.5 - 3e-13]
     with pytest.raises(SolverError, match="too much on rounding"):
-        limit(near, np.array([0.2, 0.3, 0.5]))
+        limit(near, np.array([0.0, 0.0, 0.5, 0.5]))
+
+
+def test_a_class_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solvers, "LARGEST_DENSE", 8)
+    rng = np.random.default_rng(6)
+    assert limit(random_chain(rng, 8, 8), np.eye(8)[0]).unique
+    with pytest.raises(SolverError, match="9 unknowns, more than the 8 .* take fewer agents"):
+        limit(random_chain(rng, 9, 9), np.eye(9)[0])
 
 
 def test_the_expert_of_the_ring_ends_in_many_ways() -> None:

@@ -43,3 +43,22 @@ def test_values_solve_their_equation() -> None:
             system = np.eye(states) - discount * matrix.toarray()
             expected = np.linalg.solve(system, features)
             np.testing.assert_allclose(value, expected, atol=1e-10)
+
+
+def test_rare_things_are_told_apart_too() -> None:
+    """Both differ by less than 1e-13, one of them by a factor."""
+    matrix = sparse.csr_array(np.full((3, 3), 1 / 3))
+    assert stable_blocks(matrix, np.array([1e-15, 2e-15, 1.0])).max() + 1 == 3
+    assert stable_blocks(matrix, np.array([1.0, 1.0 + 1e-15, 2.0])).max() + 1 == 2
+
+
+def test_discounts_near_one_are_solved() -> None:
+    for discount in (0.999, 0.9999):
+        system = theory.FiniteIsing((6,), 2, noise=0.1)
+        chain = theory.chain(system, system.expert)
+        found = chain.visits(discount)
+        np.testing.assert_allclose(found.sum(axis=1), 1 / (1 - discount), rtol=1e-11)
+        direct = np.linalg.solve(
+            np.eye(64) - discount * chain.transitions.toarray(), chain.swarm.seen_by(0).toarray()
+        )
+        np.testing.assert_allclose(found, direct, rtol=1e-10)

@@ -120,3 +120,12 @@ def test_wrong_numbers_are_refused() -> None:
     for name in ("draws", "particles", "repetitions"):
         with pytest.raises(InvalidInput, match=name):
             share(Cone(np.eye(3)), seed=1, **{name: 1})
+
+
+def test_rewards_are_drawn_in_directions_that_do_not_matter_as_well() -> None:
+    """They may matter to another cone: in full space the draws have equal parts everywhere."""
+    cone = Cone.of(np.array([[1.0, -1.0, 0.0]]), 0)
+    drawn = draw_rewards(cone, 4000, seed=5)
+    assert (drawn @ cone.rows.T >= 0).all()
+    np.testing.assert_allclose((drawn**2).mean(axis=0), 1 / 3, atol=0.03)
+    np.testing.assert_allclose(drawn[:, 2].mean(), 0, atol=0.05)

@@ -110,7 +110,8 @@ def _share_table(rows: Sequence[Row], varied: str) -> str:
 def _learner_table(rows: Sequence[Row]) -> str:
     head = (
         *("swarm", "an equilibrium exists", "policy", "found one", "the best of them"),
-        *("own fixed point", "regret, mean", "90 %", "worst", "best policy found"),
+        *("own fixed point", "regret, mean", "where it missed one", "where there is none"),
+        *("90 %", "worst", "best policy found"),
     )
     lines = []
     for row in rows:
@@ -124,7 +125,10 @@ def _learner_table(rows: Sequence[Row]) -> str:
                     own["found"],
                     own["best_of_those"],
                     own["fixed_point"],
-                    *(f"{own[n]:.4f}" for n in ("regret_mean", "regret_90", "regret_worst")),
+                    *(
+                        "-" if own[f"regret_{n}"] is None else f"{own[f'regret_{n}']:.4f}"
+                        for n in ("mean", "missed_mean", "without_mean", "90", "worst")
+                    ),
                     own["best_policy"],
                 )
             )
@@ -132,14 +136,13 @@ def _learner_table(rows: Sequence[Row]) -> str:
 
 
 def _price_table(rows: Sequence[Row]) -> str:
-    head = ("swarm", *(f"{n}: mean, largest" for n in ("anarchy", "stability", "locality")))
+    names = ("anarchy", "stability", "locality")
+    head = ("swarm", "with an equilibrium", *(f"{n}: mean, largest" for n in names))
     lines = [
         (
             name_of(row),
-            *(
-                f"{row[f'{n}_mean']:.3f}, {row[n][-1]:.3f}"
-                for n in ("anarchy", "stability", "locality")
-            ),
+            f"{row['prices_with_equilibrium']} of {row['prices_of']}",
+            *(f"{row[f'{n}_mean']:.3f}, {row[n][-1]:.3f}" if row[n] else "-" for n in names),
         )
         for row in rows
     ]

@@ -126,8 +126,7 @@ def measure_shares(question: Question, quick: bool = False) -> Row:
         "agreement_error": spread,
     }
     swarm = theory.enumerate_swarm(system)
-    possible = np.unique(swarm.observations)
-    if swarm.n_actions ** len(possible) <= MOST_POLICIES:
+    if swarm.n_actions ** len(swarm.possible) <= MOST_POLICIES:
         tables = theory.game(swarm, question.discount).tables
         cones = [theory.characterize(swarm, table, question.discount) for table in tables]
         pairs = [
@@ -209,6 +208,8 @@ def measure_learners(swarm: Swarm, count: int) -> Row:
     prices = [game.prices(reward) for reward in rewards[:few]]
     row["prices_of"] = few
     equilibria = [game.equilibria(reward) for reward in rewards]
+    # Prices of anarchy and stability are of these only.
+    row["prices_with_equilibrium"] = sum(len(found) > 0 for found in equilibria[:few])
     row["with_equilibrium"] = sum(len(found) > 0 for found in equilibria)
     # For how many rewards what Q-learning on observations can settle in are the equilibria.
     row["fixed_points_are_equilibria"] = sum(
@@ -216,11 +217,17 @@ def measure_learners(swarm: Swarm, count: int) -> Row:
         for reward, found in zip(rewards, equilibria, strict=True)
     )
     for name in ("anarchy", "stability", "locality"):
-        values = np.array([getattr(price, name) for price in prices])
-        values = values[np.isfinite(values)]
-        row[name] = [float(v) for v in np.quantile(values, [0, 0.1, 0.5, 0.9, 1])]
-        row[f"{name}_mean"] = float(values.mean())
+        row |= _quantiles(name, np.array([getattr(price, name) for price in prices]))
     return row
+
+
+def _quantiles(name: str, prices: NDArray[np.float64]) -> Row:
+    """The distribution of a price over the rewards that have one, and for how many that is."""
+    values = prices[np.isfinite(prices)]
+    if not values.size:
+        return {name: None, f"{name}_mean": None, f"{name}_of": 0}
+    quantiles = [float(v) for v in np.quantile(values, [0, 0.1, 0.5, 0.9, 1])]
+    return {name: quantiles, f"{name}_mean": float(values.mean()), f"{name}_of": len(values)}
 
 
 def _judged(
@@ -230,16 +237,26 @@ def _judged(
     regret = np.array([j.regret for j in judged]) / scale
     found = [j for j in judged if j.equilibrium]
     behind = np.array([j.best_value - j.value for j in judged]) / scale
+    # Without an equilibrium some regret is inevitable; with one that is missed it is not.
+    without = np.array([j.equilibria == 0 for j in judged])
+    missed = np.array([j.equilibria > 0 and not j.equilibrium for j in judged])
     return {
         "found": len(found),
         "best_of_those": sum(j.better_equilibria == 0 for j in found),
         "fixed_point": sum(j.fixed_point for j in judged),
         "best_policy": int((behind <= 1e-9).sum()),
         "regret_mean": float(regret.mean()),
+        "missed": int(missed.sum()),
+        "regret_missed_mean": _mean(regret[missed]),
+        "regret_without_mean": _mean(regret[without]),
         "regret_90": float(np.quantile(regret, 0.9)),
         "regret_worst": float(regret.max()),
         "behind_best_mean": float(behind.mean()),
     }
+
+
+def _mean(values: NDArray[np.float64]) -> float | None:
+    return float(values.mean()) if values.size else None
 
 
 def experts(quick: bool = False) -> list[tuple[Swarm, int]]:
@@ -314,10 +331,11 @@ def study(output: Path, quick: bool = False) -> list[Row]:
         ),
     ]
     for number, (key, measure) in enumerate(jobs, start=1):
+        key["quick"] = quick  # rows of the other kind are no answer
         if any(all(row.get(name) == value for name, value in key.items()) for row in rows):
             continue
         began = time.perf_counter()
-        row = measure()
+        row = {**measure(), "quick": quick}
         row["seconds"] = round(time.perf_counter() - began, 1)
         rows.append(row)
         files.write_text(path, json.dumps(rows, indent=1, allow_nan=False) + "\n")

@@ -117,8 +117,13 @@ def _draw_series(axes: Any, rows: Sequence[Row], varied: str, series: tuple[Any,
         bottom = np.full(none.sum(), FLOOR * HEIGHT[marker])
         top = 4 if name == "local" else 3  # filled markers show where R_L is nothing, too
         axes[0].plot(x[none], bottom, linestyle="", markerfacecolor=face, zorder=top, **style_of)
-    ratio = np.array([row["ratio"]["value"] if row["ratio"] else np.nan for row in own])
-    axes[1].plot(x, ratio, linestyle="-", **style_of)
+    ratio, low, high = (
+        np.array([row["ratio"][n] if row["ratio"] else np.nan for row in own])
+        for n in ("value", "low", "high")
+    )
+    # A ratio is at most one, and so is its interval, but not its estimate.
+    reach = [np.maximum(ratio - low, 0.0), np.maximum(high - ratio, 0.0)]
+    axes[1].errorbar(x, ratio, reach, linestyle="-", **style_of)
     agreement = np.array([row["agreement"] or np.nan for row in own], dtype=float)
     error = np.array([row["agreement_error"] or 0.0 for row in own], dtype=float)
     axes[2].errorbar(x, agreement, 2 * error, linestyle="-", **style_of)
@@ -192,7 +197,7 @@ def _draw_prices(ax: Axes, rows: Sequence[Row], place: Any) -> None:
         ("locality", "locality: central control / best policy", style.BLUE, "o", -0.25),
     )
     for name, label, colour, marker, shift in prices:
-        quantiles = np.array([row[name] for row in rows])
+        quantiles = np.array([row[name] or [np.nan] * 5 for row in rows])
         low, middle, high = quantiles[:, 1], quantiles[:, 2], quantiles[:, 3]
         ax.errorbar(
             middle,

@@ -1,9 +1,9 @@
 """Swarms drawn at random among all homogeneous ones: to test what must hold for every swarm."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations_with_replacement
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +15,8 @@ from swarmdp.model import Field, State
 from swarmdp.streams import Stream, check_seed
 from swarmdp.systems.checks import check_integer
 from swarmdp.systems.finite_swarm import Acting, check_acting, drawn_local, moved
+
+MOST_CHANCES = 2**25  # probabilities in the table of all laws
 
 
 @dataclass(frozen=True)
@@ -100,31 +102,38 @@ class RandomSwarm:
         """Which of all possible counts of the other agents each agent has around it."""
         own = state["level"][..., None] == np.arange(self.n_local)
         counts = own.sum(axis=1, keepdims=True) - own
-        number: NDArray[np.int64] = self._numbers[counts @ self._radix]
+        above = counts[..., ::-1].cumsum(axis=-1)[..., ::-1] - counts
+        number: NDArray[np.int64] = self._earlier[np.arange(self.n_local), above].sum(axis=-1)
         return number
 
     @cached_property
-    def _radix(self) -> NDArray[np.int64]:
-        return np.asarray(self.n_agents ** np.arange(self.n_local))
+    def _earlier(self) -> NDArray[np.int64]:
+        """How many counts come before one, for each local state (n_local, n_agents).
 
-    @cached_property
-    def _numbers(self) -> NDArray[np.int64]:
-        """The number of every possible count of the others, by its place in base n_agents."""
-        numbers = np.full(self.n_agents**self.n_local, -1)
-        others = combinations_with_replacement(range(self.n_local), self.n_agents - 1)
-        for number, levels in enumerate(others):
-            counts = np.bincount(np.array(levels, dtype=np.int64), minlength=self.n_local)
-            numbers[counts @ self._radix] = number
-        return numbers
+        Counts are in the order of the lists of the others' local states, sorted. Among those that
+        are the same up to a local state, the ones with more agents in it come first: the ways to
+        leave fewer of the others for all that are above.
+        """
+        higher = range(self.n_local - 1, -1, -1)
+        return np.array(
+            [[math.comb(n + h - 1, h) if n else 0 for n in range(self.n_agents)] for h in higher]
+        )
 
     @cached_property
     def _tables(
         self,
     ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
         """The initial law, the observations and the laws of motion."""
-        rng = np.random.default_rng(self.seed)
-        situations = (self.n_local, int(self._numbers.max()) + 1)
+        situations = (self.n_local, math.comb(self.n_local + self.n_agents - 2, self.n_agents - 1))
         size = situations[0] * situations[1]
+        if size * self.n_actions * self.n_local > MOST_CHANCES:
+            raise InvalidInput(
+                f"the laws of RandomSwarm with {self.n_agents} agents and {self.n_local} local "
+                f"states are for {size} situations, {size * self.n_actions * self.n_local} "
+                f"probabilities, more than the {MOST_CHANCES} that are possible: take fewer agents "
+                "or local states"
+            )
+        rng = np.random.default_rng(self.seed)
         initial = rng.dirichlet(np.ones(self.n_local))
         if self.n_observations is None:
             seen = np.arange(size)

@@ -45,18 +45,29 @@ class Chain:
 
     def deviating(self, action: int, agent: int = 0) -> "csr_array":
         """P^(n)(s'|s, a, pi) (K, K): one agent takes an action, all others follow the policy."""
-        self._check_agent(agent)
-        if not 0 <= action < self.swarm.n_actions:
-            raise InvalidInput(f"action must be from 0 to {self.swarm.n_actions - 1}, got {action}")
+        self._check_deviation(action, agent)
         laws = self.swarm.laws_under(self.policy)
         laws[:, agent] = self.swarm.laws[action][:, agent]
+        return self.swarm.transitions(laws)
+
+    def deviation(self, action: int, agent: int = 0) -> "csr_array":
+        """P(s'|s, pi) - P^(n)(s'|s, a, pi) (K, K): what one agent's action changes.
+
+        From the difference of that agent's laws, so that a small one keeps all its digits.
+        """
+        self._check_deviation(action, agent)
+        laws = self.swarm.laws_under(self.policy)
+        changed = laws[:, agent] - self.swarm.laws[action][:, agent]
+        if self.swarm.system.acting == "one":
+            laws[:] = 0.0  # the others' turns are the same in both
+        laws[:, agent] = changed
         return self.swarm.transitions(laws)
 
     def law(self, time: int | None = None) -> Floats:
         """P_t(s) (K,); without a time its limit P(s)."""
         if time is None:
             return self.limit.law
-        if isinstance(time, bool) or not isinstance(time, int) or time < 0:
+        if isinstance(time, bool) or not isinstance(time, int | np.integer) or time < 0:
             raise InvalidInput(f"time must be an integer of at least 0, got {time!r}")
         law = self.swarm.initial
         for _ in range(time):
@@ -128,6 +139,7 @@ class Chain:
 
     def observed(self, time: int | None = None, agent: int = 0) -> Floats:
         """P_t(o^(n) = o) (O,); without a time its limit."""
+        self._check_agent(agent)
         law = self.law(time)
         seen = self.swarm.observations[:, agent]
         chance: NDArray[Any] = np.bincount(seen, law, self.swarm.n_observations)
@@ -144,6 +156,11 @@ class Chain:
 
     def _gained(self, reward: "Reward | ArrayLike", agent: int) -> Floats:
         return reward_vector(self.swarm.system, reward)[self.swarm.observations[:, agent]]
+
+    def _check_deviation(self, action: int, agent: int) -> None:
+        self._check_agent(agent)
+        if not 0 <= action < self.swarm.n_actions:
+            raise InvalidInput(f"action must be from 0 to {self.swarm.n_actions - 1}, got {action}")
 
     def _check_agent(self, agent: int) -> None:
         check_agent(agent, self.swarm.system)

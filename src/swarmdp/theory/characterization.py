@@ -16,16 +16,26 @@ consequences that count; the cones are then those of a very small gamma.
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swarmdp.errors import SolverError
 from swarmdp.model import Reward, System
+from swarmdp.simulation import check_discount
 from swarmdp.theory.chain import chain, conditional
-from swarmdp.theory.cones import Cone, Containment
+from swarmdp.theory.cones import INSIDE, Cone, Containment
 from swarmdp.theory.enumeration import Enumeration, PolicyLike
+from swarmdp.theory.solvers import discounted
 
-ROUNDING = 1e-10  # differences of values below this share of 1 / (1 - gamma) are none
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+EPSILON = float(np.finfo(np.float64).eps)
+ROUNDING = 8 * EPSILON  # of a gain, relative to the sizes of its terms
+STEPS = 32  # after which an action that has changed nothing never will, or it would show in values
+FADED = 1e-4  # relative error of what is left of an action's effect, beyond which it says nothing
 
 Floats = NDArray[np.float64]
 
@@ -41,10 +51,11 @@ class Characterization:
     global_cone: Cone  # R_G
     law: Floats  # (K,): P(s)
     gains: Floats  # (A, K, O): (Q(s, pi) - Q(s, a)) / gamma for a reward in each observation
+    rounding: Floats  # (A, K): by how much gains may be wrong
 
     @cached_property
     def containment(self) -> Containment:
-        """R_G lies in R_L: the proof, by linear programming."""
+        """R_G lies in R_L: the proof, by the duality of linear programming."""
         return self.global_cone.inside(self.local_cone)
 
     def agreement(self, reward: "Reward | ArrayLike") -> float:
@@ -55,13 +66,14 @@ class Characterization:
         """
         r = self.local_cone.vector(reward)
         gain = self.gains @ r
-        tie = ROUNDING * float(np.abs(r).max()) / (1 - self.discount)
-        return float(self.law @ (gain >= -tie).all(axis=0))
+        # The same allowance as for being in R_G.
+        tie = INSIDE * np.linalg.norm(self.gains, axis=2) + self.rounding
+        return float(self.law @ (gain >= -tie * float(np.linalg.norm(r))).all(axis=0))
 
     @cached_property
     def equal(self) -> bool:
         """Whether R_G and R_L are the same."""
-        return self.containment.holds and self.local_cone.inside(self.global_cone).holds
+        return self.global_cone.equals(self.local_cone)
 
 
 def characterize(
@@ -81,19 +93,64 @@ def characterize(
     """
     process = chain(system, policy)
     swarm = process.swarm
-    visits = process.visits(discount, agent)
+    check_discount(discount)
     law = process.law(time)
+    observed = process.observed(time, agent)
     given = conditional(law, swarm, agent)
-    usual = process.transitions @ visits
-    gains = np.stack([usual - process.deviating(a, agent) @ visits for a in range(swarm.n_actions)])
+    # Adding a constant to a reward changes no gain. Rewards whose mean over P(o) is zero have
+    # values without the common part of order 1 / (1 - gamma), in which differences would drown.
+    centred = swarm.seen_by(agent).toarray() - observed
+    visits = discounted(process.transitions, centred, discount)
+    deviations = [process.deviation(a, agent) for a in range(swarm.n_actions)]
+    gains = np.stack([deviation @ visits for deviation in deviations])
+    gains -= gains.mean(axis=2, keepdims=True)  # zero but for rounding, for the same reason
+    terms = np.stack([abs(deviation).sum(axis=1) for deviation in deviations])
+    # Of a mixture of laws, which is rounded itself, small differences do not keep their digits.
+    terms += (process.policy.max(axis=1) < 1)[swarm.observations[:, agent]]
+    # Laws sum to one up to rounding: what their differences sum to is wrong, and multiplies values.
+    terms += np.stack([abs(deviation.sum(axis=1)) for deviation in deviations]) / EPSILON
+    rounding = ROUNDING * max(1.0, float(np.abs(visits).max())) * terms
+    if discount:  # without a future there is nothing to fade
+        unclear = np.linalg.norm(gains, axis=2) <= rounding
+        _check_nothing(process.transitions, centred, deviations, unclear * terms)
     local = np.concatenate([given @ gain for gain in gains])
-    rounding = ROUNDING / (1 - discount)
     return Characterization(
         process.policy,
         discount,
-        process.observed(time, agent),
-        Cone.of(local, rounding),
-        Cone.of(np.concatenate(gains), rounding),
+        observed,
+        Cone.of(local, np.concatenate([given @ error for error in rounding])),
+        Cone.of(np.concatenate(gains), rounding.ravel()),
         law,
         gains,
+        rounding,
     )
+
+
+def _check_nothing(
+    transitions: "csr_array", seen: Floats, deviations: "list[csr_array]", terms: Floats
+) -> None:
+    """Refuse gains that are lost in rounding although they are not zero.
+
+    Near pure chance what an action changes fades by a factor in each step. So each step is looked
+    at on a scale of its own: an action without a gain must change nothing in any of them, up to
+    rounding, which grows by the same factor. `terms` (A, K) are the sizes of what is added up, zero
+    where the gain is not in question.
+    """
+    if not terms.any():
+        return
+    error = ROUNDING
+    for _ in range(STEPS):
+        changes = np.stack([np.abs(deviation @ seen).max(axis=1) for deviation in deviations])
+        if (changes > error * terms)[terms > 0].any():
+            raise SolverError(
+                "what an action changes is lost in rounding, though it is not zero: the swarm is "
+                "too near to pure chance for cones of rewards; take less noise, or actions that "
+                "differ more"
+            )
+        seen = transitions @ seen
+        seen = seen - seen.mean(axis=0)
+        size = float(np.abs(seen).max())
+        seen = seen / max(size, FADED)
+        error = (error + ROUNDING) / max(size, FADED)
+        if error > FADED:
+            return

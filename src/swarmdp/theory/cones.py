@@ -9,10 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from swarmdp.errors import InvalidInput, SolverError
 from swarmdp.model import Reward
+from swarmdp.theory.vectors import numbers_of
 
-SAME_ROW = 1e-9  # rows of length one that are as near as this are the same
+SAME_ROW = 9  # rows of length one that agree in as many decimals are the same
 INSIDE = 1e-9  # how far outside a reward of length one may be and still count as inside
 PROVED = 1e-9  # the largest error of a certificate of containment
+INEXACT = 1e-5  # the most by which a row of length one may be wrong
 FLAT = 1e-6  # a cone whose largest margin is smaller has no interior: rows may be as inexact
 
 Floats = NDArray[np.float64]
@@ -32,7 +34,7 @@ class Containment:
 
     holds: bool
     multipliers: Floats  # (rows of the outer, rows of the inner), not negative: Farkas' certificate
-    error: float  # by how much outer rows differ from multipliers times inner rows
+    error: float  # by how much outer rows differ from multipliers times inner rows, at most
     witness: Floats | None  # a reward of the inner cone that is not in the outer one
 
 
@@ -41,13 +43,26 @@ class Cone:
     """Rewards (d,) that satisfy all inequalities row . reward >= 0; rows have length one."""
 
     rows: Floats  # (inequalities, d)
+    error: float = 0.0  # by how much a row may be wrong, at most
 
     @classmethod
-    def of(cls, rows: Floats, rounding: float) -> "Cone":
-        """From rows of any length; those shorter than `rounding` are no inequality."""
+    def of(cls, rows: Floats, rounding: ArrayLike) -> "Cone":
+        """From rows of any length, each known up to `rounding` (one number, or one for each row).
+
+        Shorter ones are no inequality. A row that is longer, but of which too few digits are known,
+        could point anywhere: this is refused.
+        """
         length = np.linalg.norm(rows, axis=1)
-        kept = rows[length > rounding] / length[length > rounding, None]
-        return cls(_distinct(kept))
+        rounding = np.broadcast_to(np.asarray(rounding, np.float64), length.shape)
+        kept = length > rounding
+        error = float((rounding[kept] / length[kept]).max(initial=0.0))
+        if error > INEXACT:
+            raise SolverError(
+                f"an inequality of the cone is only known to a relative error of {error:.0e}: what "
+                "an action changes is hardly more than rounding, as near pure chance; take less "
+                "noise, or actions that differ more"
+            )
+        return cls(_distinct(rows[kept] / length[kept, None]), error)
 
     @property
     def dimension(self) -> int:
@@ -63,7 +78,7 @@ class Cone:
         if not len(self.rows):
             return np.zeros((0, self.dimension))
         _, sizes, directions = np.linalg.svd(self.rows, full_matrices=False)
-        return np.asarray(directions[sizes > 1e-9 * sizes[0]])
+        return np.asarray(directions[sizes > max(1e-9, 8 * self.error) * sizes[0]])
 
     def margin(self, reward: "Reward | ArrayLike") -> float:
         """How far inside a reward is: the sine of its angle to the nearest face, negative outside.
@@ -80,7 +95,7 @@ class Cone:
 
     def contains(self, reward: "Reward | ArrayLike") -> bool:
         """Whether a reward is in the cone, up to rounding."""
-        return self.margin(reward) >= -INSIDE
+        return self.margin(reward) >= -max(INSIDE, self.error)
 
     @cached_property
     def central(self) -> Central:
@@ -88,17 +103,15 @@ class Cone:
 
         Its direction is that of the shortest vector in the convex hull of the rows.
         """
-        from scipy.optimize import nnls
-
         if not len(self.rows):
             return Central(np.zeros(self.dimension), 0.0)
         system = np.vstack([self.rows.T, np.ones(len(self.rows))])
         right = np.zeros(self.dimension + 1)
         right[-1] = 1.0
-        weights = nnls(system, right, maxiter=30 * max(system.shape))[0]
+        weights = _nearest(system, right)
         shortest = weights @ self.rows / weights.sum()
         margin = float(np.linalg.norm(shortest))
-        if margin <= FLAT:
+        if margin <= max(FLAT, 4 * self.error):
             return Central(np.zeros(self.dimension), 0.0)
         return Central(shortest / margin, margin)
 
@@ -112,61 +125,76 @@ class Cone:
         return np.asarray(_linear_program(-wanted, -self.rows, np.zeros(len(self.rows)), bounds).x)
 
     def inside(self, outer: "Cone") -> Containment:
-        """Prove by linear programming that this cone lies in another, or show where it does not.
+        """Prove by duality that this cone lies in another, or show a reward that does not.
 
-        By Farkas' lemma it does if and only if every row of the outer cone is a combination of rows
-        of this one with multipliers that are not negative. They are found one row at a time, and
-        the proof is checked by multiplying it out.
+        By Farkas' lemma (the duality of linear programming) it does if and only if every row of the
+        outer cone is a combination of rows of this one with multipliers that are not negative. They
+        are found one row at a time, as the nearest such combination: a solver of linear programs
+        stops at an error of 1e-7, too much for a proof. The proof is checked by multiplying it out.
+        If there is no such combination, the way from the row to the nearest one is a reward of this
+        cone that is not in the other, and this is checked, too.
         """
         if outer.dimension != self.dimension:
             raise InvalidInput(
                 f"cones of rewards with {self.dimension} and {outer.dimension} entries"
             )
-        count, size = self.rows.shape
-        multipliers = np.zeros((len(outer.rows), count))
+        multipliers = np.zeros((len(outer.rows), len(self.rows)))
+        largest = 0.0
         for row, wanted in enumerate(outer.rows):
-            # Minimise t with |multipliers . rows - wanted| <= t in every entry.
-            cost = np.append(np.zeros(count), 1.0)
-            ones = np.ones((size, 1))
-            limits = np.block([[self.rows.T, -ones], [-self.rows.T, -ones]])
-            right = np.concatenate([wanted, -wanted])
-            found = _linear_program(cost, limits, right, [(0.0, None)] * (count + 1)).x
-            multipliers[row] = np.clip(found[:count], 0.0, None)
-            error = float(np.abs(multipliers[row] @ self.rows - wanted).max())
-            if error > PROVED:
-                witness = self.extreme(-wanted)
-                return Containment(False, multipliers, error, witness)
-        gap = np.abs(multipliers @ self.rows - outer.rows)
-        return Containment(True, multipliers, float(gap.max(initial=0.0)), None)
+            multipliers[row] = _nearest(self.rows.T, wanted)
+            rest = multipliers[row] @ self.rows - wanted
+            error = float(np.abs(rest).max())
+            largest = max(largest, error)
+            # Rows are known to their own errors, and the proof cannot be more exact than they are.
+            if error > max(PROVED, outer.error + self.error * float(multipliers[row].sum())):
+                witness = _along(self.rows[multipliers[row] > 0], rest / np.linalg.norm(rest))
+                if outer.contains(witness) or not self.contains(witness):
+                    raise SolverError(
+                        f"the containment of one cone in another was neither proved nor refuted: "
+                        f"an inequality is met up to {error:.1e}, more than the {PROVED:.0e} of a "
+                        "proof; stay away from pure chance and from discounts near 1"
+                    )
+                return Containment(False, multipliers, largest, witness)
+        return Containment(True, multipliers, largest, None)
 
     def equals(self, other: "Cone") -> bool:
-        """Whether both cones are the same set, proved by linear programming."""
+        """Whether both cones are the same set, proved in both directions."""
         return self.inside(other).holds and other.inside(self).holds
 
     def vector(self, reward: "Reward | ArrayLike") -> Floats:
         """A reward as a plain vector (d,), checked."""
-        values = reward.weights if isinstance(reward, Reward) else np.asarray(reward, np.float64)
-        if values.ndim == 2 and len(values) == 1:
-            values = values[0]
-        if values.shape != (self.dimension,) or not np.isfinite(values).all():
-            raise InvalidInput(
-                f"a reward is {self.dimension} finite numbers, one for each observation, "
-                f"got shape {values.shape}"
-            )
-        return values
+        return numbers_of(reward, self.dimension)
 
 
 def _distinct(rows: Floats) -> Floats:
     """Rows without repetitions up to rounding, in a fixed order."""
     if len(rows) < 2:
         return rows
-    order = np.lexsort(np.round(rows, 6).T[::-1])
-    rows = rows[order]
-    kept: list[Floats] = []
-    for row in rows:
-        if not kept or (np.abs(np.array(kept) - row).max(axis=1) > SAME_ROW).all():
-            kept.append(row)
-    return np.array(kept)
+    rounded = np.round(rows, SAME_ROW)
+    order = np.lexsort(rounded.T[::-1])
+    new = (np.diff(rounded[order], axis=0) != 0).any(axis=1)
+    distinct: Floats = rows[order[np.concatenate([[True], new])]]
+    return distinct
+
+
+def _along(faces: Floats, reward: Floats) -> Floats:
+    """A reward that should lie on all of these faces, put there exactly."""
+    if not len(faces):
+        return reward
+    moved: Floats = reward - np.linalg.lstsq(faces, faces @ reward)[0]
+    return moved
+
+
+def _nearest(columns: Floats, wanted: Floats) -> Floats:
+    """The weights, not negative, of the combination of columns that is nearest to a vector."""
+    from scipy.optimize import nnls
+
+    if not columns.shape[1]:
+        return np.zeros(0)
+    try:
+        return np.asarray(nnls(columns, wanted, maxiter=30 * max(columns.shape))[0])
+    except RuntimeError as reason:
+        raise SolverError(f"a nearest point of a cone was not found: {reason}") from reason
 
 
 def _linear_program(cost: Floats, limits: Floats, right: Floats, bounds: Any) -> Any:

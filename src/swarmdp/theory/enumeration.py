@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,12 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from swarmdp.errors import InvalidInput
 from swarmdp.model import Controller, Policy, Reward, System, classes
 from swarmdp.systems.finite_swarm import FiniteSwarm, action_numbers
+from swarmdp.theory.vectors import numbers_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 MOST_STATES = 2**17
 MOST_TRANSITIONS = 2**25  # of non-zero probability; 12 bytes each
+MOST_CHANCES = 2**26  # in the laws of all agents in all joint states; 8 bytes each
 BLOCK = 2**20  # transitions that are worked out at a time
 
 Floats = NDArray[np.float64]
@@ -47,8 +50,16 @@ class Enumeration:
         """The number of actions."""
         return len(self.laws)
 
+    @cached_property
+    def possible(self) -> NDArray[np.int64]:
+        """The observations that some joint state shows."""
+        return np.unique(self.observations)
+
     def transitions(self, laws: Floats) -> "csr_array":
-        """P(s'|s) when every agent goes where its law (K, agents, n_local) says."""
+        """P(s'|s) when every agent goes where its law (K, agents, n_local) says.
+
+        The products and sums are as right for differences of laws, which may be negative.
+        """
         from scipy import sparse
 
         successors = _successors(laws, self.system.acting)
@@ -91,27 +102,53 @@ def enumerate_swarm(
     """
     if isinstance(system, Enumeration):
         return system if initial is None else _started(system, initial)
+    _check_states(system)
     check_finite(system)
     assert isinstance(system, FiniteSwarm)
     count = system.n_local**system.n_agents
-    if count > MOST_STATES:
-        most = int(np.log(MOST_STATES) / np.log(system.n_local))
-        raise InvalidInput(
-            f"{type(system).__name__} has {system.n_local}^{system.n_agents} = {count} joint "
-            f"states, more than the {MOST_STATES} that can be listed: at most {most} agents with "
-            f"{system.n_local} local states each"
-        )
+    _check_chances(system, count)
     local = np.arange(count)[:, None] // _radix(system) % system.n_local
     state = system.place(local)
     observations = classes(system, system.observe(state)).astype(np.int64)
-    laws = np.stack(
-        [system.outcomes(state, np.full(local.shape, a)) for a in range(len(system.actions))]
-    )
+    laws = np.empty((len(system.actions), *local.shape, system.n_local))
+    for action in range(len(laws)):
+        laws[action] = system.outcomes(state, np.full(local.shape, action))
     _check_laws(laws, system.initial_local)
     listed = Enumeration(
         system, local, observations, laws, system.initial_local[local].prod(axis=1)
     )
     return listed if initial is None else _started(listed, initial)
+
+
+def _check_states(system: object) -> None:
+    """Refuse too many joint states, before anything is asked that depends on their number."""
+    levels, agents = getattr(system, "n_local", None), getattr(system, "n_agents", None)
+    if not isinstance(levels, int) or not isinstance(agents, int):
+        return  # not a finite swarm: said elsewhere
+    count = levels**agents
+    if count > MOST_STATES:
+        most = int(np.log(MOST_STATES) / np.log(levels))
+        at_most = f"at most {most} agents with {levels} local states each"
+        if not most:
+            at_most = f"at most {MOST_STATES} local states, even of one agent"
+        raise InvalidInput(
+            f"{type(system).__name__} has {levels}^{agents} = {count} joint states, more than the "
+            f"{MOST_STATES} that can be listed: {at_most}"
+        )
+
+
+def _check_chances(system: FiniteSwarm, states: int) -> None:
+    """Refuse laws that would fill the memory: few agents with very many local states."""
+    agents, actions = system.n_agents, len(system.actions)
+    count = actions * states * agents * system.n_local
+    if count > MOST_CHANCES:
+        most = int((MOST_CHANCES / (actions * agents)) ** (1 / (agents + 1)) + 1e-9)
+        raise InvalidInput(
+            f"the laws of {type(system).__name__} are {count} probabilities ({actions} actions, "
+            f"{states} joint states, {agents} agents, {system.n_local} local states), more than "
+            f"the {MOST_CHANCES} that are possible: at most {most} local states with {agents} "
+            f"agents and {actions} actions"
+        )
 
 
 def check_finite(system: object) -> None:
@@ -166,15 +203,7 @@ def policy_table(system: System, policy: PolicyLike) -> Floats:
 
 def reward_vector(system: System, reward: "Reward | ArrayLike") -> Floats:
     """The reward of each class of observations (O,)."""
-    values = reward.weights if isinstance(reward, Reward) else np.asarray(reward, np.float64)
-    if values.ndim == 2 and len(values) == 1:
-        values = values[0]
-    if values.shape != (system.features.size,) or not np.isfinite(values).all():
-        raise InvalidInput(
-            f"a reward for {type(system).__name__} is {system.features.size} finite numbers, one "
-            f"for each observation, got shape {values.shape}"
-        )
-    return values
+    return numbers_of(reward, system.features.size, f" for {type(system).__name__}")
 
 
 def _started(listed: Enumeration, initial: ArrayLike) -> Enumeration:
@@ -199,7 +228,7 @@ def _radix(system: FiniteSwarm) -> NDArray[np.int64]:
 
 def _successors(laws: Floats, acting: str) -> NDArray[np.int64]:
     """How many transitions each state has, before equal ones are merged (K,)."""
-    possible = (laws > 0).sum(axis=2)
+    possible = (laws != 0).sum(axis=2)
     count: NDArray[np.int64] = possible.prod(axis=1) if acting == "all" else possible.sum(axis=1)
     return count
 

@@ -26,6 +26,7 @@ from swarmdp.theory.enumeration import (
 )
 
 MOST_POLICIES = 2**12
+NOTHING = 1e-12  # values of rewards from 0 to 1 below this are zero, but for rounding
 TIE = 1e-9  # advantages below this share of the largest possible value are none
 
 Floats = NDArray[np.float64]
@@ -50,8 +51,9 @@ class Judgement:
 class Prices:
     """What a swarm's agents lose by looking after themselves, and by seeing little.
 
-    Values are those of the reward shifted and scaled to entries from 0 to 1, so that ratios mean
-    something; NaN where there is no equilibrium.
+    Values are those of the reward shifted and scaled to entries from 0 to 1 over the observations
+    that some joint state shows, so that ratios mean something. A price is NaN where there is no
+    equilibrium or nobody gains anything, infinite where only the denominator is nothing.
     """
 
     central: float  # of the best controller that knows the joint state and commands all agents
@@ -62,17 +64,17 @@ class Prices:
     @property
     def anarchy(self) -> float:
         """The best local policy's value divided by the worst equilibrium's."""
-        return self.local / self.worst_equilibrium
+        return _ratio(self.local, self.worst_equilibrium)
 
     @property
     def stability(self) -> float:
         """The best local policy's value divided by the best equilibrium's."""
-        return self.local / self.best_equilibrium
+        return _ratio(self.local, self.best_equilibrium)
 
     @property
     def locality(self) -> float:
         """The central controller's value divided by the best local policy's."""
-        return self.central / self.local
+        return _ratio(self.central, self.local)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +90,7 @@ class Game:
     settled: NDArray[np.bool_]  # (n,): whether P_t(s) has a limit; without it there is no Q(o, a)
     observed: Floats  # (n, O): P(o) in the limit
     q: Floats  # (n, O, A, O): Q(o, a|pi) for a reward in each observation
-    kernels: Floats  # (n, O, A, O): P(o'|o, a, pi), what the swarm looks like to one agent
+    kernels: Floats  # (n, O, A, O): P(o'|o, a, pi), zero from where it is undefined: P(o) = 0
     mu: Floats  # (n, O): V_|pi for a reward in each observation
 
     def values(self, reward: "Reward | ArrayLike") -> Floats:
@@ -117,6 +119,10 @@ class Game:
         This is what Q-learning on observations can find: it treats the observation as if it were
         the state, while an equilibrium takes the expectation of private values. Both agree when
         observations tell all that matters.
+
+        From an observation that has no probability under a policy, its kernel is undefined. If
+        another action leads there, what is gained there counts, and nothing after it: a convention,
+        which no learner that never sees it could improve on.
         """
         r = self._vector(reward)
         own = np.take_along_axis(self.kernels, self.tables[..., None, None], axis=2)[:, :, 0]
@@ -146,9 +152,15 @@ class Game:
     def prices(self, reward: "Reward | ArrayLike") -> Prices:
         """The prices of anarchy, stability and locality for a reward."""
         r = self._vector(reward)
-        if np.ptp(r) == 0:
-            raise InvalidInput("a constant reward has no prices: every behaviour is as good")
-        scaled = (r - r.min()) / np.ptp(r)
+        possible = self.swarm.possible
+        low, high = r[possible].min(), r[possible].max()
+        if low == high:
+            raise InvalidInput(
+                "a constant reward has no prices: every behaviour is as good (observations that no "
+                "joint state shows do not count)"
+            )
+        scaled = np.zeros_like(r)
+        scaled[possible] = (r[possible] - low) / (high - low)
         values = self.values(scaled)
         settled = values[self.equilibria(scaled)]
         ends = (settled.max(), settled.min()) if settled.size else (np.nan, np.nan)
@@ -160,7 +172,7 @@ class Game:
         if not (table.max(axis=1) == 1).all():
             raise InvalidInput("the game is one of deterministic policies, got a stochastic one")
         actions = table.argmax(axis=1)
-        possible = np.unique(self.swarm.observations)
+        possible = self.swarm.possible
         same = (self.tables[:, possible] == actions[possible]).all(axis=1)
         return int(np.argmax(same))
 
@@ -173,14 +185,26 @@ class Game:
         return reward_vector(self.swarm.system, reward)
 
     def _tie(self, reward: "Reward | ArrayLike") -> float:
-        return TIE * float(np.ptp(self._vector(reward))) / (1 - self.discount)
+        return _tie(self.swarm, self._vector(reward), self.discount)
+
+
+def _tie(swarm: Enumeration, reward: Floats, discount: float) -> float:
+    """An advantage that is none: relative to the rewards that can be gained at all."""
+    return TIE * float(np.ptp(reward[swarm.possible])) / (1 - discount)
+
+
+def _ratio(above: float, below: float) -> float:
+    """A price: infinite for something over nothing, NaN for nothing over nothing."""
+    if below > NOTHING or np.isnan(below):
+        return above / below
+    return np.inf if above > NOTHING else np.nan
 
 
 def game(system: System | Enumeration, discount: float = 0.9) -> Game:
     """Work out all deterministic local policies of a finite swarm."""
     check_discount(discount)
     swarm = enumerate_swarm(system)
-    possible = np.unique(swarm.observations)
+    possible = swarm.possible
     count = swarm.n_actions ** len(possible)
     if count > MOST_POLICIES:
         most = int(np.log(MOST_POLICIES) / np.log(swarm.n_actions))
@@ -273,13 +297,14 @@ def best_response(
     """pi_R(o|pi): the action with the largest Q(o, a|pi) in each observation (O,).
 
     Where that is a tie, or the observation does not occur in the limit, it is the policy's own.
+    Raises `NoLimit` if P_t(s) does not converge under the policy.
     """
     process = chain(system, policy)
     r = reward_vector(process.swarm.system, reward)
     q = np.nan_to_num(process.local_q(r, discount))
     own = process.policy.argmax(axis=1)
     kept = np.take_along_axis(q, own[:, None], axis=1)[:, 0]
-    better = q.max(axis=1) > kept + TIE * float(np.ptp(r)) / (1 - discount)
+    better = q.max(axis=1) > kept + _tie(process.swarm, r, discount)
     response: Integers = np.where(better, q.argmax(axis=1), own)
     return response
 
@@ -291,7 +316,11 @@ def best_responses(
     *,
     start: PolicyLike | None = None,
 ) -> BestResponses:
-    """Follow best responses until they repeat; from doing nothing, unless told otherwise."""
+    """Follow best responses until they repeat; from doing nothing, unless told otherwise.
+
+    Raises `NoLimit` if the way leads to a policy under which P_t(s) does not converge: to such a
+    policy there is no best response.
+    """
     swarm = enumerate_swarm(system)
     if start is None:
         start = np.full(swarm.n_observations, null_action(swarm.system))

@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 
 from swarmdp.errors import InvalidInput, SolverError
 from swarmdp.theory.lumping import indicator, stable_blocks
-from swarmdp.theory.solvers import solve_dense
+from swarmdp.theory.solvers import check_dense, solve_dense, stationary
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 BALANCED = 1e-10  # cyclic parts of a class whose masses differ by less than this are in balance
-POLISHING = 64  # steps of the chain that make small probabilities as exact as large ones
 STATIONARY = 1e-11  # the most that a limit may change in a further step, summed over all states
 DRAINING = 256  # steps after which a linear system takes over
 NAMED = 4  # classes that are described by name
@@ -181,21 +180,11 @@ def _stationary(flows: "csr_array", members: NDArray[np.int64]) -> Floats:
     """The stationary distribution of one class."""
     if len(members) == 1:
         return np.ones(1)
-    from scipy import sparse
-
     inside = flows[members][:, members]
     if inside.nnz == len(members):  # a deterministic circle
         return np.full(len(members), 1 / len(members))
-    system = (sparse.eye_array(len(members)) - inside).T.toarray()
-    system[-1] = 1.0
-    right = np.zeros(len(members))
-    right[-1] = 1.0
-    law = np.abs(solve_dense(system, right, "the limit of P_t"))
-    # Half a step at a time, so that a periodic class does not go round.
-    for _ in range(POLISHING):
-        law = (law + law @ inside) / 2
-    stationary: Floats = law / law.sum()
-    return stationary
+    check_dense(len(members), "the limit of P_t")
+    return stationary(inside.toarray())
 
 
 def _entering(

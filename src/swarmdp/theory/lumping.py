@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from scipy.sparse import csr_array, sparray
 
-SAME = 1e-13  # sums of probabilities as near as this count as equal
+SAME = 1e-13  # numbers that differ by less than this share of themselves count as equal
 
 Floats = NDArray[np.float64]
 
@@ -51,9 +51,14 @@ def representatives(blocks: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _split(blocks: NDArray[np.int64], values: Floats) -> NDArray[np.int64]:
-    """Divide each block where the sorted values in it leave a gap."""
+    """Divide each block where the sorted values in it leave a gap.
+
+    Gaps are relative: what is rare is told apart as well as what is likely.
+    """
     order = np.lexsort((values, blocks))
-    edge = (np.diff(blocks[order]) > 0) | (np.diff(values[order]) > SAME)
+    ranked = values[order]
+    size = np.maximum(np.abs(ranked[1:]), np.abs(ranked[:-1]))
+    edge = (np.diff(blocks[order]) > 0) | (np.diff(ranked) > SAME * size)
     out = np.empty_like(blocks)
     out[order] = np.concatenate([[0], np.cumsum(edge)])
     return out

@@ -80,16 +80,16 @@ def draw_rewards(cone: Cone, count: int, *, seed: int) -> Floats:
     """Rewards (count, d) of length one, uniform among those in a cone.
 
     Particles that were led into the cone by splitting, and moved about in it once more: not quite
-    independent of each other. Where a direction does not matter, they have nothing in it.
+    independent of each other. They are uniform in all d directions, also in those that do not
+    matter to this cone: they may matter to another (those that matter to R_G need not to R_L).
     """
     if isinstance(count, bool) or not isinstance(count, int) or count < 2:
         raise InvalidInput(f"count must be an integer of at least 2, got {count!r}")
     if len(cone.rows) and cone.central.margin == 0:
         raise InvalidInput("the cone has no interior: no reward in it can be drawn")
     rng = np.random.default_rng(derived_seed(seed, 3))
-    if not len(cone.rows):
-        points = rng.normal(size=(count, cone.dimension))
-    else:
+    rewards = rng.normal(size=(count, cone.dimension))
+    if len(cone.rows):
         rows = cone.rows @ cone.basis.T
         points = rng.normal(size=(count, rows.shape[1]))
         for level in _levels(rows, count, np.random.default_rng(derived_seed(seed, 4))):
@@ -97,9 +97,9 @@ def draw_rewards(cone: Cone, count: int, *, seed: int) -> Floats:
             points = _moved(rows, _multiplied(points, inside, rng), level, rng)
         for _ in range(3):
             points = _moved(rows, points, 0.0, rng)
-        points = points @ cone.basis
-    rewards: Floats = points / np.linalg.norm(points, axis=1, keepdims=True)
-    return rewards
+        rewards += (points - rewards @ cone.basis.T) @ cone.basis
+    drawn: Floats = rewards / np.linalg.norm(rewards, axis=1, keepdims=True)
+    return drawn
 
 
 def _exact(value: float) -> Share:

@@ -1,0 +1,20 @@
+"""Rewards as plain vectors, checked once."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from swarmdp.errors import InvalidInput
+from swarmdp.model import Reward
+
+
+def numbers_of(reward: "Reward | ArrayLike", size: int, owner: str = "") -> NDArray[np.float64]:
+    """A reward as one finite number for each of `size` observations (size,)."""
+    values = reward.weights if isinstance(reward, Reward) else np.asarray(reward, np.float64)
+    if values.ndim == 2 and len(values) == 1:
+        values = values[0]
+    if values.shape != (size,) or not np.isfinite(values).all():
+        raise InvalidInput(
+            f"a reward{owner} is {size} finite numbers, one for each observation, "
+            f"got shape {values.shape}"
+        )
+    return values
