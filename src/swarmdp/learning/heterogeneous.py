@@ -29,7 +29,7 @@ from swarmdp.systems.checks import check_integer
 from swarmdp.threads import over_chunks, thread_count
 
 ENOUGH_AGENTS = 1000  # experience of so many agents in each iteration, unless told otherwise
-CHUNK_BYTES = 2**20  # of the swarms that a thread moves at a time: they stay in the cache
+CHUNK_BYTES = 2**19  # of the swarms that a thread moves at a time: they stay in the cache
 TIE = 1e-9  # Q-values as near as this, relative to the largest, count as equal
 
 
