@@ -3,7 +3,6 @@
 import concurrent.futures
 import dataclasses
 import json
-import os
 import random
 import signal
 import subprocess
@@ -251,20 +250,24 @@ def test_an_interrupt_keeps_what_is_done(tmp_path: Path) -> None:
 def test_units_under_way_are_finished_when_interrupted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second, began = threading.Event(), threading.Event(), list[Unit]()
+    under_way, interrupted, began = threading.Event(), threading.Event(), list[Unit]()
 
-    def wait(*arguments: Any, **options: Any) -> Any:
-        (second if first.is_set() else first).set()
+    def first_wait(*arguments: Any, **options: Any) -> Any:
+        under_way.wait()
+        monkeypatch.setattr(engine, "wait", second_wait)
+        raise KeyboardInterrupt  # as if it came while waiting
+
+    def second_wait(*arguments: Any, **options: Any) -> Any:
+        interrupted.set()
         return concurrent.futures.wait(*arguments, **options)
 
     def timed(plan: Plan, unit: Unit) -> engine.Done:
         began.append(unit)
-        first.wait()
-        os.kill(os.getpid(), signal.SIGINT)  # wakes the main thread from its wait
-        second.wait()
+        under_way.set()
+        interrupted.wait()
         return unit, image_of(unit, {"a": np.arange(3)}), 0.1
 
-    monkeypatch.setattr(engine, "wait", wait)
+    monkeypatch.setattr(engine, "wait", first_wait)
     monkeypatch.setattr(engine, "timed", timed)
     with pytest.raises(KeyboardInterrupt):
         engine.reproduce(PLAN, tmp_path, figures=["order"], executor=engine.in_threads(1))
