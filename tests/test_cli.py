@@ -163,6 +163,8 @@ def test_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert re.match(rf"usage: swarmdp {' '.join(arguments)}", shown)
     for nothing in ("None", "[]", "False"):
         assert f"(default: {nothing})" not in shown
+    if arguments == ["simulate", "ising"]:
+        assert "expected mean of the initial spins (default: 0.0)" in " ".join(shown.split())
 
 
 @pytest.mark.parametrize(

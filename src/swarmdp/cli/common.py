@@ -12,8 +12,8 @@ class HelpFormatter(argparse.ArgumentDefaultsHelpFormatter):
     """Help that tells the defaults of the options that have one."""
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
-        if action.default in (None, False, []):
-            return action.help
+        if action.default is None or action.default is False or action.default == []:
+            return action.help  # but 0 is a default
         return super()._get_help_string(action)
 
 
