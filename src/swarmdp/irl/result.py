@@ -221,7 +221,7 @@ class Result:
             f"  margin             mean {self.margin.mean():.3g}",
             f"  reward             highest at {self.observation_name} "
             f"{self.observation[self.reward.weights.mean(axis=0).argmax()]:.4g} "
-            f"{self.observation_units}",
+            f"{'' if self.observation_units == '1' else self.observation_units}".rstrip(),
         ]
         if "actions" in self.settings:
             how = {"inferred": "inferred from states"}
