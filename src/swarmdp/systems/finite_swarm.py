@@ -90,12 +90,6 @@ def action_numbers(system: System, actions: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def check_acting(acting: str) -> None:
-    """Refuse an unknown way to act."""
+    """Raises InvalidInput if it is not said who acts in a step."""
     if acting not in ("all", "one"):
         raise InvalidInput(f'acting must be "all" or "one" (agent in a step), got {acting!r}')
-
-
-def check_probability(name: str, value: object, highest: float = 1.0) -> None:
-    """Refuse anything but a number from 0 to the highest."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= highest:
-        raise InvalidInput(f"{name} must be a number from 0 to {highest:g}, got {value!r}")
