@@ -13,7 +13,7 @@ from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels
 from swarmdp.model import Field, State
 from swarmdp.streams import Stream
-from swarmdp.systems.finite_swarm import Acting, check_acting, drawn_local, moved
+from swarmdp.theory.finite_swarm import Acting, check_acting, drawn_local, moved
 
 KEEP, FLIP = 0, 1
 LARGEST_WINDOW = 16  # spins that an agent may see one by one: 2**16 classes

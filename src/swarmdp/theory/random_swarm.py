@@ -14,7 +14,7 @@ from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels
 from swarmdp.model import Field, State
 from swarmdp.streams import Stream
-from swarmdp.systems.finite_swarm import Acting, check_acting, drawn_local, moved
+from swarmdp.theory.finite_swarm import Acting, check_acting, drawn_local, moved
 
 MOST_CHANCES = 2**25  # probabilities in the table of all laws
 

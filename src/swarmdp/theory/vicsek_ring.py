@@ -13,7 +13,7 @@ from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels
 from swarmdp.model import Field, State
 from swarmdp.streams import Stream
-from swarmdp.systems.finite_swarm import Acting, check_acting, drawn_local, moved
+from swarmdp.theory.finite_swarm import Acting, check_acting, drawn_local, moved
 
 
 @dataclass(frozen=True)
