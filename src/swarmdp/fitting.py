@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.checks import check_discount, check_integer, check_number, check_seed
 from swarmdp.errors import InvalidInput
 from swarmdp.irl import expectations
 from swarmdp.irl.algorithm import (
@@ -45,9 +46,7 @@ from swarmdp.model import (
     feature_matrix,
     settings_of,
 )
-from swarmdp.simulation import check_discount
-from swarmdp.streams import check_seed, derived_seed
-from swarmdp.systems.checks import check_integer, check_number
+from swarmdp.streams import derived_seed
 from swarmdp.systems.finite import exact_model
 from swarmdp.trajectory import Trajectory
 

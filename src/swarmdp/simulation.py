@@ -15,6 +15,7 @@ import psutil
 from numpy.typing import NDArray
 
 from swarmdp import kernels
+from swarmdp.checks import check_agent, check_discount, check_seed
 from swarmdp.errors import InvalidInput, RecordingTooLarge
 from swarmdp.model import (
     Arranging,
@@ -31,7 +32,7 @@ from swarmdp.model import (
     n_features,
     settings_of,
 )
-from swarmdp.streams import WORD, Purpose, Stream, Streams, check_seed
+from swarmdp.streams import WORD, Purpose, Stream, Streams
 from swarmdp.threads import over_chunks, thread_count
 from swarmdp.trajectory import Trajectory, Variable
 
@@ -74,21 +75,6 @@ class Reduction(Protocol):
 
     def size(self, system: System) -> int:
         """The length of the result for one run."""
-
-
-def check_discount(discount: float) -> None:
-    """Refuse a discount factor outside [0, 1)."""
-    if not isinstance(discount, int | float | np.number) or not 0 <= discount < 1:
-        raise InvalidInput(
-            f"the discount must be in [0, 1), got {discount!r}: only then an endless sum is "
-            "finite. Choose one below 1, such as 0.99"
-        )
-
-
-def check_agent(agent: int, system: System) -> None:
-    """Refuse the number of an agent that is not there."""
-    if not 0 <= agent < system.n_agents:
-        raise InvalidInput(f"agent must be from 0 to {system.n_agents - 1}, got {agent}")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ before.
 """
 
 import math
-import operator
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swarmdp import kernels
+from swarmdp.checks import check_seed
 from swarmdp.errors import InvalidInput
 
 WORD = 2**32
@@ -29,19 +29,6 @@ class Purpose(IntEnum):
     EXPLORATION = 3
     MIXTURE = 4
     POSTERIOR = 5
-
-
-def check_seed(seed: int) -> int:
-    """The seed, if it is an integer from 0 to 2**64 - 1."""
-    try:
-        value = operator.index(seed) if not isinstance(seed, bool) else None
-    except TypeError:
-        value = None
-    if value is None:
-        raise InvalidInput(f"seed must be an integer, got {seed!r}: same seed, same result")
-    if not 0 <= value < WORD**2:
-        raise InvalidInput(f"seed must be from 0 to 2**64 - 1, got {seed}")
-    return value
 
 
 def derived_seed(seed: int, *path: int) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swarmdp import kernels
+from swarmdp.checks import check_agent, check_discount
 from swarmdp.errors import InvalidInput
 from swarmdp.model import (
     LocalPolicy,
@@ -29,8 +30,6 @@ from swarmdp.model import (
 from swarmdp.simulation import (
     DiscountedFeatures,
     SingleAgentFeatures,
-    check_agent,
-    check_discount,
     simulate,
 )
 from swarmdp.systems.finite import exact_model

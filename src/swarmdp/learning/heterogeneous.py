@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
+from swarmdp.checks import check_discount, check_integer
 from swarmdp.errors import InvalidInput
 from swarmdp.learning.outcome import Learned
 from swarmdp.learning.q_functions import LocalModel, QFunction, QUpdate, SequentialQ
@@ -23,9 +24,7 @@ from swarmdp.model import (
     field_of,
     null_action,
 )
-from swarmdp.simulation import check_discount
 from swarmdp.streams import Purpose, Stream, Streams
-from swarmdp.systems.checks import check_integer
 from swarmdp.threads import over_chunks, thread_count
 
 ENOUGH_AGENTS = 1000  # experience of so many agents in each iteration, unless told otherwise

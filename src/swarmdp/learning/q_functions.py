@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
+from swarmdp.checks import check_integer, check_number
 from swarmdp.errors import InvalidInput
-from swarmdp.systems.checks import check_integer, check_number
 
 Indices = NDArray[np.integer]
 

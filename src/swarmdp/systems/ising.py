@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
+from swarmdp.checks import check_between, check_integer, keep_python_numbers
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels
 from swarmdp.model import Field, LocalPolicy, State, order_free, reordered
 from swarmdp.streams import Stream
-from swarmdp.systems.checks import check_integer
 
 KEEP, FLIP = 0, 1
 
@@ -53,21 +53,18 @@ class Ising:
     }
 
     def __post_init__(self) -> None:
+        keep_python_numbers(self)
         if not isinstance(self.shape, tuple | list) or len(self.shape) != 2:
             raise InvalidInput(f"shape must be two numbers (rows, columns), got {self.shape!r}")
         for axis, size in zip(("rows", "columns"), self.shape, strict=True):
             check_integer(f"shape: {axis}", size, least=1)
         check_integer("reach", self.reach, least=1)
-        object.__setattr__(self, "shape", tuple(self.shape))
         if self.periodic and min(self.shape) < 2 * self.reach + 1:
             raise InvalidInput(
                 f"a periodic grid needs at least {2 * self.reach + 1} rows and columns, so that "
                 f"no neighbour is met twice, got {self.shape}"
             )
-        if not isinstance(self.magnetisation, int | float) or not -1 <= self.magnetisation <= 1:
-            raise InvalidInput(
-                f"magnetisation must be a number from -1 to 1, got {self.magnetisation!r}"
-            )
+        check_between("magnetisation", self.magnetisation, -1, 1)
 
     @property
     def n_agents(self) -> int:

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
+from swarmdp.checks import check_agent, check_integer, check_number, is_number, keep_python_numbers
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Angles
 from swarmdp.model import Field, State, order_free, reordered
 from swarmdp.streams import Stream
-from swarmdp.systems.checks import check_integer, check_number
 
 REARRANGE_EVERY = 8  # steps; agents move by about a cell in each
 REARRANGE_FROM = 20_000  # agents; fewer fit the cache in any order
@@ -49,6 +49,7 @@ class Vicsek:
     }
 
     def __post_init__(self) -> None:
+        keep_python_numbers(self)
         check_integer("n_agents", self.n_agents, least=1)
         check_number("radius", self.radius, positive=True)
         check_number("speed", self.speed, positive=False)
@@ -56,7 +57,7 @@ class Vicsek:
         check_number("box", self.box, positive=True)
         check_integer("n_bins", self.n_bins, least=1)
         if not self.turns or not all(
-            isinstance(turn, int | float) and abs(turn) <= math.pi for turn in self.turns
+            is_number(turn) and abs(turn) <= math.pi for turn in self.turns
         ):
             raise InvalidInput(
                 f"turns must be angles from -pi to pi in radians, got {self.turns!r}"
@@ -145,8 +146,7 @@ class Vicsek:
                 "hops are counted between agents within a radius; "
                 f"this swarm's neighbours are the {self.nearest} nearest: set nearest=None"
             )
-        if not 0 <= agent < self.n_agents:
-            raise InvalidInput(f"agent must be from 0 to {self.n_agents - 1}, got {agent}")
+        check_agent(agent, self)
         position, _ = _floats(state)
         return kernels.graph.hops(position, agent, self.radius, self._period)
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from swarmdp.errors import InvalidInput
 from swarmdp.model import Controller, Policy, Reward, System, classes
-from swarmdp.systems.finite_swarm import FiniteSwarm, action_numbers
+from swarmdp.theory.finite_swarm import FiniteSwarm, action_indices
 from swarmdp.theory.vectors import numbers_of
 
 if TYPE_CHECKING:
@@ -152,12 +152,12 @@ def _check_chances(system: FiniteSwarm, states: int) -> None:
 
 
 def check_finite(system: object) -> None:
-    """Refuse what cannot be enumerated."""
+    """Raises InvalidInput if a system cannot be enumerated."""
     if not isinstance(system, FiniteSwarm):
         raise InvalidInput(
             f"{type(system).__name__} cannot be enumerated: it needs n_local, acting, "
             "initial_local, place, local and outcomes (see "
-            "swarmdp.systems.finite_swarm.FiniteSwarm), "
+            "swarmdp.theory.finite_swarm.FiniteSwarm), "
             f"and at most {MOST_STATES} joint states n_local^n_agents. Ready-made ones are "
             "theory.FiniteIsing, theory.VicsekRing and theory.RandomSwarm"
         )
@@ -179,7 +179,7 @@ def policy_table(system: System, policy: PolicyLike) -> Floats:
         table: NDArray[np.generic] = policy.table[0]
     elif callable(policy):
         seen = np.asarray(getattr(system.features, "values", np.arange(observations)))
-        table = action_numbers(system, np.asarray(policy(seen)))
+        table = action_indices(system, np.asarray(policy(seen)))
     else:
         table = np.asarray(policy)
     wanted = (

@@ -52,9 +52,9 @@ class FiniteSwarm(System, Protocol):
         """The number of each agent's local state (runs, agents)."""
 
     def outcomes(self, state: State, actions: NDArray[np.integer]) -> NDArray[np.float64]:
-        """The law of each agent's next local state if it takes the action with this number.
+        """The law of each agent's next local state if it takes the action with this index.
 
-        From the joint state and action numbers (runs, agents) to (runs, agents, n_local).
+        From the joint state and action indices (runs, agents) to (runs, agents, n_local).
         """
 
 
@@ -62,7 +62,7 @@ def moved(
     system: FiniteSwarm, state: State, actions: NDArray[Any], rng: Stream
 ) -> NDArray[np.int64]:
     """Draw the next local states (runs, agents) of a finite swarm, from physical actions."""
-    law = system.outcomes(state, action_numbers(system, actions))
+    law = system.outcomes(state, action_indices(system, actions))
     chance = rng.uniform()[..., None]
     drawn: NDArray[np.int64] = (np.cumsum(law, axis=-1) <= chance).sum(axis=-1)
     # Rounding may leave the sum of a law below one: the last possible outcome takes the rest.
@@ -80,22 +80,16 @@ def drawn_local(system: FiniteSwarm, rng: Stream) -> NDArray[np.int64]:
     return drawn.clip(max=np.flatnonzero(law)[-1])
 
 
-def action_numbers(system: System, actions: NDArray[Any]) -> NDArray[np.int64]:
-    """The numbers of physical actions."""
+def action_indices(system: System, actions: NDArray[Any]) -> NDArray[np.int64]:
+    """The action indices of physical actions."""
     same = actions[..., None] == np.asarray(system.actions)
     if not same.any(axis=-1).all():
         raise InvalidInput(f"an action must be one of {list(system.actions)}, got others")
-    numbers: NDArray[np.int64] = same.argmax(axis=-1)
-    return numbers
+    indices: NDArray[np.int64] = same.argmax(axis=-1)
+    return indices
 
 
 def check_acting(acting: str) -> None:
-    """Refuse an unknown way to act."""
+    """Raises InvalidInput if it is not said who acts in a step."""
     if acting not in ("all", "one"):
         raise InvalidInput(f'acting must be "all" or "one" (agent in a step), got {acting!r}')
-
-
-def check_probability(name: str, value: object, highest: float = 1.0) -> None:
-    """Refuse anything but a number from 0 to the highest."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= highest:
-        raise InvalidInput(f"{name} must be a number from 0 to {highest:g}, got {value!r}")

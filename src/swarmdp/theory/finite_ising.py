@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.checks import check_between, check_integer, keep_python_numbers
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels
 from swarmdp.model import Field, State
 from swarmdp.streams import Stream
-from swarmdp.systems.checks import check_integer
-from swarmdp.systems.finite_swarm import Acting, check_acting, check_probability, drawn_local, moved
+from swarmdp.theory.finite_swarm import Acting, check_acting, drawn_local, moved
 
 KEEP, FLIP = 0, 1
 LARGEST_WINDOW = 16  # spins that an agent may see one by one: 2**16 classes
@@ -50,15 +50,15 @@ class FiniteIsing:
     }
 
     def __post_init__(self) -> None:
+        keep_python_numbers(self)
         if not isinstance(self.shape, tuple | list) or len(self.shape) not in (1, 2):
             raise InvalidInput(
                 f"shape must be one number (a ring) or two (a torus), got {self.shape!r}"
             )
         for size in self.shape:
             check_integer("shape: each size", size, least=1)
-        object.__setattr__(self, "shape", tuple(self.shape))
         check_integer("reach", self.reach, least=0)
-        check_probability("noise", self.noise, highest=0.5)
+        check_between("noise", self.noise, 0, 0.5)
         check_acting(self.acting)
         if self.sees not in ("majority", "energy", "spins"):
             raise InvalidInput(f'sees must be "majority", "energy" or "spins", got {self.sees!r}')
@@ -67,10 +67,7 @@ class FiniteIsing:
                 f"an agent can see at most {LARGEST_WINDOW} spins one by one, but it has "
                 f'{self.n_neighbours} neighbours: use a smaller reach, or sees="energy"'
             )
-        if not isinstance(self.magnetisation, int | float) or not -1 <= self.magnetisation <= 1:
-            raise InvalidInput(
-                f"magnetisation must be a number from -1 to 1, got {self.magnetisation!r}"
-            )
+        check_between("magnetisation", self.magnetisation, -1, 1)
 
     @property
     def n_agents(self) -> int:

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.checks import check_integer, check_seed, keep_python_numbers
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels
 from swarmdp.model import Field, State
-from swarmdp.streams import Stream, check_seed
-from swarmdp.systems.checks import check_integer
-from swarmdp.systems.finite_swarm import Acting, check_acting, drawn_local, moved
+from swarmdp.streams import Stream
+from swarmdp.theory.finite_swarm import Acting, check_acting, drawn_local, moved
 
 MOST_CHANCES = 2**25  # probabilities in the table of all laws
 
@@ -42,6 +42,7 @@ class RandomSwarm:
     fields: ClassVar[Mapping[str, Field]] = {"level": Field("number of the local state")}
 
     def __post_init__(self) -> None:
+        keep_python_numbers(self)
         for name in ("n_agents", "n_local", "n_actions"):
             check_integer(name, getattr(self, name), least=1)
         if self.n_observations is not None:

@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.checks import check_between, check_integer, keep_python_numbers
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels
 from swarmdp.model import Field, State
 from swarmdp.streams import Stream
-from swarmdp.systems.checks import check_integer
-from swarmdp.systems.finite_swarm import Acting, check_acting, check_probability, drawn_local, moved
+from swarmdp.theory.finite_swarm import Acting, check_acting, drawn_local, moved
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,14 @@ class VicsekRing:
     }
 
     def __post_init__(self) -> None:
+        keep_python_numbers(self)
         check_integer("n_agents", self.n_agents, least=1)
         check_integer("cells", self.cells, least=1)
         if self.headings not in (2, 4):
             raise InvalidInput(f"headings must be 2 or 4, got {self.headings!r}")
         if self.radius is not None:
             check_integer("radius", self.radius, least=0)
-        check_probability("noise", self.noise)
+        check_between("noise", self.noise, 0, 1)
         check_acting(self.acting)
 
     @cached_property

@@ -6,11 +6,11 @@ import pytest
 import swarmdp
 from swarmdp import InvalidInput
 from swarmdp.streams import Purpose, Streams
-from swarmdp.systems.finite_ising import FiniteIsing
-from swarmdp.systems.finite_swarm import FiniteSwarm
-from swarmdp.systems.random_swarm import RandomSwarm
-from swarmdp.systems.vicsek_ring import VicsekRing
 from swarmdp.testing import check_system
+from swarmdp.theory.finite_ising import FiniteIsing
+from swarmdp.theory.finite_swarm import FiniteSwarm
+from swarmdp.theory.random_swarm import RandomSwarm
+from swarmdp.theory.vicsek_ring import VicsekRing
 from tests.theory import oracles
 
 SYSTEMS: list[FiniteSwarm] = [
