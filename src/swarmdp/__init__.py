@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from swarmdp.errors import (
         FileError,
         InvalidInput,
+        NotEnoughMemory,
         RecordingTooLarge,
         SolverError,
         SwarmdpError,
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
     from swarmdp.irl.projection import Projection
     from swarmdp.irl.result import Result, load
     from swarmdp.learning.heterogeneous import HeterogeneousLearning
+    from swarmdp.learning.local_model import LocalModel
     from swarmdp.learning.planning import Planning, plan, plan_to_horizon
-    from swarmdp.learning.q_functions import BatchQ, LocalModel, SequentialQ
+    from swarmdp.learning.q_functions import BatchQ, SequentialQ
     from swarmdp.model import Field, MixedPolicy, Policy, Reward, SoftPolicy, System
     from swarmdp.simulation import DiscountedFeatures, rollout
     from swarmdp.streams import Stream, Streams
@@ -56,12 +58,13 @@ _HOMES = {
     "InvalidInput": "swarmdp.errors",
     "Ising": "swarmdp.systems.ising",
     "Levels": "swarmdp.features",
-    "LocalModel": "swarmdp.learning.q_functions",
+    "LocalModel": "swarmdp.learning.local_model",
     "MWAL": "swarmdp.irl.mwal",
     "MaxEnt": "swarmdp.irl.maxent",
     "MaxMargin": "swarmdp.irl.max_margin",
     "MixedPolicy": "swarmdp.model",
     "NgRussell": "swarmdp.irl.ng_russell",
+    "NotEnoughMemory": "swarmdp.errors",
     "Planning": "swarmdp.learning.planning",
     "Policy": "swarmdp.model",
     "PolicyMatching": "swarmdp.irl.policy_matching",
@@ -111,6 +114,7 @@ __all__ = [
     "MaxMargin",
     "MixedPolicy",
     "NgRussell",
+    "NotEnoughMemory",
     "Planning",
     "Policy",
     "PolicyMatching",

@@ -4,7 +4,7 @@ import inspect
 import json
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from typing import Any, Literal
 
@@ -38,12 +38,15 @@ from swarmdp.irl.result import Result
 from swarmdp.irl.updates import name_of, named
 from swarmdp.learning.heterogeneous import HeterogeneousLearning, paper_learning
 from swarmdp.learning.local_kernel import local_kernel
+from swarmdp.learning.local_model import dense_bytes
 from swarmdp.learning.planning import Planning, kernel_of
+from swarmdp.memory import check_memory
 from swarmdp.model import (
     LocalPolicy,
     Reward,
     System,
     feature_matrix,
+    n_features,
     settings_of,
 )
 from swarmdp.streams import derived_seed
@@ -124,6 +127,7 @@ def fit(
     expert = expert_of(
         system, demo, discount=discount, estimator=estimator, needs=needs, separate=separate
     )
+    _check_memory(system, len(expert.mu), needs, softness_of(reward_update), iterations)
     if preset == "paper":
         learner, evaluations = paper_learning(), 1
     learner = learner or (Planning() if finite else HeterogeneousLearning())
@@ -245,6 +249,32 @@ def fit(
         if checkpoint is not None and done:
             result(done).save(checkpoint)
     return result(done)
+
+
+def _check_memory(
+    system: System, experiments: int, needs: Sequence[str], softness: float, iterations: int
+) -> None:
+    """Raises NotEnoughMemory if the history and the kernels of a fit will not fit into memory."""
+    size, actions = system.features.size, len(system.actions)
+    # Weights, the next ones and mu, in the iterations and in the evidence, which is copied once.
+    iteration = 8 * 7 * n_features(system) + size * (9 + (8 * actions if softness else 0))
+    needed = iterations * experiments * iteration
+    wanted = [need for need in needs if need in ("kernel", "expert_kernel")]
+    remedy = "Use fewer classes, fewer experiments or iterations"
+    # A finite MDP has one kernel for all, which `kernel_of` checks.
+    if wanted and exact_model(system) is None:
+        # The kernels, and in the update as much again for what it derives from one.
+        needed += (experiments * len(wanted) + 1) * dense_bytes(size, actions)
+        remedy += (
+            ", or a reward update that needs no kernel (max_margin, projection, ng_russell, mwal, "
+            "maxent)"
+        )
+    check_memory(
+        needed,
+        f"a fit of {experiments} experiments with {size} classes of observations and {actions} "
+        "actions",
+        remedy,
+    )
 
 
 def _wishes(update: RewardUpdate) -> dict[str, Any]:

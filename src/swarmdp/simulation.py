@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-import psutil
 from numpy.typing import NDArray
 
 from swarmdp import kernels
 from swarmdp.checks import check_agent, check_discount, check_seed
 from swarmdp.errors import InvalidInput, RecordingTooLarge
+from swarmdp.memory import check_memory
 from swarmdp.model import (
     Arranging,
     Controller,
@@ -530,21 +530,13 @@ class _Teller:
 
 def _check_memory(recorders: Sequence[_Recorder], probe: Moment, runs: int, steps: int) -> None:
     needed = runs * sum(recorder.bytes(probe, steps) for recorder in recorders)
-    available = psutil.virtual_memory().available
-    if needed > 0.9 * available:
-        raise RecordingTooLarge(
-            f"this recording needs {_readable(needed)}, but {_readable(available)} of memory are "
-            "free. Record a measure (record=vicsek.order) or a reduction "
-            "(record=DiscountedFeatures(0.9)) instead of states, or fewer runs or steps"
-        )
-
-
-def _readable(size: float) -> str:
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if size < 1024:
-            return f"{size:.4g} {unit}"
-        size /= 1024
-    return f"{size:,.4g} TiB"
+    check_memory(
+        needed,
+        "this recording",
+        "Record a measure (record=vicsek.order) or a reduction (record=DiscountedFeatures(0.9)) "
+        "instead of states, or fewer runs or steps",
+        RecordingTooLarge,
+    )
 
 
 def _check_shape(what: str, array: Any, leading: tuple[int, ...]) -> None:

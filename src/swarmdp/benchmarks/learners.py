@@ -19,7 +19,8 @@ import swarmdp
 from swarmdp import files
 from swarmdp.errors import InvalidInput
 from swarmdp.learning.heterogeneous import HeterogeneousLearning, paper_learning
-from swarmdp.learning.q_functions import BatchQ, LocalModel
+from swarmdp.learning.local_model import LocalModel
+from swarmdp.learning.q_functions import BatchQ
 
 DISCOUNT = 0.9
 STEPS = 100

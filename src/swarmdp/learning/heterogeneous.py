@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from swarmdp import kernels
 from swarmdp.checks import check_discount, check_integer
 from swarmdp.errors import InvalidInput
+from swarmdp.learning.local_model import LocalModel, counts_bytes, dense_bytes
 from swarmdp.learning.outcome import Learned
-from swarmdp.learning.q_functions import LocalModel, QFunction, QUpdate, SequentialQ
+from swarmdp.learning.q_functions import QFunction, QUpdate, SequentialQ
 from swarmdp.learning.schedules import Decay, decayed
+from swarmdp.memory import check_memory
 from swarmdp.model import (
     Arranging,
     Policy,
@@ -105,7 +107,10 @@ class HeterogeneousLearning:
 
         # 0: Initialize shared Q-function, learning rate and temperature.
         rewards = reward.of_classes(system)
-        q = self._start_q(rewards, len(system.actions), discount, softness)
+        swarms = -(-len(streams.runs) // len(rewards))
+        q = self._start_q(
+            rewards, len(system.actions), discount, softness, self._transitions(system, swarms)
+        )
         null = null_action(system)
         policy = greedy(q.values, null)
         seen = np.zeros(rewards.shape, np.bool_)
@@ -158,17 +163,39 @@ class HeterogeneousLearning:
             )
 
     def _start_q(
-        self, rewards: NDArray[np.float64], n_actions: int, discount: float, softness: float
+        self,
+        rewards: NDArray[np.float64],
+        n_actions: int,
+        discount: float,
+        softness: float,
+        transitions: int,
     ) -> QFunction:
-        if not softness:
-            return self.q_update.start(rewards, n_actions, discount)
-        if not isinstance(self.q_update, LocalModel):
+        if isinstance(self.q_update, LocalModel):
+            return self.q_update.start(rewards, n_actions, discount, softness, transitions)
+        if softness:
             raise InvalidInput(
                 "soft policies are learned with q_update=LocalModel(), not with "
                 f"{type(self.q_update).__name__}: choose that, or an update whose policies are "
                 "greedy (max_margin, projection, ng_russell, mwal)"
             )
-        return self.q_update.start(rewards, n_actions, discount, softness)
+        return self.q_update.start(rewards, n_actions, discount)
+
+    def _transitions(self, system: System, swarms: int) -> int:
+        """From how many transitions the Q-function of each reward learns."""
+        return self.iterations * swarms * system.n_agents
+
+    def _bytes(self, system: System, replicas: int, at_once: int, kernel: bool) -> int:
+        """The memory that learning needs at most, with so many replicas under way at a time."""
+        observations, actions = system.features.size, len(system.actions)
+        # Q, policy and seen of all; Q, its copies and the totals of those under way.
+        tables = replicas * (8 * actions + 9) + at_once * 32 * actions
+        needed = observations * tables
+        if isinstance(self.q_update, LocalModel):
+            transitions = self._transitions(system, self.swarms_for(system))
+            needed += at_once * counts_bytes(observations, actions, transitions)
+        if kernel:
+            needed += (replicas + at_once) * dense_bytes(observations, actions)
+        return needed
 
     def __call__(
         self,
@@ -194,7 +221,20 @@ class HeterogeneousLearning:
                 "the local kernel P(o' | o, a) is estimated with q_update=LocalModel(), not with "
                 f"{type(self.q_update).__name__}"
             )
-        swarms = self.swarms_for(system)
+        swarms, workers = self.swarms_for(system), thread_count(threads)
+        chunk = max(1, CHUNK_BYTES // (swarms * swarm_bytes(system, seed)))
+        check_memory(
+            self._bytes(system, replicas, min(replicas, chunk * workers), kernel),
+            f"learning with {observations} classes of observations and {len(system.actions)} "
+            "actions" + (", and the local kernel P(o' | o, a)," if kernel else ""),
+            "Use fewer classes, fewer swarms or iterations"
+            + (
+                ", or a reward update that needs no kernel (max_margin, projection, ng_russell, "
+                "mwal, maxent)"
+                if kernel
+                else ""
+            ),
+        )
         table = np.empty((replicas, observations), np.int64)
         q = np.empty((replicas, observations, len(system.actions)))
         seen = np.empty((replicas, observations), np.bool_)
@@ -219,8 +259,7 @@ class HeterogeneousLearning:
             if local is not None and snapshot.kernel is not None:
                 local[begin:end] = snapshot.kernel()
 
-        chunk = max(1, CHUNK_BYTES // (swarms * swarm_bytes(system, seed)))
-        over_chunks(replicas, chunk, thread_count(threads), learn)
+        over_chunks(replicas, chunk, workers, learn)
         policy = (
             SoftPolicy(boltzmann(q, softness, seen, null_action(system)))
             if softness
