@@ -10,7 +10,7 @@ import pytest
 
 import swarmdp
 from swarmdp import InvalidInput, checks, theory
-from swarmdp.model import settings_of
+from swarmdp.system import settings_of
 
 INTEGERS = [3, np.int64(3), np.int8(3), np.uint32(3)]
 FLOATS = [0.5, np.float64(0.5), np.float32(0.5)]

@@ -114,7 +114,7 @@ def rolled(name: str) -> dict[str, Any]:
 def learned(name: str, system: Any, softness: float = 0.0) -> dict[str, Any]:
     rising = np.cos(np.arange(system.features.size))
     weights = np.stack([rising, rising[::-1]])
-    demand: dict[str, Any] = {"softness": softness} if softness else {}
+    demand: dict[str, Any] = {"wants": swarmdp.Wants(softness=softness)} if softness else {}
     found = LEARNERS[name](system, swarmdp.Reward(weights), discount=0.9, seed=3, **demand)
     return {"table": digest(np.asarray(found.policy.table, np.int64)), "q": digest(found.q)}
 

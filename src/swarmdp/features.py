@@ -160,7 +160,6 @@ class Levels:
             )
         return observations
 
-
     def between(self, observations: NDArray[Any]) -> tuple[NDArray[np.integer], NDArray[Any]]:
         """The observation itself: there is nothing between integers."""
         return self.index(observations)[..., None], np.ones((*observations.shape, 1))
@@ -239,7 +238,6 @@ class Angles:
             np.ascontiguousarray(observations, dtype=np.float64), self.size
         )
 
-
     def between(self, observations: NDArray[Any]) -> tuple[NDArray[np.integer], NDArray[Any]]:
         """The two intervals whose centres are around each angle."""
         place = observations * (self.size / (2.0 * math.pi)) + self.size // 2
@@ -261,6 +259,7 @@ class Bins:
         What is observed.
     units
         The unit of the edges.
+
     """
 
     edges: tuple[float, ...]
@@ -322,7 +321,6 @@ class Bins:
         ).astype(np.int32)
         return found
 
-
     def between(self, observations: NDArray[Any]) -> tuple[NDArray[np.integer], NDArray[Any]]:
         """The two intervals whose middles are around each number; beyond them just the last one."""
         self.index(observations)
@@ -350,6 +348,7 @@ class Product:
         combinations apart.
     components
         A map with classes for each component, by its name.
+
     """
 
     components: Mapping[str, Classes]
@@ -422,7 +421,6 @@ class Product:
             found = found * part.size + place
         return found
 
-
     def between(self, observations: NDArray[Any]) -> tuple[NDArray[np.integer], NDArray[Any]]:
         """The combinations around each observation, weighted along each component."""
         index = np.zeros((*observations.shape[:-1], 1), np.int64)
@@ -454,6 +452,7 @@ class Basis:
     axes
         The components of an observation, each an `Axis` with a name, a unit and whether it is
         periodic (an angle); one of them for observations that are a single number.
+
     """
 
     function: Callable[[NDArray[Any]], NDArray[np.float64]]
@@ -501,16 +500,37 @@ class Basis:
 
 
 def described(features: FeatureMap) -> dict[str, Any]:
-    """A feature map as plain data, to tell it from others."""
+    """A feature map as plain data: to tell it from others, and to make it again if it has classes.
+
+    Vectors and a basis are described, but cannot be made again.
+    """
+    plain: dict[str, Any] = {"kind": type(features).__name__}
     if isinstance(features, Product):
         parts = {name: described(part) for name, part in features.components.items()}
-        return {"kind": "Product", "additive": features.additive, "components": parts}
-    plain: dict[str, Any] = {"kind": type(features).__name__}
-    if isinstance(features, Bins):
-        return {**plain, "edges": list(features.edges), "units": features.units}
-    axes = [{"name": axis.name, "units": axis.units} for axis in features.axes]
-    blocks = [[axis.values.tolist() for axis in block] for block in features.blocks]
-    return {**plain, "axes": axes, "weights": blocks}
+        return {**plain, "additive": features.additive, "components": parts}
+    if isinstance(features, Angles | Levels):
+        own: dict[str, Any] = {"size": int(features.size)}
+    elif isinstance(features, Bins):
+        own = {"edges": list(features.edges)}
+    else:
+        axes = [{"name": axis.name, "units": axis.units} for axis in features.axes]
+        names = [str(value) for block in features.blocks for value in block[0].values]
+        return {**plain, "axes": axes, "features": names}
+    return {**plain, **own, "name": features.name, "units": features.units}
+
+
+def restored(plain: Mapping[str, Any]) -> Classes | None:
+    """The map that `described` told of; None for one that cannot be made again."""
+    kind = plain["kind"]
+    if kind == "Product":
+        parts = {name: restored(part) for name, part in plain["components"].items()}
+        known = {name: part for name, part in parts.items() if part is not None}
+        return Product(additive=plain["additive"], **known) if len(known) == len(parts) else None
+    makers: dict[str, Callable[..., Classes]] = {"Angles": Angles, "Levels": Levels, "Bins": Bins}
+    if kind not in makers:
+        return None
+    first = plain["edges"] if kind == "Bins" else plain["size"]
+    return makers[kind](first, plain["name"], plain["units"])
 
 
 def _whole_numbers(name: str, values: NDArray[Any], size: int) -> NDArray[np.int64]:

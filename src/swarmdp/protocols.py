@@ -34,6 +34,7 @@ class Wants:
         Above zero for policies that are Boltzmann's: the probability of an action is proportional
         to exp(Q / softness), which is optimal for the reward plus softness times the entropy of the
         actions. (Temperature is another thing here: the share of exploring agents.)
+
     """
 
     pairs: bool = False
@@ -53,6 +54,9 @@ class Wants:
     def actions(self) -> bool:
         """Whether the expert's actions are needed."""
         return self.pairs or self.expert_kernel
+
+
+NOTHING_MORE = Wants()
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +79,7 @@ class Learner(Protocol):
         *,
         discount: float,
         seed: int,
-        wants: Wants = Wants(),
+        wants: Wants = NOTHING_MORE,
         watch: Callable[[Any], None] | None = None,
         threads: int | None = None,
     ) -> Learned:

@@ -53,7 +53,7 @@ class Stream:
     ) -> None:
         self.runs = runs
         self._seed = seed
-        self._agents = agents
+        self.agents = agents
         self._step = step
         self._first_draw = int(purpose) << 16
         self._draws = 0
@@ -61,14 +61,14 @@ class Stream:
     @property
     def shape(self) -> tuple[int, int]:
         """Runs and agents: the shape of what a call returns."""
-        return self.runs.size, self._agents.shape[1]
+        return self.runs.size, self.agents.shape[1]
 
     def uniform(
         self, low: float = 0.0, high: float = 1.0, size: tuple[int, ...] = ()
     ) -> NDArray[np.float64]:
         """Uniform numbers in [low, high), of shape (runs, agents, *size)."""
         draws = [
-            kernels.streams.uniform(self._next(), self._agents, low, high)
+            kernels.streams.uniform(self._next(), self.agents, low, high)
             for _ in range(math.prod(size))
         ]
         return self._stack(draws, size)
@@ -78,10 +78,15 @@ class Stream:
     ) -> NDArray[np.float64]:
         """Normal numbers with mean loc and standard deviation scale."""
         draws = [
-            kernels.streams.normal(self._next(), self._agents, loc, scale)
+            kernels.streams.normal(self._next(), self.agents, loc, scale)
             for _ in range(math.prod(size))
         ]
         return self._stack(draws, size)
+
+    def shared(self) -> NDArray[np.float64]:
+        """Uniform numbers in [0, 1), one for each run (runs,), the same for all its agents."""
+        nobody = np.zeros((1, 1), np.int32)
+        return kernels.streams.uniform(self._next(), nobody, 0.0, 1.0)[:, 0]
 
     def integers(
         self, low: int, high: int | None = None, size: tuple[int, ...] = ()
@@ -95,9 +100,9 @@ class Stream:
     def permutation(self) -> NDArray[np.int32]:
         """A uniformly random permutation of the agents' numbers in each run."""
         shuffled = kernels.streams.permutation(self._next(), self.shape[1])
-        if self._agents.shape[0] == 1:
-            return shuffled[:, self._agents[0]]
-        return np.take_along_axis(shuffled, self._agents, axis=1)
+        if self.agents.shape[0] == 1:
+            return shuffled[:, self.agents[0]]
+        return np.take_along_axis(shuffled, self.agents, axis=1)
 
     def _next(self) -> "kernels.streams.Counter":
         if self._draws == 2**16:

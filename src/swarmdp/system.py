@@ -86,6 +86,7 @@ class Measure:
     of_observations
         The same number from the observations (runs, agents, ...), where it follows from them: then
         the swarm need not be observed a second time.
+
     """
 
     function: Callable[[State], NDArray[Any]]

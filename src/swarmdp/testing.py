@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.errors import InvalidInput, SwarmdpError
-from swarmdp.model import Arranging, State, System, classes, field_of, reordered
 from swarmdp.streams import Purpose, Streams
+from swarmdp.system import Arranging, State, System, classes, field_of, reordered
 
 RUNS = 10
 ONE_OF_THEM = 7

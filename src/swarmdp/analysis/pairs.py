@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swarmdp.errors import InvalidInput
-from swarmdp.model import Controller, Policy, System
+from swarmdp.policies import Controller, Policy
 from swarmdp.simulation import Moment, Progress, in_own_order, simulate
+from swarmdp.system import System
 from swarmdp.systems.vicsek import Vicsek
 
 PARTS = 32_400  # into which the circle is cut, so that a heading is a 16-bit integer

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import swarmdp
-from swarmdp.model import FeatureMap, Field, State
 from swarmdp.streams import Purpose, Stream, Streams
+from swarmdp.system import Field, State
 
 SEED = 1
 

@@ -25,7 +25,7 @@ from swarmdp.irl.expectations import simulated_expectations
 from swarmdp.irl.pairs import nearest_actions
 from swarmdp.irl.updates import UPDATES
 from swarmdp.learning.heterogeneous import HeterogeneousLearning
-from swarmdp.model import LocalPolicy
+from swarmdp.policies import LocalPolicy
 from swarmdp.streams import derived_seed
 
 ROWS = "transfer.json"

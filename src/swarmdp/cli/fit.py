@@ -200,7 +200,7 @@ def _grid_table(result: Any) -> Any:
     import numpy as np
     from rich.table import Table
 
-    from swarmdp.model import Reward
+    from swarmdp.rewards import Reward
     from swarmdp.systems.gridworld import MOVE_NAMES
 
     grid = system_of(result)

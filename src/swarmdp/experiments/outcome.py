@@ -11,7 +11,7 @@ from swarmdp.analysis.uncertainty import Uncertainty, uncertainty
 from swarmdp.experiments.plan import Plan
 from swarmdp.experiments.store import Store
 from swarmdp.experiments.tasks import Arrays, Unit, case_of, tasks_of
-from swarmdp.model import Policy
+from swarmdp.policies import Policy
 
 
 @dataclass(frozen=True, eq=False)

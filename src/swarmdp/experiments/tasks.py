@@ -19,7 +19,8 @@ from swarmdp.fitting import fit
 from swarmdp.irl.algorithm import initial_reward
 from swarmdp.irl.expectations import Estimator, feature_expectations
 from swarmdp.learning.heterogeneous import HeterogeneousLearning, paper_learning
-from swarmdp.model import LocalPolicy, Policy, Reward
+from swarmdp.policies import LocalPolicy, Policy
+from swarmdp.rewards import Reward
 from swarmdp.simulation import rollout, simulate
 from swarmdp.streams import Streams, derived_seed
 

@@ -25,6 +25,7 @@ from swarmdp.irl.boltzmann import (
     scores,
 )
 from swarmdp.irl.evidence import Evidence, Update
+from swarmdp.protocols import Wants
 
 Floats = NDArray[np.float64]
 Direction = Literal["natural", "rprop"]
@@ -50,8 +51,7 @@ class PolicyMatching:
     iterations: int = 500
     tolerance: float = 1e-7
 
-    needs: ClassVar[tuple[str, ...]] = ("pairs", "expert_kernel")
-    at_once: ClassVar[bool] = True
+    wants: ClassVar[Wants] = Wants(pairs=True, expert_kernel=True, at_once=True)
 
     def __post_init__(self) -> None:
         check_inverse_temperature(self.inverse_temperature)

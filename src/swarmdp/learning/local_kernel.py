@@ -14,8 +14,9 @@ from swarmdp.errors import InvalidInput
 from swarmdp.learning.heterogeneous import start_swarms, swarm_bytes
 from swarmdp.learning.local_model import dense_bytes
 from swarmdp.memory import check_memory
-from swarmdp.model import SoftPolicy, System, classes
+from swarmdp.policies import SoftPolicy
 from swarmdp.streams import Purpose, Streams
+from swarmdp.system import System, classes
 from swarmdp.threads import over_chunks, thread_count
 
 ENOUGH_AGENTS = 4000  # whose experience makes the estimate, in as many swarms as that takes
@@ -49,8 +50,7 @@ def local_kernel(
         replicas * dense_bytes(observations, actions),
         f"the local kernel P(o' | o, a) of {replicas} x {observations} classes of observations and "
         f"{actions} actions",
-        "Use fewer classes, or a reward update that needs no kernel (max_margin, projection, "
-        "ng_russell, mwal, maxent)",
+        "Use fewer classes, or a reward update that needs no kernel, such as max_margin",
     )
     mixed = np.cumsum((1 - exploring) * policy.probabilities + exploring / actions, axis=2)
     counts = np.zeros((replicas, observations, actions, observations))

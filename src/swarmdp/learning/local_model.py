@@ -11,9 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.errors import InvalidInput
-from swarmdp.learning.q_functions import Indices, ModelQ
 from swarmdp.checks import check_integer, check_number
+from swarmdp.errors import InvalidInput
+from swarmdp.learning.q_functions import QFunction, Task, table_bytes
+from swarmdp.learning.tables import Indices, TabularQ
+from swarmdp.protocols import Wants
+from swarmdp.system import System, class_map
 
 SMALL = 2**20  # bytes of a full table that stays in the cache: it is quicker than a sparse one
 LARGEST_WEIGHT = 1e100  # of a new count; then all are scaled down
@@ -38,36 +41,17 @@ class LocalModel:
         check_integer("sweeps", self.sweeps, least=1)
         check_number("prior", self.prior, positive=True)
 
-    def start(
-        self,
-        reward: NDArray[np.float64],
-        n_actions: int,
-        discount: float,
-        softness: float = 0.0,
-        transitions: int | None = None,
-    ) -> ModelQ:
-        """A Q-function of zeros, without counts.
-
-        Parameters
-        ----------
-        reward
-            The reward of each observation (R, observations), one row for each replica.
-        n_actions
-            The number of actions.
-        discount
-            The discount of future rewards.
-        softness
-            Above zero, Q is that of Boltzmann's policy.
-        transitions
-            At most how many each replica will be given to learn from; None if nobody knows.
-        """
-        shape = (*reward.shape, n_actions)
-        counts: Counts = (
-            SparseCounts(shape, transitions)
-            if transitions is not None and is_sparse(*shape[1:], transitions)
-            else DenseCounts(shape)
+    def start(self, task: Task) -> QFunction:
+        """A Q-function of zeros, without counts."""
+        return TabularQ(
+            task.system, task.reward.replicas, _Model.of(self, task), task.wants.softness
         )
-        return _LocalModelQ(self, counts, reward, discount, softness)
+
+    def bytes(self, system: System, transitions: int, wants: Wants) -> int:
+        """The memory of a table, of the counts, and of the kernel if it is asked for."""
+        size = class_map(system).size, len(system.actions)
+        kernel = 2 * dense_bytes(*size) if wants.kernel else 0
+        return table_bytes(system) + counts_bytes(*size, transitions) + kernel
 
 
 def is_sparse(observations: int, actions: int, transitions: int) -> bool:
@@ -120,7 +104,7 @@ class Counts(Protocol):
         """A copy as a full table (R, observations, actions, observations)."""
 
 
-class DenseCounts:
+class _DenseCounts:
     """Counts as a full table."""
 
     def __init__(self, shape: tuple[int, int, int]) -> None:
@@ -154,7 +138,7 @@ class DenseCounts:
         return self._table.copy()
 
 
-class SparseCounts:
+class _SparseCounts:
     """Counts of the transitions that occurred, at most so many in each replica."""
 
     def __init__(self, shape: tuple[int, int, int], transitions: int) -> None:
@@ -215,14 +199,12 @@ class SparseCounts:
             table[j, rows, columns[: len(rows)]] = values[: len(rows)]
         return table.reshape(*self.totals.shape, observations)
 
-    def _arrays(
-        self, j: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    def _arrays(self, j: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
         return self._begins[j], self._columns[j], self._values[j]
 
 
-class _LocalModelQ:
-    """Counts of (o, a, o') and the Q-function that is optimal for them."""
+class _Model:
+    """Counts of (o, a, o') and the values of observations that are optimal for them."""
 
     def __init__(
         self,
@@ -230,39 +212,60 @@ class _LocalModelQ:
         counts: Counts,
         reward: NDArray[np.float64],
         discount: float,
-        softness: float,
+        wants: Wants,
     ) -> None:
-        self.values = np.zeros(counts.totals.shape)
-        self.counts = counts
-        self._state_values = np.zeros(reward.shape)
         self._settings = settings
+        self._counts = counts
         self._reward = reward
         self._discount = discount
-        self._softness = softness
+        self._wants = wants
+        self._state_values = np.zeros(reward.shape)
         self._weight = 1.0
         self._prior = settings.prior  # in the same unit as the counts
 
-    def kernel(self) -> NDArray[np.float64]:
-        kernel = self.counts.dense()
-        kernel += self._prior / kernel.shape[-1]
-        kernel /= self.counts.totals[..., None] + self._prior
-        return kernel
+    @classmethod
+    def of(cls, settings: LocalModel, task: Task) -> "_Model":
+        """No counts yet."""
+        reward = task.reward.of_classes(task.system)
+        shape = (*reward.shape, len(task.system.actions))
+        few = task.transitions
+        sparse = few is not None and is_sparse(*shape[1:], few)
+        counts: Counts = _SparseCounts(shape, few or 0) if sparse else _DenseCounts(shape)
+        return cls(settings, counts, reward, task.discount, task.wants)
 
-    def learn(self, before: Indices, action: Indices, after: Indices, rate: float) -> None:
-        # Instead of letting old counts shrink, new ones weigh more: the ratio is the same.
-        self.counts.add(before, action, after, self._weight)
+    def learn(
+        self,
+        values: NDArray[np.float64],
+        before: Indices,
+        actions: Indices,
+        rewards: NDArray[np.float64],
+        after: Indices,
+        rate: float,
+    ) -> None:
+        # The reward of every class is known, also of those that nobody is in now: the collected
+        # rewards add nothing. Instead of letting old counts shrink, new ones weigh more: the ratio
+        # is the same.
+        self._counts.add(before, actions, after, self._weight)
         self._prior = self._settings.prior * self._weight
-        self.counts.sweep(
+        self._counts.sweep(
             self._prior,
             self._reward,
             self._discount,
-            self._softness,
+            self._wants.softness,
             self._settings.sweeps,
             self._state_values,
-            self.values,
+            values,
         )
         self._weight /= self._settings.forgetting
         if self._weight > LARGEST_WEIGHT:
-            self.counts.divide(self._weight)
+            self._counts.divide(self._weight)
             self._prior /= self._weight
             self._weight = 1.0
+
+    def kernel(self) -> NDArray[np.float64] | None:
+        if not self._wants.kernel:
+            return None
+        kernel = self._counts.dense()
+        kernel += self._prior / kernel.shape[-1]
+        kernel /= self._counts.totals[..., None] + self._prior
+        return kernel

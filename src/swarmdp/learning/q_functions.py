@@ -1,73 +1,156 @@
-"""Step 4 of Algorithm 2: ways to update the shared Q-function from the agents' experience.
+"""The shared Q-function of Algorithm 2, and step 4: ways to update it from the agents' experience.
 
 Each way is a small frozen class whose `start` gives the memory of one learning process. Arrays
 have a leading axis of R independent replicas; run r of the experience belongs to replica r % R.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
+from swarmdp.errors import InvalidInput
+from swarmdp.learning.tables import TabularQ
+from swarmdp.policies import LocalPolicy
+from swarmdp.protocols import NOTHING_MORE, Learned, Wants
+from swarmdp.rewards import Reward
+from swarmdp.streams import Stream
+from swarmdp.system import System, class_map
 
-Indices = NDArray[np.integer]
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is to be learned: the best policy for each of R rewards."""
+
+    system: System
+    reward: Reward
+    discount: float
+    wants: Wants = NOTHING_MORE
+    transitions: int | None = None  # at most so many will come for each replica, where known
+    seed: int = 0  # for what the Q-function draws itself
 
 
 class QFunction(Protocol):
-    """A shared Q-function that learns from one time step of all agents after another."""
+    """A Q-function that all agents share and learn together."""
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """Q(o, a) as it is now (R, observations, actions)."""
+        """What it has learned so far, replicas first: Q(o, a), or weights."""
 
-    def learn(self, before: Indices, action: Indices, after: Indices, rate: float) -> None:
-        """Take in the transitions (o, a, o') of all agents (runs, agents)."""
+    @property
+    def seen(self) -> NDArray[np.bool_] | None:
+        """The classes of observations visited so far (R, observations), if it knows classes."""
+
+    @property
+    def greedy(self) -> NDArray[np.integer] | None:
+        """The best action index of each class (R, observations), if it knows classes."""
+
+    def sees(self, observations: NDArray[Any]) -> NDArray[Any]:
+        """What it needs to know of observations (runs, agents, ...): classes, or all."""
+
+    def choose(self, observations: NDArray[Any], luck: Stream) -> NDArray[np.integer]:
+        """The action indices (runs, agents) that it holds for best."""
+
+    def learn(
+        self,
+        before: NDArray[Any],
+        actions: NDArray[np.integer],
+        rewards: NDArray[np.float64],
+        after: NDArray[Any],
+        rate: float,
+    ) -> None:
+        """Take in one time step of all agents: (o, a, r, o'), each (runs, agents, ...)."""
+
+    def policy(self) -> LocalPolicy:
+        """The policy that it stands for, of R replicas."""
+
+    def learned(self) -> Learned:
+        """The policy with all that is known of it."""
 
 
 class QUpdate(Protocol):
     """A way to update a Q-function."""
 
-    def start(self, reward: NDArray[np.float64], n_actions: int, discount: float) -> QFunction:
-        """A Q-function of zeros for the reward of each observation (R, observations)."""
+    def start(self, task: Task) -> QFunction:
+        """A Q-function that has learned nothing yet."""
+
+    def bytes(self, system: System, transitions: int, wants: Wants) -> int:
+        """The memory that the Q-function of one replica needs at most."""
 
 
-class ModelQ(QFunction, Protocol):
-    """A Q-function that comes from an estimate of the local kernel."""
-
-    def kernel(self) -> NDArray[np.float64]:
-        """The estimate of P(o' | o, a), (R, observations, actions, observations)."""
+def rewards_for(
+    q: QFunction, task: Task, runs: int
+) -> Callable[[NDArray[Any], NDArray[Any]], NDArray[np.float64]]:
+    """How to collect rewards (runs, agents), from observations and what Q sees of them."""
+    numbers = np.arange(runs)
+    if q.seen is None:
+        return lambda raw, seen: task.reward.of(task.system, raw, numbers)
+    table, rows = task.reward.of_classes(task.system), numbers % task.reward.replicas
+    return lambda raw, seen: kernels.tabular.look_up(seen, table, rows)
 
 
 @dataclass(frozen=True)
 class SequentialQ:
     """The paper's update: one agent after the other, each with the full learning rate."""
 
-    def start(self, reward: NDArray[np.float64], n_actions: int, discount: float) -> QFunction:
+    def start(self, task: Task) -> QFunction:
         """A Q-function of zeros."""
-        return _WatkinsQ(kernels.tabular.q_sequential, reward, n_actions, discount)
+        return _watkins(kernels.tabular.q_sequential, task, self)
+
+    def bytes(self, system: System, transitions: int, wants: Wants) -> int:
+        """The memory of a table."""
+        return table_bytes(system)
 
 
 @dataclass(frozen=True)
 class BatchQ:
     """The average over all agents that were in the same (o, a), once in a time step."""
 
-    def start(self, reward: NDArray[np.float64], n_actions: int, discount: float) -> QFunction:
+    def start(self, task: Task) -> QFunction:
         """A Q-function of zeros."""
-        return _WatkinsQ(kernels.tabular.q_batch, reward, n_actions, discount)
+        return _watkins(kernels.tabular.q_batch, task, self)
+
+    def bytes(self, system: System, transitions: int, wants: Wants) -> int:
+        """The memory of a table."""
+        return table_bytes(system)
 
 
-class _WatkinsQ:
+def table_bytes(system: System) -> int:
+    """The memory of one replica's Q-values, their copies and its policy, over classes."""
+    return class_map(system).size * (40 * len(system.actions) + 9)
+
+
+def _watkins(rule: Any, task: Task, update: QUpdate) -> QFunction:
+    if task.wants.softness or task.wants.kernel:
+        what = "soft policies are" if task.wants.softness else "the local kernel P(o' | o, a) is"
+        raise InvalidInput(
+            f"{what} learned with q_update=LocalModel(), not with {type(update).__name__}: choose "
+            "that, or an update whose policies are greedy (max_margin, projection, ng_russell, "
+            "mwal)"
+        )
+    return TabularQ(task.system, task.reward.replicas, _Watkins(rule, task))
+
+
+class _Watkins:
     """Q-learning by Watkins' rule, applied by one of the kernels."""
 
-    def __init__(
-        self, rule: object, reward: NDArray[np.float64], n_actions: int, discount: float
-    ) -> None:
-        self.values = np.zeros((*reward.shape, n_actions))
+    def __init__(self, rule: Any, task: Task) -> None:
         self._rule = rule
-        self._reward = reward
-        self._discount = discount
+        self._discount = task.discount
 
-    def learn(self, before: Indices, action: Indices, after: Indices, rate: float) -> None:
-        self._rule(before, action, after, self._reward, self._discount, rate, self.values)  # type: ignore[operator]
+    def learn(
+        self,
+        values: NDArray[np.float64],
+        before: NDArray[np.integer],
+        actions: NDArray[np.integer],
+        rewards: NDArray[np.float64],
+        after: NDArray[np.integer],
+        rate: float,
+    ) -> None:
+        self._rule(before, actions, rewards, after, self._discount, rate, values)
+
+    def kernel(self) -> None:
+        return None

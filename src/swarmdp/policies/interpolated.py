@@ -60,7 +60,9 @@ class InterpolatedPolicy:
         bend = below - 2 * top + above
         inner = (table == best) & (bend < 0) & (top >= below) & (top >= above)
         shift = np.where(inner, 0.5 * (below - above) / np.where(inner, bend, 1.0), 0.0)
-        step = np.where(shift < 0, actions[best] - actions[best - 1], actions[best + 1] - actions[best])
+        step = np.where(
+            shift < 0, actions[best] - actions[best - 1], actions[best + 1] - actions[best]
+        )
         values = np.where(inner, actions[best] + shift * step, actions[table])
         if seen is not None:
             values = np.where(seen, values, actions[null_action(system)])

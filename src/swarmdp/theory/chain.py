@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from swarmdp.checks import check_agent, check_discount
 from swarmdp.errors import InvalidInput
-from swarmdp.model import Reward, System
+from swarmdp.rewards import Reward
+from swarmdp.system import System
 from swarmdp.theory.enumeration import (
     Enumeration,
     PolicyLike,

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swarmdp.errors import InvalidInput
-from swarmdp.model import Controller, Policy, Reward, System, classes
+from swarmdp.policies import Controller, Policy
+from swarmdp.rewards import Reward
+from swarmdp.system import System, classes
 from swarmdp.theory.finite_swarm import FiniteSwarm, action_indices
 from swarmdp.theory.vectors import numbers_of
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.errors import InvalidInput
-from swarmdp.model import State, System
 from swarmdp.streams import Stream
+from swarmdp.system import State, System
 
 Acting = Literal["all", "one"]
 

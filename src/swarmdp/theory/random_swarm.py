@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from swarmdp.checks import check_integer, check_seed, keep_python_numbers
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels
-from swarmdp.model import Field, State
 from swarmdp.streams import Stream
+from swarmdp.system import Field, State
 from swarmdp.theory.finite_swarm import Acting, check_acting, drawn_local, moved
 
 MOST_CHANCES = 2**25  # probabilities in the table of all laws

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from swarmdp.checks import check_between, check_integer, keep_python_numbers
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels
-from swarmdp.model import Field, State
 from swarmdp.streams import Stream
+from swarmdp.system import Field, State
 from swarmdp.theory.finite_swarm import Acting, check_acting, drawn_local, moved
 
 
