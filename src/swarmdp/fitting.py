@@ -421,16 +421,16 @@ class Fit:
     def _evidence(self) -> Evidence:
         """What is known before the first policy."""
         features, nothing = self.system.features, np.empty((0, *self.expert.mu.shape))
-        known = isinstance(features, Classes)
+        classes = features if isinstance(features, Classes) else None
         return Evidence(
             self.expert.mu,
             nothing,
             nothing,
             self.discount,
-            features.size if known else 0,
+            0 if classes is None else classes.size,
             len(self.system.actions),
             self.seed,
-            features.matrix if known else None,
+            None if classes is None else classes.matrix,
             exact=self.evaluations is None and isinstance(self.learner, Planning),
             sampled=self.sampled,
             pairs=self.expert.pairs,

@@ -105,7 +105,7 @@ def rollout(
 
 def simulate(
     system: System,
-    policy: LocalPolicy,
+    policy: Controller,
     *,
     numbers: NDArray[np.int64],
     steps: int,
@@ -115,7 +115,7 @@ def simulate(
     tell: Tell | None = None,
 ) -> Trajectory:
     """A roll-out whose i-th run draws the random numbers of run numbers[i]."""
-    simulation = _Simulation(system, policy, steps, seed)
+    simulation = _Simulation(system, as_policy(policy), steps, seed)
     settings = settings_of(system)
     recorders = recorders_of(record, system)
     probe = simulation.probe()

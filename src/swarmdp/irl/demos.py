@@ -81,7 +81,7 @@ def _pooled(
 
 
 def check_expectations(system: System, given: ArrayLike, discount: float) -> NDArray[np.float64]:
-    """Feature expectations (R, d) that were given in place of a demo; raises InvalidInput if impossible."""
+    """Feature expectations (R, d) given in place of a demo; raises InvalidInput if impossible."""
     size = feature_count(system)
     try:
         mu = np.atleast_2d(np.array(given, dtype=np.float64))

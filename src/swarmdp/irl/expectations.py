@@ -60,16 +60,16 @@ def feature_expectations(
     check_estimator(estimator)
     check_agent(agent, system)
     features = system.features
-    smooth = not isinstance(features, Classes)
-    total = np.zeros((trajectory.runs, feature_count(system) if smooth else features.size))
+    known = isinstance(features, Classes)
+    size = features.size if isinstance(features, Classes) else feature_count(system)
+    total = np.zeros((trajectory.runs, size))
     for time, observations in enumerate(observations_over(system, trajectory)):
         now = observations[:, agent : agent + 1] if estimator == "single" else observations
-        if smooth:
-            summed = summed_features(system, now)
-        else:
-            summed = kernels.tabular.count(classes(system, now), features.size)
+        # Classes are counted, and become features at the end.
+        counts = kernels.tabular.count(classes(system, now), size) if known else None
+        summed = summed_features(system, now) if counts is None else counts
         total += discount**time / now.shape[1] * summed
-    return total if smooth else features_of_counts(system, total)
+    return features_of_counts(system, total) if known else total
 
 
 def simulated_expectations(

@@ -256,8 +256,9 @@ class Result:
             stacked = np.stack([arrays[name] for arrays in policies])
             inner = tuple(f"{name}_{i}" for i in range(stacked.ndim - 2))
             data[POLICY + name] = ((*axes, *inner), stacked)
-        if last.seen is not None:
-            data["seen"] = ((*axes, "observation"), np.stack([i.seen for i in self.iterations]))
+        visited = [each.seen for each in self.iterations if each.seen is not None]
+        if visited:
+            data["seen"] = ((*axes, "observation"), np.stack(visited))
         if (errors := self._errors) is not None:
             data["error"] = ((*axes, "feature"), errors)
         for name, array in self.diagnostics.items():

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -200,7 +201,7 @@ def together(parts: list[Learned]) -> Learned:
     if len(parts) == 1:
         return parts[0]
 
-    def all_of(name: str) -> NDArray[np.generic] | None:
+    def all_of(name: str) -> Any:
         arrays = [vars(part)[name] for part in parts]
         return None if arrays[0] is None else np.concatenate(arrays)
 

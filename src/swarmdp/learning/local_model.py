@@ -227,9 +227,9 @@ class _Model:
     def of(cls, settings: LocalModel, task: Task) -> "_Model":
         """No counts yet."""
         reward = task.reward.of_classes(task.system)
-        shape = (*reward.shape, len(task.system.actions))
+        shape = (reward.shape[0], reward.shape[1], len(task.system.actions))
         few = task.transitions
-        sparse = few is not None and is_sparse(*shape[1:], few)
+        sparse = few is not None and is_sparse(shape[1], shape[2], few)
         counts: Counts = _SparseCounts(shape, few or 0) if sparse else _DenseCounts(shape)
         return cls(settings, counts, reward, task.discount, task.wants)
 

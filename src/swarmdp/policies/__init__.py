@@ -9,7 +9,15 @@ from swarmdp.policies.interface import Interface
 from swarmdp.policies.interpolated import InterpolatedPolicy
 from swarmdp.policies.local import Controller, LocalPolicy, TablePolicy
 from swarmdp.policies.mixed import MixedPolicy
-from swarmdp.policies.replicas import as_policy, check_fits, gathered, joined, restored, selected
+from swarmdp.policies.replicas import (
+    as_policy,
+    check_fits,
+    gathered,
+    joined,
+    restored,
+    selected,
+    table_of,
+)
 from swarmdp.policies.soft import SoftPolicy
 from swarmdp.policies.table import Policy
 
@@ -29,4 +37,5 @@ __all__ = [
     "joined",
     "restored",
     "selected",
+    "table_of",
 ]

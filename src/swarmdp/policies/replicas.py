@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from swarmdp.errors import InvalidInput
 from swarmdp.policies.functions import FunctionPolicy
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.interpolated import InterpolatedPolicy
-from swarmdp.policies.local import Controller, LocalPolicy
+from swarmdp.policies.local import Controller, LocalPolicy, TablePolicy
 from swarmdp.policies.soft import SoftPolicy
 from swarmdp.policies.table import Policy
 from swarmdp.system import System
@@ -41,7 +41,14 @@ def check_fits(policy: LocalPolicy, system: System, runs: int) -> None:
         )
 
 
-def selected(policy: LocalPolicy, replicas: ArrayLike) -> LocalPolicy:
+def table_of(policy: LocalPolicy) -> NDArray[np.integer]:
+    """The action index of each class (R, observations), the likeliest one of a soft policy."""
+    if not isinstance(policy, TablePolicy):
+        raise InvalidInput(f"this needs a policy that is a table, got one of kind {policy.kind!r}")
+    return policy.table
+
+
+def selected(policy: LocalPolicy, replicas: NDArray[np.integer] | slice) -> LocalPolicy:
     """The policy of just these replicas, given as an index array or a slice."""
     arrays = {name: array[replicas] for name, array in policy.to_arrays().items()}
     return type(policy).from_arrays(arrays, policy.interface)

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swarmdp.errors import InvalidInput
-from swarmdp.policies import Controller, Policy
+from swarmdp.policies import Controller, LocalPolicy, TablePolicy
 from swarmdp.rewards import Reward
-from swarmdp.system import System, classes
+from swarmdp.system import System, class_map, classes
 from swarmdp.theory.finite_swarm import FiniteSwarm, action_indices
 from swarmdp.theory.vectors import numbers_of
 
@@ -45,7 +45,7 @@ class Enumeration:
     @property
     def n_observations(self) -> int:
         """The number of classes of observations."""
-        return self.system.features.size
+        return class_map(self.system).size
 
     @property
     def n_actions(self) -> int:
@@ -171,16 +171,19 @@ def policy_table(system: System, policy: PolicyLike) -> Floats:
     From a `Policy`, a table of action numbers (O,), probabilities (O, A), or a function from
     observations to physical actions such as an expert.
     """
-    observations, actions = system.features.size, len(system.actions)
-    if isinstance(policy, Policy):
+    observations, actions = class_map(system).size, len(system.actions)
+    table: NDArray[np.generic]
+    if isinstance(policy, LocalPolicy):
         policy.check(system)
         if policy.replicas > 1:
             raise InvalidInput(
                 f"one policy at a time, got {policy.replicas} replicas: pass policy.table[i]"
             )
-        table: NDArray[np.generic] = policy.table[0]
+        if not isinstance(policy, TablePolicy):
+            raise InvalidInput(f"the theory needs a policy that is a table, got {policy.kind!r}")
+        table = policy.chances(actions)[0]
     elif callable(policy):
-        seen = np.asarray(getattr(system.features, "values", np.arange(observations)))
+        seen = system.features.axes[0].values
         table = action_indices(system, np.asarray(policy(seen)))
     else:
         table = np.asarray(policy)
@@ -205,7 +208,7 @@ def policy_table(system: System, policy: PolicyLike) -> Floats:
 
 def reward_vector(system: System, reward: "Reward | ArrayLike") -> Floats:
     """The reward of each class of observations (O,)."""
-    return numbers_of(reward, system.features.size, f" for {type(system).__name__}")
+    return numbers_of(reward, class_map(system).size, f" for {type(system).__name__}")
 
 
 def _started(listed: Enumeration, initial: ArrayLike) -> Enumeration:
