@@ -34,6 +34,7 @@ def guarded(program: str, work: Callable[[], None]) -> None:
 
     Bad input exits with 2, an interrupt with 130.
     """
+    others = warnings.showwarning
 
     def show_warning(
         message: Warning | str, category: type[Warning], *where: Any, **more: Any
@@ -41,7 +42,7 @@ def guarded(program: str, work: Callable[[], None]) -> None:
         if issubclass(category, SwarmdpWarning):
             print(f"{program}: warning: {message}", file=sys.stderr)
         else:
-            _others_warning(message, category, *where, **more)
+            others(message, category, *where, **more)
 
     try:
         with warnings.catch_warnings():
@@ -55,9 +56,6 @@ def guarded(program: str, work: Callable[[], None]) -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-
-
-_others_warning = warnings.showwarning
 
 
 def _complain(message: str, code: int) -> int:
