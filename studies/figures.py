@@ -1,16 +1,14 @@
 """Figures of the studies: the reward updates beside each other, and what they carry over."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from studies.rows import Row
 from swarmdp.report import style
-
-Row = dict[str, Any]
 
 COLUMNS = 4
 

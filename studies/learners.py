@@ -1,14 +1,13 @@
 """How reliable are the learners? A comparison over many independent experiments.
 
-Every experiment learns from one expert trajectory of its own, with the paper's parameters. The
-rows of the table are written one by one, so that an interrupted study goes on where it stopped.
+Every experiment learns from one expert trajectory of its own, with the paper's parameters.
 """
 
 import dataclasses
-import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import swarmdp
+from studies import command
+from studies.rows import Job, Row, chosen, collect, conditions, markdown
 from swarmdp import files
-from swarmdp.errors import InvalidInput
+from swarmdp.checks import check_integer
 from swarmdp.learning.heterogeneous import HeterogeneousLearning, paper_learning
 from swarmdp.learning.local_model import LocalModel
 from swarmdp.learning.q_functions import BatchQ
@@ -25,6 +26,7 @@ from swarmdp.learning.q_functions import BatchQ
 DISCOUNT = 0.9
 STEPS = 100
 ROWS = "learners.json"
+EXPERT_SEED, DEMO, FIT, JUDGE = 101, 1, 2, 3  # seeds
 LONGEST = 1000  # iterations of the rows that take the most time
 
 _PAPER = paper_learning()
@@ -126,7 +128,7 @@ def case_of(name: str, quick: bool) -> Case:
         system.expert,
         steps=STEPS,
         runs=many,
-        seed=101,
+        seed=EXPERT_SEED,
         record={"measure": measure, "mu": record},
     )
     return Case(
@@ -140,17 +142,17 @@ def case_of(name: str, quick: bool) -> Case:
     )
 
 
-def measure_learner(setting: Setting, case: Case, experiments: int) -> dict[str, Any]:
+def measure_learner(setting: Setting, case: Case, experiments: int) -> Row:
     """Fit all experiments of one row and judge the chosen policies."""
     system = case.system
     demo = swarmdp.rollout(
-        system, system.expert, steps=STEPS, runs=experiments, seed=1, record="observations"
+        system, system.expert, steps=STEPS, runs=experiments, seed=DEMO, record="observations"
     )
     began = time.perf_counter()
     result = swarmdp.fit(
         system,
         demo,
-        seed=2,
+        seed=FIT,
         separate=True,
         learner=setting.learning(),
         start=setting.start,  # type: ignore[arg-type]
@@ -162,15 +164,13 @@ def measure_learner(setting: Setting, case: Case, experiments: int) -> dict[str,
         result.policy,
         steps=STEPS,
         runs=experiments * case.runs,
-        seed=3,
+        seed=JUDGE,
         record={"measure": case.measure, "mu": swarmdp.DiscountedFeatures(DISCOUNT)},
     )
     own = judged["measure"].reshape(case.runs, experiments, -1).mean(axis=0)
     mu = judged["mu"].reshape(case.runs, experiments, -1).mean(axis=0)
     true_distance = np.linalg.norm(mu - case.true_mu, axis=1)
-    row = {
-        **dataclasses.asdict(setting),
-        "experiments": experiments,
+    row: Row = {
         "failures": int(case.fails(own, case.expert).sum()),
         "distance_mean": float(result.distance.mean()),
         "distance_worst": float(result.distance.max()),
@@ -188,31 +188,44 @@ def measure_learner(setting: Setting, case: Case, experiments: int) -> dict[str,
 
 def study(
     output: Path, experiments: int = 100, only: Sequence[str] = (), quick: bool = False
-) -> list[dict[str, Any]]:
-    """Run all rows that are not yet in the output folder; write and return the table."""
-    path = output / ROWS
-    rows: list[dict[str, Any]] = json.loads(path.read_text()) if path.exists() else []
-    wanted = [s for s in settings() if not only or s.system in only]
-    if not wanted:
-        raise InvalidInput(f"the study has the systems vicsek and ising, got {', '.join(only)}")
+) -> list[Row]:
+    """Measure all rows that are not yet in the output folder; write and return the table.
+
+    Parameters
+    ----------
+    output
+        The folder for `learners.json` (the rows) and `learners.md` (the table).
+    experiments
+        The number of independent fits of each row.
+    only
+        Just these systems: "vicsek", "ising".
+    quick
+        Small swarms, and only the rows of 50 iterations.
+
+    """
+    check_integer("experiments", experiments, least=1)
+    wanted = chosen(settings(), "system", only)
     if quick:
-        wanted = [s for s in wanted if s.iterations == 50]
-    done = {tuple(row[f.name] for f in dataclasses.fields(Setting)) for row in rows}
-    cases: dict[str, Case] = {}
-    for number, setting in enumerate(wanted, start=1):
-        if dataclasses.astuple(setting) in done:
-            continue
-        if setting.system not in cases:
-            cases[setting.system] = case_of(setting.system, quick)
-        row = measure_learner(setting, cases[setting.system], experiments)
-        rows.append(row)
-        files.write_text(path, json.dumps(rows, indent=1) + "\n")
-        print(f"{number}/{len(wanted)}  {_line(row)}", flush=True)
+        wanted = [setting for setting in wanted if setting.iterations == 50]
+    case = cache(partial(case_of, quick=quick))
+
+    def measure(setting: Setting) -> Row:
+        return measure_learner(setting, case(setting.system), experiments)
+
+    jobs = [Job(dataclasses.asdict(s), partial(measure, s)) for s in wanted]
+    shared = conditions(
+        quick=quick,
+        experiments=experiments,
+        discount=DISCOUNT,
+        steps=STEPS,
+        seeds=[EXPERT_SEED, DEMO, FIT, JUDGE],
+    )
+    rows = collect(output / ROWS, jobs, shared, _line)
     files.write_text(output / "learners.md", table(rows))
     return rows
 
 
-def _line(row: dict[str, Any]) -> str:
+def _line(row: Row) -> str:
     measured = " ".join(f"{value:.4g}" for value in row["measure"].values())
     return (
         f"{row['system']} {row['learner']}, {row['iterations']} its, {row['start']}, "
@@ -228,7 +241,7 @@ def _own(value: float | None) -> str:
     return "own" if value is None else f"{value:g}"
 
 
-def table(rows: Sequence[dict[str, Any]]) -> str:
+def table(rows: Sequence[Row]) -> str:
     """The rows as tables in Markdown."""
     parts = []
     for system in ("vicsek", "ising"):
@@ -252,9 +265,9 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
         if system == "ising":
             head.append("expert's table / mirror")
         head.append("seconds")
-        lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
+        lines = []
         for row in own:
-            cells = [
+            cells: list[object] = [
                 row["learner"],
                 row["iterations"],
                 row["start"],
@@ -272,10 +285,27 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
                 cells.append(", ".join(f"{ratio:.3f}" for ratio in ratios))
                 cells.append(f"{row['majority_vote']} / {row['mirror_image']}")
             cells.append(f"{row['seconds']:.0f}")
-            lines.append(f"| {' | '.join(map(str, cells))} |")
+            lines.append(cells)
         expert = ", ".join(f"{own[0]['expert_measure'][t]:.4g}" for t in times)
         parts.append(
             f"## {system.capitalize()}\n\nThe expert's {measure.split(' /')[0]} at "
-            f"t = {', '.join(times)}: {expert}.\n\n" + "\n".join(lines) + "\n"
+            f"t = {', '.join(times)}: {expert}.\n\n" + markdown(head, lines)
         )
     return "\n".join(parts)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the study from the command line."""
+    command.main(
+        study,
+        "learners",
+        "How reliably does each learner find the expert's behaviour? All learners, first rewards "
+        "and lengths of learning on Vicsek and Ising, over many experiments. About an hour.",
+        experiments=100,
+        only="these systems: vicsek, ising",
+        arguments=arguments,
+    )
+
+
+if __name__ == "__main__":
+    main()

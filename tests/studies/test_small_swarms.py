@@ -6,16 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from studies import small_swarms
+from studies.rows import read
 from swarmdp import theory
-from swarmdp.benchmarks import small_swarms
-from swarmdp.cli import main
 from swarmdp.streams import derived_seed
 
 
 def test_the_study_runs_and_goes_on_where_it_stopped(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    main(["bench", "--study", "theory", "--quick", "-o", str(tmp_path)])
+    small_swarms.study(tmp_path, quick=True)
     shown = capsys.readouterr().out
     assert "R_L 0.5, R_G 0.5" in shown
     rows = json.loads((tmp_path / "theory.json").read_text())
@@ -40,7 +40,7 @@ def test_the_study_runs_and_goes_on_where_it_stopped(
     again = small_swarms.study(tmp_path, quick=True)
     assert len(done) == 1
     same = {name: value for name, value in rows[0].items() if name != "seconds"}
-    assert {name: value for name, value in again[-1].items() if name != "seconds"} == same
+    assert {name: value for name, value in again[0].items() if name != "seconds"} == same
 
 
 def test_the_study_asks_what_it_should() -> None:
@@ -82,9 +82,9 @@ def test_quick_rows_are_no_answer_to_the_full_study(
     monkeypatch.setattr(small_swarms, "questions", lambda quick=False: question)
     monkeypatch.setattr(small_swarms, "players", lambda quick=False: [])
     for quick in (True, True, False):
-        small_swarms.study(tmp_path, quick)
-    rows = json.loads((tmp_path / "theory.json").read_text())
-    assert [row["quick"] for row in rows] == [True, False]
+        shown = small_swarms.study(tmp_path, quick)
+        assert [row["quick"] for row in shown] == [quick]
+    assert [row["quick"] for row in read(tmp_path / "theory.json")] == [False, True]
 
 
 def test_regrets_are_told_apart_by_whether_an_equilibrium_exists() -> None:

@@ -2,12 +2,10 @@
 
 Three parts: how many rewards make the expert's policy optimal, locally and globally, as a function
 of what agents see, of their number, of noise and of the discount; how well Algorithm 2 finds
-equilibria; and whether Algorithm 1 finds a reward under which the expert is optimal. Rows are
-written one by one, so that an interrupted study goes on where it stopped.
+equilibria; and whether Algorithm 1 finds a reward under which the expert is optimal.
 """
 
 import dataclasses
-import json
 import math
 import time
 import zlib
@@ -21,9 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import swarmdp
+from studies import command, small_swarm_figures
+from studies.rows import Job, Row, collect, conditions
+from studies.small_swarm_tables import line, tables
 from swarmdp import files, theory
-from swarmdp.benchmarks.small_swarm_tables import line, tables
 from swarmdp.learning.heterogeneous import HeterogeneousLearning, paper_learning
+from swarmdp.report import style
 from swarmdp.streams import derived_seed
 
 ROWS = "theory.json"
@@ -34,8 +35,6 @@ LEARNERS: dict[str, Callable[[], HeterogeneousLearning]] = {
     "default": HeterogeneousLearning,
     "paper": paper_learning,
 }
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -111,8 +110,6 @@ def measure_shares(question: Question, quick: bool = False) -> Row:
     local, everywhere = _shares(found, derived_seed(SEED, number), sizes)
     agreement, spread = _agreement(found, derived_seed(SEED, number, 2), 50 if quick else 500)
     row: Row = {
-        "part": "shares",
-        **_plain(question),
         "states": len(found.law),
         "observations": found.local_cone.dimension,
         "directions": len(found.local_cone.basis),
@@ -198,7 +195,7 @@ def measure_learners(swarm: Swarm, count: int) -> Row:
     game = theory.game(system, DISCOUNT)
     rewards = random_rewards(count, system.features.size, derived_seed(SEED, hash_of(swarm)))
     scale = np.ptp(rewards, axis=1) / (1 - DISCOUNT)
-    row: Row = {"part": "learners", **_plain(swarm), "rewards": count, "policies": len(game.tables)}
+    row: Row = {"policies": len(game.tables)}
     for name, learner in LEARNERS.items():
         learned = learner()(system, swarmdp.Reward(rewards), discount=DISCOUNT, seed=SEED)
         row[name] = _judged(game, learned.policy.table, rewards, scale)
@@ -281,10 +278,6 @@ def measure_rewards(swarm: Swarm, runs: int, count: int) -> Row:
         margins.append(cones.local_cone.margin(result.reward))
         same += bool((result.policy.table[0] == expert)[cones.observed > 0].all())
     return {
-        "part": "rewards",
-        **_plain(swarm),
-        "demo_runs": runs,
-        "experiments": count,
         "in_local_cone": inside,
         "in_global_cone": everywhere,
         "policy_is_the_expert": same,
@@ -305,43 +298,56 @@ def hash_of(value: Any) -> int:
     return zlib.crc32(repr(value).encode())
 
 
-def study(output: Path, quick: bool = False) -> list[Row]:
-    """Measure all rows that are not yet in the output folder; draw and tabulate them."""
-    from swarmdp.report import style
-    from swarmdp.report import theory as figures
-
-    path = output / ROWS
-    rows: list[Row] = json.loads(path.read_text()) if path.exists() else []
+def jobs(quick: bool = False) -> list[Job]:
+    """All rows of the three parts, with what decides each."""
     count = 4 if quick else 200
-    jobs: list[tuple[Row, Callable[[], Row]]] = [
-        *(
-            ({"part": "shares", **_plain(q)}, partial(measure_shares, q, quick))
-            for q in questions(quick)
-        ),
-        *(
-            ({"part": "learners", **_plain(s)}, partial(measure_learners, s, count))
-            for s in players(quick)
-        ),
-        *(
-            (
-                {"part": "rewards", **_plain(s), "demo_runs": runs},
-                partial(measure_rewards, s, runs, max(2, count // 10)),
-            )
-            for s, runs in experts(quick)
-        ),
+    fits = max(2, count // 10)
+    first = [
+        Job({"part": "shares", **_plain(question)}, partial(measure_shares, question, quick))
+        for question in questions(quick)
     ]
-    for number, (key, measure) in enumerate(jobs, start=1):
-        key["quick"] = quick  # rows of the other kind are no answer
-        if any(all(row.get(name) == value for name, value in key.items()) for row in rows):
-            continue
-        began = time.perf_counter()
-        row = {**measure(), "quick": quick}
-        row["seconds"] = round(time.perf_counter() - began, 1)
-        rows.append(row)
-        files.write_text(path, json.dumps(rows, indent=1, allow_nan=False) + "\n")
-        print(f"{number}/{len(jobs)}  {line(row)}", flush=True)
+    second = [
+        Job(
+            {"part": "learners", **_plain(swarm), "discount": DISCOUNT, "rewards": count},
+            partial(measure_learners, swarm, count),
+        )
+        for swarm in players(quick)
+    ]
+    third = [
+        Job(
+            {
+                "part": "rewards",
+                **_plain(swarm),
+                "discount": DISCOUNT,
+                "demo_runs": runs,
+                "experiments": fits,
+            },
+            partial(measure_rewards, swarm, runs, fits),
+        )
+        for swarm, runs in experts(quick)
+    ]
+    return [Job(job.setting, partial(_timed, job.measure)) for job in (*first, *second, *third)]
+
+
+def _timed(measure: Callable[[], Row]) -> Row:
+    began = time.perf_counter()
+    return {**measure(), "seconds": round(time.perf_counter() - began, 1)}
+
+
+def study(output: Path, quick: bool = False) -> list[Row]:
+    """Measure all rows that are not yet in the output folder; draw and tabulate them.
+
+    Parameters
+    ----------
+    output
+        The folder for `theory.json` (the rows), `theory.md` (the tables) and the figures.
+    quick
+        A few of the smallest swarms, with few draws.
+
+    """
+    rows = collect(output / ROWS, jobs(quick), conditions(quick=quick, seeds=[SEED]), line)
     files.write_text(output / "theory.md", tables(rows))
-    for name, figure in figures.study_figures(rows):
+    for name, figure in small_swarm_figures.study_figures(rows):
         style.save(figure, output / name)
     return rows
 
@@ -349,3 +355,18 @@ def study(output: Path, quick: bool = False) -> list[Row]:
 def _plain(value: Question | Swarm) -> Row:
     flat = dataclasses.asdict(value)
     return {**flat.pop("swarm", {}), **flat}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the study from the command line."""
+    command.main(
+        study,
+        "small_swarms",
+        "What can local rewards do, and what not? Exact shares of rewards, equilibria and prices "
+        "on small swarms. A quarter of an hour on two cores.",
+        arguments=arguments,
+    )
+
+
+if __name__ == "__main__":
+    main()

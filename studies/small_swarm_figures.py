@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from studies.rows import Row
 from swarmdp.report import style
 
 FLOOR = 1e-9  # where a share of nothing at all is drawn
@@ -31,8 +32,6 @@ BY_RADIUS = (
     ("ising", "spins", None, "Ising ring, spins", style.GREY, "^"),
     ("vicsek", "energy", None, "Vicsek ring", style.ORANGE, "D"),
 )
-
-Row = dict[str, Any]
 
 
 def study_figures(rows: Sequence[Row]) -> Iterator[tuple[str, Figure]]:

@@ -1,11 +1,12 @@
 """Figures of the study of small swarms: complete, and true to the rows."""
 
 import json
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from swarmdp.report import theory as figures
+from studies import small_swarm_figures as figures
 from tests.examples import ROOT
 
 
@@ -58,6 +59,15 @@ def test_ratios_have_their_intervals() -> None:
 
 
 def test_prices_that_no_reward_has_are_left_out() -> None:
-    some = [dict(row) for row in rows("learners")]
+    some: list[dict[str, Any]] = [dict(row) for row in rows("learners")]
     some[0]["anarchy"] = None
-    plt.close(figures.equilibria_figure(some))
+    drawn = figures.equilibria_figure(some)
+    prices: Any = drawn.axes[1].containers
+    medians = {str(bars.get_label()): bars.lines[0].get_xdata() for bars in prices}
+    assert [label.split(":")[0] for label in medians] == ["stability", "anarchy", "locality"]
+    for label, shown in medians.items():
+        name = label.split(":")[0]
+        expected = [row[name][2] if row[name] else np.nan for row in some]
+        np.testing.assert_array_equal(shown, expected)
+        assert np.isnan(shown[0]) == (name == "anarchy")
+    plt.close(drawn)

@@ -4,10 +4,12 @@ Every experiment learns from one expert trajectory of its own, with the paper's 
 chosen policies are judged by roll-outs that the fit has not seen.
 """
 
+import dataclasses
 import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,12 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 import swarmdp
+from studies import command, figures
+from studies.learners import DISCOUNT, EXPERT_SEED, STEPS, Case, case_of
+from studies.rows import Job, Row, chosen, collect, conditions, markdown, rounded
 from swarmdp import files
-from swarmdp.benchmarks.learners import DISCOUNT, STEPS, Case, case_of
-from swarmdp.benchmarks.rows import Row, collect, markdown, rounded
-from swarmdp.errors import InvalidInput, SwarmdpWarning
+from swarmdp.checks import check_integer
+from swarmdp.errors import SwarmdpWarning
 from swarmdp.irl.evidence import needs_of
 from swarmdp.irl.updates import UPDATES
+from swarmdp.report import style
 
 ROWS = "updates.json"
 EXPERT, CLONING = "expert", "cloning"
@@ -87,7 +92,6 @@ def measure_update(setting: Setting, case: Case, experiments: int, quick: bool =
     mu = judged["mu"].reshape(case.runs, experiments, -1).mean(axis=0)
     distance = np.linalg.norm(mu - case.true_mu, axis=1)
     return {
-        "experiments": experiments,
         "failures": int(case.fails(own, case.expert).sum()),
         "true_distance": rounded(distance),
         "measure_mean": rounded(own.mean(axis=0)),
@@ -150,27 +154,43 @@ def agreement(weights: NDArray[np.float64]) -> float:
 def study(
     output: Path, experiments: int = 30, only: Sequence[str] = (), quick: bool = False
 ) -> list[Row]:
-    """Run all rows that are not yet in the output folder; write tables and figures."""
-    wanted = [s for s in settings() if not only or s.system in only]
-    if not wanted:
-        raise InvalidInput(f"the study has the systems vicsek and ising, got {', '.join(only)}")
-    cases: dict[str, Case] = {}
+    """Measure all rows that are not yet in the output folder; write tables and figures.
+
+    Parameters
+    ----------
+    output
+        The folder for `updates.json` (the rows), `updates.md` (the tables) and the figures.
+    experiments
+        The number of independent fits of each row, at least 2.
+    only
+        Just these systems: "vicsek", "ising".
+    quick
+        Small swarms, and few iterations of both algorithms.
+
+    """
+    check_integer("experiments", experiments, least=2)
+    wanted = chosen(settings(), "system", only)
+    case = cache(partial(case_of, quick=quick))
 
     def measure(setting: Setting) -> Row:
-        if setting.system not in cases:
-            cases[setting.system] = case_of(setting.system, quick)
-        return measure_update(setting, cases[setting.system], experiments, quick)
+        return measure_update(setting, case(setting.system), experiments, quick)
 
-    rows = collect(output / ROWS, wanted, measure, _line)
+    jobs = [Job(dataclasses.asdict(s), partial(measure, s)) for s in wanted]
+    shared = conditions(
+        quick=quick,
+        experiments=experiments,
+        discount=DISCOUNT,
+        steps=STEPS,
+        seeds=[EXPERT_SEED, DEMO, FIT, JUDGE],
+    )
+    rows = collect(output / ROWS, jobs, shared, _line)
     files.write_text(output / "updates.md", table(rows))
-    from swarmdp.report import studies, style
-
     for system in ("vicsek", "ising"):
         own = [row for row in rows if row["system"] == system]
         if own:
-            style.save(studies.distances_figure(own), output / f"updates-{system}-distances")
-            style.save(studies.measures_figure(own), output / f"updates-{system}-over-time")
-            style.save(studies.rewards_figure(own), output / f"updates-{system}-rewards")
+            style.save(figures.distances_figure(own), output / f"updates-{system}-distances")
+            style.save(figures.measures_figure(own), output / f"updates-{system}-over-time")
+            style.save(figures.rewards_figure(own), output / f"updates-{system}-rewards")
     return rows
 
 
@@ -236,3 +256,20 @@ def _cells(row: Row, system: str, times: Sequence[int]) -> list[object]:
         voted = "majority_vote" in row
         cells.append(f"{row['majority_vote']} / {row['mirror_image']}" if voted else "")
     return [*cells, "" if row["method"] == EXPERT else f"{row['cpu_seconds']:.0f}"]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the study from the command line."""
+    command.main(
+        study,
+        "updates",
+        "Which reward update finds what? All updates, with both estimators or by actions, and "
+        "behaviour cloning on the same experiments. A quarter of an hour on two cores.",
+        experiments=30,
+        only="these systems: vicsek, ising",
+        arguments=arguments,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,7 +1,7 @@
 """What is a reward good for? The learned one, and the cloned policy, under other circumstances.
 
 Everything is learned from the expert at the paper's parameters. Then the Vicsek swarm changes: its
-size, noise, radius, speed, or what its agents can do. From the reward a policy is planned anew
+size, noise, radius, speed, or what its agents can do. From the reward a policy is planned again
 (Algorithm 2 on the changed swarm); the cloned policy, and the learned one, are used as they are.
 Beside them stands an expert in the changed swarm. Where agents can turn less, so can the expert,
 and a policy's turn becomes the nearest one that is left.
@@ -9,7 +9,8 @@ and a policy's turn becomes the nearest one that is left.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +18,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 import swarmdp
+from studies import command, figures
+from studies.learners import DISCOUNT, STEPS
+from studies.rows import Job, Row, chosen, collect, conditions, markdown, rounded
 from swarmdp import files
-from swarmdp.benchmarks.learners import DISCOUNT, STEPS
-from swarmdp.benchmarks.rows import Row, collect, markdown, rounded
-from swarmdp.errors import InvalidInput
+from swarmdp.checks import check_integer
 from swarmdp.irl.expectations import simulated_expectations
 from swarmdp.irl.pairs import nearest_actions
 from swarmdp.irl.updates import UPDATES
 from swarmdp.learning.heterogeneous import HeterogeneousLearning
 from swarmdp.policies import LocalPolicy
+from swarmdp.report import style
 from swarmdp.streams import derived_seed
 
 ROWS = "transfer.json"
-DEMO, FIT, JUDGE, REPLAN = 31, 32, 33, 34  # seeds
+DEMO, FIT, JUDGE, EXPERT_JUDGE, REPLAN = 31, 32, 33, 34, 34  # seeds
 JUDGES = 20  # roll-outs of each policy
-ATTEMPTS = 5  # at planning anew, of which the one of the highest value counts
+ATTEMPTS = 5  # at planning again, of which the one of the highest value counts
 TIMES = (20, 50, 100)
 EXPERT, CLONE, REUSED, REPLANNED = "expert", "clone", "policy re-used", "re-planned"
 SOURCES = tuple(UPDATES)  # the updates whose rewards are planned for
@@ -168,42 +171,59 @@ def limited_expert(system: swarmdp.Vicsek) -> Any:
 def study(
     output: Path, experiments: int = 30, only: Sequence[str] = (), quick: bool = False
 ) -> list[Row]:
-    """Run all rows that are not yet in the output folder; write the table and the figures."""
-    names = list(circumstances())
-    wanted = [s for s in settings() if not only or s.circumstance in only]
-    if not wanted:
-        raise InvalidInput(f"the circumstances are {', '.join(names)}; got {', '.join(only)}")
+    """Measure all rows that are not yet in the output folder; write the table and the figures.
+
+    Parameters
+    ----------
+    output
+        The folder for `transfer.json` (the rows), `transfer.md` (the table) and the figures.
+    experiments
+        The number of independent fits of each row, at least 2.
+    only
+        Just these circumstances, by their names.
+    quick
+        Small swarms, and few iterations of both algorithms.
+
+    """
+    check_integer("experiments", experiments, least=2)
+    wanted = chosen(settings(), "circumstance", only)
     original = swarmdp.Vicsek(n_agents=40) if quick else swarmdp.Vicsek()
     learner = HeterogeneousLearning(iterations=20, swarms=1) if quick else HeterogeneousLearning()
-    learned: list[Learned] = []
-    experts: dict[str, NDArray[np.float64]] = {}
+    learned = cache(partial(learn, original, experiments, quick))
+
+    @cache
+    def expert_mu(system: swarmdp.Vicsek) -> NDArray[np.float64]:
+        expert = _rolled_out(system, limited_expert(system), 10 * experiments, EXPERT_JUDGE)
+        return np.asarray(expert["mu"].mean(axis=0))
 
     def measure(setting: Setting) -> Row:
-        if not learned:
-            learned.append(learn(original, experiments, quick))
         system = replace(original, **circumstances()[setting.circumstance])
-        if setting.circumstance not in experts:
-            expert = _rolled_out(system, limited_expert(system), 10 * experiments, JUDGE + 1)
-            experts[setting.circumstance] = expert["mu"].mean(axis=0)
-        controller = _controller(setting, learned[0], original, system, learner)
+        controller = _controller(setting, learned(), original, system, learner)
         judged = _rolled_out(system, controller, JUDGES * experiments, JUDGE)
         order = judged["order"].reshape(JUDGES, experiments, -1).mean(axis=0)
         mu = judged["mu"].reshape(JUDGES, experiments, -1).mean(axis=0)
-        distance = np.linalg.norm(mu - experts[setting.circumstance], axis=1)
+        distance = np.linalg.norm(mu - expert_mu(system), axis=1)
         return {
-            "experiments": experiments,
             "true_distance": rounded(distance),
             "order_mean": rounded(order.mean(axis=0)),
             "order_low": rounded(np.quantile(order, 0.1, axis=0)),
             "order_high": rounded(np.quantile(order, 0.9, axis=0)),
         }
 
-    rows = collect(output / ROWS, wanted, measure, _line)
+    jobs = [Job(asdict(s), partial(measure, s)) for s in wanted]
+    shared = conditions(
+        quick=quick,
+        experiments=experiments,
+        discount=DISCOUNT,
+        steps=STEPS,
+        judges=JUDGES,
+        attempts=ATTEMPTS,
+        seeds=[DEMO, FIT, JUDGE, EXPERT_JUDGE, REPLAN],
+    )
+    rows = collect(output / ROWS, jobs, shared, _line)
     files.write_text(output / "transfer.md", table(rows))
-    from swarmdp.report import studies, style
-
-    style.save(studies.transfer_figure(rows), output / "transfer-over-time")
-    style.save(studies.transfer_distances_figure(rows), output / "transfer-distances")
+    style.save(figures.transfer_figure(rows), output / "transfer-over-time")
+    style.save(figures.transfer_distances_figure(rows), output / "transfer-distances")
     return rows
 
 
@@ -279,3 +299,20 @@ def table(rows: Sequence[Row]) -> str:
         + f"\n## Order parameter at t = {times}\n\n"
         + markdown(["swarm", *titles], orders)
     )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the study from the command line."""
+    command.main(
+        study,
+        "transfer",
+        "What is a reward good for? Learned rewards are planned for, and learned and cloned "
+        "policies used as they are, in changed Vicsek swarms. A quarter of an hour on two cores.",
+        experiments=30,
+        only="these changed swarms, such as 'N = 50' 'noise 30°'",
+        arguments=arguments,
+    )
+
+
+if __name__ == "__main__":
+    main()

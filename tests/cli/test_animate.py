@@ -13,8 +13,7 @@ from swarmdp import HeterogeneousLearning
 from swarmdp.cli import main
 from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene
-from tests.terminal import shown_on_terminal
-from tests.test_cli import fails
+from tests.terminal import fails, shown_on_terminal
 
 SMALL = ["--n-agents", "12", "--steps", "4"]
 

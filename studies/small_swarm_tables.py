@@ -2,9 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
-Row = dict[str, Any]
+from studies.rows import Row, markdown
 
 PLAYERS = {
     "default": "Algorithm 2",
@@ -71,12 +70,6 @@ def tables(rows: Sequence[Row]) -> str:
     return "\n".join(parts)
 
 
-def _table(head: Sequence[str], lines: Sequence[Sequence[Any]]) -> str:
-    text = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
-    text += [f"| {' | '.join(map(str, line))} |" for line in lines]
-    return "\n".join(text) + "\n"
-
-
 def _share_table(rows: Sequence[Row], varied: str) -> str:
     head = (
         *("swarm", varied, "observations", "share in R_L", "share in R_G", "R_G / R_L"),
@@ -104,7 +97,7 @@ def _share_table(rows: Sequence[Row], varied: str) -> str:
                 *expected,
             )
         )
-    return _table(head, lines)
+    return markdown(head, lines)
 
 
 def _learner_table(rows: Sequence[Row]) -> str:
@@ -132,7 +125,7 @@ def _learner_table(rows: Sequence[Row]) -> str:
                     own["best_policy"],
                 )
             )
-    return _table(head, lines)
+    return markdown(head, lines)
 
 
 def _price_table(rows: Sequence[Row]) -> str:
@@ -146,7 +139,7 @@ def _price_table(rows: Sequence[Row]) -> str:
         )
         for row in rows
     ]
-    return _table(head, lines)
+    return markdown(head, lines)
 
 
 def _reward_table(rows: Sequence[Row]) -> str:
@@ -163,4 +156,4 @@ def _reward_table(rows: Sequence[Row]) -> str:
         )
         for row in rows
     ]
-    return _table(head, lines)
+    return markdown(head, lines)
