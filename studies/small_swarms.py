@@ -24,6 +24,7 @@ from studies.rows import Job, Row, collect, conditions
 from studies.small_swarm_tables import line, tables
 from swarmdp import files, theory
 from swarmdp.learning.heterogeneous import HeterogeneousLearning, paper_learning
+from swarmdp.policies import table_of
 from swarmdp.report import style
 from swarmdp.streams import derived_seed
 
@@ -198,7 +199,7 @@ def measure_learners(swarm: Swarm, count: int) -> Row:
     row: Row = {"policies": len(game.tables)}
     for name, learner in LEARNERS.items():
         learned = learner()(system, swarmdp.Reward(rewards), discount=DISCOUNT, seed=SEED)
-        row[name] = _judged(game, learned.policy.table, rewards, scale)
+        row[name] = _judged(game, table_of(learned.policy), rewards, scale)
     paths = [theory.best_responses(game.swarm, reward, DISCOUNT) for reward in rewards]
     row["best_responses"] = _judged(game, [path.tables[-1] for path in paths], rewards, scale)
     few = count if game.swarm.n_states <= 256 else min(count, 50)  # central control is expensive
@@ -276,7 +277,7 @@ def measure_rewards(swarm: Swarm, runs: int, count: int) -> Row:
         inside += cones.local_cone.contains(result.reward)
         everywhere += cones.global_cone.contains(result.reward)
         margins.append(cones.local_cone.margin(result.reward))
-        same += bool((result.policy.table[0] == expert)[cones.observed > 0].all())
+        same += bool((table_of(result.policy)[0] == expert)[cones.observed > 0].all())
     return {
         "in_local_cone": inside,
         "in_global_cone": everywhere,

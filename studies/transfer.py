@@ -23,11 +23,12 @@ from studies.learners import DISCOUNT, STEPS
 from studies.rows import Job, Row, chosen, collect, conditions, markdown, rounded
 from swarmdp import files
 from swarmdp.checks import check_integer
+from swarmdp.irl.evidence import wants_of
 from swarmdp.irl.expectations import simulated_expectations
 from swarmdp.irl.pairs import nearest_actions
 from swarmdp.irl.updates import UPDATES
 from swarmdp.learning.heterogeneous import HeterogeneousLearning
-from swarmdp.policies import LocalPolicy
+from swarmdp.policies import LocalPolicy, TablePolicy, gathered
 from swarmdp.report import style
 from swarmdp.streams import derived_seed
 
@@ -105,7 +106,7 @@ def learn(system: swarmdp.Vicsek, experiments: int, quick: bool = False) -> Lear
     return Learned(
         {name: result.reward for name, result in fits.items()},
         {name: result.policy for name, result in fits.items()},
-        {name: float(getattr(UPDATES[name](), "softness", 0.0)) for name in SOURCES},
+        {name: wants_of(UPDATES[name].make()).softness for name in SOURCES},
         {
             "inferred": swarmdp.clone(system, states, separate=True),
             "recorded": swarmdp.clone(system, recorded, separate=True),
@@ -121,12 +122,12 @@ def replanned(
     The best is the one of the highest value, that is the reward itself decides: no expert is there
     to compare with.
     """
-    wishes: dict[str, Any] = {"softness": softness} if softness else {}
+    wants = swarmdp.Wants(softness=softness)
     found: list[LocalPolicy] = []
     values = []
     for attempt in range(ATTEMPTS):
         seed = derived_seed(REPLAN, attempt)
-        policy = learner(system, reward, discount=DISCOUNT, seed=seed, **wishes).policy
+        policy = learner(system, reward, discount=DISCOUNT, seed=seed, wants=wants).policy
         mu = simulated_expectations(
             system,
             policy,
@@ -138,22 +139,19 @@ def replanned(
         )
         found.append(policy)
         values.append(np.einsum("rd,rd->r", reward.weights, mu))
-    best = np.argmax(values, axis=0)
-    if softness:
-        soft = [policy.probabilities for policy in found if isinstance(policy, swarmdp.SoftPolicy)]
-        return swarmdp.SoftPolicy(np.stack([soft[k][r] for r, k in enumerate(best)]))
-    return swarmdp.Policy(np.stack([found[k].table[r] for r, k in enumerate(best)]))
+    return gathered(found, np.argmax(values, axis=0))
 
 
 def with_actions_of(policy: LocalPolicy, old: swarmdp.Vicsek, new: swarmdp.Vicsek) -> LocalPolicy:
     """The policy where other turns are available: each becomes the nearest of them."""
-    nearest = nearest_actions(new, old.actions)
-    if isinstance(policy, swarmdp.Policy):
-        return swarmdp.Policy(nearest[policy.table])
-    moved = np.zeros((*policy.probabilities.shape[:2], len(new.actions)))
+    assert isinstance(policy, TablePolicy)
+    nearest, chances = nearest_actions(new, old.actions), policy.chances(len(old.actions))
+    moved = np.zeros((*chances.shape[:2], len(new.actions)))
     for a, b in enumerate(nearest):
-        moved[..., b] += policy.probabilities[..., a]
-    return swarmdp.SoftPolicy(moved)
+        moved[..., b] += chances[..., a]
+    # Certain actions stay certain: no numbers are drawn for them.
+    certain = policy.kind == swarmdp.Policy.kind
+    return swarmdp.Policy(moved.argmax(axis=2)) if certain else swarmdp.SoftPolicy(moved)
 
 
 def limited_expert(system: swarmdp.Vicsek) -> Any:

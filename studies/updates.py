@@ -23,7 +23,7 @@ from studies.rows import Job, Row, chosen, collect, conditions, markdown, rounde
 from swarmdp import files
 from swarmdp.checks import check_integer
 from swarmdp.errors import SwarmdpWarning
-from swarmdp.irl.evidence import needs_of
+from swarmdp.irl.evidence import wants_of
 from swarmdp.irl.updates import UPDATES
 from swarmdp.report import style
 
@@ -46,7 +46,7 @@ class Setting:
 
 def settings() -> list[Setting]:
     """All rows: the expert, the updates with both estimators, those by actions, cloning."""
-    by_actions = [name for name, update in UPDATES.items() if "pairs" in needs_of(update())]
+    by_actions = [name for name, update in UPDATES.items() if wants_of(update.make()).pairs]
     others = [name for name in UPDATES if name not in by_actions]
     rows = []
     for system in ("vicsek", "ising"):
@@ -119,16 +119,16 @@ def _fitted(
             estimator=setting.estimator or "swarm",
             **changes,
         )
-    weights = standardised(result.reward.weights)
+    weights, axis = standardised(result.reward.weights), result.blocks[0][0].shown
     row: Row = {
         "distance": rounded(result.distance),
         "first_chosen": int((result.chosen == 0).sum()),
         "agreement": agreement(weights),
         "reward_mean": rounded(weights.mean(axis=0)),
         "reward_deviation": rounded(weights.std(axis=0, ddof=1)),
-        "observation": rounded(result.observation),
-        "observation_name": result.observation_name,
-        "observation_units": result.observation_units,
+        "observation": rounded(axis.values),
+        "observation_name": axis.name,
+        "observation_units": axis.units,
         "warnings": [str(warning.message) for warning in told],
     }
     if result.solutions:

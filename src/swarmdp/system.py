@@ -292,12 +292,13 @@ def classes(system: System, observations: NDArray[Any]) -> NDArray[np.integer]:
 
 def summed_features(system: System, observations: NDArray[Any]) -> NDArray[Any]:
     """The features of all agents of each run, added up: (runs, d) from (runs, agents, ...)."""
-    features = system.features
-    if isinstance(features, Smooth):
-        return np.stack([features.of(row).sum(axis=0) for row in observations])
-    index = classes(system, observations)
+    smooth = system.features
+    if isinstance(smooth, Smooth):
+        return np.stack([smooth.of(row).sum(axis=0) for row in observations])
+    index, features = classes(system, observations), class_map(system)
     if features.matrix is not None and index.shape[1] == 1:
-        return features.matrix[index[:, 0]]
+        alone: NDArray[np.float64] = features.matrix[index[:, 0]]
+        return alone
     return features_of_counts(system, kernels.tabular.count(index, features.size))
 
 

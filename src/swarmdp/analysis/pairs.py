@@ -156,9 +156,9 @@ def _check(
 ) -> None:
     if not isinstance(system, Vicsek):
         raise InvalidInput(f"pairs of headings are sampled from a Vicsek swarm, got {system!r}")
-    if as_policy(policy).replicas > 1:
+    if (replicas := as_policy(policy).replicas) > 1:
         raise InvalidInput(
-            f"pairs are sampled under one policy, got one with {as_policy(policy).replicas} replicas: "
+            f"pairs are sampled under one policy, got one with {replicas} replicas: "
             "sample each of them by itself"
         )
     for name, array in (("numbers", numbers), ("times", times)):

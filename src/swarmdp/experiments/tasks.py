@@ -19,7 +19,7 @@ from swarmdp.fitting import fit
 from swarmdp.irl.algorithm import initial_reward
 from swarmdp.irl.expectations import Estimator, feature_expectations
 from swarmdp.learning.heterogeneous import HeterogeneousLearning, paper_learning
-from swarmdp.learning.q_functions import Task
+from swarmdp.learning.q_functions import Problem
 from swarmdp.policies import LocalPolicy, Policy, table_of
 from swarmdp.rewards import Reward
 from swarmdp.simulation import rollout, simulate
@@ -206,10 +206,10 @@ def _snapshots(plan: Plan, index: int, threads: int, which: str) -> Arrays:
     swarms = learner.swarms_for(system)
     streams = Streams.of(seed_of(plan, f"snapshots-{which}"), np.arange(swarms), system.n_agents)
     stages = np.linspace(0, learner.iterations - 1, STAGES).round().astype(int)
-    task = Task(system, reward, plan.discount)
+    problem = Problem(system, reward, plan.discount)
     kept = [
         snapshot
-        for snapshot in learner.iterate(learner.q_update.start(task), task, streams)
+        for snapshot in learner.iterate(learner.q_update.start(problem), problem, streams)
         if snapshot.iteration in stages
     ]
     return {

@@ -12,7 +12,7 @@ from swarmdp.checks import check_between, check_discount, check_integer
 from swarmdp.features import Classes
 from swarmdp.learning.exploration import Exploration, Explorers, check_exploration
 from swarmdp.learning.local_model import LocalModel
-from swarmdp.learning.q_functions import QFunction, QUpdate, SequentialQ, Task, rewards_for
+from swarmdp.learning.q_functions import Problem, QFunction, QUpdate, SequentialQ, rewards_for
 from swarmdp.learning.schedules import Decay, decayed
 from swarmdp.memory import check_memory
 from swarmdp.policies import joined
@@ -73,18 +73,18 @@ class HeterogeneousLearning:
         """How many swarms of this system learn side by side for each reward."""
         return self.swarms or -(-ENOUGH_AGENTS // system.n_agents)
 
-    def iterate(self, q: QFunction, task: Task, streams: Streams) -> Iterator[Snapshot]:
+    def iterate(self, q: QFunction, problem: Problem, streams: Streams) -> Iterator[Snapshot]:
         """Algorithm 2, one snapshot for each iteration; the Q-function learns in place.
 
         The runs of `streams` are learning swarms; run r follows reward r % R.
         """
-        system, alike = task.system, np.zeros(len(streams.runs), np.int64)
+        system, alike = problem.system, np.zeros(len(streams.runs), np.int64)
 
         # 0: Initialize shared Q-function (given), learning rate and temperature.
         rate, temperature = self.learning_rate, self.temperature
         state, streams = start_swarms(system, streams)
         explorers = Explorers.of(self.exploration, streams)
-        collected = rewards_for(q, task, len(alike))
+        collected = rewards_for(q, problem, len(alike))
         raw = system.observe(state)
         observations = q.sees(raw)
         for i in range(self.iterations):
@@ -158,16 +158,16 @@ class HeterogeneousLearning:
         check_discount(discount)
         swarms, workers = self.swarms_for(system), thread_count(threads)
         chunk = max(1, CHUNK_BYTES // (swarms * swarm_bytes(system, seed)))
-        task = Task(
+        problem = Problem(
             system, reward, discount, wants, self.iterations * swarms * system.n_agents, seed
         )
-        self._check_memory(task, min(reward.replicas, chunk * workers))
+        self._check_memory(problem, min(reward.replicas, chunk * workers))
         parts: dict[int, Learned] = {}
 
         def learn(begin: int, end: int, check: Callable[[], None]) -> None:
             numbers = (np.arange(begin, end) * swarms + np.arange(swarms)[:, None]).ravel()
             streams = Streams.of(seed, numbers, system.n_agents)
-            own = replace(task, reward=Reward(reward.weights[begin:end]))
+            own = replace(problem, reward=Reward(reward.weights[begin:end]))
             q = self.q_update.start(own)
             for snapshot in self.iterate(q, own, streams):
                 check()
@@ -178,14 +178,14 @@ class HeterogeneousLearning:
         over_chunks(reward.replicas, chunk, workers, learn)
         return together([parts[begin] for begin in sorted(parts)])
 
-    def _check_memory(self, task: Task, at_once: int) -> None:
-        assert task.transitions is not None
-        each = self.q_update.bytes(task.system, task.transitions, task.wants)
+    def _check_memory(self, problem: Problem, at_once: int) -> None:
+        assert problem.transitions is not None
+        each = self.q_update.bytes(problem.system, problem.transitions, problem.wants)
         # What is kept of all replicas is at most what those under way need.
-        kernel = ", and the local kernel P(o' | o, a)," if task.wants.kernel else ""
+        kernel = ", and the local kernel P(o' | o, a)," if problem.wants.kernel else ""
         check_memory(
-            max(at_once, task.reward.replicas if task.wants.kernel else 0) * each,
-            f"learning with {described_size(task.system)}{kernel}",
+            max(at_once, problem.reward.replicas if problem.wants.kernel else 0) * each,
+            f"learning with {described_size(problem.system)}{kernel}",
             "Use fewer classes, fewer swarms or iterations"
             + (", or a reward update that needs no kernel" if kernel else ""),
         )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from swarmdp import kernels
 from swarmdp.checks import check_integer, check_number
 from swarmdp.errors import InvalidInput
-from swarmdp.learning.q_functions import QFunction, Task, table_bytes
+from swarmdp.learning.q_functions import Problem, QFunction, table_bytes
 from swarmdp.learning.tables import Indices, TabularQ
 from swarmdp.protocols import Wants
 from swarmdp.system import System, class_map
@@ -41,10 +41,13 @@ class LocalModel:
         check_integer("sweeps", self.sweeps, least=1)
         check_number("prior", self.prior, positive=True)
 
-    def start(self, task: Task) -> QFunction:
+    def start(self, problem: Problem) -> QFunction:
         """A Q-function of zeros, without counts."""
         return TabularQ(
-            task.system, task.reward.replicas, _Model.of(self, task), task.wants.softness
+            problem.system,
+            problem.reward.replicas,
+            _Model.of(self, problem),
+            problem.wants.softness,
         )
 
     def bytes(self, system: System, transitions: int, wants: Wants) -> int:
@@ -224,14 +227,14 @@ class _Model:
         self._prior = settings.prior  # in the same unit as the counts
 
     @classmethod
-    def of(cls, settings: LocalModel, task: Task) -> "_Model":
+    def of(cls, settings: LocalModel, problem: Problem) -> "_Model":
         """No counts yet."""
-        reward = task.reward.of_classes(task.system)
-        shape = (reward.shape[0], reward.shape[1], len(task.system.actions))
-        few = task.transitions
+        reward = problem.reward.of_classes(problem.system)
+        shape = (reward.shape[0], reward.shape[1], len(problem.system.actions))
+        few = problem.transitions
         sparse = few is not None and is_sparse(shape[1], shape[2], few)
         counts: Counts = _SparseCounts(shape, few or 0) if sparse else _DenseCounts(shape)
-        return cls(settings, counts, reward, task.discount, task.wants)
+        return cls(settings, counts, reward, problem.discount, problem.wants)
 
     def learn(
         self,

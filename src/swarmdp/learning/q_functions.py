@@ -22,7 +22,7 @@ from swarmdp.system import System, class_map
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class Problem:
     """What is to be learned: the best policy for each of R rewards."""
 
     system: System
@@ -74,7 +74,7 @@ class QFunction(Protocol):
 class QUpdate(Protocol):
     """A way to update a Q-function."""
 
-    def start(self, task: Task) -> QFunction:
+    def start(self, problem: Problem) -> QFunction:
         """A Q-function that has learned nothing yet."""
 
     def bytes(self, system: System, transitions: int, wants: Wants) -> int:
@@ -82,13 +82,13 @@ class QUpdate(Protocol):
 
 
 def rewards_for(
-    q: QFunction, task: Task, runs: int
+    q: QFunction, problem: Problem, runs: int
 ) -> Callable[[NDArray[Any], NDArray[Any]], NDArray[np.float64]]:
     """How to collect rewards (runs, agents), from observations and what Q sees of them."""
     numbers = np.arange(runs)
     if q.seen is None:
-        return lambda raw, seen: task.reward.of(task.system, raw, numbers)
-    table, rows = task.reward.of_classes(task.system), numbers % task.reward.replicas
+        return lambda raw, seen: problem.reward.of(problem.system, raw, numbers)
+    table, rows = problem.reward.of_classes(problem.system), numbers % problem.reward.replicas
     return lambda raw, seen: kernels.tabular.look_up(seen, table, rows)
 
 
@@ -96,9 +96,9 @@ def rewards_for(
 class SequentialQ:
     """The paper's update: one agent after the other, each with the full learning rate."""
 
-    def start(self, task: Task) -> QFunction:
+    def start(self, problem: Problem) -> QFunction:
         """A Q-function of zeros."""
-        return _watkins(kernels.tabular.q_sequential, task, self)
+        return _watkins(kernels.tabular.q_sequential, problem, self)
 
     def bytes(self, system: System, transitions: int, wants: Wants) -> int:
         """The memory of a table."""
@@ -109,9 +109,9 @@ class SequentialQ:
 class BatchQ:
     """The average over all agents that were in the same (o, a), once in a time step."""
 
-    def start(self, task: Task) -> QFunction:
+    def start(self, problem: Problem) -> QFunction:
         """A Q-function of zeros."""
-        return _watkins(kernels.tabular.q_batch, task, self)
+        return _watkins(kernels.tabular.q_batch, problem, self)
 
     def bytes(self, system: System, transitions: int, wants: Wants) -> int:
         """The memory of a table."""
@@ -123,23 +123,23 @@ def table_bytes(system: System) -> int:
     return class_map(system).size * (40 * len(system.actions) + 9)
 
 
-def _watkins(rule: Any, task: Task, update: QUpdate) -> QFunction:
-    if task.wants.softness or task.wants.kernel:
-        what = "soft policies are" if task.wants.softness else "the local kernel P(o' | o, a) is"
+def _watkins(rule: Any, problem: Problem, update: QUpdate) -> QFunction:
+    if problem.wants.softness or problem.wants.kernel:
+        what = "soft policies are" if problem.wants.softness else "the local kernel P(o' | o, a) is"
         raise InvalidInput(
             f"{what} learned with q_update=LocalModel(), not with {type(update).__name__}: choose "
             "that, or an update whose policies are greedy (max_margin, projection, ng_russell, "
             "mwal)"
         )
-    return TabularQ(task.system, task.reward.replicas, _Watkins(rule, task))
+    return TabularQ(problem.system, problem.reward.replicas, _Watkins(rule, problem))
 
 
 class _Watkins:
     """Q-learning by Watkins' rule, applied by one of the kernels."""
 
-    def __init__(self, rule: Any, task: Task) -> None:
+    def __init__(self, rule: Any, problem: Problem) -> None:
         self._rule = rule
-        self._discount = task.discount
+        self._discount = problem.discount
 
     def learn(
         self,
