@@ -272,8 +272,8 @@ def _check_memory(
         )
     check_memory(
         needed,
-        f"a fit of {experiments} experiments with {size} classes of observations and {actions} "
-        "actions",
+        f"this fit (experiments: {experiments}, classes of observations: {size}, actions: "
+        f"{actions})",
         remedy,
     )
 

@@ -22,6 +22,7 @@ def check_memory(
         What to do instead, as a sentence without its full stop.
     error
         The kind of error.
+
     """
     available = psutil.virtual_memory().available
     if needed > SHARE * available:

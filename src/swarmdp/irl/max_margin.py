@@ -18,6 +18,7 @@ from swarmdp.irl.evidence import Evidence, Update
 TOLERANCE = 1e-10
 ACTIVE = 1e-7  # mixture weight of an interior point that is taken for positive
 INSIDE = 1e-8  # a margin below this share of the largest gap means that mu_E is in the hull
+LONG = 16  # times its largest entry: products of longer gaps lose digits unless these are scaled
 ROUNDING = 1e-13  # gaps below this share of mu_E are none
 
 
@@ -62,7 +63,9 @@ def max_margin(expert: NDArray[np.float64], learned: NDArray[np.float64]) -> Mar
     zero = np.zeros_like(expert)
     if size <= ROUNDING * float(np.abs(expert).max()):
         return Margin(zero, 0.0, np.full(len(learned), 1 / len(learned)))
-    mixture = _polish(gaps / size, _solve(gaps / size))
+    length = float(np.linalg.norm(gaps, axis=1).max())
+    unit = size if length <= LONG * size else length
+    mixture = _polish(gaps / unit, _solve(gaps / unit))
     nearest = mixture @ gaps
     margin = float(np.linalg.norm(nearest))
     if margin <= max(INSIDE * size, ROUNDING * float(np.abs(expert).max())):

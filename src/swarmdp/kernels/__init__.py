@@ -24,7 +24,16 @@ if TYPE_CHECKING:
         vicsek,
     )
 
-__all__ = ["graph", "ising", "parallel", "planning", "sparse_counts", "streams", "tabular", "vicsek"]
+__all__ = [
+    "graph",
+    "ising",
+    "parallel",
+    "planning",
+    "sparse_counts",
+    "streams",
+    "tabular",
+    "vicsek",
+]
 
 
 def __getattr__(name: str) -> ModuleType:

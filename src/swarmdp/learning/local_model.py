@@ -60,11 +60,12 @@ class LocalModel:
             Above zero, Q is that of Boltzmann's policy.
         transitions
             At most how many each replica will be given to learn from; None if nobody knows.
+
         """
         shape = (*reward.shape, n_actions)
         counts: Counts = (
             SparseCounts(shape, transitions)
-            if transitions is not None and is_sparse(*shape[1:], transitions)
+            if transitions is not None and is_sparse(reward.shape[1], n_actions, transitions)
             else DenseCounts(shape)
         )
         return _LocalModelQ(self, counts, reward, discount, softness)
@@ -128,9 +129,11 @@ class DenseCounts:
         self._table = np.zeros((*shape, shape[1]))
 
     def add(self, before: Indices, action: Indices, after: Indices, weight: float) -> None:
+        """Add the weight to the count of each transition."""
         kernels.tabular.add_transitions(before, action, after, weight, self._table, self.totals)
 
     def divide(self, by: float) -> None:
+        """Make all counts smaller."""
         self._table /= by
         self.totals /= by
 
@@ -144,6 +147,7 @@ class DenseCounts:
         value: NDArray[np.float64],
         q: NDArray[np.float64],
     ) -> None:
+        """Bellman sweeps, in place."""
         model = self._table, self.totals, prior, reward, discount
         if softness:
             kernels.tabular.sweep_model_softly(*model, softness, sweeps, value, q)
@@ -151,6 +155,7 @@ class DenseCounts:
             kernels.tabular.sweep_model(*model, sweeps, value, q)
 
     def dense(self) -> NDArray[np.float64]:
+        """A copy as a full table."""
         return self._table.copy()
 
 
@@ -166,6 +171,7 @@ class SparseCounts:
         self._values = np.empty((replicas, transitions))
 
     def add(self, before: Indices, action: Indices, after: Indices, weight: float) -> None:
+        """Add the weight to the count of each transition."""
         replicas, room = self._columns.shape
         for j in range(replicas):
             of = slice(j, None, replicas)
@@ -179,6 +185,7 @@ class SparseCounts:
             )
 
     def divide(self, by: float) -> None:
+        """Make all counts smaller."""
         for values, begins in zip(self._values, self._begins, strict=True):
             values[: begins[-1]] /= by
         self.totals /= by
@@ -193,6 +200,7 @@ class SparseCounts:
         value: NDArray[np.float64],
         q: NDArray[np.float64],
     ) -> None:
+        """Bellman sweeps, in place."""
         for j, totals in enumerate(self.totals):
             kernels.sparse_counts.sweep_model(
                 *self._arrays(j),
@@ -207,6 +215,7 @@ class SparseCounts:
             )
 
     def dense(self) -> NDArray[np.float64]:
+        """A copy as a full table."""
         replicas, observations, actions = self.totals.shape
         table = np.zeros((replicas, observations * actions, observations))
         for j in range(replicas):
@@ -215,9 +224,7 @@ class SparseCounts:
             table[j, rows, columns[: len(rows)]] = values[: len(rows)]
         return table.reshape(*self.totals.shape, observations)
 
-    def _arrays(
-        self, j: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    def _arrays(self, j: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
         return self._begins[j], self._columns[j], self._values[j]
 
 
