@@ -102,7 +102,6 @@ print(json.dumps([peak, result.history.margin.ravel().tolist(), int(result.histo
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the limit of memory is Linux's")
 def test_many_classes_learn_in_little_memory() -> None:
     """A whole fit of 20 000 classes x 9 actions, where the system gives no more than 4 GiB."""
     done = subprocess.run(

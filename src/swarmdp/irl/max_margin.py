@@ -80,13 +80,15 @@ def _solve(gaps: NDArray[np.float64]) -> NDArray[np.float64]:
 
     policies, features = gaps.shape
     # Variables (w, m); slack s = b - A x in: J half-lines, then the cone (1, w) of length d + 1.
-    constraints = sparse.bmat(
-        [
-            [sparse.csc_matrix(-gaps), np.ones((policies, 1))],
-            [sparse.csc_matrix((1, features)), None],
-            [-sparse.identity(features, format="csc"), None],
-        ],
-        format="csc",
+    # Column by column, since a full matrix has d^2 entries: a feature's gaps and its -1 in the
+    # cone; last the ones of m.
+    entries = np.vstack([-gaps, -np.ones(features)]).T
+    column, row = entries.nonzero()
+    rows = np.concatenate([np.where(row < policies, row, row + 1 + column), np.arange(policies)])
+    ends = np.cumsum(np.append(np.count_nonzero(entries, axis=1), policies))
+    constraints = sparse.csc_matrix(
+        (np.append(entries[column, row], np.ones(policies)), rows, np.append(0, ends)),
+        shape=(policies + 1 + features, features + 1),
     )
     bounds = np.concatenate([np.zeros(policies), [1.0], np.zeros(features)])
     objective = np.concatenate([np.zeros(features), [-1.0]])
