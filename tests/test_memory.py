@@ -14,6 +14,7 @@ import swarmdp
 from swarmdp import HeterogeneousLearning, NotEnoughMemory, Reward
 from swarmdp.learning.local_kernel import local_kernel
 from swarmdp.memory import check_memory, readable
+from tests.examples import ROOT
 
 CLASSES = 20_000
 
@@ -105,7 +106,7 @@ print(json.dumps([peak, result.history.margin.ravel().tolist(), int(result.histo
 def test_many_classes_learn_in_little_memory() -> None:
     """A whole fit of 20 000 classes x 9 actions, where the system gives no more than 4 GiB."""
     done = subprocess.run(
-        [sys.executable, "-c", LEARNING], capture_output=True, text=True, check=False
+        [sys.executable, "-c", LEARNING], capture_output=True, text=True, check=False, cwd=ROOT
     )
     assert done.returncode == 0, done.stderr
     peak, margins, seen = json.loads(done.stdout)
