@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from swarmdp import InvalidInput
-from swarmdp.learning.q_functions import BatchQ, LocalModel, QUpdate, SequentialQ
+from swarmdp.learning.local_model import LocalModel
+from swarmdp.learning.q_functions import BatchQ, QUpdate, SequentialQ
 
 Ints = NDArray[np.int64]
 
@@ -76,54 +76,6 @@ def test_batch_update_is_the_mean_of_the_targets() -> None:
     np.testing.assert_allclose(q.values, expected, atol=1e-14)
 
 
-def test_local_model_solves_the_bellman_equation_of_what_it_saw() -> None:
-    rng = np.random.default_rng(2)
-    observations, actions = 5, 3
-    kernel = rng.dirichlet(np.ones(observations), size=(observations, actions))
-    reward = rng.normal(size=(1, observations))
-    model = LocalModel(forgetting=1.0, sweeps=400, prior=1e-9).start(reward, actions, 0.9)
-    before = np.repeat(np.arange(observations), actions * 4000)[None]
-    action = np.tile(np.repeat(np.arange(actions), 4000), observations)[None]
-    after = np.array(
-        [
-            [
-                rng.choice(observations, p=kernel[o, a])
-                for o, a in zip(before[0], action[0], strict=True)
-            ]
-        ]
-    )
-    model.learn(before, action, after, rate=0.0)
-    counts = np.zeros((observations, actions, observations))
-    np.add.at(counts, (before[0], action[0], after[0]), 1)
-    estimated = counts / counts.sum(axis=2, keepdims=True)
-    q = np.zeros((observations, actions))
-    for _ in range(1000):
-        q = reward[0][:, None] + 0.9 * estimated @ q.max(axis=1)
-    np.testing.assert_allclose(model.values[0], q, rtol=1e-6)
-
-
-def test_local_model_forgets() -> None:
-    """A transition that is seen twice as late counts 1 / forgetting as much."""
-    reward = np.array([[0.0, 1.0, 0.0]])
-    model = LocalModel(forgetting=0.5, sweeps=1, prior=1e-12).start(reward, 1, 0.5)
-    one = np.array([[0]])
-    for after in (1, 2):
-        model.learn(
-            np.array([[0], [1], [2]]).T, np.zeros((1, 3), int), np.array([[after, 1, 2]]), 0
-        )
-    model.learn(one, one * 0, np.array([[2]]), 0)
-    counts = model.counts[0, 0, 0]  # type: ignore[attr-defined]
-    np.testing.assert_allclose(counts / counts[1], [0, 1, 2 + 4])
-
-
-def test_local_model_survives_very_long_learning() -> None:
-    model = LocalModel(forgetting=0.5).start(np.array([[1.0, 0.0]]), 2, 0.9)
-    before, action, after = experience(np.random.default_rng(0), 1, 10, 2, 2)
-    for _ in range(1000):
-        model.learn(before, action, after, 0.0)
-    assert np.isfinite(model.values).all()
-
-
 @pytest.mark.parametrize("update", [SequentialQ(), BatchQ(), LocalModel()])
 def test_replicas_do_not_touch_each_other(update: QUpdate) -> None:
     rng = np.random.default_rng(3)
@@ -135,11 +87,3 @@ def test_replicas_do_not_touch_each_other(update: QUpdate) -> None:
         both.learn(before, action, after, 0.5)
         alone.learn(before[[1, 4]], action[[1, 4]], after[[1, 4]], 0.5)
     np.testing.assert_array_equal(both.values[1], alone.values[0])
-
-
-@pytest.mark.parametrize(
-    "bad", [{"forgetting": 0.0}, {"forgetting": 1.5}, {"sweeps": 0}, {"prior": 0}]
-)
-def test_bad_settings_are_refused(bad: dict[str, float]) -> None:
-    with pytest.raises(InvalidInput):
-        LocalModel(**bad)  # type: ignore[arg-type]
