@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import swarmdp
-from swarmdp import HeterogeneousLearning, NotEnoughMemory, Reward
+from swarmdp import HeterogeneousLearning, NotEnoughMemory, Reward, Wants
 from swarmdp.learning.local_kernel import local_kernel
 from swarmdp.memory import check_memory, readable
 from tests.examples import ROOT
@@ -76,7 +76,7 @@ def test_kernels_that_do_not_fit_are_refused_before_any_work() -> None:
         swarmdp.fit(system, demo, seed=1, update="policy_matching", iterations=1)
     reward, policy = Reward(np.zeros((1, CLASSES))), np.full((1, CLASSES, 9), 1 / 9)
     with pytest.raises(NotEnoughMemory, match=r"kernel.* needs 53\.\d+ GiB.*needs no kernel"):
-        HeterogeneousLearning()(system, reward, discount=0.9, seed=1, kernel=True)
+        HeterogeneousLearning()(system, reward, discount=0.9, seed=1, wants=Wants(kernel=True))
     with pytest.raises(NotEnoughMemory, match=r"classes of observations: 20000.*26\.82 GiB"):
         local_kernel(system, swarmdp.SoftPolicy(policy), steps=10, seed=1)
 
@@ -99,7 +99,8 @@ demo = swarmdp.rollout(system, to_the_middle, runs=2, steps=50, seed=1)
 learner = swarmdp.HeterogeneousLearning(iterations=100)
 result = swarmdp.fit(system, demo, seed=2, iterations=2, learner=learner, threads=1)
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(json.dumps([peak, result.history.margin.ravel().tolist(), int(result.history.seen.sum())]))
+seen = sum(int(iteration.seen.sum()) for iteration in result.iterations)
+print(json.dumps([peak, result.history.margin.ravel().tolist(), seen]))
 """
 
 
