@@ -250,18 +250,21 @@ class _ReductionRecorder:
         self._name = name
         self._reduction = reduction
         self._total = np.empty((0, 0))
+        self._axis = "feature"
 
     def bytes(self, probe: Moment, steps: int) -> int:
         return 8 * self._reduction.size(probe.system)
 
     def allocate(self, probe: Moment, runs: int, steps: int) -> None:
-        self._total = np.zeros((runs, self._reduction.size(probe.system)))
+        size = self._reduction.size(probe.system)
+        self._total = np.zeros((runs, size))
+        self._axis = "feature" if size == feature_count(probe.system) else f"{self._name}_0"
 
     def write(self, runs: NDArray[np.int64], moment: Moment) -> None:
         self._reduction.add(self._total[runs[0] : runs[-1] + 1], moment)
 
     def variables(self) -> dict[str, Variable]:
-        return {self._name: Variable(self._total, ("run", "feature"))}
+        return {self._name: Variable(self._total, ("run", self._axis))}
 
 
 def recorders_of(
