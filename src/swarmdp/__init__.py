@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         MixedPolicy,
         Policy,
         SoftPolicy,
+        load_controller,
     )
     from swarmdp.protocols import Learned, Learner, Wants
     from swarmdp.recording import DiscountedFeatures
@@ -128,6 +129,7 @@ _NAMES = {
         "MixedPolicy",
         "Policy",
         "SoftPolicy",
+        "load_controller",
     ),
     "swarmdp.protocols": (
         "Learned",
@@ -215,6 +217,7 @@ __all__ = [
     "features",
     "fit",
     "load",
+    "load_controller",
     "ng_russell",
     "plan",
     "plan_to_horizon",

@@ -4,6 +4,7 @@
 indices count `system.actions`; physical actions are their values, or lie between them.
 """
 
+from swarmdp.policies.export import Exportable
 from swarmdp.policies.functions import FunctionPolicy
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.interpolated import InterpolatedPolicy
@@ -14,6 +15,7 @@ from swarmdp.policies.replicas import (
     check_fits,
     gathered,
     joined,
+    load_controller,
     restored,
     selected,
     table_of,
@@ -23,6 +25,7 @@ from swarmdp.policies.table import Policy
 
 __all__ = [
     "Controller",
+    "Exportable",
     "FunctionPolicy",
     "Interface",
     "InterpolatedPolicy",
@@ -35,6 +38,7 @@ __all__ = [
     "check_fits",
     "gathered",
     "joined",
+    "load_controller",
     "restored",
     "selected",
     "table_of",
