@@ -7,6 +7,7 @@ from dataclasses import dataclass
 ROWS = 40  # the most that one table shows
 RIGHT = "text-align:right;padding:0 .6em"
 LEFT = "text-align:left;padding:0 .6em"
+INLINE = "display:inline-block;vertical-align:middle"
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,9 @@ def _cell(content: str | float | Bar) -> str:
         return f"<td style='{LEFT}'>{html.escape(content)}</td>"
     if isinstance(content, Bar):
         colour = "#c26a00" if content.share < 0 else "#2a6fb0"
-        bar = (
-            "<span style='display:inline-block;vertical-align:middle;height:.6em;"
-            f"margin-left:.6em;width:{abs(content.share) * 8:.2f}em;background:{colour}'></span>"
+        return (
+            f"<td style='{LEFT}'><span style='{INLINE};width:6em;text-align:right'>"
+            f"{content.value:.4g}</span><span style='{INLINE};height:.6em;margin-left:.6em;"
+            f"width:{abs(content.share) * 8:.2f}em;background:{colour}'></span></td>"
         )
-        return f"<td style='{LEFT}'><code>{content.value:>10.4g}</code>{bar}</td>"
-    return f"<td style='{RIGHT}'>{content:.6g}</td>"
+    return f"<td style='{RIGHT}'>{content:.4g}</td>"
