@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 import swarmdp
 from swarmdp import DiscountedFeatures, InvalidInput, Policy, RecordingTooLarge, Stream
-from swarmdp.system import State
 from swarmdp.streams import Purpose, Streams
+from swarmdp.system import State
 from swarmdp.threads import thread_count
 
 VICSEK = swarmdp.Vicsek(n_agents=60)

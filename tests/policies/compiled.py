@@ -35,7 +35,8 @@ def actions(
     code = CALLER.format(header=header.name, arguments=", ".join(arguments + drawn))
     source.write_text(code, encoding="utf-8")
     compiler = os.environ.get("CC", "cc")
-    command = [compiler, *WARNINGS, *flags, "-shared", "-fPIC", source, "-o", library, "-lm"]
+    files = [str(source), "-o", str(library), "-lm"]
+    command = [compiler, *WARNINGS, *flags, "-shared", "-fPIC", *files]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     out = np.empty(count)

@@ -67,12 +67,14 @@ def pool(part: Any) -> Floats:
         places = np.arange(-2 * part.size, 2 * part.size + 1)[:, None] + [0.0, 0.5]
         special = np.concatenate([places.ravel() * (2 * math.pi / part.size), [0.0, -0.0]])
         special = np.concatenate([special, [math.pi, -math.pi, 1e8, -1e8, FARTHEST, -FARTHEST]])
-    near = [special, np.nextafter(special, -np.inf), np.nextafter(special, np.inf)]
-    tried = np.concatenate([*near, rng.uniform(low, high, 2000)])
+    near: list[Floats] = [special, np.nextafter(special, -np.inf), np.nextafter(special, np.inf)]
+    tried: Floats = np.concatenate([*near, rng.uniform(low, high, 2000)])
     if isinstance(part, Bins):
         tried = tried[(np.abs(tried) < 1e300) | np.isinf(tried)]  # NumPy's overflow is an error
-        return tried[(tried >= part.edges[0]) & (tried <= part.edges[-1])]
-    return tried[np.abs(tried) <= FARTHEST]
+        tried = tried[(tried >= part.edges[0]) & (tried <= part.edges[-1])]
+    else:
+        tried = tried[np.abs(tried) <= FARTHEST]
+    return tried
 
 
 def observed(features: Any) -> tuple[NDArray[Any], Floats]:
@@ -202,8 +204,9 @@ HOSTILE = [
 
 @pytest.mark.parametrize("kind", ["table", "soft", "interpolated"])
 def test_any_name_makes_a_header_that_compiles(kind: str, tmp_path: Path) -> None:
-    parts: dict[str, Any] = {name: Levels(1, units=name) for name in HOSTILE[:-1]}
-    system = Seen(Product(**parts, **{HOSTILE[-1]: Bins([0, 1, 2])}), TURNS, *HOSTILE[:2])
+    parts: dict[str, Any] = {name: Levels(1, units=name) for name in HOSTILE}
+    parts[HOSTILE[-1]] = Bins([0, 1, 2])
+    system = Seen(Product(**parts), TURNS, *HOSTILE[:2])
     policies: dict[str, Any] = {
         "table": swarmdp.Policy([4, 0]),
         "soft": swarmdp.SoftPolicy(np.eye(5)[[4, 0]]),
@@ -290,8 +293,8 @@ def test_a_controller_rolls_out_as_before(tmp_path: Path) -> None:
     vicsek = swarmdp.Vicsek(n_agents=20)
     policy = swarmdp.Policy(np.arange(36) % 13)
     again = swarmdp.load_controller(policy.export(tmp_path / "c.json", system=vicsek))
-    ways = [swarmdp.rollout(vicsek, each, steps=5, seed=1)["heading"] for each in (policy, again)]
-    np.testing.assert_array_equal(*ways)
+    before, after = (swarmdp.rollout(vicsek, each, steps=5, seed=1) for each in (policy, again))
+    np.testing.assert_array_equal(after["heading"], before["heading"])
 
 
 def test_csv_has_a_row_for_each_class(tmp_path: Path) -> None:
@@ -364,10 +367,11 @@ def test_a_fit_exports_without_being_told_the_system(tmp_path: Path) -> None:
     learner = swarmdp.HeterogeneousLearning(iterations=5, swarms=1)
     result = swarmdp.fit(vicsek, demo, seed=4, iterations=1, learner=learner)
     result.save(tmp_path)
+    table = result.policy.to_arrays()["table"]
     for policy in (result.policy, swarmdp.load(tmp_path).policy):
         assert isinstance(policy, Exportable)
         again = swarmdp.load_controller(policy.export(tmp_path / "c.json"))
-        np.testing.assert_array_equal(again.to_arrays()["table"], policy.to_arrays()["table"])
+        np.testing.assert_array_equal(again.to_arrays()["table"], table)
 
 
 def test_what_cannot_be_exported(tmp_path: Path) -> None:
