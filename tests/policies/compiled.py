@@ -24,6 +24,13 @@ void act(long count, const double *seen, const double *uniform, double *out)
 """
 
 
+def build(*arguments: str) -> None:
+    """Call the C compiler; a warning is an error."""
+    command = [os.environ.get("CC", "cc"), *WARNINGS, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def actions(
     header: Path, observations: Floats, uniform: Floats | None = None, *flags: str
 ) -> Floats:
@@ -34,11 +41,7 @@ def actions(
     drawn = ["uniform[i]"] if uniform is not None else []
     code = CALLER.format(header=header.name, arguments=", ".join(arguments + drawn))
     source.write_text(code, encoding="utf-8")
-    compiler = os.environ.get("CC", "cc")
-    files = [str(source), "-o", str(library), "-lm"]
-    command = [compiler, *WARNINGS, *flags, "-shared", "-fPIC", *files]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    build(*flags, "-shared", "-fPIC", str(source), "-o", str(library), "-lm")
     out = np.empty(count)
     seen = np.ascontiguousarray(observations, np.float64)
     luck = np.zeros(1) if uniform is None else np.ascontiguousarray(uniform, np.float64)

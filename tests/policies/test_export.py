@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ import swarmdp
 from swarmdp import Angles, Bins, FileError, InvalidInput, Levels, Product, Vectors
 from swarmdp.policies import Exportable, Interface
 from swarmdp.policies.c_header import FARTHEST, KEYWORDS, identifiers
-from tests.policies.compiled import Floats, actions
+from tests.examples import ROOT
+from tests.policies.compiled import Floats, actions, build
 
 COUNT = 100_000
 FAST = ("-O3", "-march=native", "-ffp-contract=fast")  # where there is a fused operation, use it
@@ -441,3 +443,19 @@ def test_damaged_controllers_are_refused(tmp_path: Path) -> None:
 def test_angles_to_interpolate_must_be_finite() -> None:
     with pytest.raises(InvalidInput, match="finite angles"):
         Angles(4).between(np.array([math.nan]))
+
+
+def test_the_example_in_c_runs(tmp_path: Path) -> None:
+    page = (ROOT / "docs/controllers.md").read_text(encoding="utf-8")
+    (code,) = [block.split("```")[0] for block in page.split("```c\n")[1:]]
+    vicsek = swarmdp.Vicsek()
+    table = np.full(36, 12)
+    table[18] = 6
+    swarmdp.Policy(table).export(tmp_path / "controller.h", system=vicsek)
+    (tmp_path / "main.c").write_text(code, encoding="utf-8")
+    build(str(tmp_path / "main.c"), "-o", str(tmp_path / "main"), "-lm")
+    done = subprocess.run(
+        [tmp_path / "main"], input="0 3.1 nan", capture_output=True, text=True, check=True
+    )
+    turns = ["turn by 0 rad", f"turn by {vicsek.actions[12]:g} rad", "turn by 0 rad"]
+    assert done.stdout.splitlines() == turns

@@ -17,7 +17,8 @@ from swarmdp.system import System
 
 Part = Angles | Bins | Levels
 
-WITHOUT_TABLE = {
+EXPORTED = ("table", "soft", "interpolated")  # kinds of policies
+INSTEAD = {
     "function": "make a table of it with swarmdp.clone, and export that",
     "mixed": "export one of its `policies`",
 }
@@ -27,7 +28,7 @@ WITHOUT_TABLE = {
 class Blueprint:
     """One replica of a policy, with what it sees and does."""
 
-    kind: str  # of the policy: table, soft or interpolated
+    kind: str  # of the policy, one of EXPORTED
     system: str
     components: tuple[tuple[str, Part], ...]  # of an observation, by name
     product: bool  # an observation is a vector of components, not a number
@@ -39,10 +40,10 @@ class Blueprint:
     @classmethod
     def of(cls, policy: LocalPolicy, system: System | None, replica: int) -> "Blueprint":
         """The blueprint of one replica; raises InvalidInput for what cannot be exported."""
-        if policy.kind in WITHOUT_TABLE:
+        if policy.kind not in EXPORTED:
             raise InvalidInput(
                 f"a policy of kind {policy.kind!r} cannot be exported, because it is not a table: "
-                f"{WITHOUT_TABLE[policy.kind]}"
+                f"{INSTEAD.get(policy.kind, 'fit one that is')}"
             )
         if not is_integer(replica) or not 0 <= replica < policy.replicas:
             raise InvalidInput(

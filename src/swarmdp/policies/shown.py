@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from swarmdp import markup
 from swarmdp.features import Axis
-from swarmdp.policies.blueprint import interface_of
+from swarmdp.policies.blueprint import EXPORTED, interface_of
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.local import LocalPolicy
 from swarmdp.system import System
@@ -87,7 +87,7 @@ def html(policy: LocalPolicy) -> str:
     """A policy for a notebook, with the table of its first replica."""
     first, *others = text(policy).split("\n")
     parts = [markup.paragraph(line.strip()) for line in others]
-    if policy.kind in ("table", "soft", "interpolated"):
+    if policy.kind in EXPORTED:
         parts.append(_table(policy))
         if policy.replicas > 1:
             parts.append(markup.paragraph(f"replica 0 of {policy.replicas}"))
