@@ -146,14 +146,6 @@ class _Objective:
         return np.asarray(-np.linalg.solve(metric, point.gradient), np.float64)
 
 
-def policy_derivative(mdp: LocalMDP, weights: Floats, inverse_temperature: float = 1.0) -> Floats:
-    """The derivative of the Boltzmann policy with respect to the weights (O, A, d)."""
-    check_inverse_temperature(inverse_temperature)
-    q, optimal = mdp.optimal_q(weights)
-    policy = np.exp(log_boltzmann(q, inverse_temperature))
-    return policy[..., None] * scores(policy, mdp.q_derivative(optimal), inverse_temperature)
-
-
 def match_policy(
     mdp: LocalMDP,
     counts: Floats,
