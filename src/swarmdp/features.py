@@ -142,6 +142,11 @@ class Levels:
         return (Axis(self.name, np.arange(self.size), self.units),)
 
     @property
+    def values(self) -> NDArray[Any]:
+        """The physical value of each class."""
+        return self.axes[0].values
+
+    @property
     def blocks(self) -> tuple[Block, ...]:
         """One weight for each integer."""
         return (self.axes,)
@@ -226,6 +231,11 @@ class Angles:
         return (Axis(self.name, centres * (2 * math.pi / self.size), self.units, periodic=True),)
 
     @property
+    def values(self) -> NDArray[Any]:
+        """The physical value of each class."""
+        return self.axes[0].values
+
+    @property
     def blocks(self) -> tuple[Block, ...]:
         """One weight for each interval."""
         return (self.axes,)
@@ -301,6 +311,11 @@ class Bins:
         if np.isinf(edges[-1]):
             edges[-1] = edges[-2] + (edges[-2] - edges[-3])
         return (Axis(self.name, (edges[:-1] + edges[1:]) / 2, self.units),)
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The physical value of each class."""
+        return self.axes[0].values
 
     @property
     def blocks(self) -> tuple[Block, ...]:

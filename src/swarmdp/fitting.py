@@ -278,13 +278,13 @@ class Fit:
             "estimator": estimator,
             "update": name_of_update(chosen) or _described(chosen),
             "learner": _described(learner),
-            "discount": discount,
+            "discount": float(discount),
             "preset": preset,
             "separate": separate,
             "at_once": wants.at_once,
             "start": start or ("own" if own else "expert"),
             "interpolate": interpolate,
-            "evaluations": evaluations,
+            "evaluations": None if evaluations is None else int(evaluations),
             "steps": steps,
             "truncation": 0.0 if steps is None else expectations.truncation(discount, steps),
         }
@@ -302,8 +302,8 @@ class Fit:
             start,
             evaluations,
             steps,
-            iterations,
-            tolerance,
+            int(iterations),
+            float(tolerance),
             interpolate,
             isinstance(demo, Trajectory),
             seed,
@@ -578,6 +578,8 @@ def _described(part: object) -> Any:
     if is_dataclass(part) and not isinstance(part, type):
         inner = {name: _described(getattr(part, name)) for name in asdict(part)}
         return {"kind": type(part).__name__, **inner}
+    if isinstance(part, np.generic):
+        return part.item()
     if not callable(part):
         return part
     whole = inspect.isfunction(part) and not part.__closure__ and "<" not in part.__qualname__

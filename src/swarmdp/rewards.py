@@ -87,10 +87,11 @@ class Reward:
         import pandas
 
         frames = [table.rename("reward").to_dataframe().reset_index() for table in self.tables()]
-        if len(frames) > 1:
-            for frame, block in zip(frames, self.blocks, strict=True):
-                frame.insert(1, "component", block[0].name)
-                frame.rename(columns={block[0].name: "value"}, inplace=True)
+        if len(frames) == 1:
+            return frames[0]
+        for i, (frame, block) in enumerate(zip(frames, self.blocks, strict=True)):
+            frames[i] = frame.rename(columns={block[0].name: "value"})
+            frames[i].insert(1, "component", block[0].name)
         return pandas.concat(frames, ignore_index=True)
 
     def of(

@@ -32,9 +32,8 @@ def test_the_derivative_of_the_policy_agrees_with_finite_differences(
     q = np.sort(mdp.optimal_q(weights)[0], axis=1)
     step = 1e-6
     assert (q[:, -1] - q[:, -2]).min() > 1e-3, "too near to a kink to compare"
-    point = _Objective(mdp, np.full((8, 4), 0.25), np.full(8, 1 / 8), softness, 0.0).at(
-        weights, None
-    )
+    nothing = np.zeros((8, 4))
+    point = _Objective(mdp, nothing, nothing[:, 0], softness, penalty=0.0).at(weights, None)
     np.testing.assert_array_equal(point.policy, boltzmann(mdp, weights, softness))
     found = point.policy[..., None] * point.score
     for k in range(8):
