@@ -1,6 +1,7 @@
 # Two commands do it all on a fresh machine: `make run` and `make test`.
 PYTHON ?= python3.11
 BIN := .venv/bin
+STUDY ?= learners
 
 .PHONY: help setup run test check bench study theory lock clean
 
@@ -9,7 +10,8 @@ help:
 	@echo "make test   set up and run all tests"
 	@echo "make check  ruff, mypy --strict, import contracts"
 	@echo "make bench  measure the simulator against its peers (several minutes)"
-	@echo "make study  compare the learners over 100 experiments each (about an hour)"
+	@echo "make study  compare the learners over 100 experiments each (about an hour);"
+	@echo "            STUDY=updates or STUDY=transfer: the reward updates, changed swarms"
 	@echo "make theory exact study of small swarms (about ten minutes)"
 	@echo "make setup  create .venv and install what requirements.lock pins"
 	@echo "make lock   renew requirements.lock from pyproject.toml (needs uv)"
@@ -42,10 +44,10 @@ bench: setup
 	$(BIN)/swarmdp bench -o runs/bench
 
 study: setup
-	$(BIN)/swarmdp bench --study learners -o runs/study
+	$(BIN)/python -m studies.$(STUDY) -o runs/$(STUDY)
 
 theory: setup
-	$(BIN)/swarmdp bench --study theory -o runs/theory
+	$(BIN)/python -m studies.small_swarms -o runs/theory
 
 lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
@@ -53,4 +55,4 @@ lock:
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
-	find src tests -name __pycache__ -type d -exec rm -rf {} +
+	find src studies tests -name __pycache__ -type d -exec rm -rf {} +

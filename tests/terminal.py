@@ -1,10 +1,14 @@
-"""What a program shows on a terminal."""
+"""What the command line shows on a terminal."""
 
 import contextlib
 import os
 import pty
 import subprocess
 from collections.abc import Sequence
+
+import pytest
+
+from swarmdp.cli import main
 
 
 def shown_on_terminal(arguments: Sequence[str]) -> bytes:
@@ -22,3 +26,13 @@ def shown_on_terminal(arguments: Sequence[str]) -> bytes:
     os.close(leader)
     assert process.returncode == 0, shown
     return shown
+
+
+def fails(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """The one line on standard error of a command that must exit with 2."""
+    with pytest.raises(SystemExit) as exit_:
+        main(arguments)
+    assert exit_.value.code == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    return error

@@ -14,7 +14,8 @@ from swarmdp.fitting import FitInterrupted, Progress
 from swarmdp.irl.algorithm import generic_irl, random_reward
 from swarmdp.irl.evidence import Evidence
 from swarmdp.irl.expectations import exact_expectations
-from swarmdp.model import Policy, Reward
+from swarmdp.policies import Policy
+from swarmdp.rewards import Reward
 
 SMALL = swarmdp.Vicsek(n_agents=40)
 QUICK: dict[str, Any] = {

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 import swarmdp
 from swarmdp import DiscountedFeatures, InvalidInput, Policy, RecordingTooLarge, Stream
-from swarmdp.model import State
+from swarmdp.system import State
 from swarmdp.streams import Purpose, Streams
 from swarmdp.threads import thread_count
 

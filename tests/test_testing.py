@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 import swarmdp
 from swarmdp import Ising, Levels, Stream, Vicsek
-from swarmdp.model import Field, State
+from swarmdp.system import Field, State
 from swarmdp.testing import ContractViolation, check_system
 from tests.examples import snippets
 

@@ -10,16 +10,19 @@ from swarmdp._version import __version__
 
 if TYPE_CHECKING:
     from swarmdp import features, testing, theory
+    from swarmdp.adapted import with_features
     from swarmdp.errors import (
         FileError,
         InvalidInput,
+        NotEnoughMemory,
         RecordingTooLarge,
         SolverError,
         SwarmdpError,
         SwarmdpWarning,
     )
-    from swarmdp.features import Angles, Levels, Vectors
-    from swarmdp.fitting import fit
+    from swarmdp.features import Angles, Axis, Basis, Bins, Levels, Product, Vectors
+    from swarmdp.fitting import Fit, fit
+    from swarmdp.irl.algorithm import Iteration
     from swarmdp.irl.bayesian import Bayesian
     from swarmdp.irl.cloning import clone
     from swarmdp.irl.evidence import Evidence, Update
@@ -30,95 +33,171 @@ if TYPE_CHECKING:
     from swarmdp.irl.policy_matching import PolicyMatching
     from swarmdp.irl.projection import Projection
     from swarmdp.irl.result import Result, load
-    from swarmdp.learning.heterogeneous import HeterogeneousLearning
+    from swarmdp.learning.heterogeneous import HeterogeneousLearning, Snapshot
+    from swarmdp.learning.local_model import LocalModel
     from swarmdp.learning.planning import Planning, plan, plan_to_horizon
-    from swarmdp.learning.q_functions import BatchQ, LocalModel, SequentialQ
-    from swarmdp.model import Field, MixedPolicy, Policy, Reward, SoftPolicy, System
-    from swarmdp.simulation import DiscountedFeatures, rollout
+    from swarmdp.learning.q_functions import BatchQ, SequentialQ
+    from swarmdp.pictures import Arrows, Grid
+    from swarmdp.policies import (
+        FunctionPolicy,
+        InterpolatedPolicy,
+        LocalPolicy,
+        MixedPolicy,
+        Policy,
+        SoftPolicy,
+    )
+    from swarmdp.protocols import Learned, Learner, Wants
+    from swarmdp.recording import DiscountedFeatures
+    from swarmdp.rewards import Reward
+    from swarmdp.simulation import rollout
     from swarmdp.streams import Stream, Streams
+    from swarmdp.system import Field, Measure, System
     from swarmdp.systems.finite import FiniteMDP
     from swarmdp.systems.gridworld import Gridworld
     from swarmdp.systems.ising import Ising
     from swarmdp.systems.vicsek import Vicsek
     from swarmdp.trajectory import Trajectory
 
-_HOMES = {
-    "Angles": "swarmdp.features",
-    "BatchQ": "swarmdp.learning.q_functions",
-    "Bayesian": "swarmdp.irl.bayesian",
-    "DiscountedFeatures": "swarmdp.simulation",
-    "Evidence": "swarmdp.irl.evidence",
-    "Field": "swarmdp.model",
-    "FileError": "swarmdp.errors",
-    "FiniteMDP": "swarmdp.systems.finite",
-    "Gridworld": "swarmdp.systems.gridworld",
-    "HeterogeneousLearning": "swarmdp.learning.heterogeneous",
-    "InvalidInput": "swarmdp.errors",
-    "Ising": "swarmdp.systems.ising",
-    "Levels": "swarmdp.features",
-    "LocalModel": "swarmdp.learning.q_functions",
-    "MWAL": "swarmdp.irl.mwal",
-    "MaxEnt": "swarmdp.irl.maxent",
-    "MaxMargin": "swarmdp.irl.max_margin",
-    "MixedPolicy": "swarmdp.model",
-    "NgRussell": "swarmdp.irl.ng_russell",
-    "Planning": "swarmdp.learning.planning",
-    "Policy": "swarmdp.model",
-    "PolicyMatching": "swarmdp.irl.policy_matching",
-    "Projection": "swarmdp.irl.projection",
-    "RecordingTooLarge": "swarmdp.errors",
-    "Result": "swarmdp.irl.result",
-    "Reward": "swarmdp.model",
-    "SequentialQ": "swarmdp.learning.q_functions",
-    "SoftPolicy": "swarmdp.model",
-    "SolverError": "swarmdp.errors",
-    "Stream": "swarmdp.streams",
-    "Streams": "swarmdp.streams",
-    "SwarmdpError": "swarmdp.errors",
-    "SwarmdpWarning": "swarmdp.errors",
-    "System": "swarmdp.model",
-    "Trajectory": "swarmdp.trajectory",
-    "Update": "swarmdp.irl.evidence",
-    "Vectors": "swarmdp.features",
-    "Vicsek": "swarmdp.systems.vicsek",
-    "clone": "swarmdp.irl.cloning",
-    "fit": "swarmdp.fitting",
-    "load": "swarmdp.irl.result",
-    "ng_russell": "swarmdp.irl.ng_russell",
-    "plan": "swarmdp.learning.planning",
-    "plan_to_horizon": "swarmdp.learning.planning",
-    "rollout": "swarmdp.simulation",
-}
 _MODULES = ("features", "testing", "theory")
+_NAMES = {
+    "swarmdp.adapted": ("with_features",),
+    "swarmdp.errors": (
+        "FileError",
+        "InvalidInput",
+        "NotEnoughMemory",
+        "RecordingTooLarge",
+        "SolverError",
+        "SwarmdpError",
+        "SwarmdpWarning",
+    ),
+    "swarmdp.features": (
+        "Angles",
+        "Axis",
+        "Basis",
+        "Bins",
+        "Levels",
+        "Product",
+        "Vectors",
+    ),
+    "swarmdp.fitting": (
+        "Fit",
+        "fit",
+    ),
+    "swarmdp.irl.algorithm": ("Iteration",),
+    "swarmdp.irl.bayesian": ("Bayesian",),
+    "swarmdp.irl.cloning": ("clone",),
+    "swarmdp.irl.evidence": (
+        "Evidence",
+        "Update",
+    ),
+    "swarmdp.irl.max_margin": ("MaxMargin",),
+    "swarmdp.irl.maxent": ("MaxEnt",),
+    "swarmdp.irl.mwal": ("MWAL",),
+    "swarmdp.irl.ng_russell": (
+        "NgRussell",
+        "ng_russell",
+    ),
+    "swarmdp.irl.policy_matching": ("PolicyMatching",),
+    "swarmdp.irl.projection": ("Projection",),
+    "swarmdp.irl.result": (
+        "Result",
+        "load",
+    ),
+    "swarmdp.learning.heterogeneous": (
+        "HeterogeneousLearning",
+        "Snapshot",
+    ),
+    "swarmdp.learning.local_model": ("LocalModel",),
+    "swarmdp.learning.planning": (
+        "Planning",
+        "plan",
+        "plan_to_horizon",
+    ),
+    "swarmdp.learning.q_functions": (
+        "BatchQ",
+        "SequentialQ",
+    ),
+    "swarmdp.pictures": (
+        "Arrows",
+        "Grid",
+    ),
+    "swarmdp.policies": (
+        "FunctionPolicy",
+        "InterpolatedPolicy",
+        "LocalPolicy",
+        "MixedPolicy",
+        "Policy",
+        "SoftPolicy",
+    ),
+    "swarmdp.protocols": (
+        "Learned",
+        "Learner",
+        "Wants",
+    ),
+    "swarmdp.recording": ("DiscountedFeatures",),
+    "swarmdp.rewards": ("Reward",),
+    "swarmdp.simulation": ("rollout",),
+    "swarmdp.streams": (
+        "Stream",
+        "Streams",
+    ),
+    "swarmdp.system": (
+        "Field",
+        "Measure",
+        "System",
+    ),
+    "swarmdp.systems.finite": ("FiniteMDP",),
+    "swarmdp.systems.gridworld": ("Gridworld",),
+    "swarmdp.systems.ising": ("Ising",),
+    "swarmdp.systems.vicsek": ("Vicsek",),
+    "swarmdp.trajectory": ("Trajectory",),
+}
+_HOMES = {name: home for home, names in _NAMES.items() for name in names}
 
 __all__ = [
     "MWAL",
     "Angles",
+    "Arrows",
+    "Axis",
+    "Basis",
     "BatchQ",
     "Bayesian",
+    "Bins",
     "DiscountedFeatures",
     "Evidence",
     "Field",
     "FileError",
     "FiniteMDP",
+    "Fit",
+    "FunctionPolicy",
+    "Grid",
     "Gridworld",
     "HeterogeneousLearning",
+    "InterpolatedPolicy",
     "InvalidInput",
     "Ising",
+    "Iteration",
+    "Learned",
+    "Learner",
     "Levels",
     "LocalModel",
+    "LocalPolicy",
     "MaxEnt",
     "MaxMargin",
+    "Measure",
     "MixedPolicy",
     "NgRussell",
+    "NotEnoughMemory",
     "Planning",
     "Policy",
     "PolicyMatching",
+    "Product",
     "Projection",
     "RecordingTooLarge",
     "Result",
     "Reward",
     "SequentialQ",
+    "Snapshot",
     "SoftPolicy",
     "SolverError",
     "Stream",
@@ -130,6 +209,7 @@ __all__ = [
     "Update",
     "Vectors",
     "Vicsek",
+    "Wants",
     "__version__",
     "clone",
     "features",
@@ -141,6 +221,7 @@ __all__ = [
     "rollout",
     "testing",
     "theory",
+    "with_features",
 ]
 
 

@@ -9,7 +9,11 @@ class InvalidInput(SwarmdpError, ValueError):
     """A value, an array or a system that is not as it must be."""
 
 
-class RecordingTooLarge(SwarmdpError, MemoryError):
+class NotEnoughMemory(SwarmdpError, MemoryError):
+    """Something that would not fit into memory."""
+
+
+class RecordingTooLarge(NotEnoughMemory):
     """A recording that would not fit into memory."""
 
 

@@ -4,50 +4,63 @@ import inspect
 import json
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.adapted import Start, starting_from
+from swarmdp.checks import check_discount, check_integer, check_number, check_seed
 from swarmdp.errors import InvalidInput
+from swarmdp.features import Classes
 from swarmdp.irl import expectations
 from swarmdp.irl.algorithm import (
+    Initialization,
     Iteration,
-    Learned,
     generic_irl,
     initial_reward,
     last_counting,
     random_reward,
 )
 from swarmdp.irl.cloning import cloned
+from swarmdp.irl.demos import Demo, Expert, expert_of, plain
 from swarmdp.irl.evidence import (
     Evidence,
     RewardUpdate,
+    Starting,
     Update,
     completed,
-    is_at_once,
-    needs_of,
-    softness_of,
-    start_of,
+    own_start,
+    wants_of,
 )
-from swarmdp.irl.expert import Demo, Expert, expert_of
 from swarmdp.irl.result import Result
-from swarmdp.irl.updates import name_of, named
-from swarmdp.learning.heterogeneous import HeterogeneousLearning, paper_learning
+from swarmdp.irl.updates import name_of_update, named, needing_no
+from swarmdp.learning.heterogeneous import (
+    HeterogeneousLearning,
+    Snapshot,
+    described_size,
+    paper_learning,
+)
 from swarmdp.learning.local_kernel import local_kernel
+from swarmdp.learning.local_model import dense_bytes
 from swarmdp.learning.planning import Planning, kernel_of
-from swarmdp.model import (
-    LocalPolicy,
-    Reward,
+from swarmdp.memory import check_memory
+from swarmdp.policies import Interface, InterpolatedPolicy, LocalPolicy, TablePolicy
+from swarmdp.policies.interpolated import check_interpolates
+from swarmdp.progress import Tell, shown
+from swarmdp.protocols import Learned, Learner, Wants
+from swarmdp.rewards import Reward
+from swarmdp.streams import derived_seed
+from swarmdp.system import (
+    NamesSolutions,
     System,
-    feature_matrix,
+    check_is_system,
+    feature_count,
+    name_of,
     settings_of,
 )
-from swarmdp.simulation import check_discount
-from swarmdp.streams import check_seed, derived_seed
-from swarmdp.systems.checks import check_integer, check_number
 from swarmdp.systems.finite import exact_model
 from swarmdp.trajectory import Trajectory
 
@@ -57,15 +70,8 @@ ENOUGH_AGENTS = 1000  # whose experience estimates the value of a policy, unless
 CHECKPOINT_SECONDS = 5.0  # of work that a kill may cost
 SHORT_TAIL = 1e-4  # share of a discounted sum that is left out where no demo says how much
 
-
-@dataclass(frozen=True, eq=False)
-class Progress:
-    """How far a fit is, after an iteration."""
-
-    iteration: int
-    iterations: int
-    distance: float  # smallest so far, mean over the experiments
-    margin: float  # mean over the experiments
+Watch = Callable[[Iteration], None]
+WatchLearning = Callable[[Snapshot], None]
 
 
 class FitInterrupted(KeyboardInterrupt):
@@ -83,244 +89,410 @@ def fit(
     seed: int,
     estimator: expectations.Estimator = "swarm",
     update: str | RewardUpdate = "max_margin",
-    learner: Callable[..., Learned] | None = None,
+    learner: Learner | None = None,
     iterations: int = 20,
     discount: float = 0.9,
     preset: Literal["paper"] | None = None,
     separate: bool = False,
     start: Literal["expert", "random"] | None = None,
+    initial: Start | None = None,
+    interpolate: bool = False,
     evaluations: int | None = None,
     tolerance: float = 1e-6,
     threads: int | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: bool | Tell | None = None,
+    watch: Watch | None = None,
+    watch_learning: WatchLearning | None = None,
     resume: Result | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> Result:
     """Learn the local reward behind a demo, and a local policy that reproduces it.
 
-    The demo needs no actions, unless the reward update does. Its runs are pooled into one estimate
-    of the expert's feature expectations; with `separate=True` each run is an independent
-    experiment, all done as one batch whose results carry a leading axis of experiments. Feature
-    expectations (d,) or (runs, d) will do in place of a demo, for updates that need no more.
+    Parameters
+    ----------
+    system
+        The swarm that was recorded, without reward and policy.
+    demo
+        A trajectory of the expert. It needs no actions, unless the reward update does. Feature
+        expectations (d,) or (runs, d) will do in its place, for updates that need no more.
+    seed
+        Same seed, same result.
+    estimator
+        The paper's: feature expectations from the whole "swarm", or from a "single" agent.
+    update
+        The reward update: a name (see docs/updates.md), or your own function from
+        `swarmdp.Evidence` to `swarmdp.Update`.
+    learner
+        The policy update, the most reliable one by default. For a FiniteMDP or Gridworld it is
+        exact planning, and values are exact as well, unless `evaluations` are asked for.
+    iterations
+        Of Algorithm 1, at most.
+    discount
+        The discount factor gamma.
+    preset
+        "paper" follows the paper; docs/learning.md lists what it leaves open.
+    separate
+        Pools the runs of the demo into one estimate if False. If True each run is an independent
+        experiment, all done as one batch whose results carry a leading axis of experiments.
+    start
+        The first reward: what the "expert" does often (the default, unless the update has a start
+        of its own), or "random".
+    initial
+        Where swarms start while they learn and are evaluated, instead of `system.initial`: a state,
+        or a trajectory whose frames are drawn (see `swarmdp.rollout`).
+    interpolate
+        If True the policies' actions lie between the listed ones, as a continuous function of the
+        observation (see `swarmdp.InterpolatedPolicy`).
+    evaluations
+        The number of roll-outs that estimate a policy's value: about 1000 agents by default, one
+        roll-out in the paper.
+    tolerance
+        An experiment ends early when its margin falls to this.
+    threads
+        All cores by default.
+    progress
+        A bar on a terminal or in a notebook by default; False for none, or a function of (done,
+        total, text).
+    watch
+        Called with every `Iteration`: reward, policy, mu, margin, distance.
+    watch_learning
+        Called with every `Snapshot` of a learning swarm.
+    resume
+        An earlier result to go on with, to the same bits as one long fit.
+    checkpoint
+        A folder in which the result so far is saved every few seconds and at the end, whatever
+        ends it.
 
-    `estimator` is the paper's: from the whole "swarm", or from a "single" agent. `update` is the
-    reward update: a name (see docs/updates.md), or your own function from `swarmdp.Evidence` to
-    `swarmdp.Update`. `learner` is the policy update, the most reliable one by default;
-    `preset="paper"` follows the paper to the letter instead. `start` is the first reward: what the
-    "expert" does often (unless the update has a start of its own), or "random".
-    `evaluations` is the number of roll-outs that estimate a policy's value (about 1000 agents by
-    default, one roll-out in the paper). For a FiniteMDP or Gridworld the default policy update is
-    exact planning, and values are exact as well, unless `evaluations` are asked for. An experiment
-    ends early when its margin falls to `tolerance`. `resume` goes on with an earlier result, to the
-    same bits as one long fit; `checkpoint` is a folder in which the result so far is saved every
-    few seconds and at the end, whatever ends it.
     """
-    check_seed(seed)
-    reward_update = named(update)
-    _check_choices(preset, start, iterations, evaluations, learner)
-    check_number("tolerance", tolerance, positive=False)
-    expectations.check_estimator(estimator)
-    check_discount(discount)
-    finite, needs = exact_model(system) is not None, needs_of(reward_update)
-    expert = expert_of(
-        system, demo, discount=discount, estimator=estimator, needs=needs, separate=separate
+    fitting = Fit.of(
+        system,
+        demo,
+        seed=seed,
+        estimator=estimator,
+        update=update,
+        learner=learner,
+        iterations=iterations,
+        discount=discount,
+        preset=preset,
+        separate=separate,
+        start=start,
+        initial=initial,
+        interpolate=interpolate,
+        evaluations=evaluations,
+        tolerance=tolerance,
+        threads=threads,
     )
-    if preset == "paper":
-        learner, evaluations = paper_learning(), 1
-    learner = learner or (Planning() if finite else HeterogeneousLearning())
-    if evaluations is None and not finite:
-        evaluations = 1 if estimator == "single" else -(-ENOUGH_AGENTS // system.n_agents)
-    steps = expert.steps
-    if steps is None and evaluations is not None:
-        steps = expectations.steps_for(discount, SHORT_TAIL)
-
-    at_once = is_at_once(reward_update)
-    own_start = start_of(reward_update) if start is None else None
-    settings = {
-        "estimator": estimator,
-        "update": name_of(reward_update) or _described(reward_update),
-        "learner": _described(learner),
-        "discount": discount,
-        "preset": preset,
-        "separate": separate,
-        "at_once": at_once,
-        "start": start or ("own" if own_start is not None or at_once else "expert"),
-        "evaluations": evaluations,
-        "steps": steps,
-        "truncation": 0.0 if steps is None else expectations.truncation(discount, steps),
-    }
-    if expert.actions is not None:
-        settings["actions"] = expert.actions
-    _check_plain(settings, settings_of(system))
-    wishes = _wishes(reward_update)
-    _check_wishes(learner, wishes)
-    done = _done_before(resume, system, settings, seed, expert.mu)[:iterations]
-    nothing = np.empty((0, *expert.mu.shape))
-    evidence = Evidence(
-        expert.mu,
-        nothing,
-        nothing,
-        discount,
-        system.features.size,
-        len(system.actions),
-        seed,
-        feature_matrix(system),
-        exact=evaluations is None and isinstance(learner, Planning),
-        sampled=isinstance(demo, Trajectory),
-        pairs=expert.pairs,
-    )
-    if "expert_kernel" in needs:
-        part = derived_seed(seed, SURROUNDINGS)
-        kernel = _expert_kernel(system, expert, part, threads)
-        evidence = replace(evidence, expert_kernel=kernel)
-
-    def policy_update(reward: Reward, i: int) -> Learned:
-        part = derived_seed(seed, LEARNING, i)
-        return learner(system, reward, discount=discount, seed=part, threads=threads, **wishes)
-
-    def value_estimation(policy: LocalPolicy, i: int) -> NDArray[np.float64]:
-        if evaluations is None:
-            return expectations.exact_expectations(system, policy, discount=discount, steps=steps)
-        assert steps is not None
-        return expectations.simulated_expectations(
-            system,
-            policy,
-            discount=discount,
-            estimator=estimator,
-            steps=steps,
-            runs=evaluations,
-            seed=derived_seed(seed, EVALUATION, i),
-            threads=threads,
-        )
-
-    def result(done: list[Iteration]) -> Result:
-        return _result(done, system, expert, tolerance, settings, seed)
-
-    finished = np.zeros(len(expert.mu), np.bool_)
-    for iteration in done:
-        finished |= iteration.margin <= tolerance
-    if finished.all():
-        return result(done)
-    if at_once:
-        answer = completed(reward_update(evidence), evidence)
-        reward_update = _always(answer)
-        if evidence.exact:
-            # Every attempt at the answer's policy would be the same: one is enough, after the
-            # policy of another first reward where one was asked for.
-            iterations = min(iterations, 1 if start is None else 2)
-    if done:
-        reward = Reward(done[-1].next_weights)
-    elif at_once and start is None:
-        reward = Reward(answer.weights)
-    elif own_start is not None:
-        reward = Reward(own_start(evidence))
-    elif start == "random":
-        reward = random_reward(derived_seed(seed, START), expert.mu.shape)
-    else:
-        reward = initial_reward(expert.mu)
-    for iteration in done:
-        evidence = evidence.after(iteration.weights, iteration.mu, None)
+    done = [] if resume is None else fitting.earlier(resume)
     saved = time.monotonic()
     try:
-        for iteration in generic_irl(
-            evidence,
-            reward,
-            policy_update=policy_update,
-            value_estimation=value_estimation,
-            reward_update=reward_update,
-            iterations=iterations,
-            tolerance=tolerance,
-            finished=finished,
-        ):
-            done.append(iteration)
-            if checkpoint is not None and time.monotonic() >= saved + CHECKPOINT_SECONDS:
-                result(done).save(checkpoint)
-                saved = time.monotonic()
-            if progress is not None:
-                progress(_progress(done, expert.mu, iterations, tolerance))
+        with shown(progress, f"learning the reward of {name_of(system)}") as tell:
+            for iteration in fitting.iterate(done, watch_learning):
+                done.append(iteration)
+                if watch is not None:
+                    watch(iteration)
+                if tell is not None:
+                    tell(len(done), fitting.iterations, fitting.summary(done))
+                if checkpoint is not None and time.monotonic() >= saved + CHECKPOINT_SECONDS:
+                    fitting.result(done).save(checkpoint)
+                    saved = time.monotonic()
     except KeyboardInterrupt:
         if done:
-            raise FitInterrupted(result(done)) from None
+            raise FitInterrupted(fitting.result(done)) from None
         raise
     finally:
         if checkpoint is not None and done:
-            result(done).save(checkpoint)
-    return result(done)
+            fitting.result(done).save(checkpoint)
+    return fitting.result(done)
 
 
-def _wishes(update: RewardUpdate) -> dict[str, Any]:
-    """What a reward update asks of the learner."""
-    wishes: dict[str, Any] = {}
-    if softness := softness_of(update):
-        wishes["softness"] = softness
-    if "kernel" in needs_of(update):
-        wishes["kernel"] = True
-    return wishes
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A fit that can be driven step by step: `Fit.of(...)`, then `iterate`, then `result`."""
 
+    system: System
+    expert: Expert
+    update: RewardUpdate
+    wants: Wants
+    learner: Learner
+    estimator: expectations.Estimator
+    discount: float
+    start: Literal["expert", "random"] | None
+    evaluations: int | None  # None: values are exact
+    steps: int | None  # of an evaluation
+    iterations: int
+    tolerance: float
+    interpolate: bool
+    sampled: bool  # the expert is known from trajectories
+    seed: int
+    threads: int | None
+    settings: Mapping[str, Any]  # plain data that tells this fit from others
 
-def _check_wishes(learner: Callable[..., Learned], wishes: Mapping[str, Any]) -> None:
-    """Refuse a learner that cannot do what the reward update asks of it, before any work."""
-    try:
-        parameters = inspect.signature(learner).parameters
-    except (TypeError, ValueError):
-        return  # it does not tell what it takes
-    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-        return
-    for name in wishes:
-        if name not in parameters:
-            why = {"softness": "its policies are soft", "kernel": "it needs the local dynamics"}
+    @classmethod
+    def of(
+        cls,
+        system: System,
+        demo: Demo,
+        *,
+        seed: int,
+        estimator: expectations.Estimator = "swarm",
+        update: str | RewardUpdate = "max_margin",
+        learner: Learner | None = None,
+        iterations: int = 20,
+        discount: float = 0.9,
+        preset: Literal["paper"] | None = None,
+        separate: bool = False,
+        start: Literal["expert", "random"] | None = None,
+        initial: Start | None = None,
+        interpolate: bool = False,
+        evaluations: int | None = None,
+        tolerance: float = 1e-6,
+        threads: int | None = None,
+    ) -> "Fit":
+        """Check the arguments of `swarmdp.fit`, which explains them, and fill in the defaults."""
+        check_is_system(system)
+        check_seed(seed)
+        chosen = named(update)
+        wants = wants_of(chosen)
+        _check_choices(preset, start, iterations, evaluations, learner)
+        check_number("tolerance", tolerance, positive=False)
+        expectations.check_estimator(estimator)
+        check_discount(discount)
+        expert = expert_of(
+            system, demo, discount=discount, estimator=estimator, wants=wants, separate=separate
+        )
+        system = starting_from(system, initial)
+        _check_memory(system, len(expert.mu), wants, iterations)
+        _check_interpolation(system, interpolate, wants)
+        finite = exact_model(system) is not None
+        if preset == "paper":
+            learner, evaluations = paper_learning(), 1
+        learner = learner or (Planning() if finite else HeterogeneousLearning())
+        _check_learner(learner)
+        if evaluations is None and not finite:
+            evaluations = 1 if estimator == "single" else -(-ENOUGH_AGENTS // system.n_agents)
+        steps = expert.steps
+        if steps is None and evaluations is not None:
+            steps = expectations.steps_for(discount, SHORT_TAIL)
+        own = start is None and (wants.at_once or isinstance(chosen, Starting))
+        settings = {
+            "estimator": estimator,
+            "update": name_of_update(chosen) or _described(chosen),
+            "learner": _described(learner),
+            "discount": float(discount),
+            "preset": preset,
+            "separate": separate,
+            "at_once": wants.at_once,
+            "start": start or ("own" if own else "expert"),
+            "interpolate": interpolate,
+            "evaluations": None if evaluations is None else int(evaluations),
+            "steps": steps,
+            "truncation": 0.0 if steps is None else expectations.truncation(discount, steps),
+        }
+        if expert.actions is not None:
+            settings["actions"] = expert.actions
+        _check_plain(settings, settings_of(system))
+        return cls(
+            system,
+            expert,
+            chosen,
+            wants,
+            learner,
+            estimator,
+            discount,
+            start,
+            evaluations,
+            steps,
+            int(iterations),
+            float(tolerance),
+            interpolate,
+            isinstance(demo, Trajectory),
+            seed,
+            threads,
+            settings,
+        )
+
+    def iterate(
+        self, done: Sequence[Iteration] = (), watch_learning: WatchLearning | None = None
+    ) -> Iterator[Iteration]:
+        """Algorithm 1: the iterations that follow those already done, one by one."""
+        done = tuple(done)
+        finished = np.zeros(len(self.expert.mu), np.bool_)
+        for iteration in done:
+            finished |= iteration.margin <= self.tolerance
+        if finished.all():
+            return
+        evidence, update, iterations = self._evidence(), self.update, self.iterations
+        first: Initialization = self._first_reward
+        if self.wants.at_once:
+            answer = completed(update(evidence), evidence)
+            update = _always(answer)
+            if self.start is None:
+                first = _always_reward(answer)
+            if evidence.exact:
+                # Every attempt at the answer's policy would be the same: one is enough, after the
+                # policy of another first reward where one was asked for.
+                iterations = min(iterations, 1 if self.start is None else 2)
+        if done:
+            first = _always_reward(replace(_NOTHING, weights=done[-1].next_weights))
+        for iteration in done:
+            evidence = evidence.after(iteration.weights, iteration.mu, None)
+
+        def policy_update(reward: Reward, i: int) -> Learned:
+            return self._policy_update(reward, i, watch_learning)
+
+        yield from generic_irl(
+            evidence,
+            initialization=first,
+            policy_update=policy_update,
+            value_estimation=self._value_estimation,
+            reward_update=update,
+            iterations=iterations,
+            tolerance=self.tolerance,
+            finished=finished,
+        )
+
+    def result(self, done: Sequence[Iteration]) -> Result:
+        """What was found in these iterations."""
+        if not done:
+            raise InvalidInput("a result needs at least one iteration, got none")
+        found = Result(
+            tuple(done),
+            self.expert.mu,
+            self.expert.error,
+            self.system.features.blocks,
+            self.tolerance,
+            name_of(self.system),
+            settings_of(self.system),
+            self.settings,
+            self.seed,
+            interface=Interface.of(self.system),
+        )
+        policy = found.policy
+        if not isinstance(self.system, NamesSolutions) or not isinstance(policy, TablePolicy):
+            return found
+        names = self.system.solutions(policy.table, self.expert.mu > 0)
+        return replace(found, solutions=tuple(names))
+
+    def summary(self, done: Sequence[Iteration]) -> str:
+        """How far it is, in one line: smallest distance and margin, means over experiments."""
+        gaps = np.stack([iteration.distance for iteration in done])
+        margins = np.stack([iteration.margin for iteration in done])
+        last = last_counting(margins, self.tolerance)
+        gaps[np.arange(len(done))[:, None] > last] = np.inf
+        left = margins[last, np.arange(len(last))]
+        return (
+            f"iteration {len(done)} of {self.iterations}  "
+            f"distance {gaps.min(axis=0).mean():.3f}  margin {left.mean():.3f}"
+        )
+
+    def earlier(self, result: Result) -> list[Iteration]:
+        """The iterations of an earlier result; raises InvalidInput if it is of another fit."""
+        if not isinstance(result, Result):
             raise InvalidInput(
-                f"this reward update asks the learner for {name!r} ({why[name]}), but "
-                f"{getattr(learner, '__qualname__', type(learner).__qualname__)} does not take it: "
-                f"give the learner a keyword argument {name}, or choose another update, such as "
-                "max_margin"
+                f"resume must be a result of swarmdp.fit, got {type(result).__name__}: read a "
+                "saved one with swarmdp.load"
             )
+        name, here = name_of(self.system), plain(settings_of(self.system))
+        if (result.system_name, plain(result.system_settings)) != (name, here):
+            raise InvalidInput(
+                f"cannot resume: the earlier fit was of {result.system_name} "
+                f"{dict(result.system_settings)}, this one is of {name} {here}"
+            )
+        for key, wanted in self.settings.items():
+            if plain(result.settings.get(key)) != plain(wanted):
+                raise InvalidInput(
+                    f"cannot resume: the earlier fit had {key} = {result.settings.get(key)}, "
+                    f"this one has {wanted}"
+                )
+            if _is_opaque(wanted):
+                raise InvalidInput(
+                    f"cannot resume: the settings of the {key} {wanted['kind']} are not known, so "
+                    "that it could be another one than before. Make it a frozen dataclass with a "
+                    "method __call__, or a function of a module"
+                )
+        if result.seed != self.seed:
+            raise InvalidInput(
+                f"cannot resume: the earlier fit had seed {result.seed}, not {self.seed}"
+            )
+        if not np.array_equal(result.expert_mu, self.expert.mu):
+            raise InvalidInput("cannot resume: the earlier fit was made from another demo")
+        return list(result.iterations[: self.iterations])
+
+    def _evidence(self) -> Evidence:
+        """What is known before the first policy."""
+        features, nothing = self.system.features, np.empty((0, *self.expert.mu.shape))
+        classes = features if isinstance(features, Classes) else None
+        return Evidence(
+            self.expert.mu,
+            nothing,
+            nothing,
+            self.discount,
+            0 if classes is None else classes.size,
+            len(self.system.actions),
+            self.seed,
+            None if classes is None else classes.matrix,
+            exact=self.evaluations is None and isinstance(self.learner, Planning),
+            sampled=self.sampled,
+            pairs=self.expert.pairs,
+            expert_kernel=self._expert_kernel() if self.wants.expert_kernel else None,
+        )
+
+    def _first_reward(self, evidence: Evidence) -> Reward:
+        """Step 0 of Algorithm 1."""
+        if self.start is None and isinstance(self.update, Starting):
+            return Reward(own_start(self.update, evidence))
+        if self.start == "random":
+            return random_reward(derived_seed(self.seed, START), evidence.expert.shape)
+        return initial_reward(evidence.expert)
+
+    def _policy_update(self, reward: Reward, i: int, watch: WatchLearning | None) -> Learned:
+        """Step 1 of Algorithm 1."""
+        learned = self.learner(
+            self.system,
+            reward,
+            discount=self.discount,
+            seed=derived_seed(self.seed, LEARNING, i),
+            wants=self.wants,
+            watch=watch,
+            threads=self.threads,
+        )
+        return _interpolated(self.system, learned) if self.interpolate else learned
+
+    def _value_estimation(self, policy: LocalPolicy, i: int) -> NDArray[np.float64]:
+        """Step 2 of Algorithm 1."""
+        if self.evaluations is None:
+            return expectations.exact_expectations(
+                self.system, policy, discount=self.discount, steps=self.steps
+            )
+        assert self.steps is not None
+        return expectations.simulated_expectations(
+            self.system,
+            policy,
+            discount=self.discount,
+            estimator=self.estimator,
+            steps=self.steps,
+            runs=self.evaluations,
+            seed=derived_seed(self.seed, EVALUATION, i),
+            threads=self.threads,
+        )
+
+    def _expert_kernel(self) -> NDArray[np.float64]:
+        """P(o' | o, a) among agents that do as the expert does, for each experiment."""
+        assert self.expert.pairs is not None
+        mdp = exact_model(self.system)
+        if mdp is not None:
+            return kernel_of(mdp, len(self.expert.pairs))
+        assert self.expert.steps is not None
+        return local_kernel(
+            self.system,
+            cloned(self.system, self.expert.pairs),
+            steps=self.expert.steps,
+            seed=derived_seed(self.seed, SURROUNDINGS),
+            threads=self.threads,
+        )
 
 
-def _result(
-    done: list[Iteration],
-    system: System,
-    expert: Expert,
-    tolerance: float,
-    settings: Mapping[str, Any],
-    seed: int,
-) -> Result:
-    """The iterations done so far, with the physical meaning of the features."""
-    features: Any = system.features
-    vectors = feature_matrix(system) is not None
-    angle = not vectors and getattr(features, "units", "1") == "rad"
-    numbers = np.arange(expert.mu.shape[1])
-    values = np.asarray(numbers if vectors else getattr(features, "values", numbers), np.float64)
-    found = Result(
-        tuple(done),
-        expert.mu,
-        expert.error,
-        np.degrees(values) if angle else values,
-        "feature" if vectors else getattr(features, "name", "observation"),
-        "degrees" if angle else "1" if vectors else getattr(features, "units", "1"),
-        tolerance,
-        type(system).__name__,
-        settings_of(system),
-        settings,
-        seed,
-    )
-    name = getattr(system, "solutions", None)
-    if name is None:
-        return found
-    return Result(**{**vars(found), "solutions": tuple(name(found.policy, expert.mu > 0))})
-
-
-def _expert_kernel(
-    system: System, expert: Expert, seed: int, threads: int | None
-) -> NDArray[np.float64]:
-    """P(o' | o, a) among agents that do as the expert does, for each experiment."""
-    assert expert.pairs is not None
-    mdp = exact_model(system)
-    if mdp is not None:
-        return kernel_of(mdp, len(expert.pairs))
-    assert expert.steps is not None
-    policy = cloned(system, expert.pairs)
-    return local_kernel(system, policy, steps=expert.steps, seed=seed, threads=threads)
+_NOTHING = Update(np.empty((0, 0)))
 
 
 def _always(answer: Update) -> RewardUpdate:
@@ -332,50 +504,73 @@ def _always(answer: Update) -> RewardUpdate:
     return update
 
 
-def _progress(
-    done: list[Iteration], expert: NDArray[np.float64], iterations: int, tolerance: float
-) -> Progress:
-    gaps = np.stack([np.linalg.norm(expert - iteration.mu, axis=1) for iteration in done])
-    margins = np.stack([iteration.margin for iteration in done])
-    last = last_counting(margins, tolerance)
-    gaps[np.arange(len(done))[:, None] > last] = np.inf
-    left = margins[last, np.arange(len(expert))]
-    return Progress(len(done), iterations, float(gaps.min(axis=0).mean()), float(left.mean()))
+def _always_reward(answer: Update) -> Initialization:
+    """The first reward that an answer, or an earlier iteration, gives."""
+    return lambda evidence: Reward(answer.weights)
 
 
-def _done_before(
-    resume: Result | None,
-    system: System,
-    settings: dict[str, Any],
-    seed: int,
-    expert: NDArray[np.float64],
-) -> list[Iteration]:
-    if resume is None:
-        return []
-    if not isinstance(resume, Result):
+def _interpolated(system: System, learned: Learned) -> Learned:
+    policy = learned.policy
+    if learned.q is None or not isinstance(policy, TablePolicy):
         raise InvalidInput(
-            f"resume must be a result of swarmdp.fit, got {type(resume).__name__}: read a saved "
-            "one with swarmdp.load"
+            "interpolate=True needs a learner with a table of Q-values, such as "
+            "HeterogeneousLearning(): leave it out"
         )
-    name, here = type(system).__name__, expectations.plain(settings_of(system))
-    if (resume.system, expectations.plain(resume.system_settings)) != (name, here):
+    between = InterpolatedPolicy.of(system, learned.q, policy.table, learned.seen)
+    return replace(learned, policy=between)
+
+
+def _check_interpolation(system: System, interpolate: bool, wants: Wants) -> None:
+    if not interpolate:
+        return
+    check_interpolates(system)
+    if wants.softness:
         raise InvalidInput(
-            f"cannot resume: the earlier fit was of {resume.system} {dict(resume.system_settings)}"
-            f", this one is of {name} {here}"
+            "interpolate=True is for greedy policies, but this reward update's policies are soft: "
+            f"choose another update ({needing_no('softness')}), or leave it out"
         )
-    for name, wanted in settings.items():
-        if name == "at_once" and name not in resume.settings:
-            continue  # written before it was kept; the update itself is compared
-        if resume.settings.get(name) != wanted:
-            raise InvalidInput(
-                f"cannot resume: the earlier fit had {name} = {resume.settings.get(name)}, "
-                f"this one has {wanted}"
-            )
-    if resume.seed != seed:
-        raise InvalidInput(f"cannot resume: the earlier fit had seed {resume.seed}, not {seed}")
-    if not np.array_equal(resume.expert, expert):
-        raise InvalidInput("cannot resume: the earlier fit was made from another demo")
-    return list(resume.iterations)
+
+
+def _check_memory(system: System, experiments: int, wants: Wants, iterations: int) -> None:
+    """Raise NotEnoughMemory if the history and the kernels of a fit will not fit into memory."""
+    features, actions = system.features, len(system.actions)
+    size = features.size if isinstance(features, Classes) else 0
+    # Weights, the next ones and mu, in the iterations and in the evidence, which is copied once.
+    each = 8 * 7 * feature_count(system) + size * (9 + (8 * actions if wants.softness else 0))
+    needed = iterations * experiments * each
+    remedy = "Use fewer classes, fewer experiments or iterations"
+    kernels = wants.kernel + wants.expert_kernel
+    # A finite MDP has one kernel for all, which `kernel_of` checks.
+    if kernels and exact_model(system) is None:
+        # The kernels, and in the update as much again for what it derives from one.
+        needed += (experiments * kernels + 1) * dense_bytes(size, actions)
+        remedy += f", or a reward update that needs no kernel ({needing_no('expert_kernel')})"
+    check_memory(
+        needed, f"a fit of {experiments} experiments with {described_size(system)}", remedy
+    )
+
+
+def _check_learner(learner: Learner) -> None:
+    """Raise InvalidInput if a learner does not take what it will be given, before any work."""
+    try:
+        parameters = inspect.signature(learner).parameters
+    except (TypeError, ValueError):
+        return  # it does not tell what it takes
+    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        return
+    missing = [
+        name for name in ("discount", "seed", "wants", "watch", "threads") if name not in parameters
+    ]
+    if missing:
+        raise InvalidInput(
+            f"the learner {_kind(learner)} does not take {', '.join(missing)}: a learner is called "
+            "as learner(system, reward, discount=, seed=, wants=, watch=, threads=); give it these "
+            "keyword arguments, or **others for those that it does not use"
+        )
+
+
+def _kind(part: object) -> str:
+    return str(getattr(part, "__qualname__", type(part).__qualname__))
 
 
 def _described(part: object) -> Any:
@@ -383,9 +578,19 @@ def _described(part: object) -> Any:
     if is_dataclass(part) and not isinstance(part, type):
         inner = {name: _described(getattr(part, name)) for name in asdict(part)}
         return {"kind": type(part).__name__, **inner}
-    if callable(part):
-        return {"kind": getattr(part, "__qualname__", type(part).__qualname__)}
-    return part
+    if isinstance(part, np.generic):
+        return part.item()
+    if not callable(part):
+        return part
+    whole = inspect.isfunction(part) and not part.__closure__ and "<" not in part.__qualname__
+    return {"kind": _kind(part)} if whole else {"kind": _kind(part), "opaque": True}
+
+
+def _is_opaque(setting: Any) -> bool:
+    """Whether a description leaves out what may differ."""
+    if not isinstance(setting, Mapping):
+        return False
+    return "opaque" in setting or any(_is_opaque(inner) for inner in setting.values())
 
 
 def _check_plain(*settings: Mapping[str, Any]) -> None:
@@ -411,7 +616,7 @@ def _check_choices(
         raise InvalidInput("preset sets learner and evaluations itself: give either, not both")
     if start not in (None, "expert", "random"):
         raise InvalidInput(f'start must be "expert" or "random", got {start!r}')
-    if learner is not None and not callable(learner):
+    if learner is not None and (not callable(learner) or isinstance(learner, type)):
         raise InvalidInput(
             f"learner must be a HeterogeneousLearning or Planning, got {type(learner).__name__}"
         )

@@ -7,7 +7,6 @@ before.
 """
 
 import math
-import operator
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swarmdp import kernels
+from swarmdp.checks import check_seed
 from swarmdp.errors import InvalidInput
 
 WORD = 2**32
@@ -29,19 +29,6 @@ class Purpose(IntEnum):
     EXPLORATION = 3
     MIXTURE = 4
     POSTERIOR = 5
-
-
-def check_seed(seed: int) -> int:
-    """The seed, if it is an integer from 0 to 2**64 - 1."""
-    try:
-        value = operator.index(seed) if not isinstance(seed, bool) else None
-    except TypeError:
-        value = None
-    if value is None:
-        raise InvalidInput(f"seed must be an integer, got {seed!r}: same seed, same result")
-    if not 0 <= value < WORD**2:
-        raise InvalidInput(f"seed must be from 0 to 2**64 - 1, got {seed}")
-    return value
 
 
 def derived_seed(seed: int, *path: int) -> int:
@@ -66,7 +53,7 @@ class Stream:
     ) -> None:
         self.runs = runs
         self._seed = seed
-        self._agents = agents
+        self.agents = agents
         self._step = step
         self._first_draw = int(purpose) << 16
         self._draws = 0
@@ -74,14 +61,14 @@ class Stream:
     @property
     def shape(self) -> tuple[int, int]:
         """Runs and agents: the shape of what a call returns."""
-        return self.runs.size, self._agents.shape[1]
+        return self.runs.size, self.agents.shape[1]
 
     def uniform(
         self, low: float = 0.0, high: float = 1.0, size: tuple[int, ...] = ()
     ) -> NDArray[np.float64]:
         """Uniform numbers in [low, high), of shape (runs, agents, *size)."""
         draws = [
-            kernels.streams.uniform(self._next(), self._agents, low, high)
+            kernels.streams.uniform(self._next(), self.agents, low, high)
             for _ in range(math.prod(size))
         ]
         return self._stack(draws, size)
@@ -91,10 +78,15 @@ class Stream:
     ) -> NDArray[np.float64]:
         """Normal numbers with mean loc and standard deviation scale."""
         draws = [
-            kernels.streams.normal(self._next(), self._agents, loc, scale)
+            kernels.streams.normal(self._next(), self.agents, loc, scale)
             for _ in range(math.prod(size))
         ]
         return self._stack(draws, size)
+
+    def shared(self) -> NDArray[np.float64]:
+        """Uniform numbers in [0, 1), one for each run (runs,), the same for all its agents."""
+        nobody = np.zeros((1, 1), np.int32)
+        return kernels.streams.uniform(self._next(), nobody, 0.0, 1.0)[:, 0]
 
     def integers(
         self, low: int, high: int | None = None, size: tuple[int, ...] = ()
@@ -108,9 +100,9 @@ class Stream:
     def permutation(self) -> NDArray[np.int32]:
         """A uniformly random permutation of the agents' numbers in each run."""
         shuffled = kernels.streams.permutation(self._next(), self.shape[1])
-        if self._agents.shape[0] == 1:
-            return shuffled[:, self._agents[0]]
-        return np.take_along_axis(shuffled, self._agents, axis=1)
+        if self.agents.shape[0] == 1:
+            return shuffled[:, self.agents[0]]
+        return np.take_along_axis(shuffled, self.agents, axis=1)
 
     def _next(self) -> "kernels.streams.Counter":
         if self._draws == 2**16:

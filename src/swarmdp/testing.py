@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.errors import InvalidInput, SwarmdpError
-from swarmdp.model import Arranging, State, System, classes, field_of, reordered
+from swarmdp.features import Smooth
 from swarmdp.streams import Purpose, Streams
+from swarmdp.system import Arranging, State, System, classes, field_of, reordered
 
 RUNS = 10
 ONE_OF_THEM = 7
@@ -122,15 +123,24 @@ class _Check:
     def observation_shapes(
         self, observations: NDArray[Any], time: int, expected: tuple[int, int]
     ) -> None:
-        if not isinstance(observations, np.ndarray) or observations.shape != expected:
+        wanted = (*expected, *self.system.features.shape)
+        if not isinstance(observations, np.ndarray) or observations.shape != wanted:
             raise ContractViolation(
-                f"shape: observations at time {time} must be an array {expected}, "
+                f"shape: observations at time {time} must be an array {wanted}, "
                 f"got {np.shape(observations)}"
             )
         try:
-            classes(self.system, observations)
+            self.features(observations)
         except InvalidInput as error:
             raise ContractViolation(f"range: observations at time {time}: {error}") from None
+
+    def features(self, observations: NDArray[Any]) -> None:
+        """Every observation must have features; with classes, one of them."""
+        features = self.system.features
+        if isinstance(features, Smooth):
+            features.of(observations)
+        else:
+            classes(self.system, observations)
 
     def constants(self, history: History) -> None:
         for state, _, _ in history[1:]:

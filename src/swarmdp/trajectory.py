@@ -45,7 +45,7 @@ class Trajectory(Mapping[str, NDArray[Any]]):
     """
 
     variables: Mapping[str, Variable]
-    system: str  # the name of the system's class
+    system_name: str
     settings: Mapping[str, Any]  # what made the system
     runs: int
     steps: int
@@ -84,7 +84,7 @@ class Trajectory(Mapping[str, NDArray[Any]]):
             for name, v in self.variables.items()
         )
         return (
-            f"Trajectory of {self.system}, {self.runs} runs of {self.steps} steps, "
+            f"Trajectory of {self.system_name}, {self.runs} runs of {self.steps} steps, "
             f"seed {self.seed}{arrays}"
         )
 
@@ -110,7 +110,7 @@ class Trajectory(Mapping[str, NDArray[Any]]):
             "kind": KIND,
             "format": FORMAT,
             "swarmdp_version": self.version,
-            "system": self.system,
+            "system": self.system_name,
             "settings": json.dumps(dict(self.settings)),
             "seed": "" if self.seed is None else str(self.seed),
             "runs": self.runs,
@@ -141,7 +141,7 @@ class Trajectory(Mapping[str, NDArray[Any]]):
         }
         return cls(
             variables,
-            system=str(attributes["system"]),
+            system_name=str(attributes["system"]),
             settings=json.loads(attributes["settings"]),
             runs=int(attributes["runs"]),
             steps=int(attributes["steps"]),

@@ -1,72 +1,11 @@
-"""The benchmarks run, on small sizes; how fast anything is, is not a test's business."""
-
-import json
-from pathlib import Path
+"""Benchmarks are chosen by name; how fast anything is, is not a test's business."""
 
 import pytest
 
 from swarmdp import InvalidInput
-from swarmdp.benchmarks import learners
 from swarmdp.benchmarks.run import run
-from swarmdp.cli import main
-
-
-def test_the_suite_runs_and_writes_its_table(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    main(["bench", "--quick", "--rounds", "2", "-o", str(tmp_path)])
-    written = json.loads((tmp_path / "bench.json").read_text())
-    assert written["complete"]
-    names = {workload["name"] for workload in written["workloads"]}
-    assert any("Vicsek" in name for name in names)
-    assert any("Ising" in name for name in names)
-    assert "cKDTree" in capsys.readouterr().out
 
 
 def test_unknown_workloads_are_refused() -> None:
     with pytest.raises(InvalidInput, match="flying"):
         run(None, ["flying"])
-
-
-def test_the_study_goes_on_where_it_stopped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    few = [
-        learners.Setting("vicsek", learners.DEFAULT, 50, "expert"),
-        learners.Setting("vicsek", learners.PAPER, 50, "random", temperature=0.3),
-        learners.Setting("ising", learners.DEFAULT, 50, "expert"),
-    ]
-    monkeypatch.setattr(learners, "settings", lambda: few[:1])
-    learners.study(tmp_path, experiments=2, quick=True)
-    monkeypatch.setattr(learners, "settings", lambda: few)
-    measured = []
-    original = learners.measure_learner
-
-    def counted(setting: learners.Setting, *args: object) -> object:
-        measured.append(setting)
-        return original(setting, *args)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(learners, "measure_learner", counted)
-    rows = learners.study(tmp_path, experiments=2, quick=True)
-    assert measured == few[1:]
-    assert len(rows) == 3
-    table = (tmp_path / "learners.md").read_text()
-    assert "## Vicsek" in table
-    assert "## Ising" in table
-    assert json.loads((tmp_path / "learners.json").read_text()) == rows
-    with pytest.raises(InvalidInput, match="vicsek and ising"):
-        learners.study(tmp_path, only=["fish"])
-
-
-def test_the_study_has_every_row_that_was_asked_for() -> None:
-    rows = learners.settings()
-    assert len(set(rows)) == len(rows)
-    for system in ("vicsek", "ising"):
-        for iterations in (50, 200, 1000):
-            for start in ("expert", "random"):
-                for learner in learners.LEARNERS:
-                    if (system, learner) == ("ising", learners.DEFAULT):
-                        continue  # the local model under another name
-                    assert learners.Setting(system, learner, iterations, start) in rows
-    assert {s.temperature for s in rows if s.learner == learners.PAPER} >= {0.1, 0.9}
-    assert {s.learning_rate for s in rows} >= {0.3, 0.6, 0.8}

@@ -12,7 +12,6 @@ from swarmdp.irl.policy_matching import (
     PolicyMatching,
     _Objective,
     match_policy,
-    policy_derivative,
 )
 from tests.irl.test_boltzmann import random_mdp
 
@@ -33,7 +32,10 @@ def test_the_derivative_of_the_policy_agrees_with_finite_differences(
     q = np.sort(mdp.optimal_q(weights)[0], axis=1)
     step = 1e-6
     assert (q[:, -1] - q[:, -2]).min() > 1e-3, "too near to a kink to compare"
-    found = policy_derivative(mdp, weights, beta)
+    nothing = np.zeros((8, 4))
+    point = _Objective(mdp, nothing, nothing[:, 0], beta, penalty=0.0).at(weights, None)
+    np.testing.assert_array_equal(point.policy, boltzmann(mdp, weights, beta))
+    found = point.policy[..., None] * point.score
     for k in range(8):
         shift = step * (np.arange(8) == k)
         ahead, behind = (boltzmann(mdp, weights + s, beta) for s in (shift, -shift))

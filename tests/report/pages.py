@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import swarmdp
-from swarmdp.model import Policy
+from swarmdp.policies import Policy
 from swarmdp.report import style, swarms
 from swarmdp.report.citation import BIBTEX
 from swarmdp.report.page import Claim, Shown, write_page

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.systems.finite_swarm import FiniteSwarm
+from swarmdp.theory.finite_swarm import FiniteSwarm
 
 Floats = NDArray[np.float64]
 

@@ -11,8 +11,9 @@ import pytest
 import swarmdp
 from swarmdp import Reward, theory
 from swarmdp.irl.expectations import feature_expectations, simulated_expectations, standard_error
-from swarmdp.model import Policy, State
-from swarmdp.systems.finite_swarm import FiniteSwarm
+from swarmdp.policies import Policy
+from swarmdp.system import State
+from swarmdp.theory.finite_swarm import FiniteSwarm
 from tests.theory import oracles
 from tests.theory.test_enumeration import SMALL
 

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from swarmdp import InvalidInput, SolverError, theory
-from swarmdp.systems.finite_swarm import FiniteSwarm
+from swarmdp.theory.finite_swarm import FiniteSwarm
 from tests.theory import oracles
 
 DISCOUNT = 0.8

@@ -7,8 +7,8 @@ import pytest
 
 import swarmdp
 from swarmdp import InvalidInput, Policy, theory
-from swarmdp.systems.finite_swarm import FiniteSwarm
 from swarmdp.theory import enumeration
+from swarmdp.theory.finite_swarm import FiniteSwarm
 from tests.theory import oracles
 
 SMALL: list[FiniteSwarm] = [

@@ -7,7 +7,7 @@ import pytest
 
 import swarmdp
 from swarmdp import InvalidInput, Policy, theory
-from swarmdp.systems.finite_swarm import FiniteSwarm
+from swarmdp.theory.finite_swarm import FiniteSwarm
 from tests.theory import oracles
 
 DISCOUNT = 0.8

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from swarmdp import InvalidInput, theory
-from swarmdp.model import State
+from swarmdp.system import State
 
 
 @settings(max_examples=60, deadline=None)

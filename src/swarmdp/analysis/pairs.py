@@ -15,8 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swarmdp.errors import InvalidInput
-from swarmdp.model import Controller, Policy, System
-from swarmdp.simulation import Moment, Progress, in_own_order, simulate
+from swarmdp.policies import Controller, as_policy
+from swarmdp.progress import Tell
+from swarmdp.recording import Moment, in_own_order
+from swarmdp.simulation import simulate
+from swarmdp.system import System
 from swarmdp.systems.vicsek import Vicsek
 
 PARTS = 32_400  # into which the circle is cut, so that a heading is a 16-bit integer
@@ -91,7 +94,7 @@ def sample_pairs(
     seed: int,
     max_hops: int = MAX_HOPS,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: Tell | None = None,
 ) -> Pairs:
     """Pairs of headings from the runs with these numbers, at these times.
 
@@ -109,7 +112,7 @@ def sample_pairs(
         seed=seed,
         record=recorder,
         threads=threads,
-        progress=progress,
+        tell=progress,
     )
     table = recorded[recorder.name].reshape(len(runs), len(moments), max_hops + 2).astype(np.int16)
     return Pairs(moments.astype(np.int64), table[:, :, 0].copy(), table[:, :, 1:].copy())
@@ -153,9 +156,9 @@ def _check(
 ) -> None:
     if not isinstance(system, Vicsek):
         raise InvalidInput(f"pairs of headings are sampled from a Vicsek swarm, got {system!r}")
-    if isinstance(policy, Policy) and policy.replicas > 1:
+    if (replicas := as_policy(policy).replicas) > 1:
         raise InvalidInput(
-            f"pairs are sampled under one policy, got one with {policy.replicas} replicas: "
+            f"pairs are sampled under one policy, got one with {replicas} replicas: "
             "sample each of them by itself"
         )
     for name, array in (("numbers", numbers), ("times", times)):

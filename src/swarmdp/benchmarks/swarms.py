@@ -2,16 +2,15 @@
 
 import functools
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import swarmdp
-from swarmdp.model import FeatureMap, Field, State
-from swarmdp.streams import Purpose, Stream, Streams
+from swarmdp.streams import Purpose, Streams
+from swarmdp.system import State
 
 SEED = 1
 
@@ -44,48 +43,3 @@ def in_grid_order(model: swarmdp.Ising, state: State) -> State:
     """The spins as a roll-out keeps them: agent n on site n."""
     arranged = model.arrange(state, 0)
     return state if arranged is None else arranged[0]
-
-
-@dataclass(frozen=True, eq=False)
-class Continued:
-    """A system whose runs start from stored states instead of the initial distribution."""
-
-    system: System
-    state: State
-
-    @property
-    def n_agents(self) -> int:
-        """The number of agents."""
-        return self.system.n_agents
-
-    @property
-    def actions(self) -> NDArray[Any]:
-        """The system's actions."""
-        return self.system.actions
-
-    @property
-    def features(self) -> FeatureMap:
-        """The system's features."""
-        return self.system.features
-
-    @property
-    def fields(self) -> Mapping[str, Field]:
-        """What the state's arrays mean."""
-        return self.system.fields
-
-    def initial(self, rng: Stream) -> State:
-        """The stored states of these runs."""
-        first, end = int(rng.runs[0]), int(rng.runs[-1]) + 1
-        return {name: array[first:end] for name, array in self.state.items()}
-
-    def observe(self, state: State) -> NDArray[Any]:
-        """As the system."""
-        return self.system.observe(state)
-
-    def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
-        """As the system."""
-        return self.system.transition(state, actions, rng)
-
-    def arrange(self, state: State, step: int) -> tuple[State, NDArray[np.integer]] | None:
-        """As the system."""
-        return self.system.arrange(state, step)

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 import swarmdp
+from swarmdp.adapted import starting_from
 from swarmdp.benchmarks import compiled, optional_peers, peers, processes
 from swarmdp.benchmarks.contest import (
     OURS,
@@ -21,7 +22,7 @@ from swarmdp.benchmarks.contest import (
     times_faster,
     times_slower,
 )
-from swarmdp.benchmarks.swarms import SEED, Continued, in_grid_order, states_at, vicsek
+from swarmdp.benchmarks.swarms import SEED, in_grid_order, states_at, vicsek
 
 CKDTREE = "SciPy cKDTree"
 FREUD = "freud AABBQuery"
@@ -234,10 +235,11 @@ def _ours(swarm: Swarms, threads: int = 1, name: str = OURS) -> Contestant:
             raise Unavailable(f"there are fewer than {threads} cores")
         model = vicsek(swarm.agents)
         start = states_at(model, swarm.runs, (swarm.age,))[0] if swarm.age else None
+        continued = starting_from(model, start)
 
         def work() -> None:
             swarmdp.rollout(
-                model if start is None else Continued(model, start),
+                continued,
                 model.expert,
                 steps=swarm.steps,
                 runs=swarm.runs,
@@ -288,7 +290,7 @@ def _ising_step(shape: tuple[int, int], runs: int, share: int, steps: int) -> Wo
 
     def ours() -> Measure:
         (start,) = states_at(model, runs, (0,))
-        continued = Continued(model, in_grid_order(model, start))
+        continued = starting_from(model, in_grid_order(model, start))
 
         def work() -> None:
             swarmdp.rollout(

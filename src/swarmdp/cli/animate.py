@@ -111,7 +111,7 @@ def _swarms(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     """The system, and the policies to be shown beside each other."""
     from swarmdp.errors import InvalidInput
     from swarmdp.irl.result import Result, load
-    from swarmdp.model import Policy, SoftPolicy
+    from swarmdp.policies import Policy, SoftPolicy
 
     given = SYSTEMS[options.system].build(options) if options.system else None
     if options.fit is None:

@@ -1,11 +1,23 @@
-"""What the commands share: options, tables, progress."""
+"""What the commands share: options, errors, tables, progress."""
 
 import argparse
+import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+
+from swarmdp.errors import SwarmdpError, SwarmdpWarning
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that says in one line what is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with 2 and one line."""
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
 class HelpFormatter(argparse.ArgumentDefaultsHelpFormatter):
@@ -15,6 +27,40 @@ class HelpFormatter(argparse.ArgumentDefaultsHelpFormatter):
         if action.default is None or action.default is False or action.default == []:
             return action.help  # but 0 is a default
         return super()._get_help_string(action)
+
+
+def guarded(program: str, work: Callable[[], None]) -> None:
+    """Do the work; its errors and warnings become one line each, and errors the exit code.
+
+    Bad input exits with 2, an interrupt with 130.
+    """
+    others = warnings.showwarning
+
+    def show_warning(
+        message: Warning | str, category: type[Warning], *where: Any, **more: Any
+    ) -> None:
+        if issubclass(category, SwarmdpWarning):
+            print(f"{program}: warning: {message}", file=sys.stderr)
+        else:
+            others(message, category, *where, **more)
+
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = show_warning
+            work()
+    except SwarmdpError as error:
+        message = error.strerror if isinstance(error, OSError) and error.strerror else error
+        sys.exit(_complain(f"{program}: {message}", 2))
+    except KeyboardInterrupt:
+        sys.exit(_complain(f"{program}: interrupted", 130))
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+def _complain(message: str, code: int) -> int:
+    print(message, file=sys.stderr)
+    return code
 
 
 def add_common_options(group: Any, folder: str) -> list[argparse.Action]:

@@ -75,12 +75,13 @@ def _add_fit_options(parser: argparse.ArgumentParser) -> list[argparse.Action]:
 
 def _run(options: argparse.Namespace) -> None:
     """Learn a reward and a policy, draw them, and write what came of it."""
+    from swarmdp.checks import check_discount
     from swarmdp.errors import InvalidInput
     from swarmdp.fitting import FitInterrupted, fit
     from swarmdp.irl.evidence import needs_of
     from swarmdp.irl.result import load
     from swarmdp.irl.updates import named
-    from swarmdp.simulation import check_discount, rollout
+    from swarmdp.simulation import rollout
 
     if (options.demo is None) == (options.system is None):
         raise InvalidInput("fit needs a system (swarmdp fit vicsek) or --demo FILE, and not both")
@@ -199,7 +200,7 @@ def _grid_table(result: Any) -> Any:
     import numpy as np
     from rich.table import Table
 
-    from swarmdp.model import Reward
+    from swarmdp.rewards import Reward
     from swarmdp.systems.gridworld import MOVE_NAMES
 
     grid = system_of(result)

@@ -39,8 +39,8 @@ def _run(options: argparse.Namespace) -> None:
     """Simulate a system's expert, draw it, and write what came of it."""
     from swarmdp import files
     from swarmdp.errors import InvalidInput
-    from swarmdp.model import settings_of
     from swarmdp.simulation import rollout
+    from swarmdp.system import settings_of
 
     name, choice = options.system, SYSTEMS[options.system]
     system, measure, title = choice.build(options), choice.measure, choice.measure_title

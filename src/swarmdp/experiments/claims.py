@@ -87,7 +87,7 @@ def swarm_claims(system: str, which: str, bands: Mapping[str, Band]) -> Iterator
 def vicsek_reward_claims(system: Vicsek, which: str, found: Fits) -> Iterator[Claim]:
     """The reward peaks at zero misalignment and is symmetric."""
     title = f"Vicsek, {LEARNER_NAMES[which]}"
-    weights, degrees = found.weights, np.degrees(system.features.values)
+    weights, degrees = found.weights, system.features.axes[0].shown.values
     zero = int(np.abs(degrees).argmin())
     mean = weights.mean(axis=0)
     rival = int(np.where(np.arange(len(mean)) == zero, -np.inf, mean).argmax())

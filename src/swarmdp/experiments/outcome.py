@@ -11,7 +11,7 @@ from swarmdp.analysis.uncertainty import Uncertainty, uncertainty
 from swarmdp.experiments.plan import Plan
 from swarmdp.experiments.store import Store
 from swarmdp.experiments.tasks import Arrays, Unit, case_of, tasks_of
-from swarmdp.model import Policy
+from swarmdp.policies import Policy
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ def solutions(plan: Plan, found: Fits) -> dict[str, int]:
     """Which solution the experiments on the Ising model found, and how often."""
     system: Any = case_of(plan, "ising").system
     names = [
-        system.solutions(Policy(table[None]), visited[None])[0].split(" but for")[0]
+        system.solutions(table[None], visited[None])[0].split(" but for")[0]
         for table, visited in zip(found.table, found.visited.astype(bool), strict=True)
     ]
     return {name: names.count(name) for name in dict.fromkeys(names)}

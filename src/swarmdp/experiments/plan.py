@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from swarmdp._version import __version__
+from swarmdp.checks import check_seed
 from swarmdp.errors import InvalidInput
-from swarmdp.streams import check_seed
 from swarmdp.systems.ising import Ising
 from swarmdp.systems.vicsek import Vicsek
 

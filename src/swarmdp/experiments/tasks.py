@@ -19,7 +19,9 @@ from swarmdp.fitting import fit
 from swarmdp.irl.algorithm import initial_reward
 from swarmdp.irl.expectations import Estimator, feature_expectations
 from swarmdp.learning.heterogeneous import HeterogeneousLearning, paper_learning
-from swarmdp.model import LocalPolicy, Policy, Reward
+from swarmdp.learning.q_functions import Problem
+from swarmdp.policies import LocalPolicy, Policy, table_of
+from swarmdp.rewards import Reward
 from swarmdp.simulation import rollout, simulate
 from swarmdp.streams import Streams, derived_seed
 
@@ -126,9 +128,9 @@ def _learned(
     )
     return {
         "weights": result.reward.weights,
-        "table": result.policy.table,
+        "table": table_of(result.policy),
         "distance": result.distance,
-        "visited": result.expert > 0,
+        "visited": result.expert_mu > 0,
         **_judged(
             plan, case, result.policy, len(result.distance), seed_of(plan, name, index), threads
         ),
@@ -164,7 +166,7 @@ def _hand_crafted(plan: Plan, index: int, threads: int, system: str, which: str)
     )
     seed = seed_of(plan, name, index)
     judged = _judged(plan, case, learned.policy, experiments, seed, threads)
-    return {"table": learned.policy.table, **judged}
+    return {"table": table_of(learned.policy), **judged}
 
 
 def _random(plan: Plan, index: int, threads: int, system: str) -> Arrays:
@@ -204,9 +206,10 @@ def _snapshots(plan: Plan, index: int, threads: int, which: str) -> Arrays:
     swarms = learner.swarms_for(system)
     streams = Streams.of(seed_of(plan, f"snapshots-{which}"), np.arange(swarms), system.n_agents)
     stages = np.linspace(0, learner.iterations - 1, STAGES).round().astype(int)
+    problem = Problem(system, reward, plan.discount)
     kept = [
         snapshot
-        for snapshot in learner.iterate(system, reward, discount=plan.discount, streams=streams)
+        for snapshot in learner.iterate(learner.q_update.start(problem), problem, streams)
         if snapshot.iteration in stages
     ]
     return {

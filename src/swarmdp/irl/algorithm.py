@@ -2,33 +2,19 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.errors import InvalidInput
 from swarmdp.irl.evidence import Evidence, RewardUpdate, completed
-from swarmdp.model import Policy, Reward, SoftPolicy
+from swarmdp.policies import LocalPolicy
+from swarmdp.protocols import Learned
+from swarmdp.rewards import Reward
 
-
-class Learned(Protocol):
-    """What Algorithm 1 needs of a policy update's outcome."""
-
-    @property
-    def policy(self) -> Policy | SoftPolicy:
-        """The policy, one replica for each of the reward's."""
-
-    @property
-    def seen(self) -> NDArray[np.bool_]:
-        """The observations that were visited (R, observations)."""
-
-    @property
-    def kernel(self) -> NDArray[np.float64] | None:
-        """P(o' | o, a), (R, observations, actions, observations), where it was asked for."""
-
-
+Initialization = Callable[[Evidence], Reward]
 PolicyUpdate = Callable[[Reward, int], Learned]
-ValueEstimation = Callable[[Policy | SoftPolicy, int], NDArray[np.float64]]
+ValueEstimation = Callable[[LocalPolicy, int], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,26 +22,21 @@ class Iteration:
     """One pass of Algorithm 1 for all R experiments."""
 
     weights: NDArray[np.float64]  # (R, d): the reward R^{i}
-    table: NDArray[np.int64]  # (R, observations): the policy pi^{i}, or its likeliest actions
-    seen: NDArray[np.bool_]  # (R, observations): visited while learning it
+    policy: LocalPolicy  # pi^{i}, of R replicas
     mu: NDArray[np.float64]  # (R, d): its feature expectations, for V^{i}
+    distance: NDArray[np.float64]  # (R,): |mu_E - mu|
     margin: NDArray[np.float64]  # (R,): of the reward update
     mixture: NDArray[np.float64]  # (R, i + 1)
     next_weights: NDArray[np.float64]  # (R, d): the reward R^{i+1}
-    probabilities: NDArray[np.float64] | None = None  # (R, observations, actions), if it is soft
+    seen: NDArray[np.bool_] | None = None  # (R, observations): visited while learning, if known
     error: NDArray[np.float64] | None = None  # (R, d): of the next weights, where known
     diagnostics: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
-
-    @property
-    def policy(self) -> Policy | SoftPolicy:
-        """The policy pi^{i}."""
-        return Policy(self.table) if self.probabilities is None else SoftPolicy(self.probabilities)
 
 
 def generic_irl(
     evidence: Evidence,
-    reward: Reward,
     *,
+    initialization: Initialization,
     policy_update: PolicyUpdate,
     value_estimation: ValueEstimation,
     reward_update: RewardUpdate,
@@ -63,16 +44,19 @@ def generic_irl(
     tolerance: float = 0.0,
     finished: NDArray[np.bool_] | None = None,
 ) -> Iterator[Iteration]:
-    """Algorithm 1, from the expert data and an initial reward.
+    """Algorithm 1, from the expert data.
 
     The evidence may hold iterations that were done earlier, for going on with a saved fit;
     `finished` (R,) are the experiments whose margin fell to the tolerance in one of them. It ends
     when all are finished, or after so many iterations in all.
     """
     over = np.zeros(len(evidence.expert), np.bool_) if finished is None else finished
+
+    # 0: Initialize the reward function R^{0}.
+    reward = initialization(evidence)
     for i in range(evidence.policies, iterations):
         # 1: Policy update: find the optimal policy pi^{i} for R^{i}.
-        learned = policy_update(reward, i)
+        learned = checked(policy_update(reward, i), reward.replicas)
 
         # 2: Value estimation: compute the corresponding value V^{i}.
         mu = value_estimation(learned.policy, i)
@@ -85,16 +69,15 @@ def generic_irl(
         # Where there is nothing left to do, the reward stays.
         moving = ~over & (update.margin > 0)
         next_weights = np.where(moving[:, None], update.weights, reward.weights)
-        soft = learned.policy if isinstance(learned.policy, SoftPolicy) else None
         yield Iteration(
             reward.weights,
-            np.asarray(learned.policy.table, np.int64),
-            learned.seen,
+            learned.policy,
             mu,
+            np.linalg.norm(evidence.expert - mu, axis=1),
             update.margin,
             update.mixture,
             next_weights,
-            None if soft is None else soft.probabilities,
+            learned.seen,
             update.error,
             update.diagnostics,
         )
@@ -102,6 +85,24 @@ def generic_irl(
         over = over | (update.margin <= tolerance)
         if over.all():
             return
+
+
+def checked(learned: object, replicas: int) -> Learned:
+    """What a policy update returned; raises InvalidInput unless it is as it must be."""
+    if not isinstance(learned, Learned) or not isinstance(learned.policy, LocalPolicy):
+        what = f"{type(learned).__name__}"
+        if isinstance(learned, Learned):
+            what = f"Learned with a policy that is a {type(learned.policy).__name__}"
+        raise InvalidInput(
+            "a learner must return swarmdp.Learned(policy), with a policy such as swarmdp.Policy, "
+            f"got {what}"
+        )
+    if learned.policy.replicas != replicas:
+        raise InvalidInput(
+            f"a learner must return a policy for each of the {replicas} rewards, got "
+            f"{learned.policy.replicas}"
+        )
+    return learned
 
 
 def last_counting(margins: NDArray[np.float64], tolerance: float) -> NDArray[np.int64]:

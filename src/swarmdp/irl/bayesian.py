@@ -31,6 +31,7 @@ from swarmdp.irl.boltzmann import (
 )
 from swarmdp.irl.evidence import Evidence, Update
 from swarmdp.irl.priors import Prior, PriorName, prior_named
+from swarmdp.protocols import Wants
 from swarmdp.streams import Purpose, Streams
 from swarmdp.threads import over_chunks, thread_count
 
@@ -61,8 +62,7 @@ class Bayesian:
     draws: int = 2000  # kept of each chain
     warm_up: int = 500  # left out before them
 
-    needs: ClassVar[tuple[str, ...]] = ("pairs", "expert_kernel")
-    at_once: ClassVar[bool] = True
+    wants: ClassVar[Wants] = Wants(pairs=True, expert_kernel=True, at_once=True)
 
     def __post_init__(self) -> None:
         prior_named(self.prior)

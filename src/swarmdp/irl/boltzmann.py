@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
+from swarmdp.checks import check_discount
 from swarmdp.errors import InvalidInput
-from swarmdp.simulation import check_discount
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-8  # by which the rows of a kernel may miss one

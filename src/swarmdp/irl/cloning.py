@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.irl.pairs import pair_counts
-from swarmdp.model import SoftPolicy, System, null_action
+from swarmdp.policies import Interface, SoftPolicy
+from swarmdp.system import System, null_action
 from swarmdp.trajectory import Trajectory
 
 
@@ -22,4 +23,5 @@ def cloned(system: System, counts: NDArray[np.float64]) -> SoftPolicy:
     """The policy of observed pairs (R, O, A)."""
     visits = counts.sum(axis=2, keepdims=True)
     nothing = np.arange(counts.shape[2]) == null_action(system)
-    return SoftPolicy(np.where(visits > 0, counts / np.maximum(visits, 1), nothing))
+    probabilities = np.where(visits > 0, counts / np.maximum(visits, 1), nothing)
+    return SoftPolicy(probabilities, Interface.of(system))

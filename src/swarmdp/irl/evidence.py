@@ -1,10 +1,11 @@
 """What a reward update of Algorithm 1 is given, and what it gives back.
 
 A reward update is a function, or a small object that can be called, from `Evidence` to `Update`.
-It may say by attributes what else it wants (see `RewardUpdate`); a plain function wants nothing.
+It may say what else it wants (`Wanting`) and where it starts (`Starting`); a plain function wants
+nothing more.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
@@ -12,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.errors import InvalidInput, SolverError
+from swarmdp.protocols import Wants
 from swarmdp.streams import derived_seed
 
 UPDATING = 4  # the part of a fit whose random numbers belong to reward updates
-NEEDS = ("pairs", "kernel", "expert_kernel")
 SUM_TOLERANCE = 1e-6  # how far from one the sum of a mixture may be
 LARGEST = 1e9  # a weight beyond this has lost all sense of the others
 
@@ -95,75 +96,47 @@ class Update:
     diagnostics: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)  # (R,) or (R, d)
 
 
+RewardUpdate = Callable[[Evidence], Update]
+"""A way to update the reward."""
+
+
 @runtime_checkable
-class RewardUpdate(Protocol):
-    """A way to update the reward; all attributes are optional.
+class Wanting(Protocol):
+    """A reward update that wants more than feature expectations."""
 
-    - `needs`, a tuple of what it wants beside feature expectations: "pairs", how often the expert
-      took which action in which observation; "kernel", the local dynamics P(o' | o, a) among
-      agents that follow the newest policy; "expert_kernel", those among agents that do as the
-      expert does, for which its actions are needed too.
-    - `at_once`, true for an update whose answer does not depend on the policies: it is asked once,
-      before the first policy update (evidence of no policies), and its answer is the reward of all
-      iterations. These are then so many attempts at the policy, of which the nearest is chosen.
-    - `softness`, a number above zero: its policies are Boltzmann's, with the probability of an
-      action proportional to exp(Q / softness), and optimal for the reward plus softness times the
-      entropy of the actions. (Temperature is another thing here: the share of exploring agents.)
-    - `start`, a function from Evidence without policies to the first weights (R, d).
-    """
-
-    def __call__(self, evidence: Evidence) -> Update:
-        """The next reward."""
+    @property
+    def wants(self) -> Wants:
+        """What it wants."""
 
 
-def needs_of(update: RewardUpdate) -> Sequence[str]:
+@runtime_checkable
+class Starting(Protocol):
+    """A reward update with a first reward of its own."""
+
+    def start(self, evidence: Evidence) -> NDArray[np.float64]:
+        """The first weights (R, d), from evidence without policies."""
+
+
+def wants_of(update: RewardUpdate) -> Wants:
     """What an update wants beside feature expectations."""
-    needs: Sequence[str] = getattr(update, "needs", ())
-    unknown = [need for need in needs if need not in NEEDS]
-    if isinstance(needs, str) or unknown:
+    wants = update.wants if isinstance(update, Wanting) else Wants()
+    if not isinstance(wants, Wants):
         raise InvalidInput(
-            f"an update's needs must be a tuple of {', '.join(NEEDS)}, got {needs!r}"
+            f"an update's wants must be swarmdp.Wants(...), got {type(wants).__name__}"
         )
-    return (*needs, "pairs") if "expert_kernel" in needs else needs
+    return wants
 
 
-def is_at_once(update: RewardUpdate) -> bool:
-    """Whether an update's answer does not depend on the policies."""
-    return bool(getattr(update, "at_once", False))
-
-
-def softness_of(update: RewardUpdate) -> float:
-    """The softness of an update's policies; zero for greedy ones."""
-    softness = float(getattr(update, "softness", 0.0))
-    if not 0 <= softness < np.inf:
-        raise InvalidInput(f"an update's softness must be a number from 0 up, got {softness}")
-    return softness
-
-
-def start_of(
-    update: RewardUpdate,
-) -> Callable[[Evidence], NDArray[np.float64]] | None:
-    """The update's own way to choose the first weights, if it has one; what it gives is checked."""
-    start: Callable[[Evidence], NDArray[np.float64]] | None = getattr(update, "start", None)
-    if start is None:
-        return None
-    if not callable(start):
+def own_start(update: RewardUpdate, evidence: Evidence) -> NDArray[np.float64]:
+    """The update's own first weights, checked."""
+    assert isinstance(update, Starting)
+    weights = _as_numbers("start", update.start(evidence))
+    if weights.shape != evidence.expert.shape or not np.isfinite(weights).all():
         raise InvalidInput(
-            f"an update's start must be a function from Evidence to the first weights, got "
-            f"{type(start).__name__}"
+            f"a reward update's start must give finite weights of the shape "
+            f"{evidence.expert.shape}, one row for each experiment, got {weights.shape}"
         )
-    own = start
-
-    def checked(evidence: Evidence) -> NDArray[np.float64]:
-        weights = _as_numbers("start", own(evidence))
-        if weights.shape != evidence.expert.shape or not np.isfinite(weights).all():
-            raise InvalidInput(
-                f"a reward update's start must give finite weights of the shape "
-                f"{evidence.expert.shape}, one row for each experiment, got {weights.shape}"
-            )
-        return weights
-
-    return checked
+    return weights
 
 
 def completed(update: Update, evidence: Evidence) -> Update:

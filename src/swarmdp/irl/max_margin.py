@@ -77,14 +77,13 @@ def _solve(gaps: NDArray[np.float64]) -> NDArray[np.float64]:
 
     policies, features = gaps.shape
     # Variables (w, m); slack s = b - A x in: J half-lines, then the cone (1, w) of length d + 1.
-    constraints = sparse.csc_matrix(
-        np.block(
-            [
-                [-gaps, np.ones((policies, 1))],
-                [np.zeros((1, features + 1))],
-                [-np.eye(features), np.zeros((features, 1))],
-            ]
-        )
+    constraints = sparse.bmat(
+        [
+            [sparse.csc_matrix(-gaps), np.ones((policies, 1))],
+            [sparse.csc_matrix((1, features)), None],
+            [-sparse.identity(features, format="csc"), None],
+        ],
+        format="csc",
     )
     bounds = np.concatenate([np.zeros(policies), [1.0], np.zeros(features)])
     objective = np.concatenate([np.zeros(features), [-1.0]])

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from swarmdp.errors import InvalidInput
 from swarmdp.irl.evidence import Evidence, Update
+from swarmdp.protocols import Wants
 
 SAMPLED_PENALTY = 1e-3  # c, where the expert is known from trajectories
 FIRST = 1.0  # length of the first step
@@ -44,7 +45,7 @@ class MaxEnt:
     step: float = 2.0
     penalty: float | None = None
 
-    softness: ClassVar[float] = 1.0
+    wants: ClassVar[Wants] = Wants(softness=1.0)
 
     def __post_init__(self) -> None:
         if not self.step > 0:

@@ -3,25 +3,32 @@
 The action of step t was taken on the observation of time t. A demo may have recorded the actions;
 where it recorded states only, a system can infer them from one state to the next by its hook
 `inferred_actions(before, after)`. An expert may take actions that a learning agent does not have
-(Vicsek's turns by any angle): each counts as the nearest one. Where actions are numbers of actions
-or yes and no, there is nothing near, and others are refused.
+(Vicsek's turns by any angle): each counts as the nearest one. Where actions are indices or yes and
+no, there is nothing near, and others are refused.
 """
 
 import math
-from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.errors import InvalidInput
-from swarmdp.irl.expectations import Estimator, check_estimator, observations_of
-from swarmdp.model import State, System, field_of
+from swarmdp.irl.expectations import Estimator, check_estimator
+from swarmdp.irl.frames import observations_over, state_names, states_over
+from swarmdp.system import (
+    InfersActions,
+    System,
+    action_units_of,
+    class_map,
+    classes,
+    name_of,
+)
 from swarmdp.systems.finite import exact_model
 from swarmdp.trajectory import Trajectory
 
 Source = Literal["recorded", "inferred"]
-Inference = Callable[[State, State], NDArray[Any]]
 
 
 def pair_counts(
@@ -33,47 +40,40 @@ def pair_counts(
     """
     check_estimator(estimator)
     taken, source = actions_of(system, demo)
-    index = observations_of(system, demo)[:, :-1].astype(np.int64)
+    seen = [classes(system, now) for now in observations_over(system, demo)]
+    index = np.stack(seen[:-1], axis=1).astype(np.int64)
     if estimator == "single":
         index, taken = index[:, :, agent : agent + 1], taken[:, :, agent : agent + 1]
-    shape = system.features.size, len(system.actions)
+    shape = class_map(system).size, len(system.actions)
     cells = (index * shape[1] + taken).reshape(demo.runs, -1)
     counts = [np.bincount(row, minlength=shape[0] * shape[1]) for row in cells]
     return np.stack(counts).reshape(demo.runs, *shape).astype(np.float64), source
 
 
 def actions_of(system: System, demo: Trajectory) -> tuple[NDArray[np.int64], Source]:
-    """The numbers of the actions taken (runs, steps, agents), and how they are known."""
+    """The indices of the actions taken (runs, steps, agents), and how they are known."""
     if demo.steps < 1:
         raise InvalidInput("a demo of 0 steps has no actions: record at least one step")
     if "actions" in demo:
         return nearest_actions(system, demo["actions"]), "recorded"
-    infer: Inference | None = getattr(system, "inferred_actions", None)
-    states = list(getattr(system, "fields", {})) or [
-        name
-        for name, variable in demo.variables.items()
-        if variable.axes[1:3] == ("time", "agent") and name != "observations"
-    ]
-    missing = [name for name in states if name not in demo]
-    if infer is None or missing or not states:
-        name = type(system).__name__
-        cause = (
-            f"{name} cannot infer them from states"
-            if infer is None
-            else f"they cannot be inferred without the states{_listed(missing)}"
-        )
+    names = state_names(system, demo)
+    missing = [name for name in names if name not in demo]
+    if not isinstance(system, InfersActions) or missing or not names:
+        cause = f"{name_of(system)} cannot infer them from states"
+        if isinstance(system, InfersActions):
+            listed = f" ({', '.join(missing)})" if missing else ""
+            cause = f"they cannot be inferred without the states{listed}"
         raise InvalidInput(
             f"this method needs the expert's actions, but the demo has none, and {cause}. Record "
             'them: rollout(..., record=["observations", "actions"]); or choose an update that '
             "needs no actions, such as max_margin"
         )
-    frames = [_state(system, demo, states, time) for time in range(demo.steps + 1)]
-    steps = [infer(*frames[time : time + 2]) for time in range(demo.steps)]
+    steps = [system.inferred_actions(*pair) for pair in pairwise(states_over(system, demo))]
     return nearest_actions(system, np.stack(steps, axis=1)), "inferred"
 
 
 def nearest_actions(system: System, physical: NDArray[Any]) -> NDArray[np.int64]:
-    """The number of the action nearest to each physical one, of equally near ones the first.
+    """The index of the action nearest to each physical one, of equally near ones the first.
 
     Angles are as near as they are on the circle. Integers and booleans name actions: they must be
     among the system's.
@@ -83,15 +83,15 @@ def nearest_actions(system: System, physical: NDArray[Any]) -> NDArray[np.int64]
         raise InvalidInput("the demo's actions must be finite, got NaN or infinity")
     if exact_model(system) is not None or available.dtype.kind in "biu":
         _check_members(available, physical)
-    circular = getattr(system, "action_units", "1") == "rad"
+    circular = action_units_of(system) == "rad"
     nearest = np.zeros(physical.shape, np.int64)
     least = np.full(physical.shape, np.inf)
-    for number, action in enumerate(available.astype(np.float64)):
+    for index, action in enumerate(available.astype(np.float64)):
         gap = np.abs(physical.astype(np.float64) - action)
         if circular:
             gap = np.abs(np.remainder(gap + math.pi, 2 * math.pi) - math.pi)
         nearer = gap < least
-        nearest[nearer] = number
+        nearest[nearer] = index
         least[nearer] = gap[nearer]
     return nearest
 
@@ -106,14 +106,3 @@ def _check_members(available: NDArray[Any], physical: NDArray[Any]) -> None:
             f"{', ...' if available.size > 12 else ''}: record these, or give the system physical "
             "actions (floating-point numbers), of which the nearest counts"
         )
-
-
-def _listed(names: list[str]) -> str:
-    return f" ({', '.join(names)})" if names else ""
-
-
-def _state(system: System, demo: Trajectory, names: list[str], time: int) -> State:
-    return {
-        name: demo[name] if field_of(system, name).constant else demo[name][:, time]
-        for name in names
-    }

@@ -25,6 +25,7 @@ from swarmdp.irl.boltzmann import (
     scores,
 )
 from swarmdp.irl.evidence import Evidence, Update
+from swarmdp.protocols import Wants
 
 Floats = NDArray[np.float64]
 Direction = Literal["natural", "rprop"]
@@ -50,8 +51,7 @@ class PolicyMatching:
     iterations: int = 500
     tolerance: float = 1e-7
 
-    needs: ClassVar[tuple[str, ...]] = ("pairs", "expert_kernel")
-    at_once: ClassVar[bool] = True
+    wants: ClassVar[Wants] = Wants(pairs=True, expert_kernel=True, at_once=True)
 
     def __post_init__(self) -> None:
         check_inverse_temperature(self.inverse_temperature)
@@ -144,14 +144,6 @@ class _Objective:
         # Directions in which the policy does not change get a length of their own.
         metric[np.diag_indices_from(metric)] += self.penalty + ROUNDING * metric.trace() + 1e-300
         return np.asarray(-np.linalg.solve(metric, point.gradient), np.float64)
-
-
-def policy_derivative(mdp: LocalMDP, weights: Floats, inverse_temperature: float = 1.0) -> Floats:
-    """The derivative of the Boltzmann policy with respect to the weights (O, A, d)."""
-    check_inverse_temperature(inverse_temperature)
-    q, optimal = mdp.optimal_q(weights)
-    policy = np.exp(log_boltzmann(q, inverse_temperature))
-    return policy[..., None] * scores(policy, mdp.q_derivative(optimal), inverse_temperature)
 
 
 def match_policy(

@@ -12,18 +12,20 @@ from numpy.typing import NDArray
 
 from swarmdp._version import __version__
 from swarmdp.errors import FileError, InvalidInput
+from swarmdp.features import Axis, Block
 from swarmdp.irl.algorithm import Iteration, last_counting
 from swarmdp.irl.updates import title
-from swarmdp.model import LocalPolicy, MixedPolicy, Policy, Reward, SoftPolicy
+from swarmdp.policies import Interface, LocalPolicy, MixedPolicy, gathered, restored
+from swarmdp.rewards import Reward
 from swarmdp.trajectory import Trajectory, read_dataset, write_dataset
 
 if TYPE_CHECKING:
     import xarray
 
 KIND = "swarmdp fit"
-FORMAT = 2  # 1 had no soft policies, errors and diagnostics; it can still be read
+FORMAT = 3
 FILE = "result.nc"
-DIAGNOSTIC = "diagnostic_"  # what their variables begin with
+DIAGNOSTIC, POLICY = "diagnostic_", "policy_"  # what their variables begin with
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +38,7 @@ class History:
     """
 
     weights: NDArray[np.float64]  # (I, R, d)
-    policy: NDArray[np.int64]  # (I, R, observations): likeliest actions of soft policies
-    seen: NDArray[np.bool_]  # (I, R, observations): visited while learning that policy
+    policies: tuple[LocalPolicy, ...]  # I of them, of R replicas each
     mu: NDArray[np.float64]  # (I, R, d)
     distance: NDArray[np.float64]  # (I, R): |mu_E - mu|
     margin: NDArray[np.float64]  # (I, R)
@@ -49,38 +50,36 @@ class Result:
     """The outcome of `swarmdp.fit` for R independent experiments."""
 
     iterations: tuple[Iteration, ...]
-    expert: NDArray[np.float64]  # (R, d): the demo's feature expectations
-    expert_error: NDArray[np.float64]  # (R, d): their standard errors; NaN where unknown
-    observation: NDArray[np.float64]  # (d,): the value of each observation, for tables
-    observation_name: str
-    observation_units: str
+    expert_mu: NDArray[np.float64]  # (R, d): the demo's feature expectations
+    expert_mu_error: NDArray[np.float64]  # (R, d): their standard errors; NaN where unknown
+    blocks: tuple[Block, ...]  # the axes of each block of weights (see `swarmdp.features`)
     tolerance: float  # an experiment is finished when its margin falls to this
-    system: str
+    system_name: str
     system_settings: Mapping[str, Any]
     settings: Mapping[str, Any]  # of the fit
     seed: int
     solutions: tuple[str, ...] = ()  # what the system calls the policies found, if it does
+    interface: Interface | None = None  # what the controller sees and does, for using it elsewhere
     version: str = __version__
 
     @property
-    def replicas(self) -> int:
+    def experiments(self) -> int:
         """The number of independent experiments R."""
-        return len(self.expert)
+        return len(self.expert_mu)
 
     @property
     def history(self) -> History:
         """Every iteration."""
         done = self.iterations
-        mixture = np.zeros((len(done), self.replicas, len(done)))
+        mixture = np.zeros((len(done), self.experiments, len(done)))
         for i, iteration in enumerate(done):
             mixture[i, :, : i + 1] = iteration.mixture
         mu = np.stack([iteration.mu for iteration in done])
         return History(
             np.stack([iteration.weights for iteration in done]),
-            np.stack([iteration.table for iteration in done]),
-            np.stack([iteration.seen for iteration in done]),
+            tuple(iteration.policy for iteration in done),
             mu,
-            np.linalg.norm(self.expert - mu, axis=2),
+            np.stack([iteration.distance for iteration in done]),
             np.stack([iteration.margin for iteration in done]),
             mixture,
         )
@@ -101,11 +100,7 @@ class Result:
     @property
     def policy(self) -> LocalPolicy:
         """The chosen policy of each experiment."""
-        probabilities = [iteration.probabilities for iteration in self.iterations]
-        soft = [array for array in probabilities if array is not None]
-        if soft:
-            return SoftPolicy(np.stack([soft[i][r] for r, i in enumerate(self.chosen)]))
-        return Policy(self.history.policy[self.chosen, np.arange(self.replicas)])
+        return gathered(self.history.policies, self.chosen, self.interface)
 
     @property
     def mixture(self) -> MixedPolicy:
@@ -114,8 +109,7 @@ class Result:
         For max-margin and projection this is Abbeel and Ng's answer, whose feature expectations are
         within the last margin of the expert's; for mwal the uniform mixture of its theorem.
         """
-        policies = tuple(iteration.policy for iteration in self.iterations)
-        return MixedPolicy(policies, self._mixture)
+        return MixedPolicy(self.history.policies, self._mixture)
 
     @property
     def mixture_mu(self) -> NDArray[np.float64]:
@@ -126,17 +120,12 @@ class Result:
     @property
     def _mixture(self) -> NDArray[np.float64]:
         """The weights of all policies (R, I); zero for those after the experiment's end."""
-        return self.history.mixture[self.ended, np.arange(self.replicas)]
+        return self.history.mixture[self.ended, np.arange(self.experiments)]
 
     @property
     def reward(self) -> Reward:
         """The reward for which the chosen policy was learned."""
-        return Reward(
-            self.history.weights[self.chosen, np.arange(self.replicas)],
-            self.observation,
-            self.observation_name,
-            self.observation_units,
-        )
+        return Reward(self.history.weights[self.chosen, np.arange(self.experiments)], self.blocks)
 
     @property
     def reward_error(self) -> NDArray[np.float64] | None:
@@ -147,18 +136,11 @@ class Result:
         errors = self._errors
         if errors is None:
             return None
-        unknown = np.full_like(self.expert, np.nan)
+        unknown = np.full_like(self.expert_mu, np.nan)
         # An update that answers at once has made the first reward as well.
-        own = np.full((self.replicas, 1), self.settings.get("at_once") and self._own_start)
-        if "at_once" not in self.settings:  # an older file: told by the rewards, which stayed
-            first = self.iterations[0]
-            own = (first.weights == first.next_weights).all(axis=1, keepdims=True)
-        before = np.concatenate([np.where(own, errors[0], unknown)[None], errors])
-        return before[self.chosen, np.arange(self.replicas)]
-
-    @property
-    def _own_start(self) -> bool:
-        return self.settings.get("start") == "own"
+        own = self.settings["at_once"] and self.settings["start"] == "own"
+        before = np.concatenate([(errors[0] if own else unknown)[None], errors])
+        return before[self.chosen, np.arange(self.experiments)]
 
     @property
     def _errors(self) -> NDArray[np.float64] | None:
@@ -166,7 +148,7 @@ class Result:
         errors = [iteration.error for iteration in self.iterations]
         if all(error is None for error in errors):
             return None
-        unknown = np.full_like(self.expert, np.nan)
+        unknown = np.full_like(self.expert_mu, np.nan)
         return np.stack([unknown if error is None else error for error in errors])
 
     @property
@@ -181,7 +163,7 @@ class Result:
     def _diagnostic(self, name: str) -> NDArray[np.float64]:
         rounds = [iteration.diagnostics.get(name) for iteration in self.iterations]
         of_features = any(array is not None and array.ndim == 2 for array in rounds)
-        shape = self.expert.shape if of_features else (self.replicas,)
+        shape = self.expert_mu.shape if of_features else (self.experiments,)
         filled = np.full((len(rounds), *shape), np.nan)
         for row, array in zip(filled, rounds, strict=True):
             if array is not None:
@@ -190,17 +172,22 @@ class Result:
         return filled
 
     @property
-    def seen(self) -> NDArray[np.bool_]:
+    def seen(self) -> NDArray[np.bool_] | None:
         """The observations visited while the chosen policy was learned (R, observations).
 
-        At the others the policy does nothing: nobody knows better.
+        At the others the policy does nothing: nobody knows better. None if the learner knows no
+        classes of observations.
         """
-        return self.history.seen[self.chosen, np.arange(self.replicas)]
+        seen = [iteration.seen for iteration in self.iterations]
+        known = [each for each in seen if each is not None]
+        if len(known) < len(seen):
+            return None
+        return np.stack(known)[self.chosen, np.arange(self.experiments)]
 
     @property
     def distance(self) -> NDArray[np.float64]:
         """|mu_E - mu| of the chosen policies (R,)."""
-        return self.history.distance[self.chosen, np.arange(self.replicas)]
+        return self.history.distance[self.chosen, np.arange(self.experiments)]
 
     @property
     def margin(self) -> NDArray[np.float64]:
@@ -208,20 +195,31 @@ class Result:
 
         For max-margin the distance from mu_E to all mixtures of the policies found.
         """
-        return self.history.margin[self.ended, np.arange(self.replicas)]
+        return self.history.margin[self.ended, np.arange(self.experiments)]
+
+    @property
+    def highest(self) -> str:
+        """Where the reward is highest, in words."""
+        mean = self.reward.weights.mean(axis=0)
+        words, begin = [], 0
+        for block in self.blocks:
+            shape = [len(axis.values) for axis in block]
+            end = begin + int(np.prod(shape))
+            place = np.unravel_index(mean[begin:end].argmax(), shape)
+            words += [axis.shown.written(int(i)) for axis, i in zip(block, place, strict=True)]
+            begin = end
+        return ", ".join(words)
 
     def __repr__(self) -> str:
-        chosen = ", ".join(map(str, self.chosen[:5])) + (", ..." if self.replicas > 5 else "")
+        chosen = ", ".join(map(str, self.chosen[:5])) + (", ..." if self.experiments > 5 else "")
         lines = [
-            f"Result of fitting {self.system} by {title(self.settings)}: {self.replicas} "
+            f"Result of fitting {self.system_name} by {title(self.settings)}: {self.experiments} "
             f"experiment(s), {len(self.iterations)} iterations, seed {self.seed}",
             f"  chosen iteration   {chosen}",
             f"  distance           mean {self.distance.mean():.3g}, worst {self.distance.max():.3g}"
             "  |mu_E - mu|",
             f"  margin             mean {self.margin.mean():.3g}",
-            f"  reward             highest at {self.observation_name} "
-            f"{self.observation[self.reward.weights.mean(axis=0).argmax()]:.4g} "
-            f"{'' if self.observation_units == '1' else self.observation_units}".rstrip(),
+            f"  reward             highest at {self.highest}",
         ]
         if "actions" in self.settings:
             how = {"inferred": "inferred from states"}
@@ -231,7 +229,7 @@ class Result:
             names, counts = np.unique(self.solutions, return_counts=True)
             found = "; ".join(f"{n} x {name}" for name, n in zip(names, counts, strict=True))
             lines.append(f"  solution           {found}")
-        unseen = int((~self.seen).sum(axis=1).max())
+        unseen = 0 if self.seen is None else int((~self.seen).sum(axis=1).max())
         if unseen:
             lines.append(f"  never visited      up to {unseen} observations: there it does nothing")
         return "\n".join(lines)
@@ -242,48 +240,44 @@ class Result:
 
         h, last = self.history, self.iterations[-1]
         axes = ("iteration", "experiment")
-        data = {
+        data: dict[str, Any] = {
             "weights": ((*axes, "feature"), h.weights),
-            "policy": ((*axes, "observation"), h.policy),
-            "seen": ((*axes, "observation"), h.seen),
             "mu": ((*axes, "feature"), h.mu),
             "distance": (axes, h.distance),
             "margin": (axes, h.margin),
             "mixture": ((*axes, "policy_iteration"), h.mixture),
             "next_weights": (("experiment", "feature"), last.next_weights),
-            "expert": (("experiment", "feature"), self.expert),
-            "expert_error": (("experiment", "feature"), self.expert_error),
+            "expert_mu": (("experiment", "feature"), self.expert_mu),
+            "expert_mu_error": (("experiment", "feature"), self.expert_mu_error),
             "chosen": (("experiment",), self.chosen),
         }
-        if last.probabilities is not None:
-            soft = [iteration.policy for iteration in self.iterations]
-            data["probabilities"] = (
-                (*axes, "observation", "action"),
-                np.stack([p.probabilities for p in soft if isinstance(p, SoftPolicy)]),
-            )
+        policies = [policy.to_arrays() for policy in h.policies]
+        for name in policies[0]:
+            stacked = np.stack([arrays[name] for arrays in policies])
+            inner = tuple(f"{name}_{i}" for i in range(stacked.ndim - 2))
+            data[POLICY + name] = ((*axes, *inner), stacked)
+        visited = [each.seen for each in self.iterations if each.seen is not None]
+        if visited:
+            data["seen"] = ((*axes, "observation"), np.stack(visited))
         if (errors := self._errors) is not None:
             data["error"] = ((*axes, "feature"), errors)
         for name, array in self.diagnostics.items():
             data[DIAGNOSTIC + name] = ((*axes, "feature")[: array.ndim], array)
-        coordinates = {
-            "observation_value": (
-                "feature",
-                self.observation,
-                {"units": self.observation_units, "long_name": self.observation_name},
-            )
-        }
         attributes = {
             "kind": KIND,
             "format": FORMAT,
             "swarmdp_version": self.version,
-            "system": self.system,
+            "system": self.system_name,
             "system_settings": json.dumps(dict(self.system_settings)),
             "settings": json.dumps(dict(self.settings)),
             "seed": str(self.seed),
             "tolerance": self.tolerance,
             "solutions": json.dumps(self.solutions),
+            "blocks": json.dumps([[axis.to_json() for axis in block] for block in self.blocks]),
+            "policy": h.policies[0].kind,
+            "interface": "" if self.interface is None else json.dumps(self.interface.to_json()),
         }
-        return xarray.Dataset(data, coordinates, attributes)
+        return xarray.Dataset(data, None, attributes)
 
     @classmethod
     def from_xarray(cls, dataset: "xarray.Dataset") -> "Result":
@@ -291,25 +285,31 @@ class Result:
         attributes = dataset.attrs
         if attributes.get("kind") != KIND:
             raise InvalidInput("this is not a fit of swarmdp (attribute 'kind')")
-        if not 1 <= (found := int(attributes.get("format", 0))) <= FORMAT:
+        if (found := int(attributes.get("format", 0))) != FORMAT:
+            remedy = "update swarmdp" if found > FORMAT else "fit again"
             raise InvalidInput(
                 f"written by swarmdp {attributes.get('swarmdp_version', '?')} in format {found}, "
-                f"this is {__version__} and reads formats up to {FORMAT}"
+                f"this is {__version__} and reads format {FORMAT}: {remedy}"
             )
         get = {name: np.ascontiguousarray(a.values) for name, a in dataset.data_vars.items()}
         count = len(get["mu"])
         following = [*get["weights"][1:], get["next_weights"]]
-        soft, error = (get.get(name) for name in ("probabilities", "error"))
+        seen, error = (get.get(name) for name in ("seen", "error"))
+        policies = {
+            str(name)[len(POLICY) :]: array
+            for name, array in get.items()
+            if str(name).startswith(POLICY)
+        }
         iterations = tuple(
             Iteration(
                 get["weights"][i],
-                get["policy"][i],
-                get["seen"][i].astype(bool),
+                restored(attributes["policy"], {n: array[i] for n, array in policies.items()}),
                 get["mu"][i],
+                get["distance"][i],
                 get["margin"][i],
                 get["mixture"][i, :, : i + 1],
                 following[i],
-                None if soft is None else soft[i],
+                None if seen is None else seen[i].astype(bool),
                 None if error is None else error[i],
                 {
                     str(name)[len(DIAGNOSTIC) :]: array[i]
@@ -319,25 +319,25 @@ class Result:
             )
             for i in range(count)
         )
-        value = dataset["observation_value"]
+        blocks = json.loads(attributes["blocks"])
+        interface = attributes["interface"]
         return cls(
             iterations,
-            get["expert"],
-            get["expert_error"],
-            np.asarray(value.values),
-            str(value.attrs["long_name"]),
-            str(value.attrs["units"]),
+            get["expert_mu"],
+            get["expert_mu_error"],
+            tuple(tuple(Axis.from_json(axis) for axis in block) for block in blocks),
             float(attributes["tolerance"]),
             str(attributes["system"]),
             json.loads(attributes["system_settings"]),
             json.loads(attributes["settings"]),
             int(attributes["seed"]),
             tuple(json.loads(attributes["solutions"])),
+            Interface.from_json(json.loads(interface)) if interface else None,
             str(attributes["swarmdp_version"]),
         )
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write `result.nc` into a folder, wholly or not at all; return the file's path."""
+        """Write `result.nc` into a folder, atomically; return the file's path."""
         path = Path(folder) / FILE
         write_dataset(path, self.to_xarray())
         return path

@@ -13,9 +13,29 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from swarmdp.kernels import graph, ising, linear, parallel, planning, streams, tabular, vicsek
+    from swarmdp.kernels import (
+        graph,
+        ising,
+        linear,
+        parallel,
+        planning,
+        sparse_counts,
+        streams,
+        tabular,
+        vicsek,
+    )
 
-__all__ = ["graph", "ising", "linear", "parallel", "planning", "streams", "tabular", "vicsek"]
+__all__ = [
+    "graph",
+    "ising",
+    "linear",
+    "parallel",
+    "planning",
+    "sparse_counts",
+    "streams",
+    "tabular",
+    "vicsek",
+]
 
 
 def __getattr__(name: str) -> ModuleType:

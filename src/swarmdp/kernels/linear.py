@@ -78,14 +78,13 @@ def add_moments(
     weight: float,
     own: NDArray[np.float64],
     cross: NDArray[np.float64],
-    totals: NDArray[np.float64],
 ) -> None:
     """Add the moments of all transitions (psi, a, psi') to those of their replicas.
 
-    own[j, a] is the sum of psi psi^T (its upper part), cross[j, a] that of psi psi'^T, totals[j, a]
-    the number of transitions, each times the weight.
+    own[j, a] is the sum of psi psi^T (its upper part), cross[j, a] that of psi psi'^T, each times the
+    weight.
     """
-    replicas, n_actions = totals.shape
+    replicas, n_actions = own.shape[:2]
     runs, agents, size = before.shape
     place = np.empty((4, 2), np.int64)
     for j in range(replicas):
@@ -99,7 +98,6 @@ def add_moments(
                         waiting += 1
                         if waiting == 4:
                             _add_four(before, after, place, weight, own[j, a], cross[j, a])
-                            totals[j, a] += 4.0 * weight
                             waiting = 0
             for k in range(waiting):
                 one, next_one = before[place[k, 0], place[k, 1]], after[place[k, 0], place[k, 1]]
@@ -111,7 +109,6 @@ def add_moments(
                     row = cross[j, a, i]
                     for m in range(size):
                         row[m] += x * next_one[m]
-                totals[j, a] += weight
 
 
 @kernel
@@ -194,6 +191,17 @@ def _solve(factor, right):
 
 
 @kernel
+def _times(matrix, vector, out):
+    """out = matrix . vector, each entry summed from left to right."""
+    for i in range(matrix.shape[0]):
+        row = matrix[i]
+        x = 0.0
+        for m in range(vector.shape[0]):
+            x += row[m] * vector[m]
+        out[i] = x
+
+
+@kernel
 def _symmetric_times(matrix, vector, out):
     """out = matrix . vector, of a symmetric matrix of which the upper part is given."""
     size = vector.shape[0]
@@ -212,13 +220,9 @@ def _symmetric_times(matrix, vector, out):
 def sweep_linear(
     own: NDArray[np.float64],
     cross: NDArray[np.float64],
-    totals: NDArray[np.float64],
     anchors: NDArray[np.float64],
     rewards: NDArray[np.float64],
-    filled: int,
-    prior: float,
     ridge: float,
-    unit: float,
     discount: float,
     sweeps: int,
     value: NDArray[np.float64],
@@ -227,82 +231,73 @@ def sweep_linear(
 ) -> None:
     """Bellman sweeps on a linear model of the next features, at remembered observations.
 
-    The value is linear, V(o) = value . psi(o), and so is what is expected of it after action a,
-    (base + lead[a]) . psi(o), by least squares. `base` is common to all actions; the lead of one
-    is drawn to zero by `prior` transitions spread as all of them are, and by the ridge. Anchors
-    (R, memory, p) are features of observations, rewards (R, memory) what they gave. `factor` gets
-    Cholesky's factor of the moments of all actions.
+    The value is linear, V(o) = value[j] . psi(o), and so is what is expected of it after action a,
+    (base + lead[j, a]) . psi(o), both by least squares. `base` is common to all actions; leads are
+    drawn to zero by the ridge, in the unit of the moments. Anchors (R, memory, p) are features of
+    observations and rewards (R, memory) what they gave. `factor` (R, p, p) gets Cholesky's factor
+    of the moments of all actions.
     """
     replicas, n_actions, size, _ = own.shape
-    pooled_cross = np.empty((size, size))
+    memory = anchors.shape[1]
     factors = np.empty((n_actions, size, size))
+    all_cross = np.empty((size, size))
     gram = np.empty((size, size))
     base = np.empty(size)
-    right = np.empty(size)
-    best = np.empty(filled)
-    score = np.empty(filled)
+    weights = np.empty(size)
+    best = np.empty(memory)
+    score = np.empty(memory)
     for j in range(replicas):
-        total = totals[j].sum()
         pooled = factor[j]
         pooled[:] = 0.0
-        pooled_cross[:] = 0.0
+        all_cross[:] = 0.0
         for a in range(n_actions):
             pooled += own[j, a]
-            pooled_cross += cross[j, a]
-        share = prior * unit / total
-        for a in range(n_actions):
+            all_cross += cross[j, a]
+            factors[a] = own[j, a]
             for i in range(size):
-                for m in range(i, size):
-                    factors[a, i, m] = own[j, a, i, m] + share * pooled[i, m]
-                factors[a, i, i] += ridge * unit
+                factors[a, i, i] += ridge
             _factorise(factors[a])
+        trace = 0.0
         for i in range(size):
-            pooled[i, i] += ridge * unit
+            trace += pooled[i, i]
+            pooled[i, i] += ridge
         _factorise(pooled)
         gram[:] = 0.0
-        _add_squares(anchors[j, :filled], gram)
+        _add_squares(anchors[j], gram)
+        total = 0.0
         for i in range(size):
-            gram[i, i] += ridge * unit * filled / total
+            total += gram[i, i]
+        # As strong here as in the regressions: in proportion to the experience.
+        share = ridge * total / trace if trace > 0.0 else ridge
+        for i in range(size):
+            gram[i, i] += share
         _factorise(gram)
-        z = anchors[j, :filled].T.copy()
+        columns = anchors[j].T.copy()
         v = value[j]
         for _ in range(sweeps):
-            for i in range(size):
-                x = 0.0
-                for m in range(size):
-                    x += pooled_cross[i, m] * v[m]
-                base[i] = x
+            _times(all_cross, v, base)
             _solve(pooled, base)
+            best[:] = -np.inf
             for a in range(n_actions):
-                # What the transitions of this action say beyond what all of them say.
-                table = own[j, a]
-                _symmetric_times(table, base, right)
+                # What the transitions of this action say beyond what those of all say.
+                _times(cross[j, a], v, lead[j, a])
+                _symmetric_times(own[j, a], base, weights)
                 for i in range(size):
-                    x = 0.0
-                    row = cross[j, a, i]
-                    for m in range(size):
-                        x += row[m] * v[m]
-                    lead[j, a, i] = x - right[i]
+                    lead[j, a, i] -= weights[i]
                 _solve(factors[a], lead[j, a])
-            for k in range(filled):
-                best[k] = -np.inf
-            for a in range(n_actions):
+                for i in range(size):
+                    weights[i] = base[i] + lead[j, a, i]
                 score[:] = 0.0
                 for i in range(size):
-                    x = lead[j, a, i] + base[i]
-                    row = z[i]
-                    for k in range(filled):
+                    x = weights[i]
+                    row = columns[i]
+                    for k in range(memory):
                         score[k] += x * row[k]
-                for k in range(filled):
+                for k in range(memory):
                     best[k] = max(best[k], score[k])
-            for k in range(filled):
+            for k in range(memory):
                 best[k] = rewards[j, k] + discount * best[k]
-            for i in range(size):
-                x = 0.0
-                row = z[i]
-                for k in range(filled):
-                    x += row[k] * best[k]
-                v[i] = x
+            _times(columns, best, v)
             _solve(gram, v)
 
 
@@ -313,7 +308,10 @@ def greedy(
     null: int,
     tie: float,
 ) -> NDArray[np.int64]:
-    """The first best action (runs, agents), or the null action if it is as good within the tie."""
+    """The first best action (runs, agents), or the null action if it is as good.
+
+    As good means within tie times the agent's largest |lead|. Run r follows lead[rows[r]].
+    """
     out = np.empty(features.shape[:2], np.int64)
     greedy_runs(features, np.ascontiguousarray(lead.transpose(0, 2, 1)), rows, null, tie, out)
     return out
@@ -336,7 +334,43 @@ def greedy_runs(features, lead, rows, null, tie, out):
                 for a in range(n_actions):
                     score[a] += x * row[a]
             best = 0
+            largest = abs(score[0])
             for a in range(1, n_actions):
+                largest = max(largest, abs(score[a]))
                 if score[a] > score[best]:
                     best = a
-            out[r, n] = null if score[null] >= score[best] - tie else best
+            out[r, n] = null if score[null] >= score[best] - tie * largest else best
+
+
+def doubt(
+    features: NDArray[np.float64], factor: NDArray[np.float64], rows: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """How little is known of each observation (runs, agents), from 0 to 1.
+
+    With U of U^T U = 1 + (moments of all experience) / ridge, it is |U^-T psi|^2 / |psi|^2: the
+    share of the variance before any experience that is left after it. Run r takes factor[rows[r]].
+    """
+    out = np.empty(features.shape[:2])
+    doubt_runs(features, factor, rows, out)
+    return out
+
+
+@kernel
+def doubt_runs(features, factor, rows, out):
+    """The doubt of every agent, by forward substitution."""
+    runs, agents, size = features.shape
+    left = np.empty(size)
+    for r in range(runs):
+        upper = factor[rows[r]]
+        for n in range(agents):
+            whole = 0.0
+            remaining = 0.0
+            left[:] = features[r, n]
+            for k in range(size):
+                whole += features[r, n, k] * features[r, n, k]
+                x = left[k] / upper[k, k]
+                remaining += x * x
+                row = upper[k]
+                for m in range(k + 1, size):
+                    left[m] -= x * row[m]
+            out[r, n] = remaining / whole

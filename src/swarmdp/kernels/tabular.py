@@ -163,41 +163,32 @@ def total_rows(values, out):
             out[r] += subtotal
 
 
-def choose(
-    index: NDArray[np.integer],
-    greedy: NDArray[np.integer],
+def explore(
+    chosen: NDArray[np.integer],
     chance: NDArray[np.float64],
     temperature: float,
     n_actions: int,
 ) -> NDArray[np.integer]:
-    """Actions (runs, agents): random where chance < temperature, else the greedy one.
+    """Actions (runs, agents): random where chance < temperature, else the chosen one.
 
     Given that it is below the temperature, chance / temperature is uniform, so it also says which
-    random action. Run r follows row r % R of greedy (R, observations).
+    random action.
     """
-    out = np.empty(index.shape, np.uint8 if n_actions <= 256 else np.int32)
-    choose_runs(index, greedy, chance, temperature, n_actions, out)
+    out = np.empty(chosen.shape, np.uint8 if n_actions <= 256 else np.int32)
+    explore_flat(chosen.reshape(-1), chance.reshape(-1), temperature, n_actions, out.reshape(-1))
     return out
 
 
 @kernel
-def choose_runs(index, greedy, chance, temperature, n_actions, out):
-    """Actions of every run in turn."""
+def explore_flat(chosen, chance, temperature, n_actions, out):
+    """For flat arrays."""
     scale = n_actions / temperature if temperature > 0.0 else 0.0
     last = float(n_actions - 1)
-    for r in range(index.shape[0]):
-        table = greedy[r % greedy.shape[0]]
-        seen = index[r]
-        luck = chance[r]
-        taken = out[r]
-        # Two loops: a look-up does not vectorise, the rest does.
-        for i in range(np.uint64(seen.shape[0])):
-            taken[i] = table[np.uint64(seen[i])]
-        for i in range(np.uint64(seen.shape[0])):
-            drawn = luck[i] * scale
-            explored = np.int32(drawn if drawn < last else last)
-            exploited = np.int32(taken[i])
-            taken[i] = exploited + np.int32(luck[i] < temperature) * (explored - exploited)
+    for i in range(np.uint64(chosen.shape[0])):
+        drawn = chance[i] * scale
+        explored = np.int32(drawn if drawn < last else last)
+        exploited = np.int32(chosen[i])
+        out[i] = exploited + np.int32(chance[i] < temperature) * (explored - exploited)
 
 
 def among_first(
@@ -227,10 +218,10 @@ def mark(index: NDArray[np.integer], seen: NDArray[np.bool_]) -> None:
 
 
 @kernel
-def q_sequential(before, action, after, reward, discount, rate, q):
+def q_sequential(before, action, reward, after, discount, rate, q):
     """Watkins' update for one agent after the other, each seeing what the ones before it changed.
 
-    Q(o, a) <- (1 - rate) Q(o, a) + rate (R(o) + discount max_a' Q(o', a'))
+    Q(o, a) <- (1 - rate) Q(o, a) + rate (r + discount max_a' Q(o', a'))
 
     Replicas take turns agent by agent: each update of a replica waits for the one before it, those
     of other replicas need not.
@@ -248,7 +239,9 @@ def q_sequential(before, action, after, reward, discount, rate, q):
                     o = np.uint64(before[first + j, i])
                     a = np.uint64(action[first + j, i])
                     old = q[j, o, a]
-                    target = reward[j, o] + discount * best[j, np.uint64(after[first + j, i])]
+                    target = (
+                        reward[first + j, i] + discount * best[j, np.uint64(after[first + j, i])]
+                    )
                     new = (1.0 - rate) * old + rate * target
                     q[j, o, a] = new
                     if actions == 2:
@@ -260,12 +253,16 @@ def q_sequential(before, action, after, reward, discount, rate, q):
 
 
 @kernel
-def q_batch(before, action, after, reward, discount, rate, q):
-    """Watkins' update once for every (o, a) that occurred, with the mean target of its agents."""
+def q_batch(before, action, reward, after, discount, rate, q):
+    """Watkins' update once for every (o, a) that occurred, with the mean target of its agents.
+
+    All agents that are in the same class are rewarded alike.
+    """
     replicas, observations, actions = q.shape
     best = np.empty(observations)
     total = np.empty((observations, actions))
     count = np.empty((observations, actions))
+    rewarded = np.empty(observations)
     for j in range(replicas):
         for o in range(observations):
             best[o] = q[j, o].max()
@@ -277,10 +274,11 @@ def q_batch(before, action, after, reward, discount, rate, q):
                 a = np.uint64(action[r, i])
                 total[o, a] += best[np.uint64(after[r, i])]
                 count[o, a] += 1.0
+                rewarded[o] = reward[r, i]
         for o in range(observations):
             for a in range(actions):
                 if count[o, a] > 0.0:
-                    target = reward[j, o] + discount * total[o, a] / count[o, a]
+                    target = rewarded[o] + discount * total[o, a] / count[o, a]
                     q[j, o, a] = (1.0 - rate) * q[j, o, a] + rate * target
 
 

@@ -1,36 +1,29 @@
 """Algorithm 2 of the paper: heterogeneous learning."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.errors import InvalidInput
-from swarmdp.learning.outcome import Learned
-from swarmdp.learning.q_functions import LocalModel, QFunction, QUpdate, SequentialQ
+from swarmdp.checks import check_between, check_discount, check_integer
+from swarmdp.features import Classes
+from swarmdp.learning.exploration import Exploration, Explorers, check_exploration
+from swarmdp.learning.local_model import LocalModel
+from swarmdp.learning.q_functions import Problem, QFunction, QUpdate, SequentialQ, rewards_for
 from swarmdp.learning.schedules import Decay, decayed
-from swarmdp.model import (
-    Arranging,
-    Policy,
-    Reward,
-    SoftPolicy,
-    State,
-    System,
-    classes,
-    field_of,
-    null_action,
-)
-from swarmdp.simulation import check_discount
-from swarmdp.streams import Purpose, Stream, Streams
-from swarmdp.systems.checks import check_integer
+from swarmdp.memory import check_memory
+from swarmdp.policies import joined
+from swarmdp.protocols import NOTHING_MORE, Learned, Wants
+from swarmdp.rewards import Reward
+from swarmdp.streams import Purpose, Streams
+from swarmdp.system import Arranging, State, System, field_of
 from swarmdp.threads import over_chunks, thread_count
 
 ENOUGH_AGENTS = 1000  # experience of so many agents in each iteration, unless told otherwise
 CHUNK_BYTES = 2**19  # of the swarms that a thread moves at a time: they stay in the cache
-TIE = 1e-9  # Q-values as near as this, relative to the largest, count as equal
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,27 +34,22 @@ class Snapshot:
     temperature: float  # share of agents that explore
     learning_rate: float
     state: State  # before the agents act
-    observations: NDArray[np.integer]  # classes of observations (runs, agents)
+    observations: NDArray[np.generic]  # as the Q-function sees them: classes (runs, agents)
     exploring: NDArray[np.bool_]  # who explores (runs, agents)
-    actions: NDArray[np.integer]  # numbers of the actions taken (runs, agents)
-    q: NDArray[np.float64]  # after the update (R, observations, actions)
-    policy: NDArray[np.integer]  # greedy after the update (R, observations)
-    seen: NDArray[np.bool_]  # observations visited so far (R, observations)
-    # P(o' | o, a) as known when it is called, unlike the rest: it is large.
-    kernel: Callable[[], NDArray[np.float64]] | None = None
+    actions: NDArray[np.integer]  # indices of the actions taken (runs, agents)
+    rewards: NDArray[np.float64]  # collected in this step (runs, agents)
+    q: NDArray[np.float64]  # values after the update, replicas first
+    table: NDArray[np.integer] | None  # greedy after the update (R, observations)
+    seen: NDArray[np.bool_] | None  # observations visited so far (R, observations)
 
 
 @dataclass(frozen=True)
 class HeterogeneousLearning:
     """Algorithm 2: exploring agents among greedy ones teach a Q-function that all share.
 
-    In doubt, agents do nothing: ties between actions, and with them observations that were never
-    visited, go to the action whose physical value is zero (a turn of 0, keeping the spin). The
-    swarm starts with everybody doing nothing, so that of several equilibria it tends to the one
-    nearest to that; in the Ising model this is the expert's and not its mirror image.
-
-    With a softness the policy is Boltzmann's instead of the greedy one, learned by soft backups on
-    the local model: the agents that do not explore draw their actions from it.
+    In doubt, agents do nothing. The swarm starts with everybody doing nothing, so that of several
+    equilibria it tends to the one nearest to that; in the Ising model this is the expert's and not
+    its mirror image.
     """
 
     q_update: QUpdate = field(default_factory=LocalModel)
@@ -69,18 +57,14 @@ class HeterogeneousLearning:
     temperature: float = 0.5  # initial share of exploring agents
     learning_rate: float = 0.99  # initial; unused by LocalModel
     decay: Decay = "quadratic"
-    exploration: Literal["redrawn", "fixed"] = "redrawn"  # the set, in every iteration or once
+    exploration: Exploration = "redrawn"  # the set, in every iteration or once ("fixed")
     swarms: int | None = None  # learning side by side for each reward; None: about 1000 agents
 
     def __post_init__(self) -> None:
         check_integer("iterations", self.iterations, least=1)
         for name in ("temperature", "learning_rate"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise InvalidInput(f"{name} must be from 0 to 1, got {getattr(self, name)}")
-        if self.exploration not in ("redrawn", "fixed"):
-            raise InvalidInput(
-                f'exploration must be "redrawn" or "fixed", got {self.exploration!r}'
-            )
+            check_between(name, getattr(self, name), 0, 1)
+        check_exploration(self.exploration)
         if self.swarms is not None:
             check_integer("swarms", self.swarms, least=1)
         decayed(self.decay, 0, 1)
@@ -89,87 +73,56 @@ class HeterogeneousLearning:
         """How many swarms of this system learn side by side for each reward."""
         return self.swarms or -(-ENOUGH_AGENTS // system.n_agents)
 
-    def iterate(
-        self,
-        system: System,
-        reward: Reward,
-        *,
-        discount: float,
-        streams: Streams,
-        softness: float = 0.0,
-    ) -> Iterator[Snapshot]:
-        """Algorithm 2, one snapshot for each iteration.
+    def iterate(self, q: QFunction, problem: Problem, streams: Streams) -> Iterator[Snapshot]:
+        """Algorithm 2, one snapshot for each iteration; the Q-function learns in place.
 
         The runs of `streams` are learning swarms; run r follows reward r % R.
         """
-        check_discount(discount)
+        system, alike = problem.system, np.zeros(len(streams.runs), np.int64)
 
-        # 0: Initialize shared Q-function, learning rate and temperature.
-        rewards = reward.of_classes(system)
-        q = self._start_q(rewards, len(system.actions), discount, softness)
-        null = null_action(system)
-        policy = greedy(q.values, null)
-        seen = np.zeros(rewards.shape, np.bool_)
+        # 0: Initialize shared Q-function (given), learning rate and temperature.
+        rate, temperature = self.learning_rate, self.temperature
         state, streams = start_swarms(system, streams)
-        observations = classes(system, system.observe(state))
-        rows = np.zeros(len(observations), np.int64)
-        place = _place_in_line(streams) if self.exploration == "fixed" else np.empty(0)
+        explorers = Explorers.of(self.exploration, streams)
+        collected = rewards_for(q, problem, len(alike))
+        raw = system.observe(state)
+        observations = q.sees(raw)
         for i in range(self.iterations):
-            temperature = self.temperature * decayed(self.decay, i, self.iterations)
-            rate = self.learning_rate * decayed(self.decay, i, self.iterations)
-
             # 1: Separate the swarm into exploring and greedy agents according to the temperature.
             luck = streams.at(i, Purpose.EXPLORATION)
-            chance = luck.uniform()
-            if self.exploration == "fixed":
-                chance = kernels.tabular.among_first(chance, place, temperature)
+            chances = explorers.chances(luck, temperature)
 
             # 2: Based on the current swarm state and Q-function, select actions for all agents.
-            actions = kernels.tabular.choose(
-                observations, policy, chance, temperature, len(system.actions)
-            )
-            if softness:
-                drawn = _drawn(boltzmann(q.values, softness, seen, null), observations, luck)
-                actions = np.where(chance < temperature, actions, drawn)
+            chosen = q.choose(observations, luck)
+            actions = kernels.tabular.explore(chosen, chances, temperature, len(system.actions))
 
             # 3: Iterate the system and collect rewards.
             before, moved_from = observations, state
-            physical = kernels.tabular.look_up(actions, system.actions[None], rows)
+            rewards = collected(raw, observations)
+            physical = kernels.tabular.look_up(actions, system.actions[None], alike)
             state = system.transition(state, physical, streams.at(i, Purpose.TRANSITION))
-            observations = classes(system, system.observe(state))
+            raw = system.observe(state)
+            observations = q.sees(raw)
 
             # 4: Update the Q-function based on the new experience.
-            q.learn(before, actions, observations, rate)
-            kernels.tabular.mark(before, seen)
-            policy = greedy(q.values, null)
-
-            # 5: Decrease the learning rate and the temperature: at the top of the loop.
+            q.learn(before, actions, rewards, observations, rate)
             yield Snapshot(
                 i,
                 temperature,
                 rate,
                 moved_from,
                 before,
-                chance < temperature,
+                chances < temperature,
                 actions,
+                rewards,
                 q.values.copy(),
-                policy,
-                seen.copy(),
-                getattr(q, "kernel", None),
+                q.greedy,
+                None if q.seen is None else q.seen.copy(),
             )
 
-    def _start_q(
-        self, rewards: NDArray[np.float64], n_actions: int, discount: float, softness: float
-    ) -> QFunction:
-        if not softness:
-            return self.q_update.start(rewards, n_actions, discount)
-        if not isinstance(self.q_update, LocalModel):
-            raise InvalidInput(
-                "soft policies are learned with q_update=LocalModel(), not with "
-                f"{type(self.q_update).__name__}: choose that, or an update whose policies are "
-                "greedy (max_margin, projection, ng_russell, mwal)"
-            )
-        return self.q_update.start(rewards, n_actions, discount, softness)
+            # 5: Decrease the learning rate and the temperature.
+            left = decayed(self.decay, i + 1, self.iterations)
+            rate, temperature = self.learning_rate * left, self.temperature * left
 
     def __call__(
         self,
@@ -178,92 +131,91 @@ class HeterogeneousLearning:
         *,
         discount: float,
         seed: int,
+        wants: Wants = NOTHING_MORE,
         watch: Callable[[Snapshot], None] | None = None,
         threads: int | None = None,
-        softness: float = 0.0,
-        kernel: bool = False,
     ) -> Learned:
         """Learn a policy for each replica of the reward, all as one batch.
 
-        With a `softness` it is Boltzmann's, with `kernel` the outcome has the local kernel; both
-        need the local model. `watch` is given every snapshot; it is called from several threads
-        when there are many replicas.
+        Parameters
+        ----------
+        system
+            The swarm that learns.
+        reward
+            What to learn for, in R replicas.
+        discount
+            The discount of future rewards.
+        seed
+            Same seed, same result.
+        wants
+            Softness of the policy, and whether the local kernel is wanted.
+        watch
+            Given every snapshot; called from several threads when there are many replicas.
+        threads
+            All cores by default.
+
         """
-        replicas, observations = reward.of_classes(system).shape
-        if kernel and not isinstance(self.q_update, LocalModel):
-            raise InvalidInput(
-                "the local kernel P(o' | o, a) is estimated with q_update=LocalModel(), not with "
-                f"{type(self.q_update).__name__}"
-            )
-        swarms = self.swarms_for(system)
-        table = np.empty((replicas, observations), np.int64)
-        q = np.empty((replicas, observations, len(system.actions)))
-        seen = np.empty((replicas, observations), np.bool_)
-        local = np.empty((*q.shape, observations)) if kernel else None
+        check_discount(discount)
+        swarms, workers = self.swarms_for(system), thread_count(threads)
+        chunk = max(1, CHUNK_BYTES // (swarms * swarm_bytes(system, seed)))
+        problem = Problem(
+            system, reward, discount, wants, self.iterations * swarms * system.n_agents, seed
+        )
+        self._check_memory(problem, min(reward.replicas, chunk * workers))
+        parts: dict[int, Learned] = {}
 
         def learn(begin: int, end: int, check: Callable[[], None]) -> None:
-            experiments = np.arange(begin, end)
-            numbers = (experiments * swarms + np.arange(swarms)[:, None]).ravel()
+            numbers = (np.arange(begin, end) * swarms + np.arange(swarms)[:, None]).ravel()
             streams = Streams.of(seed, numbers, system.n_agents)
-            rewards = Reward(reward.weights[begin:end])
-            for snapshot in self.iterate(
-                system, rewards, discount=discount, streams=streams, softness=softness
-            ):
+            own = replace(problem, reward=Reward(reward.weights[begin:end]))
+            q = self.q_update.start(own)
+            for snapshot in self.iterate(q, own, streams):
                 check()
                 if watch is not None:
                     watch(snapshot)
-            table[begin:end], q[begin:end], seen[begin:end] = (
-                snapshot.policy,
-                snapshot.q,
-                snapshot.seen,
-            )
-            if local is not None and snapshot.kernel is not None:
-                local[begin:end] = snapshot.kernel()
+            parts[begin] = q.learned()
 
-        chunk = max(1, CHUNK_BYTES // (swarms * swarm_bytes(system, seed)))
-        over_chunks(replicas, chunk, thread_count(threads), learn)
-        policy = (
-            SoftPolicy(boltzmann(q, softness, seen, null_action(system)))
-            if softness
-            else Policy(table)
+        over_chunks(reward.replicas, chunk, workers, learn)
+        return together([parts[begin] for begin in sorted(parts)])
+
+    def _check_memory(self, problem: Problem, at_once: int) -> None:
+        assert problem.transitions is not None
+        each = self.q_update.bytes(problem.system, problem.transitions, problem.wants)
+        # What is kept of all replicas is at most what those under way need.
+        kernel = ", and the local kernel P(o' | o, a)," if problem.wants.kernel else ""
+        check_memory(
+            max(at_once, problem.reward.replicas if problem.wants.kernel else 0) * each,
+            f"learning with {described_size(problem.system)}{kernel}",
+            "Use fewer classes, fewer swarms or iterations"
+            + (", or a reward update that needs no kernel" if kernel else ""),
         )
-        return Learned(policy, q, seen, local)
 
 
 def paper_learning() -> HeterogeneousLearning:
-    """The paper's policy update to the letter: sequential, a fixed set that shrinks, one swarm."""
+    """The paper's policy update: sequential, a fixed set that shrinks, one swarm."""
     return HeterogeneousLearning(SequentialQ(), 200, exploration="fixed", swarms=1)
 
 
-def greedy(q: NDArray[np.float64], null: int) -> NDArray[np.int64]:
-    """The best action for each observation (R, observations); a tie goes to the null action."""
-    return kernels.tabular.greedy(q, null, TIE)
+def together(parts: list[Learned]) -> Learned:
+    """What several chunks of replicas have learned, as one."""
+    if len(parts) == 1:
+        return parts[0]
+
+    def all_of(name: str) -> Any:
+        arrays = [vars(part)[name] for part in parts]
+        return None if arrays[0] is None else np.concatenate(arrays)
+
+    return Learned(
+        joined([part.policy for part in parts]), all_of("q"), all_of("seen"), all_of("kernel")
+    )
 
 
-def boltzmann(
-    q: NDArray[np.float64], softness: float, seen: NDArray[np.bool_], null: int
-) -> NDArray[np.float64]:
-    """Boltzmann's policy (R, observations, actions); it does nothing where nobody was."""
-    probabilities = kernels.tabular.boltzmann(q, softness)
-    probabilities[~seen] = np.arange(q.shape[2]) == null
-    return probabilities
-
-
-def _drawn(
-    probabilities: NDArray[np.float64], observations: NDArray[np.integer], luck: Stream
-) -> NDArray[np.integer]:
-    """Actions (runs, agents) that agents draw from the policy of their run's replica."""
-    rows = np.arange(len(observations)) % len(probabilities)
-    sums = np.cumsum(probabilities, axis=2)
-    return kernels.tabular.draw(observations, sums, luck.uniform(), rows)
-
-
-def _place_in_line(streams: Streams) -> NDArray[np.float64]:
-    """A fixed random order of the agents of each run, from 0 to 1: who stops exploring last."""
-    chance = streams.at(0, Purpose.POLICY).uniform()
-    rank = chance.argsort(axis=1).argsort(axis=1)
-    place: NDArray[np.float64] = (rank + 0.5) / chance.shape[1]
-    return place
+def described_size(system: System) -> str:
+    """How much a learner has to tell apart, in words."""
+    actions = f"{len(system.actions)} actions"
+    if isinstance(system.features, Classes):
+        return f"{system.features.size} classes of observations and {actions}"
+    return f"{len(system.features.axes)} components of an observation and {actions}"
 
 
 def swarm_bytes(system: System, seed: int) -> int:

@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 from swarmdp import kernels
 from swarmdp.errors import InvalidInput
 from swarmdp.learning.heterogeneous import start_swarms, swarm_bytes
-from swarmdp.model import SoftPolicy, System, classes
+from swarmdp.learning.local_model import dense_bytes
+from swarmdp.memory import check_memory
+from swarmdp.policies import SoftPolicy
 from swarmdp.streams import Purpose, Streams
+from swarmdp.system import System, classes
 from swarmdp.threads import over_chunks, thread_count
 
 ENOUGH_AGENTS = 4000  # whose experience makes the estimate, in as many swarms as that takes
@@ -43,6 +46,12 @@ def local_kernel(
     policy.check(system)
     replicas, observations, actions = policy.probabilities.shape
     swarms = swarms or -(-ENOUGH_AGENTS // system.n_agents)
+    check_memory(
+        replicas * dense_bytes(observations, actions),
+        f"the local kernel P(o' | o, a) of {replicas} x {observations} classes of observations and "
+        f"{actions} actions",
+        "Use fewer classes, or a reward update that needs no kernel, such as max_margin",
+    )
     mixed = np.cumsum((1 - exploring) * policy.probabilities + exploring / actions, axis=2)
     counts = np.zeros((replicas, observations, actions, observations))
     totals = np.zeros((replicas, observations, actions))
@@ -66,5 +75,6 @@ def local_kernel(
 
     chunk = max(1, CHUNK_BYTES // (swarms * swarm_bytes(system, seed)))
     over_chunks(replicas, chunk, thread_count(threads), count)
-    kernel: NDArray[np.float64] = (counts + prior / observations) / (totals[..., None] + prior)
-    return kernel
+    counts += prior / observations
+    counts /= totals[..., None] + prior
+    return counts

@@ -1,15 +1,19 @@
 """Exact policy updates for finite MDPs, in place of learning: policy iteration, hard and soft."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
 from swarmdp.errors import InvalidInput, SolverError
-from swarmdp.learning.heterogeneous import greedy
-from swarmdp.learning.outcome import Learned
-from swarmdp.model import Policy, Reward, SoftPolicy, System, null_action
+from swarmdp.learning.tables import greedy
+from swarmdp.policies import Policy, SoftPolicy
+from swarmdp.protocols import NOTHING_MORE, Learned, Wants
+from swarmdp.rewards import Reward
+from swarmdp.system import System, null_action
 from swarmdp.systems.finite import FiniteMDP, check_end, exact_model
 
 SWEEPS = 30  # of value iteration, for a policy to start from
@@ -34,14 +38,17 @@ class Planning:
         *,
         discount: float,
         seed: int = 0,
+        wants: Wants = NOTHING_MORE,
+        watch: Callable[[Any], None] | None = None,
         threads: int | None = None,
-        softness: float = 0.0,
-        kernel: bool = False,
     ) -> Learned:
-        """Plan for each replica of the reward. Nothing is random, so the seed does not matter."""
+        """Plan for each replica of the reward.
+
+        Nothing is random, so the seed does not matter; nobody learns, so there is nothing to watch.
+        """
         check_end(discount)
-        mdp, null = _model(system), null_action(system)
-        local = kernel_of(mdp, reward.replicas) if kernel else None
+        mdp, null, softness = _model(system), null_action(system), wants.softness
+        local = kernel_of(mdp, reward.replicas) if wants.kernel else None
         q, probabilities = [], []
         for rewards in reward.of_classes(system):
             best, policy = self._plan(mdp, rewards, discount, softness, null)
@@ -93,7 +100,7 @@ def plan(
     system: System, reward: Reward, *, discount: float = 0.9, softness: float = 0.0
 ) -> Learned:
     """The optimal policy of a finite MDP for each replica of a reward, with its Q-function."""
-    return Planning()(system, reward, discount=discount, softness=softness)
+    return Planning()(system, reward, discount=discount, wants=Wants(softness=softness))
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +182,7 @@ def kernel_of(mdp: FiniteMDP, replicas: int) -> NDArray[np.float64]:
     if size > LARGEST_KERNEL:
         raise InvalidInput(
             f"the kernel of {mdp.n_states} states as a full array needs {size / 2**30:.1f} GiB: "
-            "use a reward update that needs none (max_margin, projection, ng_russell, mwal, maxent)"
+            "use a reward update that needs none, such as max_margin"
         )
     dense = mdp.dense()
     return np.broadcast_to(dense, (replicas, *dense.shape))

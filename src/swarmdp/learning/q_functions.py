@@ -1,153 +1,156 @@
-"""Step 4 of Algorithm 2: ways to update the shared Q-function from the agents' experience.
+"""The shared Q-function of Algorithm 2, and step 4: ways to update it from the agents' experience.
 
 Each way is a small frozen class whose `start` gives the memory of one learning process. Arrays
 have a leading axis of R independent replicas; run r of the experience belongs to replica r % R.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
 from swarmdp.errors import InvalidInput
-from swarmdp.systems.checks import check_integer, check_number
+from swarmdp.learning.tables import TabularQ
+from swarmdp.policies import LocalPolicy
+from swarmdp.protocols import NOTHING_MORE, Learned, Wants
+from swarmdp.rewards import Reward
+from swarmdp.streams import Stream
+from swarmdp.system import System, class_map
 
-Indices = NDArray[np.integer]
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What is to be learned: the best policy for each of R rewards."""
+
+    system: System
+    reward: Reward
+    discount: float
+    wants: Wants = NOTHING_MORE
+    transitions: int | None = None  # at most so many will come for each replica, where known
+    seed: int = 0  # for what the Q-function draws itself
 
 
 class QFunction(Protocol):
-    """A shared Q-function that learns from one time step of all agents after another."""
+    """A Q-function that all agents share and learn together."""
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """Q(o, a) as it is now (R, observations, actions)."""
+        """What it has learned so far, replicas first: Q(o, a), or weights."""
 
-    def learn(self, before: Indices, action: Indices, after: Indices, rate: float) -> None:
-        """Take in the transitions (o, a, o') of all agents (runs, agents)."""
+    @property
+    def seen(self) -> NDArray[np.bool_] | None:
+        """The classes of observations visited so far (R, observations), if it knows classes."""
+
+    @property
+    def greedy(self) -> NDArray[np.integer] | None:
+        """The best action index of each class (R, observations), if it knows classes."""
+
+    def sees(self, observations: NDArray[Any]) -> NDArray[Any]:
+        """What it needs to know of observations (runs, agents, ...): classes, or all."""
+
+    def choose(self, observations: NDArray[Any], luck: Stream) -> NDArray[np.integer]:
+        """The action indices (runs, agents) that it holds for best."""
+
+    def learn(
+        self,
+        before: NDArray[Any],
+        actions: NDArray[np.integer],
+        rewards: NDArray[np.float64],
+        after: NDArray[Any],
+        rate: float,
+    ) -> None:
+        """Take in one time step of all agents: (o, a, r, o'), each (runs, agents, ...)."""
+
+    def policy(self) -> LocalPolicy:
+        """The policy that it stands for, of R replicas."""
+
+    def learned(self) -> Learned:
+        """The policy with all that is known of it."""
 
 
 class QUpdate(Protocol):
     """A way to update a Q-function."""
 
-    def start(self, reward: NDArray[np.float64], n_actions: int, discount: float) -> QFunction:
-        """A Q-function of zeros for the reward of each observation (R, observations)."""
+    def start(self, problem: Problem) -> QFunction:
+        """A Q-function that has learned nothing yet."""
+
+    def bytes(self, system: System, transitions: int, wants: Wants) -> int:
+        """The memory that the Q-function of one replica needs at most."""
 
 
-class ModelQ(QFunction, Protocol):
-    """A Q-function that comes from an estimate of the local kernel."""
-
-    def kernel(self) -> NDArray[np.float64]:
-        """The estimate of P(o' | o, a), (R, observations, actions, observations)."""
+def rewards_for(
+    q: QFunction, problem: Problem, runs: int
+) -> Callable[[NDArray[Any], NDArray[Any]], NDArray[np.float64]]:
+    """How to collect rewards (runs, agents), from observations and what Q sees of them."""
+    numbers = np.arange(runs)
+    if q.seen is None:
+        return lambda raw, seen: problem.reward.of(problem.system, raw, numbers)
+    table, rows = problem.reward.of_classes(problem.system), numbers % problem.reward.replicas
+    return lambda raw, seen: kernels.tabular.look_up(seen, table, rows)
 
 
 @dataclass(frozen=True)
 class SequentialQ:
     """The paper's update: one agent after the other, each with the full learning rate."""
 
-    def start(self, reward: NDArray[np.float64], n_actions: int, discount: float) -> QFunction:
+    def start(self, problem: Problem) -> QFunction:
         """A Q-function of zeros."""
-        return _WatkinsQ(kernels.tabular.q_sequential, reward, n_actions, discount)
+        return _watkins(kernels.tabular.q_sequential, problem, self)
+
+    def bytes(self, system: System, transitions: int, wants: Wants) -> int:
+        """The memory of a table."""
+        return table_bytes(system)
 
 
 @dataclass(frozen=True)
 class BatchQ:
     """The average over all agents that were in the same (o, a), once in a time step."""
 
-    def start(self, reward: NDArray[np.float64], n_actions: int, discount: float) -> QFunction:
+    def start(self, problem: Problem) -> QFunction:
         """A Q-function of zeros."""
-        return _WatkinsQ(kernels.tabular.q_batch, reward, n_actions, discount)
+        return _watkins(kernels.tabular.q_batch, problem, self)
+
+    def bytes(self, system: System, transitions: int, wants: Wants) -> int:
+        """The memory of a table."""
+        return table_bytes(system)
 
 
-@dataclass(frozen=True)
-class LocalModel:
-    """The local kernel P(o' | o, a), counted with forgetting, and Bellman sweeps on it.
-
-    The kernel is what the swarm around it looks like to one agent. Every transition is used again
-    in all later sweeps, where a Q-step would use it once; forgetting lets the estimate follow the
-    swarm while it changes. It has no learning rate.
-    """
-
-    forgetting: float = 0.99  # weight that a count keeps in each iteration
-    sweeps: int = 3  # of the Bellman equation in each iteration
-    prior: float = 1.0  # pseudo-counts towards the mean value for what was not tried
-
-    def __post_init__(self) -> None:
-        if not 0 < self.forgetting <= 1:
-            raise InvalidInput(f"forgetting must be in (0, 1], got {self.forgetting}")
-        check_integer("sweeps", self.sweeps, least=1)
-        check_number("prior", self.prior, positive=True)
-
-    def start(
-        self, reward: NDArray[np.float64], n_actions: int, discount: float, softness: float = 0.0
-    ) -> ModelQ:
-        """No counts yet. With a softness, Q is that of Boltzmann's policy."""
-        return _LocalModelQ(self, reward, n_actions, discount, softness)
+def table_bytes(system: System) -> int:
+    """The memory of one replica's Q-values, their copies and its policy, over classes."""
+    return class_map(system).size * (40 * len(system.actions) + 9)
 
 
-class _WatkinsQ:
+def _watkins(rule: Any, problem: Problem, update: QUpdate) -> QFunction:
+    if problem.wants.softness or problem.wants.kernel:
+        what = "soft policies are" if problem.wants.softness else "the local kernel P(o' | o, a) is"
+        raise InvalidInput(
+            f"{what} learned with q_update=LocalModel(), not with {type(update).__name__}: choose "
+            "that, or an update whose policies are greedy (max_margin, projection, ng_russell, "
+            "mwal)"
+        )
+    return TabularQ(problem.system, problem.reward.replicas, _Watkins(rule, problem))
+
+
+class _Watkins:
     """Q-learning by Watkins' rule, applied by one of the kernels."""
 
-    def __init__(
-        self, rule: object, reward: NDArray[np.float64], n_actions: int, discount: float
-    ) -> None:
-        self.values = np.zeros((*reward.shape, n_actions))
+    def __init__(self, rule: Any, problem: Problem) -> None:
         self._rule = rule
-        self._reward = reward
-        self._discount = discount
+        self._discount = problem.discount
 
-    def learn(self, before: Indices, action: Indices, after: Indices, rate: float) -> None:
-        self._rule(before, action, after, self._reward, self._discount, rate, self.values)  # type: ignore[operator]
-
-
-class _LocalModelQ:
-    """Counts of (o, a, o') and the Q-function that is optimal for them."""
-
-    def __init__(
+    def learn(
         self,
-        settings: LocalModel,
-        reward: NDArray[np.float64],
-        n_actions: int,
-        discount: float,
-        softness: float,
+        values: NDArray[np.float64],
+        before: NDArray[np.integer],
+        actions: NDArray[np.integer],
+        rewards: NDArray[np.float64],
+        after: NDArray[np.integer],
+        rate: float,
     ) -> None:
-        replicas, observations = reward.shape
-        self.values = np.zeros((replicas, observations, n_actions))
-        self.counts = np.zeros((replicas, observations, n_actions, observations))
-        self._totals = np.zeros((replicas, observations, n_actions))
-        self._state_values = np.zeros((replicas, observations))
-        self._settings = settings
-        self._reward = reward
-        self._discount = discount
-        self._softness = softness
-        self._weight = 1.0
-        self._prior = settings.prior  # in the same unit as the counts
+        self._rule(before, actions, rewards, after, self._discount, rate, values)
 
-    def kernel(self) -> NDArray[np.float64]:
-        pseudo = self._prior / self.counts.shape[-1]
-        kernel: NDArray[np.float64] = (self.counts + pseudo) / (
-            self._totals[..., None] + self._prior
-        )
-        return kernel
-
-    def learn(self, before: Indices, action: Indices, after: Indices, rate: float) -> None:
-        # Instead of letting old counts shrink, new ones weigh more: the ratio is the same.
-        kernels.tabular.add_transitions(
-            before, action, after, self._weight, self.counts, self._totals
-        )
-        self._prior = self._settings.prior * self._weight
-        model = self.counts, self._totals, self._prior
-        bellman = self._settings.sweeps, self._state_values, self.values
-        if self._softness:
-            kernels.tabular.sweep_model_softly(
-                *model, self._reward, self._discount, self._softness, *bellman
-            )
-        else:
-            kernels.tabular.sweep_model(*model, self._reward, self._discount, *bellman)
-        self._weight /= self._settings.forgetting
-        if self._weight > 1e100:
-            self.counts /= self._weight
-            self._totals /= self._weight
-            self._prior /= self._weight
-            self._weight = 1.0
+    def kernel(self) -> None:
+        return None

@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from swarmdp.model import Reward
 from swarmdp.report import style
 from swarmdp.report.swarms import draw_mean, frame
+from swarmdp.rewards import Reward
 from swarmdp.systems.gridworld import MOVES, Gridworld
 from swarmdp.trajectory import Trajectory
 

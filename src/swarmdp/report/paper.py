@@ -91,7 +91,7 @@ def vicsek_reward_figure(system: Vicsek, found: Mapping[str, Fits]) -> Figure:
             1, len(found), figsize=(9.2, 4.2), subplot_kw={"projection": "polar"}, squeeze=False
         )
         for ax, (which, fits) in zip(axes[0], found.items(), strict=True):
-            draw_polar(ax, np.degrees(system.features.values), *mean_and_spread(fits.weights))
+            draw_polar(ax, system.features.axes[0].shown.values, *mean_and_spread(fits.weights))
             ax.set_title(f"{LEARNER_NAMES[which]}\n{len(fits.weights)} experiments")
         figure.supxlabel(
             "misalignment; long and dark: high reward, dashed: zero, orange: ± s.d.", fontsize=9
@@ -104,7 +104,9 @@ def ising_reward_figure(system: Ising, found: Mapping[str, Fits]) -> Figure:
     with style.family():
         figure, axes = plt.subplots(1, len(found), figsize=(9.2, 3.0), sharey=True, squeeze=False)
         for ax, (which, fits) in zip(axes[0], found.items(), strict=True):
-            draw_bars(ax, system.features.values.astype(float), *mean_and_spread(fits.weights))
+            draw_bars(
+                ax, system.features.axes[0].values.astype(float), *mean_and_spread(fits.weights)
+            )
             ax.axvline(system.n_neighbours / 2, color=style.BLUE, linewidth=0.8, linestyle="--")
             ax.set(xlabel="local energy (unlike neighbours)")
             ax.set_title(f"{LEARNER_NAMES[which]}, mean ± s.d. of {len(fits.weights)} experiments")

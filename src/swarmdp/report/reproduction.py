@@ -16,7 +16,7 @@ from swarmdp.experiments import claims, outcome
 from swarmdp.experiments.claims import LEARNER_NAMES, Claim
 from swarmdp.experiments.store import Store
 from swarmdp.experiments.tasks import FIGURES, LEARNERS, case_of, seed_of, units_of
-from swarmdp.model import Policy
+from swarmdp.policies import Policy
 from swarmdp.report import citation, page, paper, style
 from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from swarmdp.errors import InvalidInput, SwarmdpWarning
 from swarmdp.features import Levels, Vectors
-from swarmdp.model import Field, State, System
 from swarmdp.streams import Stream
+from swarmdp.system import Field, State, System
 
 SUM_TOLERANCE = 1e-9  # how far from one the sum of a distribution may be
 DENSE = 500  # states up to which a linear system is solved as a full matrix
@@ -68,7 +68,8 @@ class FiniteMDP:
     @cached_property
     def settings(self) -> dict[str, Any]:
         """What tells this MDP from others: its sizes, and a digest of all its numbers."""
-        matrix = getattr(self.features, "matrix", np.empty(0))
+        given = self.features.matrix
+        matrix = np.empty(0) if given is None else given
         arrays = (self.chain.indptr, self.chain.indices, self.chain.data, self.start, matrix)
         digest = hashlib.sha256()
         for array in arrays:

@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.checks import check_integer, is_number, keep_python_numbers
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels, Vectors
-from swarmdp.model import Field, Reward, State
+from swarmdp.rewards import Reward
 from swarmdp.streams import Stream
-from swarmdp.systems.checks import check_integer
+from swarmdp.system import Field, Measure, State
 from swarmdp.systems.finite import FiniteMDP
 
 MOVES = ((0, 1), (1, 0), (0, -1), (-1, 0))  # (rows, columns): +x, +y, -x, -y
@@ -43,9 +44,10 @@ class Gridworld:
     n_agents: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
+        keep_python_numbers(self)
         for name in ("rows", "columns", "macrocell"):
             check_integer(name, getattr(self, name), least=1)
-        if isinstance(self.wind, bool) or not 0 <= self.wind <= 1:
+        if not is_number(self.wind) or not 0 <= self.wind <= 1:
             raise InvalidInput(f"wind must be a chance from 0 to 1, got {self.wind!r}")
         for name in ("goal", "start"):
             cell = getattr(self, name)
@@ -153,6 +155,11 @@ class Gridworld:
     def check_state(self, state: State) -> None:
         """Refuse states of other origin that are not this system's."""
         self.mdp.check_state(state)
+
+    @property
+    def measures(self) -> Mapping[str, Measure]:
+        """The true reward."""
+        return {"collected": Measure(self.collected, "true reward of the agent's cell")}
 
     def collected(self, swarm: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
         """The true reward of the agent's cell, in a state or at each time of a trajectory."""

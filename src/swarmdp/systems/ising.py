@@ -1,33 +1,22 @@
 """The Ising model (section 'The Ising Model' of the paper)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
+from swarmdp.checks import check_between, check_integer, keep_python_numbers
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels
-from swarmdp.model import Field, LocalPolicy, State, order_free, reordered
+from swarmdp.pictures import Grid
 from swarmdp.streams import Stream
-from swarmdp.systems.checks import check_integer
+from swarmdp.system import Field, Measure, State, reordered
 
 KEEP, FLIP = 0, 1
-
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def follows_from_observations(function: Callable[..., Any]) -> Callable[[Method], Method]:
-    """Say of a measure that it is this function of the observations (see `swarmdp.simulation`)."""
-
-    def marked(method: Method) -> Method:
-        method.of_observations = function  # type: ignore[attr-defined]
-        return method
-
-    return marked
 
 
 @dataclass(frozen=True)
@@ -53,21 +42,18 @@ class Ising:
     }
 
     def __post_init__(self) -> None:
+        keep_python_numbers(self)
         if not isinstance(self.shape, tuple | list) or len(self.shape) != 2:
             raise InvalidInput(f"shape must be two numbers (rows, columns), got {self.shape!r}")
         for axis, size in zip(("rows", "columns"), self.shape, strict=True):
             check_integer(f"shape: {axis}", size, least=1)
         check_integer("reach", self.reach, least=1)
-        object.__setattr__(self, "shape", tuple(self.shape))
         if self.periodic and min(self.shape) < 2 * self.reach + 1:
             raise InvalidInput(
                 f"a periodic grid needs at least {2 * self.reach + 1} rows and columns, so that "
                 f"no neighbour is met twice, got {self.shape}"
             )
-        if not isinstance(self.magnetisation, int | float) or not -1 <= self.magnetisation <= 1:
-            raise InvalidInput(
-                f"magnetisation must be a number from -1 to 1, got {self.magnetisation!r}"
-            )
+        check_between("magnetisation", self.magnetisation, -1, 1)
 
     @property
     def n_agents(self) -> int:
@@ -133,8 +119,6 @@ class Ising:
         """
         return observations > self.n_neighbours // 2
 
-    @order_free
-    @follows_from_observations(lambda local: kernels.tabular.total(local))
     def energy(self, swarm: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
         """The global energy, the sum of all local energies, of a state or trajectory.
 
@@ -149,6 +133,24 @@ class Ising:
         ]
         return np.stack(times, axis=1)
 
+    @property
+    def measures(self) -> Mapping[str, Measure]:
+        """The global energy, which follows from what the agents observe."""
+        return {
+            "energy": Measure(
+                self.energy,
+                "global energy E",
+                limits=(0.0, None),
+                order_free=True,
+                of_observations=kernels.tabular.total,
+            )
+        }
+
+    def picture(self, swarm: Mapping[str, NDArray[Any]], run: int = 0) -> Grid:
+        """The spins of one run: true where they are up."""
+        one = {name: swarm[name][run : run + 1] for name in ("site", "spin")}
+        return Grid(self.grid(one)[0] > 0)
+
     def grid(self, swarm: Mapping[str, NDArray[Any]]) -> NDArray[np.int8]:
         """The spins as they lie on the grid: (runs, [steps + 1,] rows, columns)."""
         spin, site = swarm["spin"], swarm["site"]
@@ -156,20 +158,20 @@ class Ising:
             site = np.broadcast_to(site[:, None], spin.shape)
         return self._on_grid(site, spin).reshape(*spin.shape[:-1], *self.shape)
 
-    def solutions(self, policy: LocalPolicy, seen: NDArray[np.bool_]) -> list[str]:
-        """Which solution each replica of a policy is, on the energies that were seen (R, 25).
+    def solutions(self, table: NDArray[np.integer], seen: NDArray[np.bool_]) -> list[str]:
+        """Which solution each replica of a table (R, 25) is, on the energies seen (R, 25).
 
         A local energy does not change when every spin flips. So the majority vote and its mirror
         image (flip when aligned, keep when not: the whole grid blinks) have the same energies,
         and a reward of energies cannot tell them apart; the result says which one was found. A tie
         may go either way.
         """
-        levels = self.features.values
+        levels = np.arange(self.features.size)
         expert = self.expert(levels.astype(np.uint32))
         names = []
-        for table, visited in zip(policy.table, seen, strict=True):
+        for choice, visited in zip(table, seen, strict=True):
             counts = visited & (2 * levels != self.n_neighbours)
-            agree = (table == expert)[counts]
+            agree = (choice == expert)[counts]
             name, odd = "majority vote", levels[counts][~agree]
             if 2 * agree.sum() < agree.size:
                 name, odd = "mirror image of the majority vote", levels[counts][agree]

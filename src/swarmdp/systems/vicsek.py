@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
+from swarmdp.checks import check_agent, check_integer, check_number, is_number, keep_python_numbers
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Angles
-from swarmdp.model import Field, State, order_free, reordered
+from swarmdp.pictures import Arrows
 from swarmdp.streams import Stream
-from swarmdp.systems.checks import check_integer, check_number
+from swarmdp.system import Field, Measure, State, reordered
 
 REARRANGE_EVERY = 8  # steps; agents move by about a cell in each
 REARRANGE_FROM = 20_000  # agents; fewer fit the cache in any order
@@ -40,7 +41,7 @@ class Vicsek:
     n_bins: int = 36  # classes of misalignment, one centred on zero
     turns: tuple[float, ...] = tuple(math.radians(degrees) for degrees in range(-60, 61, 10))
     periodic: bool = True  # the square's edges meet; otherwise space is open
-    nearest: int | None = None  # neighbours are so many nearest agents, instead of by radius
+    nearest: int | None = None  # number of nearest neighbours, instead of a radius
 
     action_units: ClassVar[str] = "rad"
     fields: ClassVar[Mapping[str, Field]] = {
@@ -49,6 +50,7 @@ class Vicsek:
     }
 
     def __post_init__(self) -> None:
+        keep_python_numbers(self)
         check_integer("n_agents", self.n_agents, least=1)
         check_number("radius", self.radius, positive=True)
         check_number("speed", self.speed, positive=False)
@@ -56,7 +58,7 @@ class Vicsek:
         check_number("box", self.box, positive=True)
         check_integer("n_bins", self.n_bins, least=1)
         if not self.turns or not all(
-            isinstance(turn, int | float) and abs(turn) <= math.pi for turn in self.turns
+            is_number(turn) and abs(turn) <= math.pi for turn in self.turns
         ):
             raise InvalidInput(
                 f"turns must be angles from -pi to pi in radians, got {self.turns!r}"
@@ -125,15 +127,30 @@ class Vicsek:
         """The paper's expert turns by exactly its misalignment."""
         return observations
 
-    @order_free
     def order(self, swarm: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
-        """The order parameter, 0 (headings all over) to 1 (all the same), of a state or trajectory.
+        """The order parameter, 0 (disordered) to 1 (all aligned), of a state or trajectory.
 
         For a trajectory the shape is (runs, steps + 1).
         """
         heading = np.ascontiguousarray(swarm["heading"], dtype=np.float64)
         rows = heading.reshape(-1, heading.shape[-1])
         return kernels.vicsek.order(rows).reshape(heading.shape[:-1])
+
+    @property
+    def measures(self) -> Mapping[str, Measure]:
+        """The order parameter."""
+        return {
+            "order": Measure(self.order, "order parameter ω", limits=(0.0, 1.0), order_free=True)
+        }
+
+    def picture(self, swarm: Mapping[str, NDArray[Any]], run: int = 0) -> Arrows:
+        """The agents of one run as arrows."""
+        return Arrows(
+            swarm["position"][run],
+            swarm["heading"][run],
+            window=(0.0, 0.0, self.box) if self.periodic else None,
+            periodic=self.periodic,
+        )
 
     def hops(self, state: State, agent: int = 0) -> NDArray[np.int32]:
         """How many hops each agent is from the given one in the interaction graph of this state.
@@ -145,8 +162,7 @@ class Vicsek:
                 "hops are counted between agents within a radius; "
                 f"this swarm's neighbours are the {self.nearest} nearest: set nearest=None"
             )
-        if not 0 <= agent < self.n_agents:
-            raise InvalidInput(f"agent must be from 0 to {self.n_agents - 1}, got {agent}")
+        check_agent(agent, self)
         position, _ = _floats(state)
         return kernels.graph.hops(position, agent, self.radius, self._period)
 

@@ -1,13 +1,11 @@
 """The exact theory of small swarms: the paper's propositions as tools (see docs/theory.md)."""
 
-from swarmdp.systems.finite_ising import FiniteIsing
-from swarmdp.systems.finite_swarm import FiniteSwarm
-from swarmdp.systems.random_swarm import RandomSwarm
-from swarmdp.systems.vicsek_ring import VicsekRing
 from swarmdp.theory.chain import Chain, chain
 from swarmdp.theory.characterization import Characterization, characterize
 from swarmdp.theory.cones import Cone
 from swarmdp.theory.enumeration import Enumeration, enumerate_swarm, policy_table
+from swarmdp.theory.finite_ising import FiniteIsing
+from swarmdp.theory.finite_swarm import FiniteSwarm
 from swarmdp.theory.games import (
     BestResponses,
     Game,
@@ -20,6 +18,8 @@ from swarmdp.theory.games import (
 )
 from swarmdp.theory.homogeneity import Homogeneity, check_homogeneity
 from swarmdp.theory.limits import Limit, NoLimit
+from swarmdp.theory.random_swarm import RandomSwarm
+from swarmdp.theory.vicsek_ring import VicsekRing
 from swarmdp.theory.volumes import Share, draw_rewards, share
 
 __all__ = [

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swarmdp.checks import check_agent, check_discount
 from swarmdp.errors import InvalidInput
-from swarmdp.model import Reward, System
-from swarmdp.simulation import check_agent, check_discount
+from swarmdp.rewards import Reward
+from swarmdp.system import System
 from swarmdp.theory.enumeration import (
     Enumeration,
     PolicyLike,

@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swarmdp.checks import check_discount
 from swarmdp.errors import SolverError
-from swarmdp.model import Reward, System
-from swarmdp.simulation import check_discount
+from swarmdp.rewards import Reward
+from swarmdp.system import System
 from swarmdp.theory.chain import chain, conditional
 from swarmdp.theory.cones import INSIDE, Cone, Containment
 from swarmdp.theory.enumeration import Enumeration, PolicyLike

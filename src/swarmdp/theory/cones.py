@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swarmdp.errors import InvalidInput, SolverError
-from swarmdp.model import Reward
+from swarmdp.rewards import Reward
 from swarmdp.theory.vectors import numbers_of
 
 SAME_ROW = 9  # rows of length one that agree in as many decimals are the same

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swarmdp.errors import InvalidInput
-from swarmdp.model import Controller, Policy, Reward, System, classes
-from swarmdp.systems.finite_swarm import FiniteSwarm, action_numbers
+from swarmdp.policies import Controller, LocalPolicy, TablePolicy
+from swarmdp.rewards import Reward
+from swarmdp.system import System, class_map, classes
+from swarmdp.theory.finite_swarm import FiniteSwarm, action_indices
 from swarmdp.theory.vectors import numbers_of
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ class Enumeration:
     @property
     def n_observations(self) -> int:
         """The number of classes of observations."""
-        return self.system.features.size
+        return class_map(self.system).size
 
     @property
     def n_actions(self) -> int:
@@ -152,12 +154,12 @@ def _check_chances(system: FiniteSwarm, states: int) -> None:
 
 
 def check_finite(system: object) -> None:
-    """Refuse what cannot be enumerated."""
+    """Raises InvalidInput if a system cannot be enumerated."""
     if not isinstance(system, FiniteSwarm):
         raise InvalidInput(
             f"{type(system).__name__} cannot be enumerated: it needs n_local, acting, "
             "initial_local, place, local and outcomes (see "
-            "swarmdp.systems.finite_swarm.FiniteSwarm), "
+            "swarmdp.theory.finite_swarm.FiniteSwarm), "
             f"and at most {MOST_STATES} joint states n_local^n_agents. Ready-made ones are "
             "theory.FiniteIsing, theory.VicsekRing and theory.RandomSwarm"
         )
@@ -169,17 +171,20 @@ def policy_table(system: System, policy: PolicyLike) -> Floats:
     From a `Policy`, a table of action numbers (O,), probabilities (O, A), or a function from
     observations to physical actions such as an expert.
     """
-    observations, actions = system.features.size, len(system.actions)
-    if isinstance(policy, Policy):
+    observations, actions = class_map(system).size, len(system.actions)
+    table: NDArray[np.generic]
+    if isinstance(policy, LocalPolicy):
         policy.check(system)
         if policy.replicas > 1:
             raise InvalidInput(
                 f"one policy at a time, got {policy.replicas} replicas: pass policy.table[i]"
             )
-        table: NDArray[np.generic] = policy.table[0]
+        if not isinstance(policy, TablePolicy):
+            raise InvalidInput(f"the theory needs a policy that is a table, got {policy.kind!r}")
+        table = policy.chances(actions)[0]
     elif callable(policy):
-        seen = np.asarray(getattr(system.features, "values", np.arange(observations)))
-        table = action_numbers(system, np.asarray(policy(seen)))
+        seen = system.features.axes[0].values
+        table = action_indices(system, np.asarray(policy(seen)))
     else:
         table = np.asarray(policy)
     wanted = (
@@ -203,7 +208,7 @@ def policy_table(system: System, policy: PolicyLike) -> Floats:
 
 def reward_vector(system: System, reward: "Reward | ArrayLike") -> Floats:
     """The reward of each class of observations (O,)."""
-    return numbers_of(reward, system.features.size, f" for {type(system).__name__}")
+    return numbers_of(reward, class_map(system).size, f" for {type(system).__name__}")
 
 
 def _started(listed: Enumeration, initial: ArrayLike) -> Enumeration:

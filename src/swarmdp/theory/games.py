@@ -12,9 +12,10 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swarmdp.checks import check_discount
 from swarmdp.errors import InvalidInput
-from swarmdp.model import Reward, System, null_action
-from swarmdp.simulation import check_discount
+from swarmdp.rewards import Reward
+from swarmdp.system import System, null_action
 from swarmdp.theory.chain import chain
 from swarmdp.theory.enumeration import (
     MOST_TRANSITIONS,

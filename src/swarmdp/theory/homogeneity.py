@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swarmdp.checks import check_discount
 from swarmdp.errors import InvalidInput
-from swarmdp.model import Reward, System
-from swarmdp.simulation import check_discount
+from swarmdp.rewards import Reward
+from swarmdp.system import System
 from swarmdp.theory.chain import Chain, chain
 from swarmdp.theory.enumeration import Enumeration, PolicyLike, reward_vector
 from swarmdp.theory.limits import Limit

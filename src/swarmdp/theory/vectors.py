@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swarmdp.errors import InvalidInput
-from swarmdp.model import Reward
+from swarmdp.rewards import Reward
 
 
 def numbers_of(reward: "Reward | ArrayLike", size: int, owner: str = "") -> NDArray[np.float64]:

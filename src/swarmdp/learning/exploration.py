@@ -1,0 +1,46 @@
+"""Step 1 of Algorithm 2: who explores and who is greedy."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp import kernels
+from swarmdp.errors import InvalidInput
+from swarmdp.streams import Purpose, Stream, Streams
+
+Exploration = Literal["redrawn", "fixed"]
+KINDS = ("redrawn", "fixed")
+
+
+def check_exploration(exploration: str) -> None:
+    """Raise InvalidInput unless it is a known way to choose the exploring agents."""
+    if exploration not in KINDS:
+        raise InvalidInput(f'exploration must be "redrawn" or "fixed", got {exploration!r}')
+
+
+@dataclass(frozen=True, eq=False)
+class Explorers:
+    """The agents that explore: a set drawn in every iteration, or a fixed one that shrinks."""
+
+    place: NDArray[np.float64] | None  # of each agent in a fixed order (runs, agents), 0 to 1
+
+    @classmethod
+    def of(cls, exploration: Exploration, streams: Streams) -> "Explorers":
+        """Those of the runs of these streams."""
+        if exploration == "redrawn":
+            return cls(None)
+        chance = streams.at(0, Purpose.POLICY).uniform()
+        rank = chance.argsort(axis=1).argsort(axis=1)
+        return cls((rank + 0.5) / chance.shape[1])
+
+    def chances(self, luck: Stream, temperature: float) -> NDArray[np.float64]:
+        """A number for each agent: who is below the temperature explores.
+
+        Among those it is uniform, so it also says what they try.
+        """
+        chance = luck.uniform()
+        if self.place is None:
+            return chance
+        return kernels.tabular.among_first(chance, self.place, temperature)

@@ -1,0 +1,274 @@
+"""The local kernel P(o' | o, a), counted while the swarm learns, and Q-functions from it.
+
+Counts of (o, a, o') are kept as full tables, or only those that occurred, whichever needs less
+memory. Both give the same bits, so the choice never changes what is learned.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp import kernels
+from swarmdp.checks import check_integer, check_number
+from swarmdp.errors import InvalidInput
+from swarmdp.learning.q_functions import Problem, QFunction, table_bytes
+from swarmdp.learning.tables import Indices, TabularQ
+from swarmdp.protocols import Wants
+from swarmdp.system import System, class_map
+
+SMALL = 2**20  # bytes of a full table that stays in the cache: it is quicker than a sparse one
+LARGEST_WEIGHT = 1e100  # of a new count; then all are scaled down
+
+
+@dataclass(frozen=True)
+class LocalModel:
+    """The local kernel P(o' | o, a), counted with forgetting, and Bellman sweeps on it.
+
+    The kernel is what the swarm around it looks like to one agent. Every transition is used again
+    in all later sweeps, where a Q-step would use it once; forgetting lets the estimate follow the
+    swarm while it changes. It has no learning rate.
+    """
+
+    forgetting: float = 0.99  # weight that a count keeps in each iteration
+    sweeps: int = 3  # of the Bellman equation in each iteration
+    prior: float = 1.0  # pseudo-counts towards the mean value for what was not tried
+
+    def __post_init__(self) -> None:
+        if not 0 < self.forgetting <= 1:
+            raise InvalidInput(f"forgetting must be in (0, 1], got {self.forgetting}")
+        check_integer("sweeps", self.sweeps, least=1)
+        check_number("prior", self.prior, positive=True)
+
+    def start(self, problem: Problem) -> QFunction:
+        """A Q-function of zeros, without counts."""
+        return TabularQ(
+            problem.system,
+            problem.reward.replicas,
+            _Model.of(self, problem),
+            problem.wants.softness,
+        )
+
+    def bytes(self, system: System, transitions: int, wants: Wants) -> int:
+        """The memory of a table, of the counts, and of the kernel if it is asked for."""
+        size = class_map(system).size, len(system.actions)
+        kernel = 2 * dense_bytes(*size) if wants.kernel else 0
+        return table_bytes(system) + counts_bytes(*size, transitions) + kernel
+
+
+def is_sparse(observations: int, actions: int, transitions: int) -> bool:
+    """Whether counts of so many transitions are kept sparsely."""
+    dense = dense_bytes(observations, actions)
+    return max(SMALL, sparse_bytes(observations, actions, transitions)) < dense
+
+
+def counts_bytes(observations: int, actions: int, transitions: int) -> int:
+    """The memory that one replica's counts need at most."""
+    if is_sparse(observations, actions, transitions):
+        return sparse_bytes(observations, actions, transitions)
+    return dense_bytes(observations, actions)
+
+
+def dense_bytes(observations: int, actions: int) -> int:
+    """The memory of one replica's counts as a full table, and of a kernel P(o' | o, a)."""
+    return 8 * observations**2 * actions
+
+
+def sparse_bytes(observations: int, actions: int, transitions: int) -> int:
+    """The memory of one replica's counts if no transition comes twice."""
+    return 12 * transitions + 8 * (observations * actions + 1)
+
+
+class Counts(Protocol):
+    """Counts of (o, a, o') of R replicas; run r of the experience belongs to replica r % R."""
+
+    totals: NDArray[np.float64]  # (R, observations, actions)
+
+    def add(self, before: Indices, action: Indices, after: Indices, weight: float) -> None:
+        """Add the weight to the count of each transition (runs, agents)."""
+
+    def divide(self, by: float) -> None:
+        """Make all counts smaller."""
+
+    def sweep(
+        self,
+        prior: float,
+        reward: NDArray[np.float64],
+        discount: float,
+        softness: float,
+        sweeps: int,
+        value: NDArray[np.float64],
+        q: NDArray[np.float64],
+    ) -> None:
+        """Bellman sweeps on the kernel that the counts estimate, in place."""
+
+    def dense(self) -> NDArray[np.float64]:
+        """A copy as a full table (R, observations, actions, observations)."""
+
+
+class _DenseCounts:
+    """Counts as a full table."""
+
+    def __init__(self, shape: tuple[int, int, int]) -> None:
+        self.totals = np.zeros(shape)
+        self._table = np.zeros((*shape, shape[1]))
+
+    def add(self, before: Indices, action: Indices, after: Indices, weight: float) -> None:
+        kernels.tabular.add_transitions(before, action, after, weight, self._table, self.totals)
+
+    def divide(self, by: float) -> None:
+        self._table /= by
+        self.totals /= by
+
+    def sweep(
+        self,
+        prior: float,
+        reward: NDArray[np.float64],
+        discount: float,
+        softness: float,
+        sweeps: int,
+        value: NDArray[np.float64],
+        q: NDArray[np.float64],
+    ) -> None:
+        model = self._table, self.totals, prior, reward, discount
+        if softness:
+            kernels.tabular.sweep_model_softly(*model, softness, sweeps, value, q)
+        else:
+            kernels.tabular.sweep_model(*model, sweeps, value, q)
+
+    def dense(self) -> NDArray[np.float64]:
+        return self._table.copy()
+
+
+class _SparseCounts:
+    """Counts of the transitions that occurred, at most so many in each replica."""
+
+    def __init__(self, shape: tuple[int, int, int], transitions: int) -> None:
+        replicas, observations, actions = shape
+        self.totals = np.zeros(shape)
+        self._begins = np.zeros((replicas, observations * actions + 1), np.int64)
+        # Memory that is never written to is never taken from the system.
+        self._columns = np.empty((replicas, transitions), np.int32)
+        self._values = np.empty((replicas, transitions))
+
+    def add(self, before: Indices, action: Indices, after: Indices, weight: float) -> None:
+        replicas, room = self._columns.shape
+        for j in range(replicas):
+            of = slice(j, None, replicas)
+            if self._begins[j, -1] + before[of].size > room:
+                raise InvalidInput(
+                    f"this model was started for {room} transitions of each replica, and more "
+                    "came: start it with transitions= as many as there may be"
+                )
+            kernels.sparse_counts.add_transitions(
+                before[of], action[of], after[of], weight, *self._arrays(j), self.totals[j]
+            )
+
+    def divide(self, by: float) -> None:
+        for values, begins in zip(self._values, self._begins, strict=True):
+            values[: begins[-1]] /= by
+        self.totals /= by
+
+    def sweep(
+        self,
+        prior: float,
+        reward: NDArray[np.float64],
+        discount: float,
+        softness: float,
+        sweeps: int,
+        value: NDArray[np.float64],
+        q: NDArray[np.float64],
+    ) -> None:
+        for j, totals in enumerate(self.totals):
+            kernels.sparse_counts.sweep_model(
+                *self._arrays(j),
+                totals,
+                prior,
+                reward[j],
+                discount,
+                softness,
+                sweeps,
+                value[j],
+                q[j],
+            )
+
+    def dense(self) -> NDArray[np.float64]:
+        replicas, observations, actions = self.totals.shape
+        table = np.zeros((replicas, observations * actions, observations))
+        for j in range(replicas):
+            begins, columns, values = self._arrays(j)
+            rows = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
+            table[j, rows, columns[: len(rows)]] = values[: len(rows)]
+        return table.reshape(*self.totals.shape, observations)
+
+    def _arrays(self, j: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+        return self._begins[j], self._columns[j], self._values[j]
+
+
+class _Model:
+    """Counts of (o, a, o') and the values of observations that are optimal for them."""
+
+    def __init__(
+        self,
+        settings: LocalModel,
+        counts: Counts,
+        reward: NDArray[np.float64],
+        discount: float,
+        wants: Wants,
+    ) -> None:
+        self._settings = settings
+        self._counts = counts
+        self._reward = reward
+        self._discount = discount
+        self._wants = wants
+        self._state_values = np.zeros(reward.shape)
+        self._weight = 1.0
+        self._prior = settings.prior  # in the same unit as the counts
+
+    @classmethod
+    def of(cls, settings: LocalModel, problem: Problem) -> "_Model":
+        """No counts yet."""
+        reward = problem.reward.of_classes(problem.system)
+        shape = (reward.shape[0], reward.shape[1], len(problem.system.actions))
+        few = problem.transitions
+        sparse = few is not None and is_sparse(shape[1], shape[2], few)
+        counts: Counts = _SparseCounts(shape, few or 0) if sparse else _DenseCounts(shape)
+        return cls(settings, counts, reward, problem.discount, problem.wants)
+
+    def learn(
+        self,
+        values: NDArray[np.float64],
+        before: Indices,
+        actions: Indices,
+        rewards: NDArray[np.float64],
+        after: Indices,
+        rate: float,
+    ) -> None:
+        # The reward of every class is known, also of those that nobody is in now: the collected
+        # rewards add nothing. Instead of letting old counts shrink, new ones weigh more: the ratio
+        # is the same.
+        self._counts.add(before, actions, after, self._weight)
+        self._prior = self._settings.prior * self._weight
+        self._counts.sweep(
+            self._prior,
+            self._reward,
+            self._discount,
+            self._wants.softness,
+            self._settings.sweeps,
+            self._state_values,
+            values,
+        )
+        self._weight /= self._settings.forgetting
+        if self._weight > LARGEST_WEIGHT:
+            self._counts.divide(self._weight)
+            self._prior /= self._weight
+            self._weight = 1.0
+
+    def kernel(self) -> NDArray[np.float64] | None:
+        if not self._wants.kernel:
+            return None
+        kernel = self._counts.dense()
+        kernel += self._prior / kernel.shape[-1]
+        kernel /= self._counts.totals[..., None] + self._prior
+        return kernel

@@ -1,0 +1,49 @@
+"""What a swarm looks like, as plain data: a system makes it, figures and players draw it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.errors import InvalidInput
+
+
+@dataclass(frozen=True, eq=False)
+class Arrows:
+    """Agents in the plane, at every time of one run."""
+
+    positions: NDArray[np.float64]  # (times, agents, 2)
+    headings: NDArray[np.float64] | None = None  # (times, agents) in radians; None: dots
+    window: tuple[float, float, float] | None = None  # left, bottom, side; None: as agents need
+    periodic: bool = False  # an agent that leaves the window comes back on its other side
+    steps_per_second: int = 10  # how fast to show it
+
+    def __post_init__(self) -> None:
+        place = np.asarray(self.positions, np.float64)
+        if place.ndim != 3 or place.shape[2] != 2:
+            raise InvalidInput(
+                f"the positions of a picture must have the shape (times, agents, 2), got "
+                f"{place.shape}"
+            )
+        if self.headings is not None and np.shape(self.headings) != place.shape[:2]:
+            raise InvalidInput(
+                f"the headings of a picture must have the shape {place.shape[:2]}, got "
+                f"{np.shape(self.headings)}"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Cells in rows and columns, at every time of one run."""
+
+    values: NDArray[Any]  # (times, rows, columns): whole numbers or yes and no
+    # A swarm that blinks in every step then flashes less than three times a second, the limit for
+    # viewers with photosensitive epilepsy.
+    steps_per_second: int = 5
+
+    def __post_init__(self) -> None:
+        if np.ndim(self.values) != 3:
+            raise InvalidInput(
+                f"a grid must have the shape (times, rows, columns), got {np.shape(self.values)}"
+            )

@@ -1,0 +1,55 @@
+"""What a controller sees and does, in physical terms: what is needed to use it elsewhere."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.features import FeatureMap, described, restored
+from swarmdp.system import System, action_units_of, name_of, null_action
+
+
+@dataclass(frozen=True, eq=False)
+class Interface:
+    """The observations and actions of the system that a policy was made for."""
+
+    system: str
+    features: FeatureMap | None  # None where a file could not keep them
+    actions: NDArray[Any]  # the physical value of each
+    action_units: str = "1"
+    null: int = 0  # index of the action that does nothing
+
+    @classmethod
+    def of(cls, system: System) -> "Interface":
+        """The interface of a system."""
+        return cls(
+            name_of(system),
+            system.features,
+            np.asarray(system.actions),
+            action_units_of(system),
+            null_action(system),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data from which `from_json` makes the interface again."""
+        return {
+            "system": self.system,
+            "features": None if self.features is None else described(self.features),
+            "actions": self.actions.tolist(),
+            "action_units": self.action_units,
+            "null": self.null,
+        }
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> "Interface":
+        """The interface that `to_json` wrote."""
+        features = plain["features"]
+        return cls(
+            plain["system"],
+            None if features is None else restored(features),
+            np.array(plain["actions"]),
+            plain["action_units"],
+            plain["null"],
+        )

@@ -1,0 +1,64 @@
+"""What every local policy can do."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.policies.interface import Interface
+from swarmdp.streams import Stream, Streams
+from swarmdp.system import System
+
+
+@runtime_checkable
+class LocalPolicy(Protocol):
+    """R independent policies (replicas); run i follows replica i % R."""
+
+    kind: ClassVar[str]  # what it is called in files
+
+    @property
+    def replicas(self) -> int:
+        """The number of independent policies R."""
+
+    @property
+    def interface(self) -> Interface | None:
+        """The system that it was made for, in physical terms, where that is known."""
+
+    def check(self, system: System) -> None:
+        """Raise InvalidInput unless the policy fits the system."""
+
+    def for_runs(
+        self, runs: NDArray[np.int64], streams: Streams
+    ) -> "tuple[LocalPolicy, NDArray[np.int64]]":
+        """The policy that acts in these runs, and the run numbers by which it knows them."""
+
+    def act(
+        self, system: System, observations: NDArray[Any], runs: NDArray[np.int64], rng: Stream
+    ) -> NDArray[Any]:
+        """The physical actions (runs, agents) for these observations."""
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """All that makes the policy, as arrays whose leading axis is the replica."""
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: Mapping[str, NDArray[Any]], interface: Interface | None = None
+    ) -> Self:
+        """The policy that `to_arrays` told of."""
+
+
+@runtime_checkable
+class TablePolicy(Protocol):
+    """A policy that is a table over the classes of observations."""
+
+    @property
+    def table(self) -> NDArray[np.integer]:
+        """The action index, or the likeliest one, of each class (R, observations)."""
+
+    def chances(self, n_actions: int) -> NDArray[np.float64]:
+        """The probability of each action in each class (R, observations, actions)."""
+
+
+Controller = LocalPolicy | Callable[[NDArray[Any]], NDArray[Any]]
+"""What moves a swarm: a policy, or a plain function from observations to physical actions."""

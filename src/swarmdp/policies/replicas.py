@@ -1,0 +1,81 @@
+"""Policies put together from replicas of others, and policies from files."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.errors import InvalidInput
+from swarmdp.policies.functions import FunctionPolicy
+from swarmdp.policies.interface import Interface
+from swarmdp.policies.interpolated import InterpolatedPolicy
+from swarmdp.policies.local import Controller, LocalPolicy, TablePolicy
+from swarmdp.policies.soft import SoftPolicy
+from swarmdp.policies.table import Policy
+from swarmdp.system import System
+
+KINDS: Mapping[str, type[LocalPolicy]] = {
+    kind.kind: kind for kind in (Policy, SoftPolicy, InterpolatedPolicy)
+}
+
+
+def as_policy(controller: Controller) -> LocalPolicy:
+    """A policy as it is, a plain function as a policy; anything else raises InvalidInput."""
+    if isinstance(controller, LocalPolicy) and not isinstance(controller, type):
+        return controller
+    if not callable(controller) or isinstance(controller, type):
+        raise InvalidInput(
+            "the policy must be a swarmdp.Policy, SoftPolicy, MixedPolicy or another LocalPolicy, "
+            f"or a function from observations to actions, got {controller!r}"
+        )
+    return FunctionPolicy(controller)
+
+
+def check_fits(policy: LocalPolicy, system: System, runs: int) -> None:
+    """Raise InvalidInput unless the policy fits the system and each replica gets its runs."""
+    policy.check(system)
+    if runs % policy.replicas:
+        raise InvalidInput(
+            f"runs must be a multiple of the policy's {policy.replicas} replicas, got {runs}"
+        )
+
+
+def table_of(policy: LocalPolicy) -> NDArray[np.integer]:
+    """The action index of each class (R, observations), the likeliest one of a soft policy."""
+    if not isinstance(policy, TablePolicy):
+        raise InvalidInput(f"this needs a policy that is a table, got one of kind {policy.kind!r}")
+    return policy.table
+
+
+def selected(policy: LocalPolicy, replicas: NDArray[np.integer] | slice) -> LocalPolicy:
+    """The policy of just these replicas, given as an index array or a slice."""
+    arrays = {name: array[replicas] for name, array in policy.to_arrays().items()}
+    return type(policy).from_arrays(arrays, policy.interface)
+
+
+def joined(policies: Sequence[LocalPolicy]) -> LocalPolicy:
+    """All replicas of several policies of one kind, one after another."""
+    each = [policy.to_arrays() for policy in policies]
+    arrays = {name: np.concatenate([one[name] for one in each]) for name in each[0]}
+    return type(policies[0]).from_arrays(arrays, policies[0].interface)
+
+
+def gathered(
+    policies: Sequence[LocalPolicy],
+    chosen: NDArray[np.integer],
+    interface: Interface | None = None,
+) -> LocalPolicy:
+    """The policy whose replica r is that of policies[chosen[r]], all of one kind."""
+    each = [policy.to_arrays() for policy in policies]
+    arrays = {name: np.stack([each[i][name][r] for r, i in enumerate(chosen)]) for name in each[0]}
+    return type(policies[0]).from_arrays(arrays, interface)
+
+
+def restored(
+    kind: str, arrays: Mapping[str, NDArray[Any]], interface: Interface | None = None
+) -> LocalPolicy:
+    """The policy of this kind that was written to a file."""
+    if kind not in KINDS:
+        raise InvalidInput(f"a policy's kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    return KINDS[kind].from_arrays(arrays, interface)

@@ -1,0 +1,108 @@
+"""A policy that draws its actions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from swarmdp import kernels
+from swarmdp.errors import InvalidInput
+from swarmdp.policies.interface import Interface
+from swarmdp.streams import Stream, Streams
+from swarmdp.system import System, class_map, classes, name_of
+
+SUM_TOLERANCE = 1e-9  # how far from one a sum of probabilities may be
+
+
+@dataclass(frozen=True, eq=False)
+class SoftPolicy:
+    """A local policy that draws its actions, the same for all agents of a run.
+
+    `probabilities[j, o, a]` is how likely replica j takes the action of index a in the observation
+    class o. Run i follows replica i % R; every agent draws for itself in every step.
+    """
+
+    probabilities: NDArray[np.float64]  # (R, n_observations, n_actions)
+    interface: Interface | None = None
+
+    kind: ClassVar[str] = "soft"
+
+    def __init__(self, probabilities: ArrayLike, interface: Interface | None = None) -> None:
+        array = np.array(probabilities, dtype=np.float64)
+        if array.ndim == 2:
+            array = array[None]
+        if array.ndim != 3 or array.size == 0:
+            raise InvalidInput(
+                "a soft policy's probabilities must have the shape (observations, actions) or "
+                f"(replicas, observations, actions), got {np.shape(probabilities)}"
+            )
+        wrong = ~((array >= 0).all(axis=2) & (np.abs(array.sum(axis=2) - 1) <= SUM_TOLERANCE))
+        if wrong.any():
+            j, o = np.argwhere(wrong)[0]
+            raise InvalidInput(
+                "a soft policy's probabilities must not be negative and sum to 1 for each "
+                f"observation, got {array[j, o]} for observation {o} of replica {j}"
+            )
+        array.setflags(write=False)
+        object.__setattr__(self, "probabilities", array)
+        object.__setattr__(self, "interface", interface)
+
+    @property
+    def replicas(self) -> int:
+        """The number of independent policies R."""
+        return int(self.probabilities.shape[0])
+
+    def check(self, system: System) -> None:
+        """Raise InvalidInput unless the probabilities fit the system."""
+        expected = class_map(system).size, len(system.actions)
+        if self.probabilities.shape[1:] != expected:
+            raise InvalidInput(
+                f"the soft policy has (observations, actions) = {self.probabilities.shape[1:]}, "
+                f"but {name_of(system)} has {expected}"
+            )
+
+    def for_runs(
+        self, runs: NDArray[np.int64], streams: Streams
+    ) -> "tuple[SoftPolicy, NDArray[np.int64]]":
+        """The policy itself: run i follows replica i % R."""
+        return self, runs
+
+    def act(
+        self, system: System, observations: NDArray[Any], runs: NDArray[np.int64], rng: Stream
+    ) -> NDArray[Any]:
+        """The physical actions of all agents in these runs, drawn from rng."""
+        index = classes(system, observations)
+        rows = runs % self.replicas
+        drawn = kernels.tabular.draw(index, self._cumulative, rng.uniform(), rows)
+        return np.take(np.asarray(system.actions), drawn)
+
+    @cached_property
+    def table(self) -> NDArray[np.integer]:
+        """The index of the likeliest action, the first of equally likely ones (R, observations).
+
+        `Policy(soft.table)` is the policy that always takes it.
+        """
+        table: NDArray[np.integer] = self.probabilities.argmax(axis=2)
+        return table
+
+    def chances(self, n_actions: int) -> NDArray[np.float64]:
+        """The probabilities themselves."""
+        return self.probabilities
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """The probabilities."""
+        return {"probabilities": self.probabilities}
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: Mapping[str, NDArray[Any]], interface: Interface | None = None
+    ) -> "SoftPolicy":
+        """The policy that `to_arrays` told of."""
+        return cls(arrays["probabilities"], interface)
+
+    @cached_property
+    def _cumulative(self) -> NDArray[np.float64]:
+        return np.cumsum(self.probabilities, axis=2)

@@ -1,0 +1,88 @@
+"""Progress of long work, on a terminal or in a notebook; silence elsewhere."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from swarmdp.errors import InvalidInput
+
+DELAY = 0.5  # seconds before a bar appears: short work needs none
+
+Tell = Callable[..., None]
+"""Called as tell(done, total) or tell(done, total, text)."""
+
+
+@contextmanager
+def shown(progress: bool | Tell | None, description: str) -> Iterator[Tell | None]:
+    """Show the progress of what happens inside, as `progress` says.
+
+    None shows a bar where somebody can see it, False shows nothing, True shows it anywhere, and a
+    function is told instead. Gives the function to tell, or None if nobody wants to know.
+    """
+    if progress is not None and not isinstance(progress, bool):
+        if not callable(progress):
+            raise InvalidInput(
+                "progress must be True, False, None or a function of (done, total), got "
+                f"{progress!r}"
+            )
+        yield progress
+        return
+    if progress is False or (progress is None and not _somebody_looks()):
+        yield None
+        return
+    bar = _Bar(description)
+    try:
+        yield bar.tell
+    finally:
+        bar.close()
+
+
+def _somebody_looks() -> bool:
+    return sys.stderr.isatty() or _in_notebook()
+
+
+def _in_notebook() -> bool:
+    """Whether the code runs in a notebook's kernel, which has imported IPython long ago."""
+    ipython: Any = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+class _Bar:
+    """A bar with the time left, which appears when the work takes a while."""
+
+    def __init__(self, description: str) -> None:
+        self._description = description
+        self._began = time.monotonic()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def tell(self, done: int, total: int, text: str | None = None) -> None:
+        if self._bar is None:
+            if time.monotonic() < self._began + DELAY or done >= total:
+                return
+            self._open()
+        self._bar.update(
+            self._task, completed=done, total=total, description=text or self._description
+        )
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def _open(self) -> None:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            Progress,
+            TaskProgressColumn,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+
+        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
+        self._bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True))
+        self._task = self._bar.add_task(self._description, total=None)
+        self._bar.start()

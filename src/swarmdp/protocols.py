@@ -1,0 +1,86 @@
+"""What Algorithm 1, Algorithm 2 and reward updates agree on: wishes and outcomes."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.errors import InvalidInput
+from swarmdp.policies import LocalPolicy
+from swarmdp.rewards import Reward
+from swarmdp.system import System
+
+
+@dataclass(frozen=True)
+class Wants:
+    """What a reward update asks for beside feature expectations.
+
+    Parameters
+    ----------
+    pairs
+        How often the expert took which action in which observation.
+    kernel
+        The local dynamics P(o' | o, a) among agents that follow the newest policy.
+    expert_kernel
+        The local dynamics among agents that do as the expert does; its actions are needed, too.
+    at_once
+        The answer does not depend on the policies: the update is asked once, before the first
+        policy update, and its answer is the reward of all iterations. These are then so many
+        attempts at the policy, of which the nearest is chosen.
+    softness
+        Above zero for policies that are Boltzmann's: the probability of an action is proportional
+        to exp(Q / softness), which is optimal for the reward plus softness times the entropy of the
+        actions. (Temperature is another thing here: the share of exploring agents.)
+
+    """
+
+    pairs: bool = False
+    kernel: bool = False
+    expert_kernel: bool = False
+    at_once: bool = False
+    softness: float = 0.0
+
+    def __post_init__(self) -> None:
+        given = self.softness
+        if isinstance(given, bool) or not isinstance(given, int | float | np.number):
+            raise InvalidInput(f"softness must be a number from 0 up, got {given!r}")
+        if not 0 <= given < math.inf:
+            raise InvalidInput(f"softness must be a number from 0 up, got {given!r}")
+
+    @property
+    def actions(self) -> bool:
+        """Whether the expert's actions are needed."""
+        return self.pairs or self.expert_kernel
+
+
+NOTHING_MORE = Wants()
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """A policy for each of R rewards, and what was found on the way."""
+
+    policy: LocalPolicy
+    q: NDArray[np.float64] | None = None  # (R, observations, actions), of learners with a table
+    seen: NDArray[np.bool_] | None = None  # (R, observations): visited; elsewhere it does nothing
+    kernel: NDArray[np.float64] | None = None  # (R, observations, actions, observations), if asked
+
+
+class Learner(Protocol):
+    """A policy update: finds the optimal policy for a reward."""
+
+    def __call__(
+        self,
+        system: System,
+        reward: Reward,
+        *,
+        discount: float,
+        seed: int,
+        wants: Wants = NOTHING_MORE,
+        watch: Callable[[Any], None] | None = None,
+        threads: int | None = None,
+    ) -> Learned:
+        """Learn a policy for each replica of the reward."""

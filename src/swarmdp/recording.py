@@ -1,0 +1,333 @@
+"""What a roll-out keeps of every moment: states, observations, actions, measures, reductions."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.checks import check_agent, check_discount
+from swarmdp.errors import InvalidInput, RecordingTooLarge
+from swarmdp.memory import check_memory
+from swarmdp.system import (
+    Measure,
+    State,
+    System,
+    action_units_of,
+    feature_count,
+    field_of,
+    measures_of,
+    summed_features,
+)
+from swarmdp.trajectory import Variable
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """The swarm at one time: what a recorder may look at."""
+
+    system: System
+    time: int
+    state: State
+    observations: NDArray[Any] | None  # None where nobody asked for them
+    actions: NDArray[Any] | None  # None at the last time
+    agents: NDArray[np.int32] | None  # which agent is where (runs, agents); None in their own order
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of what changes from step to step."""
+        changing = [a for n, a in self.state.items() if not field_of(self.system, n).constant]
+        arrays = (*changing, self.observations, self.actions)
+        return sum(array.nbytes for array in arrays if array is not None)
+
+
+@runtime_checkable
+class Reduction(Protocol):
+    """Something that accumulates over time, such as `DiscountedFeatures`."""
+
+    @property
+    def name(self) -> str:
+        """What the result is called in the trajectory."""
+
+    def add(self, total: NDArray[np.float64], moment: Moment) -> None:
+        """Add this moment to total (runs, size), which starts at zero."""
+
+    def size(self, system: System) -> int:
+        """The length of the result for one run."""
+
+
+@dataclass(frozen=True)
+class DiscountedFeatures:
+    """The whole-swarm feature expectations of each run: sum over t of gamma^t mean_n phi(o_t^n)."""
+
+    discount: float = 0.9
+    name: str = "discounted_features"
+
+    def __post_init__(self) -> None:
+        check_discount(self.discount)
+
+    def size(self, system: System) -> int:
+        """One entry for each feature."""
+        return feature_count(system)
+
+    def add(self, total: NDArray[np.float64], moment: Moment) -> None:
+        """Add the mean features of all agents, discounted."""
+        assert moment.observations is not None
+        summed = summed_features(moment.system, moment.observations)
+        total += self.discount**moment.time / moment.system.n_agents * summed
+
+
+@dataclass(frozen=True)
+class SingleAgentFeatures:
+    """The feature expectations that one agent of each run gives: sum over t of gamma^t phi(o_t)."""
+
+    discount: float = 0.9
+    agent: int = 0
+    name: str = "single_agent_features"
+
+    def __post_init__(self) -> None:
+        check_discount(self.discount)
+
+    def size(self, system: System) -> int:
+        """One entry for each feature."""
+        check_agent(self.agent, system)
+        return feature_count(system)
+
+    def add(self, total: NDArray[np.float64], moment: Moment) -> None:
+        """Add the features of the agent's observation, discounted."""
+        assert moment.observations is not None
+        place: Any = self.agent
+        if moment.agents is not None:
+            place = np.argmax(moment.agents == self.agent, axis=1)
+        seen = moment.observations[np.arange(len(total)), place][:, None]
+        total += self.discount**moment.time * summed_features(moment.system, seen)
+
+
+Recordable = str | Measure | Callable[[State], NDArray[Any]] | Reduction
+
+
+class Recorder(Protocol):
+    """Keeps one thing of every moment of every run."""
+
+    needs_observations: bool
+
+    def bytes(self, probe: Moment, steps: int) -> int:
+        """Memory for one run."""
+
+    def allocate(self, probe: Moment, runs: int, steps: int) -> None:
+        """Make room."""
+
+    def write(self, runs: NDArray[np.int64], moment: Moment) -> None:
+        """Keep this moment of these runs."""
+
+    def variables(self) -> dict[str, Variable]:
+        """What was kept."""
+
+
+class _AgentRecorder:
+    """Keeps arrays (runs, agents, ...) of every moment, in the agents' own order."""
+
+    def __init__(
+        self,
+        arrays: Callable[[Moment], Mapping[str, NDArray[Any] | None]],
+        axis: str = "time",
+        needs_observations: bool = False,
+        units: str | None = None,
+        inner: tuple[str, ...] = (),
+    ) -> None:
+        self._units = units
+        self._inner = inner
+        self.needs_observations = needs_observations
+        self._arrays = arrays
+        self._axis = axis
+        self._kept: dict[str, Variable] = {}
+
+    def bytes(self, probe: Moment, steps: int) -> int:
+        return sum(
+            array.nbytes * (1 if field_of(probe.system, name).constant else self._times(steps))
+            for name, array in self._arrays(probe).items()
+            if array is not None
+        )
+
+    def allocate(self, probe: Moment, runs: int, steps: int) -> None:
+        for name, array in self._arrays(probe).items():
+            assert array is not None
+            field = field_of(probe.system, name)
+            times = () if field.constant else (self._times(steps),)
+            axes = ("run", *(() if field.constant else (self._axis,)), "agent")
+            inner = field.axes or self._inner
+            inner = inner or tuple(f"{name}_{i}" for i in range(array.ndim - 2))
+            self._kept[name] = Variable(
+                np.empty((runs, *times, *array.shape[1:]), array.dtype),
+                (*axes, *inner),
+                field.units if self._units is None else self._units,
+                field.description,
+            )
+
+    def write(self, runs: NDArray[np.int64], moment: Moment) -> None:
+        for name, array in self._arrays(moment).items():
+            if array is None:
+                continue
+            kept = self._kept[name]
+            constant = self._axis not in kept.axes
+            if constant and moment.time > 0:
+                continue
+            chunk = kept.values[runs[0] : runs[-1] + 1]
+            target = chunk if constant else chunk[:, moment.time]
+            if moment.agents is None:
+                target[...] = array
+            else:
+                target[np.arange(len(runs))[:, None], moment.agents] = array
+
+    def variables(self) -> dict[str, Variable]:
+        return self._kept
+
+    def _times(self, steps: int) -> int:
+        return steps + 1 if self._axis == "time" else steps
+
+
+class _MeasureRecorder:
+    """Keeps a measure of the state at every time."""
+
+    def __init__(self, name: str, measure: Measure) -> None:
+        self._name = name
+        self._measure = measure
+        self.needs_observations = measure.of_observations is not None
+        self._kept: Variable | None = None
+
+    def bytes(self, probe: Moment, steps: int) -> int:
+        return self._value(probe).nbytes * (steps + 1)
+
+    def allocate(self, probe: Moment, runs: int, steps: int) -> None:
+        value = self._value(probe)
+        inner = tuple(f"{self._name}_{i}" for i in range(value.ndim - 1))
+        self._kept = Variable(
+            np.empty((runs, steps + 1, *value.shape[1:]), value.dtype),
+            ("run", "time", *inner),
+            self._measure.units,
+            self._measure.title,
+        )
+
+    def write(self, runs: NDArray[np.int64], moment: Moment) -> None:
+        assert self._kept is not None
+        self._kept.values[runs[0] : runs[-1] + 1, moment.time] = self._of(moment)
+
+    def variables(self) -> dict[str, Variable]:
+        assert self._kept is not None
+        return {self._name: self._kept}
+
+    def _of(self, moment: Moment) -> NDArray[Any]:
+        measure = self._measure
+        if measure.of_observations is not None:
+            assert moment.observations is not None
+            return np.asarray(measure.of_observations(moment.observations))
+        if moment.agents is None or measure.order_free:
+            return measure.function(moment.state)
+        return measure.function(in_own_order(moment.state, moment.agents))
+
+    def _value(self, probe: Moment) -> NDArray[Any]:
+        value = np.asarray(self._of(probe))
+        check_shape(f"the measure {self._name!r}", value, (1,))
+        return value
+
+
+def in_own_order(state: State, agents: NDArray[np.int32]) -> State:
+    """The state with every agent back in its own place."""
+    rows = np.arange(len(agents))[:, None]
+    restored = {name: np.empty_like(array) for name, array in state.items()}
+    for name, array in state.items():
+        restored[name][rows, agents] = array
+    return restored
+
+
+class _ReductionRecorder:
+    """Lets a reduction accumulate over time."""
+
+    needs_observations = True
+
+    def __init__(self, name: str, reduction: Reduction) -> None:
+        self._name = name
+        self._reduction = reduction
+        self._total = np.empty((0, 0))
+
+    def bytes(self, probe: Moment, steps: int) -> int:
+        return 8 * self._reduction.size(probe.system)
+
+    def allocate(self, probe: Moment, runs: int, steps: int) -> None:
+        self._total = np.zeros((runs, self._reduction.size(probe.system)))
+
+    def write(self, runs: NDArray[np.int64], moment: Moment) -> None:
+        self._reduction.add(self._total[runs[0] : runs[-1] + 1], moment)
+
+    def variables(self) -> dict[str, Variable]:
+        return {self._name: Variable(self._total, ("run", "feature"))}
+
+
+def recorders_of(
+    record: Recordable | Sequence[Any] | Mapping[str, Any], system: System
+) -> list[Recorder]:
+    """The recorders for all that is to be kept."""
+    if isinstance(record, Mapping):
+        return [_recorder(what, system, name) for name, what in record.items()]
+    if isinstance(record, Sequence) and not isinstance(record, str):
+        return [_recorder(what, system) for what in record]
+    return [_recorder(record, system)]
+
+
+def _recorder(what: Recordable, system: System, name: str | None = None) -> Recorder:
+    measures = measures_of(system)
+    if what == "states":
+        return _AgentRecorder(lambda moment: moment.state)
+    if what == "observations":
+        axes = system.features.axes
+        return _AgentRecorder(
+            lambda moment: {name or "observations": moment.observations},
+            needs_observations=True,
+            units=axes[0].units if len(axes) == 1 else ", ".join(axis.units for axis in axes),
+            inner=() if system.features.shape == () else ("component",),
+        )
+    if what == "actions":
+        return _AgentRecorder(
+            lambda moment: {name or "actions": moment.actions},
+            axis="step",
+            units=action_units_of(system),
+        )
+    if isinstance(what, str) and what in measures:
+        return _MeasureRecorder(name or what, measures[what])
+    if isinstance(what, Measure):
+        return _MeasureRecorder(name or what.title, what)
+    if isinstance(what, Reduction):
+        return _ReductionRecorder(name or what.name, what)
+    if callable(what):
+        known = [(key, m) for key, m in measures.items() if m.function == what]
+        own, measure = known[0] if known else (str(getattr(what, "__name__", "measure")), None)
+        return _MeasureRecorder(name or own, measure or Measure(what, name or own))
+    names = "".join(f'"{measure}", ' for measure in measures)
+    raise InvalidInput(
+        f'record must be "states", "observations", "actions", {names}a measure such as '
+        "vicsek.order, a reduction such as DiscountedFeatures(0.9), or several of these; "
+        f"got {what!r}"
+    )
+
+
+def check_fits_memory(recorders: Sequence[Recorder], probe: Moment, runs: int, steps: int) -> None:
+    """Raise RecordingTooLarge if what is to be recorded does not fit into memory."""
+    check_memory(
+        runs * sum(recorder.bytes(probe, steps) for recorder in recorders),
+        "this recording",
+        "Record a measure (record=vicsek.order) or a reduction (record=DiscountedFeatures(0.9)) "
+        "instead of states, or fewer runs or steps",
+        RecordingTooLarge,
+    )
+
+
+def check_shape(what: str, array: Any, leading: tuple[int, ...]) -> None:
+    """Raise InvalidInput unless it is an array whose first axes are these."""
+    shape = np.shape(array)
+    if not isinstance(array, np.ndarray) or shape[: len(leading)] != leading:
+        got = f"shape {shape}" if isinstance(array, np.ndarray) else f"{type(array).__name__}"
+        raise InvalidInput(
+            f"{what} of one run must be an array of shape ({', '.join(map(str, leading))}, ...), "
+            f"got {got}"
+        )

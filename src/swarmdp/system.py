@@ -1,0 +1,330 @@
+"""The swarMDP (N, A, T, xi) of the paper, without reward and policy.
+
+Everything is batched: the leading axis of every array is the independent run. A state is a
+dictionary of named arrays (runs, agents, ...), the local states s^(n) of all agents side by side.
+
+`System` is what every system must have. What it may have besides is declared in protocols of its
+own (`Measured`, `Pictured`, ...); a system that has the attribute has the trait.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp import kernels
+from swarmdp.errors import InvalidInput
+from swarmdp.features import Classes, FeatureMap, Smooth, n_features
+from swarmdp.pictures import Arrows, Grid
+from swarmdp.streams import Stream
+
+State = dict[str, NDArray[Any]]
+
+
+@runtime_checkable
+class System(Protocol):
+    """A swarMDP: N interchangeable agents (S, O, A), their transition T and observation xi.
+
+    All methods are pure functions: the same arguments give the same result, and nothing is
+    remembered between calls. Renaming the agents renames the outcome and changes nothing else;
+    `swarmdp.testing.check_system` tests that.
+
+    A system is a frozen dataclass, whose fields are its settings, or has an attribute `settings`.
+    """
+
+    @property
+    def n_agents(self) -> int:
+        """The number of agents N."""
+
+    @property
+    def actions(self) -> NDArray[Any]:
+        """The physical value of each action in A, (n_actions,)."""
+
+    @property
+    def features(self) -> FeatureMap:
+        """What learning sees of an observation."""
+
+    def initial(self, rng: Stream) -> State:
+        """Draw initial states, one for each of the runs of rng, whatever the agents' order."""
+
+    def observe(self, state: State) -> NDArray[Any]:
+        """The observation model xi: what each agent observes, (runs, agents, *features.shape)."""
+
+    def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
+        """The transition model T: the next state, when the agents act so (runs, agents)."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """What one array of a state means."""
+
+    description: str = ""
+    units: str = "1"
+    axes: tuple[str, ...] = ()  # names of the axes after (runs, agents)
+    constant: bool = False  # never changes during a run, so it is recorded once
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """A number that tells what the whole swarm does, such as an order parameter.
+
+    Parameters
+    ----------
+    function
+        From a state to one number for each run (runs,).
+    title
+        What it is called in figures and tables.
+    units
+        Its unit.
+    limits
+        The lowest and highest value that it can have, for axes; None where there is none.
+    order_free
+        It does not depend on the order of the agents, so a roll-out that keeps agents in another
+        order need not put them back for it.
+    of_observations
+        The same number from the observations (runs, agents, ...), where it follows from them: then
+        the swarm need not be observed a second time.
+
+    """
+
+    function: Callable[[State], NDArray[Any]]
+    title: str
+    units: str = "1"
+    limits: tuple[float | None, float | None] = (None, None)
+    order_free: bool = False
+    of_observations: Callable[[NDArray[Any]], NDArray[Any]] | None = None
+
+
+# What a system may have besides.
+
+
+@runtime_checkable
+class HasSettings(Protocol):
+    """A system that tells its settings itself, as plain data."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """All that tells this system from others of its class."""
+
+
+@runtime_checkable
+class HasName(Protocol):
+    """A system that goes by another name than its class."""
+
+    @property
+    def system_name(self) -> str:
+        """The name."""
+
+
+@runtime_checkable
+class HasFields(Protocol):
+    """A system that describes the arrays of its state."""
+
+    @property
+    def fields(self) -> Mapping[str, Field]:
+        """The description of each array."""
+
+
+@runtime_checkable
+class HasActionUnits(Protocol):
+    """A system whose actions have a unit."""
+
+    @property
+    def action_units(self) -> str:
+        """The unit of the actions."""
+
+
+@runtime_checkable
+class HasExpert(Protocol):
+    """A system with an expert that shows how to behave."""
+
+    def expert(self, observations: NDArray[Any]) -> NDArray[Any]:
+        """The expert's physical actions for these observations."""
+
+
+@runtime_checkable
+class Measured(Protocol):
+    """A system that says how to measure a swarm as a whole; the first measure is the main one."""
+
+    @property
+    def measures(self) -> Mapping[str, Measure]:
+        """The measures by name."""
+
+
+@runtime_checkable
+class Pictured(Protocol):
+    """A system that can be drawn."""
+
+    def picture(self, swarm: Mapping[str, NDArray[Any]], run: int) -> Arrows | Grid:
+        """One run of recorded states (runs, times, agents, ...) as something to look at."""
+
+
+@runtime_checkable
+class ChecksStates(Protocol):
+    """A system that knows which recorded states are impossible."""
+
+    def check_state(self, state: State) -> None:
+        """Raise InvalidInput for a state that is not the system's."""
+
+
+@runtime_checkable
+class InfersActions(Protocol):
+    """A system that can tell from two states which actions led from one to the other."""
+
+    def inferred_actions(self, before: State, after: State) -> NDArray[Any]:
+        """The physical actions (runs, agents)."""
+
+
+@runtime_checkable
+class NamesSolutions(Protocol):
+    """A system that knows several policies that look alike, and calls them by name."""
+
+    def solutions(self, table: NDArray[np.integer], seen: NDArray[np.bool_]) -> list[str]:
+        """Which solution each replica of a table (R, observations) is."""
+
+
+@runtime_checkable
+class Arranging(Protocol):
+    """A system that runs faster when its agents are in a certain order in memory.
+
+    Agents are interchangeable, so a roll-out may keep them in any order as long as it remembers
+    who is who; what it records is always in the agents' own order.
+    """
+
+    def arrange(self, state: State, step: int) -> tuple[State, NDArray[np.integer]] | None:
+        """The state in a better order, and that order (runs, agents); None to leave it."""
+
+
+def check_is_system(system: object) -> None:
+    """Raise InvalidInput unless it is a system."""
+    if not isinstance(system, System) or isinstance(system, type):
+        raise InvalidInput(
+            f"{system!r} is not a system: it needs n_agents, actions, features, initial, observe "
+            "and transition (see swarmdp.System)"
+        )
+
+
+def name_of(system: System) -> str:
+    """What a system is called in files and messages."""
+    return system.system_name if isinstance(system, HasName) else type(system).__name__
+
+
+def settings_of(system: System) -> dict[str, Any]:
+    """The settings that make this system."""
+    if isinstance(system, HasSettings):
+        return dict(system.settings)
+    if is_dataclass(system):
+        return {f.name: getattr(system, f.name) for f in fields(system) if f.init}
+    raise InvalidInput(
+        f"the settings of {type(system).__name__} are not known, so that a recording of one could "
+        "be taken for a recording of another: make it a dataclass, or give it an attribute "
+        "`settings` with all that tells it from others of its class ({} if nothing does)"
+    )
+
+
+def fields_of(system: System) -> Mapping[str, Field]:
+    """The descriptions of the state's arrays; empty where there are none."""
+    return system.fields if isinstance(system, HasFields) else {}
+
+
+def field_of(system: System, name: str) -> Field:
+    """The description of one array of the system's state."""
+    return fields_of(system).get(name, Field())
+
+
+def action_units_of(system: System) -> str:
+    """The unit of the actions."""
+    return system.action_units if isinstance(system, HasActionUnits) else "1"
+
+
+def measures_of(system: System) -> Mapping[str, Measure]:
+    """The measures of a system; empty where it declares none."""
+    return system.measures if isinstance(system, Measured) else {}
+
+
+def reordered(array: NDArray[Any], order: NDArray[np.integer]) -> NDArray[Any]:
+    """An array (runs, agents, ...) with the agents of each run in another order."""
+    out = np.empty((order.shape[0], *array.shape[1:]), array.dtype)
+    for r, places in enumerate(order):
+        np.take(array[r % array.shape[0]], places, axis=0, out=out[r], mode="clip")
+    return out
+
+
+def class_map(system: System) -> Classes:
+    """The system's map to classes of observations; Raises InvalidInput if it has none."""
+    features = system.features
+    if not isinstance(features, Classes):
+        raise InvalidInput(
+            f"this needs classes of observations, but {name_of(system)} has "
+            f"{type(features).__name__} features, which have none: give it Angles, Levels, Bins or "
+            "a Product of them, or choose a learner that needs no classes (q_update=LinearQ())"
+        )
+    return features
+
+
+def classes(system: System, observations: NDArray[Any]) -> NDArray[np.integer]:
+    """The class of each observation, checked: kernels use it to address memory."""
+    features = class_map(system)
+    inner = features.shape
+    wanted = observations.shape[: observations.ndim - len(inner)]
+    if observations.shape != (*wanted, *inner):
+        raise InvalidInput(
+            f"an observation of {name_of(system)} must have the shape {inner}, got an array of "
+            f"shape {observations.shape}"
+        )
+    index = features.index(observations)
+    size = features.size
+    if index.dtype.kind not in "iu" or index.shape != wanted:
+        raise InvalidInput(
+            f"features.index must return integers of shape {wanted}, "
+            f"got {index.dtype} of shape {index.shape}"
+        )
+    if index.size:
+        low, high = kernels.tabular.extremes(index)
+        if low < 0 or high >= size:
+            raise InvalidInput(
+                f"features.index must return classes from 0 to {size - 1}, got {low} to {high}"
+            )
+    return index
+
+
+def summed_features(system: System, observations: NDArray[Any]) -> NDArray[Any]:
+    """The features of all agents of each run, added up: (runs, d) from (runs, agents, ...)."""
+    smooth = system.features
+    if isinstance(smooth, Smooth):
+        return np.stack([smooth.of(row).sum(axis=0) for row in observations])
+    index, features = classes(system, observations), class_map(system)
+    if features.matrix is not None and index.shape[1] == 1:
+        alone: NDArray[np.float64] = features.matrix[index[:, 0]]
+        return alone
+    return features_of_counts(system, kernels.tabular.count(index, features.size))
+
+
+def features_of_counts(system: System, counts: NDArray[Any]) -> NDArray[Any]:
+    """Features added up (runs, d), from how often each class occurs (runs, classes)."""
+    matrix = class_map(system).matrix
+    return counts if matrix is None else by_rows(counts, matrix)
+
+
+def by_rows(rows: NDArray[Any], matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The product rows @ matrix, each row on its own.
+
+    The rounding of a product of whole matrices depends on the number of rows; this does not.
+    """
+    return np.stack([row @ matrix for row in rows])
+
+
+def feature_count(system: System) -> int:
+    """The number of features d: of the weights of a reward, and of feature expectations."""
+    return n_features(system.features)
+
+
+def null_action(system: System) -> int:
+    """The index of the action that does nothing: the first whose physical value is zero.
+
+    Where there is none, the first action. Where actions are mere numbers (finite MDPs) it is index
+    0, whatever that does: on gridworlds a move to +x.
+    """
+    return int(np.argmax(np.asarray(system.actions) == 0))

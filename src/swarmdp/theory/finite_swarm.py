@@ -1,0 +1,95 @@
+"""Finite swarms: systems so small that all their states can be listed.
+
+A finite swarm is an ordinary system (it can be simulated, learned from and checked like any other)
+that also tells its own laws, as numbers. Simulation draws from these laws, and `swarmdp.theory`
+computes with them: both are the same swarm.
+
+The local states that change are numbered from 0 to n_local - 1. What never changes in a local state
+(the site of a spin) is not numbered; see `FiniteSwarm.place`.
+"""
+
+from typing import Any, Literal, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.errors import InvalidInput
+from swarmdp.streams import Stream
+from swarmdp.system import State, System
+
+Acting = Literal["all", "one"]
+
+
+@runtime_checkable
+class FiniteSwarm(System, Protocol):
+    """A swarMDP with finitely many local states, and its laws.
+
+    The agents start independently of each other, each with the law `initial_local`. In a step
+    either all agents act, or one, drawn uniformly; who does not act stays as it is. Given the joint
+    state, those who act move independently of each other, each with its law `outcomes`.
+    """
+
+    @property
+    def n_local(self) -> int:
+        """The number of local states."""
+
+    @property
+    def acting(self) -> Acting:
+        """Who acts in a step: "all" agents, or "one" of them."""
+
+    @property
+    def initial_local(self) -> NDArray[np.float64]:
+        """The probability with which an agent starts in each local state (n_local,)."""
+
+    def place(self, local: NDArray[np.integer]) -> State:
+        """The joint states whose local states have these numbers (runs, agents).
+
+        What is constant in a local state is chosen once and for all (agent n on site n). This must
+        make no difference: the swarm has to look the same from every place, as on a ring or torus.
+        """
+
+    def local(self, state: State) -> NDArray[np.integer]:
+        """The number of each agent's local state (runs, agents)."""
+
+    def outcomes(self, state: State, actions: NDArray[np.integer]) -> NDArray[np.float64]:
+        """The law of each agent's next local state if it takes the action with this index.
+
+        From the joint state and action indices (runs, agents) to (runs, agents, n_local).
+        """
+
+
+def moved(
+    system: FiniteSwarm, state: State, actions: NDArray[Any], rng: Stream
+) -> NDArray[np.int64]:
+    """Draw the next local states (runs, agents) of a finite swarm, from physical actions."""
+    law = system.outcomes(state, action_indices(system, actions))
+    chance = rng.uniform()[..., None]
+    drawn: NDArray[np.int64] = (np.cumsum(law, axis=-1) <= chance).sum(axis=-1)
+    # Rounding may leave the sum of a law below one: the last possible outcome takes the rest.
+    last = system.n_local - 1 - np.argmax(law[..., ::-1] > 0, axis=-1)
+    drawn = np.minimum(drawn, last)
+    if system.acting == "one":
+        drawn = np.where(rng.permutation() == 0, drawn, system.local(state))
+    return drawn
+
+
+def drawn_local(system: FiniteSwarm, rng: Stream) -> NDArray[np.int64]:
+    """Draw initial local states (runs, agents)."""
+    law = system.initial_local
+    drawn: NDArray[np.int64] = (np.cumsum(law) <= rng.uniform()[..., None]).sum(axis=-1)
+    return drawn.clip(max=np.flatnonzero(law)[-1])
+
+
+def action_indices(system: System, actions: NDArray[Any]) -> NDArray[np.int64]:
+    """The action indices of physical actions."""
+    same = actions[..., None] == np.asarray(system.actions)
+    if not same.any(axis=-1).all():
+        raise InvalidInput(f"an action must be one of {list(system.actions)}, got others")
+    indices: NDArray[np.int64] = same.argmax(axis=-1)
+    return indices
+
+
+def check_acting(acting: str) -> None:
+    """Raises InvalidInput if it is not said who acts in a step."""
+    if acting not in ("all", "one"):
+        raise InvalidInput(f'acting must be "all" or "one" (agent in a step), got {acting!r}')

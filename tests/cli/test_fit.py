@@ -1,0 +1,186 @@
+"""`swarmdp fit`, and what `swarmdp evaluate` makes of it."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import swarmdp
+from swarmdp.cli import main
+from tests.terminal import fails
+
+FIT = ["--n-agents", "30", "--iterations", "3", "--demo-steps", "50"]
+BY_ACTIONS = ["policy_matching", "bayesian"]
+
+
+def test_fit_vicsek(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "fit"
+    main(["fit", "vicsek", *FIT, "--seed", "4", "-o", str(folder)])
+    shown = capsys.readouterr().out
+    assert "Result of fitting Vicsek" in shown
+    assert {path.name for path in folder.iterdir()} == {
+        "result.nc",
+        "demo.nc",
+        "reward.png",
+        "reward.svg",
+        "convergence.png",
+        "convergence.svg",
+        "summary.json",
+    }
+    summary = json.loads((folder / "summary.json").read_text())
+    result = swarmdp.load(folder)
+    assert summary["distance"] == pytest.approx(result.distance.tolist())
+    assert summary["iterations"] == 3
+    system = swarmdp.Vicsek(n_agents=30)
+    demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
+    same = swarmdp.fit(system, demo, seed=4, iterations=3)
+    np.testing.assert_array_equal(same.reward.weights, result.reward.weights)
+
+
+def test_fit_from_a_recording_goes_on_where_it_stopped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    system = swarmdp.Ising((12, 12))
+    demo = swarmdp.rollout(system, system.expert, steps=50, runs=2, seed=1)
+    file = str(demo.save(tmp_path / "demo.nc"))
+    common = ["fit", "--demo", file, "--separate"]
+    main([*common, "--iterations", "2", "-o", str(tmp_path / "parts")])
+    main([*common, "--iterations", "4", "--resume", "-o", str(tmp_path / "parts")])
+    main([*common, "--iterations", "4", "-o", str(tmp_path / "whole")])
+    parts, whole = swarmdp.load(tmp_path / "parts"), swarmdp.load(tmp_path / "whole")
+    np.testing.assert_array_equal(parts.history.mu, whole.history.mu)
+    assert "solution" in capsys.readouterr().out
+    main(["evaluate", str(tmp_path / "whole"), "--runs", "3", "--steps", "10"])
+    evaluation = json.loads((tmp_path / "whole" / "evaluation.json").read_text())
+    assert evaluation["runs"] == {"expert": 3, "learned": 4}
+
+
+def test_an_interrupted_fit_keeps_what_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from swarmdp.irl import expectations
+
+    estimate, calls = expectations.simulated_expectations, []
+
+    def interrupted(*args: object, **kwargs: object) -> object:
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return estimate(*args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(expectations, "simulated_expectations", interrupted)
+    with pytest.raises(SystemExit) as exit_:
+        main(["fit", "vicsek", *FIT, "-o", str(tmp_path)])
+    assert exit_.value.code == 130
+    assert "interrupted after 2 iterations; --resume goes on" in capsys.readouterr().out
+    assert len(swarmdp.load(tmp_path).iterations) == 2
+    monkeypatch.undo()
+    main(["fit", "vicsek", *FIT, "--resume", "-o", str(tmp_path)])
+    assert len(swarmdp.load(tmp_path).iterations) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit"], "needs a system"),
+        (["fit", "--demo", "nowhere.nc"], "there is no such file"),
+        (["fit", "vicsek", "--discount", "1.5"], "discount must be in [0, 1)"),
+        (["fit", "vicsek", "--demo-steps", "5"], "too short for a discount of 0.9"),
+        (["fit", "vicsek", "--update", "magic"], "update must be one of"),
+        (["fit", "gridworld", "--wind", "2"], "wind must be a chance from 0 to 1"),
+        (["fit", "gridworld", "--discount", "1"], "discount must be in [0, 1)"),
+        (["fit", "gridworld", "--macrocell", "2"], "multiples of macrocell"),
+        (["fit", "vicsek", "--estimator", "all"], "invalid choice: 'all'"),
+        (["fit", "vicsek", "--resume", "-o", "nowhere"], "there is no such file"),
+    ],
+)
+def test_bad_input_gets_one_line(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert message in fails(arguments, capsys)
+
+
+def test_options_before_the_system_count(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(
+        [
+            "fit",
+            "--iterations",
+            "2",
+            "--seed",
+            "9",
+            "-o",
+            str(tmp_path),
+            "vicsek",
+            "--n-agents",
+            "9",
+        ]
+    )
+    result = swarmdp.load(tmp_path)
+    assert (len(result.iterations), result.seed) == (2, 9)
+    assert "and not both" in fails(["fit", "--demo", "x.nc", "vicsek"], capsys)
+
+
+def test_a_demo_of_an_unknown_system_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    system = swarmdp.Vicsek(n_agents=3)
+    demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
+    foreign = swarmdp.Trajectory(**{**vars(demo), "system": "Starlings"})
+    file = str(foreign.save(tmp_path / "demo.nc"))
+    assert "recorded from Starlings" in fails(["fit", "--demo", file], capsys)
+
+
+@pytest.mark.parametrize(
+    ("update", "grid"),
+    [
+        ("projection", ["--rows", "12", "--columns", "12", "--macrocell", "3"]),
+        ("maxent", []),
+        ("max_margin", ["--rows", "3", "--columns", "3"]),
+        ("ng_russell", ["--rows", "3", "--columns", "3"]),
+        ("mwal", ["--rows", "3", "--columns", "3"]),
+        ("policy_matching", ["--rows", "3", "--columns", "4"]),
+        ("bayesian", ["--rows", "2", "--columns", "3"]),
+    ],
+)
+def test_fit_and_evaluate_gridworlds(
+    update: str, grid: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = str(tmp_path)
+    options = ["--update", update, "--iterations", "3", "-o", folder]
+    main(["fit", "gridworld", *grid, "--demo-runs", "50", *options])
+    shown = capsys.readouterr().out
+    assert f"Result of fitting Gridworld by {update}" in shown
+    wide = "12 x 12 cells: see the figure"
+    assert (wide in shown) == ("12" in grid)
+    assert ("x = 0" in shown) == ("12" not in grid)
+    result = swarmdp.load(tmp_path)
+    assert result.settings["update"] == update
+    by_actions = update in ("policy_matching", "bayesian")
+    assert ("actions" in swarmdp.load(tmp_path / "demo.nc")) == by_actions
+    assert ("actions            recorded" in shown) == by_actions
+    assert ("±" in shown) == (update == "bayesian")
+    assert (tmp_path / "reward.png").stat().st_size > 1000
+    main(["evaluate", folder, "--runs", "20"])
+    evaluation = json.loads((tmp_path / "evaluation.json").read_text())
+    assert evaluation["measure"] == "collected"
+    main(["fit", "--demo", str(tmp_path / "demo.nc"), *options[:-1], str(tmp_path / "again")])
+    again = swarmdp.load(tmp_path / "again")
+    np.testing.assert_array_equal(again.reward.weights, result.reward.weights)
+
+
+@pytest.mark.filterwarnings("ignore:the chains of:swarmdp.SwarmdpWarning")
+@pytest.mark.parametrize("update", ["ng_russell", "mwal", "maxent", *BY_ACTIONS])
+@pytest.mark.parametrize("name", ["vicsek", "ising"])
+def test_fit_by_other_updates(
+    name: str, update: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    size = ["--n-agents", "20"] if name == "vicsek" else ["--rows", "9", "--columns", "9"]
+    main(["fit", name, *size, "--update", update, "--iterations", "2", "-o", str(tmp_path)])
+    result = swarmdp.load(tmp_path)
+    assert isinstance(result.policy, swarmdp.SoftPolicy) == (update == "maxent")
+    assert result.settings.get("actions") == ("recorded" if update in BY_ACTIONS else None)
+    main(["evaluate", str(tmp_path), "--runs", "4", "--steps", "10"])
+    assert f"by {update}" in capsys.readouterr().out

@@ -1,0 +1,97 @@
+"""What all commands share: help, version, errors, a quick start."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+import swarmdp
+from swarmdp.cli import main
+from tests.terminal import fails
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["learn"], "invalid choice: 'learn'"),
+        ([], "required: COMMAND"),
+    ],
+)
+def test_bad_input_gets_one_line(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert message in fails(arguments, capsys)
+
+
+def test_an_interrupt_exits_with_130(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*args: object, **kwargs: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("swarmdp.simulation.rollout", interrupted)
+    with pytest.raises(SystemExit) as exit_:
+        main(["simulate", "vicsek"])
+    assert exit_.value.code == 130
+    assert capsys.readouterr().err == "swarmdp: interrupted\n"
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main(["--version"])
+    assert exit_.value.code == 0
+    assert capsys.readouterr().out == f"swarmdp {swarmdp.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        *(
+            [command]
+            for command in [
+                "simulate",
+                "fit",
+                "evaluate",
+                "animate",
+                "reproduce",
+                "report",
+                "bench",
+                "info",
+            ]
+        ),
+        *([command, "vicsek"] for command in ("simulate", "fit", "animate")),
+        ["simulate", "ising"],
+        ["fit", "gridworld"],
+    ],
+)
+def test_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main([*arguments, "--help"])
+    assert exit_.value.code == 0
+    shown = capsys.readouterr().out
+    assert re.match(rf"usage: swarmdp {' '.join(arguments)}", shown)
+    for nothing in ("None", "[]", "False"):
+        assert f"(default: {nothing})" not in shown
+    if arguments == ["simulate", "ising"]:
+        assert "expected mean of the initial spins (default: 0.0)" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize(
+    ("program", "heavy"),
+    [
+        ("import swarmdp", "numpy numba scipy xarray matplotlib pandas rich"),
+        ("import swarmdp; swarmdp.Vicsek()", "numba scipy xarray matplotlib pandas rich"),
+        (
+            "import swarmdp.cli\ntry: swarmdp.cli.main(['--help'])\nexcept SystemExit: pass",
+            "numpy numba scipy xarray matplotlib pandas rich",
+        ),
+    ],
+)
+def test_starting_imports_nothing_heavy(program: str, heavy: str) -> None:
+    check = f"{program}\nimport sys\nassert not set({heavy.split()!r}) & set(sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", check], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,59 @@
+"""`swarmdp reproduce`, at the smallest scale."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from swarmdp.cli import main
+
+
+def test_a_second_start_gives_the_same_bytes(reproduction: Path) -> None:
+    before = (reproduction / "summary.json").read_bytes()
+    figure = (reproduction / "figures" / "order.svg").read_bytes()
+    main(["reproduce", "--scale", "smoke", "-o", str(reproduction)])
+    assert (reproduction / "summary.json").read_bytes() == before
+    assert (reproduction / "figures" / "order.svg").read_bytes() == figure
+    log = (reproduction / "log.txt").read_text()
+    assert "0 of " in log.splitlines()[-1]
+
+
+def test_some_figures_again_leave_the_others_in_the_report(
+    reproduction: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(reproduction, folder)
+    main(["reproduce", "--scale", "smoke", "--only", "energy", "-o", str(folder)])
+    assert (folder / "summary.json").read_bytes() == (reproduction / "summary.json").read_bytes()
+    timing = json.loads((folder / "timing.json").read_text())
+    assert timing["wall_seconds_of_last_start"] > 0
+    assert "vicsek-expert" in timing["core_seconds"]
+
+
+def test_a_folder_that_cannot_be_made_gets_one_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    for output in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(SystemExit) as stop:
+            main(["reproduce", "--scale", "smoke", "-o", str(output)])
+        assert stop.value.code == 2
+        assert "a part of the path is a file" in capsys.readouterr().err
+
+
+def test_wrong_arguments_are_refused(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("swarmdp.experiments.cluster.CONNECT_SECONDS", 1)
+    for arguments, message in (
+        (["--only", "entropy"], "there is no 'entropy'"),
+        (["--scale", "huge"], "invalid choice"),
+        (["--workers", "2", "--threads", "2"], "not allowed with"),
+        (["--cluster", "tcp://127.0.0.1:9"], "no Dask scheduler answers"),
+    ):
+        with pytest.raises(SystemExit) as stop:
+            main(["reproduce", "-o", str(tmp_path / "x"), *arguments])
+        assert stop.value.code == 2
+        assert message in capsys.readouterr().err
+    assert not (tmp_path / "x").exists()
