@@ -21,28 +21,30 @@ def features(
     scale: NDArray[np.float64],
     orders: NDArray[np.int64],
     size: NDArray[np.float64],
+    rows: NDArray[np.int64],
 ) -> NDArray[np.float64]:
     """Products of sines and cosines (runs, agents, p) of observations (runs, agents, k).
 
     Row i of orders (p, k) says which function of each component feature i is the product of. Of an
     angle, 0 is one, 2j - 1 the cosine and 2j the sine of j times the angle. Any other component x
     is drawn into (0, 1), u = (1 + t / sqrt(1 + t^2)) / 2 with t = (x - centre) / scale, and j is
-    the cosine of j pi u. Run r takes row r % R of centre and scale (R, k).
+    the cosine of j pi u. Feature i is size[i] times the product; run r takes centre[rows[r]] and
+    scale[rows[r]].
     """
     runs, agents, _ = observations.shape
     out = np.empty((runs, agents, len(orders)))
     functions = np.where(periodic, 2 * ((orders.max(axis=0) + 1) // 2), orders.max(axis=0)) + 1
-    features_of_runs(observations, periodic, centre, scale, orders, size, functions, out)
+    features_of_runs(observations, periodic, centre, scale, orders, size, functions, rows, out)
     return out
 
 
 @kernel
-def features_of_runs(observations, periodic, centre, scale, orders, size, functions, out):
+def features_of_runs(observations, periodic, centre, scale, orders, size, functions, rows, out):
     """Features of every run in turn."""
     runs, agents, components = observations.shape
     powers = np.empty((components, functions.max()))
     for r in range(runs):
-        row = r % centre.shape[0]
+        row = rows[r]
         for n in range(agents):
             for c in range(components):
                 values = powers[c]

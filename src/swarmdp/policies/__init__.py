@@ -7,6 +7,7 @@ indices count `system.actions`; physical actions are their values, or lie betwee
 from swarmdp.policies.functions import FunctionPolicy
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.interpolated import InterpolatedPolicy
+from swarmdp.policies.linear import LinearPolicy
 from swarmdp.policies.local import Controller, LocalPolicy, TablePolicy
 from swarmdp.policies.mixed import MixedPolicy
 from swarmdp.policies.replicas import (
@@ -26,6 +27,7 @@ __all__ = [
     "FunctionPolicy",
     "Interface",
     "InterpolatedPolicy",
+    "LinearPolicy",
     "LocalPolicy",
     "MixedPolicy",
     "Policy",
