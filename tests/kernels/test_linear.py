@@ -76,7 +76,7 @@ def test_greedy_takes_the_first_best_and_in_doubt_nothing() -> None:
 def test_doubt_is_the_share_of_variance_that_is_left() -> None:
     rng = np.random.default_rng(4)
     data, psi = rng.normal(size=(40, 5)), rng.normal(size=(2, 30, 5))
-    factor = np.linalg.cholesky(np.eye(5) + data.T @ data).T
+    factor = np.asarray(np.linalg.cholesky(np.eye(5) + data.T @ data).T, np.float64)
     factors = np.stack([np.eye(5), factor])
     found = linear.doubt(psi, factors, np.arange(2))
     np.testing.assert_allclose(found[0], 1.0, rtol=0, atol=10 * EPS)

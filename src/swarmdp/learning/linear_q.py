@@ -50,6 +50,7 @@ class LinearQ:
     centre, scale
         The middle of each component and its distance to what is far from it, for components that
         are no angles; None for the mean and two standard deviations of the first observations.
+
     """
 
     features: int | None = None
