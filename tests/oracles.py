@@ -253,3 +253,33 @@ def doubt(features: Floats, factor: Floats) -> Floats:
     inverse = np.linalg.inv(factor.T @ factor)
     share: Floats = np.einsum("ni,ij,nj->n", features, inverse, features) / (features**2).sum(1)
     return share
+
+
+def add_transitions(
+    before: NDArray[Any], action: NDArray[Any], after: NDArray[Any], weight: float, table: Floats
+) -> None:
+    """Add the weight to table[o, a, o'] for one transition after another."""
+    for o, a, then in zip(before.ravel(), action.ravel(), after.ravel(), strict=True):
+        table[o, a, then] += weight
+
+
+def compressed(table: Floats) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats]:
+    """Where each row (o, a) begins, the columns and the values of all entries but zeros."""
+    rows = table.reshape(-1, table.shape[-1])
+    row, column = np.nonzero(rows)
+    begins = np.concatenate([[0], np.cumsum((rows != 0).sum(axis=1))])
+    return begins, column.astype(np.int32), rows[row, column]
+
+
+def sweep(
+    counts: Floats, totals: Floats, prior: float, reward: Floats, discount: float, value: Floats
+) -> tuple[Floats, Floats]:
+    """One Bellman sweep of one replica, rounded after every addition from left to right."""
+    value, q = value.copy(), np.zeros(totals.shape)
+    mean = np.cumsum(value)[-1] / len(value)
+    for o in range(len(counts)):
+        terms = np.concatenate([np.full((len(q[o]), 1), prior * mean), counts[o] * value], axis=1)
+        expected = np.cumsum(terms, axis=1)[:, -1]
+        q[o] = reward[o] + discount * expected / (totals[o] + prior)
+        value[o] = q[o].max()
+    return value, q

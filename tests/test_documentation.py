@@ -32,9 +32,9 @@ def test_snippets_run_as_written(
 
 
 def test_the_example_system_is_short() -> None:
-    (source,) = [s for s in snippets("docs/your-own-system.md") if "class Rendezvous" in s]
+    (source,) = [s for s in snippets("docs/your-own-system.md") if "class Robots" in s]
     ast.parse(source)
-    assert len(source.splitlines()) < 40
+    assert len(source.splitlines()) <= 45
 
 
 def test_the_example_update_is_short() -> None:

@@ -188,13 +188,13 @@ def fit(
         with shown(progress, f"learning the reward of {name_of(system)}") as tell:
             for iteration in fitting.iterate(done, watch_learning):
                 done.append(iteration)
+                if checkpoint is not None and time.monotonic() >= saved + CHECKPOINT_SECONDS:
+                    fitting.result(done).save(checkpoint)
+                    saved = time.monotonic()
                 if watch is not None:
                     watch(iteration)
                 if tell is not None:
                     tell(len(done), fitting.iterations, fitting.summary(done))
-                if checkpoint is not None and time.monotonic() >= saved + CHECKPOINT_SECONDS:
-                    fitting.result(done).save(checkpoint)
-                    saved = time.monotonic()
     except KeyboardInterrupt:
         if done:
             raise FitInterrupted(fitting.result(done)) from None

@@ -136,7 +136,7 @@ def test_the_default_learns_to_fly_like_the_expert() -> None:
         vicsek, result.policy, steps=100, runs=40, seed=13, record=vicsek.order
     )["order"]
     assert order[:, 100].mean() > 0.95
-    peak = np.degrees(vicsek.features.values[result.reward.weights[0].argmax()])
+    peak = np.degrees(vicsek.features.axes[0].values[result.reward.weights[0].argmax()])
     assert abs(peak) <= 10
     hard = Policy(result.policy.table)
     assert (np.sign(vicsek.actions[hard.table[0]][10:17]) <= 0).all()

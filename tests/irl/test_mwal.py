@@ -32,7 +32,7 @@ def game_value(mdp: FiniteMDP, expert: NDArray[np.float64], discount: float) -> 
 
 def own_value(result: Result, rounds: int) -> float:
     """The least gain of the uniform mixture of the first rounds."""
-    gains = result.history.mu[:rounds, 0].mean(axis=0) - result.expert[0]
+    gains = result.history.mu[:rounds, 0].mean(axis=0) - result.expert_mu[0]
     return float(gains.min())
 
 

@@ -5,7 +5,16 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp import FiniteMDP, Gridworld, InvalidInput, Policy, Reward, SoftPolicy, SolverError
+from swarmdp import (
+    FiniteMDP,
+    Gridworld,
+    InvalidInput,
+    Policy,
+    Reward,
+    SoftPolicy,
+    SolverError,
+    Wants,
+)
 from swarmdp.learning.planning import Planning, plan, plan_to_horizon
 from tests.systems.test_finite import random_mdp
 
@@ -116,12 +125,12 @@ def test_abbeel_and_ng_s_full_grid(softness: float) -> None:
 
 def test_the_kernel_is_exact() -> None:
     mdp = random_mdp(5)
-    planned = Planning()(mdp, Reward(np.ones((2, 6))), discount=0.9, kernel=True)
+    planned = Planning()(mdp, Reward(np.ones((2, 6))), discount=0.9, wants=Wants(kernel=True))
     np.testing.assert_array_equal(planned.kernel, np.stack([mdp.dense()] * 2))
     assert planned.seen.all()
     big = Gridworld(150, 150)
     with pytest.raises(InvalidInput, match="22500 states as a full array needs 15.1 GiB"):
-        Planning()(big, big.reward, discount=0.9, kernel=True)
+        Planning()(big, big.reward, discount=0.9, wants=Wants(kernel=True))
 
 
 def test_bad_input_is_refused() -> None:
@@ -135,7 +144,7 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(InvalidInput, match=r"in \[0, 1\], got 1.5"):
         plan_to_horizon(mdp, Reward(np.ones(6)), steps=1, discount=1.5)
     with pytest.raises(SolverError, match="did not end within 1 rounds"):
-        Planning(rounds=1)(mdp, Reward(np.arange(6.0)), discount=0.9, softness=1.0)
+        Planning(rounds=1)(mdp, Reward(np.arange(6.0)), discount=0.9, wants=Wants(softness=1.0))
 
 
 def test_planned_and_learned_policies_agree() -> None:
@@ -146,7 +155,8 @@ def test_planned_and_learned_policies_agree() -> None:
     learner = swarmdp.HeterogeneousLearning(iterations=300, swarms=300)
     for softness in (0.0, 0.3):
         planned = plan(mdp, reward, softness=softness)
-        learned = learner(mdp, reward, discount=0.9, seed=1, softness=softness, kernel=True)
+        wants = Wants(softness=softness, kernel=True)
+        learned = learner(mdp, reward, discount=0.9, seed=1, wants=wants)
         gap = np.abs(planned.q - learned.q).max()
         # about 4000 visits of each pair in memory: counts err by 1 %, values by 1 / (1 - 0.9) of it
         assert gap < 0.1 * np.abs(planned.q).max()

@@ -43,15 +43,15 @@ def test_the_study_of_transfer_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_planning_again_keeps_the_policy_of_the_highest_value() -> None:
     """A learner of known policies: the reward decides, for each experiment on its own."""
     system = swarmdp.Vicsek(n_agents=50)
-    align = np.abs(system.features.values[:, None] - system.actions).argmin(axis=1)
-    away = np.abs(-system.features.values[:, None] - system.actions).argmin(axis=1)
+    align = np.abs(system.features.axes[0].values[:, None] - system.actions).argmin(axis=1)
+    away = np.abs(-system.features.axes[0].values[:, None] - system.actions).argmin(axis=1)
     tables = iter([align, away] * 3)
 
     def learner(*_: Any, **__: Any) -> Any:
         table = next(tables)
         return type("Outcome", (), {"policy": Policy(np.stack([table, table]))})
 
-    likes = np.cos(system.features.values)
+    likes = np.cos(system.features.axes[0].values)
     found = transfer.replanned(
         system,
         swarmdp.Reward(np.stack([likes, -likes])),

@@ -130,6 +130,11 @@ def wants_of(update: RewardUpdate) -> Wants:
 def own_start(update: RewardUpdate, evidence: Evidence) -> NDArray[np.float64]:
     """The update's own first weights, checked."""
     assert isinstance(update, Starting)
+    if not callable(update.start):
+        raise InvalidInput(
+            "a reward update's start must be a function from Evidence to the first weights, got "
+            f"{update.start!r}"
+        )
     weights = _as_numbers("start", update.start(evidence))
     if weights.shape != evidence.expert.shape or not np.isfinite(weights).all():
         raise InvalidInput(

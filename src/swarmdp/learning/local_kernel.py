@@ -48,8 +48,8 @@ def local_kernel(
     swarms = swarms or -(-ENOUGH_AGENTS // system.n_agents)
     check_memory(
         replicas * dense_bytes(observations, actions),
-        f"the local kernel P(o' | o, a) of {replicas} x {observations} classes of observations and "
-        f"{actions} actions",
+        f"the local kernel P(o' | o, a) (replicas: {replicas}, classes of observations: "
+        f"{observations}, actions: {actions})",
         "Use fewer classes, or a reward update that needs no kernel, such as max_margin",
     )
     mixed = np.cumsum((1 - exploring) * policy.probabilities + exploring / actions, axis=2)

@@ -115,9 +115,11 @@ class _DenseCounts:
         self._table = np.zeros((*shape, shape[1]))
 
     def add(self, before: Indices, action: Indices, after: Indices, weight: float) -> None:
+        """Add the weight to the count of each transition."""
         kernels.tabular.add_transitions(before, action, after, weight, self._table, self.totals)
 
     def divide(self, by: float) -> None:
+        """Make all counts smaller."""
         self._table /= by
         self.totals /= by
 
@@ -131,6 +133,7 @@ class _DenseCounts:
         value: NDArray[np.float64],
         q: NDArray[np.float64],
     ) -> None:
+        """Bellman sweeps, in place."""
         model = self._table, self.totals, prior, reward, discount
         if softness:
             kernels.tabular.sweep_model_softly(*model, softness, sweeps, value, q)
@@ -138,6 +141,7 @@ class _DenseCounts:
             kernels.tabular.sweep_model(*model, sweeps, value, q)
 
     def dense(self) -> NDArray[np.float64]:
+        """A copy as a full table."""
         return self._table.copy()
 
 
@@ -153,6 +157,7 @@ class _SparseCounts:
         self._values = np.empty((replicas, transitions))
 
     def add(self, before: Indices, action: Indices, after: Indices, weight: float) -> None:
+        """Add the weight to the count of each transition."""
         replicas, room = self._columns.shape
         for j in range(replicas):
             of = slice(j, None, replicas)
@@ -166,6 +171,7 @@ class _SparseCounts:
             )
 
     def divide(self, by: float) -> None:
+        """Make all counts smaller."""
         for values, begins in zip(self._values, self._begins, strict=True):
             values[: begins[-1]] /= by
         self.totals /= by
@@ -180,6 +186,7 @@ class _SparseCounts:
         value: NDArray[np.float64],
         q: NDArray[np.float64],
     ) -> None:
+        """Bellman sweeps, in place."""
         for j, totals in enumerate(self.totals):
             kernels.sparse_counts.sweep_model(
                 *self._arrays(j),
@@ -194,6 +201,7 @@ class _SparseCounts:
             )
 
     def dense(self) -> NDArray[np.float64]:
+        """A copy as a full table."""
         replicas, observations, actions = self.totals.shape
         table = np.zeros((replicas, observations * actions, observations))
         for j in range(replicas):
