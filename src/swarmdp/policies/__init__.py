@@ -8,6 +8,7 @@ from swarmdp.policies.export import Exportable
 from swarmdp.policies.functions import FunctionPolicy
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.interpolated import InterpolatedPolicy
+from swarmdp.policies.linear import LinearPolicy
 from swarmdp.policies.local import Controller, LocalPolicy, TablePolicy
 from swarmdp.policies.mixed import MixedPolicy
 from swarmdp.policies.replicas import (
@@ -29,6 +30,7 @@ __all__ = [
     "FunctionPolicy",
     "Interface",
     "InterpolatedPolicy",
+    "LinearPolicy",
     "LocalPolicy",
     "MixedPolicy",
     "Policy",

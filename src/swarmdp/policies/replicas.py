@@ -12,13 +12,14 @@ from swarmdp.policies import export
 from swarmdp.policies.functions import FunctionPolicy
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.interpolated import InterpolatedPolicy
+from swarmdp.policies.linear import LinearPolicy
 from swarmdp.policies.local import Controller, LocalPolicy, TablePolicy
 from swarmdp.policies.soft import SoftPolicy
 from swarmdp.policies.table import Policy
 from swarmdp.system import System
 
 KINDS: Mapping[str, type[LocalPolicy]] = {
-    kind.kind: kind for kind in (Policy, SoftPolicy, InterpolatedPolicy)
+    kind.kind: kind for kind in (Policy, SoftPolicy, InterpolatedPolicy, LinearPolicy)
 }
 
 
