@@ -19,6 +19,7 @@ from swarmdp.irl import expectations
 from swarmdp.irl.algorithm import (
     Initialization,
     Iteration,
+    checked,
     generic_irl,
     initial_reward,
     last_counting,
@@ -456,7 +457,9 @@ class Fit:
             watch=watch,
             threads=self.threads,
         )
-        return _interpolated(self.system, learned) if self.interpolate else learned
+        if not self.interpolate:
+            return learned
+        return _interpolated(self.system, checked(learned, reward.replicas))
 
     def _value_estimation(self, policy: LocalPolicy, i: int) -> NDArray[np.float64]:
         """Step 2 of Algorithm 1."""

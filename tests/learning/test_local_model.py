@@ -162,8 +162,8 @@ def test_more_transitions_than_announced_are_refused() -> None:
     nothing = np.zeros((2, 3))
     model.learn(one, one, nothing, one, 0.0)
     model.learn(one, one, nothing, one, 0.0)  # the same again: they take no more room
+    more = np.zeros((2, 6), np.int64)
     with pytest.raises(InvalidInput, match="started for 5 transitions of each replica"):
-        more = np.zeros((2, 6), np.int64)
         model.learn(more, more, np.zeros((2, 6)), more, 0.0)
 
 

@@ -89,19 +89,23 @@ def generic_irl(
 
 def checked(learned: object, replicas: int) -> Learned:
     """What a policy update returned; raises InvalidInput unless it is as it must be."""
-    if not isinstance(learned, Learned) or not isinstance(learned.policy, LocalPolicy):
-        what = f"{type(learned).__name__}"
+    policy = learned.policy if isinstance(learned, Learned) else None
+    if not isinstance(policy, LocalPolicy) or isinstance(policy, type):
+        what = type(learned).__name__
         if isinstance(learned, Learned):
-            what = f"Learned with a policy that is a {type(learned.policy).__name__}"
+            what = f"Learned with a policy that is a {type(policy).__name__}"
         raise InvalidInput(
             "a learner must return swarmdp.Learned(policy), with a policy such as swarmdp.Policy, "
             f"got {what}"
         )
-    if learned.policy.replicas != replicas:
+    assert isinstance(learned, Learned)
+    if policy.replicas != replicas:
         raise InvalidInput(
             f"a learner must return a policy for each of the {replicas} rewards, got "
-            f"{learned.policy.replicas}"
+            f"{policy.replicas}"
         )
+    # A result is made of its policies' arrays: one that cannot be made of them is told now.
+    type(policy).from_arrays(policy.to_arrays(), policy.interface)
     return learned
 
 

@@ -1,7 +1,9 @@
 """Reward update: Bayesian inverse reinforcement learning, after Ramachandran and Amir (2007).
 
-    P(w | pairs)  ~  P(w)  product over pairs (o, a) of  exp(alpha Q*_w(o, a)) / sum over b of
-                                                         exp(alpha Q*_w(o, b))
+    P(w | pairs)  ~  P(w)  product over pairs (o, a) of  exp(Q*_w(o, a) / s) / sum over b of
+                                                         exp(Q*_w(o, b) / s)
+
+s is the softness of the expert's policy.
 
 The posterior is sampled by elliptical slices (Murray, Adams and MacKay 2010) in the generalised
 form of Nishihara, Murray and Adams (2014): each step draws an ellipse through the present point
@@ -23,8 +25,8 @@ from swarmdp import kernels
 from swarmdp.errors import InvalidInput, SwarmdpWarning
 from swarmdp.irl.boltzmann import (
     LocalMDP,
-    check_inverse_temperature,
     check_pairs,
+    check_softness,
     fisher_information,
     log_boltzmann,
     scores,
@@ -57,7 +59,7 @@ class Bayesian:
 
     prior: PriorName = "gaussian"
     scale: float = 1.0  # of the prior's weights; widen it where the posterior lies far outside
-    inverse_temperature: float = 1.0  # alpha: how surely the expert takes the best action
+    softness: float = 1.0  # s: the softer the expert, the less surely it takes the best action
     chains: int = 4
     draws: int = 2000  # kept of each chain
     warm_up: int = 500  # left out before them
@@ -66,7 +68,7 @@ class Bayesian:
 
     def __post_init__(self) -> None:
         prior_named(self.prior)
-        check_inverse_temperature(self.inverse_temperature)
+        check_softness(self.softness)
         if not (np.isfinite(self.scale) and self.scale > 0):
             raise InvalidInput(f"scale must be positive and finite, got {self.scale}")
         for name, least in (("chains", 2), ("draws", 4), ("warm_up", 0)):
@@ -130,8 +132,8 @@ class Posterior:
                 f"the chains of {unmixed.sum()} of {len(unmixed)} posteriors have not mixed: R-hat "
                 f"up to {self.r_hat.max():.3f} (at most {MIXED} wanted), effective draws from "
                 f"{self.effective.min():.0f} (at least {least} wanted). The posterior has several "
-                "modes or narrow ridges: take more draws and a longer warm_up, or a smaller "
-                "inverse_temperature or scale",
+                "modes or narrow ridges: take more draws and a longer warm_up, a larger softness, "
+                "or a smaller scale",
                 SwarmdpWarning,
                 stacklevel=3,
             )
@@ -163,7 +165,7 @@ class _Target:
         q = kernels.planning.optimal_q(
             self.incoming, reward, first.discount, policy, wanted, np.zeros(shape)
         )
-        log_policy = log_boltzmann(q, self.settings.inverse_temperature)
+        log_policy = log_boltzmann(q, self.settings.softness)
         likelihood = np.einsum("eoa,ecoa->ec", self.counts, log_policy)
         density: Floats = likelihood - 0.5 * (z * z).sum(axis=2)
         return density
@@ -180,8 +182,8 @@ class _Target:
         best, optimal = self._at(e, z, None)
         for _ in range(CLIMBS):
             q, optimal = mdp.optimal_q(self.weights(z), optimal)
-            policy = np.exp(log_boltzmann(q, self.settings.inverse_temperature))
-            score = scores(policy, mdp.q_derivative(optimal), self.settings.inverse_temperature)
+            policy = np.exp(log_boltzmann(q, self.settings.softness))
+            score = scores(policy, mdp.q_derivative(optimal), self.settings.softness)
             slope = self.settings.scale * self.prior.slope(z)
             precision = fisher_information(policy, score, visits) * np.outer(slope, slope)
             precision[np.diag_indices_from(precision)] += 1
@@ -205,7 +207,7 @@ class _Target:
         self, e: int, z: Floats, near: NDArray[np.int64] | None
     ) -> tuple[float, NDArray[np.int64]]:
         q, optimal = self.mdps[e].optimal_q(self.weights(z), near)
-        log_policy = log_boltzmann(q, self.settings.inverse_temperature)
+        log_policy = log_boltzmann(q, self.settings.softness)
         return float((self.counts[e] * log_policy).sum() - 0.5 * z @ z), optimal
 
 

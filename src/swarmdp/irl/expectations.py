@@ -85,6 +85,7 @@ def simulated_expectations(
 ) -> NDArray[np.float64]:
     """The estimate mu (R, d) for each replica of a policy, from so many runs of each."""
     check_estimator(estimator)
+    policy.check(system)
     kind = DiscountedFeatures if estimator == "swarm" else SingleAgentFeatures
     replicas = policy.replicas
     numbers = (np.arange(replicas) * runs + np.arange(runs)[:, None]).ravel()

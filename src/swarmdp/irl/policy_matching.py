@@ -18,8 +18,8 @@ from swarmdp.errors import InvalidInput, SwarmdpWarning
 from swarmdp.irl.algorithm import initial_reward
 from swarmdp.irl.boltzmann import (
     LocalMDP,
-    check_inverse_temperature,
     check_pairs,
+    check_softness,
     fisher_information,
     log_boltzmann,
     scores,
@@ -45,7 +45,7 @@ class PolicyMatching:
     It knows from the expert's actions alone, in the local dynamics of the expert's swarm.
     """
 
-    inverse_temperature: float = 1.0  # beta; what matters is its product with the weights
+    softness: float = 1.0  # of the expert's policy; what matters is the weights' ratio to it
     penalty: float = 1e-3  # c
     direction: Direction = "rprop"
     iterations: int = 500
@@ -54,7 +54,7 @@ class PolicyMatching:
     wants: ClassVar[Wants] = Wants(pairs=True, expert_kernel=True, at_once=True)
 
     def __post_init__(self) -> None:
-        check_inverse_temperature(self.inverse_temperature)
+        check_softness(self.softness)
         check_matching(self.penalty, self.direction, self.iterations, self.tolerance)
 
     def __call__(self, evidence: Evidence) -> Update:
@@ -125,13 +125,13 @@ class _Objective:
     mdp: LocalMDP
     observed: Floats  # (O, A): the action frequencies; zero where nothing was observed
     weight: Floats  # (O,): n(o)/n
-    inverse_temperature: float
+    softness: float
     penalty: float
 
     def at(self, weights: Floats, near: NDArray[np.int64] | None) -> _Point:
         q, optimal = self.mdp.optimal_q(weights, near)
-        policy = np.exp(log_boltzmann(q, self.inverse_temperature))
-        score = scores(policy, self.mdp.q_derivative(optimal), self.inverse_temperature)
+        policy = np.exp(log_boltzmann(q, self.softness))
+        score = scores(policy, self.mdp.q_derivative(optimal), self.softness)
         gap = policy - self.observed
         loss = self.weight @ (gap**2).sum(axis=1) + self.penalty * weights @ weights
         slope = 2 * self.weight[:, None] * gap * policy
@@ -150,7 +150,7 @@ def match_policy(
     mdp: LocalMDP,
     counts: Floats,
     *,
-    inverse_temperature: float = 1.0,
+    softness: float = 1.0,
     penalty: float = 1e-3,
     direction: Direction = "rprop",
     start: Floats | None = None,
@@ -164,7 +164,7 @@ def match_policy(
     gradient is larger than `tolerance`, when no step makes J smaller any more (a kink), or after
     `iterations` steps. J may have several minima: `start` (zero by default) decides.
     """
-    check_inverse_temperature(inverse_temperature)
+    check_softness(softness)
     check_pairs(mdp, counts)
     check_matching(penalty, direction, iterations, tolerance)
     visits = counts.sum(axis=1)
@@ -172,7 +172,7 @@ def match_policy(
         mdp,
         counts / np.maximum(visits, 1e-300)[:, None],
         visits / visits.sum(),
-        inverse_temperature,
+        softness,
         penalty,
     )
     first = np.zeros(mdp.features.shape[1]) if start is None else np.asarray(start, float)
