@@ -17,6 +17,8 @@ from swarmdp.system import (
     Field,
     InfersActions,
     Measure,
+    Mirror,
+    Mirrored,
     State,
     System,
     action_units_of,
@@ -148,6 +150,12 @@ class Adapted:
     def measures(self) -> Mapping[str, Measure]:
         """Those of the system."""
         return measures_of(self.system)
+
+    @property
+    def mirror(self) -> Mirror | None:
+        """That of the system, unless it starts from given states, which may have none."""
+        given = self.start is not None and not self.start.drawn
+        return self.system.mirror if isinstance(self.system, Mirrored) and not given else None
 
     def check_state(self, state: State) -> None:
         """As the system does, if it does."""

@@ -1,9 +1,9 @@
 """What Algorithm 1, Algorithm 2 and reward updates agree on: wishes and outcomes."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,9 @@ class Wants:
         Above zero for policies that are Boltzmann's: the probability of an action is proportional
         to exp(Q / softness), which is optimal for the reward plus softness times the entropy of the
         actions. (Temperature is another thing here: the share of exploring agents.)
+    mirror
+        Every experience counts also mirrored, and policies are odd (see `swarmdp.symmetry`). It is
+        the fit that wants this, not the update.
 
     """
 
@@ -42,6 +45,7 @@ class Wants:
     expert_kernel: bool = False
     at_once: bool = False
     softness: float = 0.0
+    mirror: bool = False
 
     def __post_init__(self) -> None:
         given = self.softness
@@ -67,6 +71,19 @@ class Learned:
     q: NDArray[np.float64] | None = None  # (R, observations, actions), of learners with a table
     seen: NDArray[np.bool_] | None = None  # (R, observations): visited; elsewhere it does nothing
     kernel: NDArray[np.float64] | None = None  # (R, observations, actions, observations), if asked
+    memory: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)  # for the next update
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """A learner that can go on with what it has learned for another reward.
+
+    It takes a keyword argument `memory`: what it gave back as `Learned.memory`.
+    """
+
+    @property
+    def remembers(self) -> bool:
+        """Whether it does."""
 
 
 class Learner(Protocol):

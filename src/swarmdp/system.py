@@ -97,6 +97,26 @@ class Measure:
     of_observations: Callable[[NDArray[Any]], NDArray[Any]] | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Mirror:
+    """A change of observations and actions that leaves the law of the swarm as it is.
+
+    In the Vicsek model left and right can be exchanged: misalignments and turns change their sign.
+    Mirroring twice changes nothing.
+
+    Parameters
+    ----------
+    observation
+        From physical observations (..., *shape) to the mirrored ones.
+    action
+        From physical actions to the mirrored ones.
+
+    """
+
+    observation: Callable[[NDArray[Any]], NDArray[Any]]
+    action: Callable[[NDArray[Any]], NDArray[Any]]
+
+
 # What a system may have besides.
 
 
@@ -151,6 +171,15 @@ class Measured(Protocol):
     @property
     def measures(self) -> Mapping[str, Measure]:
         """The measures by name."""
+
+
+@runtime_checkable
+class Mirrored(Protocol):
+    """A system whose law does not change in a mirror."""
+
+    @property
+    def mirror(self) -> Mirror | None:
+        """What the mirror does to observations and actions; None if there is none."""
 
 
 @runtime_checkable

@@ -194,7 +194,7 @@ def _solve(factor, right):
 
 @kernel
 def _times(matrix, vector, out):
-    """out = matrix . vector, each entry summed from left to right."""
+    """Out = matrix . vector, each entry summed from left to right."""
     for i in range(matrix.shape[0]):
         row = matrix[i]
         x = 0.0
@@ -205,7 +205,7 @@ def _times(matrix, vector, out):
 
 @kernel
 def _symmetric_times(matrix, vector, out):
-    """out = matrix . vector, of a symmetric matrix of which the upper part is given."""
+    """Out = matrix . vector, of a symmetric matrix of which the upper part is given."""
     size = vector.shape[0]
     out[:] = 0.0
     for i in range(size):

@@ -1,6 +1,6 @@
 """Algorithm 2 of the paper: heterogeneous learning."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -59,15 +59,24 @@ class HeterogeneousLearning:
     decay: Decay = "quadratic"
     exploration: Exploration = "redrawn"  # the set, in every iteration or once ("fixed")
     swarms: int | None = None  # learning side by side for each reward; None: about 1000 agents
+    again: int | None = (
+        None  # iterations when it goes on with earlier learning; None: it never does
+    )
 
     def __post_init__(self) -> None:
         check_integer("iterations", self.iterations, least=1)
         for name in ("temperature", "learning_rate"):
             check_between(name, getattr(self, name), 0, 1)
         check_exploration(self.exploration)
-        if self.swarms is not None:
-            check_integer("swarms", self.swarms, least=1)
+        for name in ("swarms", "again"):
+            if getattr(self, name) is not None:
+                check_integer(name, getattr(self, name), least=1)
         decayed(self.decay, 0, 1)
+
+    @property
+    def remembers(self) -> bool:
+        """Whether a policy update goes on with what the one before has learned."""
+        return self.again is not None
 
     def swarms_for(self, system: System) -> int:
         """How many swarms of this system learn side by side for each reward."""
@@ -134,6 +143,7 @@ class HeterogeneousLearning:
         wants: Wants = NOTHING_MORE,
         watch: Callable[[Snapshot], None] | None = None,
         threads: int | None = None,
+        memory: Mapping[str, NDArray[np.float64]] | None = None,
     ) -> Learned:
         """Learn a policy for each replica of the reward, all as one batch.
 
@@ -153,8 +163,27 @@ class HeterogeneousLearning:
             Given every snapshot; called from several threads when there are many replicas.
         threads
             All cores by default.
+        memory
+            What earlier learning kept (`Learned.memory`), to go on with it for `again` iterations.
 
         """
+        if memory:
+            return replace(self, iterations=self.again or self.iterations)._learned(
+                system, reward, discount, seed, wants, watch, threads, memory
+            )
+        return self._learned(system, reward, discount, seed, wants, watch, threads, {})
+
+    def _learned(
+        self,
+        system: System,
+        reward: Reward,
+        discount: float,
+        seed: int,
+        wants: Wants,
+        watch: Callable[[Snapshot], None] | None,
+        threads: int | None,
+        memory: Mapping[str, NDArray[np.float64]],
+    ) -> Learned:
         check_discount(discount)
         swarms, workers = self.swarms_for(system), thread_count(threads)
         chunk = max(1, CHUNK_BYTES // (swarms * swarm_bytes(system, seed)))
@@ -167,7 +196,11 @@ class HeterogeneousLearning:
         def learn(begin: int, end: int, check: Callable[[], None]) -> None:
             numbers = (np.arange(begin, end) * swarms + np.arange(swarms)[:, None]).ravel()
             streams = Streams.of(seed, numbers, system.n_agents)
-            own = replace(problem, reward=Reward(reward.weights[begin:end]))
+            own = replace(
+                problem,
+                reward=Reward(reward.weights[begin:end]),
+                memory={name: array[begin:end] for name, array in memory.items()},
+            )
             q = self.q_update.start(own)
             for snapshot in self.iterate(q, own, streams):
                 check()
@@ -205,8 +238,15 @@ def together(parts: list[Learned]) -> Learned:
         arrays = [vars(part)[name] for part in parts]
         return None if arrays[0] is None else np.concatenate(arrays)
 
+    memory = {
+        name: np.concatenate([part.memory[name] for part in parts]) for name in parts[0].memory
+    }
     return Learned(
-        joined([part.policy for part in parts]), all_of("q"), all_of("seen"), all_of("kernel")
+        joined([part.policy for part in parts]),
+        all_of("q"),
+        all_of("seen"),
+        all_of("kernel"),
+        memory,
     )
 
 

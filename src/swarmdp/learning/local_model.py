@@ -4,6 +4,7 @@ Counts of (o, a, o') are kept as full tables, or only those that occurred, which
 memory. Both give the same bits, so the choice never changes what is learned.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.checks import check_integer, check_number
+from swarmdp.checks import check_between, check_integer, check_number
 from swarmdp.errors import InvalidInput
 from swarmdp.learning.q_functions import Problem, QFunction, table_bytes
 from swarmdp.learning.tables import Indices, TabularQ
@@ -19,6 +20,7 @@ from swarmdp.protocols import Wants
 from swarmdp.system import System, class_map
 
 SMALL = 2**20  # bytes of a full table that stays in the cache: it is quicker than a sparse one
+RECALL_SWEEPS = 60  # of the Bellman equation on counts of earlier learning
 LARGEST_WEIGHT = 1e100  # of a new count; then all are scaled down
 
 
@@ -34,21 +36,23 @@ class LocalModel:
     forgetting: float = 0.99  # weight that a count keeps in each iteration
     sweeps: int = 3  # of the Bellman equation in each iteration
     prior: float = 1.0  # pseudo-counts towards the mean value for what was not tried
+    recall: float = 0.3  # weight of the counts of earlier learning, where they are given
 
     def __post_init__(self) -> None:
         if not 0 < self.forgetting <= 1:
             raise InvalidInput(f"forgetting must be in (0, 1], got {self.forgetting}")
         check_integer("sweeps", self.sweeps, least=1)
         check_number("prior", self.prior, positive=True)
+        check_between("recall", self.recall, 0, 1)
 
     def start(self, problem: Problem) -> QFunction:
-        """A Q-function of zeros, without counts."""
-        return TabularQ(
-            problem.system,
-            problem.reward.replicas,
-            _Model.of(self, problem),
-            problem.wants.softness,
-        )
+        """A Q-function of zeros without counts, or with those of earlier learning."""
+        model = _Model.of(self, problem)
+        q = TabularQ(problem.system, problem.reward.replicas, model, problem.wants)
+        if problem.memory:
+            model.recall(problem.memory, q.values)
+            q.update()
+        return q
 
     def bytes(self, system: System, transitions: int, wants: Wants) -> int:
         """The memory of a table, of the counts, and of the kernel if it is asked for."""
@@ -106,6 +110,12 @@ class Counts(Protocol):
     def dense(self) -> NDArray[np.float64]:
         """A copy as a full table (R, observations, actions, observations)."""
 
+    def whole(self) -> NDArray[np.float64] | None:
+        """The full table, if it is kept as one."""
+
+    def load(self, table: NDArray[np.float64]) -> None:
+        """Start from these counts."""
+
 
 class _DenseCounts:
     """Counts as a full table."""
@@ -143,6 +153,15 @@ class _DenseCounts:
     def dense(self) -> NDArray[np.float64]:
         """A copy as a full table."""
         return self._table.copy()
+
+    def whole(self) -> NDArray[np.float64]:
+        """The full table."""
+        return self._table
+
+    def load(self, table: NDArray[np.float64]) -> None:
+        """Start from these counts."""
+        self._table[...] = table
+        self.totals[...] = table.sum(axis=3)
 
 
 class _SparseCounts:
@@ -210,6 +229,13 @@ class _SparseCounts:
             table[j, rows, columns[: len(rows)]] = values[: len(rows)]
         return table.reshape(*self.totals.shape, observations)
 
+    def whole(self) -> None:
+        """There is no full table."""
+
+    def load(self, table: NDArray[np.float64]) -> None:
+        """Raise InvalidInput: sparse counts do not go on with others."""
+        raise InvalidInput("counts that are kept sparsely do not go on with earlier ones")
+
     def _arrays(self, j: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
         return self._begins[j], self._columns[j], self._values[j]
 
@@ -240,6 +266,8 @@ class _Model:
         reward = problem.reward.of_classes(problem.system)
         shape = (reward.shape[0], reward.shape[1], len(problem.system.actions))
         few = problem.transitions
+        if few is not None and problem.wants.mirror:
+            few = 2 * few
         sparse = few is not None and is_sparse(shape[1], shape[2], few)
         counts: Counts = _SparseCounts(shape, few or 0) if sparse else _DenseCounts(shape)
         return cls(settings, counts, reward, problem.discount, problem.wants)
@@ -258,20 +286,34 @@ class _Model:
         # is the same.
         self._counts.add(before, actions, after, self._weight)
         self._prior = self._settings.prior * self._weight
-        self._counts.sweep(
-            self._prior,
-            self._reward,
-            self._discount,
-            self._wants.softness,
-            self._settings.sweeps,
-            self._state_values,
-            values,
-        )
+        self._sweep(values, self._settings.sweeps)
         self._weight /= self._settings.forgetting
         if self._weight > LARGEST_WEIGHT:
             self._counts.divide(self._weight)
             self._prior /= self._weight
             self._weight = 1.0
+
+    def recall(
+        self, memory: Mapping[str, NDArray[np.float64]], values: NDArray[np.float64]
+    ) -> None:
+        """Go on with the counts of earlier learning, and plan with them."""
+        self._counts.load(memory["counts"] * self._settings.recall)
+        self._sweep(values, RECALL_SWEEPS)
+
+    def kept(self) -> Mapping[str, NDArray[np.float64]]:
+        counts = self._counts.whole()
+        return {} if counts is None else {"counts": counts / self._weight}
+
+    def _sweep(self, values: NDArray[np.float64], sweeps: int) -> None:
+        self._counts.sweep(
+            self._prior,
+            self._reward,
+            self._discount,
+            self._wants.softness,
+            sweeps,
+            self._state_values,
+            values,
+        )
 
     def kernel(self) -> NDArray[np.float64] | None:
         if not self._wants.kernel:

@@ -4,8 +4,8 @@ Each way is a small frozen class whose `start` gives the memory of one learning 
 have a leading axis of R independent replicas; run r of the experience belongs to replica r % R.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -31,6 +31,7 @@ class Problem:
     wants: Wants = NOTHING_MORE
     transitions: int | None = None  # at most so many will come for each replica, where known
     seed: int = 0  # for what the Q-function draws itself
+    memory: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)  # of earlier learning
 
 
 class QFunction(Protocol):
@@ -131,7 +132,7 @@ def _watkins(rule: Any, problem: Problem, update: QUpdate) -> QFunction:
             "that, or an update whose policies are greedy (max_margin, projection, ng_russell, "
             "mwal)"
         )
-    return TabularQ(problem.system, problem.reward.replicas, _Watkins(rule, problem))
+    return TabularQ(problem.system, problem.reward.replicas, _Watkins(rule, problem), problem.wants)
 
 
 class _Watkins:
@@ -154,3 +155,6 @@ class _Watkins:
 
     def kernel(self) -> None:
         return None
+
+    def kept(self) -> Mapping[str, NDArray[np.float64]]:
+        return {}

@@ -1,5 +1,6 @@
 """Q-functions that are tables over classes of observations."""
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -7,8 +8,9 @@ from numpy.typing import NDArray
 
 from swarmdp import kernels
 from swarmdp.policies import LocalPolicy, Policy, SoftPolicy
-from swarmdp.protocols import Learned
+from swarmdp.protocols import NOTHING_MORE, Learned, Wants
 from swarmdp.streams import Stream
+from swarmdp.symmetry import Symmetry
 from swarmdp.system import System, class_map, classes, null_action
 
 TIE = 1e-9  # Q-values as near as this, relative to the largest, count as equal
@@ -33,6 +35,9 @@ class Memory(Protocol):
     def kernel(self) -> NDArray[np.float64] | None:
         """P(o' | o, a), (R, observations, actions, observations), if it was asked for."""
 
+    def kept(self) -> Mapping[str, NDArray[np.float64]]:
+        """What the next policy update can go on with, by name, replicas first."""
+
 
 class TabularQ:
     """Q(o, a) as a table; in doubt, agents do nothing.
@@ -42,16 +47,21 @@ class TabularQ:
     """
 
     def __init__(
-        self, system: System, replicas: int, memory: Memory, softness: float = 0.0
+        self,
+        system: System,
+        replicas: int,
+        memory: Memory,
+        wants: Wants = NOTHING_MORE,
     ) -> None:
         observations, actions = class_map(system).size, len(system.actions)
         self.values = np.zeros((replicas, observations, actions))
         self.seen = np.zeros((replicas, observations), np.bool_)
         self._system = system
         self._memory = memory
-        self._softness = softness
+        self._softness = wants.softness
+        self._symmetry = Symmetry.of(system) if wants.mirror else None
         self._null = null_action(system)
-        self.greedy = greedy(self.values, self._null)
+        self.greedy = self._best()
 
     def sees(self, observations: NDArray[Any]) -> Indices:
         """The class of each observation."""
@@ -74,9 +84,18 @@ class TabularQ:
         rate: float,
     ) -> None:
         """Update the table."""
+        if self._symmetry is not None:
+            order, turned = self._symmetry.classes, self._symmetry.actions
+            before, after = np.hstack([before, order[before]]), np.hstack([after, order[after]])
+            actions = np.hstack([actions, turned[actions]])
+            rewards = np.hstack([rewards, rewards])
         self._memory.learn(self.values, before, actions, rewards, after, rate)
         kernels.tabular.mark(before, self.seen)
-        self.greedy = greedy(self.values, self._null)
+        self.update()
+
+    def update(self) -> None:
+        """Find the best actions of the table as it is now."""
+        self.greedy = self._best()
 
     def policy(self) -> LocalPolicy:
         """The greedy policy, or Boltzmann's."""
@@ -84,10 +103,39 @@ class TabularQ:
 
     def learned(self) -> Learned:
         """The policy with Q-values, visited observations and the kernel if it was asked for."""
-        return Learned(self.policy(), self.values, self.seen, self._memory.kernel())
+        return Learned(
+            self.policy(), self._even(), self.seen, self._memory.kernel(), self._memory.kept()
+        )
+
+    def _even(self) -> NDArray[np.float64]:
+        """The Q-values, the same for a mirrored action in a mirrored observation."""
+        if self._symmetry is None:
+            return self.values
+        order, turned = self._symmetry.classes, self._symmetry.actions
+        return (self.values + self.values[:, order][:, :, turned]) / 2
+
+    def _best(self) -> NDArray[np.int64]:
+        """The best actions; with a mirror they are odd.
+
+        An observation that is its own mirror image, such as no misalignment, gets an action that
+        is, such as no turn: of a turn to the left and one to the right neither is better.
+        """
+        q = self._even()
+        if self._symmetry is None:
+            return greedy(q, self._null)
+        order, turned = self._symmetry.classes, self._symmetry.actions
+        middle = np.flatnonzero(order == np.arange(len(order)))
+        sided = np.flatnonzero(turned != np.arange(len(turned)))
+        if len(sided) < len(turned):
+            q[np.ix_(np.arange(len(q)), middle, sided)] = q.min() - 1.0
+        best = greedy(q, self._null)
+        # Of equally good actions the first is taken; mirrored, that would be the last.
+        other = np.flatnonzero(order < np.arange(len(order)))
+        best[:, other] = turned[best[:, order[other]]]
+        return best
 
     def _probabilities(self) -> NDArray[np.float64]:
-        return boltzmann(self.values, self._softness, self.seen, self._null)
+        return boltzmann(self._even(), self._softness, self.seen, self._null)
 
 
 def greedy(q: NDArray[np.float64], null: int) -> NDArray[np.int64]:

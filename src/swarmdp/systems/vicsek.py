@@ -15,7 +15,7 @@ from swarmdp.errors import InvalidInput
 from swarmdp.features import Angles
 from swarmdp.pictures import Arrows
 from swarmdp.streams import Stream
-from swarmdp.system import Field, Measure, State, reordered
+from swarmdp.system import Field, Measure, Mirror, State, reordered
 
 REARRANGE_EVERY = 8  # steps; agents move by about a cell in each
 REARRANGE_FROM = 20_000  # agents; fewer fit the cache in any order
@@ -151,6 +151,16 @@ class Vicsek:
             window=(0.0, 0.0, self.box) if self.periodic else None,
             periodic=self.periodic,
         )
+
+    @property
+    def mirror(self) -> Mirror | None:
+        """Left and right: misalignments and turns change their sign.
+
+        None where the turns to one side are not those to the other.
+        """
+        turns = self.actions
+        both = np.array_equal(np.sort(-turns), np.sort(turns))
+        return Mirror(np.negative, np.negative) if both else None
 
     def hops(self, state: State, agent: int = 0) -> NDArray[np.int32]:
         """How many hops each agent is from the given one in the interaction graph of this state.
