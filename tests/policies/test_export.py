@@ -13,9 +13,11 @@ import pytest
 from numpy.typing import NDArray
 
 import swarmdp
-from swarmdp import Angles, Bins, FileError, InvalidInput, Levels, Product, Vectors
+from swarmdp import Angles, Axis, Bins, FileError, InvalidInput, Levels, Product, Vectors
+from swarmdp.harmonics import Harmonics
 from swarmdp.policies import Exportable, Interface
 from swarmdp.policies.c_header import FARTHEST, KEYWORDS, identifiers
+from swarmdp.policies.linear import LinearPolicy
 from tests.examples import ROOT
 from tests.policies.compiled import Floats, actions, build
 
@@ -376,6 +378,25 @@ def test_a_fit_exports_without_being_told_the_system(tmp_path: Path) -> None:
         np.testing.assert_array_equal(again.to_arrays()["table"], table)
 
 
+def linear_policy() -> LinearPolicy:
+    harmonics = Harmonics(
+        np.ones((1, 1), bool), np.ones((1, 2, 1), np.int64), np.zeros((1, 1)), np.ones((1, 1))
+    )
+    axes = (Axis("angle", units="rad", periodic=True),)
+    basis = swarmdp.Basis(lambda o: o, ("x",), axes)
+    interface = Interface("Seen", basis, TURNS, "rad", 2)
+    return LinearPolicy(harmonics, np.zeros((1, 5, 4)), np.zeros((1, 4, 4)), interface)
+
+
+def test_a_linear_policy_is_told_in_a_few_lines() -> None:
+    assert repr(linear_policy()) == (
+        "LinearPolicy for Seen: 1 replica(s), 4 smooth features, 5 actions\n"
+        "  sees   angle / degrees\n"
+        "  does   one of 5 actions, -28.6479 to 28.6479 degrees"
+    )
+    assert "smooth features" in linear_policy()._repr_html_()
+
+
 def test_what_cannot_be_exported(tmp_path: Path) -> None:
     file, system = tmp_path / "c.json", system_of(Levels(2))
     policy = swarmdp.Policy([0, 1])
@@ -403,6 +424,7 @@ def test_what_cannot_be_exported(tmp_path: Path) -> None:
             file, system=system_of(Levels(2), ["left", "right"])
         ),
         "swarmdp.clone": lambda: swarmdp.FunctionPolicy(np.sign).export(file),
+        "clone that on classes": lambda: linear_policy().export(file),
         "one of its `policies`": lambda: swarmdp.MixedPolicy([policy], [1.0]).export(file),
         "Product of them, got Basis": lambda: swarmdp.Policy(
             [0, 1], Interface("Seen", basis, TURNS)

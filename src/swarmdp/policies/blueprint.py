@@ -20,6 +20,7 @@ Part = Angles | Bins | Levels
 EXPORTED = ("table", "soft", "interpolated")  # kinds of policies
 INSTEAD = {
     "function": "make a table of it with swarmdp.clone, and export that",
+    "linear": "roll it out with its actions recorded, and clone that on classes of observations",
     "mixed": "export one of its `policies`",
 }
 

@@ -1,7 +1,9 @@
 """A policy whose Q-function is linear in smooth features of a real observation."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 from swarmdp import kernels
 from swarmdp.errors import InvalidInput
 from swarmdp.harmonics import Harmonics, components
+from swarmdp.policies import export, shown
 from swarmdp.policies.interface import Interface
 from swarmdp.streams import Stream, Streams
 from swarmdp.system import System, name_of, null_action
@@ -72,6 +75,18 @@ class LinearPolicy:
         best = kernels.linear.greedy(psi, self.lead, rows, null, TIE)
         best[kernels.linear.doubt(psi, self.factor, rows) > DOUBT] = null
         return np.take(np.asarray(system.actions), best)
+
+    def export(
+        self, path: str | os.PathLike[str], *, system: System | None = None, replica: int = 0
+    ) -> Path:
+        """Raise InvalidInput: only a table can be exported."""
+        return export.write(self, path, system, replica)
+
+    def __repr__(self) -> str:
+        return shown.text(self)
+
+    def _repr_html_(self) -> str:
+        return shown.html(self)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """The leads, the factor and what makes the features."""

@@ -73,7 +73,8 @@ def text(policy: LocalPolicy) -> str:
     lines = [f"{type(policy).__name__}{whose}: {policy.replicas} replica(s), {_extent(policy)}"]
     if interface is not None and interface.features is not None:
         axes = [axis.shown for axis in _axes(policy, interface)]
-        seen = [f"{axis.label} ({len(axis.values)} classes)" for axis in axes]
+        counts = [f" ({len(axis.values)} classes)" if axis.values.size else "" for axis in axes]
+        seen = [axis.label + count for axis, count in zip(axes, counts, strict=True)]
         lines.append(f"  sees   {', '.join(seen)}")
     if (actions := _actions(interface)) is not None:
         low, high = actions.values.min(), actions.values.max()
@@ -130,6 +131,8 @@ def _extent(policy: LocalPolicy) -> str:
     arrays = policy.to_arrays()
     if policy.kind == "mixed":
         return f"mixtures of {arrays['weights'].shape[1]} policies"
+    if policy.kind == "linear":
+        return f"{arrays['lead'].shape[2]} smooth features, {arrays['lead'].shape[1]} actions"
     if (chances := arrays.get("probabilities")) is not None:
         return f"{chances.shape[1]} classes of observations, {chances.shape[2]} actions"
     return f"{next(iter(arrays.values())).shape[1]} classes of observations"
@@ -140,7 +143,7 @@ def _axes(policy: LocalPolicy, interface: Interface | None) -> tuple[Axis, ...]:
     size = next(iter(policy.to_arrays().values())).shape[1]
     if interface is not None and interface.features is not None:
         axes = interface.features.axes
-        if math.prod(len(axis.values) for axis in axes) == size:
+        if policy.kind not in EXPORTED or math.prod(len(axis.values) for axis in axes) == size:
             return axes
     return (Axis("observation", np.arange(size)),)
 
