@@ -91,7 +91,7 @@ def test_policies_that_are_not_the_best_answers_do_not_end_the_game() -> None:
     """After one bad answer the certificate of a game of best answers would be zero."""
     answers: list[swarmdp.Reward] = []
 
-    def bad_at_first(system: FiniteMDP, reward: swarmdp.Reward, **options: Any) -> Any:
+    def bad_at_first(system: swarmdp.System, reward: swarmdp.Reward, **wishes: Any) -> Any:
         answers.append(swarmdp.Reward(reward.weights if answers else -reward.weights))
         return swarmdp.plan(system, answers[-1])
 

@@ -8,11 +8,12 @@ import swarmdp
 from swarmdp import Gridworld, InvalidInput, SoftPolicy, SwarmdpWarning
 from swarmdp.irl.expectations import exact_expectations
 from swarmdp.irl.ng_russell import NgRussell, better_than, ng_russell
+from swarmdp.policies import table_of
 from tests.systems.test_finite import random_mdp
 
 GRID = Gridworld()
 TRANSITIONS = GRID.mdp.dense()
-POLICY = swarmdp.plan(GRID, GRID.reward).policy.table[0]
+POLICY = table_of(swarmdp.plan(GRID, GRID.reward).policy)[0]
 TRUE = GRID.reward.weights[0]
 
 
