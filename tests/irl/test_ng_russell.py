@@ -131,7 +131,7 @@ def test_bad_input_is_refused() -> None:
     for wrong in ({"penalty": np.inf}, {"penalty": -1.0}, {"largest": np.inf}, {"largest": 0.0}):
         with pytest.raises(InvalidInput, match="penalty finite and not negative, largest finite"):
             ng_russell(TRANSITIONS, POLICY, discount=0.9, **wrong)
-    with pytest.raises(InvalidInput, match="numbers of actions from 0 to 3"):
+    with pytest.raises(InvalidInput, match="action indices from 0 to 3"):
         ng_russell(TRANSITIONS, POLICY + 4, discount=0.9)
     with pytest.raises(InvalidInput, match=r"discount must be in \[0, 1\)"):
         ng_russell(TRANSITIONS, POLICY, discount=1.0)

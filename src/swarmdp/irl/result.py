@@ -32,9 +32,9 @@ DIAGNOSTIC, POLICY = "diagnostic_", "policy_"  # what their variables begin with
 class History:
     """Every iteration of Algorithm 1, for all R experiments.
 
-    Not the margin but the distance chooses an iteration: max-margin's and projection's margins
-    never rise, so that the last would always be the best, and others rise and fall as they like.
-    Once an experiment is finished, what follows does not count for it.
+    The distance chooses an iteration, not the margin: the margins of max-margin and projection
+    never rise, so that the last iteration would always be the best, and others rise and fall.
+    Iterations after an experiment is finished do not count for it.
     """
 
     weights: NDArray[np.float64]  # (I, R, d)
@@ -153,9 +153,9 @@ class Result:
 
     @property
     def diagnostics(self) -> dict[str, NDArray[np.float64]]:
-        """What reward updates say of themselves, by name, (I, R) or (I, R, d).
+        """The diagnostics of the reward updates by name, (I, R) or (I, R, d).
 
-        It is NaN in iterations in which they said nothing.
+        They are NaN in iterations without them.
         """
         names = dict.fromkeys(name for i in self.iterations for name in i.diagnostics)
         return {name: self._diagnostic(name) for name in names}
@@ -175,8 +175,7 @@ class Result:
     def seen(self) -> NDArray[np.bool_] | None:
         """The observations visited while the chosen policy was learned (R, observations).
 
-        At the others the policy does nothing: nobody knows better. None if the learner knows no
-        classes of observations.
+        At the others the policy does nothing. None if the learner knows no classes of observations.
         """
         seen = [iteration.seen for iteration in self.iterations]
         known = [each for each in seen if each is not None]
@@ -344,7 +343,14 @@ class Result:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read what was saved: a fit (its folder or file) or a trajectory."""
+    """Read what was saved: a fit or a trajectory.
+
+    Parameters
+    ----------
+    path
+        The folder or the file of a fit, or the file of a trajectory.
+
+    """
     source = Path(path)
     if source.is_dir():
         source = source / FILE
