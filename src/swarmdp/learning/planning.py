@@ -25,9 +25,9 @@ LARGEST_KERNEL = 2**31  # bytes
 class Planning:
     """The optimal policy of a finite MDP, by policy iteration; ties go to the null action.
 
-    With a softness it is Boltzmann's policy, which is optimal for the reward plus softness times the
-    entropy of the actions. It is found by soft policy iteration, that is Newton's method for the
-    soft Bellman equation.
+    With a softness it is Boltzmann's policy, optimal for the reward plus softness times the entropy
+    of the actions. It is found by soft policy iteration, which is Newton's method for the soft
+    Bellman equation.
 
     Parameters
     ----------
