@@ -14,6 +14,7 @@ from tests.examples import ROOT, snippets
     "page",
     [
         "README.md",
+        "docs/controllers.md",
         "docs/learning.md",
         "docs/theory.md",
         "docs/uncertainty.md",

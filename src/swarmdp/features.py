@@ -242,18 +242,22 @@ class Angles:
 
     def index(self, observations: NDArray[Any]) -> NDArray[np.integer]:
         """The interval in which each angle lies, counted around the circle."""
-        if not np.isfinite(observations).all():
-            raise InvalidInput(f"{self.name} must be finite angles, got NaN or infinity")
+        self._check(observations)
         return kernels.tabular.angle_index(
             np.ascontiguousarray(observations, dtype=np.float64), self.size
         )
 
     def between(self, observations: NDArray[Any]) -> tuple[NDArray[np.integer], NDArray[Any]]:
         """The two intervals whose centres are around each angle."""
+        self._check(observations)
         place = observations * (self.size / (2.0 * math.pi)) + self.size // 2
         lower = np.floor(place)
         index = np.stack([lower, lower + 1], axis=-1).astype(np.int64) % self.size
         return index, np.stack([1 - (place - lower), place - lower], axis=-1)
+
+    def _check(self, angles: NDArray[Any]) -> None:
+        if not np.isfinite(angles).all():
+            raise InvalidInput(f"{self.name} must be finite angles, got NaN or infinity")
 
 
 @dataclass(frozen=True)

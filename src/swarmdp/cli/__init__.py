@@ -8,7 +8,7 @@ import argparse
 from collections.abc import Callable, Sequence
 
 from swarmdp._version import __version__
-from swarmdp.cli import animate, bench, evaluate, fit, info, report, reproduce, simulate
+from swarmdp.cli import animate, bench, evaluate, export, fit, info, report, reproduce, simulate
 from swarmdp.cli.common import Parser, guarded
 
 Command = Callable[[argparse.Namespace], None]
@@ -29,6 +29,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"swarmdp {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for module in (simulate, fit, evaluate, animate, reproduce, report, bench, info):
+    for module in (simulate, fit, evaluate, export, animate, reproduce, report, bench, info):
         module.add(commands)
     return parser

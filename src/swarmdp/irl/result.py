@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp import markup
 from swarmdp._version import __version__
 from swarmdp.errors import FileError, InvalidInput
 from swarmdp.features import Axis, Block
@@ -20,6 +21,7 @@ from swarmdp.rewards import Reward
 from swarmdp.trajectory import Trajectory, read_dataset, write_dataset
 
 if TYPE_CHECKING:
+    import pandas
     import xarray
 
 KIND = "swarmdp fit"
@@ -210,28 +212,62 @@ class Result:
         return ", ".join(words)
 
     def __repr__(self) -> str:
-        chosen = ", ".join(map(str, self.chosen[:5])) + (", ..." if self.experiments > 5 else "")
-        lines = [
+        facts = [f"  {name:<19}{fact}" for name, fact in self._facts.items()]
+        return "\n".join([self._title, *facts])
+
+    def _repr_html_(self) -> str:
+        facts = markup.table(("", ""), list(self._facts.items()))
+        return markup.card(self._title, facts, self.reward._repr_html_())
+
+    @property
+    def _title(self) -> str:
+        return (
             f"Result of fitting {self.system_name} by {title(self.settings)}: {self.experiments} "
-            f"experiment(s), {len(self.iterations)} iterations, seed {self.seed}",
-            f"  chosen iteration   {chosen}",
-            f"  distance           mean {self.distance.mean():.3g}, worst {self.distance.max():.3g}"
-            "  |mu_E - mu|",
-            f"  margin             mean {self.margin.mean():.3g}",
-            f"  reward             highest at {self.highest}",
-        ]
+            f"experiment(s), {len(self.iterations)} iterations, seed {self.seed}"
+        )
+
+    @property
+    def _facts(self) -> dict[str, str]:
+        """What the result says of itself, by name."""
+        chosen = ", ".join(map(str, self.chosen[:5])) + (", ..." if self.experiments > 5 else "")
+        distance = self.distance
+        facts = {
+            "chosen iteration": chosen,
+            "distance": f"mean {distance.mean():.3g}, worst {distance.max():.3g}  |mu_E - mu|",
+            "margin": f"mean {self.margin.mean():.3g}",
+            "reward": f"highest at {self.highest}",
+        }
         if "actions" in self.settings:
             how = {"inferred": "inferred from states"}
             known = str(self.settings["actions"])
-            lines.append(f"  actions            {how.get(known, known)}")
+            facts["actions"] = how.get(known, known)
         if self.solutions:
             names, counts = np.unique(self.solutions, return_counts=True)
-            found = "; ".join(f"{n} x {name}" for name, n in zip(names, counts, strict=True))
-            lines.append(f"  solution           {found}")
+            found = [f"{n} x {name}" for name, n in zip(names, counts, strict=True)]
+            facts["solution"] = "; ".join(found)
         unseen = 0 if self.seen is None else int((~self.seen).sum(axis=1).max())
         if unseen:
-            lines.append(f"  never visited      up to {unseen} observations: there it does nothing")
-        return "\n".join(lines)
+            facts["never visited"] = f"up to {unseen} observations: there it does nothing"
+        return facts
+
+    def to_dataframe(self) -> "pandas.DataFrame":
+        """The history: one row for each iteration and experiment.
+
+        `chosen` marks the iterations that the result's reward and policy are of.
+        """
+        import pandas
+
+        h = self.history
+        iteration, experiment = np.indices(h.distance.shape)
+        return pandas.DataFrame(
+            {
+                "iteration": iteration.reshape(-1),
+                "experiment": experiment.reshape(-1),
+                "distance": h.distance.reshape(-1),
+                "margin": h.margin.reshape(-1),
+                "chosen": (iteration == self.chosen).reshape(-1),
+            }
+        )
 
     def to_xarray(self) -> "xarray.Dataset":
         """Everything, with named dimensions."""
