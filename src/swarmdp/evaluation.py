@@ -49,7 +49,7 @@ class Evaluation:
         return gap
 
     def to_dataframe(self) -> "pandas.DataFrame":
-        """One row for each measure, swarm and time: mean, standard error, 10 % and 90 % quantile."""
+        """One row for each measure, swarm and time: mean, standard error, two quantiles."""
         import pandas
 
         rows = []

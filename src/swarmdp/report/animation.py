@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -21,6 +21,7 @@ from PIL import Image
 
 from swarmdp import files
 from swarmdp.adapted import Start
+from swarmdp.checks import check_integer
 from swarmdp.errors import FileError, InvalidInput
 from swarmdp.pictures import Grid
 from swarmdp.policies import Controller, as_policy
@@ -86,14 +87,10 @@ def animate(
 
     """
     path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise InvalidInput(
-            f"the file's name must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, got {path}"
-        )
-    if suffix == ".mp4":
-        find_ffmpeg()
-    named = dict(swarms) if _are_several(swarms) else {name_of(system): swarms}
+    suffix = check_format(path)
+    # A trajectory is a mapping as well, but of arrays.
+    several = isinstance(swarms, Mapping) and not isinstance(swarms, Trajectory)
+    named: dict[str, Any] = dict(swarms) if several else {name_of(system): swarms}  # type: ignore[arg-type]
 
     def rolled_out(length: int) -> dict[str, Trajectory]:
         return {
@@ -110,21 +107,17 @@ def animate(
             for label, swarm in named.items()
         }
 
-    policies = {label for label, swarm in named.items() if not isinstance(swarm, Trajectory)}
-    if policies:  # what cannot be shown is found before the swarms are rolled out
-        start = Scene(system, {n: s.until(0) for n, s in rolled_out(0).items()})
-        pace = frames_per_second or start.steps_per_second
-        check_frames_per_second(pace)
-        if suffix == ".html":
-            check_size(start, steps)
-    scene = Scene(system, rolled_out(steps))
-    pace = frames_per_second or scene.steps_per_second
+    # What cannot be shown is found before the swarms are rolled out.
+    check_integer("steps", steps, least=0)
+    start = Scene(system, {label: swarm.until(0) for label, swarm in rolled_out(0).items()})
+    pace = start.steps_per_second if frames_per_second is None else frames_per_second
     check_frames_per_second(pace)
     if suffix == ".html":
+        check_size(start, steps)
+    scene = Scene(system, rolled_out(steps))
+    if suffix == ".html":
         heading = title or f"{name_of(system)}: {' and '.join(named)}"
-        caption = "Keys: space plays and pauses, arrow keys step."
-        if policies:
-            caption = f"Run of seed {seed}. {caption}"
+        caption = f"Run of seed {seed}. Keys: space plays and pauses, arrow keys step."
         page.write_player(path, Player(path.stem or "swarm", heading, caption, scene, pace))
         return scene
     write = write_gif if suffix == ".gif" else write_mp4
@@ -133,11 +126,16 @@ def animate(
     return scene
 
 
-def _are_several(
-    swarms: Controller | Trajectory | Mapping[str, Controller | Trajectory],
-) -> TypeGuard[Mapping[str, Controller | Trajectory]]:
-    """Whether these are swarms by label; a trajectory is a mapping as well, but of arrays."""
-    return isinstance(swarms, Mapping) and not isinstance(swarms, Trajectory)
+def check_format(path: Path) -> str:
+    """The ending of a file's name; raises InvalidInput unless such a file can be made."""
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InvalidInput(
+            f"the file's name must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, got {path}"
+        )
+    if suffix == ".mp4":
+        find_ffmpeg()
+    return suffix
 
 
 def check_frames_per_second(frames_per_second: int) -> None:

@@ -1,7 +1,8 @@
 """A player of recorded swarms for a web page: its data, packed small, and its markup.
 
-Positions are 16-bit shares of the window, headings 8-bit shares of the circle, cells of a grid single
-bits, or bytes where they have more than two colours, all in base64; `assets/player.js` unpacks and draws them.
+Positions are 16-bit shares of the window, headings 8-bit shares of the circle, cells of a grid
+single bits, or bytes where they have more than two colours, all in base64; `assets/player.js`
+unpacks and draws them.
 """
 
 import base64

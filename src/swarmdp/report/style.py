@@ -93,7 +93,9 @@ def figure(**options: Any) -> Figure:
     return made
 
 
-def subplots(rows: int = 1, columns: int = 1, *, figsize: Any, dpi: Any = None, **options: Any) -> Any:
+def subplots(
+    rows: int = 1, columns: int = 1, *, figsize: Any, dpi: Any = None, **options: Any
+) -> tuple[Figure, Any]:
     """A figure and its axes, as Matplotlib's function of this name gives them."""
     made = figure(figsize=figsize, dpi=dpi)
     return made, made.subplots(rows, columns, **options)
