@@ -74,8 +74,8 @@ def _run(options: argparse.Namespace) -> None:
     expert: Any = swarms["expert"]
     if isinstance(expert, Trajectory):
         steps = min(steps, expert.steps) if options.steps is None else steps
-        swarms["expert"] = expert = expert.only(0).until(steps)
-        initial = _start_of(system, expert)
+        swarms["expert"] = expert.only(0)
+        initial = _start_of(system, expert.only(0))
     name = name_of(system)
     output = options.output or Path("runs") / f"{name.lower()}.gif"
     scene = animate(

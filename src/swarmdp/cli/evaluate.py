@@ -15,8 +15,8 @@ def add(commands: Any) -> None:
     evaluate = commands.add_parser(
         "evaluate",
         help="roll out a learned policy beside the expert's",
-        description="Roll out the policy of a fit beside the expert's, or beside the recording that "
-        "it learned from: measures over time, distance of feature expectations, figure and "
+        description="Roll out the policy of a fit beside the expert's, or beside the recording "
+        "that it learned from: measures over time, distance of feature expectations, figure and "
         "evaluation.json in the fit's folder.",
         formatter_class=HelpFormatter,
         allow_abbrev=False,

@@ -118,10 +118,12 @@ def _draw(system: Any, trajectory: Any, measured: Any, path: Path) -> list[Path]
     from swarmdp.system import Pictured
     from swarmdp.systems.gridworld import Gridworld
 
-    main = next(iter(measured.values()), None)
+    main: Any = next(iter(measured.values()), None)
     if isinstance(system, Gridworld):
         return style.save(gridworlds.paths_figure(system, trajectory, main), path)
     if not isinstance(system, Pictured):
         print("no figure: the system has no method picture(swarm, run)")
         return []
-    return style.save(swarms.swarm_figure(Scene(system, {"expert": trajectory}), main), path)
+    shown: Any = system
+    scene = Scene(shown, {"expert": trajectory})
+    return style.save(swarms.swarm_figure(scene, main), path)

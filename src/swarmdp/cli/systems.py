@@ -214,7 +214,8 @@ def name_given(options: argparse.Namespace) -> str | None:
     """The system that was given, by name or as module:Class."""
     if options.name is not None and options.system is not None:
         raise InvalidInput(f"give {options.name} or --system {options.system}, not both")
-    return options.system if options.name is None else options.name
+    given: str | None = options.system if options.name is None else options.name
+    return given
 
 
 def given_fields(options: argparse.Namespace) -> dict[str, Any]:

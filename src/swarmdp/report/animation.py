@@ -36,6 +36,7 @@ from swarmdp.trajectory import Trajectory
 
 DOTS_PER_INCH = 100
 TRAIL_STEPS = 2
+STEPS = 100  # of policies, unless told otherwise
 LAST_SECONDS = 1.5  # the last frame of a GIF stands this long before it starts again
 FASTEST = 50  # frames per second: browsers slow down faster GIFs
 
@@ -49,7 +50,7 @@ def animate(
     system: System,
     swarms: Controller | Trajectory | Mapping[str, Controller | Trajectory],
     *,
-    steps: int = 100,
+    steps: int | None = None,
     seed: int = 0,
     initial: Start | None = None,
     frames_per_second: int | None = None,
@@ -68,7 +69,7 @@ def animate(
         A policy, or a trajectory with recorded states; or several of these by label. Policies start
         from the same state and meet the same noise.
     steps
-        The number of time steps that policies are rolled out.
+        The number of time steps; those of the trajectories, or 100, if not given.
     seed
         Of these roll-outs.
     initial
@@ -94,7 +95,7 @@ def animate(
 
     def rolled_out(length: int) -> dict[str, Trajectory]:
         return {
-            label: swarm
+            label: swarm.until(length)
             if isinstance(swarm, Trajectory)
             else rollout(
                 system,
@@ -108,8 +109,11 @@ def animate(
         }
 
     # What cannot be shown is found before the swarms are rolled out.
+    if steps is None:
+        lengths = [swarm.steps for swarm in named.values() if isinstance(swarm, Trajectory)]
+        steps = min(lengths, default=STEPS)
     check_integer("steps", steps, least=0)
-    start = Scene(system, {label: swarm.until(0) for label, swarm in rolled_out(0).items()})
+    start = Scene(system, rolled_out(0))
     pace = start.steps_per_second if frames_per_second is None else frames_per_second
     check_frames_per_second(pace)
     if suffix == ".html":

@@ -11,7 +11,7 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, MultipleLocator
 from numpy.typing import NDArray
 
 from swarmdp.errors import InvalidInput
@@ -132,21 +132,26 @@ def _draw_reward(figure: Any, panels: Sequence[Panel], result: Result, colours: 
         -(-len(panels) // columns),
         columns,
         squeeze=False,
+        sharey=all(len(panel.axes) == 1 for panel in panels),  # so that blocks can be compared
         subplot_kw={"projection": "polar"} if alone else None,
     ).ravel()
     for ax, panel in zip(drawn, panels, strict=False):
         draw_panel(ax, panel, colours)
     for ax in drawn[len(panels) :]:
         ax.set_axis_off()
+    if not alone and all(len(panel.axes) == 1 for panel in panels):
+        for place, ax in enumerate(drawn):
+            ax.set_ylabel("" if place % columns else "reward")
     _set_titles(drawn, panels, result, figure)
 
 
 def _set_titles(axes: Any, panels: Sequence[Panel], result: Result, figure: Any = None) -> None:
     """Say above each picture what is shown; above several in a figure of their own, once."""
     what, count = "learned reward", result.experiments
+    maps = any(len(panel.axes) == 2 for panel in panels)
     if count > 1:
-        what += f", mean ± s.d. of {count} experiments"
-    elif any(panel.spread.any() for panel in panels):
+        what += f", mean {'' if maps else '± s.d. '}of {count} experiments"
+    elif any(panel.spread.any() for panel in panels) and not maps:
         what += " ± posterior s.d."
     together = figure is not None and len(panels) > 1
     if together:
@@ -177,6 +182,7 @@ def draw_panel(ax: Any, panel: Panel, colours: Sequence[str] = COLOURS) -> None:
     else:
         draw_bars(ax, first.values, panel.mean, panel.spread, colours)
         ax.set_xlabel(first.label)
+        _set_ticks(ax.xaxis, first)
 
 
 def mean_and_spread(
@@ -244,8 +250,6 @@ def draw_bars(
         if longest:
             for label in ax.get_xticklabels():
                 label.set(ha="right", rotation_mode="anchor")
-    elif np.issubdtype(values.dtype, np.integer):
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.axhline(0, color="black", linewidth=0.8)
     ax.set_ylabel("reward")
     ax.margins(x=0.01)
@@ -258,9 +262,16 @@ def _draw_map(ax: Any, panel: Panel) -> None:
     colours = ax.figure.colorbar(image, ax=ax, label="reward")
     colours.outline.set_linewidth(0.6)
     ax.set(xlabel=across.label, ylabel=up.label)
-    for axis, values in ((ax.xaxis, across.values), (ax.yaxis, up.values)):
-        if np.issubdtype(values.dtype, np.integer):
-            axis.set_major_locator(MaxNLocator(integer=True))
+    _set_ticks(ax.xaxis, across)
+    _set_ticks(ax.yaxis, up)
+
+
+def _set_ticks(drawn: Any, axis: Axis) -> None:
+    """Ticks at whole numbers for these, and at simple angles."""
+    if axis.values.dtype.kind in "iu":
+        drawn.set_major_locator(MaxNLocator(integer=True))
+    elif axis.periodic and axis.units == "degrees":
+        drawn.set_major_locator(MultipleLocator(60))
 
 
 def _edges(values: NDArray[Any]) -> NDArray[np.float64]:

@@ -44,7 +44,15 @@ def swarm_figure(scene: Scene, values: NDArray[Any] | None = None) -> Figure:
             own = scene.measures[label]
             many = own[None] if values is None else values
             draw_band(axes[3], many, label, style.EXPERT)
-            axes[3].plot(times, own[list(times)], "o", color=style.ORANGE, fillstyle="none")
+            axes[3].plot(
+                times,
+                own[list(times)],
+                "o",
+                color=style.ORANGE,
+                mfc="white",
+                clip_on=False,
+                zorder=3,
+            )
             label_curve(axes[3], scene.measure, [many, own])
             runs = "the run" if len(many) == 1 else f"mean and 10–90 % of {len(many)} runs"
             axes[3].set_title(f"{runs}, ○ as shown")
