@@ -10,13 +10,16 @@ from numpy.typing import NDArray
 
 from swarmdp.errors import InvalidInput
 from swarmdp.features import FeatureMap, described
+from swarmdp.pictures import Arrows, Grid
 from swarmdp.streams import Purpose, Stream, Streams
 from swarmdp.system import (
     Arranging,
     ChecksStates,
     Field,
+    HasExpert,
     InfersActions,
     Measure,
+    Pictured,
     State,
     System,
     action_units_of,
@@ -148,6 +151,18 @@ class Adapted:
     def measures(self) -> Mapping[str, Measure]:
         """Those of the system."""
         return measures_of(self.system)
+
+    def expert(self, observations: NDArray[Any]) -> NDArray[Any]:
+        """As the system does; raises InvalidInput if it has no expert."""
+        if not isinstance(self.system, HasExpert):
+            raise InvalidInput(f"{self.system_name} has no expert: give a policy or a recording")
+        return self.system.expert(observations)
+
+    def picture(self, swarm: Mapping[str, NDArray[Any]], run: int = 0) -> Arrows | Grid:
+        """As the system does; raises InvalidInput if it does not."""
+        if not isinstance(self.system, Pictured):
+            raise InvalidInput(f"{self.system_name} cannot be drawn: it has no method picture")
+        return self.system.picture(swarm, run)
 
     def check_state(self, state: State) -> None:
         """As the system does, if it does."""

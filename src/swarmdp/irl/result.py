@@ -1,5 +1,6 @@
 """What a fit found: the reward, the policy, and the whole way there."""
 
+import importlib
 import json
 import os
 from collections.abc import Mapping
@@ -268,6 +269,14 @@ class Result:
                 "chosen": (iteration == self.chosen).reshape(-1),
             }
         )
+
+    def plot(self) -> Any:
+        """Draw the reward and the way to it: a Matplotlib figure.
+
+        `swarmdp.plot_reward` and `swarmdp.plot_convergence` draw one of them into given axes.
+        """
+        # By name, since this layer must not import Matplotlib: figures are a layer above.
+        return importlib.import_module("swarmdp.report.fits").plot_result(self)
 
     def to_xarray(self) -> "xarray.Dataset":
         """Everything, with named dimensions."""
