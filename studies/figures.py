@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -17,7 +16,7 @@ def distances_figure(rows: Sequence[Row]) -> Figure:
     """How far every experiment of every method is from the expert, and how far rewards agree."""
     names = [_method(row) for row in rows]
     with style.family():
-        figure, (left, right) = plt.subplots(
+        figure, (left, right) = style.subplots(
             1, 2, figsize=(8.2, 0.27 * len(rows) + 1.0), sharey=True, width_ratios=[2.2, 1]
         )
         for place, row in enumerate(rows):
@@ -143,7 +142,7 @@ def transfer_distances_figure(rows: Sequence[Row]) -> Figure:
         "clone": (style.ORANGE, iter("vX")),
     }
     with style.family():
-        figure, ax = plt.subplots(figsize=(8.2, 3.8))
+        figure, ax = style.subplots(figsize=(8.2, 3.8))
         for k, (controller, source) in enumerate(who):
             own = [found.get((name, controller, source)) for name in names]
             place = [i + 0.07 * (k - len(who) / 2) for i, row in enumerate(own) if row is not None]
@@ -180,7 +179,7 @@ def _method(row: Row) -> str:
 def _grid(count: int, columns: int = COLUMNS) -> tuple[Figure, list[Axes]]:
     """So many panels with common axes; places that are left over stay empty."""
     lines = -(-count // columns)
-    figure, axes = plt.subplots(
+    figure, axes = style.subplots(
         lines,
         columns,
         figsize=(8.2, 1.75 * lines + 0.5),

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -46,7 +45,7 @@ def study_figures(rows: Sequence[Row]) -> Iterator[tuple[str, Figure]]:
 def shares_figure(rows: Sequence[Row]) -> Figure:
     """Shares of rewards, their ratio, and agreement, by radius, agents, noise and discount."""
     with style.family():
-        figure, axes = plt.subplots(3, 4, figsize=(10.2, 7.2), sharex="col", sharey="row")
+        figure, axes = style.subplots(3, 4, figsize=(10.2, 7.2), sharex="col", sharey="row")
         for column, varied in enumerate(LABELS):
             own = [row for row in rows if row["varied"] == varied]
             for series in BY_RADIUS if varied == "radius" else SERIES:
@@ -152,7 +151,7 @@ def equilibria_figure(rows: Sequence[Row]) -> Figure:
     names = [_name(row) for row in rows]
     place = np.arange(len(rows))[::-1]
     with style.family():
-        figure, (found, price) = plt.subplots(
+        figure, (found, price) = style.subplots(
             1, 2, figsize=(10.2, 0.5 * len(rows) + 1.6), sharey=True, width_ratios=[1.2, 1]
         )
         _draw_found(found, rows, place)

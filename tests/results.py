@@ -1,8 +1,13 @@
 """Results of fits, compared bit for bit."""
 
+from typing import TypeVar
+
 import numpy as np
+from numpy.typing import NDArray
 
 from swarmdp import Result
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def assert_same(one: Result, other: Result, experiments: slice = slice(None)) -> None:
@@ -20,3 +25,9 @@ def assert_same(one: Result, other: Result, experiments: slice = slice(None)) ->
         assert (before.seen is None) == (after.seen is None)
         if before.seen is not None and after.seen is not None:
             np.testing.assert_array_equal(before.seen[experiments], after.seen)
+
+
+def known(array: NDArray[Scalar] | None) -> NDArray[Scalar]:
+    """What may be unknown, where it must not be."""
+    assert array is not None
+    return array

@@ -96,7 +96,7 @@ def test_they_are_saved_resumed_and_batched_to_the_same_bits(
         swarmdp.rollout(VICSEK, one.policy, steps=5, runs=2, seed=3)["heading"]
         for one in (result, loaded)
     ]
-    np.testing.assert_array_equal(*flights)
+    np.testing.assert_array_equal(flights[0], flights[1])
     swarmdp.rollout(VICSEK, loaded.mixture, steps=5, runs=4, seed=3)
     begun = fitted(VICSEK, demo, iterations=1)
     assert_same(fitted(VICSEK, demo, resume=begun), result)

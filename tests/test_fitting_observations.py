@@ -229,7 +229,8 @@ class Turning:
 
     def act(self, system: System, observations: Floats, runs: Any, rng: Any = None) -> Floats:
         turn = self.share[runs % self.replicas][:, None] * observations
-        return np.clip(turn, system.actions[0], system.actions[-1])
+        possible: Floats = np.clip(turn, system.actions[0], system.actions[-1])
+        return possible
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         return {"share": self.share}
@@ -286,7 +287,7 @@ def test_a_reward_over_a_basis_is_learned(
     count = len(alone.iterations)
     first = Result(**{**vars(result), "iterations": result.iterations[:count]})
     assert_same(first, alone, slice(0, 1))
-    monkeypatch.setitem(replicas.KINDS, "turning", Turning)  # type: ignore[arg-type]
+    monkeypatch.setitem(replicas.KINDS, "turning", Turning)
     result.save(tmp_path)
     loaded = swarmdp.load(tmp_path)
     assert_same(loaded, result)

@@ -24,6 +24,7 @@ from swarmdp import (
 )
 from swarmdp.irl.expectations import exact_expectations
 from swarmdp.irl.updates import UPDATES
+from swarmdp.policies import table_of
 from tests.results import assert_same
 from tests.systems.test_finite import random_mdp
 
@@ -329,7 +330,7 @@ def test_a_finished_experiment_is_the_same_in_a_batch_and_alone(seed: int) -> No
         count = len(one.iterations)
         assert batch.ended[r] == count - 1
         assert batch.chosen[r] == one.chosen[0]
-        np.testing.assert_array_equal(batch.policy.table[r], one.policy.table[0])
+        np.testing.assert_array_equal(table_of(batch.policy)[r], table_of(one.policy)[0])
         np.testing.assert_array_equal(batch.reward.weights[r], one.reward.weights[0])
         assert batch.margin[r] == one.margin[0]
         np.testing.assert_array_equal(batch.mixture.weights[r, :count], one.mixture.weights[0])
@@ -354,7 +355,7 @@ def test_an_expert_that_avoids_every_feature_can_be_learned_from(update: str) ->
     np.testing.assert_array_equal(result.expert_mu, 0)
     assert result.distance[0] == 0
     assert (result.reward.weights <= 0).all()
-    np.testing.assert_array_equal(result.policy.table[0], 0)
+    np.testing.assert_array_equal(table_of(result.policy)[0], 0)
 
 
 def test_ten_thousand_states() -> None:

@@ -174,7 +174,7 @@ def test_progress_can_be_watched(monkeypatch: pytest.MonkeyPatch) -> None:
             runs=5,
             seed=1,
             threads=threads,
-            progress=lambda done, total, seen=seen: seen.append((done, total)),  # type: ignore[misc]
+            progress=lambda done, total, seen=seen: seen.append((done, total)),
         )
         assert seen[-1] == (100, 100)
         assert [done for done, _ in seen] == sorted(done for done, _ in seen)

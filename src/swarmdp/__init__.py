@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         SwarmdpError,
         SwarmdpWarning,
     )
+    from swarmdp.evaluation import Evaluation, evaluate
     from swarmdp.features import Angles, Axis, Basis, Bins, Levels, Product, Vectors
     from swarmdp.fitting import Fit, fit
     from swarmdp.irl.algorithm import Iteration
@@ -51,6 +52,8 @@ if TYPE_CHECKING:
     )
     from swarmdp.protocols import Learned, Learner, Wants
     from swarmdp.recording import DiscountedFeatures
+    from swarmdp.report.animation import animate
+    from swarmdp.report.fits import plot_convergence, plot_reward
     from swarmdp.rewards import Reward
     from swarmdp.simulation import rollout
     from swarmdp.streams import Stream, Streams
@@ -72,6 +75,10 @@ _NAMES = {
         "SolverError",
         "SwarmdpError",
         "SwarmdpWarning",
+    ),
+    "swarmdp.evaluation": (
+        "Evaluation",
+        "evaluate",
     ),
     "swarmdp.features": (
         "Angles",
@@ -141,6 +148,11 @@ _NAMES = {
         "Wants",
     ),
     "swarmdp.recording": ("DiscountedFeatures",),
+    "swarmdp.report.animation": ("animate",),
+    "swarmdp.report.fits": (
+        "plot_convergence",
+        "plot_reward",
+    ),
     "swarmdp.rewards": ("Reward",),
     "swarmdp.simulation": ("rollout",),
     "swarmdp.streams": (
@@ -170,6 +182,7 @@ __all__ = [
     "Bayesian",
     "Bins",
     "DiscountedFeatures",
+    "Evaluation",
     "Evidence",
     "Field",
     "FileError",
@@ -219,7 +232,9 @@ __all__ = [
     "Vicsek",
     "Wants",
     "__version__",
+    "animate",
     "clone",
+    "evaluate",
     "features",
     "fit",
     "load",
@@ -227,6 +242,8 @@ __all__ = [
     "ng_russell",
     "plan",
     "plan_to_horizon",
+    "plot_convergence",
+    "plot_reward",
     "rollout",
     "testing",
     "theory",

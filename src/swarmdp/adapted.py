@@ -10,15 +10,18 @@ from numpy.typing import NDArray
 
 from swarmdp.errors import InvalidInput
 from swarmdp.features import FeatureMap, described
+from swarmdp.pictures import Arrows, Grid
 from swarmdp.streams import Purpose, Stream, Streams
 from swarmdp.system import (
     Arranging,
     ChecksStates,
     Field,
+    HasExpert,
     InfersActions,
     Measure,
     Mirror,
     Mirrored,
+    Pictured,
     State,
     System,
     action_units_of,
@@ -156,6 +159,18 @@ class Adapted:
         """That of the system, unless it starts from given states, which may have none."""
         given = self.start is not None and not self.start.drawn
         return self.system.mirror if isinstance(self.system, Mirrored) and not given else None
+
+    def expert(self, observations: NDArray[Any]) -> NDArray[Any]:
+        """As the system does; raises InvalidInput if it has no expert."""
+        if not isinstance(self.system, HasExpert):
+            raise InvalidInput(f"{self.system_name} has no expert: give a policy or a recording")
+        return self.system.expert(observations)
+
+    def picture(self, swarm: Mapping[str, NDArray[Any]], run: int = 0) -> Arrows | Grid:
+        """As the system does; raises InvalidInput if it does not."""
+        if not isinstance(self.system, Pictured):
+            raise InvalidInput(f"{self.system_name} cannot be drawn: it has no method picture")
+        return self.system.picture(swarm, run)
 
     def check_state(self, state: State) -> None:
         """As the system does, if it does."""

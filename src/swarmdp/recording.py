@@ -104,6 +104,43 @@ class SingleAgentFeatures:
         total += self.discount**moment.time * summed_features(moment.system, seen)
 
 
+@dataclass(frozen=True)
+class FeaturesOverTime:
+    """The mean features of all agents in spans of time, each twice as long as the one before.
+
+    Times 0, 1, 2 to 3, 4 to 7, ...: what a swarm looks like at first, on its way and in the end,
+    all of them equally. Feature expectations with a discount of 0.9 see the first twenty steps.
+    """
+
+    steps: int
+    name: str = "features_over_time"
+
+    @property
+    def spans(self) -> int:
+        """The number of spans."""
+        return (self.steps).bit_length() + 1
+
+    def size(self, system: System) -> int:
+        """One entry for each span and feature."""
+        return self.spans * feature_count(system)
+
+    def add(self, total: NDArray[np.float64], moment: Moment) -> None:
+        """Add the mean features of all agents to the span of this time."""
+        assert moment.observations is not None
+        self.add_observations(total, moment.time, moment.system, moment.observations)
+
+    def add_observations(
+        self, total: NDArray[np.float64], time: int, system: System, observations: NDArray[Any]
+    ) -> None:
+        """Add what agents observe at one time (runs, agents, ...) to its span."""
+        span = time.bit_length()
+        first = 0 if span == 0 else 1 << (span - 1)
+        length = min(max(1, 2 * first), self.steps + 1) - first
+        size = feature_count(system)
+        mean = summed_features(system, observations) / observations.shape[1]
+        total[:, span * size : (span + 1) * size] += mean / length
+
+
 Recordable = str | Measure | Callable[[State], NDArray[Any]] | Reduction
 
 

@@ -96,6 +96,11 @@ class Measure:
     order_free: bool = False
     of_observations: Callable[[NDArray[Any]], NDArray[Any]] | None = None
 
+    @property
+    def label(self) -> str:
+        """Title and unit, for figures and tables."""
+        return self.title if self.units == "1" else f"{self.title} / {self.units}"
+
 
 @dataclass(frozen=True, eq=False)
 class Mirror:

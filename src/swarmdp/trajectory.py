@@ -5,7 +5,7 @@ import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -153,6 +153,26 @@ class Trajectory(Mapping[str, NDArray[Any]]):
         frame = pandas.DataFrame(columns)
         frame.attrs["units"] = {name: v.units for name, v in chosen.items()}
         return frame
+
+    def only(self, run: int) -> "Trajectory":
+        """Just one of the runs."""
+        cut = {
+            name: replace(v, values=v.values[run : run + 1]) for name, v in self.variables.items()
+        }
+        return replace(self, variables=cut, runs=1)
+
+    def until(self, steps: int) -> "Trajectory":
+        """The first steps of every run: all that was recorded up to this time."""
+        if not 0 <= steps <= self.steps:
+            raise InvalidInput(f"steps must be from 0 to {self.steps}, got {steps}")
+        lengths = {"time": steps + 1, "step": steps}
+        cut = {
+            name: replace(v, values=v.values[:, : lengths[v.axes[1]]])
+            if v.axes[1:2] and v.axes[1] in lengths
+            else v
+            for name, v in self.variables.items()
+        }
+        return replace(self, variables=cut, steps=steps)
 
     def to_xarray(self) -> "xarray.Dataset":
         """A dataset with named dimensions, units and everything needed to repeat the roll-out."""

@@ -15,6 +15,7 @@ from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene
 from tests.terminal import fails, shown_on_terminal
 
+PROGRAM = "import sys; from swarmdp.cli import main; main(sys.argv[1:])"
 SMALL = ["--n-agents", "12", "--steps", "4"]
 
 
@@ -30,7 +31,7 @@ def fit(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(
     ("arguments", "size"),
-    [(["vicsek", *SMALL], 5), (["ising", "--rows", "6", "--columns", "9", "--steps", "2"], 3)],
+    [(["vicsek", *SMALL], 5), (["ising", "--shape", "6", "9", "--steps", "2"], 3)],
 )
 def test_the_expert_alone(
     arguments: list[str],
@@ -100,7 +101,7 @@ def test_a_gridworld_is_no_swarm_to_be_watched(
     policy = swarmdp.plan(grid, grid.reward, discount=0.9).policy
     demo = swarmdp.rollout(grid, policy, steps=60, runs=20, seed=1)
     fit = swarmdp.fit(grid, demo, seed=2, iterations=1).save(tmp_path).parent
-    assert "is no swarm to be watched" in fails(["animate", "--fit", str(fit)], capsys)
+    assert "Gridworld cannot be drawn" in fails(["animate", "--fit", str(fit)], capsys)
 
 
 def test_the_pace_is_that_of_the_player(tmp_path: Path) -> None:
@@ -114,11 +115,11 @@ def test_the_pace_is_that_of_the_player(tmp_path: Path) -> None:
     [
         (["animate"], "needs a system"),
         (["animate", "fish"], "invalid choice: 'fish'"),
-        (["animate", "gridworld"], "invalid choice: 'gridworld'"),
+        (["animate", "gridworld"], "Gridworld cannot be drawn"),
         (["animate", "vicsek", "-o", "a.avi"], "must end in .gif, .mp4 or .html, got a.avi"),
         (["animate", "vicsek", "-o", "swarm"], "must end in .gif, .mp4 or .html, got swarm"),
         (["animate", "vicsek", "--fps", "0"], "from 1 to 50, got 0"),
-        (["animate", "vicsek", "--steps", "-1"], "steps must be at least 0"),
+        (["animate", "vicsek", "--steps", "-1"], "steps must be an integer of at least 0"),
         (["animate", "--fit", "nowhere"], "there is no such file"),
         (["animate", "ising", "--steps", "1", "-o", "/dev/null/a.gif"], "cannot write"),
         (["animate", "vicsek", "--n-agents", "1000000", "-o", "a.html"], "a page plays at most"),
@@ -136,8 +137,8 @@ def test_a_fit_brings_its_own_system(
     given = ["--fit", str(fit), "-o", str(tmp_path / "a.html")]
     assert "is a fit of Vicsek, not of ising" in fails(["animate", "ising", *given], capsys)
     other = ["animate", "vicsek", "--n-agents", "30", *given]
-    assert "leave the options of the swarm away" in fails(other, capsys)
-    main(["animate", "vicsek", "--n-agents", "20", "--steps", "2", *given])
+    assert "leave the options of the swarm out" in fails(other, capsys)
+    main(["animate", "vicsek", "--steps", "2", *given])
     assert "--experiment must be from 0 to 1, got 2" in fails(
         ["animate", *given, "--experiment", "2"], capsys
     )
@@ -153,12 +154,12 @@ def test_without_ffmpeg_nothing_is_begun(
         raise AssertionError("it must not be begun")
 
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("swarmdp.simulation.rollout", begun)
+    monkeypatch.setattr("swarmdp.report.animation.rollout", begun)
     assert "install it" in fails(["animate", "vicsek", "-o", str(tmp_path / "a.mp4")], capsys)
 
 
 def test_progress_is_shown_on_a_terminal_only(tmp_path: Path) -> None:
-    program = "import sys; from swarmdp.cli import main; main(sys.argv[1:])"
+    program = f"import swarmdp.progress; swarmdp.progress.DELAY = 0; {PROGRAM}"
     file = str(tmp_path / "a.gif")
     command = [sys.executable, "-c", program, "animate", "vicsek", *SMALL, "-o", file]
     assert b"drawing 5 frames" in shown_on_terminal(command)

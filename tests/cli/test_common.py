@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from swarmdp.cli.common import guarded, shown_times
+from swarmdp.cli.common import guarded
 from swarmdp.errors import SwarmdpWarning
 
 
@@ -18,10 +18,3 @@ def test_warnings_of_the_package_get_one_line(capsys: pytest.CaptureFixture[str]
         guarded("program", work)
     assert len(told) == 1
     assert capsys.readouterr().err == "program: warning: too few draws\n"
-
-
-@pytest.mark.parametrize(
-    ("steps", "times"), [(0, [0]), (2, [0, 1, 2]), (50, [0, 1, 2, 5, 10, 20, 50])]
-)
-def test_tables_show_the_first_and_the_last_time(steps: int, times: list[int]) -> None:
-    assert shown_times(steps) == times

@@ -19,9 +19,9 @@ SMALL = ["--steps", "12", "--runs", "3"]
     ("name", "options", "measure"),
     [
         ("vicsek", ["--n-agents", "30"], "order"),
-        ("vicsek", ["--n-agents", "30", "--open"], "order"),
+        ("vicsek", ["--n-agents", "30", "--no-periodic"], "order"),
         ("vicsek", ["--n-agents", "30", "--nearest", "4", "--noise", "0"], "order"),
-        ("ising", ["--rows", "12", "--columns", "9", "--periodic"], "energy"),
+        ("ising", ["--shape", "12", "9", "--periodic"], "energy"),
         ("gridworld", ["--rows", "4", "--columns", "3", "--wind", "0.1"], "collected"),
     ],
 )
@@ -42,7 +42,7 @@ def test_simulate(
         assert file in shown
     assert (summary["seed"], summary["runs"], summary["steps"]) == (5, 3, 12)
     measured = swarmdp.load(tmp_path / "out" / "measure.nc")
-    for row in summary["over_time"]:
+    for row in summary["measures"][measure]["over_time"]:
         values = measured[measure][:, row["time"]]
         assert row["mean"] == pytest.approx(values.mean())
         assert row["standard_error"] == pytest.approx(values.std(ddof=1) / np.sqrt(3))
@@ -58,9 +58,9 @@ def test_simulate_is_what_python_gives(tmp_path: Path) -> None:
 
 
 def test_one_run_has_no_standard_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["simulate", "ising", "--rows", "5", "--columns", "5", "--runs", "1", "-o", str(tmp_path)])
+    main(["simulate", "ising", "--shape", "5", "5", "--runs", "1", "-o", str(tmp_path)])
     summary = json.loads((tmp_path / "summary.json").read_text())
-    assert all(row["standard_error"] is None for row in summary["over_time"])
+    assert all(row["standard_error"] is None for row in summary["measures"]["energy"]["over_time"])
 
 
 def test_the_default_folder_is_named_after_the_system(
@@ -79,11 +79,11 @@ def test_the_default_folder_is_named_after_the_system(
         (["simulate", "vicsek", "--n-agents", "many"], "invalid int value: 'many'"),
         (["simulate", "vicsek", "--raduis", "0.1"], "unrecognized arguments: --raduis"),
         (["simulate", "fish"], "invalid choice: 'fish'"),
-        (["simulate"], "required: SYSTEM"),
+        (["simulate"], "needs a system"),
         (["simulate", "ising", "--runs", "0"], "--save-runs must be from 1 to"),
-        (["simulate", "ising", "--steps", "-1"], "steps must be at least 0"),
+        (["simulate", "ising", "--steps", "-1"], "steps must be an integer of at least 0"),
         (["simulate", "ising", "--seed", "-1"], "seed must be from 0"),
-        (["simulate", "ising", "--rows", "3", "--periodic"], "at least 5 rows"),
+        (["simulate", "ising", "--shape", "3", "9", "--periodic"], "at least 5 rows"),
         (["simulate", "vicsek", "--runs", "2", "--save-runs", "3"], "--save-runs must be from 1"),
         (["simulate", "vicsek", "--steps", "1", "-o", "/dev/null/x"], "cannot write"),
     ],
@@ -95,9 +95,11 @@ def test_bad_input_gets_one_line(
 
 
 def test_progress_is_shown_on_a_terminal_only(tmp_path: Path) -> None:
-    program = "import sys; from swarmdp.cli import main; main(sys.argv[1:])"
+    at_once = "import swarmdp.progress as p, swarmdp.simulation as s; p.DELAY = 0; "
+    at_once += "s.PROGRESS_SECONDS = 0; "
+    program = f"{at_once}import sys; from swarmdp.cli import main; main(sys.argv[1:])"
     command = ["simulate", "vicsek", "--n-agents", "9", *SMALL, "-o", str(tmp_path)]
     arguments = [sys.executable, "-c", program, *command]
-    assert b"simulating 3 runs of vicsek" in shown_on_terminal(arguments)
+    assert b"simulating 3 runs of Vicsek" in shown_on_terminal(arguments)
     silent = subprocess.run(arguments, capture_output=True, check=True)
     assert silent.stderr == b""

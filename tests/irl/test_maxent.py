@@ -10,12 +10,13 @@ from swarmdp.irl.evidence import Evidence
 from swarmdp.irl.expectations import exact_expectations
 from swarmdp.irl.maxent import next_point
 from swarmdp.learning.planning import best_value
+from tests.results import known
 from tests.systems.test_finite import random_mdp
 
 
 def dual(mdp: FiniteMDP, weights: NDArray[np.float64], expert: NDArray[np.float64]) -> float:
     planned = swarmdp.plan(mdp, Reward(weights), softness=1.0)
-    return float(mdp.start @ best_value(planned.q[0], 1.0) - weights @ expert)
+    return float(mdp.start @ best_value(known(planned.q)[0], 1.0) - weights @ expert)
 
 
 @pytest.mark.parametrize("features", [None, 4])

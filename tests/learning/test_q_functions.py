@@ -26,7 +26,8 @@ def problem(
 def collected(reward: NDArray[np.float64], before: NDArray[np.integer]) -> NDArray[np.float64]:
     """What agents (runs, agents) are given: run r by reward r % R."""
     rows = np.arange(len(before)) % len(reward)
-    return reward[rows[:, None], before]
+    given: NDArray[np.float64] = reward[rows[:, None], before]
+    return given
 
 
 def experience(

@@ -48,9 +48,11 @@ def players() -> list[Player]:
 def draw(folder: Path) -> list[Shown]:
     """Two figures, one of them in two parts."""
     runs = swarmdp.rollout(VICSEK, VICSEK.expert, steps=20, runs=3, seed=1)
-    swarm = style.save(swarms.vicsek_figure(VICSEK, runs, VICSEK.order(runs)), folder / "swarm")
+    figure = swarms.swarm_figure(Scene(VICSEK, {"expert": runs}), VICSEK.order(runs))
+    swarm = style.save(figure, folder / "swarm")
     grids = swarmdp.rollout(ISING, ISING.expert, steps=8, runs=3, seed=1)
-    grid = style.save(swarms.ising_figure(ISING, grids, ISING.energy(grids)), folder / "grid")
+    figure = swarms.swarm_figure(Scene(ISING, {"expert": grids}), ISING.energy(grids))
+    grid = style.save(figure, folder / "grid")
     return [
         Shown("swarm", "The expert swarm", "It finds its order.", (swarm[0],)),
         Shown("both", "Both systems", "Side by side.", (swarm[1], grid[0]), ("Vicsek", "Ising")),

@@ -2,7 +2,6 @@ import shutil
 import sys
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from PIL import Image
@@ -66,7 +65,6 @@ def test_arrows_are_drawn_where_the_agents_are() -> None:
         assert np.arctan2(*(tip - notch)[::-1]) == pytest.approx(heading)
         middle = swarm["position"][0, time, 0]
         np.testing.assert_allclose((tip + 3 * notch) / 4, middle, atol=1e-12)
-    plt.close(figure)
 
 
 @pytest.mark.parametrize("pace", [0, 51])

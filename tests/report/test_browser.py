@@ -335,7 +335,7 @@ def test_spins_are_drawn_where_they_are(opened: webdriver.Chrome) -> None:
             player.one("canvas"),
             [[(column + 0.5) / 9, (row + 0.5) / 12] for row in range(12) for column in range(9)],
         )
-        up = scene.grids("expert")[time].ravel().tolist()
+        up = scene.cells("expert")[time].astype(bool).ravel().tolist()
         assert [red > 128 for red, *_ in colours] == up
 
 

@@ -22,11 +22,11 @@ def test_figures_of_a_fit(name: str, runs: int, tmp_path: Path) -> None:
         iterations=3,
         learner=HeterogeneousLearning(iterations=10, swarms=1),
     )
-    reward = fits.reward_figure(result)
+    reward = fits.plot_reward(result)
     drawn = reward.axes[0]
     assert (drawn.name == "polar") == (name == "vicsek")
     assert len(drawn.patches) >= system.features.size
-    convergence = fits.convergence_figure(result)
+    convergence = fits.plot_convergence(result)
     line = np.asarray(convergence.axes[0].lines[0].get_ydata(), dtype=float)
     np.testing.assert_allclose(line, result.history.distance.mean(axis=1))
     for figure, stem in ((reward, "reward"), (convergence, "convergence")):
@@ -39,19 +39,9 @@ def test_a_bound_far_above_the_distances_does_not_hide_them(tmp_path: Path) -> N
     learner = HeterogeneousLearning(iterations=10, swarms=1)
     for update, scale in (("mwal", "log"), ("max_margin", "linear")):
         result = swarmdp.fit(system, demo, seed=2, iterations=3, learner=learner, update=update)
-        figure = fits.convergence_figure(result)
+        figure = fits.plot_convergence(result)
         assert figure.axes[0].get_yscale() == scale
         style.save(figure, tmp_path / update)
-
-
-def test_learned_beside_expert(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    figure = fits.comparison_figure(rng.random((20, 8)), rng.random((30, 8)), "order parameter")
-    legend = figure.axes[0].get_legend()
-    assert legend is not None
-    labels = [text.get_text() for text in legend.get_texts()]
-    assert labels == ["expert, 20 runs", "learned, 30 runs"]
-    style.save(figure, tmp_path / "comparison")
 
 
 @pytest.mark.parametrize("size", [5, 30])
@@ -65,7 +55,7 @@ def test_maps_of_gridworlds(size: int, tmp_path: Path) -> None:
     expert = swarmdp.plan(grid, grid.reward).policy
     demo = swarmdp.rollout(grid, expert, steps=50, runs=6, seed=1)
     result = swarmdp.fit(grid, demo, seed=2, iterations=2)
-    figure = fits.reward_figure(result)
+    figure = fits.plot_reward(result)
     true, learned = figure.axes[:2]
     for ax, weights in ((true, grid.reward.weights), (learned, result.reward.weights)):
         drawn = np.asarray(ax.images[0].get_array(), dtype=float)
@@ -87,10 +77,10 @@ def test_an_error_of_the_only_experiment_is_drawn() -> None:
 
     learner = HeterogeneousLearning(iterations=10, swarms=1)
     result = swarmdp.fit(system, demo, seed=2, iterations=2, learner=learner, update=sure)
-    figure = fits.reward_figure(result)
+    figure = fits.plot_reward(result)
     assert "± posterior s.d." in figure.axes[0].get_title()
     plain = swarmdp.fit(system, demo, seed=2, iterations=2, learner=learner)
-    without = fits.reward_figure(plain)
+    without = fits.plot_reward(plain)
     assert "±" not in without.axes[0].get_title()
     assert len(figure.axes[0].containers) == len(without.axes[0].containers) + 1
 
@@ -100,14 +90,14 @@ def test_a_gridworld_s_error_is_a_map_of_its_own(tmp_path: Path) -> None:
     demo = swarmdp.rollout(grid, swarmdp.plan(grid, grid.reward).policy, steps=50, runs=2, seed=1)
 
     class Sure:
-        at_once = True
+        wants = swarmdp.Wants(at_once=True)
 
         def __call__(self, evidence: swarmdp.Evidence) -> swarmdp.Update:
             error = np.broadcast_to(np.arange(1.0, 13), evidence.expert.shape)
             return swarmdp.Update(evidence.expert, error=error)
 
     def maps(**options: Any) -> list[Any]:
-        figure = fits.reward_figure(swarmdp.fit(grid, demo, seed=2, iterations=2, **options))
+        figure = fits.plot_reward(swarmdp.fit(grid, demo, seed=2, iterations=2, **options))
         style.save(figure, tmp_path / "reward")
         return [ax for ax in figure.axes if ax.images]
 
@@ -120,10 +110,3 @@ def test_a_gridworld_s_error_is_a_map_of_its_own(tmp_path: Path) -> None:
     assert len(maps()) == 2
     *_, spread = maps(separate=True)
     assert spread.get_title() == "s.d. of 2 experiments"
-
-
-def test_single_agents_are_compared_by_their_means() -> None:
-    figure = fits.comparison_figure(np.ones((5, 4)), np.ones((5, 4)), "reward", spread=False)
-    legend = figure.axes[0].get_legend()
-    assert legend is not None
-    assert legend.get_title().get_text() == "mean and its 95 % confidence"

@@ -15,6 +15,7 @@ from swarmdp.report import player, style
 from swarmdp.report.page import write_player
 from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene
+from tests.examples import Sand
 from tests.report import pages
 
 
@@ -57,11 +58,11 @@ def test_spins_come_back(tmp_path: Path) -> None:
     data = in_page(scene, tmp_path)
     assert (data["kind"], data["rows"], data["columns"]) == ("grid", 7, 5)
     (found,) = data["swarms"]
-    bits = np.unpackbits(unpacked(found["spins"], "u1"))[: 7 * 35].reshape(7, 7, 5)
+    bits = np.unpackbits(unpacked(found["cells"], "u1"))[: 7 * 35].reshape(7, 7, 5)
     np.testing.assert_array_equal(2 * bits.astype(int) - 1, system.grid(scene.swarms["expert"])[0])
     energy = system.energy(scene.swarms["expert"])[0]
     assert found["readings"] == [str(value) for value in energy]
-    assert data["limit"] >= energy.max()
+    assert scene.measure_limits[1] >= energy.max()
 
 
 def test_another_run_can_be_shown() -> None:
@@ -93,20 +94,20 @@ def test_what_cannot_be_shown_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     system = swarmdp.Vicsek(n_agents=5)
     swarm, longer = (swarmdp.rollout(system, system.expert, steps=s, seed=1) for s in (3, 4))
     order = swarmdp.rollout(system, system.expert, steps=3, seed=1, record=system.order)
-    other: Any = object()
-    for wrong, swarms, run, message in (
-        (other, {"a": swarm}, 0, "only Vicsek and Ising swarms can be shown, got object"),
+    cases: list[tuple[Any, dict[str, swarmdp.Trajectory], int, str]] = [
+        (Sand(), {"a": swarm}, 0, "has 5 agents, expected 20"),
         (system, {}, 0, "at least one swarm"),
-        (system, {"a": order}, 0, "'a' has no recorded position and heading: roll it out with"),
+        (system, {"a": order}, 0, "'a' cannot be drawn: 'position' was not recorded"),
         (swarmdp.Vicsek(n_agents=6), {"a": swarm}, 0, "has 5 agents, expected 6"),
         (system, {"a": swarm}, 1, "run must be from 0 to 0"),
         (system, {"a": swarm, "b": longer}, 0, r"same number of steps, got \[3, 4\]"),
-    ):
+    ]
+    for wrong, swarms, run, message in cases:
         with pytest.raises(InvalidInput, match=message):
             Scene(wrong, swarms, run)
     with pytest.raises(InvalidInput, match="make 96 MiB, a page plays at most 64 MiB"):
-        player.check_size(swarmdp.Vicsek(n_agents=100_000), 100, 2)
-    player.check_size(swarmdp.Ising((1000, 1000)), 100, 2)
+        player.check_size(pages.vicsek_scene(swarmdp.Vicsek(n_agents=100_000), steps=0), 100)
+    player.check_size(pages.ising_scene(swarmdp.Ising((1000, 1000)), steps=0), 100)
 
 
 def test_headings_are_equally_light() -> None:

@@ -5,6 +5,7 @@ import pytest
 
 import swarmdp
 from swarmdp.report import style, swarms
+from swarmdp.report.scenes import Scene
 
 
 @pytest.mark.parametrize("steps", [0, 1, 2, 30])
@@ -12,7 +13,8 @@ from swarmdp.report import style, swarms
 def test_vicsek_figure(steps: int, periodic: bool, tmp_path: Path) -> None:
     system = swarmdp.Vicsek(n_agents=10, periodic=periodic)
     trajectory = swarmdp.rollout(system, system.expert, steps=steps, runs=2, seed=1)
-    figure = swarms.vicsek_figure(system, trajectory, system.order(trajectory))
+    scene = Scene(system, {"expert": trajectory})
+    figure = swarms.swarm_figure(scene, system.order(trajectory))
     curve = figure.axes[3]
     drawn = np.asarray(curve.lines[0].get_ydata(), dtype=float)
     np.testing.assert_allclose(drawn, system.order(trajectory).mean(axis=0))
@@ -29,7 +31,7 @@ def test_figures_are_the_same_bytes_each_time(tmp_path: Path) -> None:
         [
             path.read_bytes()
             for path in style.save(
-                swarms.ising_figure(system, trajectory, system.energy(trajectory)),
+                swarms.swarm_figure(Scene(system, {"expert": trajectory})),
                 tmp_path / str(i),
             )
         ]
@@ -39,13 +41,10 @@ def test_figures_are_the_same_bytes_each_time(tmp_path: Path) -> None:
 
 
 def test_the_band_is_that_of_the_quantiles() -> None:
-    import matplotlib.pyplot as plt
-
     values = np.random.default_rng(0).normal(size=(1000, 7))
-    figure, ax = plt.subplots()
+    _, ax = style.subplots(figsize=(3, 3))
     swarms.draw_band(ax, values, "expert", "black")
     low, high = np.quantile(values, [0.1, 0.9], axis=0)
     vertices = ax.collections[0].get_paths()[0].vertices
     assert np.isin(low, vertices).all()
     assert np.isin(high, vertices).all()
-    plt.close(figure)

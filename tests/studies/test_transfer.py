@@ -10,6 +10,7 @@ import pytest
 import swarmdp
 from studies import transfer
 from swarmdp import InvalidInput, Policy, SoftPolicy
+from swarmdp.policies import table_of
 
 
 def test_the_study_of_transfer_has_every_circumstance() -> None:
@@ -58,7 +59,7 @@ def test_planning_again_keeps_the_policy_of_the_highest_value() -> None:
         0.0,
         learner,  # type: ignore[arg-type]
     )
-    np.testing.assert_array_equal(found.table, np.stack([align, away]))
+    np.testing.assert_array_equal(table_of(found), np.stack([align, away]))
 
 
 def test_actions_that_are_gone_become_the_nearest() -> None:
@@ -67,7 +68,7 @@ def test_actions_that_are_gone_become_the_nearest() -> None:
     table = np.arange(13)[np.arange(36) % 13]
     moved = transfer.with_actions_of(Policy(table), old, new)
     expected = np.clip(np.degrees(old.actions[table]), -20, 20)
-    np.testing.assert_allclose(np.degrees(new.actions[moved.table[0]]), expected, atol=1e-9)
+    np.testing.assert_allclose(np.degrees(new.actions[table_of(moved)[0]]), expected, atol=1e-9)
     spread = SoftPolicy(np.full((36, 13), 1 / 13))
     soft = transfer.with_actions_of(spread, old, new)
     assert isinstance(soft, SoftPolicy)

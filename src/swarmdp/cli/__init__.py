@@ -5,23 +5,31 @@ imported by the command that needs them.
 """
 
 import argparse
+import sys
 from collections.abc import Callable, Sequence
 
 from swarmdp._version import __version__
 from swarmdp.cli import animate, bench, evaluate, export, fit, info, report, reproduce, simulate
 from swarmdp.cli.common import Parser, guarded
+from swarmdp.cli.systems import asked_for
 
 Command = Callable[[argparse.Namespace], None]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; exit with 2 for bad input, 130 when interrupted."""
-    options = _parser().parse_args(arguments)
-    command: Command = options.command
-    guarded("swarmdp", lambda: command(options))
+    given = sys.argv[1:] if arguments is None else list(arguments)
+
+    def work() -> None:
+        options = _parser(asked_for(given)).parse_args(given)
+        command: Command = options.command
+        command(options)
+
+    guarded("swarmdp", work)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(system: str | None) -> argparse.ArgumentParser:
+    """The parser of all commands, with the options of this system."""
     parser = Parser(
         prog="swarmdp",
         description="Learn the local reward behind a swarm's global behaviour.",
@@ -29,6 +37,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"swarmdp {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for module in (simulate, fit, evaluate, export, animate, reproduce, report, bench, info):
-        module.add(commands)
+    for with_system in (simulate, fit, animate):
+        with_system.add(commands, system)
+    for other in (evaluate, export, reproduce, report, bench, info):
+        other.add(commands)
     return parser

@@ -4,14 +4,22 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from swarmdp.cli.common import HelpFormatter, progress_bar
-from swarmdp.cli.systems import SYSTEMS, add_systems, system_of
+from swarmdp.cli.common import HelpFormatter, expert_beside, fit_in
+from swarmdp.cli.systems import (
+    add_system,
+    build,
+    class_of,
+    expert_of,
+    given_fields,
+    name_given,
+    steps_for,
+    system_of,
+)
 
-SUFFIXES = (".gif", ".mp4", ".html")
-SWARMS = ("vicsek", "ising")  # that can be drawn; a gridworld has one agent
+DISCOUNT = 0.9  # for which the expert of a gridworld is optimal
 
 
-def add(commands: Any) -> None:
+def add(commands: Any, system: str | None) -> None:
     """Add the command and its options."""
     animate = commands.add_parser(
         "animate",
@@ -24,123 +32,94 @@ def add(commands: Any) -> None:
         allow_abbrev=False,
     )
     animate.set_defaults(command=_run)
-    _add_options(animate)
-    for _, choice, parser in add_systems(animate, required=False, names=SWARMS):
-        parser.set_defaults(command=_run)
-        choice.add_options(parser)
-        for option in _add_options(parser):
-            if option.default is not None:
-                option.help = f"{option.help} (default: {option.default})"
-            # What is not given here keeps the value given before the system's name.
-            option.default = argparse.SUPPRESS
-
-
-def _add_options(parser: argparse.ArgumentParser) -> list[argparse.Action]:
-    group = parser.add_argument_group("the animation")
-    return [
-        group.add_argument(
-            "--fit", type=Path, metavar="DIR", help="folder of a fit; its own system is shown"
-        ),
-        group.add_argument(
-            "--experiment", type=int, default=0, help="which experiment of the fit, from 0"
-        ),
-        group.add_argument(
-            "--steps", type=int, help="time steps; 100 of vicsek and 60 of ising if not given"
-        ),
-        group.add_argument(
-            "--fps",
-            type=int,
-            help="time steps shown in a second; 10 of vicsek and 5 of ising if not given",
-        ),
-        group.add_argument("--seed", type=int, default=3, help="same seed, same result"),
-        group.add_argument(
-            "-o",
-            "--output",
-            type=Path,
-            metavar="FILE",
-            help=".gif, .mp4 or .html; runs/SYSTEM.gif if not given",
-        ),
-    ]
+    group = animate.add_argument_group("the animation")
+    group.add_argument(
+        "--fit", type=Path, metavar="DIR", help="folder of a fit, shown with its own settings"
+    )
+    group.add_argument(
+        "--experiment", type=int, default=0, help="which experiment of the fit, from 0"
+    )
+    group.add_argument(
+        "--steps", type=int, help="time steps; 60 of ising, 100 of others if not given"
+    )
+    group.add_argument(
+        "--fps", type=int, help="time steps shown in a second; as the system says if not given"
+    )
+    group.add_argument("--seed", type=int, default=3, help="same seed, same result")
+    group.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help=".gif, .mp4 or .html; runs/SYSTEM.gif if not given",
+    )
+    add_system(animate, system)
 
 
 def _run(options: argparse.Namespace) -> None:
     """Roll out the swarms and write them in motion."""
-    from swarmdp.errors import InvalidInput
-    from swarmdp.report import animation
-    from swarmdp.report.page import write_player
-    from swarmdp.report.player import Player, check_size
-    from swarmdp.report.scenes import STEPS_PER_SECOND, Scene
-    from swarmdp.simulation import rollout
+    from swarmdp.evaluation import own_expert
+    from swarmdp.report.animation import animate, check_format
+    from swarmdp.system import name_of
+    from swarmdp.trajectory import Trajectory
 
-    suffix = options.output.suffix.lower() if options.output else ".gif"
-    if suffix not in SUFFIXES:
-        raise InvalidInput(
-            f"the file's name must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, "
-            f"got {options.output}"
-        )
-    if suffix == ".mp4":
-        animation.find_ffmpeg()
-    system, policies = _swarms(options)
-    name = type(system).__name__
-    steps = options.steps if options.steps is not None else SYSTEMS[name.lower()].steps
-    pace = options.fps if options.fps is not None else STEPS_PER_SECOND[name]
-    animation.check_frames_per_second(pace)
-    if suffix == ".html":
-        check_size(system, steps, len(policies))
-    swarms = {
-        label: rollout(system, policy, steps=steps, seed=options.seed)
-        for label, policy in policies.items()
-    }
-    output = options.output or Path("runs") / f"{name.lower()}.gif"
-    scene = Scene(system, swarms)
-    if suffix == ".html":
-        title = f"{name}: {' and '.join(swarms)} swarm"
-        caption = f"Run of seed {options.seed}. Keys: space plays and pauses, arrow keys step."
-        write_player(output, Player(name.lower(), title, caption, scene, pace))
+    check_format(options.output or Path("swarm.gif"))
+    initial = None
+    if options.fit is None:
+        system = build(options, "animate")
+        swarms = {"expert": expert_of(system, DISCOUNT) or own_expert(system)}
     else:
-        write = animation.write_gif if suffix == ".gif" else animation.write_mp4
-        with progress_bar(f"drawing {steps + 1} frames") as progress:
-            write(output, scene, pace, progress)
-    for label in swarms:
-        first, last = scene.reading(label, 0), scene.reading(label, steps)
-        print(f"{label}: {scene.measure_name} from {first} to {last} in {steps} steps")
+        system, swarms = _fitted(options)
+    steps = steps_for(system) if options.steps is None else options.steps
+    expert: Any = swarms["expert"]
+    if isinstance(expert, Trajectory):
+        steps = min(steps, expert.steps) if options.steps is None else steps
+        swarms["expert"] = expert.only(0)
+        initial = _start_of(system, expert.only(0))
+    name = name_of(system)
+    output = options.output or Path("runs") / f"{name.lower()}.gif"
+    scene = animate(
+        output,
+        system,
+        swarms,
+        steps=steps,
+        seed=options.seed,
+        initial=initial,
+        frames_per_second=options.fps,
+        title=f"{name}: {' and '.join(swarms)} swarm",
+    )
+    if scene.measure is not None:
+        for label in swarms:
+            first, last = scene.reading(label, 0), scene.reading(label, steps)
+            print(f"{label}: {scene.measure.label} from {first} to {last} in {steps} steps")
     print(f"  {output}  {output.stat().st_size / 1e6:.1f} MB")
 
 
-def _swarms(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
-    """The system, and the policies to be shown beside each other."""
+def _fitted(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
+    """The system of a fit, and the policies to be shown beside each other."""
     from swarmdp.errors import InvalidInput
-    from swarmdp.irl.result import Result, load
-    from swarmdp.policies import Policy, SoftPolicy
+    from swarmdp.policies import selected
 
-    given = SYSTEMS[options.system].build(options) if options.system else None
-    if options.fit is None:
-        if given is None:
-            raise InvalidInput("animate needs a system (swarmdp animate vicsek) or --fit DIR")
-        return given, {"expert": given.expert}
-    result = load(options.fit)
-    if not isinstance(result, Result):
-        raise InvalidInput(f"{options.fit} is not a fit: give the folder that swarmdp fit wrote")
-    system = system_of(result)
-    if result.system.lower() not in SWARMS:
+    result = fit_in(options.fit)
+    given = name_given(options)
+    if given is not None and class_of(given).__name__ != result.system_name:
+        raise InvalidInput(f"{options.fit} is a fit of {result.system_name}, not of {given}")
+    if given_fields(options):
         raise InvalidInput(
-            f"{options.fit} is a fit of {result.system}, which is no swarm to be watched: "
-            "swarmdp evaluate shows what was learned"
+            f"{options.fit} is shown with its own system: leave the options of the swarm out"
         )
-    if given is not None and type(given) is not type(system):
-        raise InvalidInput(f"{options.fit} is a fit of {result.system}, not of {options.system}")
-    if given is not None and given not in (system, type(system)()):
+    system = system_of(result, options.system)
+    if not 0 <= options.experiment < result.experiments:
         raise InvalidInput(
-            f"{options.fit} is shown with its own system: leave the options of the swarm away"
+            f"--experiment must be from 0 to {result.experiments - 1}, got {options.experiment}"
         )
-    if not 0 <= options.experiment < result.replicas:
-        raise InvalidInput(
-            f"--experiment must be from 0 to {result.replicas - 1}, got {options.experiment}"
-        )
-    policy = result.policy
-    learned = (
-        SoftPolicy(policy.probabilities[options.experiment])
-        if isinstance(policy, SoftPolicy)
-        else Policy(policy.table[options.experiment])
-    )
-    return system, {"expert": system.expert, "learned": learned}
+    chosen = slice(options.experiment, options.experiment + 1)
+    expert = expert_beside(options.fit, system, result.settings["discount"])
+    return system, {"expert": expert, "learned": selected(result.policy, chosen)}
+
+
+def _start_of(system: Any, expert: Any) -> dict[str, Any]:
+    """The first state of a recording."""
+    from swarmdp.irl.frames import states_over
+
+    return dict(next(states_over(system, expert)))

@@ -1,15 +1,17 @@
-"""What the commands share: options, errors, tables, progress."""
+"""What the commands share: options, errors, tables."""
 
 import argparse
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from swarmdp.cli.systems import expert_of
 from swarmdp.errors import SwarmdpError, SwarmdpWarning
+
+DEMO = "demo.nc"  # what a fit learned from, beside it
 
 
 class Parser(argparse.ArgumentParser):
@@ -63,20 +65,13 @@ def _complain(message: str, code: int) -> int:
     return code
 
 
-def add_common_options(group: Any, folder: str) -> list[argparse.Action]:
+def add_common_options(group: Any, folder: str) -> None:
     """Seed, threads and output folder."""
-    return [
-        group.add_argument("--seed", type=int, default=1, help="same seed, same result"),
-        group.add_argument("--threads", type=int, help="threads to use; all cores if not given"),
-        group.add_argument(
-            "-o", "--output", type=Path, help=f"folder for the results; {folder} if not given"
-        ),
-    ]
-
-
-def shown_times(steps: int) -> list[int]:
-    """The times that a table of a measure shows."""
-    return sorted({0, *(t for t in (1, 2, 5, 10, 20, 50, 100, 200, 500) if t < steps), steps})
+    group.add_argument("--seed", type=int, default=1, help="same seed, same result")
+    group.add_argument("--threads", type=int, help="threads to use; all cores if not given")
+    group.add_argument(
+        "-o", "--output", type=Path, help=f"folder for the results; {folder} if not given"
+    )
 
 
 def show_columns(
@@ -94,26 +89,29 @@ def show_columns(
     Console().print(table)
 
 
-@contextmanager
-def progress_bar(description: str) -> Iterator[Callable[..., None] | None]:
-    """A progress bar with the time left, on a terminal; silence elsewhere."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+def fit_in(folder: Path) -> Any:
+    """The fit that a folder or file holds."""
+    from swarmdp.errors import InvalidInput
+    from swarmdp.irl.result import Result, load
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
-        task = bar.add_task(description, total=None)
+    result = load(folder)
+    if not isinstance(result, Result):
+        raise InvalidInput(f"{folder} is not a fit: give the folder that swarmdp fit wrote")
+    return result
 
-        def show(done: int, total: int, text: str = description) -> None:
-            bar.update(task, completed=done, total=total, description=text)
 
-        yield show
+def expert_beside(folder: Path, system: Any, discount: float) -> Any:
+    """The expert of a fit's system, or the recording that the fit learned from."""
+    from swarmdp.errors import InvalidInput
+    from swarmdp.irl.result import load
+
+    expert = expert_of(system, discount)
+    if expert is not None:
+        return expert
+    demo = (folder if folder.is_dir() else folder.parent) / DEMO
+    if not demo.is_file():
+        raise InvalidInput(
+            f"{type(system).__name__} has no expert, and there is no {DEMO} beside the fit: give "
+            "the class a method expert(observations), or fit with swarmdp fit, which keeps the demo"
+        )
+    return load(demo)

@@ -1,22 +1,24 @@
 """`swarmdp fit`: learn the reward behind a behaviour."""
 
 import argparse
+import itertools
 import json
 import math
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from swarmdp._version import __version__
-from swarmdp.cli.common import HelpFormatter, add_common_options, progress_bar
-from swarmdp.cli.systems import SYSTEMS, add_systems, system_of
+from swarmdp.cli.common import DEMO, HelpFormatter, add_common_options
+from swarmdp.cli.systems import add_system, build, expert_of, given_fields, system_of
+from swarmdp.irl.updates import UPDATES
 
 MOST_COLUMNS = 10  # of a grid that is shown on the terminal
+MOST_ROWS = 100  # of a table that is shown on the terminal
+ALONE = 1000  # runs of the demo of a single agent; a swarm shows enough in one
 
 
-def add(commands: Any) -> None:
+def add(commands: Any, system: str | None) -> None:
     """Add the command and its options."""
     fit = commands.add_parser(
         "fit",
@@ -28,110 +30,106 @@ def add(commands: Any) -> None:
         allow_abbrev=False,
     )
     fit.set_defaults(command=_run)
-    fit.add_argument("--demo", type=Path, help="recorded trajectory (NetCDF) to learn from")
-    _add_fit_options(fit)
-    for _, choice, parser in add_systems(fit, required=False):
-        parser.set_defaults(command=_run)
-        choice.add_options(parser)
-        parser.add_argument("--demo-steps", type=int, default=100, help="steps of the demo")
-        parser.add_argument(
-            "--demo-runs", type=int, default=choice.demo_runs, help="runs of the demo"
-        )
-        parser.add_argument("--demo-seed", type=int, default=1, help="seed of the demo")
-        for option in _add_fit_options(parser):
-            if option.default not in (None, False):
-                option.help = f"{option.help} (default: {option.default})"
-            # What is not given here keeps the value given before the system's name.
-            option.default = argparse.SUPPRESS
-
-
-def _add_fit_options(parser: argparse.ArgumentParser) -> list[argparse.Action]:
-    group = parser.add_argument_group("the fit")
-    return [
-        group.add_argument("--iterations", type=int, default=20, help="of Algorithm 1"),
-        group.add_argument("--discount", type=float, default=0.9, help="discount factor gamma"),
-        group.add_argument(
-            "--estimator",
-            choices=["swarm", "single"],
-            default="swarm",
-            help="feature expectations from the whole swarm or from a single agent",
-        ),
-        group.add_argument(
-            "--update",
-            default="max_margin",
-            help="reward update: max_margin, projection, ng_russell, mwal, maxent, "
-            "policy_matching or bayesian",
-        ),
-        group.add_argument("--preset", choices=["paper"], help="follow the paper to the letter"),
-        group.add_argument(
-            "--separate", action="store_true", help="each run of the demo is its own experiment"
-        ),
-        group.add_argument(
-            "--resume", action="store_true", help="go on with the fit in the output folder"
-        ),
-        *add_common_options(group, "runs/fit-SYSTEM"),
-    ]
+    demo = fit.add_argument_group("the demo")
+    demo.add_argument("--demo", type=Path, help="recorded trajectory (NetCDF) to learn from")
+    demo.add_argument("--demo-steps", type=int, default=100, help="steps of the expert")
+    demo.add_argument(
+        "--demo-runs", type=int, help=f"runs of the expert; 1, or {ALONE} of a single agent"
+    )
+    demo.add_argument("--demo-seed", type=int, default=1, help="seed of the expert's runs")
+    group = fit.add_argument_group("the fit")
+    group.add_argument("--iterations", type=int, default=20, help="of Algorithm 1")
+    group.add_argument("--discount", type=float, default=0.9, help="discount factor gamma")
+    group.add_argument(
+        "--estimator",
+        choices=["swarm", "single"],
+        default="swarm",
+        help="feature expectations from the whole swarm or from a single agent",
+    )
+    summaries = "; ".join(f"{name}: {row.summary}" for name, row in UPDATES.items())
+    group.add_argument("--update", default="max_margin", help=f"reward update. {summaries}")
+    group.add_argument("--preset", choices=["paper"], help="follow the paper to the letter")
+    group.add_argument(
+        "--separate", action="store_true", help="each run of the demo is its own experiment"
+    )
+    group.add_argument(
+        "--resume", action="store_true", help="go on with the fit in the output folder"
+    )
+    add_common_options(group, "runs/fit-SYSTEM")
+    add_system(fit, system)
 
 
 def _run(options: argparse.Namespace) -> None:
     """Learn a reward and a policy, draw them, and write what came of it."""
-    from swarmdp.checks import check_discount
-    from swarmdp.errors import InvalidInput
     from swarmdp.fitting import FitInterrupted, fit
-    from swarmdp.irl.evidence import needs_of
     from swarmdp.irl.result import load
-    from swarmdp.irl.updates import named
-    from swarmdp.simulation import rollout
+    from swarmdp.system import name_of
 
-    if (options.demo is None) == (options.system is None):
-        raise InvalidInput("fit needs a system (swarmdp fit vicsek) or --demo FILE, and not both")
-    if options.demo is not None:
-        demo = load(options.demo)
-        system = system_of(demo)
-    else:
-        choice = SYSTEMS[options.system]
-        system = choice.build(options)
-        check_discount(options.discount)
-        demo = rollout(
-            system,
-            choice.expert(system, options.discount),
-            steps=options.demo_steps,
-            runs=options.demo_runs,
-            seed=options.demo_seed,
-            record=["states", "actions"] if needs_of(named(options.update)) else "states",
-            threads=options.threads,
-        )
-    output = options.output or Path("runs") / f"fit-{type(system).__name__.lower()}"
+    system, demo = _demo(options)
+    output = options.output or Path("runs") / f"fit-{name_of(system).lower()}"
     earlier = load(output) if options.resume else None
     began = time.perf_counter()
-    with _fit_progress(options.iterations) as progress:
-        try:
-            result = fit(
-                system,
-                demo,
-                seed=options.seed,
-                estimator=options.estimator,
-                update=options.update,
-                iterations=options.iterations,
-                discount=options.discount,
-                preset=options.preset,
-                separate=options.separate,
-                threads=options.threads,
-                progress=progress,
-                resume=earlier,
-                checkpoint=output,
-            )
-            interrupted = False
-        except FitInterrupted as stop:
-            result, interrupted = stop.result, True
+    interrupted = False
+    try:
+        result = fit(
+            system,
+            demo,
+            seed=options.seed,
+            estimator=options.estimator,
+            update=options.update,
+            iterations=options.iterations,
+            discount=options.discount,
+            preset=options.preset,
+            separate=options.separate,
+            threads=options.threads,
+            resume=earlier,
+            checkpoint=output,
+        )
+    except FitInterrupted as stop:
+        result, interrupted = stop.result, True
     seconds = time.perf_counter() - began
-    _report_fit(result, demo, output, seconds)
+    _report_fit(result, system, demo, output, seconds)
     if interrupted:
         print(f"interrupted after {len(result.iterations)} iterations; --resume goes on")
         raise KeyboardInterrupt
 
 
-def _report_fit(result: Any, demo: Any, output: Path, seconds: float) -> None:
+def _demo(options: argparse.Namespace) -> tuple[Any, Any]:
+    """The system, and what to learn from: a recording, or runs of the system's expert."""
+    from swarmdp.checks import check_discount
+    from swarmdp.errors import InvalidInput
+    from swarmdp.evaluation import own_expert
+    from swarmdp.irl.evidence import wants_of
+    from swarmdp.irl.result import load
+    from swarmdp.irl.updates import named
+    from swarmdp.simulation import rollout
+    from swarmdp.trajectory import Trajectory
+
+    if options.demo is not None:
+        if options.name is not None or given_fields(options):
+            raise InvalidInput(
+                "fit needs a system (swarmdp fit vicsek) or --demo FILE, and not both: a recording "
+                "brings its settings with it (--system MODULE:CLASS says where a class is)"
+            )
+        demo = load(options.demo)
+        if not isinstance(demo, Trajectory):
+            raise InvalidInput(f"{options.demo} is a fit, not a recording: give a trajectory")
+        return system_of(demo, options.system), demo
+    system = build(options, "fit")
+    check_discount(options.discount)
+    demo = rollout(
+        system,
+        expert_of(system, options.discount) or own_expert(system),
+        steps=options.demo_steps,
+        runs=options.demo_runs or (ALONE if system.n_agents == 1 else 1),
+        seed=options.demo_seed,
+        record=["states", "actions"] if wants_of(named(options.update)).actions else "states",
+        threads=options.threads,
+    )
+    return system, demo
+
+
+def _report_fit(result: Any, system: Any, demo: Any, output: Path, seconds: float) -> None:
     from rich.console import Console
 
     from swarmdp import files
@@ -139,75 +137,130 @@ def _report_fit(result: Any, demo: Any, output: Path, seconds: float) -> None:
 
     written = [
         result.save(output),
-        demo.save(output / "demo.nc"),
-        *style.save(fits.reward_figure(result), output / "reward"),
-        *style.save(fits.convergence_figure(result), output / "convergence"),
+        demo.save(output / DEMO),
+        *style.save(fits.plot_reward(result), output / "reward"),
+        *style.save(fits.plot_convergence(result), output / "convergence"),
     ]
-    weights = result.reward.weights
     summary = {
         "command": "fit",
         "version": __version__,
-        "system": result.system,
+        "system": result.system_name,
         "system_settings": dict(result.system_settings),
         "settings": dict(result.settings),
         "seed": result.seed,
-        "experiments": result.replicas,
+        "experiments": result.experiments,
         "iterations": len(result.iterations),
         "chosen_iteration": result.chosen.tolist(),
         "distance": result.distance.tolist(),
         "margin": result.margin.tolist(),
         "solutions": list(result.solutions),
-        "observation": result.observation.tolist(),
-        "observation_units": result.observation_units,
-        "reward_mean": weights.mean(axis=0).tolist(),
-        "reward_error": None if result.reward_error is None else result.reward_error.tolist(),
+        "reward": _blocks(result),
         "seconds": round(seconds, 3),
         "files": sorted(path.name for path in written),
     }
     files.write_text(output / "summary.json", json.dumps(summary, indent=2) + "\n")
-    Console().print(_grid_table(result) if result.system == "Gridworld" else _table(result))
+    for table in _tables(result, system):
+        Console().print(table)
     print(result)
     print(f"learned in {seconds:.1f} s")
     for path in (*written, output / "summary.json"):
         print(f"  {path}")
 
 
-def _table(result: Any) -> Any:
-    """The reward of each observation and what the policy does there."""
+def _blocks(result: Any) -> list[dict[str, Any]]:
+    """The reward as plain data: of each block its axes, and numbers as a grid over them."""
+    error = result.reward_error
+    errors = None if error is None else result.reward.tables(error)
+    return [
+        {
+            "axes": [
+                {"name": axis.name, "units": axis.units, "values": axis.values.tolist()}
+                for axis in (axis.shown for axis in block)
+            ],
+            "mean": table.mean("experiment").to_numpy().tolist(),
+            "error": None if errors is None else _known(errors[number].to_numpy().tolist()),
+        }
+        for number, (block, table) in enumerate(
+            zip(result.blocks, result.reward.tables(), strict=True)
+        )
+    ]
+
+
+def _known(nested: Any) -> Any:
+    """Nested lists of numbers with None in place of NaN, which JSON does not know."""
+    if isinstance(nested, list):
+        return [_known(item) for item in nested]
+    return None if math.isnan(nested) else nested
+
+
+def _tables(result: Any, system: Any) -> list[Any]:
+    """The reward on a terminal: of gridworlds as a map, of others by component."""
+    from swarmdp.systems.gridworld import Gridworld
+
+    if isinstance(system, Gridworld):
+        return [_gridworld_table(result, system)]
+    tables = result.reward.tables()
+    return [_table(result, system, number) for number in range(len(tables))]
+
+
+def _table(result: Any, system: Any, number: int) -> Any:
+    """One block of the reward, and what the policy does where each class is one row."""
     from rich.table import Table
 
-    mean, error = result.reward.weights.mean(axis=0), result.reward_error
-    actions = system_of(result).actions[result.policy.table[0]]
-    shown = (
-        [f"{v:+.0f}°" for v in _degrees(actions)]
-        if result.system == "Vicsek"
-        else ["flip" if a else "keep" for a in actions]
-    )
-    rewards = [f"{weight:+.3f}" for weight in mean]
+    from swarmdp.policies import TablePolicy
+
+    block = [axis.shown for axis in result.blocks[number]]
+    rewards = result.reward.tables()[number].mean("experiment").to_numpy()
+    if rewards.size > MOST_ROWS:
+        shape = " x ".join(map(str, rewards.shape))
+        return f"learned reward of {shape} classes: see the figure"
+    error = result.reward_error
+    texts = [f"{reward:+.3f}" for reward in rewards.ravel()]
     if error is not None and len(error) == 1:
-        rewards = [f"{r} ± {e:.3f}" for r, e in zip(rewards, error[0], strict=True)]
-    unit = "°" if result.observation_units == "degrees" else ""
-    table = Table(result.observation_name, "reward", "policy", title="learned reward and policy")
-    for value, reward, action in zip(result.observation, rewards, shown, strict=True):
-        table.add_row(f"{value:+.0f}{unit}" if unit else f"{value:.0f}", reward, action)
+        errors = result.reward.tables(error)[number].to_numpy().ravel()
+        texts = [f"{text} ± {e:.3f}" for text, e in zip(texts, errors, strict=True)]
+    columns, policy = [axis.label for axis in block], result.policy
+    shown = isinstance(policy, TablePolicy) and policy.table.shape[1] == rewards.size
+    shown = shown and len(result.blocks) == 1
+    table = Table(*columns, "reward", *(["policy"] if shown else []), title="learned reward")
+    actions = _actions(system, policy.table[0]) if shown else []
+    places = [[_value(value) for value in axis.values] for axis in block]
+    for row, labels in enumerate(itertools.product(*places)):
+        table.add_row(*labels, texts[row], *([actions[row]] if shown else []))
     for column in table.columns:
         column.justify = "right"
     return table
 
 
-def _grid_table(result: Any) -> Any:
+def _value(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value:.4g}"
+
+
+def _actions(system: Any, table: Any) -> list[str]:
+    """The physical actions of a policy's table, angles in degrees."""
+    import numpy as np
+
+    from swarmdp.system import action_units_of
+
+    actions = np.asarray(system.actions)[table]
+    if action_units_of(system) == "rad":
+        return [f"{angle:+.0f}°" for angle in np.degrees(actions)]
+    return [f"{action:g}" if actions.dtype.kind == "f" else str(action) for action in actions]
+
+
+def _gridworld_table(result: Any, grid: Any) -> Any:
     """The grid with the reward of each cell, its error, and the move that the policy makes."""
     import numpy as np
     from rich.table import Table
 
+    from swarmdp.policies import table_of
     from swarmdp.rewards import Reward
     from swarmdp.systems.gridworld import MOVE_NAMES
 
-    grid = system_of(result)
     if grid.columns > MOST_COLUMNS:
         return f"learned reward and policy of {grid.rows} x {grid.columns} cells: see the figure"
     rewards = result.reward.of_classes(grid).mean(axis=0).reshape(grid.shape)
-    moves = result.policy.table[0].reshape(grid.shape)
+    moves = table_of(result.policy)[0].reshape(grid.shape)
     cells = [
         [f"{r:+.2f} {MOVE_NAMES[a]}" for r, a in zip(*row, strict=True)]
         for row in zip(rewards, moves, strict=True)
@@ -230,26 +283,3 @@ def _grid_table(result: Any) -> Any:
     for row in reversed(cells):
         table.add_row(*row)
     return table
-
-
-def _degrees(angles: Any) -> list[float]:
-    return [math.degrees(angle) for angle in angles]
-
-
-@contextmanager
-def _fit_progress(iterations: int) -> Iterator[Callable[[Any], None] | None]:
-    """A bar with iteration, distance, margin and the time left, on a terminal."""
-    with progress_bar("learning") as bar:
-        if bar is None:
-            yield None
-            return
-
-        def show(progress: Any) -> None:
-            bar(
-                progress.iteration,
-                progress.iterations,
-                f"iteration {progress.iteration} of {progress.iterations}  "
-                f"distance {progress.distance:.3f}  margin {progress.margin:.3f}",
-            )
-
-        yield show

@@ -8,109 +8,122 @@ from pathlib import Path
 from typing import Any
 
 from swarmdp._version import __version__
-from swarmdp.cli.common import add_common_options, progress_bar, show_columns, shown_times
-from swarmdp.cli.systems import SYSTEMS, add_systems
+from swarmdp.cli.common import HelpFormatter, add_common_options, show_columns
+from swarmdp.cli.systems import add_system, build, expert_of, name_given, steps_for
 
 DISCOUNT = 0.9  # for which the expert of a gridworld is optimal
 
 
-def add(commands: Any) -> None:
+def add(commands: Any, system: str | None) -> None:
     """Add the command and its options."""
     simulate = commands.add_parser(
         "simulate",
-        help="simulate the expert swarm, draw it and its measure over time",
+        help="simulate the expert swarm, draw it and its measures over time",
         description="Simulate the expert swarm of a system; leave trajectory.nc, measure.nc, "
         "figures and summary.json in a folder.",
+        formatter_class=HelpFormatter,
         allow_abbrev=False,
     )
-    for _, choice, parser in add_systems(simulate, required=True):
-        parser.set_defaults(command=_run)
-        choice.add_options(parser)
-        group = parser.add_argument_group("the simulation")
-        group.add_argument("--steps", type=int, default=choice.steps, help="time steps")
-        group.add_argument("--runs", type=int, default=400, help="independent runs")
-        group.add_argument(
-            "--save-runs", type=int, default=1, help="runs whose states go into trajectory.nc"
-        )
-        add_common_options(group, "runs/SYSTEM")
+    simulate.set_defaults(command=_run)
+    group = simulate.add_argument_group("the simulation")
+    group.add_argument(
+        "--steps", type=int, help="time steps; 60 of ising, 100 of others if not given"
+    )
+    group.add_argument("--runs", type=int, default=400, help="independent runs")
+    group.add_argument(
+        "--save-runs", type=int, default=1, help="runs whose states go into trajectory.nc"
+    )
+    add_common_options(group, "runs/SYSTEM")
+    add_system(simulate, system)
 
 
 def _run(options: argparse.Namespace) -> None:
     """Simulate a system's expert, draw it, and write what came of it."""
     from swarmdp import files
     from swarmdp.errors import InvalidInput
+    from swarmdp.evaluation import own_expert, shown_times
     from swarmdp.simulation import rollout
-    from swarmdp.system import settings_of
+    from swarmdp.system import measures_of, name_of, settings_of
 
-    name, choice = options.system, SYSTEMS[options.system]
-    system, measure, title = choice.build(options), choice.measure, choice.measure_title
+    system = build(options, "simulate")
+    name = name_of(system).lower()
     if not 1 <= options.save_runs <= options.runs:
         raise InvalidInput(
             f"--save-runs must be from 1 to the number of runs {options.runs}, "
             f"got {options.save_runs}"
         )
     output = options.output or Path("runs") / name
-    expert = choice.expert(system, DISCOUNT)
+    expert = expert_of(system, DISCOUNT) or own_expert(system)
+    steps = steps_for(system) if options.steps is None else options.steps
+    measures = measures_of(system)
     began = time.perf_counter()
-    common = {"steps": options.steps, "seed": options.seed, "threads": options.threads}
-    with progress_bar(f"simulating {options.runs} runs of {name}") as progress:
-        measured = rollout(
-            system,
-            expert,
-            runs=options.runs,
-            record=getattr(system, measure),
-            progress=progress,
-            **common,
-        )
+    common = {"steps": steps, "seed": options.seed, "threads": options.threads}
+    written, measured = [], {}
+    if measures:
+        found = rollout(system, expert, runs=options.runs, record=list(measures), **common)
+        written.append(found.save(output / "measure.nc"))
+        measured = {key: found[key] for key in measures}
     trajectory = rollout(system, expert, runs=options.save_runs, **common)
     seconds = time.perf_counter() - began
-
-    from swarmdp.report import gridworlds, style, swarms
-
-    figures: dict[str, Any] = {
-        "vicsek": swarms.vicsek_figure,
-        "ising": swarms.ising_figure,
-        "gridworld": gridworlds.paths_figure,
-    }
-    draw = figures[name]
-    values = measured[measure]
-    written = [
-        trajectory.save(output / "trajectory.nc"),
-        measured.save(output / "measure.nc"),
-        *style.save(draw(system, trajectory, values), output / name),
-    ]
-    rows = [
-        (t, float(values[:, t].mean()), float(values[:, t].std(ddof=1) / math.sqrt(len(values))))
-        if len(values) > 1
-        else (t, float(values[0, t]), math.nan)
-        for t in shown_times(options.steps)
-    ]
+    written.append(trajectory.save(output / "trajectory.nc"))
+    written += _draw(system, trajectory, measured, output / name)
+    tables = {}
+    for key, values in measured.items():
+        error = values.std(axis=0, ddof=1) / math.sqrt(len(values)) if len(values) > 1 else None
+        tables[key] = [
+            (t, float(values[:, t].mean()), None if error is None else float(error[t]))
+            for t in shown_times(steps)
+        ]
     summary = {
-        "command": f"simulate {name}",
+        "command": f"simulate {name_given(options)}",
         "version": __version__,
-        "system": type(system).__name__,
+        "system": name_of(system),
         "settings": settings_of(system),
         "policy": "expert",
-        "steps": options.steps,
+        "steps": steps,
         "runs": options.runs,
         "seed": options.seed,
         "seconds": round(seconds, 3),
-        "measure": measure,
-        "over_time": [
-            {"time": t, "mean": mean, "standard_error": None if math.isnan(error) else error}
-            for t, mean, error in rows
-        ],
+        "measures": {
+            key: {
+                "title": measures[key].title,
+                "units": measures[key].units,
+                "over_time": [
+                    {"time": t, "mean": mean, "standard_error": error} for t, mean, error in rows
+                ],
+            }
+            for key, rows in tables.items()
+        },
         "files": sorted(path.name for path in written),
     }
     files.write_text(output / "summary.json", json.dumps(summary, indent=2) + "\n")
-    show_columns(
-        f"{title} of the expert swarm, {options.runs} runs",
-        ("time", title, "standard error"),
-        [
-            (str(t), f"{mean:.6g}", "–" if math.isnan(error) else f"{error:.2g}")
-            for t, mean, error in rows
-        ],
-    )
+    for key, rows in tables.items():
+        show_columns(
+            f"{measures[key].title} of the expert swarm, {options.runs} runs",
+            ("time", measures[key].label, "standard error"),
+            [
+                (str(t), f"{mean:.6g}", "–" if error is None else f"{error:.2g}")
+                for t, mean, error in rows
+            ],
+        )
     print(f"simulated and recorded in {seconds:.1f} s")
     for path in (*written, output / "summary.json"):
         print(f"  {path}")
+
+
+def _draw(system: Any, trajectory: Any, measured: Any, path: Path) -> list[Path]:
+    """The swarm and its main measure over time, if the system says what it looks like."""
+    from swarmdp.report import gridworlds, style, swarms
+    from swarmdp.report.scenes import Scene
+    from swarmdp.system import Pictured
+    from swarmdp.systems.gridworld import Gridworld
+
+    main: Any = next(iter(measured.values()), None)
+    if isinstance(system, Gridworld):
+        return style.save(gridworlds.paths_figure(system, trajectory, main), path)
+    if not isinstance(system, Pictured):
+        print("no figure: the system has no method picture(swarm, run)")
+        return []
+    shown: Any = system
+    scene = Scene(shown, {"expert": trajectory})
+    return style.save(swarms.swarm_figure(scene, main), path)

@@ -1,175 +1,318 @@
-"""The systems that the command line knows, and their options."""
+"""Systems on the command line: built-in ones by name, a user's own as module:Class.
+
+The fields of a system's dataclass become options: their types and defaults are those of the field,
+help and unit come from its metadata, field(default=..., metadata={"help": ..., "degrees": True}).
+"""
 
 import argparse
+import dataclasses
+import importlib
 import math
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+import os
+import sys
+import types
+import typing
+from collections.abc import Sequence
+from dataclasses import is_dataclass
 from typing import Any
 
-from swarmdp.cli.common import HelpFormatter
+from swarmdp.errors import InvalidInput
+
+FIELD = "field_"  # what the options of a system's fields are called in the namespace
 
 
-def _add_vicsek_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("the swarm (the defaults are the paper's)")
-    group.add_argument("--n-agents", type=int, default=200, help="number of agents")
-    group.add_argument("--radius", type=float, default=0.1, help="interaction radius")
-    group.add_argument("--speed", type=float, default=0.1, help="distance flown in a step")
-    group.add_argument(
-        "--noise", type=float, default=10.0, help="standard deviation of headings, in degrees"
-    )
-    group.add_argument("--box", type=float, default=1.0, help="side of the square")
-    group.add_argument("--n-bins", type=int, default=36, help="classes of misalignment")
-    group.add_argument("--open", action="store_true", help="open space, no periodic boundary")
-    group.add_argument(
-        "--nearest", type=int, help="neighbours are so many nearest agents, instead of by radius"
-    )
+@dataclasses.dataclass(frozen=True)
+class Known:
+    """A system that has a name."""
 
-
-def _vicsek(options: argparse.Namespace) -> Any:
-    from swarmdp.systems.vicsek import Vicsek
-
-    return Vicsek(
-        n_agents=options.n_agents,
-        radius=options.radius,
-        speed=options.speed,
-        noise=math.radians(options.noise),
-        box=options.box,
-        n_bins=options.n_bins,
-        periodic=not options.open,
-        nearest=options.nearest,
-    )
-
-
-def _add_ising_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("the grid (the defaults are the paper's)")
-    group.add_argument("--rows", type=int, default=100, help="rows of the grid")
-    group.add_argument("--columns", type=int, default=100, help="columns of the grid")
-    group.add_argument("--reach", type=int, default=2, help="Chebyshev radius of neighbourhoods")
-    group.add_argument("--periodic", action="store_true", help="the grid's edges meet")
-    group.add_argument(
-        "--magnetisation", type=float, default=0.0, help="expected mean of the initial spins"
-    )
-
-
-def _ising(options: argparse.Namespace) -> Any:
-    from swarmdp.systems.ising import Ising
-
-    return Ising(
-        (options.rows, options.columns), options.reach, options.periodic, options.magnetisation
-    )
-
-
-def _add_gridworld_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("the grid (the defaults are Ng and Russell's)")
-    group.add_argument("--rows", type=int, default=5, help="rows of the grid")
-    group.add_argument("--columns", type=int, default=5, help="columns of the grid")
-    group.add_argument("--wind", type=float, default=0.3, help="chance of a random move")
-    group.add_argument(
-        "--macrocell",
-        type=int,
-        default=1,
-        help="side of blocks of cells with random rewards, as Abbeel and Ng's, instead of a goal",
-    )
-    group.add_argument("--reward-seed", type=int, default=1, help="seed of these rewards")
-
-
-def _gridworld(options: argparse.Namespace) -> Any:
-    from swarmdp.systems.gridworld import Gridworld
-
-    shape = options.rows, options.columns
-    if options.macrocell == 1:
-        return Gridworld(*shape, options.wind)
-    return Gridworld.macrocells(options.reward_seed, *shape, options.macrocell, options.wind)
-
-
-def _own_expert(system: Any, discount: float) -> Any:
-    return system.expert
-
-
-def _planned_expert(system: Any, discount: float) -> Any:
-    from swarmdp.learning.planning import plan
-
-    return plan(system, system.reward, discount=discount).policy
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A system as the command line knows it."""
-
+    path: str  # module:Class
     summary: str
-    add_options: Callable[[argparse.ArgumentParser], None]
-    build: Callable[[argparse.Namespace], Any]
-    measure: str
-    measure_title: str
-    steps: int
-    demo_runs: int = 1  # of the expert, that a fit learns from
-    expert: Callable[[Any, float], Any] = _own_expert  # given the discount
+    steps: int = 100  # after which little happens
 
 
 SYSTEMS = {
-    "vicsek": Choice(
-        "self-propelled particles that align with their neighbours",
-        _add_vicsek_options,
-        _vicsek,
-        "order",
-        "order parameter",
-        100,
+    "vicsek": Known(
+        "swarmdp.systems.vicsek:Vicsek", "self-propelled particles that align with their neighbours"
     ),
-    "ising": Choice(
+    "ising": Known(
+        "swarmdp.systems.ising:Ising",
         "spins on a grid that follow the majority of their neighbours",
-        _add_ising_options,
-        _ising,
-        "energy",
-        "global energy",
         60,
     ),
-    "gridworld": Choice(
-        "one agent on a grid with wind: the textbook case",
-        _add_gridworld_options,
-        _gridworld,
-        "collected",
-        "true reward of the agent's cell",
-        100,
-        demo_runs=1000,
-        expert=_planned_expert,
+    "gridworld": Known(
+        "swarmdp.systems.gridworld:Gridworld", "one agent on a grid with wind: the textbook case"
     ),
 }
+VALUED = ("-o", "--output", "--fit", "--demo", "--system")  # options before a word that is no name
 
 
-def add_systems(
-    parser: argparse.ArgumentParser, required: bool, names: Iterable[str] = SYSTEMS
-) -> Iterator[tuple[str, Choice, argparse.ArgumentParser]]:
-    """A sub-command for each of these systems."""
-    systems = parser.add_subparsers(
-        title="systems", required=required, metavar="SYSTEM", dest="system"
+def asked_for(arguments: Sequence[str]) -> str | None:
+    """The system that a command is asked for, before its options are known: a name or a path."""
+    found = None
+    for before, word in zip(["", *arguments], arguments, strict=False):
+        if before == "--system":
+            return word
+        if word.startswith("--system="):
+            return word.partition("=")[2]
+        if word in SYSTEMS and before not in VALUED:
+            found = found or word
+    return found
+
+
+def add_system(parser: argparse.ArgumentParser, asked: str | None) -> None:
+    """The system as an argument, and the options of the one that is asked for."""
+    names = "; ".join(f"{name}: {known.summary}" for name, known in SYSTEMS.items())
+    parser.add_argument(
+        "name",
+        nargs="?",
+        metavar="SYSTEM",
+        choices=list(SYSTEMS),
+        help=f"{names}. Its name before --help shows its options",
     )
-    for name in names:
-        choice = SYSTEMS[name]
-        yield (
-            name,
-            choice,
-            systems.add_parser(
-                name,
-                help=choice.summary,
-                formatter_class=HelpFormatter,
-                allow_abbrev=False,
-            ),
-        )
+    parser.add_argument(
+        "--system",
+        metavar="MODULE:CLASS",
+        help="a system of your own, importable from here; its fields become options",
+    )
+    if asked is not None:
+        kind = class_of(asked)
+        group = parser.add_argument_group(f"the system {kind.__name__}")
+        for name, option in _options(kind).items():
+            _add_option(group, name, option)
+        if asked == "gridworld":
+            group.add_argument(
+                "--reward-seed",
+                type=int,
+                help="rewards of macrocells at random, as Abbeel and Ng's, instead of a goal",
+            )
 
 
-def system_of(recorded: Any) -> Any:
-    """The system that a trajectory or fit was made from, rebuilt from its settings."""
-    from swarmdp.errors import InvalidInput
-    from swarmdp.systems.gridworld import Gridworld
-    from swarmdp.systems.ising import Ising
-    from swarmdp.systems.vicsek import Vicsek
-
-    kinds: dict[str, Any] = {"Vicsek": Vicsek, "Ising": Ising, "Gridworld": Gridworld}
-    settings = getattr(recorded, "system_settings", None) or recorded.settings
-    if recorded.system not in kinds:
+def class_of(name: str) -> type[Any]:
+    """The class of a built-in system, or the one that module:Class names."""
+    path = SYSTEMS[name].path if name in SYSTEMS else name
+    module, colon, attribute = path.partition(":")
+    if not (module and colon and attribute):
         raise InvalidInput(
-            f"it was recorded from {recorded.system}, which the command line does not know "
-            f"(it knows {', '.join(kinds)}): use swarmdp.fit in Python"
+            f"a system must be {', '.join(SYSTEMS)} or MODULE:CLASS, such as robots:Robots for the "
+            f"class Robots in robots.py, got {name!r}"
         )
-    plain = {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
-    return kinds[recorded.system](**plain)
+    here = os.getcwd()  # noqa: PTH109
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        found = getattr(importlib.import_module(module), attribute, None)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise  # one that the module itself needs
+        raise InvalidInput(
+            f"cannot import {module}: there is no such module in {here} or where Python looks"
+        ) from None
+    if not isinstance(found, type):
+        raise InvalidInput(f"the module {module} has no class {attribute}")
+    return found
+
+
+@dataclasses.dataclass(frozen=True)
+class _Option:
+    """How one field is given on the command line."""
+
+    kind: Any  # int, float, str or bool
+    count: int | str | None  # of numbers: None for one, "+" for any
+    default: Any  # dataclasses.MISSING if it must be given
+    optional: bool  # it may be None
+    help: str
+    degrees: bool
+
+
+def _options(kind: type[Any]) -> dict[str, _Option]:
+    """The fields of a system's dataclass that can be given on the command line."""
+    if not is_dataclass(kind):
+        return {}
+    try:
+        hints = typing.get_type_hints(kind)
+    except NameError:  # of annotations that are imported for type checkers only
+        hints = {}
+    found = {}
+    for field in dataclasses.fields(kind):
+        if not field.init:
+            continue
+        default = field.default
+        if field.default_factory is not dataclasses.MISSING:
+            default = field.default_factory()
+        option = _option(hints.get(field.name, type(default)), default, field.metadata)
+        if option is not None:
+            found[field.name] = option
+        elif default is dataclasses.MISSING:
+            raise InvalidInput(
+                f"the field {field.name!r} of {kind.__name__} must be given, but the command line "
+                "knows only numbers, texts, yes or no, and tuples of them: give it a default"
+            )
+    return found
+
+
+def _option(hint: Any, default: Any, metadata: Any) -> _Option | None:
+    parts = [hint]
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        parts = [part for part in typing.get_args(hint) if part is not types.NoneType]
+    optional, count = len(parts) < len(typing.get_args(hint) or parts), None
+    kind = parts[0]
+    if kind in (tuple, list):  # without saying of what: as the default is
+        inner = [type(item) for item in default] if default else [float]
+        kind = types.GenericAlias(tuple, (inner[0], ...))
+    if typing.get_origin(kind) in (tuple, list, Sequence):
+        inner = [part for part in typing.get_args(kind) if part is not ...]
+        fixed = typing.get_origin(kind) is tuple and ... not in typing.get_args(kind)
+        kind, count = inner[0], len(inner) if fixed else "+"
+    if len(parts) > 1 or kind not in (int, float, str, bool) or (kind is bool and count):
+        return None
+    words = metadata.get("help", "")
+    return _Option(kind, count, default, optional, words, metadata.get("degrees", False))
+
+
+def _add_option(group: Any, name: str, option: _Option) -> None:
+    """Add the option of a field; one that the command has as well gets a longer name."""
+    default, help_ = option.default, option.help
+    if option.degrees:
+        help_ += ", in degrees"
+        if default not in (None, dataclasses.MISSING):
+            default = _converted(default, lambda angle: float(f"{math.degrees(angle):.10g}"))
+    required = default is dataclasses.MISSING
+    if not required and default is not None and option.kind is not bool:
+        shown = " ".join(map(str, default)) if isinstance(default, tuple | list) else default
+        help_ += f" (default: {shown})"
+    elif option.kind is bool and not required:
+        help_ += f" (default: {'yes' if default else 'no'})"
+    more: dict[str, Any] = {"type": option.kind, "nargs": option.count, "required": required}
+    if option.kind is bool:
+        more = {"action": argparse.BooleanOptionalAction, "required": required}
+    else:
+        more["metavar"] = (
+            name.upper() if option.kind is str else {int: "N", float: "X"}[option.kind]
+        )
+    common = {"dest": FIELD + name, "default": argparse.SUPPRESS}
+    long = f"--{name.replace('_', '-')}"
+    try:
+        group.add_argument(
+            long, help=help_.replace("%", "%%").strip(", ") or None, **common, **more
+        )
+    except argparse.ArgumentError:
+        long = f"--system-{long[2:]}"
+        group.add_argument(
+            long, help=help_.replace("%", "%%").strip(", ") or None, **common, **more
+        )
+    if option.optional and default is not None and not required:
+        group.add_argument(
+            f"--no-{long[2:]}", action="store_const", const=None, help=f"no {name}", **common
+        )
+
+
+def _converted(value: Any, convert: Any) -> Any:
+    return tuple(map(convert, value)) if isinstance(value, tuple | list) else convert(value)
+
+
+def name_given(options: argparse.Namespace) -> str | None:
+    """The system that was given, by name or as module:Class."""
+    if options.name is not None and options.system is not None:
+        raise InvalidInput(f"give {options.name} or --system {options.system}, not both")
+    given: str | None = options.system if options.name is None else options.name
+    return given
+
+
+def given_fields(options: argparse.Namespace) -> dict[str, Any]:
+    """The fields of the system that were given."""
+    return {
+        name[len(FIELD) :]: value for name, value in vars(options).items() if name.startswith(FIELD)
+    }
+
+
+def build(options: argparse.Namespace, command: str) -> Any:
+    """The system that the options describe."""
+    name = name_given(options)
+    if name is None:
+        raise InvalidInput(
+            f"{command} needs a system: swarmdp {command} vicsek, or --system MODULE:CLASS"
+        )
+    kind, given = class_of(name), given_fields(options)
+    known = _options(kind)
+    values = {
+        field: _converted(value, math.radians)
+        if known[field].degrees and value is not None
+        else tuple(value)
+        if isinstance(value, list)
+        else value
+        for field, value in given.items()
+    }
+    if getattr(options, "reward_seed", None) is not None:
+        return kind.macrocells(options.reward_seed, **values)
+    return _made(kind, values)
+
+
+def _made(kind: type[Any], values: dict[str, Any]) -> Any:
+    from swarmdp.system import check_is_system
+
+    try:
+        made = kind(**values)
+    except TypeError as error:
+        raise InvalidInput(f"cannot make {kind.__name__} from {values}: {error}") from None
+    check_is_system(made)
+    return made
+
+
+def system_of(recorded: Any, path: str | None = None) -> Any:
+    """The system that a trajectory or fit was made from, rebuilt from its settings.
+
+    A system that is not built in needs its class, as module:Class.
+    """
+    from swarmdp.adapted import REPLACED, with_features
+    from swarmdp.features import restored
+    from swarmdp.irl.result import Result
+
+    name = recorded.system_name
+    builtin = {known.path.partition(":")[2]: known.path for known in SYSTEMS.values()}
+    if path is None and name not in builtin:
+        raise InvalidInput(
+            f"it was recorded from {name}, which is not a built-in system: say where its class is "
+            f"with --system MODULE:{name}"
+        )
+    kind = class_of(path or builtin[name])
+    settings = recorded.system_settings if isinstance(recorded, Result) else recorded.settings
+    if kind.__name__ != name and not hasattr(kind, "system_name"):
+        raise InvalidInput(f"it was recorded from {name}, not from {kind.__name__}")
+    fields = {field.name for field in dataclasses.fields(kind)} if is_dataclass(kind) else set()
+    replaced = {key for key in REPLACED if key in settings} - fields
+    system = _made(kind, {key: _tuples(settings[key]) for key in settings if key not in replaced})
+    if "initial" in replaced:
+        raise InvalidInput(
+            "it was made with start states of its own, which no file keeps: use Python, where "
+            "`initial` can be given again"
+        )
+    if "features" not in replaced:
+        return system
+    features = restored(settings["features"])
+    if features is None:
+        raise InvalidInput(
+            f"its features ({settings['features']['kind']}) cannot be made from a file: use Python"
+        )
+    return with_features(system, features)
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+def expert_of(system: Any, discount: float) -> Any:
+    """The system's own expert; of a gridworld the optimal policy; None if there is none."""
+    from swarmdp.system import HasExpert
+    from swarmdp.systems.gridworld import Gridworld
+
+    if isinstance(system, Gridworld):
+        from swarmdp.learning.planning import plan
+
+        return plan(system, system.reward, discount=discount).policy
+    return system.expert if isinstance(system, HasExpert) else None
+
+
+def steps_for(system: Any) -> int:
+    """How many steps to show of a system unless told otherwise."""
+    name = type(system).__name__.lower()
+    return SYSTEMS[name].steps if name in SYSTEMS else 100

@@ -7,14 +7,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.errors import InvalidInput
-from swarmdp.irl.evidence import Evidence, RewardUpdate, completed
+from swarmdp.irl.evidence import Evidence, RewardUpdate, Update, completed
 from swarmdp.policies import LocalPolicy
 from swarmdp.protocols import Learned
 from swarmdp.rewards import Reward
 
 Initialization = Callable[[Evidence], Reward]
 PolicyUpdate = Callable[[Reward, int], Learned]
-ValueEstimation = Callable[[LocalPolicy, int], NDArray[np.float64]]
+ValueEstimation = Callable[[LocalPolicy, Reward, int], "Value"]
+NextReward = Callable[[Evidence, Update], NDArray[np.float64]]
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """What a policy is worth: its feature expectations mu, for V = w . mu."""
+
+    mu: NDArray[np.float64]  # (R, d)
+    noise: NDArray[np.float64] | None = None  # (R,): the standard error of w . mu, where known
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +40,8 @@ class Iteration:
     seen: NDArray[np.bool_] | None = None  # (R, observations): visited while learning, if known
     error: NDArray[np.float64] | None = None  # (R, d): of the next weights, where known
     diagnostics: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    noise: NDArray[np.float64] | None = None  # (R,): the standard error of w . mu, where known
+    memory: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)  # of the learner
 
 
 def generic_irl(
@@ -40,15 +51,34 @@ def generic_irl(
     policy_update: PolicyUpdate,
     value_estimation: ValueEstimation,
     reward_update: RewardUpdate,
+    next_reward: NextReward,
     iterations: int,
     tolerance: float = 0.0,
     finished: NDArray[np.bool_] | None = None,
 ) -> Iterator[Iteration]:
-    """Algorithm 1, from the expert data.
+    """Algorithm 1: yields one iteration after another.
 
-    The evidence may hold iterations that were done earlier, for going on with a saved fit;
-    `finished` (R,) are the experiments whose margin fell to the tolerance in one of them. It ends
-    when all are finished, or after so many iterations in all.
+    It ends when all experiments are finished, or after the last iteration.
+
+    Parameters
+    ----------
+    evidence
+        The expert data. It may hold iterations that were done earlier, for resuming a fit.
+    initialization
+        Step 0: gives the first reward.
+    policy_update
+        Step 1: gives the optimal policy for a reward in iteration i.
+    value_estimation
+        Step 2: gives the feature expectations (R, d) of a policy in iteration i.
+    reward_update
+        Step 3: gives the next reward.
+    iterations
+        How many there are at most, including those done earlier.
+    tolerance
+        An experiment is finished when its margin falls to this.
+    finished
+        The experiments (R,) that finished in an iteration done earlier; none by default.
+
     """
     over = np.zeros(len(evidence.expert), np.bool_) if finished is None else finished
 
@@ -59,8 +89,9 @@ def generic_irl(
         learned = checked(policy_update(reward, i), reward.replicas)
 
         # 2: Value estimation: compute the corresponding value V^{i}.
-        mu = value_estimation(learned.policy, i)
-        evidence = evidence.after(reward.weights, mu, learned.kernel)
+        value = value_estimation(learned.policy, reward, i)
+        mu = value.mu
+        evidence = evidence.after(reward.weights, mu, learned.kernel, value.noise)
 
         # 3: Reward update: given V^{i} and the expert data, compute R^{i+1}.
         update = completed(reward_update(evidence), evidence)
@@ -68,7 +99,7 @@ def generic_irl(
         assert update.mixture is not None
         # Where there is nothing left to do, the reward stays.
         moving = ~over & (update.margin > 0)
-        next_weights = np.where(moving[:, None], update.weights, reward.weights)
+        next_weights = np.where(moving[:, None], next_reward(evidence, update), reward.weights)
         yield Iteration(
             reward.weights,
             learned.policy,
@@ -80,6 +111,8 @@ def generic_irl(
             learned.seen,
             update.error,
             update.diagnostics,
+            value.noise,
+            learned.memory,
         )
         reward = Reward(next_weights)
         over = over | (update.margin <= tolerance)
@@ -88,7 +121,7 @@ def generic_irl(
 
 
 def checked(learned: object, replicas: int) -> Learned:
-    """What a policy update returned; raises InvalidInput unless it is as it must be."""
+    """What a policy update returned; raises InvalidInput unless it is a policy for each reward."""
     policy = learned.policy if isinstance(learned, Learned) else None
     if not isinstance(policy, LocalPolicy) or isinstance(policy, type):
         what = type(learned).__name__
@@ -112,8 +145,8 @@ def checked(learned: object, replicas: int) -> Learned:
 def last_counting(margins: NDArray[np.float64], tolerance: float) -> NDArray[np.int64]:
     """The iteration (R,) in which each experiment ended, from the margins (I, R).
 
-    It is the first whose margin is within the tolerance, or the last one. What comes after it is
-    only there because other experiments of the batch were not finished yet.
+    It is the first whose margin is within the tolerance, or the last one. Later iterations only
+    exist because other experiments of the batch were not finished yet.
     """
     finished = margins <= tolerance
     last: NDArray[np.int64] = np.where(
@@ -125,8 +158,8 @@ def last_counting(margins: NDArray[np.float64], tolerance: float) -> NDArray[np.
 def initial_reward(expert: NDArray[np.float64]) -> Reward:
     """Step 0: reward what the expert does often, w = mu_E / |mu_E|.
 
-    An expert that avoids every feature (mu_E = 0, which feature vectors allow) does none of them
-    often: there all features weigh the same.
+    If the expert avoids every feature (mu_E = 0, which is possible with feature vectors), all
+    features get the same weight.
     """
     length = np.linalg.norm(expert, axis=1, keepdims=True)
     same = np.full_like(expert, 1 / np.sqrt(expert.shape[1]))
@@ -134,7 +167,7 @@ def initial_reward(expert: NDArray[np.float64]) -> Reward:
 
 
 def random_reward(seed: int, shape: tuple[int, int]) -> Reward:
-    """Step 0, the other way: a uniformly random direction for each experiment."""
+    """Step 0, the alternative: a uniformly random direction for each experiment."""
     rows = [
         np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(r,))).normal(size=shape[1])
         for r in range(shape[0])

@@ -54,15 +54,31 @@ ROUNDS = 200  # of shrinking a bracket, which by then is narrower than rounding
 class Bayesian:
     """`update="bayesian"`: the posterior mean of the reward, with its standard deviation as error.
 
-    It knows from the expert's actions alone, in the local dynamics of the expert's swarm.
+    It learns from the expert's actions alone, in the local dynamics of the expert's swarm.
+
+    Parameters
+    ----------
+    prior
+        The prior of each weight: "gaussian", "uniform", "laplace" or "beta", all about zero.
+    scale
+        The size of the prior's weights. Take a larger one if the posterior lies far outside.
+    softness
+        The constant s: the softer the expert, the less surely it takes the best action.
+    chains
+        The number of chains.
+    draws
+        The number of draws kept of each chain.
+    warm_up
+        The number of draws of each chain before those, which are left out.
+
     """
 
     prior: PriorName = "gaussian"
-    scale: float = 1.0  # of the prior's weights; widen it where the posterior lies far outside
-    softness: float = 1.0  # s: the softer the expert, the less surely it takes the best action
+    scale: float = 1.0
+    softness: float = 1.0
     chains: int = 4
-    draws: int = 2000  # kept of each chain
-    warm_up: int = 500  # left out before them
+    draws: int = 2000
+    warm_up: int = 500
 
     wants: ClassVar[Wants] = Wants(pairs=True, expert_kernel=True, at_once=True)
 
@@ -122,7 +138,7 @@ class Posterior:
         return np.asarray(self.weights.std(axis=(1, 2), ddof=1))
 
     def warn_unless_mixed(self) -> None:
-        """Say which problems' chains did not mix, and what to do about it."""
+        """Warn of problems whose chains did not mix, and say what to do about it."""
         least = ENOUGH * self.weights.shape[1]
         # NaN, of chains that never moved, is not mixed either.
         mixed = (self.r_hat.max(axis=1) <= MIXED) & (self.effective.min(axis=1) >= least)
@@ -220,10 +236,25 @@ def sample_posterior(
     numbers: NDArray[np.int64] | None = None,
     threads: int | None = None,
 ) -> Posterior:
-    """Sample the posterior of the weights of E problems of one shape, from their pairs (E, O, A).
+    """Sample the posterior of the weights of E problems of one shape.
 
-    The chains of problem e draw the random numbers of number numbers[e] (e by default), so that a
-    problem's draws do not depend on what it is sampled together with. They start from the prior.
+    The chains start from the prior. A problem's draws do not depend on the others.
+
+    Parameters
+    ----------
+    mdps
+        What one agent can do about its observations, for each problem.
+    counts
+        How often the expert took each action in each observation (E, O, A).
+    settings
+        The prior, the softness and the lengths of the chains.
+    seed
+        Same seed, same result.
+    numbers
+        Problem e draws the random numbers of number numbers[e]; e by default.
+    threads
+        All cores by default.
+
     """
     for mdp, pairs in zip(mdps, counts, strict=True):
         check_pairs(mdp, pairs)

@@ -18,7 +18,7 @@ from swarmdp.streams import derived_seed
 
 UPDATING = 4  # the part of a fit whose random numbers belong to reward updates
 SUM_TOLERANCE = 1e-6  # how far from one the sum of a mixture may be
-LARGEST = 1e9  # a weight beyond this has lost all sense of the others
+LARGEST = 1e9  # weights beyond this have diverged
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class Evidence:
     """All that is known of R experiments after J policies.
 
     Rewards are linear in the features, R(o) = w . phi(o), with d features of O classes of
-    observations.
+    observations (O = 0 for features without classes).
     """
 
     expert: NDArray[np.float64]  # (R, d): the expert's feature expectations mu_E
@@ -39,6 +39,7 @@ class Evidence:
     matrix: NDArray[np.float64] | None = None  # (O, d): phi; None for indicators of the classes
     exact: bool = False  # mu and the policies are exact, not estimated
     sampled: bool = True  # the expert's mu_E was estimated from trajectories, not given
+    noise: NDArray[np.float64] | None = None  # (J, R): standard errors of the values w . mu
     pairs: NDArray[np.float64] | None = None  # (R, O, A): the expert's actions, where asked for
     kernel: NDArray[np.float64] | None = None  # (R, O, A, O): P(o' | o, a) as the newest policy
     # update found it, where asked for
@@ -70,10 +71,15 @@ class Evidence:
         weights: NDArray[np.float64],
         mu: NDArray[np.float64],
         kernel: NDArray[np.float64] | None,
+        noise: NDArray[np.float64] | None = None,
     ) -> "Evidence":
         """The evidence after one more policy."""
+        known = np.empty((0, len(mu))) if not self.policies else self.noise
+        if noise is not None and known is not None:
+            noise = np.concatenate([known, noise[None]])
         return replace(
             self,
+            noise=noise,
             learned=np.concatenate([self.learned, mu[None]]),
             weights=np.concatenate([self.weights, weights[None]]),
             kernel=kernel,
@@ -84,9 +90,9 @@ class Evidence:
 class Update:
     """The outcome of a reward update for R experiments after J policies.
 
-    Only the weights are asked of every update. `margin` is what is left to be done in the update's
-    own measure: at zero there is nothing to update, and an experiment ends when it falls to the
-    fit's tolerance. `mixture` are the weights of the policies that together answer the expert.
+    Only the weights are required. `margin` is what is left to be done in the update's own measure:
+    at zero there is nothing to update, and an experiment ends when it falls to the fit's tolerance.
+    `mixture` are the weights of the policies that together reproduce the expert.
     """
 
     weights: NDArray[np.float64]  # (R, d): the next reward
@@ -118,7 +124,7 @@ class Starting(Protocol):
 
 
 def wants_of(update: RewardUpdate) -> Wants:
-    """What an update wants beside feature expectations."""
+    """What an update wants beside feature expectations; raises InvalidInput unless it is Wants."""
     wants = update.wants if isinstance(update, Wanting) else Wants()
     if not isinstance(wants, Wants):
         raise InvalidInput(
@@ -128,7 +134,7 @@ def wants_of(update: RewardUpdate) -> Wants:
 
 
 def own_start(update: RewardUpdate, evidence: Evidence) -> NDArray[np.float64]:
-    """The update's own first weights, checked."""
+    """The update's own first weights; raises InvalidInput unless they are finite (R, d)."""
     assert isinstance(update, Starting)
     if not callable(update.start):
         raise InvalidInput(
@@ -145,7 +151,7 @@ def own_start(update: RewardUpdate, evidence: Evidence) -> NDArray[np.float64]:
 
 
 def completed(update: Update, evidence: Evidence) -> Update:
-    """The update with everything that it left out, its shapes and numbers checked."""
+    """The update with its defaults filled in; raises InvalidInput if a shape or number is wrong."""
     if not isinstance(update, Update):
         raise InvalidInput(
             f"a reward update must return swarmdp.Update(weights), got {type(update).__name__}"

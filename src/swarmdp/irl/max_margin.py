@@ -50,6 +50,14 @@ def max_margin(expert: NDArray[np.float64], learned: NDArray[np.float64]) -> Mar
 
     When the expert is in the convex hull of the learned policies, no reward separates them: the
     margin and the weights are zero, and the mixture reproduces the expert.
+
+    Parameters
+    ----------
+    expert
+        The expert's feature expectations (d,).
+    learned
+        Those of at least one policy (J, d).
+
     """
     if learned.ndim != 2 or learned.shape[0] == 0 or learned.shape[1:] != expert.shape:
         raise InvalidInput(

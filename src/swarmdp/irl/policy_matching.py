@@ -42,11 +42,25 @@ CERTAIN = 1e-3  # a probability this near to one is on its way to it
 class PolicyMatching:
     """`update="policy_matching"`: the reward whose Boltzmann policy is the observed one.
 
-    It knows from the expert's actions alone, in the local dynamics of the expert's swarm.
+    It learns from the expert's actions alone, in the local dynamics of the expert's swarm.
+
+    Parameters
+    ----------
+    softness
+        Of the expert's policy. Only the ratio of the weights to it matters for the policy.
+    penalty
+        The constant c.
+    direction
+        The search: "rprop" or "natural" (see `match_policy`).
+    iterations
+        The number of steps of the search, at most.
+    tolerance
+        The search ends when no component of the gradient is larger.
+
     """
 
-    softness: float = 1.0  # of the expert's policy; what matters is the weights' ratio to it
-    penalty: float = 1e-3  # c
+    softness: float = 1.0
+    penalty: float = 1e-3
     direction: Direction = "rprop"
     iterations: int = 500
     tolerance: float = 1e-7
@@ -157,12 +171,32 @@ def match_policy(
     iterations: int = 500,
     tolerance: float = 1e-7,
 ) -> Match:
-    """The weights whose Boltzmann policy is nearest to the observed pairs counts[o, a].
+    """The weights whose Boltzmann policy is nearest to the observed pairs.
 
-    `direction` is the "natural" gradient with a backtracking line search, or "rprop": the plain
-    gradient's signs with a step of its own for each weight. It ends when no component of the
-    gradient is larger than `tolerance`, when no step makes J smaller any more (a kink), or after
-    `iterations` steps. J may have several minima: `start` (zero by default) decides.
+    The search ends when the gradient vanishes, when no step makes J smaller any more (a kink), or
+    after the last step.
+
+    Parameters
+    ----------
+    mdp
+        What one agent can do about its observations.
+    counts
+        How often each action was taken in each observation (O, A).
+    softness
+        Of the Boltzmann policy.
+    penalty
+        The constant c.
+    direction
+        "natural": the natural gradient with a backtracking line search. "rprop": the signs of the
+        plain gradient, with a step size for each weight.
+    start
+        The first weights (d,), zero by default. J may have several minima; the start decides which
+        is found.
+    iterations
+        The number of steps, at most.
+    tolerance
+        A gradient without a component larger than this has vanished.
+
     """
     check_softness(softness)
     check_pairs(mdp, counts)
@@ -190,7 +224,7 @@ def match_policy(
 
 
 def check_matching(penalty: float, direction: str, iterations: int, tolerance: float) -> None:
-    """Refuse bad settings."""
+    """Raise InvalidInput if a setting of the search is impossible."""
     if direction not in ("natural", "rprop"):
         raise InvalidInput(f'direction must be "natural" or "rprop", got {direction!r}')
     if not (np.isfinite(penalty) and penalty >= 0):

@@ -1,5 +1,6 @@
 """What a fit found: the reward, the policy, and the whole way there."""
 
+import importlib
 import json
 import os
 from collections.abc import Mapping
@@ -34,9 +35,9 @@ DIAGNOSTIC, POLICY = "diagnostic_", "policy_"  # what their variables begin with
 class History:
     """Every iteration of Algorithm 1, for all R experiments.
 
-    Not the margin but the distance chooses an iteration: max-margin's and projection's margins
-    never rise, so that the last would always be the best, and others rise and fall as they like.
-    Once an experiment is finished, what follows does not count for it.
+    The distance chooses an iteration, not the margin: the margins of max-margin and projection
+    never rise, so that the last iteration would always be the best, and others rise and fall.
+    Iterations after an experiment is finished do not count for it.
     """
 
     weights: NDArray[np.float64]  # (I, R, d)
@@ -155,9 +156,9 @@ class Result:
 
     @property
     def diagnostics(self) -> dict[str, NDArray[np.float64]]:
-        """What reward updates say of themselves, by name, (I, R) or (I, R, d).
+        """The diagnostics of the reward updates by name, (I, R) or (I, R, d).
 
-        It is NaN in iterations in which they said nothing.
+        They are NaN in iterations without them.
         """
         names = dict.fromkeys(name for i in self.iterations for name in i.diagnostics)
         return {name: self._diagnostic(name) for name in names}
@@ -177,8 +178,7 @@ class Result:
     def seen(self) -> NDArray[np.bool_] | None:
         """The observations visited while the chosen policy was learned (R, observations).
 
-        At the others the policy does nothing: nobody knows better. None if the learner knows no
-        classes of observations.
+        At the others the policy does nothing. None if the learner knows no classes of observations.
         """
         seen = [iteration.seen for iteration in self.iterations]
         known = [each for each in seen if each is not None]
@@ -269,6 +269,14 @@ class Result:
                 "chosen": (iteration == self.chosen).reshape(-1),
             }
         )
+
+    def plot(self) -> Any:
+        """Draw the reward and the way to it: a Matplotlib figure.
+
+        `swarmdp.plot_reward` and `swarmdp.plot_convergence` draw one of them into given axes.
+        """
+        # By name, since this layer must not import Matplotlib: figures are a layer above.
+        return importlib.import_module("swarmdp.report.fits").plot_result(self)
 
     def to_xarray(self) -> "xarray.Dataset":
         """Everything, with named dimensions."""
@@ -380,7 +388,14 @@ class Result:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read what was saved: a fit (its folder or file) or a trajectory."""
+    """Read what was saved: a fit or a trajectory.
+
+    Parameters
+    ----------
+    path
+        The folder or the file of a fit, or the file of a trajectory.
+
+    """
     source = Path(path)
     if source.is_dir():
         source = source / FILE

@@ -18,7 +18,7 @@ from swarmdp.protocols import Learned, Wants
 from swarmdp.streams import Stream
 from swarmdp.system import System, null_action
 
-FEATURES = {1: 25, 2: 64, 3: 96}  # at most so many, by the number of components
+FEATURES = {1: 25, 2: 64, 3: 96}  # the maximum by the number of components
 MANY_FEATURES = 150  # for more components
 
 
@@ -35,21 +35,25 @@ class LinearQ:
     Parameters
     ----------
     features
-        At most so many; None for 25, 64, 96 and 150 with one, two, three and more components.
+        The number of features, at most; None for 25, 64, 96 and 150 with one, two, three and more
+        components.
     forgetting
-        Weight that experience keeps in each iteration.
+        The share of its weight that experience keeps in each iteration, above 0 and up to 1.
     sweeps
-        Of the Bellman equation in each update.
+        The number of sweeps of the Bellman equation in each update.
     every
-        Iterations from one update to the next.
+        The number of iterations from one update to the next.
     ridge
-        Transitions that it takes to believe in a difference between actions.
+        The number of transitions that it takes to believe in a difference between actions.
     memory
-        Observations at which the sweeps take the best action; a tenth of them is new in each
-        iteration.
-    centre, scale
-        The middle of each component and its distance to what is far from it, for components that
-        are no angles; None for the mean and two standard deviations of the first observations.
+        The number of observations at which the sweeps take the best action; a tenth of them is new
+        in each iteration.
+    centre
+        The middle of each component, for components that are no angles; None for the mean of the
+        first observations. Given together with `scale`.
+    scale
+        How far from its centre each component gets; None for two standard deviations of the first
+        observations.
 
     """
 

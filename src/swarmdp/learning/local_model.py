@@ -28,15 +28,27 @@ LARGEST_WEIGHT = 1e100  # of a new count; then all are scaled down
 class LocalModel:
     """The local kernel P(o' | o, a), counted with forgetting, and Bellman sweeps on it.
 
-    The kernel is what the swarm around it looks like to one agent. Every transition is used again
+    The kernel describes what the swarm around it does to one agent. Every transition is used again
     in all later sweeps, where a Q-step would use it once; forgetting lets the estimate follow the
     swarm while it changes. It has no learning rate.
+
+    Parameters
+    ----------
+    forgetting
+        The share of its weight that a count keeps in each iteration, above 0 and up to 1.
+    sweeps
+        The number of sweeps of the Bellman equation in each iteration.
+    prior
+        The number of pseudo-counts, spread evenly over all o', that each (o, a) starts with.
+    recall
+        The weight of the counts of earlier learning, where it goes on with them.
+
     """
 
-    forgetting: float = 0.99  # weight that a count keeps in each iteration
-    sweeps: int = 3  # of the Bellman equation in each iteration
-    prior: float = 1.0  # pseudo-counts towards the mean value for what was not tried
-    recall: float = 0.3  # weight of the counts of earlier learning, where they are given
+    forgetting: float = 0.99
+    sweeps: int = 3
+    prior: float = 1.0
+    recall: float = 0.3
 
     def __post_init__(self) -> None:
         if not 0 < self.forgetting <= 1:
@@ -62,7 +74,7 @@ class LocalModel:
 
 
 def is_sparse(observations: int, actions: int, transitions: int) -> bool:
-    """Whether counts of so many transitions are kept sparsely."""
+    """Whether counts of at most this many transitions are kept sparsely."""
     dense = dense_bytes(observations, actions)
     return max(SMALL, sparse_bytes(observations, actions, transitions)) < dense
 
@@ -165,7 +177,7 @@ class _DenseCounts:
 
 
 class _SparseCounts:
-    """Counts of the transitions that occurred, at most so many in each replica."""
+    """Counts of those transitions that occurred, up to a maximum number in each replica."""
 
     def __init__(self, shape: tuple[int, int, int], transitions: int) -> None:
         replicas, observations, actions = shape
@@ -183,7 +195,7 @@ class _SparseCounts:
             if self._begins[j, -1] + before[of].size > room:
                 raise InvalidInput(
                     f"this model was started for {room} transitions of each replica, and more "
-                    "came: start it with transitions= as many as there may be"
+                    "came: start it with Problem(..., transitions=) as many as there may be"
                 )
             kernels.sparse_counts.add_transitions(
                 before[of], action[of], after[of], weight, *self._arrays(j), self.totals[j]

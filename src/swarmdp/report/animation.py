@@ -1,41 +1,149 @@
 """Animations of recorded swarms as files: GIF, and MP4 where ffmpeg is present."""
 
+import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from PIL import Image
 
 from swarmdp import files
+from swarmdp.adapted import Start
+from swarmdp.checks import check_integer
 from swarmdp.errors import FileError, InvalidInput
-from swarmdp.report import style
+from swarmdp.pictures import Grid
+from swarmdp.policies import Controller, as_policy
+from swarmdp.progress import Tell, shown
+from swarmdp.report import page, style
+from swarmdp.report.drawing import HUES, Mover, draw_swarm
+from swarmdp.report.player import Player, check_size
 from swarmdp.report.scenes import Scene
-from swarmdp.systems.ising import Ising
+from swarmdp.simulation import rollout
+from swarmdp.system import System, name_of
+from swarmdp.trajectory import Trajectory
 
 DOTS_PER_INCH = 100
 TRAIL_STEPS = 2
-LAST_SECONDS = 1.5  # the last frame of a GIF stands so long before it starts anew
-HUES = 32  # of headings
+STEPS = 100  # of policies, unless told otherwise
+LAST_SECONDS = 1.5  # the last frame of a GIF stands this long before it starts again
 FASTEST = 50  # frames per second: browsers slow down faster GIFs
 
 Frame = NDArray[np.uint8]  # (height, width, 3)
 Progress = Callable[[int, int], None]
+SUFFIXES = (".gif", ".mp4", ".html")
+
+
+def animate(
+    path: str | os.PathLike[str],
+    system: System,
+    swarms: Controller | Trajectory | Mapping[str, Controller | Trajectory],
+    *,
+    steps: int | None = None,
+    seed: int = 0,
+    initial: Start | None = None,
+    frames_per_second: int | None = None,
+    title: str | None = None,
+    progress: bool | Tell | None = None,
+) -> Scene:
+    """Show swarms in motion side by side, with their main measure over time, as a file.
+
+    Parameters
+    ----------
+    path
+        What to write: .gif, .mp4 (needs ffmpeg) or .html (a player that opens in a browser).
+    system
+        The swarm, with a method `picture`; its measures are shown if it declares any.
+    swarms
+        A policy, or a trajectory with recorded states; or several of these by label. Policies start
+        from the same state and meet the same noise.
+    steps
+        The number of time steps; those of the trajectories, or 100, if not given.
+    seed
+        Of these roll-outs.
+    initial
+        Where policies start, instead of `system.initial` (see `swarmdp.rollout`).
+    frames_per_second
+        Time steps shown in a second; as the system's picture says if not given.
+    title
+        Of the player's page.
+    progress
+        A bar on a terminal or in a notebook by default; False for none.
+
+    Returns
+    -------
+    Scene
+        What is shown.
+
+    """
+    path = Path(path)
+    suffix = check_format(path)
+    # A trajectory is a mapping as well, but of arrays.
+    several = isinstance(swarms, Mapping) and not isinstance(swarms, Trajectory)
+    named: dict[str, Any] = dict(swarms) if several else {name_of(system): swarms}  # type: ignore[arg-type]
+
+    def rolled_out(length: int) -> dict[str, Trajectory]:
+        return {
+            label: swarm.until(length)
+            if isinstance(swarm, Trajectory)
+            else rollout(
+                system,
+                swarm,
+                steps=length,
+                runs=as_policy(swarm).replicas,
+                seed=seed,
+                initial=initial,
+            )
+            for label, swarm in named.items()
+        }
+
+    # What cannot be shown is found before the swarms are rolled out.
+    if steps is None:
+        lengths = [swarm.steps for swarm in named.values() if isinstance(swarm, Trajectory)]
+        steps = min(lengths, default=STEPS)
+    check_integer("steps", steps, least=0)
+    start = Scene(system, rolled_out(0))
+    pace = start.steps_per_second if frames_per_second is None else frames_per_second
+    check_frames_per_second(pace)
+    if suffix == ".html":
+        check_size(start, steps)
+    scene = Scene(system, rolled_out(steps))
+    if suffix == ".html":
+        heading = title or f"{name_of(system)}: {' and '.join(named)}"
+        caption = f"Run of seed {seed}. Keys: space plays and pauses, arrow keys step."
+        page.write_player(path, Player(path.stem or "swarm", heading, caption, scene, pace))
+        return scene
+    write = write_gif if suffix == ".gif" else write_mp4
+    with shown(progress, f"drawing {scene.steps + 1} frames") as tell:
+        write(path, scene, pace, tell)
+    return scene
+
+
+def check_format(path: Path) -> str:
+    """The ending of a file's name; raises InvalidInput unless such a file can be made."""
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InvalidInput(
+            f"the file's name must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, got {path}"
+        )
+    if suffix == ".mp4":
+        find_ffmpeg()
+    return suffix
 
 
 def check_frames_per_second(frames_per_second: int) -> None:
-    """Refuse a pace that no player keeps."""
+    """Raise InvalidInput for a pace that no player keeps."""
     if not 1 <= frames_per_second <= FASTEST:
         raise InvalidInput(
             f"frames per second must be from 1 to {FASTEST}, got {frames_per_second}"
@@ -56,9 +164,9 @@ def find_ffmpeg() -> str:
 def write_gif(
     path: Path, scene: Scene, frames_per_second: int, progress: Progress | None = None
 ) -> Path:
-    """Write a GIF of one frame for each time, wholly or not at all."""
+    """Write a GIF of one frame for each time, atomically."""
     check_frames_per_second(frames_per_second)
-    palette = _palette()
+    palette = _palette(scene)
     images = [
         Image.fromarray(frame).quantize(palette=palette, dither=Image.Dither.NONE)
         for frame in frames(scene, range(scene.steps + 1), progress)
@@ -78,10 +186,13 @@ def write_gif(
     return path
 
 
-def _palette() -> Image.Image:
+def _palette(scene: Scene) -> Image.Image:
     """The colours of all frames: a palette for each would cost more bytes than the pictures."""
     greys = np.linspace(0, 255, 24).round()[:, None].repeat(3, axis=1)
-    signs = [*style.heading_colours(HUES), style.ORANGE, *style.colours_of(style.SPINS, 2)]
+    own = style.heading_colours(HUES)
+    if isinstance(scene.first, Grid):
+        own = style.colours_of(style.SPINS, scene.shades)
+    signs = [*own, style.ORANGE, style.BLUE]
     pure = np.array([[int(sign[at : at + 2], 16) for at in (1, 3, 5)] for sign in signs])
     pale = (pure + 255) / 2  # the edges of what is drawn on white
     image = Image.new("P", (1, 1))
@@ -92,7 +203,7 @@ def _palette() -> Image.Image:
 def write_mp4(
     path: Path, scene: Scene, frames_per_second: int, progress: Progress | None = None
 ) -> Path:
-    """Write an MP4 (H.264) of one frame for each time, wholly or not at all."""
+    """Write an MP4 (H.264) of one frame for each time, atomically."""
     check_frames_per_second(frames_per_second)
     ffmpeg = find_ffmpeg()
     source = frames(scene, range(scene.steps + 1), progress)
@@ -131,16 +242,13 @@ def frames(scene: Scene, times: Sequence[int], progress: Progress | None = None)
     """The scene at each of these times, as pictures of the same even width and height."""
     with style.family():
         figure, update = _figure(scene)
-        try:
-            for done, time in enumerate(times, start=1):
-                update(time)
-                yield _pixels(figure)
-                if done == 1:
-                    figure.set_layout_engine("none")  # everything stays where it is
-                if progress is not None:
-                    progress(done, len(times))
-        finally:
-            plt.close(figure)
+        for done, time in enumerate(times, start=1):
+            update(time)
+            yield _pixels(figure)
+            if done == 1:
+                figure.set_layout_engine("none")  # everything stays where it is
+            if progress is not None:
+                progress(done, len(times))
 
 
 def _pixels(figure: Figure) -> Frame:
@@ -151,32 +259,30 @@ def _pixels(figure: Figure) -> Frame:
     return np.ascontiguousarray(pixels[:height, :width])
 
 
-def _figure(scene: Scene) -> tuple[Figure, Callable[[int], None]]:
+def _figure(scene: Scene) -> tuple[Figure, Mover]:
     """All swarms beside each other, their measures below; and what moves them to a time."""
-    count = len(scene.swarms)
-    shape = (1, 1) if not isinstance(scene.system, Ising) else scene.system.shape
-    tall = 3.4 * min(2.0, max(0.5, shape[0] / shape[1]))
-    figure, axes = plt.subplots(
-        2,
+    count, curves = len(scene.swarms), scene.measure is not None
+    rows, columns = scene.first.values.shape[1:] if isinstance(scene.first, Grid) else (1, 1)
+    tall = 3.4 * min(2.0, max(0.5, rows / columns))
+    figure, axes = style.subplots(
+        1 + curves,
         count,
-        figsize=(3.5 * count + 0.3, tall + 1.5),
-        height_ratios=[tall, 1.0],
+        figsize=(3.5 * count + 0.3, tall + (1.5 if curves else 0.4)),
+        height_ratios=[tall, 1.0][: 1 + curves],
         squeeze=False,
         dpi=DOTS_PER_INCH,
         sharey="row",
     )
     movers = []
-    for column, label in enumerate(scene.swarms):
-        above, below = axes[:, column]
-        above.set(xticks=[], yticks=[])
-        for spine in above.spines.values():
-            spine.set_visible(True)
-        if isinstance(scene.system, Ising):
-            movers.append(_draw_grid(above, scene, label))
-        else:
-            movers.append(_draw_agents(above, scene, label))
-        movers.append(_draw_curve(below, scene, label))
-    axes[1, 0].set_ylabel(scene.measure_name.replace(" ", "\n", 1), fontsize=8)
+    for column, label in zip(axes.T, scene.swarms, strict=True):
+        title = column[0].set_title(label)
+        movers.append(draw_swarm(column[0], scene, label, TRAIL_STEPS))
+        movers.append(partial(_tell_time, title, label))
+        if curves:
+            movers.append(_draw_curve(column[1], scene, label))
+    if scene.measure is not None:
+        name = "\n".join(textwrap.wrap(scene.measure.label, 16))
+        axes[1, 0].set_ylabel(name, fontsize=8)
 
     def update(time: int) -> None:
         for mover in movers:
@@ -185,49 +291,11 @@ def _figure(scene: Scene) -> tuple[Figure, Callable[[int], None]]:
     return figure, update
 
 
-def _draw_grid(ax: Axes, scene: Scene, label: str) -> Callable[[int], None]:
-    grids = scene.grids(label)
-    image = ax.imshow(grids[0], cmap=style.SPINS, vmin=0, vmax=1, interpolation="nearest")
-    title = ax.set_title(label)
-
-    def update(time: int) -> None:
-        image.set_data(grids[time])
-        title.set_text(f"{label},  t = {time}")
-
-    return update
+def _tell_time(title: Any, label: str, time: int) -> None:
+    title.set_text(f"{label},  t = {time}")
 
 
-def _draw_agents(ax: Axes, scene: Scene, label: str) -> Callable[[int], None]:
-    positions, headings = scene.positions(label), scene.headings(label)
-    periodic = getattr(scene.system, "periodic", False)
-    colours = np.array(style.heading_colours(HUES))
-    length = min(0.04, max(0.008, 0.5 / np.sqrt(positions.shape[1])))
-    arrow = length * np.array([0.6, -0.4 + 0.32j, -0.2, -0.4 - 0.32j])
-    trails = LineCollection([], colors=style.GREY, alpha=0.3, linewidths=0.6)
-    arrows = PolyCollection([], linewidths=0)
-    ax.add_collection(trails)
-    ax.add_collection(arrows)
-    ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
-    title = ax.set_title(label)
-
-    def update(time: int) -> None:
-        place, heading = positions[time], headings[time]
-        ways = np.diff(positions[max(0, time - TRAIL_STEPS) : time + 1], axis=0)
-        if periodic:
-            ways -= np.round(ways)  # the short way, across the edge
-        back = place - np.cumsum(ways[::-1], axis=0)
-        trails.set_segments(list(np.concatenate([place[None], back]).transpose(1, 0, 2)))
-        turned = arrow * np.exp(1j * heading)[:, None] + (place[:, 0] + 1j * place[:, 1])[:, None]
-        arrows.set_verts(list(np.stack([turned.real, turned.imag], axis=2)))
-        arrows.set_facecolor(
-            colours[np.floor(heading / (2 * np.pi) * HUES).astype(int) % HUES].tolist()
-        )
-        title.set_text(f"{label},  t = {time}")
-
-    return update
-
-
-def _draw_curve(ax: Axes, scene: Scene, label: str) -> Callable[[int], None]:
+def _draw_curve(ax: Axes, scene: Scene, label: str) -> Mover:
     values = scene.measures[label]
     ax.plot(np.arange(scene.steps + 1), values, color=style.EXPERT, linewidth=1.2)
     cursor = ax.axvline(0, color=style.ORANGE, linewidth=1.5, zorder=3)
@@ -236,7 +304,8 @@ def _draw_curve(ax: Axes, scene: Scene, label: str) -> Callable[[int], None]:
         "", (0.98, 0.5), xycoords="axes fraction", ha="right", va="center", fontsize=9
     )
     ax.set(xlabel="time step", xlim=(0, max(scene.steps, 1)))
-    ax.set_ylim(0, 1.05 * scene.measure_limit)
+    low, high = scene.measure_limits
+    ax.set_ylim(low - 0.05 * (high - low) * (low < 0), high + 0.05 * (high - low))
     ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     ax.tick_params(labelsize=8)
 

@@ -1,65 +1,188 @@
-"""Pictures of a fit: the learned reward, the way to it, and the learned swarm beside the expert."""
+"""Pictures of a fit: the learned reward, the way to it, and the learned swarm beside the expert.
 
+The functions take Matplotlib axes and colours; without axes they make a figure of their own.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
-import matplotlib.pyplot as plt
+import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, MultipleLocator
 from numpy.typing import NDArray
 
+from swarmdp.errors import InvalidInput
+from swarmdp.evaluation import Evaluation
+from swarmdp.features import Axis
 from swarmdp.irl.result import Result
-from swarmdp.irl.updates import title
+from swarmdp.irl.updates import margin_title
+from swarmdp.policies import table_of
 from swarmdp.report import gridworlds, style
-from swarmdp.report.swarms import draw_band, draw_mean
+from swarmdp.report.swarms import draw_band, draw_mean, label_curve
 from swarmdp.systems.gridworld import Gridworld
 
 FAR = 10  # times the distances: margins beyond this need a logarithmic axis
-MARGIN = "what the update leaves to be done"
-MARGINS = {
-    "max_margin": "margin: distance to all mixtures",
-    "projection": "distance to the projected mixture",
-    "ng_russell": "mean gain over the policies",
-    "mwal": "bound of the gap to the game's value",
-    "maxent": "length of the gradient",
-}
+WIDE = 12  # letters of names that stand side by side under bars
+COLOURS = (style.GREY, style.ORANGE)  # of bars, and of their errors
+CURVES = (style.BLUE, style.ORANGE)  # of distances and margins
+SWARMS = (style.EXPERT, style.BLUE)  # of the expert and the learned swarm
 
 
-def reward_figure(result: Result) -> Figure:
-    """The learned reward of each observation.
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Rewards over one or two axes, as one picture shows them."""
 
-    As a map for gridworlds, around the circle for angles, as bars otherwise.
+    axes: tuple[Axis, ...]
+    mean: NDArray[np.float64]  # a grid over the axes
+    spread: NDArray[np.float64]  # likewise; zero where it is not known
+    note: str = ""  # what to say of it beside its name
+
+    @property
+    def polar(self) -> bool:
+        """Whether it goes around the circle."""
+        return len(self.axes) == 1 and self.axes[0].periodic and self.axes[0].units == "degrees"
+
+
+def panels_of(result: Result) -> list[Panel]:
+    """The pictures that show a reward: one for each block of weights of one or two axes.
+
+    A block of more is shown by the means over all other components, one picture for each.
     """
-    mean, spread = mean_and_spread(result.reward.weights, result.reward_error)
-    if result.system == "Gridworld":
-        count = result.replicas
-        return gridworlds.reward_figure(
-            _gridworld(result),
-            mean,
-            result.policy.table[0],
-            "learned reward" if count == 1 else f"learned reward, mean of {count}",
-            spread if spread.any() else None,
-            "posterior s.d." if count == 1 else f"s.d. of {count} experiments",
-        )
+    errors = None
+    if result.experiments == 1 and result.reward_error is not None:
+        errors = result.reward.tables(np.nan_to_num(result.reward_error))
+    panels = []
+    for number, table in enumerate(result.reward.tables()):
+        block = tuple(axis.shown for axis in result.blocks[number])
+        weights = table.to_numpy()
+        if len(block) <= 2:
+            error = None if errors is None else errors[number].to_numpy()
+            mean, spread = mean_and_spread(weights, error)
+            note = ""
+            if len(block) == 2 and spread.any():  # a map has no error bars
+                note = f"s.d. of a class up to {spread.max():.2g}, mostly {np.median(spread):.2g}"
+            panels.append(Panel(block, mean, spread, note))
+            continue
+        for place, axis in enumerate(block):
+            others = tuple(i + 1 for i in range(len(block)) if i != place)
+            marginal = weights.mean(axis=others)
+            # The error of a mean over classes needs their covariances, which are not known.
+            note = "mean over the other components"
+            panels.append(Panel((axis,), *mean_and_spread(marginal), note))
+    return panels
+
+
+def plot_reward(result: Result, ax: Any = None, *, colours: Sequence[str] = COLOURS) -> Figure:
+    """Draw the learned reward.
+
+    One picture for each component of an additive reward, a map for two components, bars for levels
+    and named features; an angle alone goes around the circle.
+
+    Parameters
+    ----------
+    result
+        What `swarmdp.fit` found.
+    ax
+        Matplotlib axes, or as many as there are pictures (`panels_of`); None makes a figure.
+    colours
+        Of the bars, and of their errors.
+
+    Returns
+    -------
+    Figure
+        The figure that was drawn into.
+
+    """
+    panels = panels_of(result)
+    if ax is not None:
+        given = np.ravel(np.array(ax, dtype=object))
+        if len(given) != len(panels):
+            names = ", ".join(" and ".join(axis.name for axis in p.axes) for p in panels)
+            raise InvalidInput(
+                f"this reward needs {len(panels)} axes ({names}), got {len(given)}: leave ax out, "
+                "or give one for each"
+            )
+        for each, panel in zip(given, panels, strict=True):
+            draw_panel(each, panel, colours)
+        _set_titles(given, panels, result)
+        return figure_of(given[0])
+    grid = _gridworld(result)
+    if grid is not None:
+        return _gridworld_figure(result, grid)
     with style.family():
-        if result.observation_units == "degrees":
-            figure, ax = plt.subplots(figsize=(4.2, 4.2), subplot_kw={"projection": "polar"})
-            draw_polar(ax, result.observation, mean, spread)
-            ax.set_title(_title(result, "dashed: zero; long and dark: high reward"))
-        else:
-            figure, ax = plt.subplots(figsize=(5.2, 3.2))
-            draw_bars(ax, result.observation, mean, spread)
-            units = "" if result.observation_units == "1" else f" / {result.observation_units}"
-            ax.set_xlabel(f"{result.observation_name}{units}")
-            ax.set_title(_title(result, ""))
+        figure = style.figure(figsize=_reward_size(panels))
+        _draw_reward(figure, panels, result, colours)
     return figure
 
 
-def _gridworld(result: Result) -> Gridworld:
-    settings = result.system_settings
-    plain: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
-    return Gridworld(**plain)
+def _reward_size(panels: Sequence[Panel]) -> tuple[float, float]:
+    if len(panels) == 1:
+        return (4.2, 4.2) if panels[0].polar else (5.4, 3.4)
+    return min(4.2 * len(panels), 12.6), 3.4 * -(-len(panels) // 3)
+
+
+def _draw_reward(figure: Any, panels: Sequence[Panel], result: Result, colours: Any) -> None:
+    """All panels of a reward, in a figure or a part of one."""
+    columns = min(len(panels), 3)
+    alone = len(panels) == 1 and panels[0].polar
+    drawn = figure.subplots(
+        -(-len(panels) // columns),
+        columns,
+        squeeze=False,
+        sharey=all(len(panel.axes) == 1 for panel in panels),  # so that blocks can be compared
+        subplot_kw={"projection": "polar"} if alone else None,
+    ).ravel()
+    for ax, panel in zip(drawn, panels, strict=False):
+        draw_panel(ax, panel, colours)
+    for ax in drawn[len(panels) :]:
+        ax.set_axis_off()
+    if not alone and all(len(panel.axes) == 1 for panel in panels):
+        for place, ax in enumerate(drawn):
+            ax.set_ylabel("" if place % columns else "reward")
+    _set_titles(drawn, panels, result, figure)
+
+
+def _set_titles(axes: Any, panels: Sequence[Panel], result: Result, figure: Any = None) -> None:
+    """Say above each picture what is shown; above several in a figure of their own, once."""
+    what, count = "learned reward", result.experiments
+    maps = any(len(panel.axes) == 2 for panel in panels)
+    if count > 1:
+        what += f", mean {'' if maps else '± s.d. '}of {count} experiments"
+    elif any(panel.spread.any() for panel in panels) and not maps:
+        what += " ± posterior s.d."
+    together = figure is not None and len(panels) > 1
+    if together:
+        figure.suptitle(what, fontsize="medium")
+    for ax, panel in zip(axes, panels, strict=False):
+        notes = [] if together else [what]
+        if panel.note:
+            notes.append(panel.note)
+        if ax.name == "polar":
+            notes.append("dashed: zero; long and dark: high reward")
+        ax.set_title("\n".join(notes))
+
+
+def figure_of(ax: Axes) -> Figure:
+    """The figure to which axes belong."""
+    found = ax.get_figure(root=True)
+    assert found is not None
+    return found
+
+
+def draw_panel(ax: Any, panel: Panel, colours: Sequence[str] = COLOURS) -> None:
+    """Draw rewards around the circle on polar axes, as a map of two components, or as bars."""
+    first = panel.axes[0]
+    if len(panel.axes) == 2:
+        _draw_map(ax, panel)
+    elif ax.name == "polar":
+        draw_polar(ax, first.values, panel.mean, panel.spread)
+    else:
+        draw_bars(ax, first.values, panel.mean, panel.spread, colours)
+        ax.set_xlabel(first.label)
+        _set_ticks(ax.xaxis, first)
 
 
 def mean_and_spread(
@@ -68,7 +191,7 @@ def mean_and_spread(
     """The mean over experiments; their spread, or the only one's error, or zero."""
     if len(weights) > 1:
         return weights.mean(axis=0), weights.std(axis=0, ddof=1)
-    known = np.zeros(weights.shape[1]) if error is None else np.nan_to_num(error[0])
+    known = np.zeros(weights.shape[1:]) if error is None else np.nan_to_num(error[0])
     return weights[0], known
 
 
@@ -89,7 +212,7 @@ def draw_polar(
         mean - inner,
         width,
         bottom=inner,
-        color=plt.get_cmap("Greys")(0.2 + 0.7 * shade),
+        color=matplotlib.colormaps["Greys"](0.2 + 0.7 * shade),
         edgecolor="white",
         linewidth=0.6,
     )
@@ -110,44 +233,112 @@ def draw_polar(
 
 def draw_bars(
     ax: Axes,
-    values: NDArray[np.float64],
+    values: NDArray[Any],
     mean: NDArray[np.float64],
     spread: NDArray[np.float64],
+    colours: Sequence[str] = COLOURS,
 ) -> None:
-    """Rewards of values as bars, with error bars."""
-    step = float(np.diff(values).min()) if len(values) > 1 else 1.0
-    bars: dict[str, Any] = {"yerr": spread, "error_kw": {"ecolor": style.ORANGE, "elinewidth": 1}}
-    ax.bar(values, mean, 0.8 * step, color=style.GREY, **(bars if spread.any() else {}))
+    """Rewards of values, or of named features, as bars with error bars."""
+    named = values.dtype.kind in "US"
+    places = np.arange(len(values), dtype=np.float64) if named else values.astype(np.float64)
+    width = 0.8 * (np.diff(places).min() if len(places) > 1 else 1.0)
+    bars: dict[str, Any] = {"yerr": spread, "error_kw": {"ecolor": colours[1], "elinewidth": 1}}
+    ax.bar(places, mean, width, color=colours[0], **(bars if spread.any() else {}))
+    if named:
+        longest = max(map(len, values)) * len(values) > 5 * WIDE
+        ax.set_xticks(places, list(values), rotation=45 if longest else 0)
+        if longest:
+            for label in ax.get_xticklabels():
+                label.set(ha="right", rotation_mode="anchor")
     ax.axhline(0, color="black", linewidth=0.8)
     ax.set_ylabel("reward")
     ax.margins(x=0.01)
 
 
-def _title(result: Result, legend: str) -> str:
-    count = result.replicas
-    what = "learned reward"
-    if count > 1:
-        what += f", mean ± s.d. of {count} experiments"
-    elif result.reward_error is not None:
-        what += " ± posterior s.d."
-    return f"{what}\n{legend}" if legend else what
+def _draw_map(ax: Any, panel: Panel) -> None:
+    """Rewards of two components as shades."""
+    across, up = panel.axes
+    image = ax.pcolormesh(_edges(across.values), _edges(up.values), panel.mean.T, cmap=style.SPINS)
+    colours = ax.figure.colorbar(image, ax=ax, label="reward")
+    colours.outline.set_linewidth(0.6)
+    ax.set(xlabel=across.label, ylabel=up.label)
+    _set_ticks(ax.xaxis, across)
+    _set_ticks(ax.yaxis, up)
 
 
-def convergence_figure(result: Result) -> Figure:
-    """Distance and margin over the iterations of Algorithm 1, and which iteration was chosen."""
-    history = result.history
-    iteration = np.arange(len(history.distance))
+def _set_ticks(drawn: Any, axis: Axis) -> None:
+    """Ticks at whole numbers for these, and at simple angles."""
+    if axis.values.dtype.kind in "iu":
+        drawn.set_major_locator(MaxNLocator(integer=True))
+    elif axis.periodic and axis.units == "degrees":
+        drawn.set_major_locator(MultipleLocator(60))
+
+
+def _edges(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Between the middles of classes, and as far beyond the outer ones."""
+    if len(values) == 1:
+        return np.array([values[0] - 0.5, values[0] + 0.5], dtype=np.float64)
+    between = (values[1:] + values[:-1]) / 2
+    return np.array([2 * values[0] - between[0], *between, 2 * values[-1] - between[-1]])
+
+
+def _gridworld(result: Result) -> Gridworld | None:
+    """The gridworld of a fit, whose rewards are a map of its cells; None for other systems."""
+    settings = result.system_settings
+    if result.system_name != "Gridworld" or {f.name for f in fields(Gridworld)} != set(settings):
+        return None
+    plain: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
+    return Gridworld(**plain)
+
+
+def _gridworld_figure(result: Result, grid: Gridworld) -> Figure:
+    mean, spread = mean_and_spread(result.reward.weights, result.reward_error)
+    count = result.experiments
+    return gridworlds.reward_figure(
+        grid,
+        mean,
+        table_of(result.policy)[0],
+        "learned reward" if count == 1 else f"learned reward, mean of {count}",
+        spread if spread.any() else None,
+        "posterior s.d." if count == 1 else f"s.d. of {count} experiments",
+    )
+
+
+def plot_convergence(
+    result: Result, ax: Axes | None = None, *, colours: Sequence[str] = CURVES
+) -> Figure:
+    """Draw distance and margin over the iterations of Algorithm 1, and which one was chosen.
+
+    Parameters
+    ----------
+    result
+        What `swarmdp.fit` found.
+    ax
+        Matplotlib axes to draw into; None makes a figure.
+    colours
+        Of the distances and of the margins.
+
+    Returns
+    -------
+    Figure
+        The figure that was drawn into.
+
+    """
     with style.family():
-        figure, ax = plt.subplots(figsize=(5.2, 3.2))
+        if ax is None:
+            _, ax = style.subplots(figsize=(5.2, 3.2))
+        assert ax is not None
+        history = result.history
+        iteration = np.arange(len(history.distance))
         for values, label, colour, line in (
-            (history.distance, "distance |µ_E - µ| of each policy", style.BLUE, "-"),
-            (history.margin, MARGINS.get(title(result.settings), MARGIN), style.ORANGE, "--"),
+            (history.distance, "distance |µ_E - µ| of each policy", colours[0], "-"),
+            (history.margin, margin_title(result.settings), colours[1], "--"),
         ):
             low, high = np.quantile(values, [0.1, 0.9], axis=1)
-            if result.replicas > 1:
+            if result.experiments > 1:
                 ax.fill_between(iteration, low, high, color=colour, alpha=0.18, linewidth=0)
             ax.plot(iteration, values.mean(axis=1), line, color=colour, label=label, marker=".")
-        if result.replicas == 1:
+        if result.experiments == 1:
             chosen = int(result.chosen[0])
             ax.plot(
                 chosen,
@@ -166,26 +357,58 @@ def convergence_figure(result: Result) -> Figure:
             ax.set_ylim(bottom=0)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.legend()
-    return figure
+    return figure_of(ax)
 
 
-def comparison_figure(
-    expert: NDArray[np.float64],
-    learned: NDArray[np.float64],
-    measure: str,
-    spread: bool = True,
-) -> Figure:
-    """A measure over time, learned beside expert: means and bands of runs (runs, times).
-
-    The bands show the spread of runs; or, where runs are single agents, the error of the mean.
-    """
-    draw = draw_band if spread else draw_mean
+def plot_result(result: Result) -> Figure:
+    """The learned reward, and the way to it beside."""
+    panels = panels_of(result)
     with style.family():
-        figure, ax = plt.subplots(figsize=(5.2, 3.2))
-        draw(ax, expert, f"expert, {len(expert)} runs", style.EXPERT)
-        draw(ax, learned, f"learned, {len(learned)} runs", style.BLUE)
-        ax.lines[-1].set_linestyle("--")
-        ax.set(xlabel="time step", ylabel=measure)
-        ax.set_ylim(bottom=0)
-        ax.legend(title="mean and 10–90 %" if spread else "mean and its 95 % confidence")
+        width, height = _reward_size(panels)
+        figure = style.figure(figsize=(width + 5.2, max(height, 3.2)))
+        parts: Any = figure.subfigures(1, 2, width_ratios=[width, 5.2])
+        left, right = parts
+        _draw_reward(left, panels, result, COLOURS)
+        plot_convergence(result, right.subplots())
     return figure
+
+
+def plot_evaluation(
+    evaluation: Evaluation,
+    ax: Axes | None = None,
+    *,
+    measure: str | None = None,
+    colours: Sequence[str] | None = None,
+) -> Figure:
+    """Draw the measures of an evaluation over time (see `swarmdp.Evaluation.plot`).
+
+    The bands show the spread of runs; or, where a run is a single agent, the error of the mean.
+    """
+    names = list(evaluation.measures)
+    if measure is not None and measure not in names:
+        raise InvalidInput(
+            f"measure must be one of {', '.join(names) or 'none'}, got {measure!r}: "
+            f"these are the measures of {evaluation.system_name}"
+        )
+    if not names:
+        raise InvalidInput(
+            f"{evaluation.system_name} has no measures to draw: give it an attribute `measures`, "
+            "such as {'order': swarmdp.Measure(function, title)}"
+        )
+    wanted = [measure] if measure is not None else names if ax is None else names[:1]
+    spread = evaluation.n_agents > 1
+    draw = draw_band if spread else draw_mean
+    expert_colour, learned_colour = colours or SWARMS
+    with style.family():
+        drawn = [] if ax is None else [ax]
+        if ax is None:
+            size = (5.2 * len(wanted), 3.2)
+            drawn = list(style.subplots(1, len(wanted), figsize=size, squeeze=False)[1][0])
+        for name, each in zip(wanted, drawn, strict=True):
+            expert, learned = evaluation.expert[name], evaluation.learned[name]
+            draw(each, expert, f"expert, {len(expert)} runs", expert_colour)
+            draw(each, learned, f"learned, {len(learned)} runs", learned_colour)
+            each.lines[-1].set_linestyle("--")
+            label_curve(each, evaluation.measures[name], [expert, learned])
+            each.legend(title="mean and 10–90 %" if spread else "mean and its 95 % confidence")
+    return figure_of(drawn[0])

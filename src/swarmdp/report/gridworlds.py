@@ -2,14 +2,14 @@
 
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from swarmdp.report import style
-from swarmdp.report.swarms import draw_mean, frame
+from swarmdp.report.drawing import frame
+from swarmdp.report.swarms import draw_mean
 from swarmdp.rewards import Reward
 from swarmdp.systems.gridworld import MOVES, Gridworld
 from swarmdp.trajectory import Trajectory
@@ -32,7 +32,7 @@ def reward_figure(
     """
     count = 2 if spread is None else 3
     with style.family():
-        figure, axes = plt.subplots(1, count, figsize=(3.7 * count, 3.3))
+        figure, axes = style.subplots(1, count, figsize=(3.7 * count, 3.3))
         arrows = ", arrows: policy" if max(grid.shape) <= MOST_ARROWS else ""
         draw_map(axes[0], grid, grid.reward.of_classes(grid)[0], "true reward")
         draw_map(axes[1], grid, Reward(weights).of_classes(grid)[0], f"{title}{arrows}")
@@ -47,7 +47,7 @@ def paths_figure(grid: Gridworld, trajectory: Trajectory, collected: NDArray[Any
     """Where the agent goes on the map of rewards, and what it collects over time."""
     runs = min(trajectory.runs, MOST_PATHS)
     with style.family():
-        figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.1), width_ratios=[1, 1.3])
+        figure, axes = style.subplots(1, 2, figsize=(7.4, 3.1), width_ratios=[1, 1.3])
         shown = "path of a run" if runs == 1 else f"paths of {runs} runs"
         title = f"reward and {shown} (square: start)"
         draw_map(axes[0], grid, grid.reward.of_classes(grid)[0], title)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
@@ -31,7 +30,7 @@ CURVES: dict[str, tuple[str, str, Any]] = {
 def snapshots_figure(system: Vicsek, stages: Mapping[str, Mapping[str, NDArray[Any]]]) -> Figure:
     """Four stages of one policy update: who explores, who is greedy, and where all are heading."""
     with style.family():
-        figure, axes = plt.subplots(
+        figure, axes = style.subplots(
             len(stages), 4, figsize=(9.2, 2.5 * len(stages) + 0.35), squeeze=False
         )
         for row, (which, arrays) in zip(axes, stages.items(), strict=True):
@@ -87,7 +86,7 @@ def _box(ax: Axes, system: Vicsek) -> None:
 def vicsek_reward_figure(system: Vicsek, found: Mapping[str, Fits]) -> Figure:
     """The learned Vicsek reward around the circle of misalignments."""
     with style.family():
-        figure, axes = plt.subplots(
+        figure, axes = style.subplots(
             1, len(found), figsize=(9.2, 4.2), subplot_kw={"projection": "polar"}, squeeze=False
         )
         for ax, (which, fits) in zip(axes[0], found.items(), strict=True):
@@ -102,7 +101,7 @@ def vicsek_reward_figure(system: Vicsek, found: Mapping[str, Fits]) -> Figure:
 def ising_reward_figure(system: Ising, found: Mapping[str, Fits]) -> Figure:
     """The learned Ising reward of each local energy."""
     with style.family():
-        figure, axes = plt.subplots(1, len(found), figsize=(9.2, 3.0), sharey=True, squeeze=False)
+        figure, axes = style.subplots(1, len(found), figsize=(9.2, 3.0), sharey=True, squeeze=False)
         for ax, (which, fits) in zip(axes[0], found.items(), strict=True):
             draw_bars(
                 ax, system.features.axes[0].values.astype(float), *mean_and_spread(fits.weights)
@@ -127,7 +126,7 @@ def ising_reward_figure(system: Ising, found: Mapping[str, Fits]) -> Figure:
 def trajectories_figure(system: Vicsek, swarms: Mapping[str, Trajectory], span: int) -> Figure:
     """The ways of all agents at the start and at the end; the colour is the time."""
     with style.family():
-        figure, axes = plt.subplots(2, len(swarms), figsize=(2.6 * len(swarms) + 0.9, 5.4))
+        figure, axes = style.subplots(2, len(swarms), figsize=(2.6 * len(swarms) + 0.9, 5.4))
         last = next(iter(swarms.values())).steps
         for column, (name, trajectory) in zip(axes.T, swarms.items(), strict=True):
             drawn = [
@@ -167,7 +166,7 @@ def _draw_ways(
 def bands_figure(found: Mapping[str, Mapping[str, Band]], label: str, unit: float = 1.0) -> Figure:
     """A measure over time for all policies: mean and band from the 10 % to the 90 % quantile."""
     with style.family():
-        figure, axes = plt.subplots(1, len(found), figsize=(9.2, 3.6), sharey=True, squeeze=False)
+        figure, axes = style.subplots(1, len(found), figsize=(9.2, 3.6), sharey=True, squeeze=False)
         for ax, (which, bands) in zip(axes[0], found.items(), strict=True):
             for curve, band in reversed(list(bands.items())):
                 name, colour, line = CURVES[curve]

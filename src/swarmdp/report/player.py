@@ -1,7 +1,8 @@
 """A player of recorded swarms for a web page: its data, packed small, and its markup.
 
-Positions are 16-bit shares of the window, headings 8-bit shares of the circle, spins single bits,
-all in base64; `assets/player.js` unpacks and draws them.
+Positions are 16-bit shares of the window, headings 8-bit shares of the circle, cells of a grid
+single bits, or bytes where they have more than two colours, all in base64; `assets/player.js`
+unpacks and draws them.
 """
 
 import base64
@@ -14,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.errors import InvalidInput
+from swarmdp.pictures import Grid
 from swarmdp.report import style
 from swarmdp.report.assets import filled
 from swarmdp.report.scenes import Scene
-from swarmdp.systems.ising import Ising
-from swarmdp.systems.vicsek import Vicsek
 
 SPEEDS = (1, 2, 5, 10, 20)  # steps per second to choose from
 TRAIL_STEPS = 2
@@ -33,15 +33,26 @@ class Player:
     title: str
     caption: str
     scene: Scene
-    steps_per_second: int | None = None  # None: as fits the system
+    steps_per_second: int | None = None  # None: as the system's picture says
 
 
-def check_size(system: Vicsek | Ising, steps: int, swarms: int) -> None:
-    """Refuse what is too large to be played in a browser."""
-    each = 5 * system.n_agents if isinstance(system, Vicsek) else (system.n_agents + 7) // 8
-    if (needed := swarms * (steps + 1) * each) > LARGEST:
+def check_size(scene: Scene, steps: int | None = None) -> None:
+    """Raise InvalidInput for what is too large to be played in a browser.
+
+    The scene may be shorter than what is to be shown, whose steps are given then.
+    """
+    steps = scene.steps if steps is None else steps
+    agents = scene.system.n_agents
+    each = 0
+    for picture in scene.pictures.values():
+        if isinstance(picture, Grid):
+            cells = picture.values[0].size
+            each += (cells + 7) // 8 if scene.shades == 2 else cells
+        else:
+            each += (4 if picture.headings is None else 5) * agents
+    if (needed := (steps + 1) * each) > LARGEST:
         raise InvalidInput(
-            f"{swarms} swarm(s) of {system.n_agents} agents over {steps} steps make "
+            f"{len(scene.swarms)} swarm(s) of {agents} agents over {steps} steps make "
             f"{needed / 2**20:.0f} MiB, a page plays at most {LARGEST / 2**20:.0f} MiB: show fewer "
             "steps or agents, or make a .gif"
         )
@@ -50,44 +61,56 @@ def check_size(system: Vicsek | Ising, steps: int, swarms: int) -> None:
 def packed(player: Player) -> dict[str, Any]:
     """Everything that the page's script needs, ready for JSON."""
     scene = player.scene
-    check_size(scene.system, scene.steps, len(scene.swarms))
+    check_size(scene)
     common = {
         "steps": scene.steps,
         "start": scene.poster,
-        "limit": scene.measure_limit,
         "agents": scene.system.n_agents,
     }
-    if isinstance(scene.system, Ising):
-        rows, columns = scene.system.shape
+    if isinstance(scene.first, Grid):
+        rows, columns = scene.first.values.shape[1:]
         return {
             **common,
             "kind": "grid",
             "rows": rows,
             "columns": columns,
-            "colours": style.colours_of(style.SPINS, 2),
+            "colours": style.colours_of(style.SPINS, scene.shades),
             "swarms": [
-                {**_common(scene, label), "spins": _text(np.packbits(scene.grids(label)))}
+                {**_common(scene, label), "cells": _text(_cells(scene, label))}
                 for label in scene.swarms
             ],
         }
     low, side = scene.window
+    arrows = scene.first.headings is not None
     return {
         **common,
         "kind": "agents",
-        "periodic": scene.system.periodic,
+        "periodic": scene.periodic,
         "low": low.tolist(),
         "side": side,
         "trail": TRAIL_STEPS,
-        "colours": style.heading_colours(64),
+        "colours": style.heading_colours(64) if arrows else [style.BLUE],
         "swarms": [
             {
                 **_common(scene, label),
-                "positions": _text(np.floor(scene.positions(label) * 65536).astype("<u2")),
-                "headings": _text(_bytes_of(scene.headings(label))),
+                "positions": _text(_shares(scene.positions(label))),
+                "headings": None if headings is None else _text(_bytes_of(headings)),
             }
             for label in scene.swarms
+            for headings in [scene.headings(label)]
         ],
     }
+
+
+def _cells(scene: Scene, label: str) -> NDArray[np.uint8]:
+    """The colours of cells, as single bits where there are two."""
+    cells = scene.cells(label)
+    return np.packbits(cells) if scene.shades == 2 else cells
+
+
+def _shares(positions: NDArray[np.float64]) -> NDArray[np.uint16]:
+    """Shares of the window as 16-bit numbers."""
+    return np.clip(np.floor(positions * 65536), 0, 65535).astype("<u2")
 
 
 def _common(scene: Scene, label: str) -> dict[str, Any]:
@@ -136,22 +159,25 @@ def markup(player: Player, level: int = 3, alone: bool = False) -> str:
 
 def _swarm(scene: Scene, label: str) -> str:
     """The places for one swarm's picture, its reading and its curve."""
-    system, values = scene.system, scene.measures[label]
-    shape = "1 / 1" if isinstance(system, Vicsek) else f"{system.shape[1]} / {system.shape[0]}"
-    last = max(scene.steps, 1)
-    height = 100 * (1 - values / scene.measure_limit)
-    points = " ".join(f"{time},{y:.2f}" for time, y in enumerate(height))
-    return filled(
-        "swarm.html",
-        {
-            "label": html.escape(label),
-            "shape": shape,
-            "measure": html.escape(scene.measure_name),
-            "reading": scene.reading(label, scene.poster),
-            "points": points,
-            "last": str(last),
-            "steps": str(scene.steps),
-            "start": str(scene.poster),
-            "limit": f"{scene.measure_limit:.0f}",
-        },
-    )
+    picture, shape = scene.first, "1 / 1"
+    if isinstance(picture, Grid):
+        shape = f"{picture.values.shape[2]} / {picture.values.shape[1]}"
+    measured = ""
+    if scene.measure is not None:
+        low, high = scene.measure_limits
+        height = 100 * (high - scene.measures[label]) / (high - low)
+        measured = filled(
+            "curve.html",
+            {
+                "measure": html.escape(scene.measure.label),
+                "reading": scene.reading(label, scene.poster),
+                "points": " ".join(f"{time},{y:.2f}" for time, y in enumerate(height)),
+                "last": str(max(scene.steps, 1)),
+                "steps": str(scene.steps),
+                "start": str(scene.poster),
+                "top": f"{high:.6g}",
+                "bottom": f"{low:.6g}",
+            },
+        )
+    names = {"label": html.escape(label), "shape": shape, "measured": measured}
+    return filled("swarm.html", names)

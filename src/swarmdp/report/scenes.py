@@ -1,57 +1,87 @@
-"""Recorded swarms side by side, as the player and the animations show them."""
+"""Recorded swarms side by side, as figures, animations and the player show them."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.errors import InvalidInput
-from swarmdp.systems.ising import Ising
-from swarmdp.systems.vicsek import Vicsek
+from swarmdp.evaluation import measured
+from swarmdp.pictures import Arrows, Grid
+from swarmdp.system import Measure, Pictured, System, measures_of, name_of
 from swarmdp.trajectory import Trajectory
 
-# A swarm that blinks in every step (the Ising model's mirror image) then flashes less than three
-# times a second, the limit for viewers with photosensitive epilepsy.
-STEPS_PER_SECOND = {"Vicsek": 10, "Ising": 5}
+MOST_SHADES = 32  # colours of a grid's cells; more values share them
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
     """One run of each of several swarms of the same system, by label: expert, learned, ..."""
 
-    system: Vicsek | Ising
+    system: System
     swarms: Mapping[str, Trajectory]  # with recorded states, all of the same length
     run: int = 0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.system, Vicsek | Ising):
-            raise InvalidInput(
-                f"only Vicsek and Ising swarms can be shown, got {type(self.system).__name__}"
-            )
         if not self.swarms:
             raise InvalidInput("a scene needs at least one swarm, got none")
-        needed = ("position", "heading") if isinstance(self.system, Vicsek) else ("site", "spin")
-        agents = self.system.n_agents
         for label, swarm in self.swarms.items():
-            if missing := [name for name in needed if name not in swarm]:
-                raise InvalidInput(
-                    f"the swarm {label!r} has no recorded {' and '.join(missing)}: roll it out "
-                    'with record="states"'
-                )
-            if (found := swarm[needed[1]].shape[2]) != agents:
-                raise InvalidInput(f"the swarm {label!r} has {found} agents, expected {agents}")
-            if not 0 <= self.run < swarm.runs:
-                raise InvalidInput(
-                    f"run must be from 0 to {swarm.runs - 1} for the swarm {label!r}, "
-                    f"got {self.run}"
-                )
+            self._check(label, swarm)
         if len(lengths := {swarm.steps for swarm in self.swarms.values()}) > 1:
             raise InvalidInput(
                 f"swarms side by side must have the same number of steps, got {sorted(lengths)}"
             )
+        if len({type(picture) for picture in self.pictures.values()}) > 1:
+            raise InvalidInput("swarms side by side must all be Arrows or all be a Grid, got both")
+
+    def _check(self, label: str, swarm: Trajectory) -> None:
+        if not 0 <= self.run < swarm.runs:
+            raise InvalidInput(
+                f"run must be from 0 to {swarm.runs - 1} for the swarm {label!r}, got {self.run}"
+            )
+        for variable in swarm.variables.values():
+            if "agent" not in variable.axes:
+                continue
+            found = variable.values.shape[variable.axes.index("agent")]
+            if found != self.system.n_agents:
+                raise InvalidInput(
+                    f"the swarm {label!r} has {found} agents, expected {self.system.n_agents}"
+                )
+
+    @cached_property
+    def pictures(self) -> Mapping[str, Arrows | Grid]:
+        """What each swarm looks like, by label."""
+        system = self.system
+        if not isinstance(system, Pictured):
+            raise InvalidInput(
+                f"{name_of(system)} cannot be drawn: give it a method picture(swarm, run) that "
+                "returns swarmdp.Arrows or swarmdp.Grid"
+            )
+        found = {}
+        for label, swarm in self.swarms.items():
+            try:
+                picture = system.picture(swarm, self.run)
+            except KeyError as missing:
+                raise InvalidInput(
+                    f"the swarm {label!r} cannot be drawn: {missing.args[0]}: roll it out with "
+                    'record="states"'
+                ) from None
+            if not isinstance(picture, Arrows | Grid):
+                raise InvalidInput(
+                    f"picture must return swarmdp.Arrows or swarmdp.Grid, got "
+                    f"{type(picture).__name__}"
+                )
+            found[label] = picture
+        return found
+
+    @property
+    def first(self) -> Arrows | Grid:
+        """The picture of the first swarm, whose window and pace are those of all."""
+        return next(iter(self.pictures.values()))
 
     @property
     def steps(self) -> int:
@@ -61,72 +91,124 @@ class Scene:
     @property
     def steps_per_second(self) -> int:
         """How fast to show it, unless told otherwise."""
-        return STEPS_PER_SECOND[type(self.system).__name__]
+        return self.first.steps_per_second
 
     @property
-    def measure_name(self) -> str:
-        """What is measured over time."""
-        return "order parameter ω" if isinstance(self.system, Vicsek) else "global energy E"
+    def measure(self) -> Measure | None:
+        """What is measured over time: the main measure of the system, if it declares one."""
+        return next(iter(measures_of(self.system).values()), None)
 
     @cached_property
-    def measures(self) -> Mapping[str, NDArray[np.float64]]:
-        """The order parameter or the energy over time (steps + 1,), by label."""
-        measure = self.system.order if isinstance(self.system, Vicsek) else self.system.energy
+    def measures(self) -> Mapping[str, NDArray[Any]]:
+        """The main measure over time (steps + 1,), by label; empty if there is none."""
+        name = next(iter(measures_of(self.system)), None)
+        if name is None:
+            return {}
         return {
-            label: np.asarray(measure(one), dtype=np.float64)[0] for label, one in self._single()
+            label: measured(self.system, swarm.only(self.run), name)[0]
+            for label, swarm in self.swarms.items()
         }
 
-    @property
-    def measure_limit(self) -> float:
-        """The top of the measure's axis, the same for all swarms; its bottom is zero."""
-        if isinstance(self.system, Vicsek):
-            return 1.0
-        highest = max(float(values.max()) for values in self.measures.values())
-        unit = 10.0 ** max(0, math.floor(math.log10(max(highest, 1.0))) - 1)
-        return max(1.0, unit * math.ceil(highest / unit))  # two digits
+    @cached_property
+    def measure_limits(self) -> tuple[float, float]:
+        """The ends of the measure's axis, the same for all swarms: declared, or round numbers."""
+        declared = (None, None) if self.measure is None else self.measure.limits
+        return axis_limits(declared, list(self.measures.values()))
 
     def reading(self, label: str, time: int) -> str:
         """The measure at one time, as it is written beside the swarm."""
+        if self.measure is None:
+            return ""
         value = self.measures[label][time]
-        return f"{value:.3f}" if isinstance(self.system, Vicsek) else f"{value:.0f}"
+        if np.issubdtype(value.dtype, np.integer) or not np.isfinite(value):
+            return str(value)
+        low, high = self.measure_limits
+        digits = 3 - math.floor(math.log10(max(abs(low), abs(high), 1e-9)))
+        return f"{value:.{min(9, max(0, digits))}f}"
 
     @property
     def poster(self) -> int:
         """A time at which there is something to see: the first swarm is half-way to its end."""
-        values = next(iter(self.measures.values()))
+        if self.measure is None:
+            return self.steps // 2
+        values = next(iter(self.measures.values())).astype(np.float64)
         way = np.abs(values - values[0]) >= abs(values[-1] - values[0]) / 2
         return int(np.argmax(way))
 
     @cached_property
     def window(self) -> tuple[NDArray[np.float64], float]:
-        """The square in which all agents of a Vicsek swarm are at all times: low corner, side."""
-        assert isinstance(self.system, Vicsek)
-        if self.system.periodic:
-            return np.zeros(2), self.system.box
-        places = [swarm["position"][self.run] for swarm in self.swarms.values()]
+        """The square in which all agents are at all times: low corner, side."""
+        places = [np.asarray(p.positions) for p in self.pictures.values() if isinstance(p, Arrows)]
         low = np.min([place.min(axis=(0, 1)) for place in places], axis=0)
         high = np.max([place.max(axis=(0, 1)) for place in places], axis=0)
+        given = self.first.window if isinstance(self.first, Arrows) else None
+        if given is not None:
+            corner, side = np.array(given[:2]), given[2]
+            # A window that agents leave, and do not come back on its other side, would hide them.
+            if self.periodic or ((low >= corner) & (high <= corner + side)).all():
+                return corner, side
         side = 1.1 * float((high - low).max()) or 1.0
         return (low + high - side) / 2, side
 
+    @property
+    def periodic(self) -> bool:
+        """Whether an agent that leaves the window comes back on its other side."""
+        return isinstance(self.first, Arrows) and self.first.periodic
+
     def positions(self, label: str) -> NDArray[np.float64]:
         """Where the agents are (steps + 1, agents, 2), as shares of the window."""
+        picture = self.pictures[label]
+        assert isinstance(picture, Arrows)
         low, side = self.window
-        shares: NDArray[np.float64] = (self.swarms[label]["position"][self.run] - low) / side
+        shares: NDArray[np.float64] = (np.asarray(picture.positions, np.float64) - low) / side
         return shares
 
-    def headings(self, label: str) -> NDArray[np.float64]:
-        """The agents' headings in radians (steps + 1, agents)."""
-        return np.asarray(self.swarms[label]["heading"][self.run], dtype=np.float64)
+    def headings(self, label: str) -> NDArray[np.float64] | None:
+        """The agents' headings in radians (steps + 1, agents); None for dots."""
+        picture = self.pictures[label]
+        assert isinstance(picture, Arrows)
+        return None if picture.headings is None else np.asarray(picture.headings, np.float64)
 
-    def grids(self, label: str) -> NDArray[np.bool_]:
-        """Which spins of an Ising grid are up (steps + 1, rows, columns)."""
-        assert isinstance(self.system, Ising)
-        (one,) = [one for name, one in self._single() if name == label]
-        up: NDArray[np.bool_] = self.system.grid(one)[0] > 0
-        return up
+    @cached_property
+    def shades(self) -> int:
+        """The number of colours of a grid's cells: one for each whole number, if they are few."""
+        low, high, whole = self._range
+        return int(min(high - low + 1, MOST_SHADES)) if whole else MOST_SHADES
 
-    def _single(self) -> Iterator[tuple[str, Mapping[str, NDArray[np.float64]]]]:
-        """The shown run of each swarm, alone."""
-        for label, swarm in self.swarms.items():
-            yield label, {name: swarm[name][self.run : self.run + 1] for name in swarm}
+    def cells(self, label: str) -> NDArray[np.uint8]:
+        """The colour of each cell (steps + 1, rows, columns), from 0 to shades - 1."""
+        low, high, _ = self._range
+        values = _grid(self.pictures[label]).astype(np.float64)
+        return np.round((values - low) / (high - low) * (self.shades - 1)).astype(np.uint8)
+
+    @cached_property
+    def _range(self) -> tuple[float, float, bool]:
+        """The lowest and highest value of a grid, and whether all are whole numbers."""
+        grids = [_grid(picture) for picture in self.pictures.values()]
+        if all(grid.dtype == np.bool_ for grid in grids):
+            return 0.0, 1.0, True
+        low, high = float(min(map(np.min, grids))), float(max(map(np.max, grids)))
+        return low, max(high, low + 1), all(np.issubdtype(g.dtype, np.integer) for g in grids)
+
+
+def axis_limits(
+    declared: tuple[float | None, float | None], shown: list[NDArray[Any]]
+) -> tuple[float, float]:
+    """The ends of an axis: what is declared, elsewhere zero or round numbers beyond the values."""
+    known = [values[np.isfinite(values)] for values in shown]
+    low = min((float(values.min()) for values in known if values.size), default=0.0)
+    high = max((float(values.max()) for values in known if values.size), default=1.0)
+    bottom = (-_rounded(-low) if low < 0 else 0.0) if declared[0] is None else declared[0]
+    top = (_rounded(high) if high > 0 else 0.0) if declared[1] is None else declared[1]
+    return bottom, top if top > bottom else bottom + 1.0
+
+
+def _rounded(value: float) -> float:
+    """The next number of two digits that is not below a positive value."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return float(f"{unit * math.ceil(value / unit - 1e-9):.3g}")
+
+
+def _grid(picture: Arrows | Grid) -> NDArray[Any]:
+    assert isinstance(picture, Grid)
+    return np.asarray(picture.values)

@@ -6,11 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
-
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
@@ -58,8 +55,8 @@ def heading_colours(count: int) -> list[str]:
 
 
 def colours_of(name: str, count: int) -> list[str]:
-    """So many colours of a Matplotlib map, from one end to the other."""
-    return [to_hex(colour) for colour in plt.get_cmap(name)(np.linspace(0, 1, count))]
+    """A number of colours of a Matplotlib map, from one end to the other."""
+    return [to_hex(colour) for colour in matplotlib.colormaps[name](np.linspace(0, 1, count))]
 
 
 # Ottosson's matrices of the OKLAB colour space.
@@ -82,8 +79,26 @@ _CONES_TO_RGB = np.array(
 @contextmanager
 def family() -> Iterator[None]:
     """Draw in the common look."""
-    with plt.rc_context(_SETTINGS):  # type: ignore[arg-type]
+    with matplotlib.rc_context(_SETTINGS):  # type: ignore[arg-type]
         yield
+
+
+def figure(**options: Any) -> Figure:
+    """An empty figure that no window manager knows.
+
+    So a figure costs nothing once it is dropped, and a user's own backend stays as it is.
+    """
+    made = Figure(**options)
+    FigureCanvasAgg(made)
+    return made
+
+
+def subplots(
+    rows: int = 1, columns: int = 1, *, figsize: Any, dpi: Any = None, **options: Any
+) -> tuple[Figure, Any]:
+    """A figure and its axes, as Matplotlib's function of this name gives them."""
+    made = figure(figsize=figsize, dpi=dpi)
+    return made, made.subplots(rows, columns, **options)
 
 
 def save(figure: Figure, path: Path) -> list[Path]:
@@ -94,5 +109,4 @@ def save(figure: Figure, path: Path) -> list[Path]:
         with files.replacing(target) as temporary, family():
             figure.savefig(temporary, format=suffix[1:], metadata=metadata)
         written.append(target)
-    plt.close(figure)
     return written

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -31,7 +30,7 @@ def uncertainty_figure(results: Mapping[float, Uncertainty]) -> Figure:
     """
     highest = max(float(np.nanmax(result.corrected, initial=0.01)) for result in results.values())
     with style.family():
-        figure, axes = plt.subplots(
+        figure, axes = style.subplots(
             3,
             len(results),
             figsize=(0.8 + 3.6 * len(results), 5.8),
@@ -121,7 +120,7 @@ def calibration_figure(found: Calibration) -> Figure:
     """How far estimates are from the truth on pairs whose coefficient is known."""
     place = np.arange(len(found.spreads))
     with style.family():
-        figure, ax = plt.subplots(figsize=(6.2, 3.4))
+        figure, ax = style.subplots(figsize=(6.2, 3.4))
         for shift, values, label, colour, marker in (
             (-0.22, found.coefficient - found.truth[:, None], "smoothed", style.GREY, "s"),
             (0.0, found.corrected - found.truth[:, None], "corrected", style.BLUE, "o"),

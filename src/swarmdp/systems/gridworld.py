@@ -1,7 +1,7 @@
 """Gridworlds: the textbook problems of inverse reinforcement learning, as finite MDPs."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -32,13 +32,23 @@ class Gridworld:
     of cells.
     """
 
-    rows: int = 5
-    columns: int = 5
-    wind: float = 0.3
-    goal: tuple[int, int] | None = (-1, -1)  # (row, column), absorbing; negative: from the end
-    start: tuple[int, int] | None = None  # the first cell; None: uniform over all cells
-    macrocell: int = 1  # side of the square blocks of cells that are one feature
-    weights: tuple[float, ...] | None = None  # true reward of each feature; None: 1 at the goal
+    rows: int = field(default=5, metadata={"help": "rows of the grid"})
+    columns: int = field(default=5, metadata={"help": "columns of the grid"})
+    wind: float = field(default=0.3, metadata={"help": "chance of a random move"})
+    goal: tuple[int, int] | None = field(
+        default=(-1, -1),
+        metadata={"help": "row and column of the absorbing goal; negative: from the end"},
+    )
+    start: tuple[int, int] | None = field(
+        default=None,
+        metadata={"help": "row and column of the first cell, instead of any with equal chance"},
+    )
+    macrocell: int = field(
+        default=1, metadata={"help": "side of the square blocks of cells that are one feature"}
+    )
+    weights: tuple[float, ...] | None = field(
+        default=None, metadata={"help": "true reward of each feature, instead of 1 at the goal"}
+    )
 
     fields: ClassVar[Mapping[str, Field]] = FiniteMDP.fields
     n_agents: ClassVar[int] = 1

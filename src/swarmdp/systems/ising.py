@@ -1,7 +1,7 @@
 """The Ising model (section 'The Ising Model' of the paper)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -31,10 +31,14 @@ class Ising:
     The defaults are the paper's: a 100 x 100 grid of 5 x 5 neighbourhoods.
     """
 
-    shape: tuple[int, int] = (100, 100)
-    reach: int = 2
-    periodic: bool = False  # the grid's edges meet
-    magnetisation: float = 0.0  # expected mean of the initial spins
+    shape: tuple[int, int] = field(
+        default=(100, 100), metadata={"help": "rows and columns of the grid"}
+    )
+    reach: int = field(default=2, metadata={"help": "Chebyshev radius of neighbourhoods"})
+    periodic: bool = field(default=False, metadata={"help": "the grid's edges meet"})
+    magnetisation: float = field(
+        default=0.0, metadata={"help": "expected mean of the initial spins"}
+    )
 
     fields: ClassVar[Mapping[str, Field]] = {
         "site": Field("number of the grid's site, row by row", constant=True),

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -33,15 +33,29 @@ class Vicsek:
     The defaults are the paper's. Angles are in radians.
     """
 
-    n_agents: int = 200
-    radius: float = 0.1
-    speed: float = 0.1
-    noise: float = math.radians(10)  # standard deviation of the perturbation
-    box: float = 1.0  # side of the square in which the agents start
-    n_bins: int = 36  # classes of misalignment, one centred on zero
-    turns: tuple[float, ...] = tuple(math.radians(degrees) for degrees in range(-60, 61, 10))
-    periodic: bool = True  # the square's edges meet; otherwise space is open
-    nearest: int | None = None  # number of nearest neighbours, instead of a radius
+    n_agents: int = field(default=200, metadata={"help": "number of agents"})
+    radius: float = field(default=0.1, metadata={"help": "interaction radius"})
+    speed: float = field(default=0.1, metadata={"help": "distance flown in a step"})
+    noise: float = field(
+        default=math.radians(10),
+        metadata={"help": "standard deviation of the turns' perturbation", "degrees": True},
+    )
+    box: float = field(
+        default=1.0, metadata={"help": "side of the square in which the agents start"}
+    )
+    n_bins: int = field(
+        default=36, metadata={"help": "classes of misalignment, one centred on zero"}
+    )
+    turns: tuple[float, ...] = field(
+        default=tuple(math.radians(degrees) for degrees in range(-60, 61, 10)),
+        metadata={"help": "turns available to a learning agent", "degrees": True},
+    )
+    periodic: bool = field(
+        default=True, metadata={"help": "the square's edges meet; otherwise space is open"}
+    )
+    nearest: int | None = field(
+        default=None, metadata={"help": "number of nearest neighbours, instead of a radius"}
+    )
 
     action_units: ClassVar[str] = "rad"
     fields: ClassVar[Mapping[str, Field]] = {

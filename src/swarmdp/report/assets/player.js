@@ -11,7 +11,7 @@ for (const root of document.querySelectorAll("section.player")) {
   // Both kinds of swarms are drawn by a function of (canvas, time).
   const agents = (swarm) => {
     const packed = bytes(swarm.positions);
-    const headings = bytes(swarm.headings);
+    const headings = swarm.headings === null ? null : bytes(swarm.headings);
     const count = data.agents;
     const place = (time, agent, axis) => {
       const at = 4 * (time * count + agent) + 2 * axis;
@@ -36,11 +36,11 @@ for (const root of document.querySelectorAll("section.player")) {
       for (let agent = 0; agent < count; agent++) {
         let x = place(last, agent, 0);
         let y = place(last, agent, 1);
-        let heading = headings[last * count + agent];
+        let heading = headings ? headings[last * count + agent] : 0;
         if (share > 0) {
           x += share * way(last, agent, 0);
           y += share * way(last, agent, 1);
-          const turn = headings[(last + 1) * count + agent] - heading;
+          const turn = headings ? headings[(last + 1) * count + agent] - heading : 0;
           heading += share * (((turn + 384) & 255) - 128);
         }
         if (data.periodic) {
@@ -67,6 +67,11 @@ for (const root of document.querySelectorAll("section.player")) {
           const u = length * Math.cos(angle);
           const v = -length * Math.sin(angle);
           const [left, top] = [x * size, (1 - y) * size];
+          if (!headings) {
+            pen.moveTo(left + 0.3 * length, top);
+            pen.arc(left, top, 0.3 * length, 0, 2 * Math.PI);
+            continue;
+          }
           pen.moveTo(left + 0.6 * u, top + 0.6 * v);
           pen.lineTo(left - 0.4 * u - 0.32 * v, top - 0.4 * v + 0.32 * u);
           pen.lineTo(left - 0.2 * u, top - 0.2 * v);
@@ -79,7 +84,10 @@ for (const root of document.querySelectorAll("section.player")) {
   };
 
   const grid = (swarm) => {
-    const spins = bytes(swarm.spins);
+    const cells = bytes(swarm.cells);
+    const colour = data.colours.length === 2
+      ? (at) => (cells[at >> 3] >> (7 - (at & 7))) & 1
+      : (at) => cells[at];
     const sites = data.rows * data.columns;
     const colours = data.colours.map((text) => [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16)));
     const small = document.createElement("canvas");
@@ -88,9 +96,7 @@ for (const root of document.querySelectorAll("section.player")) {
     return (canvas, time) => {
       const first = Math.floor(time) * sites;
       for (let site = 0; site < sites; site++) {
-        const bit = first + site;
-        const up = (spins[bit >> 3] >> (7 - (bit & 7))) & 1;
-        image.data.set([...colours[up], 255], 4 * site);
+        image.data.set([...colours[colour(first + site)], 255], 4 * site);
       }
       small.getContext("2d").putImageData(image, 0, 0);
       const pen = canvas.getContext("2d");
@@ -121,6 +127,7 @@ for (const root of document.querySelectorAll("section.player")) {
         [one.canvas.width, one.canvas.height] = [width, height];
       }
       one.draw(one.canvas, still.matches ? step : time);
+      if (!one.curve) continue; // nothing is measured
       one.reading.textContent = one.readings[step];
       for (const end of ["x1", "x2"]) one.cursor.setAttribute(end, time);
     }
@@ -167,7 +174,7 @@ for (const root of document.querySelectorAll("section.player")) {
   slider.addEventListener("input", () => seek(Number(slider.value)));
   for (const one of shown) {
     one.canvas.addEventListener("click", toggle);
-    one.curve.addEventListener("pointerdown", (event) => {
+    one.curve?.addEventListener("pointerdown", (event) => {
       const box = one.curve.getBoundingClientRect();
       seek(Math.round((event.clientX - box.left) / box.width * data.steps));
     });

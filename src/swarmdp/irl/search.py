@@ -1,0 +1,133 @@
+"""Which reward to try next, and which of the policies found is the expert's.
+
+A policy update is a noisy draw: the same reward deserves several. So the search does not leave a good
+reward for ever: it alternates between the newest reward and the one whose policy came nearest to the
+expert. A policy that collects less of its own reward than another one does is not optimal for it; then
+the same reward is tried again, from what was learned so far.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.irl.evidence import Evidence, Update
+from swarmdp.irl.frames import observations_over
+from swarmdp.policies import LocalPolicy, gathered
+from swarmdp.recording import DiscountedFeatures, FeaturesOverTime, SingleAgentFeatures
+from swarmdp.simulation import simulate
+from swarmdp.system import System
+from swarmdp.trajectory import Trajectory
+
+ATTEMPTS = 3  # at a reward, if its policies are worth less than others
+NOISE = 3.0  # standard errors by which a value must be lower to count as lower
+
+
+def newest(evidence: Evidence, update: Update) -> NDArray[np.float64]:
+    """The reward that the update gives."""
+    return update.weights
+
+
+def alternating(evidence: Evidence, update: Update) -> NDArray[np.float64]:
+    """The newest reward, then the best one so far, and so on; one that failed once more.
+
+    The best reward is the one whose policy came nearest to the expert.
+    """
+    rows = np.arange(len(evidence.expert))
+    best = evidence.weights[evidence.distance.argmin(axis=0), rows]
+    turn = update.weights if evidence.policies % 2 else best
+    return np.where(_deserves_another(evidence)[:, None], evidence.weights[-1], turn)
+
+
+def below(evidence: Evidence) -> NDArray[np.bool_]:
+    """Whether each policy is worth less under its own reward than an earlier one (J, R).
+
+    By more than the noise of the values; where that is not known, nothing is lower.
+    """
+    own = np.einsum("jrd,jrd->jr", evidence.weights, evidence.learned)
+    found = np.zeros(own.shape, np.bool_)
+    if evidence.noise is None:
+        return found
+    for j in range(1, len(own)):
+        others = np.einsum("rd,krd->kr", evidence.weights[j], evidence.learned[:j])
+        limit = NOISE * np.hypot(evidence.noise[j], np.median(evidence.noise[: j + 1], axis=0))
+        found[j] = others.max(axis=0) - own[j] > limit
+    return found
+
+
+def _deserves_another(evidence: Evidence) -> NDArray[np.bool_]:
+    """Whether the newest policy is worth less than another, and its reward was not tried often."""
+    same = np.ones(len(evidence.expert), np.int64)
+    still = np.ones(len(evidence.expert), np.bool_)
+    for weights in evidence.weights[-2::-1]:
+        still = still & (weights == evidence.weights[-1]).all(axis=1)
+        same += still
+    return below(evidence)[-1] & (same < ATTEMPTS)
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The policy chosen for each experiment, from fresh roll-outs."""
+
+    iteration: NDArray[np.int64]  # (R,): where it was found
+    mu: NDArray[np.float64]  # (R, d): its feature expectations
+    gap: NDArray[np.float64]  # (R,): how far it is from the demo at all times, as it was chosen by
+
+
+def time_profile(system: System, demo: Trajectory) -> NDArray[np.float64]:
+    """The features of each run of a demo over time (runs, spans * d)."""
+    profile = FeaturesOverTime(demo.steps)
+    total = np.zeros((demo.runs, profile.size(system)))
+    for time, observations in enumerate(observations_over(system, demo)):
+        profile.add_observations(total, time, system, observations)
+    return total
+
+
+def race(
+    system: System,
+    policies: list[LocalPolicy],
+    distance: NDArray[np.float64],
+    *,
+    expert: NDArray[np.float64],
+    profile: NDArray[np.float64] | None,
+    discount: float,
+    estimator: str,
+    steps: int,
+    runs: int,
+    candidates: int,
+    seed: int,
+    even: Any,
+    threads: int | None,
+) -> Choice:
+    """Choose among the nearest policies (I of R replicas) by fresh roll-outs.
+
+    The smallest of many noisy distances (I, R) is a matter of luck as well. So the nearest
+    candidates of each experiment are rolled out again, all with the same random numbers, and
+    compared with the demo at all times, where it is known.
+    """
+    order = np.argsort(distance, axis=0, kind="stable")[:candidates]
+    rows = np.arange(distance.shape[1])
+    numbers = (rows * runs + np.arange(runs)[:, None]).ravel()
+    kind = DiscountedFeatures if estimator == "swarm" else SingleAgentFeatures
+    mus, gaps = [], []
+    for chosen in order:
+        found = simulate(
+            system,
+            gathered(policies, chosen),
+            numbers=numbers,
+            steps=steps,
+            seed=seed,
+            record={"mu": kind(discount), "profile": FeaturesOverTime(steps)},
+            threads=threads,
+        )
+        mu = even(found["mu"].reshape(runs, len(rows), -1).mean(axis=0))
+        seen = found["profile"].reshape(runs, len(rows), -1).mean(axis=0)
+        seen = even(seen.reshape(len(rows), -1, mu.shape[1])).reshape(len(rows), -1)
+        mus.append(mu)
+        wanted, got = (expert, mu) if profile is None else (profile, seen)
+        gaps.append(np.linalg.norm(wanted - got, axis=1))
+    best = np.argmin(gaps, axis=0)
+    return Choice(
+        order[best, rows], np.stack(mus)[best, rows], np.stack(gaps)[best, rows]
+    )
