@@ -16,9 +16,11 @@ from swarmdp.checks import check_discount, check_integer, check_number, check_se
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Classes
 from swarmdp.irl import expectations
+from swarmdp.irl import search as searching
 from swarmdp.irl.algorithm import (
     Initialization,
     Iteration,
+    Value,
     checked,
     generic_irl,
     initial_reward,
@@ -39,8 +41,8 @@ from swarmdp.irl.evidence import (
 from swarmdp.irl.result import Result
 from swarmdp.irl.updates import name_of_update, named, needing_no
 from swarmdp.learning.heterogeneous import (
-    HeterogeneousLearning,
     Snapshot,
+    default_learning,
     described_size,
     paper_learning,
 )
@@ -51,9 +53,10 @@ from swarmdp.memory import check_memory
 from swarmdp.policies import Interface, InterpolatedPolicy, LocalPolicy, TablePolicy
 from swarmdp.policies.interpolated import check_interpolates
 from swarmdp.progress import Tell, shown
-from swarmdp.protocols import Learned, Learner, Wants
+from swarmdp.protocols import Learned, Learner, Remembering, Wants
 from swarmdp.rewards import Reward
 from swarmdp.streams import derived_seed
+from swarmdp.symmetry import Symmetry
 from swarmdp.system import (
     NamesSolutions,
     System,
@@ -66,9 +69,11 @@ from swarmdp.systems.finite import exact_model
 from swarmdp.trajectory import Trajectory
 
 LEARNING, EVALUATION, START = 1, 2, 3  # parts of a fit with random numbers of their own
-SURROUNDINGS = 5  # another; 4 are reward updates
+SURROUNDINGS, RACING = 5, 6  # others; 4 are reward updates
 ENOUGH_AGENTS = 1000  # whose experience estimates the value of a policy, unless told otherwise
 CHECKPOINT_SECONDS = 5.0  # of work that a kill may cost
+FRESH = 4  # every so many policy updates one starts from nothing
+CANDIDATES, RACE = 5, 4  # policies that are rolled out again, and how many times as often
 SHORT_TAIL = 1e-4  # share of a discounted sum that is left out where no demo says how much
 
 Watch = Callable[[Iteration], None]
@@ -98,6 +103,8 @@ def fit(
     start: Literal["expert", "random"] | None = None,
     initial: Start | None = None,
     interpolate: bool = False,
+    mirror: bool | None = None,
+    search: Literal["alternating", "newest"] | None = None,
     evaluations: int | None = None,
     tolerance: float = 1e-6,
     threads: int | None = None,
@@ -144,6 +151,13 @@ def fit(
     interpolate
         If True the policies' actions lie between the listed ones, as a continuous function of the
         observation (see `swarmdp.InterpolatedPolicy`).
+    mirror
+        Whether every experience counts also mirrored, so that policies are odd and rewards even:
+        by default if the system declares a mirror, and not with preset="paper".
+    search
+        Which reward is tried next: "newest" is what the update gives, as in the paper;
+        "alternating" goes back to the best reward so far every other time, and ends with fresh
+        roll-outs of the nearest policies. The default is "alternating" for updates that allow it.
     evaluations
         The number of roll-outs that estimate a policy's value: about 1000 agents by default, one
         roll-out in the paper.
@@ -179,6 +193,8 @@ def fit(
         start=start,
         initial=initial,
         interpolate=interpolate,
+        mirror=mirror,
+        search=search,
         evaluations=evaluations,
         tolerance=tolerance,
         threads=threads,
@@ -188,6 +204,8 @@ def fit(
     try:
         with shown(progress, f"learning the reward of {name_of(system)}") as tell:
             for iteration in fitting.iterate(done, watch_learning):
+                if done:  # only what the newest has learned is gone on with
+                    done[-1] = replace(done[-1], memory={})
                 done.append(iteration)
                 if checkpoint is not None and time.monotonic() >= saved + CHECKPOINT_SECONDS:
                     fitting.result(done).save(checkpoint)
@@ -203,7 +221,10 @@ def fit(
     finally:
         if checkpoint is not None and done:
             fitting.result(done).save(checkpoint)
-    return fitting.result(done)
+    found = fitting.chosen(done)
+    if checkpoint is not None:
+        found.save(checkpoint)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,6 +244,9 @@ class Fit:
     iterations: int
     tolerance: float
     interpolate: bool
+    symmetry: Symmetry | None
+    search: Literal["alternating", "newest"]
+    profile: NDArray[np.float64] | None  # (R, spans * d): the demo's features over time
     sampled: bool  # the expert is known from trajectories
     seed: int
     threads: int | None
@@ -245,6 +269,8 @@ class Fit:
         start: Literal["expert", "random"] | None = None,
         initial: Start | None = None,
         interpolate: bool = False,
+        mirror: bool | None = None,
+        search: Literal["alternating", "newest"] | None = None,
         evaluations: int | None = None,
         tolerance: float = 1e-6,
         threads: int | None = None,
@@ -261,13 +287,31 @@ class Fit:
         expert = expert_of(
             system, demo, discount=discount, estimator=estimator, wants=wants, separate=separate
         )
+        profile = _profile(system, demo, estimator, separate)
         system = starting_from(system, initial)
+        symmetry = None
+        if mirror or (mirror is None and preset is None):
+            symmetry = Symmetry.of(system)
+            if mirror and symmetry is None:
+                raise InvalidInput(
+                    f"mirror=True, but {name_of(system)} declares no mirror: give it an attribute "
+                    "`mirror` (swarmdp.Mirror), or leave it out"
+                )
+        if symmetry is not None:
+            wants = replace(wants, mirror=True)
+            expert = _mirrored(expert, symmetry)
+            profile = None if profile is None else _even_profile(profile, symmetry)
+        if search is None:
+            plainly = preset is not None or (
+                exact_model(system) is not None and evaluations is None
+            )
+            search = "newest" if plainly or not wants.any_policies else "alternating"
         _check_memory(system, len(expert.mu), wants, iterations)
         _check_interpolation(system, interpolate, wants)
         finite = exact_model(system) is not None
         if preset == "paper":
             learner, evaluations = paper_learning(), 1
-        learner = learner or (Planning() if finite else HeterogeneousLearning())
+        learner = learner or (Planning() if finite else default_learning())
         _check_learner(learner)
         if evaluations is None and not finite:
             evaluations = 1 if estimator == "single" else -(-ENOUGH_AGENTS // system.n_agents)
@@ -285,6 +329,8 @@ class Fit:
             "at_once": wants.at_once,
             "start": start or ("own" if own else "expert"),
             "interpolate": interpolate,
+            "mirror": symmetry is not None,
+            "search": search,
             "evaluations": None if evaluations is None else int(evaluations),
             "steps": steps,
             "truncation": 0.0 if steps is None else expectations.truncation(discount, steps),
@@ -306,6 +352,9 @@ class Fit:
             int(iterations),
             float(tolerance),
             interpolate,
+            symmetry,
+            search,
+            profile,
             isinstance(demo, Trajectory),
             seed,
             threads,
@@ -336,23 +385,51 @@ class Fit:
         if done:
             first = _always_reward(replace(_NOTHING, weights=done[-1].next_weights))
         for iteration in done:
-            evidence = evidence.after(iteration.weights, iteration.mu, None)
+            evidence = evidence.after(iteration.weights, iteration.mu, None, iteration.noise)
+        memory = dict(done[-1].memory) if len(done) % FRESH else {}
 
         def policy_update(reward: Reward, i: int) -> Learned:
-            return self._policy_update(reward, i, watch_learning)
+            learned = self._policy_update(reward, i, watch_learning, memory)
+            memory.clear()
+            memory.update(learned.memory if (i + 1) % FRESH else {})
+            return learned
 
         yield from generic_irl(
             evidence,
             initialization=first,
             policy_update=policy_update,
             value_estimation=self._value_estimation,
-            reward_update=update,
+            reward_update=self._even_update(update),
+            next_reward=searching.alternating if self.search == "alternating" else searching.newest,
             iterations=iterations,
             tolerance=self.tolerance,
             finished=finished,
         )
 
-    def result(self, done: Sequence[Iteration]) -> Result:
+    def chosen(self, done: Sequence[Iteration]) -> Result:
+        """What was found, the policy chosen among the nearest by fresh roll-outs."""
+        if self.evaluations is None or self.search == "newest" or self.steps is None:
+            return self.result(done)
+        plain = self.result(done)
+        last = np.arange(len(done))[:, None] > plain.ended
+        choice = searching.race(
+            self.system,
+            [iteration.policy for iteration in done],
+            np.where(last, np.inf, plain.history.distance),
+            expert=self.expert.mu,
+            profile=self.profile,
+            discount=self.discount,
+            estimator=self.estimator,
+            steps=self.steps,
+            runs=RACE * self.evaluations,
+            candidates=min(CANDIDATES, int(plain.ended.min()) + 1),
+            seed=derived_seed(self.seed, RACING),
+            even=self._even,
+            threads=self.threads,
+        )
+        return self.result(done, choice)
+
+    def result(self, done: Sequence[Iteration], choice: searching.Choice | None = None) -> Result:
         """What was found in these iterations."""
         if not done:
             raise InvalidInput("a result needs at least one iteration, got none")
@@ -367,6 +444,7 @@ class Fit:
             self.settings,
             self.seed,
             interface=Interface.of(self.system),
+            choice=choice,
         )
         policy = found.policy
         if not isinstance(self.system, NamesSolutions) or not isinstance(policy, TablePolicy):
@@ -446,8 +524,16 @@ class Fit:
             return random_reward(derived_seed(self.seed, START), evidence.expert.shape)
         return initial_reward(evidence.expert)
 
-    def _policy_update(self, reward: Reward, i: int, watch: WatchLearning | None) -> Learned:
+    def _policy_update(
+        self,
+        reward: Reward,
+        i: int,
+        watch: WatchLearning | None,
+        memory: Mapping[str, NDArray[np.float64]],
+    ) -> Learned:
         """Step 1 of Algorithm 1."""
+        keeps = isinstance(self.learner, Remembering) and self.learner.remembers
+        more: dict[str, Any] = {"memory": dict(memory)} if keeps and memory else {}
         learned = self.learner(
             self.system,
             reward,
@@ -456,19 +542,24 @@ class Fit:
             wants=self.wants,
             watch=watch,
             threads=self.threads,
+            **more,
         )
         if not self.interpolate:
             return learned
         return _interpolated(self.system, checked(learned, reward.replicas))
 
-    def _value_estimation(self, policy: LocalPolicy, i: int) -> NDArray[np.float64]:
+    def _value_estimation(self, policy: LocalPolicy, reward: Reward, i: int) -> Value:
         """Step 2 of Algorithm 1."""
         if self.evaluations is None:
-            return expectations.exact_expectations(
-                self.system, policy, discount=self.discount, steps=self.steps
+            return Value(
+                self._even(
+                    expectations.exact_expectations(
+                        self.system, policy, discount=self.discount, steps=self.steps
+                    )
+                )
             )
         assert self.steps is not None
-        return expectations.simulated_expectations(
+        runs = expectations.simulated_runs(
             self.system,
             policy,
             discount=self.discount,
@@ -478,6 +569,26 @@ class Fit:
             seed=derived_seed(self.seed, EVALUATION, i),
             threads=self.threads,
         )
+        mu = self._even(runs.mean(axis=0))
+        if len(runs) < 2:
+            return Value(mu)
+        worth = np.einsum("rd,krd->kr", reward.weights, self._even(runs))
+        return Value(mu, worth.std(axis=0, ddof=1) / np.sqrt(len(runs)))
+
+    def _even(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Feature expectations or weights, the same on both sides of the mirror if there is one."""
+        return rows if self.symmetry is None else self.symmetry.even(rows)
+
+    def _even_update(self, update: RewardUpdate) -> RewardUpdate:
+        """The reward update with weights that are the same on both sides of the mirror."""
+        if self.symmetry is None:
+            return update
+
+        def even(evidence: Evidence) -> Update:
+            found = update(evidence)
+            return replace(found, weights=self._even(np.asarray(found.weights, np.float64)))
+
+        return even
 
     def _expert_kernel(self) -> NDArray[np.float64]:
         """P(o' | o, a) among agents that do as the expert does, for each experiment."""
@@ -510,6 +621,29 @@ def _always(answer: Update) -> RewardUpdate:
 def _always_reward(answer: Update) -> Initialization:
     """The first reward that an answer, or an earlier iteration, gives."""
     return lambda evidence: Reward(answer.weights)
+
+
+def _profile(
+    system: System, demo: Demo, estimator: str, separate: bool
+) -> NDArray[np.float64] | None:
+    """The demo's features over time, of each experiment; None where they are not known."""
+    if not isinstance(demo, Trajectory) or estimator == "single":
+        return None
+    each = searching.time_profile(system, demo)
+    return each if separate else each.mean(axis=0, keepdims=True)
+
+
+def _even_profile(profile: NDArray[np.float64], symmetry: Symmetry) -> NDArray[np.float64]:
+    spans = profile.reshape(len(profile), -1, feature_count(symmetry.system))
+    return symmetry.even(spans).reshape(len(profile), -1)
+
+
+def _mirrored(expert: Expert, symmetry: Symmetry) -> Expert:
+    """The expert data, each of which counts also mirrored."""
+    pairs = expert.pairs
+    if pairs is not None:
+        pairs = (pairs + pairs[:, symmetry.classes][:, :, symmetry.actions]) / 2
+    return replace(expert, mu=symmetry.even(expert.mu), pairs=pairs)
 
 
 def _interpolated(system: System, learned: Learned) -> Learned:

@@ -34,6 +34,9 @@ class Wants:
         Above zero for policies that are Boltzmann's: the probability of an action is proportional
         to exp(Q / softness), which is optimal for the reward plus softness times the entropy of the
         actions. (Temperature is another thing here: the share of exploring agents.)
+    any_policies
+        Policies may have been found for any reward: the search is free to go back to an earlier
+        one. Updates that take a step from the newest reward do not allow that.
     mirror
         Every experience counts also mirrored, and policies are odd (see `swarmdp.symmetry`). It is
         the fit that wants this, not the update.
@@ -45,6 +48,7 @@ class Wants:
     expert_kernel: bool = False
     at_once: bool = False
     softness: float = 0.0
+    any_policies: bool = False
     mirror: bool = False
 
     def __post_init__(self) -> None:

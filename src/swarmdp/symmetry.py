@@ -1,8 +1,8 @@
 """A swarm's mirror: what its left and right have in common.
 
-A system may declare a mirror (`system.Mirror`): a change of observations and of actions under which
-its law does not change. Every experience then counts also mirrored, feature expectations and rewards
-are even, and policies are odd: a mirrored observation gets the mirrored action.
+A system may declare a mirror (`system.Mirror`): a change of observations and of actions under
+which its law does not change. Every experience then counts also mirrored, feature expectations and
+rewards are even, and policies are odd: a mirrored observation gets the mirrored action.
 """
 
 from dataclasses import dataclass
@@ -48,7 +48,8 @@ class Symmetry:
                 f"the mirror of {name_of(self.system)} turns action "
                 f"{own[gap.min(axis=1).argmax()]:.4g} into one that the system does not have"
             )
-        return gap.argmin(axis=1)
+        nearest: NDArray[np.int64] = gap.argmin(axis=1)
+        return nearest
 
     @cached_property
     def classes(self) -> NDArray[np.int64]:

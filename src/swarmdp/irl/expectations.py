@@ -120,6 +120,31 @@ def simulated_expectations(
         All cores by default.
 
     """
+    mean: NDArray[np.float64] = simulated_runs(
+        system,
+        policy,
+        discount=discount,
+        estimator=estimator,
+        steps=steps,
+        runs=runs,
+        seed=seed,
+        threads=threads,
+    ).mean(axis=0)
+    return mean
+
+
+def simulated_runs(
+    system: System,
+    policy: LocalPolicy,
+    *,
+    discount: float,
+    estimator: Estimator,
+    steps: int,
+    runs: int,
+    seed: int,
+    threads: int | None = None,
+) -> NDArray[np.float64]:
+    """The estimates (runs, R, d) that each of the runs of each replica gives."""
     check_estimator(estimator)
     policy.check(system)
     kind = DiscountedFeatures if estimator == "swarm" else SingleAgentFeatures

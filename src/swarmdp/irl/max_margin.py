@@ -8,12 +8,14 @@ the mixture of policies whose feature expectations are that nearest point.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.errors import InvalidInput, SolverError
 from swarmdp.irl.evidence import Evidence, Update
+from swarmdp.protocols import Wants
 
 TOLERANCE = 1e-10
 ACTIVE = 1e-7  # mixture weight of an interior point that is taken for positive
@@ -25,6 +27,8 @@ ROUNDING = 1e-13  # gaps below this share of mu_E are none
 @dataclass(frozen=True)
 class MaxMargin:
     """`update="max_margin"`: the reward under which the expert beats all policies by the most."""
+
+    wants: ClassVar[Wants] = Wants(any_policies=True)
 
     def __call__(self, evidence: Evidence) -> Update:
         """The solution of each experiment."""

@@ -16,13 +16,14 @@ step by the next best action costs the most,
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swarmdp.errors import InvalidInput, SolverError, SwarmdpWarning
 from swarmdp.irl.evidence import Evidence, Update
+from swarmdp.protocols import Wants
 from swarmdp.systems.finite import chain_of
 
 Bounds = list[tuple[float | None, float | None]]
@@ -43,6 +44,8 @@ class NgRussell:
     """
 
     penalty: float = 2.0
+
+    wants: ClassVar[Wants] = Wants(any_policies=True)
 
     def __post_init__(self) -> None:
         if not 1 <= self.penalty < np.inf:

@@ -16,6 +16,7 @@ from swarmdp._version import __version__
 from swarmdp.errors import FileError, InvalidInput
 from swarmdp.features import Axis, Block
 from swarmdp.irl.algorithm import Iteration, last_counting
+from swarmdp.irl.search import Choice
 from swarmdp.irl.updates import title
 from swarmdp.policies import Interface, LocalPolicy, MixedPolicy, gathered, restored
 from swarmdp.rewards import Reward
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 KIND = "swarmdp fit"
 FORMAT = 3
 FILE = "result.nc"
-DIAGNOSTIC, POLICY = "diagnostic_", "policy_"  # what their variables begin with
+DIAGNOSTIC, POLICY, MEMORY = "diagnostic_", "policy_", "memory_"  # what variables begin with
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +64,7 @@ class Result:
     seed: int
     solutions: tuple[str, ...] = ()  # what the system calls the policies found, if it does
     interface: Interface | None = None  # what the controller sees and does, for using it elsewhere
+    choice: Choice | None = None  # of the policy, by fresh roll-outs
     version: str = __version__
 
     @property
@@ -89,7 +91,12 @@ class Result:
 
     @property
     def chosen(self) -> NDArray[np.int64]:
-        """The iteration whose feature expectations are nearest to the expert's, for each (R,)."""
+        """The iteration whose policy is the result, for each experiment (R,).
+
+        It was chosen by fresh roll-outs among the nearest to the expert, or is the nearest one.
+        """
+        if self.choice is not None:
+            return self.choice.iteration
         after = np.arange(len(self.iterations))[:, None] > self.ended
         best: NDArray[np.int64] = np.where(after, np.inf, self.history.distance).argmin(axis=0)
         return best
@@ -188,7 +195,13 @@ class Result:
 
     @property
     def distance(self) -> NDArray[np.float64]:
-        """|mu_E - mu| of the chosen policies (R,)."""
+        """|mu_E - mu| of the chosen policies (R,), from fresh roll-outs if there were any.
+
+        The smallest of the distances in the history is smaller than the true one, by luck.
+        """
+        if self.choice is not None:
+            gap: NDArray[np.float64] = np.linalg.norm(self.expert_mu - self.choice.mu, axis=1)
+            return gap
         return self.history.distance[self.chosen, np.arange(self.experiments)]
 
     @property
@@ -303,6 +316,16 @@ class Result:
         visited = [each.seen for each in self.iterations if each.seen is not None]
         if visited:
             data["seen"] = ((*axes, "observation"), np.stack(visited))
+        noise = [each.noise for each in self.iterations if each.noise is not None]
+        if noise:
+            data["noise"] = (axes, np.stack(noise))
+        for name, array in last.memory.items():
+            inner = tuple(f"{MEMORY}{name}_{i}" for i in range(array.ndim - 1))
+            data[MEMORY + name] = (("experiment", *inner), array)
+        if self.choice is not None:
+            data["choice_iteration"] = (("experiment",), self.choice.iteration)
+            data["choice_mu"] = (("experiment", "feature"), self.choice.mu)
+            data["choice_gap"] = (("experiment",), self.choice.gap)
         if (errors := self._errors) is not None:
             data["error"] = ((*axes, "feature"), errors)
         for name, array in self.diagnostics.items():
@@ -338,7 +361,12 @@ class Result:
         get = {name: np.ascontiguousarray(a.values) for name, a in dataset.data_vars.items()}
         count = len(get["mu"])
         following = [*get["weights"][1:], get["next_weights"]]
-        seen, error = (get.get(name) for name in ("seen", "error"))
+        seen, error, noise = (get.get(name) for name in ("seen", "error", "noise"))
+        memory = {
+            str(name)[len(MEMORY) :]: array
+            for name, array in get.items()
+            if str(name).startswith(MEMORY)
+        }
         policies = {
             str(name)[len(POLICY) :]: array
             for name, array in get.items()
@@ -360,9 +388,14 @@ class Result:
                     for name, array in get.items()
                     if str(name).startswith(DIAGNOSTIC)
                 },
+                None if noise is None else noise[i],
+                memory if i == count - 1 else {},
             )
             for i in range(count)
         )
+        choice = None
+        if "choice_iteration" in get:
+            choice = Choice(get["choice_iteration"], get["choice_mu"], get["choice_gap"])
         blocks = json.loads(attributes["blocks"])
         interface = attributes["interface"]
         return cls(
@@ -377,6 +410,7 @@ class Result:
             int(attributes["seed"]),
             tuple(json.loads(attributes["solutions"])),
             Interface.from_json(json.loads(interface)) if interface else None,
+            choice,
             str(attributes["swarmdp_version"]),
         )
 

@@ -1,9 +1,9 @@
 """Which reward to try next, and which of the policies found is the expert's.
 
-A policy update is a noisy draw: the same reward deserves several. So the search does not leave a good
-reward for ever: it alternates between the newest reward and the one whose policy came nearest to the
-expert. A policy that collects less of its own reward than another one does is not optimal for it; then
-the same reward is tried again, from what was learned so far.
+A policy update is a noisy draw: the same reward deserves several. So the search does not leave a
+good reward for ever: it alternates between the newest reward and the one whose policy came nearest to
+the expert. A policy that collects less of its own reward than another one does is not optimal for it;
+then the same reward is tried again, from what was learned so far.
 """
 
 from dataclasses import dataclass
@@ -63,7 +63,8 @@ def _deserves_another(evidence: Evidence) -> NDArray[np.bool_]:
     for weights in evidence.weights[-2::-1]:
         still = still & (weights == evidence.weights[-1]).all(axis=1)
         same += still
-    return below(evidence)[-1] & (same < ATTEMPTS)
+    again: NDArray[np.bool_] = below(evidence)[-1] & (same < ATTEMPTS)
+    return again
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +129,4 @@ def race(
         wanted, got = (expert, mu) if profile is None else (profile, seen)
         gaps.append(np.linalg.norm(wanted - got, axis=1))
     best = np.argmin(gaps, axis=0)
-    return Choice(
-        order[best, rows], np.stack(mus)[best, rows], np.stack(gaps)[best, rows]
-    )
+    return Choice(order[best, rows], np.stack(mus)[best, rows], np.stack(gaps)[best, rows])

@@ -253,6 +253,11 @@ class HeterogeneousLearning:
         )
 
 
+def default_learning() -> HeterogeneousLearning:
+    """The policy update of `swarmdp.fit`: most go on with what the one before has learned."""
+    return HeterogeneousLearning(iterations=150, again=60)
+
+
 def paper_learning() -> HeterogeneousLearning:
     """The paper's policy update: sequential Q-learning, a fixed set of explorers, one swarm."""
     return HeterogeneousLearning(SequentialQ(), 200, exploration="fixed", swarms=1)
