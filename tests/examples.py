@@ -83,14 +83,6 @@ class Robots:
 
 
 @dataclass(frozen=True)
-class Blind(Robots):
-    """The same robots as dots, without expert and measures."""
-
-    expert: Any = field(default=None, init=False)
-    measures: Any = field(default=None, init=False)
-
-
-@dataclass(frozen=True)
 class Sand:
     """Agents on a ring of cells that topple to a neighbour; a grid of whole numbers."""
 

@@ -19,7 +19,15 @@ def test_evaluate_vicsek(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     main(["evaluate", str(folder), "--runs", "20"])
     assert "learned" in capsys.readouterr().out
     evaluation = json.loads((folder / "evaluation.json").read_text())
-    assert [row["time"] for row in evaluation["measures"]["order"]["over_time"]] == [0, 1, 2, 5, 10, 20, 50]
+    assert [row["time"] for row in evaluation["measures"]["order"]["over_time"]] == [
+        0,
+        1,
+        2,
+        5,
+        10,
+        20,
+        50,
+    ]
     assert (folder / "evaluation.png").exists()
 
 

@@ -136,7 +136,10 @@ def test_a_demo_of_an_unknown_system_is_refused(
 @pytest.mark.parametrize(
     ("update", "grid"),
     [
-        ("projection", ["--rows", "12", "--columns", "12", "--macrocell", "3", "--reward-seed", "1"]),
+        (
+            "projection",
+            ["--rows", "12", "--columns", "12", "--macrocell", "3", "--reward-seed", "1"],
+        ),
         ("maxent", []),
         ("max_margin", ["--rows", "3", "--columns", "3"]),
         ("ng_russell", ["--rows", "3", "--columns", "3"]),
