@@ -61,7 +61,7 @@ class Robots:
 
     def expert(self, observations: NDArray[Any]) -> NDArray[Any]:
         turns = np.round(observations[..., 0] / np.radians(40)).clip(-1, 1)
-        return np.radians(40) * turns
+        return np.asarray(np.radians(40) * turns)
 
     def to_lamp(self, state: State) -> NDArray[np.float64]:
         gap: NDArray[np.float64] = np.linalg.norm(state["place"] - self.lamp, axis=2).mean(axis=1)

@@ -153,7 +153,7 @@ def test_policies_and_recordings_side_by_side(tmp_path: Path) -> None:
     swarm = swarmdp.rollout(system, system.expert, steps=5, seed=1)
     start = {name: swarm[name][0, 0] for name in swarm}
     straight = swarmdp.Policy(np.ones((2, 32), int))
-    shown = {"recorded": swarm, "learned": straight}
+    shown: dict[str, Any] = {"recorded": swarm, "learned": straight}
     scene = swarmdp.animate(tmp_path / "a.html", system, shown, seed=4, initial=start)
     first, second = (scene.positions(label)[0] for label in shown)
     np.testing.assert_array_equal(first, second)
@@ -162,6 +162,10 @@ def test_policies_and_recordings_side_by_side(tmp_path: Path) -> None:
     assert "mean distance to the lamp / m" in page
     (data,) = re.findall(r'class="data">(.*?)</script>', page)
     assert json.loads(data)["steps"] == 5
+
+
+def _heights(ax: Any) -> list[float]:
+    return [bar.get_height() for bar in ax.patches]
 
 
 def test_a_map_for_two_components(tmp_path: Path) -> None:
@@ -182,7 +186,7 @@ def test_a_panel_for_each_component_of_an_additive_reward(tmp_path: Path) -> Non
     result = result_of(features, experiments=2)
     figure = swarmdp.plot_reward(result)
     light, neighbours = figure.axes
-    heights = [bar.get_height() for bar in light.patches]
+    heights = _heights(light)
     np.testing.assert_allclose(heights, result.reward.weights[:, :8].mean(axis=0))
     assert neighbours.get_xlabel() == "neighbours"
     assert light.get_ylim() == neighbours.get_ylim()
@@ -214,7 +218,7 @@ def test_means_over_the_others_for_more_components() -> None:
     assert [ax.get_xlabel() for ax in figure.axes] == ["light / degrees", "neighbours", "x / m"]
     weights = result.reward.weights[0].reshape(4, 4, 3)
     for ax, others in zip(figure.axes, [(1, 2), (0, 2), (0, 1)], strict=True):
-        heights = [bar.get_height() for bar in ax.patches]
+        heights = _heights(ax)
         np.testing.assert_allclose(heights, weights.mean(axis=others))
         assert ax.get_title() == "mean over the other components"
 
