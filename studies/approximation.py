@@ -110,7 +110,8 @@ class School:
         misalignment, bearing, distance, count = np.moveaxis(observations, -1, 0)
         pull = self.pull * distance / self.radius * (1 - count / self.crowd)
         wanted = (count > 0) * np.exp(1j * misalignment) + pull * np.exp(1j * bearing)
-        return np.clip(np.angle(wanted), self.actions[0], self.actions[-1])
+        turn: NDArray[np.float64] = np.clip(np.angle(wanted), self.actions[0], self.actions[-1])
+        return turn
 
     def basis(self, observations: NDArray[np.float64]) -> NDArray[np.float64]:
         """The reward features (..., 22) of observations (..., 4)."""
@@ -128,7 +129,8 @@ class School:
 
     def order(self, state: State) -> NDArray[np.float64]:
         """The order parameter of the headings, from 0 to 1."""
-        return np.abs(np.exp(1j * state["heading"]).mean(axis=-1))
+        order: NDArray[np.float64] = np.abs(np.exp(1j * state["heading"]).mean(axis=-1))
+        return order
 
     def spacing(self, state: State) -> NDArray[np.float64]:
         """The mean distance to the nearest neighbour."""
@@ -230,7 +232,9 @@ def measure_learner(name: str, school: School, experiments: int, quick: bool) ->
     runs = 2 if quick else 40
     expert = _judged(school, school.expert, 5 * runs, EXPERT_SEED)
     own = [
-        _judged(school, partial(_followed, system, selected(result.policy, [e])), runs, JUDGE)
+        _judged(
+            school, partial(_followed, system, selected(result.policy, np.array([e]))), runs, JUDGE
+        )
         for e in range(experiments)
     ]
     gaps = np.array([np.linalg.norm(each["mu"] - expert["mu"]) for each in own])

@@ -83,8 +83,8 @@ def add_moments(
 ) -> None:
     """Add the moments of all transitions (psi, a, psi') to those of their replicas.
 
-    own[j, a] is the sum of psi psi^T (its upper part), cross[j, a] that of psi psi'^T, each times the
-    weight.
+    own[j, a] is the sum of psi psi^T (its upper part), cross[j, a] that of psi psi'^T, both times
+    the weight.
     """
     replicas, n_actions = own.shape[:2]
     runs, agents, size = before.shape
@@ -194,7 +194,7 @@ def _solve(factor, right):
 
 @kernel
 def _times(matrix, vector, out):
-    """out = matrix . vector, each entry summed from left to right."""
+    """Multiply: out = matrix . vector, each entry summed from left to right."""
     for i in range(matrix.shape[0]):
         row = matrix[i]
         x = 0.0
@@ -205,7 +205,7 @@ def _times(matrix, vector, out):
 
 @kernel
 def _symmetric_times(matrix, vector, out):
-    """out = matrix . vector, of a symmetric matrix of which the upper part is given."""
+    """Multiply: out = matrix . vector, of a symmetric matrix whose upper part is given."""
     size = vector.shape[0]
     out[:] = 0.0
     for i in range(size):
