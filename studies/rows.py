@@ -61,7 +61,7 @@ def collect(path: Path, jobs: Sequence[Job], shared: Row, line: Callable[[Row], 
     own = [row for row in rows if _is(row, _plain(shared))]
     if len(own) < len(rows):
         others = len(rows) - len(own)
-        print(f"{path} also holds {others} rows of other conditions, which are left out here")
+        print(f"{path} also holds rows of other conditions, which are left out here: {others}")
     return own
 
 

@@ -183,3 +183,103 @@ def sweep_softly(
                 peak = q[j, o].max()
                 value[j, o] = peak + softness * np.log(np.exp((q[j, o] - peak) / softness).sum())
     return value, q
+
+
+def harmonics(
+    observations: Floats,
+    periodic: NDArray[np.bool_],
+    centre: Floats,
+    scale: Floats,
+    orders: NDArray[np.int64],
+    size: Floats,
+) -> Floats:
+    """Products of sines and cosines (..., p) of observations (..., k)."""
+    features = np.ones((*observations.shape[:-1], len(orders))) * size
+    t = (observations - centre) / scale
+    u = (1 + t / np.sqrt(1 + t**2)) / 2
+    for i, row in enumerate(orders):
+        for c, order in enumerate(row):
+            if not periodic[c]:
+                features[..., i] *= np.cos(order * math.pi * u[..., c])
+            elif order:
+                wave = np.cos if order % 2 else np.sin
+                features[..., i] *= wave((order + 1) // 2 * observations[..., c])
+    return features
+
+
+def moments(
+    before: Floats, actions: NDArray[np.integer], after: Floats, replicas: int, n_actions: int
+) -> tuple[Floats, Floats]:
+    """Sums of psi psi^T and psi psi'^T (R, actions, p, p) for each action of each replica."""
+    size = before.shape[2]
+    own, cross = np.zeros((2, replicas, n_actions, size, size))
+    for r in range(len(before)):
+        for n in range(before.shape[1]):
+            a = actions[r, n]
+            own[r % replicas, a] += np.outer(before[r, n], before[r, n])
+            cross[r % replicas, a] += np.outer(before[r, n], after[r, n])
+    return own, cross
+
+
+def sweep_linear(
+    own: Floats,
+    cross: Floats,
+    anchors: Floats,
+    rewards: Floats,
+    ridge: float,
+    discount: float,
+    sweeps: int,
+    value: Floats,
+) -> tuple[Floats, Floats]:
+    """Values (R, p) and leads (R, actions, p) after Bellman sweeps on the linear model."""
+    value, lead = value.copy(), np.zeros(own.shape[:3])
+    penalty = ridge * np.eye(own.shape[2])
+    for j in range(len(own)):
+        z = anchors[j]
+        gram = z.T @ z
+        gram = gram + penalty * np.trace(gram) / np.trace(own[j].sum(axis=0))
+        for _ in range(sweeps):
+            base = np.linalg.solve(own[j].sum(axis=0) + penalty, cross[j].sum(axis=0) @ value[j])
+            for a in range(own.shape[1]):
+                beyond = cross[j, a] @ value[j] - own[j, a] @ base
+                lead[j, a] = np.linalg.solve(own[j, a] + penalty, beyond)
+            best = (z @ (base + lead[j]).T).max(axis=1)
+            value[j] = np.linalg.solve(gram, z.T @ (rewards[j] + discount * best))
+    return value, lead
+
+
+def doubt(features: Floats, factor: Floats) -> Floats:
+    """psi^T (U^T U)^-1 psi / psi^T psi of features (n, p)."""
+    inverse = np.linalg.inv(factor.T @ factor)
+    share: Floats = np.einsum("ni,ij,nj->n", features, inverse, features) / (features**2).sum(1)
+    return share
+
+
+def add_transitions(
+    before: NDArray[Any], action: NDArray[Any], after: NDArray[Any], weight: float, table: Floats
+) -> None:
+    """Add the weight to table[o, a, o'] for one transition after another."""
+    for o, a, then in zip(before.ravel(), action.ravel(), after.ravel(), strict=True):
+        table[o, a, then] += weight
+
+
+def compressed(table: Floats) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats]:
+    """Where each row (o, a) begins, the columns and the values of all entries but zeros."""
+    rows = table.reshape(-1, table.shape[-1])
+    row, column = np.nonzero(rows)
+    begins = np.concatenate([[0], np.cumsum((rows != 0).sum(axis=1))])
+    return begins, column.astype(np.int32), rows[row, column]
+
+
+def sweep(
+    counts: Floats, totals: Floats, prior: float, reward: Floats, discount: float, value: Floats
+) -> tuple[Floats, Floats]:
+    """One Bellman sweep of one replica, rounded after every addition from left to right."""
+    value, q = value.copy(), np.zeros(totals.shape)
+    mean = np.cumsum(value)[-1] / len(value)
+    for o in range(len(counts)):
+        terms = np.concatenate([np.full((len(q[o]), 1), prior * mean), counts[o] * value], axis=1)
+        expected = np.cumsum(terms, axis=1)[:, -1]
+        q[o] = reward[o] + discount * expected / (totals[o] + prior)
+        value[o] = q[o].max()
+    return value, q

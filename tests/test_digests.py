@@ -7,6 +7,7 @@ CHANGELOG) or a mistake. `python -m tests.test_digests` writes the file again.
 import hashlib
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 import swarmdp
 from swarmdp import BatchQ, HeterogeneousLearning, LocalModel, SequentialQ
+from swarmdp.policies import table_of
 from swarmdp.theory import FiniteIsing, RandomSwarm, VicsekRing
 
 FILE = Path(__file__).parent / "digests.json"
@@ -116,7 +118,10 @@ def learned(name: str, system: Any, softness: float = 0.0) -> dict[str, Any]:
     weights = np.stack([rising, rising[::-1]])
     demand: dict[str, Any] = {"wants": swarmdp.Wants(softness=softness)} if softness else {}
     found = LEARNERS[name](system, swarmdp.Reward(weights), discount=0.9, seed=3, **demand)
-    return {"table": digest(np.asarray(found.policy.table, np.int64)), "q": digest(found.q)}
+    return {
+        "table": digest(np.asarray(table_of(found.policy), np.int64)),
+        "q": digest(np.asarray(found.q)),
+    }
 
 
 def fitted(name: str, update: str, **options: Any) -> dict[str, Any]:
@@ -132,7 +137,7 @@ def fitted(name: str, update: str, **options: Any) -> dict[str, Any]:
         **{"separate": True, **options},
     )
     return {
-        "table": digest(np.asarray(result.policy.table, np.int64)),
+        "table": digest(np.asarray(table_of(result.policy), np.int64)),
         "weights": shortened(result.reward.weights),
         "distance": shortened(result.history.distance),
         "margin": shortened(result.history.margin),
@@ -142,15 +147,16 @@ def fitted(name: str, update: str, **options: Any) -> dict[str, Any]:
 def cases() -> dict[str, Callable[[], dict[str, Any]]]:
     each: dict[str, Callable[[], dict[str, Any]]] = {}
     for name in ROLLED:
-        each[f"roll-out {name}"] = lambda name=name: rolled(name)
+        each[f"roll-out {name}"] = partial(rolled, name)
     for name in LEARNERS:
-        for system in (VICSEK, ISING):
+        systems: tuple[Any, ...] = (VICSEK, ISING)
+        for system in systems:
             kind = type(system).__name__
-            each[f"learner {name} {kind}"] = lambda n=name, s=system: learned(n, s)
+            each[f"learner {name} {kind}"] = partial(learned, name, system)
     each["learner soft Vicsek"] = lambda: learned("local model", VICSEK, softness=0.1)
-    for system in FITTED:
+    for fit in FITTED:
         for update in UPDATES:
-            each[f"fit {system} {update}"] = lambda s=system, u=update: fitted(s, u)
+            each[f"fit {fit} {update}"] = partial(fitted, fit, update)
     each["fit vicsek paper"] = lambda: fitted("vicsek", "max_margin", preset="paper")
     each["fit ising single"] = lambda: fitted("ising", "max_margin", estimator="single")
     each["fit vicsek random"] = lambda: fitted("vicsek", "projection", start="random")

@@ -10,12 +10,14 @@ import pytest
 
 import swarmdp
 from swarmdp import FileError, HeterogeneousLearning, InvalidInput, Result
-from swarmdp.fitting import FitInterrupted, Progress
+from swarmdp.fitting import FitInterrupted
 from swarmdp.irl.algorithm import generic_irl, random_reward
 from swarmdp.irl.evidence import Evidence
 from swarmdp.irl.expectations import exact_expectations
-from swarmdp.policies import Policy
+from swarmdp.policies import Policy, table_of
+from swarmdp.protocols import Learned
 from swarmdp.rewards import Reward
+from tests.results import assert_same, known
 
 SMALL = swarmdp.Vicsek(n_agents=40)
 QUICK: dict[str, Any] = {
@@ -35,11 +37,6 @@ def fitted(demo: swarmdp.Trajectory) -> Result:
     return swarmdp.fit(SMALL, demo, seed=2, separate=True, **QUICK)
 
 
-def assert_same(one: Result, other: Result, experiments: slice = slice(None)) -> None:
-    for name, array in vars(one.history).items():
-        np.testing.assert_array_equal(array[:, experiments], vars(other.history)[name], name)
-
-
 def test_the_default_learns_to_fly_like_the_expert() -> None:
     """Ten experiments from one trajectory each; the study in docs/ has a hundred."""
     vicsek, experiments = swarmdp.Vicsek(), 10
@@ -57,7 +54,7 @@ def test_the_default_learns_to_fly_like_the_expert() -> None:
         vicsek, vicsek.expert, steps=100, runs=400, seed=14, record=vicsek.order
     )["order"].mean(axis=0)
     assert abs(learned[:, 50].mean() - expert[50]) < 0.015
-    peak = vicsek.features.values[result.reward.weights.mean(axis=0).argmax()]
+    peak = vicsek.features.axes[0].values[result.reward.weights.mean(axis=0).argmax()]
     assert abs(np.degrees(peak)) <= 10
 
 
@@ -79,14 +76,17 @@ def test_the_default_learns_the_majority_vote() -> None:
 def test_shapes_and_choice(fitted: Result) -> None:
     history = fitted.history
     assert history.weights.shape == history.mu.shape == (4, 3, 36)
-    assert history.policy.shape == history.seen.shape == (4, 3, 36)
+    assert len(history.policies) == 4
+    for iteration in fitted.iterations:
+        assert iteration.seen is not None
+        assert table_of(iteration.policy).shape == iteration.seen.shape == (3, 36)
     assert history.distance.shape == history.margin.shape == (4, 3)
     assert history.mixture.shape == (4, 3, 4)
     np.testing.assert_array_equal(fitted.chosen, history.distance.argmin(axis=0))
     np.testing.assert_array_equal(fitted.distance, history.distance.min(axis=0))
     np.testing.assert_array_equal(fitted.margin, history.margin[-1])
     for r, i in enumerate(fitted.chosen):
-        np.testing.assert_array_equal(fitted.policy.table[r], history.policy[i, r])
+        np.testing.assert_array_equal(table_of(fitted.policy)[r], table_of(history.policies[i])[r])
         np.testing.assert_array_equal(fitted.reward.weights[r], history.weights[i, r])
     np.testing.assert_allclose(history.mixture.sum(axis=2), 1)
     np.testing.assert_allclose(np.linalg.norm(history.weights, axis=2), 1)
@@ -126,15 +126,15 @@ def test_a_fit_does_not_depend_on_the_names_of_the_agents(demo: swarmdp.Trajecto
 
 def test_runs_are_pooled_into_one_estimate(demo: swarmdp.Trajectory, fitted: Result) -> None:
     pooled = swarmdp.fit(SMALL, demo, seed=2, **QUICK)
-    assert pooled.replicas == 1
-    np.testing.assert_allclose(pooled.expert[0], fitted.expert.mean(axis=0))
-    spread = fitted.expert.std(axis=0, ddof=1) / np.sqrt(3)
-    np.testing.assert_allclose(pooled.expert_error[0], spread)
-    assert np.isnan(fitted.expert_error).all()
+    assert pooled.experiments == 1
+    np.testing.assert_allclose(pooled.expert_mu[0], fitted.expert_mu.mean(axis=0))
+    spread = fitted.expert_mu.std(axis=0, ddof=1) / np.sqrt(3)
+    np.testing.assert_allclose(pooled.expert_mu_error[0], spread)
+    assert np.isnan(fitted.expert_mu_error).all()
 
 
 def test_the_first_reward(demo: swarmdp.Trajectory, fitted: Result) -> None:
-    expected = fitted.expert / np.linalg.norm(fitted.expert, axis=1, keepdims=True)
+    expected = fitted.expert_mu / np.linalg.norm(fitted.expert_mu, axis=1, keepdims=True)
     np.testing.assert_allclose(fitted.history.weights[0], expected)
     random = swarmdp.fit(SMALL, demo, seed=2, separate=True, start="random", **QUICK)
     assert not np.allclose(random.history.weights[0], expected, atol=0.1)
@@ -148,7 +148,7 @@ def test_the_single_agent_estimator(demo: swarmdp.Trajectory) -> None:
     from swarmdp.irl.expectations import feature_expectations
 
     np.testing.assert_array_equal(
-        single.expert, feature_expectations(SMALL, demo, estimator="single")
+        single.expert_mu, feature_expectations(SMALL, demo, estimator="single")
     )
     assert single.settings["estimator"] == "single"
 
@@ -209,7 +209,7 @@ def test_the_result_says_what_was_never_visited() -> None:
     result = swarmdp.fit(
         lonely, demo, seed=2, learner=HeterogeneousLearning(iterations=5, swarms=1)
     )
-    np.testing.assert_array_equal(result.seen[0], np.arange(36) == 18)
+    np.testing.assert_array_equal(known(result.seen)[0], np.arange(36) == 18)
     assert "never visited      up to 35 observations" in repr(result)
 
 
@@ -235,15 +235,15 @@ def test_what_is_done_is_saved_while_it_goes_on(
         demo,
         seed=2,
         checkpoint=tmp_path,
-        progress=lambda p: counts.append(len(swarmdp.load(tmp_path).iterations)),
+        progress=lambda *told: counts.append(len(swarmdp.load(tmp_path).iterations)),
         **QUICK,
     )
     assert counts == [1, 2, 3, 4]
 
 
 def test_what_is_done_is_saved_whatever_ends_it(demo: swarmdp.Trajectory, tmp_path: Path) -> None:
-    def fail(progress: Progress) -> None:
-        if progress.iteration == 2:
+    def fail(done: int, total: int, text: str) -> None:
+        if done == 2:
             raise RuntimeError("the second iteration fails")
 
     with pytest.raises(RuntimeError, match="second iteration"):
@@ -306,12 +306,7 @@ def test_settings_that_cannot_be_saved_are_refused_at_once(demo: swarmdp.Traject
 def test_iterations_after_an_experiment_is_finished_do_not_count() -> None:
     """Two experiments side by side: the first reaches its expert at once, the second never."""
 
-    class Learned:
-        def __init__(self, reward: Reward) -> None:
-            self.policy = Policy(np.zeros((2, 3), int))
-            self.seen = np.ones((2, 3), bool)
-            self.kernel = None
-
+    learned = Learned(Policy(np.zeros((2, 3), int)), seen=np.ones((2, 3), bool))
     expert = np.array([[1.0, 0.0, 0.0], [0.0, 5.0, 0.0]])
     estimates = iter([np.array([[1.0, 0, 0], [0, 1.0, 0]]), np.array([[9.0, 0, 0], [0, 0.5, 0]])])
 
@@ -319,8 +314,8 @@ def test_iterations_after_an_experiment_is_finished_do_not_count() -> None:
     done = list(
         generic_irl(
             Evidence(expert, none, none, 0.9, 3, 2, seed=0),
-            Reward(expert),
-            policy_update=lambda reward, i: Learned(reward),
+            initialization=lambda evidence: Reward(expert),
+            policy_update=lambda reward, i: learned,
             value_estimation=lambda policy, i: next(estimates),
             reward_update=swarmdp.MaxMargin(),
             iterations=2,
@@ -329,31 +324,29 @@ def test_iterations_after_an_experiment_is_finished_do_not_count() -> None:
     np.testing.assert_array_equal(done[0].margin > 0, [False, True])
     np.testing.assert_array_equal(done[0].next_weights[0], expert[0])
     result = Result(
-        tuple(done), expert, expert, np.arange(3.0), "o", "1", 1e-6, "X", {}, {}, seed=0
+        tuple(done), expert, expert, swarmdp.Levels(3).blocks, 1e-6, "X", {}, {}, seed=0
     )
     np.testing.assert_array_equal(result.chosen, [0, 0])
 
 
 def test_progress_and_interruption(demo: swarmdp.Trajectory, fitted: Result) -> None:
-    seen: list[Progress] = []
+    seen: list[tuple[int, int, str]] = []
 
-    def watch(progress: Progress) -> None:
-        seen.append(progress)
-        if progress.iteration == 2 and len(seen) < 4:
+    def tell(done: int, total: int, text: str) -> None:
+        seen.append((done, total, text))
+        if done == 2 and len(seen) < 4:
             raise KeyboardInterrupt
 
     with pytest.raises(FitInterrupted) as stopped:
-        swarmdp.fit(SMALL, demo, seed=2, separate=True, progress=watch, **QUICK)
+        swarmdp.fit(SMALL, demo, seed=2, separate=True, progress=tell, **QUICK)
     partial = stopped.value.result
     assert len(partial.iterations) == 2
     seen.clear()
-    whole = swarmdp.fit(
-        SMALL, demo, seed=2, separate=True, resume=partial, progress=seen.append, **QUICK
-    )
+    whole = swarmdp.fit(SMALL, demo, seed=2, separate=True, resume=partial, progress=tell, **QUICK)
     assert_same(whole, fitted)
-    assert [(p.iteration, p.iterations) for p in seen] == [(3, 4), (4, 4)]
-    assert seen[-1].distance == pytest.approx(fitted.distance.mean())
-    assert seen[-1].margin == pytest.approx(fitted.margin.mean())
+    assert [told[:2] for told in seen] == [(3, 4), (4, 4)]
+    means = f"distance {fitted.distance.mean():.3f}  margin {fitted.margin.mean():.3f}"
+    assert seen[-1][2] == f"iteration 4 of 4  {means}"
 
 
 def test_the_paper_s_preset(demo: swarmdp.Trajectory) -> None:
@@ -410,4 +403,4 @@ def test_a_user_s_own_system_can_be_fitted() -> None:
     demo = swarmdp.rollout(system, system.expert, steps=100, seed=1)
     result = swarmdp.fit(system, demo, seed=2, iterations=5)
     assert result.reward.weights.shape == (1, 3)
-    assert result.observation_units == "1"
+    assert result.blocks[0][0].shown.units == "1"

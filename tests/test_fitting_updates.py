@@ -1,7 +1,8 @@
 """Every reward update behind `swarmdp.fit`, on swarms and on gridworlds."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 import swarmdp
 from swarmdp import (
     Evidence,
+    FileError,
     FiniteMDP,
     Gridworld,
     HeterogeneousLearning,
@@ -18,9 +20,12 @@ from swarmdp import (
     SoftPolicy,
     SolverError,
     Update,
+    Wants,
 )
 from swarmdp.irl.expectations import exact_expectations
 from swarmdp.irl.updates import UPDATES
+from swarmdp.policies import table_of
+from tests.results import assert_same
 from tests.systems.test_finite import random_mdp
 
 SYSTEMS: dict[str, Any] = {
@@ -46,15 +51,6 @@ def fitted(name: str, demo: Any, **change: Any) -> Result:
     learner = None if isinstance(system, Gridworld) else QUICK
     options = {"seed": 2, "separate": True, "iterations": 3, "learner": learner, **change}
     return swarmdp.fit(system, demo, **options)
-
-
-def assert_same(one: Result, other: Result, experiments: slice = slice(None)) -> None:
-    for name, array in vars(one.history).items():
-        np.testing.assert_array_equal(array[:, experiments], vars(other.history)[name], name)
-    for before, after in zip(one.iterations, other.iterations, strict=True):
-        if before.probabilities is not None:
-            assert after.probabilities is not None
-            np.testing.assert_array_equal(before.probabilities[experiments], after.probabilities)
 
 
 @pytest.mark.parametrize("update", ONLY_MU)
@@ -105,7 +101,10 @@ def test_an_update_of_one_s_own() -> None:
     expert = swarmdp.plan(grid, grid.reward).policy
     mu = exact_expectations(grid, expert, discount=0.9, steps=None)
     result = swarmdp.fit(grid, mu, seed=1, update=perceptron, iterations=30)
-    assert result.settings["update"] == {"kind": "test_an_update_of_one_s_own.<locals>.perceptron"}
+    assert result.settings["update"] == {
+        "kind": "test_an_update_of_one_s_own.<locals>.perceptron",
+        "opaque": True,
+    }
     assert result.distance[0] < 0.5
     np.testing.assert_array_equal(result.margin, result.history.distance[-1])
     nearest = np.eye(len(result.iterations))[result.history.distance[:, 0].argmin()]
@@ -116,8 +115,7 @@ def test_an_update_is_told_what_it_asks_for() -> None:
     seen: list[Evidence] = []
 
     class Curious:
-        needs = ("pairs", "kernel")
-        softness = 0.5
+        wants = Wants(pairs=True, kernel=True, softness=0.5)
 
         def start(self, evidence: Evidence) -> NDArray[np.float64]:
             return np.full(evidence.expert.shape, 0.25)
@@ -145,12 +143,12 @@ def test_an_update_is_told_what_it_asks_for() -> None:
         assert first.seed_for(0) != first.seed_for(1)
         assert isinstance(result.policy, SoftPolicy)
         assert result.settings["start"] == "own"
-        np.testing.assert_array_equal(result.diagnostics["twice"][1], 2 * result.expert)
+        np.testing.assert_array_equal(result.diagnostics["twice"][1], 2 * result.expert_mu)
         assert result.diagnostics["pairs"].shape == (2, 2)
         error = result.reward_error
         assert error is not None
         for r, i in enumerate(result.chosen):
-            expected = result.expert[r] if i else np.full_like(result.expert[r], np.nan)
+            expected = result.expert_mu[r] if i else np.full_like(result.expert_mu[r], np.nan)
             np.testing.assert_array_equal(error[r], expected)
 
 
@@ -168,16 +166,17 @@ def test_errors_and_diagnostics_are_saved(tmp_path: Path) -> None:
         np.testing.assert_array_equal(again.diagnostics[name], array)
 
 
+def moody(evidence: Evidence) -> Update:
+    """Gives an error and diagnostics only now and then."""
+    count = evidence.policies
+    known = {1: {}, 2: {"a": evidence.distance[-1]}, 3: {"b": 2 * evidence.expert}}[count]
+    error = 0.1 * evidence.expert if count == 2 else None
+    weights = evidence.weights[-1] + evidence.expert - evidence.learned[-1]
+    return Update(weights, error=error, diagnostics=known)
+
+
 def test_what_an_update_says_only_now_and_then_is_kept(tmp_path: Path) -> None:
     """Rounds in which it gave no error or no diagnostics are NaN there, also in the file."""
-
-    def moody(evidence: Evidence) -> Update:
-        count = evidence.policies
-        known = {1: {}, 2: {"a": evidence.distance[-1]}, 3: {"b": 2 * evidence.expert}}[count]
-        error = 0.1 * evidence.expert if count == 2 else None
-        weights = evidence.weights[-1] + evidence.expert - evidence.learned[-1]
-        return Update(weights, error=error, diagnostics=known)
-
     result = fitted("gridworld", demo_of("gridworld"), update=moody)
     result.save(tmp_path)
     begun = fitted("gridworld", demo_of("gridworld"), update=moody, iterations=2)
@@ -189,8 +188,8 @@ def test_what_an_update_says_only_now_and_then_is_kept(tmp_path: Path) -> None:
         np.testing.assert_array_equal(np.isnan(a), [[True] * 2, [False] * 2, [True] * 2])
         np.testing.assert_array_equal(a[1], result.history.distance[1])
         assert np.isnan(b[:2]).all()
-        np.testing.assert_array_equal(b[2], 2 * result.expert)
-        np.testing.assert_array_equal(one.to_xarray()["error"][1], 0.1 * result.expert)
+        np.testing.assert_array_equal(b[2], 2 * result.expert_mu)
+        np.testing.assert_array_equal(one.to_xarray()["error"][1], 0.1 * result.expert_mu)
         assert np.isnan(one.to_xarray()["error"][[0, 2]]).all()
 
 
@@ -223,9 +222,10 @@ def test_the_first_reward_s_error_is_unknown_even_where_nothing_is_left_to_do(
     assert np.isnan(swarmdp.load(tmp_path).reward_error).all()
 
 
-def test_older_files_do_not_say_whether_the_update_answers_at_once(tmp_path: Path) -> None:
+def test_a_fit_by_an_update_that_answers_at_once_is_resumed_as_such(tmp_path: Path) -> None:
+    @dataclass(frozen=True)
     class Sure:
-        at_once = True
+        wants: ClassVar[Wants] = Wants(at_once=True)
 
         def __call__(self, evidence: Evidence) -> Update:
             return Update(evidence.expert, error=np.ones_like(evidence.expert))
@@ -233,14 +233,13 @@ def test_older_files_do_not_say_whether_the_update_answers_at_once(tmp_path: Pat
     demo = demo_of("gridworld")
     result = fitted("gridworld", demo, update=Sure())
     assert result.settings["at_once"] is True
-    settings = {name: value for name, value in result.settings.items() if name != "at_once"}
-    Result(**{**vars(result), "settings": settings}).save(tmp_path)
-    older = swarmdp.load(tmp_path)
-    for one in (result, older):
+    result.save(tmp_path)
+    earlier = swarmdp.load(tmp_path)
+    for one in (result, earlier):
         np.testing.assert_array_equal(one.reward_error, 1)
-    assert_same(fitted("gridworld", demo, update=Sure(), resume=older), result)
+    assert_same(fitted("gridworld", demo, update=Sure(), resume=earlier), result)
     with pytest.raises(InvalidInput, match="cannot resume: the earlier fit had update"):
-        fitted("gridworld", demo, resume=older)
+        fitted("gridworld", demo, resume=earlier)
 
 
 def test_the_way_in_which_actions_are_known_is_shown() -> None:
@@ -253,12 +252,14 @@ def test_the_way_in_which_actions_are_known_is_shown() -> None:
     assert "  actions            inferred from states" in repr(inferred)
 
 
-def test_results_of_the_first_format_can_still_be_read(tmp_path: Path) -> None:
-    result = fitted("vicsek", demo_of("vicsek"))
-    dataset = result.to_xarray()
-    dataset.attrs["format"] = 1
+@pytest.mark.parametrize(("number", "remedy"), [(1, "fit again"), (2, "fit again"), (4, "update")])
+def test_results_of_other_formats_are_refused(tmp_path: Path, number: int, remedy: str) -> None:
+    dataset = fitted("gridworld", demo_of("gridworld"), iterations=1).to_xarray()
+    assert dataset.attrs["format"] == 3
+    dataset.attrs["format"] = number
     dataset.to_netcdf(tmp_path / "result.nc", engine="h5netcdf")
-    assert_same(swarmdp.load(tmp_path), result)
+    with pytest.raises(FileError, match=f"in format {number}.* reads format 3: {remedy}"):
+        swarmdp.load(tmp_path)
 
 
 def test_feature_expectations_in_place_of_a_demo() -> None:
@@ -268,12 +269,12 @@ def test_feature_expectations_in_place_of_a_demo() -> None:
 
     mu = feature_expectations(SYSTEMS["vicsek"], demo)
     result = fitted("vicsek", mu)
-    np.testing.assert_array_equal(result.expert, fitted("vicsek", demo).expert)
+    np.testing.assert_array_equal(result.expert_mu, fitted("vicsek", demo).expert_mu)
     assert result.settings["steps"] == 87  # 0.9^88 < 1e-4
     one = fitted("vicsek", mu[0].tolist(), separate=False)
-    np.testing.assert_array_equal(one.expert, mu[:1])
+    np.testing.assert_array_equal(one.expert_mu, mu[:1])
     pooled = fitted("vicsek", mu, separate=False)
-    np.testing.assert_allclose(pooled.expert[0], mu.mean(axis=0))
+    np.testing.assert_allclose(pooled.expert_mu[0], mu.mean(axis=0))
     exact = fitted("gridworld", np.full(9, 10 / 9))
     assert (exact.settings["steps"], exact.settings["evaluations"]) == (None, None)
 
@@ -285,7 +286,7 @@ def test_feature_expectations_will_do_for_other_updates_on_swarms(name: str, upd
 
     mu = feature_expectations(SYSTEMS[name], demo_of(name))
     result = fitted(name, mu, update=update)
-    np.testing.assert_array_equal(result.expert, mu)
+    np.testing.assert_array_equal(result.expert_mu, mu)
     assert len(result.iterations) == 3
     assert np.isfinite(result.history.weights).all()
     assert not (result.history.weights[0] == result.history.weights[2]).all()
@@ -329,7 +330,7 @@ def test_a_finished_experiment_is_the_same_in_a_batch_and_alone(seed: int) -> No
         count = len(one.iterations)
         assert batch.ended[r] == count - 1
         assert batch.chosen[r] == one.chosen[0]
-        np.testing.assert_array_equal(batch.policy.table[r], one.policy.table[0])
+        np.testing.assert_array_equal(table_of(batch.policy)[r], table_of(one.policy)[0])
         np.testing.assert_array_equal(batch.reward.weights[r], one.reward.weights[0])
         assert batch.margin[r] == one.margin[0]
         np.testing.assert_array_equal(batch.mixture.weights[r, :count], one.mixture.weights[0])
@@ -351,10 +352,10 @@ def test_an_expert_that_avoids_every_feature_can_be_learned_from(update: str) ->
     stay = swarmdp.Policy([0, 0, 0])
     demo = swarmdp.rollout(mdp, stay, steps=50, seed=1, record=["states", "actions"])
     result = swarmdp.fit(mdp, demo, seed=1, update=update)
-    np.testing.assert_array_equal(result.expert, 0)
+    np.testing.assert_array_equal(result.expert_mu, 0)
     assert result.distance[0] == 0
     assert (result.reward.weights <= 0).all()
-    np.testing.assert_array_equal(result.policy.table[0], 0)
+    np.testing.assert_array_equal(table_of(result.policy)[0], 0)
 
 
 def test_ten_thousand_states() -> None:
@@ -404,31 +405,34 @@ def test_wrong_wishes_are_refused() -> None:
             raise AssertionError
 
     demo = demo_of("vicsek")
-    with pytest.raises(InvalidInput, match="needs must be a tuple of pairs, kernel"):
-        fitted("vicsek", demo, update=Odd(needs=("actions",)))
-    with pytest.raises(InvalidInput, match="needs must be a tuple"):
-        fitted("vicsek", demo, update=Odd(needs="pairs"))
-    with pytest.raises(InvalidInput, match="softness must be a number from 0 up, got -1"):
-        fitted("vicsek", demo, update=Odd(softness=-1))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'needs'"):
+        Wants(needs="pairs")  # type: ignore[call-arg]
+    for wants in ("pairs", ("pairs",), {"pairs": True}):
+        with pytest.raises(InvalidInput, match="wants must be swarmdp.Wants"):
+            fitted("vicsek", demo, update=Odd(wants=wants))
+    for softness in (-1, "soft", True, float("nan")):
+        with pytest.raises(InvalidInput, match=f"softness must be .* from 0 up, got '?{softness}"):
+            fitted("vicsek", demo, update=Odd(wants=Wants(softness=softness)))  # type: ignore[arg-type]
     for wrong in (np.ones(36), np.full((2, 36), np.nan), "none"):
         with pytest.raises(InvalidInput, match="update's start must"):
             fitted("vicsek", demo, update=Odd(start=lambda evidence, w=wrong: w))
     with pytest.raises(InvalidInput, match="start must be a function from Evidence"):
         fitted("vicsek", demo, update=Odd(start=3))
     learner = HeterogeneousLearning(swarmdp.BatchQ(), iterations=3)
-    with pytest.raises(InvalidInput, match="estimated with q_update=LocalModel"):
-        fitted("vicsek", demo, update=Odd(needs=("kernel",)), learner=learner)
+    with pytest.raises(
+        InvalidInput, match="is learned with q_update=LocalModel.., not with BatchQ"
+    ):
+        fitted("vicsek", demo, update=Odd(wants=Wants(kernel=True)), learner=learner)
 
     def plain(system: Any, reward: Any, *, discount: float, seed: int, threads: Any) -> Any:
         raise AssertionError
 
-    with pytest.raises(InvalidInput, match="the learner for 'softness' .its policies are soft"):
-        fitted("vicsek", demo, update="maxent", learner=plain)
-    with pytest.raises(InvalidInput, match="'kernel' .*plain does not take it: give the learner"):
-        fitted("vicsek", demo, update=Odd(needs=("kernel",)), learner=plain)
+    for update in ("max_margin", "maxent", Odd(wants=Wants(kernel=True))):
+        with pytest.raises(InvalidInput, match="plain does not take wants, watch: a learner is"):
+            fitted("vicsek", demo, update=update, learner=plain)
     mu = np.full(36, 10 / 36)
     with pytest.raises(InvalidInput, match="learns from the expert's actions, but feature expect"):
-        fitted("vicsek", mu, update=Odd(needs=("pairs",)))
+        fitted("vicsek", mu, update=Odd(wants=Wants(pairs=True)))
 
 
 def test_weights_that_diverge_are_named() -> None:

@@ -7,9 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 import swarmdp
-from swarmdp import DiscountedFeatures, InvalidInput, Policy, RecordingTooLarge, Stream
-from swarmdp.system import State
+from swarmdp import DiscountedFeatures, InvalidInput, Levels, Policy, RecordingTooLarge, Stream
 from swarmdp.streams import Purpose, Streams
+from swarmdp.system import State
 from swarmdp.threads import thread_count
 
 VICSEK = swarmdp.Vicsek(n_agents=60)
@@ -174,7 +174,7 @@ def test_progress_can_be_watched(monkeypatch: pytest.MonkeyPatch) -> None:
             runs=5,
             seed=1,
             threads=threads,
-            progress=lambda done, total, seen=seen: seen.append((done, total)),  # type: ignore[misc]
+            progress=lambda done, total, seen=seen: seen.append((done, total)),
         )
         assert seen[-1] == (100, 100)
         assert [done for done, _ in seen] == sorted(done for done, _ in seen)
@@ -219,6 +219,8 @@ def test_an_error_in_the_policy_is_raised(threads: int) -> None:
 
 class Broken:
     """A system that is right but for what a test breaks."""
+
+    settings: dict[str, Any] = {}  # noqa: RUF012 - never changed
 
     n_agents = 4
     actions = np.array([0, 1])
@@ -267,9 +269,9 @@ def test_wrong_shapes_are_refused_at_once() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"steps": -1}, "steps must be at least 0"),
+        ({"steps": -1}, "steps must be an integer of at least 0"),
         ({"steps": 1.5}, "steps must be an integer"),
-        ({"runs": 0}, "runs must be at least 1"),
+        ({"runs": 0}, "runs must be an integer of at least 1"),
         ({"runs": True}, "runs must be an integer"),
         ({"seed": -1}, "seed must be"),
         ({"threads": 0}, "threads must be an integer of at least 1"),
@@ -321,7 +323,7 @@ def test_recordings_of_the_same_name_are_refused() -> None:
 
 
 def test_an_agent_that_is_not_there_is_refused() -> None:
-    from swarmdp.simulation import SingleAgentFeatures
+    from swarmdp.recording import SingleAgentFeatures
 
     for agent in (-1, 60):
         with pytest.raises(InvalidInput, match="agent must be from 0 to 59"):
@@ -333,7 +335,9 @@ def test_an_agent_that_is_not_there_is_refused() -> None:
 @pytest.mark.parametrize("shift", [1, -1, 0.5])
 def test_a_feature_map_out_of_range_is_refused(shift: float) -> None:
     class OffByOne:
-        size = 2
+        size, shape, matrix = 2, (), None
+        axes = Levels(2).axes
+        blocks = Levels(2).blocks
 
         def index(self, observations: NDArray[Any]) -> NDArray[Any]:
             return observations + shift

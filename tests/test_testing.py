@@ -34,7 +34,7 @@ def test_our_systems_keep_the_contract(system: swarmdp.System) -> None:
 def test_the_documented_example_keeps_the_contract() -> None:
     namespace: dict[str, Any] = {}
     exec(snippets("docs/your-own-system.md")[0], namespace)
-    check_system(namespace["Rendezvous"]())
+    check_system(namespace["Robots"]())
 
 
 class Voters:

@@ -35,7 +35,7 @@ def test_files_are_lossless(system: swarmdp.Vicsek | swarmdp.Ising, tmp_path: Pa
         assert other.values.dtype == variable.values.dtype
         assert (other.axes, other.units) == (variable.axes, variable.units)
     assert (loaded.seed, loaded.runs, loaded.steps) == (2**64 - 1, 3, 4)
-    assert (loaded.system, loaded.version) == (type(system).__name__, swarmdp.__version__)
+    assert (loaded.system_name, loaded.version) == (type(system).__name__, swarmdp.__version__)
     settings: dict[str, Any] = {
         n: tuple(v) if isinstance(v, list) else v for n, v in loaded.settings.items()
     }
@@ -72,7 +72,7 @@ def test_what_was_not_recorded_is_named() -> None:
 def test_arrays_must_fit_each_other() -> None:
     def made(**arrays: tuple[tuple[int, ...], tuple[str, ...]]) -> Trajectory:
         variables = {n: Variable(np.zeros(shape), axes) for n, (shape, axes) in arrays.items()}
-        return Trajectory(variables, system="Mine", settings={}, runs=2, steps=3)
+        return Trajectory(variables, system_name="Mine", settings={}, runs=2, steps=3)
 
     made(a=((2, 4, 5), ("run", "time", "agent")))
     with pytest.raises(InvalidInput, match="axis 'time' of 'a' has length 3, expected 4"):

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from swarmdp.irl.projection import Projection
     from swarmdp.irl.result import Result, load
     from swarmdp.learning.heterogeneous import HeterogeneousLearning, Snapshot
+    from swarmdp.learning.linear_q import LinearQ
     from swarmdp.learning.local_model import LocalModel
     from swarmdp.learning.planning import Planning, plan, plan_to_horizon
     from swarmdp.learning.q_functions import BatchQ, SequentialQ
@@ -42,10 +43,12 @@ if TYPE_CHECKING:
     from swarmdp.policies import (
         FunctionPolicy,
         InterpolatedPolicy,
+        LinearPolicy,
         LocalPolicy,
         MixedPolicy,
         Policy,
         SoftPolicy,
+        load_controller,
     )
     from swarmdp.protocols import Learned, Learner, Wants
     from swarmdp.recording import DiscountedFeatures
@@ -114,6 +117,7 @@ _NAMES = {
         "HeterogeneousLearning",
         "Snapshot",
     ),
+    "swarmdp.learning.linear_q": ("LinearQ",),
     "swarmdp.learning.local_model": ("LocalModel",),
     "swarmdp.learning.planning": (
         "Planning",
@@ -131,10 +135,12 @@ _NAMES = {
     "swarmdp.policies": (
         "FunctionPolicy",
         "InterpolatedPolicy",
+        "LinearPolicy",
         "LocalPolicy",
         "MixedPolicy",
         "Policy",
         "SoftPolicy",
+        "load_controller",
     ),
     "swarmdp.protocols": (
         "Learned",
@@ -193,6 +199,8 @@ __all__ = [
     "Learned",
     "Learner",
     "Levels",
+    "LinearPolicy",
+    "LinearQ",
     "LocalModel",
     "LocalPolicy",
     "MaxEnt",
@@ -230,6 +238,7 @@ __all__ = [
     "features",
     "fit",
     "load",
+    "load_controller",
     "ng_russell",
     "plan",
     "plan_to_horizon",

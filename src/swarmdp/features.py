@@ -142,6 +142,11 @@ class Levels:
         return (Axis(self.name, np.arange(self.size), self.units),)
 
     @property
+    def values(self) -> NDArray[Any]:
+        """The physical value of each class."""
+        return self.axes[0].values
+
+    @property
     def blocks(self) -> tuple[Block, ...]:
         """One weight for each integer."""
         return (self.axes,)
@@ -226,24 +231,33 @@ class Angles:
         return (Axis(self.name, centres * (2 * math.pi / self.size), self.units, periodic=True),)
 
     @property
+    def values(self) -> NDArray[Any]:
+        """The physical value of each class."""
+        return self.axes[0].values
+
+    @property
     def blocks(self) -> tuple[Block, ...]:
         """One weight for each interval."""
         return (self.axes,)
 
     def index(self, observations: NDArray[Any]) -> NDArray[np.integer]:
         """The interval in which each angle lies, counted around the circle."""
-        if not np.isfinite(observations).all():
-            raise InvalidInput(f"{self.name} must be finite angles, got NaN or infinity")
+        self._check(observations)
         return kernels.tabular.angle_index(
             np.ascontiguousarray(observations, dtype=np.float64), self.size
         )
 
     def between(self, observations: NDArray[Any]) -> tuple[NDArray[np.integer], NDArray[Any]]:
         """The two intervals whose centres are around each angle."""
+        self._check(observations)
         place = observations * (self.size / (2.0 * math.pi)) + self.size // 2
         lower = np.floor(place)
         index = np.stack([lower, lower + 1], axis=-1).astype(np.int64) % self.size
         return index, np.stack([1 - (place - lower), place - lower], axis=-1)
+
+    def _check(self, angles: NDArray[Any]) -> None:
+        if not np.isfinite(angles).all():
+            raise InvalidInput(f"{self.name} must be finite angles, got NaN or infinity")
 
 
 @dataclass(frozen=True)
@@ -301,6 +315,11 @@ class Bins:
         if np.isinf(edges[-1]):
             edges[-1] = edges[-2] + (edges[-2] - edges[-3])
         return (Axis(self.name, (edges[:-1] + edges[1:]) / 2, self.units),)
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The physical value of each class."""
+        return self.axes[0].values
 
     @property
     def blocks(self) -> tuple[Block, ...]:

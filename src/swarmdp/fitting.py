@@ -19,6 +19,7 @@ from swarmdp.irl import expectations
 from swarmdp.irl.algorithm import (
     Initialization,
     Iteration,
+    checked,
     generic_irl,
     initial_reward,
     last_counting,
@@ -188,13 +189,13 @@ def fit(
         with shown(progress, f"learning the reward of {name_of(system)}") as tell:
             for iteration in fitting.iterate(done, watch_learning):
                 done.append(iteration)
+                if checkpoint is not None and time.monotonic() >= saved + CHECKPOINT_SECONDS:
+                    fitting.result(done).save(checkpoint)
+                    saved = time.monotonic()
                 if watch is not None:
                     watch(iteration)
                 if tell is not None:
                     tell(len(done), fitting.iterations, fitting.summary(done))
-                if checkpoint is not None and time.monotonic() >= saved + CHECKPOINT_SECONDS:
-                    fitting.result(done).save(checkpoint)
-                    saved = time.monotonic()
     except KeyboardInterrupt:
         if done:
             raise FitInterrupted(fitting.result(done)) from None
@@ -278,13 +279,13 @@ class Fit:
             "estimator": estimator,
             "update": name_of_update(chosen) or _described(chosen),
             "learner": _described(learner),
-            "discount": discount,
+            "discount": float(discount),
             "preset": preset,
             "separate": separate,
             "at_once": wants.at_once,
             "start": start or ("own" if own else "expert"),
             "interpolate": interpolate,
-            "evaluations": evaluations,
+            "evaluations": None if evaluations is None else int(evaluations),
             "steps": steps,
             "truncation": 0.0 if steps is None else expectations.truncation(discount, steps),
         }
@@ -302,8 +303,8 @@ class Fit:
             start,
             evaluations,
             steps,
-            iterations,
-            tolerance,
+            int(iterations),
+            float(tolerance),
             interpolate,
             isinstance(demo, Trajectory),
             seed,
@@ -456,7 +457,9 @@ class Fit:
             watch=watch,
             threads=self.threads,
         )
-        return _interpolated(self.system, learned) if self.interpolate else learned
+        if not self.interpolate:
+            return learned
+        return _interpolated(self.system, checked(learned, reward.replicas))
 
     def _value_estimation(self, policy: LocalPolicy, i: int) -> NDArray[np.float64]:
         """Step 2 of Algorithm 1."""
@@ -578,6 +581,8 @@ def _described(part: object) -> Any:
     if is_dataclass(part) and not isinstance(part, type):
         inner = {name: _described(getattr(part, name)) for name in asdict(part)}
         return {"kind": type(part).__name__, **inner}
+    if isinstance(part, np.generic):
+        return part.item()
     if not callable(part):
         return part
     whole = inspect.isfunction(part) and not part.__closure__ and "<" not in part.__qualname__

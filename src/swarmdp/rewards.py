@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from swarmdp import kernels
+from swarmdp import kernels, markup
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Axis, Block, Classes, Smooth
 from swarmdp.system import System, by_rows, classes, feature_count, name_of
@@ -87,11 +87,41 @@ class Reward:
         import pandas
 
         frames = [table.rename("reward").to_dataframe().reset_index() for table in self.tables()]
-        if len(frames) > 1:
-            for frame, block in zip(frames, self.blocks, strict=True):
-                frame.insert(1, "component", block[0].name)
-                frame.rename(columns={block[0].name: "value"}, inplace=True)
+        if len(frames) == 1:
+            return frames[0]
+        for i, (frame, block) in enumerate(zip(frames, self.blocks, strict=True)):
+            frames[i] = frame.rename(columns={block[0].name: "value"})
+            frames[i].insert(1, "component", block[0].name)
         return pandas.concat(frames, ignore_index=True)
+
+    def __repr__(self) -> str:
+        lines = [f"Reward: {self.replicas} replica(s), {self.weights.shape[1]} weights"]
+        for block in self.blocks:
+            axes = [axis.shown for axis in block]
+            lines.append("  " + ", ".join(f"{axis.label} ({len(axis.values)})" for axis in axes))
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        first, *others = repr(self).split("\n")
+        mean, spread = self.weights.mean(axis=0), self.weights.std(axis=0)
+        longest = markup.bars(mean)
+        parts, begin = [], 0
+        for block, line in zip(self.blocks, others, strict=True):
+            axes, size = [axis.shown for axis in block], _size(block)
+            places = np.unravel_index(np.arange(size), [len(axis.values) for axis in axes])
+            columns: dict[str, Any] = {
+                axis.label: axis.values[place].tolist()
+                for axis, place in zip(axes, places, strict=True)
+            }
+            columns["reward"] = longest[begin : begin + size]
+            if self.replicas > 1:
+                columns["standard deviation"] = spread[begin : begin + size].tolist()
+            rows = list(zip(*columns.values(), strict=True))
+            parts += [markup.paragraph(line.strip()), markup.table(list(columns), rows)]
+            begin += size
+        if self.replicas > 1:
+            parts.append(markup.paragraph(f"mean of {self.replicas} replicas"))
+        return markup.card(first, *parts)
 
     def of(
         self, system: System, observations: NDArray[Any], runs: NDArray[np.int64]

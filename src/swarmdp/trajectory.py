@@ -1,8 +1,9 @@
 """What was recorded of a swarm, in memory and as a NetCDF file."""
 
 import json
+import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,15 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp import files
+from swarmdp import files, markup
 from swarmdp._version import __version__
 from swarmdp.errors import FileError, InvalidInput
 
 if TYPE_CHECKING:
+    import pandas
     import xarray
 
 KIND = "swarmdp trajectory"
 FORMAT = 1
+MOST_ROWS = 5_000_000  # of a data frame, unless asked for more
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +90,69 @@ class Trajectory(Mapping[str, NDArray[Any]]):
             f"Trajectory of {self.system_name}, {self.runs} runs of {self.steps} steps, "
             f"seed {self.seed}{arrays}"
         )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                name,
+                " × ".join(f"{a} {n}" for a, n in zip(v.axes, v.values.shape, strict=True)),
+                str(v.values.dtype),
+                v.units,
+                v.description,
+            )
+            for name, v in self.variables.items()
+        ]
+        return markup.card(
+            repr(self).split("\n")[0],
+            markup.table(("variable", "shape", "type", "units", "description"), rows),
+        )
+
+    def to_dataframe(
+        self, variables: Sequence[str] | None = None, *, most_rows: int = MOST_ROWS
+    ) -> "pandas.DataFrame":
+        """One row for each run, time and agent, as far as the variables have them.
+
+        What belongs to a step (actions) is in the row of the time at which it begins, and missing
+        at the last time. A variable with further axes has a column for each entry, such as
+        position_0 and position_1.
+
+        Parameters
+        ----------
+        variables
+            The names of the variables; all of them if not given.
+        most_rows
+            Raises InvalidInput if there would be more rows than this.
+
+        """
+        import pandas
+
+        if isinstance(variables, str):
+            raise InvalidInput(f"variables must be a list of names, got {variables!r}")
+        chosen = {}
+        for name in self.variables if variables is None else variables:
+            self[name]
+            chosen[name] = self.variables[name]
+        moment = "time" if any("time" in v.axes for v in chosen.values()) else "step"
+        sizes: dict[str, int] = {}
+        for axis in ("run", moment, "agent"):
+            for v in chosen.values():
+                if axis in v.axes:
+                    sizes[axis] = v.values.shape[v.axes.index(axis)]
+        shape = tuple(sizes.values())
+        if (rows := math.prod(shape)) > most_rows:
+            raise InvalidInput(
+                f"a data frame of {', '.join(chosen)} would have {rows} rows, more than "
+                f"{most_rows}: choose variables, take to_xarray() and select from it, or give "
+                f"most_rows={rows}"
+            )
+        columns = {
+            axis: place.reshape(-1) for axis, place in zip(sizes, np.indices(shape), strict=True)
+        }
+        for name, v in chosen.items():
+            columns |= _columns(name, v, sizes)
+        frame = pandas.DataFrame(columns)
+        frame.attrs["units"] = {name: v.units for name, v in chosen.items()}
+        return frame
 
     def only(self, run: int) -> "Trajectory":
         """Just one of the runs."""
@@ -173,6 +239,27 @@ class Trajectory(Mapping[str, NDArray[Any]]):
         """Write a NetCDF file, wholly or not at all."""
         write_dataset(path, self.to_xarray())
         return Path(path)
+
+
+def _columns(name: str, v: Variable, sizes: Mapping[str, int]) -> dict[str, NDArray[Any]]:
+    """The columns of a variable in a table whose rows are over axes of these sizes."""
+    values, axes = v.values, list(v.axes)
+    if "step" in axes and "time" in sizes:
+        place = axes.index("step")
+        axes[place] = "time"
+        missing = [(0, int(i == place)) for i in range(values.ndim)]
+        values = np.pad(values.astype(np.float64), missing, constant_values=np.nan)
+    inner = [i for i, axis in enumerate(axes) if axis not in sizes]
+    outer = [axes.index(axis) for axis in sizes if axis in axes]
+    values = values.transpose(*outer, *inner)
+    entries = values.shape[len(outer) :]
+    beside = tuple(size if axis in axes else 1 for axis, size in sizes.items())
+    whole = np.broadcast_to(values.reshape(*beside, *entries), (*sizes.values(), *entries))
+    flat = whole.reshape(math.prod(sizes.values()), -1)
+    if not entries:
+        return {name: flat[:, 0]}
+    names = ["_".join(map(str, (name, *place))) for place in np.ndindex(*entries)]
+    return {each: flat[:, i] for i, each in enumerate(names)}
 
 
 def write_dataset(path: str | os.PathLike[str], dataset: "xarray.Dataset") -> None:

@@ -54,6 +54,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
                 "simulate",
                 "fit",
                 "evaluate",
+                "export",
                 "animate",
                 "reproduce",
                 "report",

@@ -88,7 +88,7 @@ def fits(weights: NDArray[np.float64]) -> Fits:
 
 
 def angles(lean: float, peak: float = 0.0) -> Fits:
-    degrees = np.degrees(Vicsek().features.values)
+    degrees = np.degrees(Vicsek().features.axes[0].values)
     shape = np.cos(np.radians(degrees - peak)) + lean * np.sin(np.radians(degrees))
     return fits(shape + 0.02 * RNG.normal(size=(100, 36)))
 

@@ -39,7 +39,7 @@ def enumerated(
     size = mdp.features.shape[1]
     points = np.stack(np.meshgrid(*[grid] * size, indexing="ij"), axis=-1).reshape(-1, size)
     q = oracles.optimal_q(mdp.transitions, points @ mdp.features.T, mdp.discount)
-    likelihood = np.einsum("oa,poa->p", counts, log_boltzmann(q, settings.inverse_temperature))
+    likelihood = np.einsum("oa,poa->p", counts, log_boltzmann(q, settings.softness))
     prior = DENSITIES[settings.prior]
     density = likelihood + np.log(prior.pdf(points)).sum(axis=1)
     probability = np.exp(density - density.max())
@@ -71,7 +71,7 @@ def assert_agrees(
 
 @pytest.mark.parametrize("prior", PRIORS)
 def test_two_states_agree_with_enumeration(prior: Any) -> None:
-    settings = Bayesian(prior, scale=0.8, inverse_temperature=2.0, draws=2000)
+    settings = Bayesian(prior, scale=0.8, softness=1 / 2, draws=2000)
     posterior = sample_posterior([TWO], TWO_COUNTS[None], settings, seed=1)
     reach = 0.8 if prior in ("uniform", "beta") else 8.0
     edges = np.linspace(-reach, reach, 401)
@@ -89,7 +89,7 @@ def test_two_states_agree_with_enumeration(prior: Any) -> None:
 
 def test_four_states_agree_with_enumeration() -> None:
     mdp, counts = four()
-    settings = Bayesian(scale=0.8, inverse_temperature=3.0, draws=3000)
+    settings = Bayesian(scale=0.8, softness=1 / 3, draws=3000)
     posterior = sample_posterior([mdp], counts[None], settings, seed=2)
     points, probability = enumerated(mdp, counts, settings, np.linspace(-3.6, 3.6, 25))
     assert_agrees(posterior, points, probability)
@@ -100,7 +100,7 @@ def test_four_states_agree_with_enumeration() -> None:
 def test_features_that_several_states_share() -> None:
     mdp, counts = four()
     shared = LocalMDP(mdp.transitions, np.array([[1.0, 0], [1, 0], [0, 1], [0.5, 2]]), 0.8)
-    settings = Bayesian(scale=0.8, inverse_temperature=1.0, draws=2000)
+    settings = Bayesian(scale=0.8, softness=1.0, draws=2000)
     posterior = sample_posterior([shared], counts[None], settings, seed=3)
     assert_agrees(posterior, *enumerated(shared, counts, settings, np.linspace(-4, 4, 401)))
 
@@ -161,7 +161,7 @@ def test_diagnostics_of_independent_draws() -> None:
     [
         ({"prior": "flat"}, "prior must be one of gaussian, uniform, laplace, beta, got 'flat'"),
         ({"scale": 0.0}, "scale must be positive"),
-        ({"inverse_temperature": -1.0}, "inverse_temperature must be positive"),
+        ({"softness": -1.0}, "softness must be positive"),
         ({"chains": 1}, "chains must be an integer of at least 2"),
         ({"draws": 3}, "draws must be an integer of at least 4"),
         ({"warm_up": -1}, "warm_up must be an integer of at least 0"),

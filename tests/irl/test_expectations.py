@@ -8,11 +8,24 @@ from numpy.typing import NDArray
 import swarmdp
 from swarmdp import DiscountedFeatures, InvalidInput, Policy, Reward
 from swarmdp.irl import expectations as e
-from swarmdp.simulation import SingleAgentFeatures
+from swarmdp.irl.demos import check_demo
+from swarmdp.irl.frames import observations_over
+from swarmdp.recording import SingleAgentFeatures
 from swarmdp.trajectory import Trajectory, Variable
 
 VICSEK = swarmdp.Vicsek(n_agents=40)
 ISING = swarmdp.Ising((8, 9))
+
+
+def agent_expectations(
+    system: Any, trajectory: Trajectory, *, discount: float, run: int
+) -> NDArray[np.float64]:
+    """The estimate (agents, d) that each agent of one run gives on its own."""
+    every = np.arange(system.n_agents)
+    total = np.zeros((system.n_agents, system.features.size))
+    for time, observations in enumerate(observations_over(system, trajectory)):
+        total[every, system.features.index(observations)[run]] += discount**time
+    return total
 
 
 @pytest.mark.parametrize("system", [VICSEK, ISING], ids=["vicsek", "ising"])
@@ -30,7 +43,7 @@ def test_estimates_from_a_recording_equal_those_of_the_simulation(system: Any, w
     single = e.feature_expectations(system, recorded, discount=0.8, estimator="single", agent=3)
     np.testing.assert_allclose(swarm, running["discounted_features"], atol=1e-13)
     np.testing.assert_allclose(single, running["single_agent_features"], atol=1e-13)
-    each = e.agent_expectations(system, recorded, discount=0.8, run=2)
+    each = agent_expectations(system, recorded, discount=0.8, run=2)
     np.testing.assert_allclose(each.mean(axis=0), swarm[2], atol=1e-13)
     np.testing.assert_allclose(each[3], single[2], atol=1e-13)
 
@@ -144,7 +157,7 @@ def test_standard_error_by_blocks_of_a_real_swarm() -> None:
     for run in range(60):
         rows, columns = np.divmod(trajectory["site"][run], 60)
         blocks = e.spatial_blocks(np.stack([rows, columns], axis=1).astype(float), 5)
-        each = e.agent_expectations(system, trajectory, discount=0.8, run=run)
+        each = agent_expectations(system, trajectory, discount=0.8, run=run)
         estimates.append(e.standard_error_by_blocks(each, blocks))
     often = mu.mean(axis=0) > 0.05
     ratio = np.sqrt((np.array(estimates) ** 2).mean(axis=0))[often] / truth[often]
@@ -191,14 +204,13 @@ def with_nan(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def test_demos_that_cannot_teach_are_refused() -> None:
-    settings = {"n_agents": 40, "radius": 0.1}
     good = demo_with()
-    e.check_demo(VICSEK, good, 0.9, settings)
+    check_demo(VICSEK, good, 0.9)
     in_degrees = Variable(good["heading"], ("run", "time", "agent"), "degrees")
     fewer = Variable(good["heading"][:, :, :7], ("run", "time", "agent"), "rad")
     bad_heading = Variable(with_nan(good["heading"]), ("run", "time", "agent"), "rad")
     for demo, message in (
-        (demo_with(system="Ising"), "recorded from Ising, not from Vicsek"),
+        (demo_with(system_name="Ising"), "recorded from Ising, not from Vicsek"),
         (demo_with(settings={"radius": 0.2}), "recorded with radius = 0.2, but the system has 0.1"),
         (demo_with(variables={}), "the demo is empty"),
         (demo_with(variables={"heading": in_degrees}), "is in 'degrees', the system's in 'rad'"),
@@ -209,11 +221,11 @@ def test_demos_that_cannot_teach_are_refused() -> None:
         ),
     ):
         with pytest.raises(InvalidInput, match=message):
-            e.check_demo(VICSEK, demo, 0.9, settings)
+            check_demo(VICSEK, demo, 0.9)
     with pytest.raises(InvalidInput, match=r"too short for a discount of 0.99.*458 steps"):
-        e.check_demo(VICSEK, good, 0.99, settings)
+        check_demo(VICSEK, good, 0.99)
     with pytest.raises(InvalidInput, match="must be a Trajectory"):
-        e.check_demo(VICSEK, good["heading"], 0.9, settings)  # type: ignore[arg-type]
+        check_demo(VICSEK, good["heading"], 0.9)  # type: ignore[arg-type]
 
 
 def test_a_trajectory_without_states_is_refused() -> None:
@@ -230,7 +242,7 @@ def test_an_observation_out_of_range_is_refused() -> None:
     broken[0, 1, 4] = 77
     demo = Trajectory(
         {"observations": Variable(broken, ("run", "time", "agent"))},
-        system="Ising",
+        system_name="Ising",
         settings={},
         runs=1,
         steps=2,

@@ -1,4 +1,5 @@
 import math
+import tracemalloc
 
 import clarabel
 import numpy as np
@@ -113,3 +114,20 @@ def test_bad_input_is_refused() -> None:
         max_margin(ONE, np.zeros((1, 3)))
     with pytest.raises(InvalidInput, match="finite"):
         max_margin(ONE, np.array([[0, np.nan]]))
+
+
+def test_many_features_need_little_memory() -> None:
+    """20 000 features and two policies: the nearest point of a segment, in closed form."""
+    rng = np.random.default_rng(4)
+    expert, first, second = rng.normal(size=(3, 20_000))
+    along = second - first
+    share = np.clip((expert - first) @ along / (along @ along), 0.0, 1.0)
+    gap = expert - first - share * along
+    tracemalloc.start()
+    found = max_margin(expert, np.stack([first, second]))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2**26  # bytes; a full matrix of the constraints has 3.2 GB
+    assert found.margin == pytest.approx(np.linalg.norm(gap), rel=1e-12)
+    np.testing.assert_allclose(found.weights, gap / np.linalg.norm(gap), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.mixture, [1 - share, share], rtol=0, atol=1e-12)

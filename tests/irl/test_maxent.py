@@ -10,12 +10,13 @@ from swarmdp.irl.evidence import Evidence
 from swarmdp.irl.expectations import exact_expectations
 from swarmdp.irl.maxent import next_point
 from swarmdp.learning.planning import best_value
+from tests.results import known
 from tests.systems.test_finite import random_mdp
 
 
 def dual(mdp: FiniteMDP, weights: NDArray[np.float64], expert: NDArray[np.float64]) -> float:
     planned = swarmdp.plan(mdp, Reward(weights), softness=1.0)
-    return float(mdp.start @ best_value(planned.q[0], 1.0) - weights @ expert)
+    return float(mdp.start @ best_value(known(planned.q)[0], 1.0) - weights @ expert)
 
 
 @pytest.mark.parametrize("features", [None, 4])
@@ -136,7 +137,7 @@ def test_the_default_learns_to_fly_like_the_expert() -> None:
         vicsek, result.policy, steps=100, runs=40, seed=13, record=vicsek.order
     )["order"]
     assert order[:, 100].mean() > 0.95
-    peak = np.degrees(vicsek.features.values[result.reward.weights[0].argmax()])
+    peak = np.degrees(vicsek.features.axes[0].values[result.reward.weights[0].argmax()])
     assert abs(peak) <= 10
     hard = Policy(result.policy.table)
     assert (np.sign(vicsek.actions[hard.table[0]][10:17]) <= 0).all()

@@ -9,6 +9,7 @@ import swarmdp
 from swarmdp import MWAL, FiniteMDP, InvalidInput, Result
 from swarmdp.irl.expectations import exact_expectations
 from swarmdp.irl.mwal import bound
+from tests.results import known
 from tests.systems.test_finite import random_mdp
 
 
@@ -32,7 +33,7 @@ def game_value(mdp: FiniteMDP, expert: NDArray[np.float64], discount: float) -> 
 
 def own_value(result: Result, rounds: int) -> float:
     """The least gain of the uniform mixture of the first rounds."""
-    gains = result.history.mu[:rounds, 0].mean(axis=0) - result.expert[0]
+    gains = result.history.mu[:rounds, 0].mean(axis=0) - result.expert_mu[0]
     return float(gains.min())
 
 
@@ -91,7 +92,7 @@ def test_policies_that_are_not_the_best_answers_do_not_end_the_game() -> None:
     """After one bad answer the certificate of a game of best answers would be zero."""
     answers: list[swarmdp.Reward] = []
 
-    def bad_at_first(system: FiniteMDP, reward: swarmdp.Reward, **options: Any) -> Any:
+    def bad_at_first(system: swarmdp.System, reward: swarmdp.Reward, **wishes: Any) -> Any:
         answers.append(swarmdp.Reward(reward.weights if answers else -reward.weights))
         return swarmdp.plan(system, answers[-1])
 
@@ -109,3 +110,18 @@ def test_policies_that_are_not_the_best_answers_do_not_end_the_game() -> None:
 def test_bad_input_is_refused() -> None:
     with pytest.raises(InvalidInput, match="rounds must be at least 1"):
         MWAL(rounds=0)
+
+
+def test_features_without_classes_that_are_too_large_for_the_bound_are_refused() -> None:
+    """The mean of a feature over time cannot be above the largest feature."""
+    expert, learned = np.array([[10.0, 4.0]]), np.array([[[-10.0, 2.0]]])
+
+    def evidence(scale: float, observations: int) -> swarmdp.Evidence:
+        weights = np.full((1, 1, 2), 0.5)
+        return swarmdp.Evidence(
+            scale * expert, scale * learned, weights, 0.9, observations, 13, seed=0
+        )
+
+    np.testing.assert_allclose(known(MWAL()(evidence(1.0, 0)).margin), bound(1, 2, 0.9))
+    with pytest.raises(InvalidInput, match="features from -1 to 1, but .* up to 1.5: divide"):
+        MWAL()(evidence(1.5, 0))

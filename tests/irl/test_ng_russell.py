@@ -8,11 +8,12 @@ import swarmdp
 from swarmdp import Gridworld, InvalidInput, SoftPolicy, SwarmdpWarning
 from swarmdp.irl.expectations import exact_expectations
 from swarmdp.irl.ng_russell import NgRussell, better_than, ng_russell
+from swarmdp.policies import table_of
 from tests.systems.test_finite import random_mdp
 
 GRID = Gridworld()
 TRANSITIONS = GRID.mdp.dense()
-POLICY = swarmdp.plan(GRID, GRID.reward).policy.table[0]
+POLICY = table_of(swarmdp.plan(GRID, GRID.reward).policy)[0]
 TRUE = GRID.reward.weights[0]
 
 
@@ -130,7 +131,7 @@ def test_bad_input_is_refused() -> None:
     for wrong in ({"penalty": np.inf}, {"penalty": -1.0}, {"largest": np.inf}, {"largest": 0.0}):
         with pytest.raises(InvalidInput, match="penalty finite and not negative, largest finite"):
             ng_russell(TRANSITIONS, POLICY, discount=0.9, **wrong)
-    with pytest.raises(InvalidInput, match="numbers of actions from 0 to 3"):
+    with pytest.raises(InvalidInput, match="action indices from 0 to 3"):
         ng_russell(TRANSITIONS, POLICY + 4, discount=0.9)
     with pytest.raises(InvalidInput, match=r"discount must be in \[0, 1\)"):
         ng_russell(TRANSITIONS, POLICY, discount=1.0)

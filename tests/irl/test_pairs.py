@@ -1,12 +1,14 @@
 import math
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import swarmdp
 from swarmdp import InvalidInput
-from swarmdp.irl.expectations import observations_of
+from swarmdp.irl.frames import observations_over
 from swarmdp.irl.pairs import actions_of, nearest_actions, pair_counts
 from swarmdp.trajectory import Trajectory, Variable
 
@@ -39,7 +41,7 @@ def test_spins_show_their_flips() -> None:
     recorded = demo(ISING, ["states", "actions"])
     states = Trajectory(
         {name: recorded.variables[name] for name in ("site", "spin")},
-        recorded.system,
+        recorded.system_name,
         recorded.settings,
         recorded.runs,
         recorded.steps,
@@ -75,7 +77,7 @@ def test_turns_show_up_to_the_noise() -> None:
 
 
 def vars_of(trajectory: Trajectory) -> tuple[Any, ...]:
-    return trajectory.system, trajectory.settings, trajectory.runs, trajectory.steps
+    return trajectory.system_name, trajectory.settings, trajectory.runs, trajectory.steps
 
 
 def test_the_nearest_action_is_nearest_on_the_circle() -> None:
@@ -114,7 +116,8 @@ def test_a_single_agent_s_pairs() -> None:
     both = demo(VICSEK, ["observations", "actions"])
     counts, _ = pair_counts(VICSEK, both, estimator="single", agent=3)
     assert counts.sum() == 3 * 12
-    index = observations_of(VICSEK, both)[0, :-1, 3]
+    seen = [VICSEK.features.index(now)[0, 3] for now in observations_over(VICSEK, both)]
+    index = np.array(seen[:-1])
     np.testing.assert_array_equal(counts[0].sum(axis=1), np.bincount(index, minlength=36))
 
 
@@ -141,12 +144,13 @@ def test_demos_without_actions_are_refused() -> None:
         pair_counts(VICSEK, nameless)
 
 
+@dataclass(frozen=True)
 class Ring:
     """Agents on a ring of cells; it does not describe its fields."""
 
-    n_agents = 5
-    actions = np.array([-1, 0, 1])
-    features = swarmdp.Levels(10)
+    n_agents: int = 5
+    actions: ClassVar[NDArray[np.int64]] = np.array([-1, 0, 1])
+    features: ClassVar[swarmdp.Levels] = swarmdp.Levels(10)
 
     def initial(self, rng: swarmdp.Stream) -> dict[str, Any]:
         return {"cell": rng.integers(10)}

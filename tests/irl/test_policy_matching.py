@@ -12,31 +12,33 @@ from swarmdp.irl.policy_matching import (
     PolicyMatching,
     _Objective,
     match_policy,
-    policy_derivative,
 )
 from tests.irl.test_boltzmann import random_mdp
 
 DIRECTIONS = ("natural", "rprop")
 
 
-def boltzmann(mdp: LocalMDP, weights: Any, beta: float) -> Any:
-    return np.exp(log_boltzmann(mdp.optimal_q(weights)[0], beta))
+def boltzmann(mdp: LocalMDP, weights: Any, softness: float) -> Any:
+    return np.exp(log_boltzmann(mdp.optimal_q(weights)[0], softness))
 
 
 @pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("beta", [0.5, 3.0])
+@pytest.mark.parametrize("softness", [2.0, 1 / 3])
 def test_the_derivative_of_the_policy_agrees_with_finite_differences(
-    seed: int, beta: float
+    seed: int, softness: float
 ) -> None:
     mdp = random_mdp(seed, observations=8, actions=4, features=8)
     weights = np.random.default_rng(100 + seed).normal(size=8)
     q = np.sort(mdp.optimal_q(weights)[0], axis=1)
     step = 1e-6
     assert (q[:, -1] - q[:, -2]).min() > 1e-3, "too near to a kink to compare"
-    found = policy_derivative(mdp, weights, beta)
+    nothing = np.zeros((8, 4))
+    point = _Objective(mdp, nothing, nothing[:, 0], softness, penalty=0.0).at(weights, None)
+    np.testing.assert_array_equal(point.policy, boltzmann(mdp, weights, softness))
+    found = point.policy[..., None] * point.score
     for k in range(8):
         shift = step * (np.arange(8) == k)
-        ahead, behind = (boltzmann(mdp, weights + s, beta) for s in (shift, -shift))
+        ahead, behind = (boltzmann(mdp, weights + s, softness) for s in (shift, -shift))
         np.testing.assert_allclose(found[..., k], (ahead - behind) / (2 * step), atol=1e-5, rtol=0)
 
 
@@ -51,7 +53,7 @@ def test_the_gradient_of_the_objective_agrees_with_finite_differences(
     counts[2] = 0  # an observation that the expert never made
     visits = counts.sum(axis=1)
     objective = _Objective(
-        mdp, counts / np.maximum(visits, 1)[:, None], visits / visits.sum(), 2.0, penalty
+        mdp, counts / np.maximum(visits, 1)[:, None], visits / visits.sum(), 0.5, penalty
     )
     found = objective.at(weights, None).gradient
     step = 1e-6
@@ -154,7 +156,7 @@ def test_weights_that_run_away_are_told() -> None:
         ({"penalty": -1.0}, "penalty must be finite and not negative"),
         ({"iterations": 0}, "iterations must be at least 1"),
         ({"tolerance": -1e-3}, "tolerance not negative"),
-        ({"inverse_temperature": 0.0}, "inverse_temperature must be positive"),
+        ({"softness": 0.0}, "softness must be positive"),
     ],
 )
 def test_bad_settings_are_refused(change: dict[str, Any], message: str) -> None:

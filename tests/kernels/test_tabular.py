@@ -30,13 +30,14 @@ def test_look_up() -> None:
 
 
 @pytest.mark.parametrize("n_actions", [2, 13, 256, 1000])
-def test_choose(n_actions: int) -> None:
+def test_explore(n_actions: int) -> None:
     rng = np.random.default_rng(4)
     index = rng.integers(5, size=(6, 4000)).astype(np.int32)
     greedy = rng.integers(n_actions, size=(2, 5))
     chance = rng.random((6, 4000))
     for temperature in (0.0, 0.3, 1.0):
-        found = tabular.choose(index, greedy, chance, temperature, n_actions)
+        chosen = tabular.look_up(index, greedy, np.arange(6) % 2)
+        found = tabular.explore(chosen, chance, temperature, n_actions)
         exploring = chance < temperature
         expected = greedy[(np.arange(6) % 2)[:, None], index]
         np.testing.assert_array_equal(found[~exploring], expected[~exploring])

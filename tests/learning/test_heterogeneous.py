@@ -6,17 +6,22 @@ import pytest
 
 import swarmdp
 from swarmdp import BatchQ, HeterogeneousLearning, InvalidInput, LocalModel, Reward, SequentialQ
-from swarmdp.learning.heterogeneous import Snapshot, greedy, paper_learning
+from swarmdp.learning.heterogeneous import Snapshot, paper_learning
+from swarmdp.learning.q_functions import Problem
 from swarmdp.learning.schedules import decayed
+from swarmdp.learning.tables import greedy
+from swarmdp.policies import table_of
 from swarmdp.streams import Streams
+from tests.results import known
 
 VICSEK = swarmdp.Vicsek(n_agents=50)
-ALIGN = Reward(np.cos(VICSEK.features.values))
+ALIGN = Reward(np.cos(VICSEK.features.axes[0].values))
 
 
-def snapshots(learning: HeterogeneousLearning, runs: int = 2, **change: Any) -> list[Snapshot]:
+def snapshots(learning: HeterogeneousLearning, runs: int = 2) -> list[Snapshot]:
     streams = Streams.of(1, np.arange(runs), VICSEK.n_agents)
-    return list(learning.iterate(VICSEK, ALIGN, discount=0.9, streams=streams, **change))
+    problem = Problem(VICSEK, ALIGN, 0.9)
+    return list(learning.iterate(learning.q_update.start(problem), problem, streams))
 
 
 def test_decays_fall_from_one_to_zero() -> None:
@@ -41,17 +46,21 @@ def test_the_scheme_can_be_watched() -> None:
         assert s.state["heading"].shape == (2, 50)
         assert s.exploring.shape == s.actions.shape == s.observations.shape == (2, 50)
         assert s.q.shape == (1, 36, 13)
-        assert s.policy.shape == s.seen.shape == (1, 36)
+        assert s.table is not None
+        assert s.seen is not None
+        assert s.table.shape == s.seen.shape == (1, 36)
+        # rewards are collected for the observations on which the agents acted
+        np.testing.assert_array_equal(s.rewards, ALIGN.weights[0, s.observations])
 
 
 def test_greedy_agents_follow_the_policy_of_the_iteration_before() -> None:
     seen = snapshots(HeterogeneousLearning(iterations=30))
     for before, now in itertools.pairwise(seen):
-        expected = before.policy[0, now.observations]
+        expected = known(before.table)[0, now.observations]
         followed = now.actions == expected
         assert followed[~now.exploring].all()
     exploring = seen[1].exploring
-    assert not (seen[1].actions == seen[0].policy[0, seen[1].observations])[exploring].all()
+    assert not (seen[1].actions == known(seen[0].table)[0, seen[1].observations])[exploring].all()
 
 
 def test_exploring_actions_are_uniform() -> None:
@@ -78,7 +87,7 @@ def test_a_redrawn_set_changes_and_a_fixed_set_shrinks() -> None:
 def test_alignment_is_learned_from_a_reward_for_it(q_update: Any) -> None:
     system = swarmdp.Vicsek()
     learning = HeterogeneousLearning(q_update, iterations=300)
-    learned = learning(system, Reward(np.cos(system.features.values)), discount=0.9, seed=1)
+    learned = learning(system, Reward(np.cos(system.features.axes[0].values)), discount=0.9, seed=1)
     order = swarmdp.rollout(
         system, learned.policy, steps=100, runs=50, seed=2, record=system.order
     )["order"]
@@ -95,17 +104,17 @@ def test_batches_and_threads_do_not_change_the_bits() -> None:
     for name in ("q", "seen"):
         np.testing.assert_array_equal(getattr(whole, name), getattr(threaded, name))
         np.testing.assert_array_equal(getattr(whole, name)[:2], getattr(first, name))
-    np.testing.assert_array_equal(whole.policy.table, threaded.policy.table)
+    np.testing.assert_array_equal(table_of(whole.policy), table_of(threaded.policy))
 
 
 def test_observations_never_visited_do_nothing() -> None:
     lonely = swarmdp.Vicsek(n_agents=1)
     learned = HeterogeneousLearning(iterations=10, swarms=1)(
-        lonely, Reward(np.cos(lonely.features.values)), discount=0.9, seed=1
+        lonely, Reward(np.cos(lonely.features.axes[0].values)), discount=0.9, seed=1
     )
-    np.testing.assert_array_equal(learned.seen[0], np.arange(36) == 18)
+    np.testing.assert_array_equal(known(learned.seen)[0], np.arange(36) == 18)
     still = int(np.flatnonzero(lonely.actions == 0)[0])
-    np.testing.assert_array_equal(learned.policy.table[0][~learned.seen[0]], still)
+    np.testing.assert_array_equal(table_of(learned.policy)[0][~known(learned.seen)[0]], still)
 
 
 def test_ties_go_to_the_null_action() -> None:
@@ -119,8 +128,10 @@ def test_the_expert_of_the_ising_model_is_found_and_not_its_mirror() -> None:
     reward = Reward(np.tile(-np.arange(25.0), (10, 1)))
     learned = HeterogeneousLearning()(ising, reward, discount=0.9, seed=3)
     clear = np.abs(np.arange(25) - 12) > 2
-    assert learned.seen.all()
-    assert set(ising.solutions(learned.policy, learned.seen & clear)) == {"majority vote"}
+    assert known(learned.seen).all()
+    assert set(ising.solutions(table_of(learned.policy), known(learned.seen) & clear)) == {
+        "majority vote"
+    }
 
 
 def test_the_two_solutions_of_the_ising_model_are_told_apart() -> None:
@@ -130,10 +141,10 @@ def test_the_two_solutions_of_the_ising_model_are_told_apart() -> None:
     other[[3, 20]] = 1 - other[[3, 20]]
     tie = expert.copy()
     tie[12] = 1
-    policy = swarmdp.Policy(np.stack([expert, 1 - expert, other, tie, other]))
+    table = np.stack([expert, 1 - expert, other, tie, other])
     seen = np.ones((5, 25), bool)
     seen[4, [3, 20]] = False
-    assert ising.solutions(policy, seen) == [
+    assert ising.solutions(table, seen) == [
         "majority vote",
         "mirror image of the majority vote",
         "majority vote but for energies 3, 20",
@@ -141,7 +152,7 @@ def test_the_two_solutions_of_the_ising_model_are_told_apart() -> None:
         "majority vote",
     ]
     nearly = 1 - other
-    assert ising.solutions(swarmdp.Policy(nearly), seen[:1]) == [
+    assert ising.solutions(nearly[None], seen[:1]) == [
         "mirror image of the majority vote but for energies 3, 20"
     ]
 
@@ -158,8 +169,8 @@ def test_the_paper_s_settings() -> None:
     [
         ({"iterations": 0}, "iterations must be an integer of at least 1"),
         ({"iterations": 2.5}, "iterations must be an integer of at least 1"),
-        ({"temperature": 1.5}, "temperature must be from 0 to 1"),
-        ({"learning_rate": -0.1}, "learning_rate must be from 0 to 1"),
+        ({"temperature": 1.5}, "temperature must be a number from 0 to 1"),
+        ({"learning_rate": -0.1}, "learning_rate must be a number from 0 to 1"),
         ({"exploration": "some"}, "exploration must be"),
         ({"swarms": 1.5}, "swarms must be an integer of at least 1"),
         ({"decay": "linear"}, "decay must be"),
@@ -188,4 +199,4 @@ def test_watching_does_not_change_the_result() -> None:
 def test_snapshots_keep_what_they_showed() -> None:
     seen = snapshots(HeterogeneousLearning(iterations=5))
     assert not np.array_equal(seen[0].q, seen[-1].q)
-    assert (seen[0].seen <= seen[-1].seen).all()
+    assert (known(seen[0].seen) <= known(seen[-1].seen)).all()

@@ -5,12 +5,13 @@ import swarmdp
 from swarmdp import InvalidInput, SoftPolicy
 from swarmdp.learning.local_kernel import local_kernel
 from swarmdp.simulation import rollout
+from swarmdp.system import class_map
 
 VICSEK = swarmdp.Vicsek(n_agents=50)
 
 
 def uniform(system: swarmdp.System, replicas: int = 1) -> SoftPolicy:
-    shape = (replicas, system.features.size, len(system.actions))
+    shape = (replicas, class_map(system).size, len(system.actions))
     return SoftPolicy(np.full(shape, 1 / shape[2]))
 
 

@@ -5,8 +5,19 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp import FiniteMDP, Gridworld, InvalidInput, Policy, Reward, SoftPolicy, SolverError
+from swarmdp import (
+    FiniteMDP,
+    Gridworld,
+    InvalidInput,
+    Policy,
+    Reward,
+    SoftPolicy,
+    SolverError,
+    Wants,
+)
 from swarmdp.learning.planning import Planning, plan, plan_to_horizon
+from swarmdp.policies import table_of
+from tests.results import known
 from tests.systems.test_finite import random_mdp
 
 
@@ -23,8 +34,8 @@ def test_no_policy_is_better(seed: int) -> None:
         ],
         axis=0,
     )
-    np.testing.assert_allclose(planned.q[0].max(axis=1), best, rtol=1e-10)
-    own = mdp.values(np.eye(3)[planned.policy.table[0]], rewards, 0.9)
+    np.testing.assert_allclose(known(planned.q)[0].max(axis=1), best, rtol=1e-10)
+    own = mdp.values(np.eye(3)[table_of(planned.policy)[0]], rewards, 0.9)
     np.testing.assert_allclose(own, best, rtol=1e-10)
 
 
@@ -34,7 +45,7 @@ def test_soft_values_solve_the_soft_bellman_equation() -> None:
     for softness in (0.01, 1.0, 50.0):
         planned = plan(mdp, Reward(rewards), softness=softness)
         assert isinstance(planned.policy, SoftPolicy)
-        q = planned.q[0]
+        q = known(planned.q)[0]
         peak = q.max(axis=1)
         value = peak + softness * np.log(np.exp((q - peak[:, None]) / softness).sum(axis=1))
         np.testing.assert_allclose(
@@ -42,20 +53,20 @@ def test_soft_values_solve_the_soft_bellman_equation() -> None:
         )
         expected = np.exp((q - value[:, None]) / softness)
         np.testing.assert_allclose(planned.policy.probabilities[0], expected, atol=1e-9)
-    hard = plan(mdp, Reward(rewards)).q[0]
-    cold = plan(mdp, Reward(rewards), softness=1e-4).q[0]
+    hard = known(plan(mdp, Reward(rewards)).q)[0]
+    cold = known(plan(mdp, Reward(rewards), softness=1e-4).q)[0]
     np.testing.assert_allclose(cold, hard, atol=0.02)
 
 
 def test_ties_go_to_the_first_action() -> None:
     """Ng and Russell's grid is symmetric: +x wherever +y is as good."""
-    table = plan(Gridworld(), Gridworld().reward).policy.table[0].reshape(5, 5)
+    table = table_of(plan(Gridworld(), Gridworld().reward).policy)[0].reshape(5, 5)
     np.testing.assert_array_equal(np.diag(table), 0)
     mirrored = np.where(table.T == 0, 1, 0)
     off = ~np.eye(5, dtype=bool)
     np.testing.assert_array_equal(table[off], mirrored[off])
     flat = plan(random_mdp(2), Reward(np.ones(6)))
-    np.testing.assert_array_equal(flat.policy.table, 0)
+    np.testing.assert_array_equal(table_of(flat.policy), 0)
 
 
 def test_many_rewards_are_one_batch() -> None:
@@ -65,8 +76,8 @@ def test_many_rewards_are_one_batch() -> None:
         whole = plan(mdp, Reward(weights), softness=softness)
         for r in range(3):
             alone = plan(mdp, Reward(weights[r]), softness=softness)
-            np.testing.assert_array_equal(whole.q[r], alone.q[0])
-            np.testing.assert_array_equal(whole.policy.table[r], alone.policy.table[0])
+            np.testing.assert_array_equal(known(whole.q)[r], known(alone.q)[0])
+            np.testing.assert_array_equal(table_of(whole.policy)[r], table_of(alone.policy)[0])
 
 
 def test_a_finite_horizon_by_hand() -> None:
@@ -97,7 +108,9 @@ def test_a_long_horizon_is_none() -> None:
     reward = Reward(np.random.default_rng(4).normal(size=6))
     for softness in (0.0, 0.7):
         long = plan_to_horizon(mdp, reward, steps=400, discount=0.9, softness=softness)
-        np.testing.assert_allclose(long.q[0], plan(mdp, reward, softness=softness).q[0], rtol=1e-9)
+        np.testing.assert_allclose(
+            long.q[0], known(plan(mdp, reward, softness=softness).q)[0], rtol=1e-9
+        )
 
 
 @pytest.mark.parametrize("softness", [0.0, 0.05])
@@ -105,7 +118,7 @@ def test_abbeel_and_ng_s_full_grid(softness: float) -> None:
     """16384 states: the Bellman equation holds to many digits."""
     grid = Gridworld.macrocells(seed=5)
     planned = plan(grid, grid.reward, discount=0.99, softness=softness)
-    q = planned.q[0]
+    q = known(planned.q)[0]
     peak = q.max(axis=1)
     value = peak
     if softness:
@@ -116,12 +129,12 @@ def test_abbeel_and_ng_s_full_grid(softness: float) -> None:
 
 def test_the_kernel_is_exact() -> None:
     mdp = random_mdp(5)
-    planned = Planning()(mdp, Reward(np.ones((2, 6))), discount=0.9, kernel=True)
+    planned = Planning()(mdp, Reward(np.ones((2, 6))), discount=0.9, wants=Wants(kernel=True))
     np.testing.assert_array_equal(planned.kernel, np.stack([mdp.dense()] * 2))
-    assert planned.seen.all()
+    assert known(planned.seen).all()
     big = Gridworld(150, 150)
     with pytest.raises(InvalidInput, match="22500 states as a full array needs 15.1 GiB"):
-        Planning()(big, big.reward, discount=0.9, kernel=True)
+        Planning()(big, big.reward, discount=0.9, wants=Wants(kernel=True))
 
 
 def test_bad_input_is_refused() -> None:
@@ -135,7 +148,7 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(InvalidInput, match=r"in \[0, 1\], got 1.5"):
         plan_to_horizon(mdp, Reward(np.ones(6)), steps=1, discount=1.5)
     with pytest.raises(SolverError, match="did not end within 1 rounds"):
-        Planning(rounds=1)(mdp, Reward(np.arange(6.0)), discount=0.9, softness=1.0)
+        Planning(rounds=1)(mdp, Reward(np.arange(6.0)), discount=0.9, wants=Wants(softness=1.0))
 
 
 def test_planned_and_learned_policies_agree() -> None:
@@ -146,10 +159,11 @@ def test_planned_and_learned_policies_agree() -> None:
     learner = swarmdp.HeterogeneousLearning(iterations=300, swarms=300)
     for softness in (0.0, 0.3):
         planned = plan(mdp, reward, softness=softness)
-        learned = learner(mdp, reward, discount=0.9, seed=1, softness=softness, kernel=True)
-        gap = np.abs(planned.q - learned.q).max()
+        wants = Wants(softness=softness, kernel=True)
+        learned = learner(mdp, reward, discount=0.9, seed=1, wants=wants)
+        gap = np.abs(known(planned.q) - known(learned.q)).max()
         # about 4000 visits of each pair in memory: counts err by 1 %, values by 1 / (1 - 0.9) of it
-        assert gap < 0.1 * np.abs(planned.q).max()
+        assert gap < 0.1 * np.abs(known(planned.q)).max()
         assert learned.kernel is not None
         np.testing.assert_allclose(learned.kernel[0], mdp.dense(), atol=0.05)
         if softness:

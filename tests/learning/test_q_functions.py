@@ -2,10 +2,32 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from swarmdp import InvalidInput
-from swarmdp.learning.q_functions import BatchQ, LocalModel, QUpdate, SequentialQ
+from swarmdp import FiniteMDP, Reward
+from swarmdp.learning.local_model import LocalModel
+from swarmdp.learning.q_functions import BatchQ, Problem, QUpdate, SequentialQ
+from swarmdp.protocols import NOTHING_MORE, Wants
 
 Ints = NDArray[np.int64]
+
+
+def problem(
+    reward: NDArray[np.float64],
+    actions: int,
+    discount: float,
+    wants: Wants = NOTHING_MORE,
+    transitions: int | None = None,
+) -> Problem:
+    """Rewards (R, observations) in a world of which a Q-function asks no more than its size."""
+    observations = reward.shape[1]
+    world = FiniteMDP(np.full((observations, actions, observations), 1 / observations), 0)
+    return Problem(world, Reward(reward), discount, wants, transitions)
+
+
+def collected(reward: NDArray[np.float64], before: NDArray[np.integer]) -> NDArray[np.float64]:
+    """What agents (runs, agents) are given: run r by reward r % R."""
+    rows = np.arange(len(before)) % len(reward)
+    given: NDArray[np.float64] = reward[rows[:, None], before]
+    return given
 
 
 def experience(
@@ -22,17 +44,19 @@ def test_sequential_update_worked_by_hand() -> None:
     Agent 2: (o 1, a 1, o' 0): Q(1,1) = 0/2 + (2 + max(1/2, 0)/2)/2 = 9/8
     Agent 3: (o 0, a 0, o' 1): Q(0,0) = 1/4 + (1 + max(0, 9/8)/2)/2 = 1/4 + 25/32 = 33/32
     """
-    q = SequentialQ().start(np.array([[1.0, 2.0]]), 2, 0.5)
-    q.learn(np.array([[0, 1, 0]]), np.array([[0, 1, 0]]), np.array([[1, 0, 1]]), 0.5)
+    q = SequentialQ().start(problem(np.array([[1.0, 2.0]]), 2, 0.5))
+    before, rewards = np.array([[0, 1, 0]]), np.array([[1.0, 2.0, 1.0]])
+    q.learn(before, np.array([[0, 1, 0]]), rewards, np.array([[1, 0, 1]]), 0.5)
     np.testing.assert_array_equal(q.values, [[[33 / 32, 0], [0, 9 / 8]]])
 
 
 def test_batch_update_worked_by_hand() -> None:
     """The same three agents at once: all see Q = 0, and the two of (0, 0) count as one."""
-    q = BatchQ().start(np.array([[1.0, 2.0]]), 2, 0.5)
-    q.learn(np.array([[0, 1, 0]]), np.array([[0, 1, 0]]), np.array([[1, 0, 1]]), 0.5)
+    q = BatchQ().start(problem(np.array([[1.0, 2.0]]), 2, 0.5))
+    before, rewards = np.array([[0, 1, 0]]), np.array([[1.0, 2.0, 1.0]])
+    q.learn(before, np.array([[0, 1, 0]]), rewards, np.array([[1, 0, 1]]), 0.5)
     np.testing.assert_array_equal(q.values, [[[1 / 2, 0], [0, 1]]])
-    q.learn(np.array([[0, 0]]), np.array([[0, 0]]), np.array([[0, 1]]), 0.5)
+    q.learn(np.array([[0, 0]]), np.array([[0, 0]]), np.ones((1, 2)), np.array([[0, 1]]), 0.5)
     # targets 1 + (1/2)/2 and 1 + 1/2, mean 11/8
     np.testing.assert_allclose(q.values[0, 0, 0], 1 / 4 + 11 / 16)
 
@@ -41,12 +65,12 @@ def test_sequential_update_is_the_paper_s_loop() -> None:
     rng = np.random.default_rng(0)
     replicas, observations, actions, discount = 3, 7, 4, 0.9
     reward = rng.normal(size=(replicas, observations))
-    q = SequentialQ().start(reward, actions, discount)
+    q = SequentialQ().start(problem(reward, actions, discount))
     expected = np.zeros((replicas, observations, actions))
     for step in range(20):
         rate = 0.99 * (1 - step / 20) ** 2
         before, action, after = experience(rng, 2 * replicas, 30, observations, actions)
-        q.learn(before, action, after, rate)
+        q.learn(before, action, collected(reward, before), after, rate)
         for r in range(2 * replicas):
             j = r % replicas
             for o, a, next_o in zip(before[r], action[r], after[r], strict=True):
@@ -58,11 +82,11 @@ def test_sequential_update_is_the_paper_s_loop() -> None:
 def test_batch_update_is_the_mean_of_the_targets() -> None:
     rng = np.random.default_rng(1)
     reward = rng.normal(size=(2, 6))
-    q = BatchQ().start(reward, 3, 0.8)
+    q = BatchQ().start(problem(reward, 3, 0.8))
     expected = np.zeros((2, 6, 3))
     for rate in (0.9, 0.5, 0.1):
         before, action, after = experience(rng, 4, 25, 6, 3)
-        q.learn(before, action, after, rate)
+        q.learn(before, action, collected(reward, before), after, rate)
         old = expected.copy()
         for j in range(2):
             for o in range(6):
@@ -76,70 +100,16 @@ def test_batch_update_is_the_mean_of_the_targets() -> None:
     np.testing.assert_allclose(q.values, expected, atol=1e-14)
 
 
-def test_local_model_solves_the_bellman_equation_of_what_it_saw() -> None:
-    rng = np.random.default_rng(2)
-    observations, actions = 5, 3
-    kernel = rng.dirichlet(np.ones(observations), size=(observations, actions))
-    reward = rng.normal(size=(1, observations))
-    model = LocalModel(forgetting=1.0, sweeps=400, prior=1e-9).start(reward, actions, 0.9)
-    before = np.repeat(np.arange(observations), actions * 4000)[None]
-    action = np.tile(np.repeat(np.arange(actions), 4000), observations)[None]
-    after = np.array(
-        [
-            [
-                rng.choice(observations, p=kernel[o, a])
-                for o, a in zip(before[0], action[0], strict=True)
-            ]
-        ]
-    )
-    model.learn(before, action, after, rate=0.0)
-    counts = np.zeros((observations, actions, observations))
-    np.add.at(counts, (before[0], action[0], after[0]), 1)
-    estimated = counts / counts.sum(axis=2, keepdims=True)
-    q = np.zeros((observations, actions))
-    for _ in range(1000):
-        q = reward[0][:, None] + 0.9 * estimated @ q.max(axis=1)
-    np.testing.assert_allclose(model.values[0], q, rtol=1e-6)
-
-
-def test_local_model_forgets() -> None:
-    """A transition that is seen twice as late counts 1 / forgetting as much."""
-    reward = np.array([[0.0, 1.0, 0.0]])
-    model = LocalModel(forgetting=0.5, sweeps=1, prior=1e-12).start(reward, 1, 0.5)
-    one = np.array([[0]])
-    for after in (1, 2):
-        model.learn(
-            np.array([[0], [1], [2]]).T, np.zeros((1, 3), int), np.array([[after, 1, 2]]), 0
-        )
-    model.learn(one, one * 0, np.array([[2]]), 0)
-    counts = model.counts[0, 0, 0]  # type: ignore[attr-defined]
-    np.testing.assert_allclose(counts / counts[1], [0, 1, 2 + 4])
-
-
-def test_local_model_survives_very_long_learning() -> None:
-    model = LocalModel(forgetting=0.5).start(np.array([[1.0, 0.0]]), 2, 0.9)
-    before, action, after = experience(np.random.default_rng(0), 1, 10, 2, 2)
-    for _ in range(1000):
-        model.learn(before, action, after, 0.0)
-    assert np.isfinite(model.values).all()
-
-
 @pytest.mark.parametrize("update", [SequentialQ(), BatchQ(), LocalModel()])
 def test_replicas_do_not_touch_each_other(update: QUpdate) -> None:
     rng = np.random.default_rng(3)
     reward = rng.normal(size=(3, 5))
-    both = update.start(reward, 2, 0.9)
-    alone = update.start(reward[1:2], 2, 0.9)
+    both = update.start(problem(reward, 2, 0.9))
+    alone = update.start(problem(reward[1:2], 2, 0.9))
     for _ in range(5):
         before, action, after = experience(rng, 6, 40, 5, 2)
-        both.learn(before, action, after, 0.5)
-        alone.learn(before[[1, 4]], action[[1, 4]], after[[1, 4]], 0.5)
+        rewards = collected(reward, before)
+        both.learn(before, action, rewards, after, 0.5)
+        one = [1, 4]
+        alone.learn(before[one], action[one], rewards[one], after[one], 0.5)
     np.testing.assert_array_equal(both.values[1], alone.values[0])
-
-
-@pytest.mark.parametrize(
-    "bad", [{"forgetting": 0.0}, {"forgetting": 1.5}, {"sweeps": 0}, {"prior": 0}]
-)
-def test_bad_settings_are_refused(bad: dict[str, float]) -> None:
-    with pytest.raises(InvalidInput):
-        LocalModel(**bad)  # type: ignore[arg-type]

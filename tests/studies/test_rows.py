@@ -60,7 +60,7 @@ def test_rows_of_other_conditions_are_no_answer(
     assert measured.done == ["only", "only"]
     assert (other["value"], own["value"]) == (1, 2)
     assert [row["value"] for row in read(file)] == [2, 1]
-    assert "also holds 1 rows of other conditions" in capsys.readouterr().out
+    assert "rows of other conditions, which are left out here: 1" in capsys.readouterr().out
 
 
 def test_a_row_without_a_condition_is_no_answer(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 import swarmdp
 from studies import transfer
 from swarmdp import InvalidInput, Policy, SoftPolicy
+from swarmdp.policies import table_of
 
 
 def test_the_study_of_transfer_has_every_circumstance() -> None:
@@ -43,22 +44,22 @@ def test_the_study_of_transfer_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_planning_again_keeps_the_policy_of_the_highest_value() -> None:
     """A learner of known policies: the reward decides, for each experiment on its own."""
     system = swarmdp.Vicsek(n_agents=50)
-    align = np.abs(system.features.values[:, None] - system.actions).argmin(axis=1)
-    away = np.abs(-system.features.values[:, None] - system.actions).argmin(axis=1)
+    align = np.abs(system.features.axes[0].values[:, None] - system.actions).argmin(axis=1)
+    away = np.abs(-system.features.axes[0].values[:, None] - system.actions).argmin(axis=1)
     tables = iter([align, away] * 3)
 
     def learner(*_: Any, **__: Any) -> Any:
         table = next(tables)
         return type("Outcome", (), {"policy": Policy(np.stack([table, table]))})
 
-    likes = np.cos(system.features.values)
+    likes = np.cos(system.features.axes[0].values)
     found = transfer.replanned(
         system,
         swarmdp.Reward(np.stack([likes, -likes])),
         0.0,
         learner,  # type: ignore[arg-type]
     )
-    np.testing.assert_array_equal(found.table, np.stack([align, away]))
+    np.testing.assert_array_equal(table_of(found), np.stack([align, away]))
 
 
 def test_actions_that_are_gone_become_the_nearest() -> None:
@@ -67,7 +68,7 @@ def test_actions_that_are_gone_become_the_nearest() -> None:
     table = np.arange(13)[np.arange(36) % 13]
     moved = transfer.with_actions_of(Policy(table), old, new)
     expected = np.clip(np.degrees(old.actions[table]), -20, 20)
-    np.testing.assert_allclose(np.degrees(new.actions[moved.table[0]]), expected, atol=1e-9)
+    np.testing.assert_allclose(np.degrees(new.actions[table_of(moved)[0]]), expected, atol=1e-9)
     spread = SoftPolicy(np.full((36, 13), 1 / 13))
     soft = transfer.with_actions_of(spread, old, new)
     assert isinstance(soft, SoftPolicy)

@@ -58,7 +58,8 @@ def test_abbeel_and_ng_s_macrocells() -> None:
     assert (weights >= 0).all()
     assert 0 < (weights > 0).sum() < 20
     assert Gridworld.macrocells(seed=3) == grid
-    matrix = grid.features.matrix  # type: ignore[union-attr]
+    matrix = grid.features.matrix
+    assert matrix is not None
     assert matrix.shape == (128 * 128, 64)
     np.testing.assert_array_equal(matrix.sum(axis=0), 256)
     # cell (20, 40) is in the second row and third column of blocks
@@ -74,6 +75,7 @@ def test_the_reward_is_collected_along_the_way() -> None:
     np.testing.assert_array_equal(run["collected"], run["state"][..., 0] == 24)
     np.testing.assert_array_equal(run["collected"], grid.collected(run))
     value = (run["collected"] * 0.9 ** np.arange(41)).sum(axis=1)
+    assert planned.q is not None
     exact = planned.q.max(axis=2)[0, 0]
     error = value.std(ddof=1) / np.sqrt(2000)
     assert abs(value.mean() - exact) < 5 * error + 10 * 0.9**41

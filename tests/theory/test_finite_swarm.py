@@ -6,6 +6,7 @@ import pytest
 import swarmdp
 from swarmdp import InvalidInput
 from swarmdp.streams import Purpose, Streams
+from swarmdp.system import State
 from swarmdp.testing import check_system
 from swarmdp.theory.finite_ising import FiniteIsing
 from swarmdp.theory.finite_swarm import FiniteSwarm
@@ -54,7 +55,7 @@ def test_simulation_draws_from_the_laws(system: FiniteSwarm) -> None:
     streams = Streams.of(7, np.arange(runs), system.n_agents)
     radix = system.n_local ** np.arange(system.n_agents)
 
-    def frequency(state: swarmdp.model.State) -> np.ndarray:
+    def frequency(state: State) -> np.ndarray:
         return np.bincount(system.local(state) @ radix, minlength=len(states)) / runs
 
     def agree(found: np.ndarray, law: np.ndarray) -> None:

@@ -44,11 +44,29 @@ def generic_irl(
     tolerance: float = 0.0,
     finished: NDArray[np.bool_] | None = None,
 ) -> Iterator[Iteration]:
-    """Algorithm 1, from the expert data.
+    """Algorithm 1: yields one iteration after another.
 
-    The evidence may hold iterations that were done earlier, for going on with a saved fit;
-    `finished` (R,) are the experiments whose margin fell to the tolerance in one of them. It ends
-    when all are finished, or after so many iterations in all.
+    It ends when all experiments are finished, or after the last iteration.
+
+    Parameters
+    ----------
+    evidence
+        The expert data. It may hold iterations that were done earlier, for resuming a fit.
+    initialization
+        Step 0: gives the first reward.
+    policy_update
+        Step 1: gives the optimal policy for a reward in iteration i.
+    value_estimation
+        Step 2: gives the feature expectations (R, d) of a policy in iteration i.
+    reward_update
+        Step 3: gives the next reward.
+    iterations
+        How many there are at most, including those done earlier.
+    tolerance
+        An experiment is finished when its margin falls to this.
+    finished
+        The experiments (R,) that finished in an iteration done earlier; none by default.
+
     """
     over = np.zeros(len(evidence.expert), np.bool_) if finished is None else finished
 
@@ -88,28 +106,32 @@ def generic_irl(
 
 
 def checked(learned: object, replicas: int) -> Learned:
-    """What a policy update returned; raises InvalidInput unless it is as it must be."""
-    if not isinstance(learned, Learned) or not isinstance(learned.policy, LocalPolicy):
-        what = f"{type(learned).__name__}"
+    """What a policy update returned; raises InvalidInput unless it is a policy for each reward."""
+    policy = learned.policy if isinstance(learned, Learned) else None
+    if not isinstance(policy, LocalPolicy) or isinstance(policy, type):
+        what = type(learned).__name__
         if isinstance(learned, Learned):
-            what = f"Learned with a policy that is a {type(learned.policy).__name__}"
+            what = f"Learned with a policy that is a {type(policy).__name__}"
         raise InvalidInput(
             "a learner must return swarmdp.Learned(policy), with a policy such as swarmdp.Policy, "
             f"got {what}"
         )
-    if learned.policy.replicas != replicas:
+    assert isinstance(learned, Learned)
+    if policy.replicas != replicas:
         raise InvalidInput(
             f"a learner must return a policy for each of the {replicas} rewards, got "
-            f"{learned.policy.replicas}"
+            f"{policy.replicas}"
         )
+    # A result is made of its policies' arrays: one that cannot be made of them is told now.
+    type(policy).from_arrays(policy.to_arrays(), policy.interface)
     return learned
 
 
 def last_counting(margins: NDArray[np.float64], tolerance: float) -> NDArray[np.int64]:
     """The iteration (R,) in which each experiment ended, from the margins (I, R).
 
-    It is the first whose margin is within the tolerance, or the last one. What comes after it is
-    only there because other experiments of the batch were not finished yet.
+    It is the first whose margin is within the tolerance, or the last one. Later iterations only
+    exist because other experiments of the batch were not finished yet.
     """
     finished = margins <= tolerance
     last: NDArray[np.int64] = np.where(
@@ -121,8 +143,8 @@ def last_counting(margins: NDArray[np.float64], tolerance: float) -> NDArray[np.
 def initial_reward(expert: NDArray[np.float64]) -> Reward:
     """Step 0: reward what the expert does often, w = mu_E / |mu_E|.
 
-    An expert that avoids every feature (mu_E = 0, which feature vectors allow) does none of them
-    often: there all features weigh the same.
+    If the expert avoids every feature (mu_E = 0, which is possible with feature vectors), all
+    features get the same weight.
     """
     length = np.linalg.norm(expert, axis=1, keepdims=True)
     same = np.full_like(expert, 1 / np.sqrt(expert.shape[1]))
@@ -130,7 +152,7 @@ def initial_reward(expert: NDArray[np.float64]) -> Reward:
 
 
 def random_reward(seed: int, shape: tuple[int, int]) -> Reward:
-    """Step 0, the other way: a uniformly random direction for each experiment."""
+    """Step 0, the alternative: a uniformly random direction for each experiment."""
     rows = [
         np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(r,))).normal(size=shape[1])
         for r in range(shape[0])

@@ -1,7 +1,9 @@
 """Reward update: Bayesian inverse reinforcement learning, after Ramachandran and Amir (2007).
 
-    P(w | pairs)  ~  P(w)  product over pairs (o, a) of  exp(alpha Q*_w(o, a)) / sum over b of
-                                                         exp(alpha Q*_w(o, b))
+    P(w | pairs)  ~  P(w)  product over pairs (o, a) of  exp(Q*_w(o, a) / s) / sum over b of
+                                                         exp(Q*_w(o, b) / s)
+
+s is the softness of the expert's policy.
 
 The posterior is sampled by elliptical slices (Murray, Adams and MacKay 2010) in the generalised
 form of Nishihara, Murray and Adams (2014): each step draws an ellipse through the present point
@@ -23,8 +25,8 @@ from swarmdp import kernels
 from swarmdp.errors import InvalidInput, SwarmdpWarning
 from swarmdp.irl.boltzmann import (
     LocalMDP,
-    check_inverse_temperature,
     check_pairs,
+    check_softness,
     fisher_information,
     log_boltzmann,
     scores,
@@ -52,21 +54,37 @@ ROUNDS = 200  # of shrinking a bracket, which by then is narrower than rounding
 class Bayesian:
     """`update="bayesian"`: the posterior mean of the reward, with its standard deviation as error.
 
-    It knows from the expert's actions alone, in the local dynamics of the expert's swarm.
+    It learns from the expert's actions alone, in the local dynamics of the expert's swarm.
+
+    Parameters
+    ----------
+    prior
+        The prior of each weight: "gaussian", "uniform", "laplace" or "beta", all about zero.
+    scale
+        The size of the prior's weights. Take a larger one if the posterior lies far outside.
+    softness
+        The constant s: the softer the expert, the less surely it takes the best action.
+    chains
+        The number of chains.
+    draws
+        The number of draws kept of each chain.
+    warm_up
+        The number of draws of each chain before those, which are left out.
+
     """
 
     prior: PriorName = "gaussian"
-    scale: float = 1.0  # of the prior's weights; widen it where the posterior lies far outside
-    inverse_temperature: float = 1.0  # alpha: how surely the expert takes the best action
+    scale: float = 1.0
+    softness: float = 1.0
     chains: int = 4
-    draws: int = 2000  # kept of each chain
-    warm_up: int = 500  # left out before them
+    draws: int = 2000
+    warm_up: int = 500
 
     wants: ClassVar[Wants] = Wants(pairs=True, expert_kernel=True, at_once=True)
 
     def __post_init__(self) -> None:
         prior_named(self.prior)
-        check_inverse_temperature(self.inverse_temperature)
+        check_softness(self.softness)
         if not (np.isfinite(self.scale) and self.scale > 0):
             raise InvalidInput(f"scale must be positive and finite, got {self.scale}")
         for name, least in (("chains", 2), ("draws", 4), ("warm_up", 0)):
@@ -120,7 +138,7 @@ class Posterior:
         return np.asarray(self.weights.std(axis=(1, 2), ddof=1))
 
     def warn_unless_mixed(self) -> None:
-        """Say which problems' chains did not mix, and what to do about it."""
+        """Warn of problems whose chains did not mix, and say what to do about it."""
         least = ENOUGH * self.weights.shape[1]
         # NaN, of chains that never moved, is not mixed either.
         mixed = (self.r_hat.max(axis=1) <= MIXED) & (self.effective.min(axis=1) >= least)
@@ -130,8 +148,8 @@ class Posterior:
                 f"the chains of {unmixed.sum()} of {len(unmixed)} posteriors have not mixed: R-hat "
                 f"up to {self.r_hat.max():.3f} (at most {MIXED} wanted), effective draws from "
                 f"{self.effective.min():.0f} (at least {least} wanted). The posterior has several "
-                "modes or narrow ridges: take more draws and a longer warm_up, or a smaller "
-                "inverse_temperature or scale",
+                "modes or narrow ridges: take more draws and a longer warm_up, a larger softness, "
+                "or a smaller scale",
                 SwarmdpWarning,
                 stacklevel=3,
             )
@@ -163,7 +181,7 @@ class _Target:
         q = kernels.planning.optimal_q(
             self.incoming, reward, first.discount, policy, wanted, np.zeros(shape)
         )
-        log_policy = log_boltzmann(q, self.settings.inverse_temperature)
+        log_policy = log_boltzmann(q, self.settings.softness)
         likelihood = np.einsum("eoa,ecoa->ec", self.counts, log_policy)
         density: Floats = likelihood - 0.5 * (z * z).sum(axis=2)
         return density
@@ -180,8 +198,8 @@ class _Target:
         best, optimal = self._at(e, z, None)
         for _ in range(CLIMBS):
             q, optimal = mdp.optimal_q(self.weights(z), optimal)
-            policy = np.exp(log_boltzmann(q, self.settings.inverse_temperature))
-            score = scores(policy, mdp.q_derivative(optimal), self.settings.inverse_temperature)
+            policy = np.exp(log_boltzmann(q, self.settings.softness))
+            score = scores(policy, mdp.q_derivative(optimal), self.settings.softness)
             slope = self.settings.scale * self.prior.slope(z)
             precision = fisher_information(policy, score, visits) * np.outer(slope, slope)
             precision[np.diag_indices_from(precision)] += 1
@@ -205,7 +223,7 @@ class _Target:
         self, e: int, z: Floats, near: NDArray[np.int64] | None
     ) -> tuple[float, NDArray[np.int64]]:
         q, optimal = self.mdps[e].optimal_q(self.weights(z), near)
-        log_policy = log_boltzmann(q, self.settings.inverse_temperature)
+        log_policy = log_boltzmann(q, self.settings.softness)
         return float((self.counts[e] * log_policy).sum() - 0.5 * z @ z), optimal
 
 
@@ -218,10 +236,25 @@ def sample_posterior(
     numbers: NDArray[np.int64] | None = None,
     threads: int | None = None,
 ) -> Posterior:
-    """Sample the posterior of the weights of E problems of one shape, from their pairs (E, O, A).
+    """Sample the posterior of the weights of E problems of one shape.
 
-    The chains of problem e draw the random numbers of number numbers[e] (e by default), so that a
-    problem's draws do not depend on what it is sampled together with. They start from the prior.
+    The chains start from the prior. A problem's draws do not depend on the others.
+
+    Parameters
+    ----------
+    mdps
+        What one agent can do about its observations, for each problem.
+    counts
+        How often the expert took each action in each observation (E, O, A).
+    settings
+        The prior, the softness and the lengths of the chains.
+    seed
+        Same seed, same result.
+    numbers
+        Problem e draws the random numbers of number numbers[e]; e by default.
+    threads
+        All cores by default.
+
     """
     for mdp, pairs in zip(mdps, counts, strict=True):
         check_pairs(mdp, pairs)

@@ -1,4 +1,4 @@
-"""The Boltzmann policy of a reward, pi(a | o) ~ exp(beta Q*(o, a)), and how it depends on it.
+"""The Boltzmann policy of a reward, pi(a | o) ~ exp(Q*(o, a) / softness), and its derivatives.
 
 Q* is that of the local MDP (P, R, discount) in which one agent of the swarm lives: P(o' | o, a) is
 what the swarm around it makes of its actions, and R(o) = w . phi(o).
@@ -88,18 +88,18 @@ class LocalMDP:
         return self.features[:, None] + self.discount * ahead.reshape(shape)
 
 
-def log_boltzmann(q: Floats, inverse_temperature: float) -> Floats:
-    """The logarithm of pi(a | o) ~ exp(beta Q(o, a)), over the last axis."""
-    scaled = inverse_temperature * (q - q.max(axis=-1, keepdims=True))
+def log_boltzmann(q: Floats, softness: float) -> Floats:
+    """The logarithm of pi(a | o) ~ exp(Q(o, a) / softness), over the last axis."""
+    scaled = (q - q.max(axis=-1, keepdims=True)) / softness
     log_sum = np.log(np.exp(scaled).sum(axis=-1, keepdims=True))
     log_policy: Floats = scaled - log_sum
     return log_policy
 
 
-def scores(policy: Floats, q_derivative: Floats, inverse_temperature: float) -> Floats:
+def scores(policy: Floats, q_derivative: Floats, softness: float) -> Floats:
     """The derivative of log pi(a | o) with respect to the weights (O, A, d)."""
     mean = np.einsum("oa,oad->od", policy, q_derivative)
-    score: Floats = inverse_temperature * (q_derivative - mean[:, None])
+    score: Floats = (q_derivative - mean[:, None]) / softness
     return score
 
 
@@ -114,7 +114,7 @@ def fisher_information(policy: Floats, score: Floats, weight: Floats) -> Floats:
 
 
 def check_pairs(mdp: LocalMDP, counts: Floats) -> None:
-    """Refuse counts of observation-action pairs that do not fit the MDP."""
+    """Raise InvalidInput unless counts of observation-action pairs fit the MDP."""
     wanted = (mdp.observations, mdp.actions)
     if counts.shape != wanted:
         raise InvalidInput(
@@ -127,7 +127,7 @@ def check_pairs(mdp: LocalMDP, counts: Floats) -> None:
         )
 
 
-def check_inverse_temperature(value: float) -> None:
-    """Refuse an inverse temperature that is not positive."""
+def check_softness(value: float) -> None:
+    """Raise InvalidInput unless the softness of a Boltzmann policy is positive."""
     if not (np.isfinite(value) and value > 0):
-        raise InvalidInput(f"inverse_temperature must be positive and finite, got {value}")
+        raise InvalidInput(f"softness must be positive and finite, got {value}")

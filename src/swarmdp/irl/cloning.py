@@ -1,4 +1,4 @@
-"""Behaviour cloning: do what the expert was seen to do, without asking why."""
+"""Behaviour cloning: do what the expert was seen to do, without learning a reward."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,15 +12,25 @@ from swarmdp.trajectory import Trajectory
 def clone(system: System, demo: Trajectory, *, separate: bool = False) -> SoftPolicy:
     """The policy that takes each action as often as the expert did in the same observation.
 
-    The runs of the demo are pooled; with `separate=True` each gives a policy of its own. In
-    observations that the expert never made it does nothing.
+    In observations that the expert never made it does nothing.
+
+    Parameters
+    ----------
+    system
+        The swarm that was recorded.
+    demo
+        A trajectory of the expert, with recorded actions or with states from which the system can
+        infer them.
+    separate
+        If True each run of the demo gives a policy of its own. If False the runs are pooled.
+
     """
     counts, _ = pair_counts(system, demo)
     return cloned(system, counts if separate else counts.sum(axis=0, keepdims=True))
 
 
 def cloned(system: System, counts: NDArray[np.float64]) -> SoftPolicy:
-    """The policy of observed pairs (R, O, A)."""
+    """The policy of counted observation-action pairs (R, O, A)."""
     visits = counts.sum(axis=2, keepdims=True)
     nothing = np.arange(counts.shape[2]) == null_action(system)
     probabilities = np.where(visits > 0, counts / np.maximum(visits, 1), nothing)

@@ -28,7 +28,7 @@ class Expert:
 
     mu: NDArray[np.float64]  # (R, d): feature expectations
     error: NDArray[np.float64]  # (R, d): their standard errors; NaN where unknown
-    steps: int | None  # after which the sums were cut; None: they are said to be whole
+    steps: int | None  # after which the sums were cut; None: they are taken as complete
     pairs: NDArray[np.float64] | None = None  # (R, observations, actions), where asked for
     actions: str | None = None  # how these are known: "recorded" or "inferred"
 
@@ -42,10 +42,25 @@ def expert_of(
     wants: Wants,
     separate: bool,
 ) -> Expert:
-    """What a demo says, or feature expectations in its place.
+    """The expert data in a demo, or in feature expectations given in its place.
 
-    The runs are pooled, unless each is an experiment of its own. Raises InvalidInput if the demo
-    cannot teach the system.
+    Raises InvalidInput if the demo cannot teach the system.
+
+    Parameters
+    ----------
+    system
+        The swarm that was recorded.
+    demo
+        A trajectory, or feature expectations (d,) or (runs, d).
+    discount
+        The discount factor gamma.
+    estimator
+        Feature expectations from the whole "swarm" or from a "single" agent.
+    wants
+        What the reward update asks for; it says whether actions are needed.
+    separate
+        If True each run is an experiment of its own. If False the runs are pooled.
+
     """
     if isinstance(demo, np.ndarray | list | tuple):
         if wants.actions:
@@ -155,7 +170,7 @@ def check_demo(
 
 
 def plain(value: Any) -> Any:
-    """The value as it is after it was written to a file and read back."""
+    """The value as it is after writing it to a file and reading it back."""
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, Mapping):

@@ -18,7 +18,7 @@ from swarmdp.streams import derived_seed
 
 UPDATING = 4  # the part of a fit whose random numbers belong to reward updates
 SUM_TOLERANCE = 1e-6  # how far from one the sum of a mixture may be
-LARGEST = 1e9  # a weight beyond this has lost all sense of the others
+LARGEST = 1e9  # weights beyond this have diverged
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class Evidence:
     """All that is known of R experiments after J policies.
 
     Rewards are linear in the features, R(o) = w . phi(o), with d features of O classes of
-    observations.
+    observations (O = 0 for features without classes).
     """
 
     expert: NDArray[np.float64]  # (R, d): the expert's feature expectations mu_E
@@ -84,9 +84,9 @@ class Evidence:
 class Update:
     """The outcome of a reward update for R experiments after J policies.
 
-    Only the weights are asked of every update. `margin` is what is left to be done in the update's
-    own measure: at zero there is nothing to update, and an experiment ends when it falls to the
-    fit's tolerance. `mixture` are the weights of the policies that together answer the expert.
+    Only the weights are required. `margin` is what is left to be done in the update's own measure:
+    at zero there is nothing to update, and an experiment ends when it falls to the fit's tolerance.
+    `mixture` are the weights of the policies that together reproduce the expert.
     """
 
     weights: NDArray[np.float64]  # (R, d): the next reward
@@ -118,7 +118,7 @@ class Starting(Protocol):
 
 
 def wants_of(update: RewardUpdate) -> Wants:
-    """What an update wants beside feature expectations."""
+    """What an update wants beside feature expectations; raises InvalidInput unless it is Wants."""
     wants = update.wants if isinstance(update, Wanting) else Wants()
     if not isinstance(wants, Wants):
         raise InvalidInput(
@@ -128,8 +128,13 @@ def wants_of(update: RewardUpdate) -> Wants:
 
 
 def own_start(update: RewardUpdate, evidence: Evidence) -> NDArray[np.float64]:
-    """The update's own first weights, checked."""
+    """The update's own first weights; raises InvalidInput unless they are finite (R, d)."""
     assert isinstance(update, Starting)
+    if not callable(update.start):
+        raise InvalidInput(
+            "a reward update's start must be a function from Evidence to the first weights, got "
+            f"{update.start!r}"
+        )
     weights = _as_numbers("start", update.start(evidence))
     if weights.shape != evidence.expert.shape or not np.isfinite(weights).all():
         raise InvalidInput(
@@ -140,7 +145,7 @@ def own_start(update: RewardUpdate, evidence: Evidence) -> NDArray[np.float64]:
 
 
 def completed(update: Update, evidence: Evidence) -> Update:
-    """The update with everything that it left out, its shapes and numbers checked."""
+    """The update with its defaults filled in; raises InvalidInput if a shape or number is wrong."""
     if not isinstance(update, Update):
         raise InvalidInput(
             f"a reward update must return swarmdp.Update(weights), got {type(update).__name__}"

@@ -55,7 +55,22 @@ def feature_expectations(
     estimator: Estimator = "swarm",
     agent: int = 0,
 ) -> NDArray[np.float64]:
-    """The estimate mu (runs, d) from each run of a trajectory, simulated or recorded."""
+    """The estimate mu (runs, d) from each run of a trajectory, simulated or recorded.
+
+    Parameters
+    ----------
+    system
+        The swarm that was recorded.
+    trajectory
+        Recorded states or observations.
+    discount
+        The discount factor gamma.
+    estimator
+        From the whole "swarm" (the mean over its agents) or from a "single" agent.
+    agent
+        The number of that single agent.
+
+    """
     check_discount(discount)
     check_estimator(estimator)
     check_agent(agent, system)
@@ -83,8 +98,30 @@ def simulated_expectations(
     seed: int,
     threads: int | None = None,
 ) -> NDArray[np.float64]:
-    """The estimate mu (R, d) for each replica of a policy, from so many runs of each."""
+    """The estimate mu (R, d) for each replica of a policy, from roll-outs.
+
+    Parameters
+    ----------
+    system
+        The swarm.
+    policy
+        What moves it, in R replicas.
+    discount
+        The discount factor gamma.
+    estimator
+        From the whole "swarm" or from a "single" agent.
+    steps
+        The number of time steps of each run.
+    runs
+        The number of runs of each replica.
+    seed
+        Same seed, same result.
+    threads
+        All cores by default.
+
+    """
     check_estimator(estimator)
+    policy.check(system)
     kind = DiscountedFeatures if estimator == "swarm" else SingleAgentFeatures
     replicas = policy.replicas
     numbers = (np.arange(replicas) * runs + np.arange(runs)[:, None]).ravel()
@@ -106,7 +143,17 @@ def exact_expectations(
 ) -> NDArray[np.float64]:
     """The feature expectations (R, d) of a policy of a finite MDP, without sampling.
 
-    Over all times, or cut after so many steps, as those of a demo are.
+    Parameters
+    ----------
+    system
+        A finite MDP or a gridworld.
+    policy
+        A table, hard or soft, in R replicas.
+    discount
+        The discount factor gamma.
+    steps
+        The last time that counts, as in a demo of this length; None for the infinite sum.
+
     """
     mdp = exact_model(system)
     if mdp is None:
@@ -139,7 +186,7 @@ def value(reward: Reward, expectations: NDArray[np.float64]) -> NDArray[np.float
 def standard_error(estimates: NDArray[np.float64]) -> NDArray[np.float64]:
     """The standard error of the mean over independent runs (the first axis).
 
-    Agents of one run are correlated, runs are not: this is the error to trust.
+    Agents of one run are correlated, runs are not, so this error can be trusted.
     """
     if len(estimates) < 2:
         raise InvalidInput(
@@ -155,10 +202,18 @@ def standard_error_by_blocks(
 ) -> NDArray[np.float64]:
     """The standard error of the mean over the agents (agents, ...) of a single run.
 
-    Agents near each other are correlated, so they are put into blocks of neighbours
-    (`spatial_blocks`), and the error is that of the blocks' means (weighted by their sizes). It is
-    right as long as blocks are larger than the range of the correlation; fluctuations that all
-    agents of a run share cannot be seen in a single run at all.
+    Agents near each other are correlated, so they are put into blocks of neighbours, and the error
+    is that of the blocks' means (weighted by their sizes). It is right as long as blocks are larger
+    than the range of the correlation. Fluctuations that all agents of a run share cannot be seen in
+    a single run.
+
+    Parameters
+    ----------
+    agents
+        The numbers of which the mean is taken, (agents, ...).
+    blocks
+        The block of each agent, for example from `spatial_blocks`.
+
     """
     names, member = np.unique(blocks, return_inverse=True)
     count = len(names)
@@ -177,9 +232,17 @@ def standard_error_by_blocks(
 
 
 def spatial_blocks(place: NDArray[np.float64], tiles: int) -> NDArray[np.int64]:
-    """Blocks of neighbours: the agents' places (agents, axes) cut into tiles along each axis.
+    """Blocks of neighbouring agents (agents,), for `standard_error_by_blocks`.
 
     Every axis is cut at its quantiles, so that tiles hold about equally many agents.
+
+    Parameters
+    ----------
+    place
+        The agents' positions (agents, axes).
+    tiles
+        The number of tiles along each axis.
+
     """
     blocks = np.zeros(len(place), np.int64)
     for axis in place.T:

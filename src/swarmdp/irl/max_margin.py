@@ -18,6 +18,7 @@ from swarmdp.irl.evidence import Evidence, Update
 TOLERANCE = 1e-10
 ACTIVE = 1e-7  # mixture weight of an interior point that is taken for positive
 INSIDE = 1e-8  # a margin below this share of the largest gap means that mu_E is in the hull
+LONG = 16  # times its largest entry: products of longer gaps lose digits unless these are scaled
 ROUNDING = 1e-13  # gaps below this share of mu_E are none
 
 
@@ -49,6 +50,14 @@ def max_margin(expert: NDArray[np.float64], learned: NDArray[np.float64]) -> Mar
 
     When the expert is in the convex hull of the learned policies, no reward separates them: the
     margin and the weights are zero, and the mixture reproduces the expert.
+
+    Parameters
+    ----------
+    expert
+        The expert's feature expectations (d,).
+    learned
+        Those of at least one policy (J, d).
+
     """
     if learned.ndim != 2 or learned.shape[0] == 0 or learned.shape[1:] != expert.shape:
         raise InvalidInput(
@@ -62,7 +71,9 @@ def max_margin(expert: NDArray[np.float64], learned: NDArray[np.float64]) -> Mar
     zero = np.zeros_like(expert)
     if size <= ROUNDING * float(np.abs(expert).max()):
         return Margin(zero, 0.0, np.full(len(learned), 1 / len(learned)))
-    mixture = _polish(gaps / size, _solve(gaps / size))
+    length = float(np.linalg.norm(gaps, axis=1).max())
+    unit = size if length <= LONG * size else length
+    mixture = _polish(gaps / unit, _solve(gaps / unit))
     nearest = mixture @ gaps
     margin = float(np.linalg.norm(nearest))
     if margin <= max(INSIDE * size, ROUNDING * float(np.abs(expert).max())):
@@ -77,13 +88,15 @@ def _solve(gaps: NDArray[np.float64]) -> NDArray[np.float64]:
 
     policies, features = gaps.shape
     # Variables (w, m); slack s = b - A x in: J half-lines, then the cone (1, w) of length d + 1.
-    constraints = sparse.bmat(
-        [
-            [sparse.csc_matrix(-gaps), np.ones((policies, 1))],
-            [sparse.csc_matrix((1, features)), None],
-            [-sparse.identity(features, format="csc"), None],
-        ],
-        format="csc",
+    # Column by column, since a full matrix has d^2 entries: a feature's gaps and its -1 in the
+    # cone; last the ones of m.
+    entries = np.vstack([-gaps, -np.ones(features)]).T
+    column, row = entries.nonzero()
+    rows = np.concatenate([np.where(row < policies, row, row + 1 + column), np.arange(policies)])
+    ends = np.cumsum(np.append(np.count_nonzero(entries, axis=1), policies))
+    constraints = sparse.csc_matrix(
+        (np.append(entries[column, row], np.ones(policies)), rows, np.append(0, ends)),
+        shape=(policies + 1 + features, features + 1),
     )
     bounds = np.concatenate([np.zeros(policies), [1.0], np.zeros(features)])
     objective = np.concatenate([np.zeros(features), [-1.0]])

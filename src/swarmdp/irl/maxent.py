@@ -29,7 +29,7 @@ SAMPLED_PENALTY = 1e-3  # c, where the expert is known from trajectories
 FIRST = 1.0  # length of the first step
 MEMORY = 20  # pairs of steps and changes of the gradient that are kept
 OVERSHOT = 0.25  # a slope this large behind the minimum, relative to the one before, is too large
-FARTHEST = 2.0  # a step may be so many times as long as the weights, and one more
+FARTHEST = 2.0  # a step is at most this times (1 + the length of the weights)
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,17 @@ class MaxEnt:
     """`update="maxent"`: the reward whose soft policy has the expert's feature expectations.
 
     Where policies and values are exact, the dual is minimised by a quasi-Newton method (L-BFGS)
-    with a line search on the slope. Where they are estimated, by steps along the gradient that
-    become shorter: `step / sqrt(i)` in iteration i. `penalty` is c; by default 0.001 for an expert
-    known from trajectories, and none for one whose feature expectations were given.
+    with a line search on the slope. Where they are estimated, it is minimised by steps along the
+    gradient that become shorter.
+
+    Parameters
+    ----------
+    step
+        The step in iteration i is `step / sqrt(i)` times the gradient, where values are estimated.
+    penalty
+        The constant c. By default 0.001 for an expert known from trajectories, and 0 for one whose
+        feature expectations were given.
+
     """
 
     step: float = 2.0
@@ -70,11 +78,19 @@ class MaxEnt:
 
 
 def next_point(points: NDArray[np.float64], gradients: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The next point at which to evaluate a convex function, from all so far (J, d).
+    """The next point (d,) at which to evaluate a convex function, from all points so far.
 
-    L-BFGS, told by the history alone: each point was tried from the last one that was accepted.
-    It is accepted unless it lies too far behind the minimum on its line; then a nearer one is
-    tried.
+    L-BFGS as a function of the history alone: each point was tried from the last one that was
+    accepted. It is accepted unless it lies too far behind the minimum on its line; then a nearer
+    one is tried.
+
+    Parameters
+    ----------
+    points
+        All points so far (J, d), oldest first.
+    gradients
+        The gradients at these points (J, d).
+
     """
     base = 0
     steps: list[NDArray[np.float64]] = []

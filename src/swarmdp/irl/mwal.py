@@ -18,14 +18,20 @@ from numpy.typing import NDArray
 from swarmdp.errors import InvalidInput
 from swarmdp.irl.evidence import Evidence, Update
 
+ROUNDING = 1e-9  # by which a sum of features may exceed its bound
+
 
 @dataclass(frozen=True)
 class MWAL:
     """`update="mwal"`: the rewards of a player who looks for the expert's strongest side.
 
-    With `rounds` the rate is Syed and Schapire's, which must know how many rounds there will be.
-    Without it the rate falls with the rounds played; the same bound holds after any number of them
-    (Cesa-Bianchi and Lugosi 2006, theorem 2.3), so a fit may go on for as long as it likes.
+    Parameters
+    ----------
+    rounds
+        The number of rounds that will be played, for the learning rate of Syed and Schapire. By
+        default the rate falls with the rounds played; the same bound holds after any number of them
+        (Cesa-Bianchi and Lugosi 2006, theorem 2.3), so a fit may go on for as long as it likes.
+
     """
 
     rounds: int | None = None
@@ -41,8 +47,8 @@ class MWAL:
     def __call__(self, evidence: Evidence) -> Update:
         """The next weights; the margin is how far the mixture may be from the game's value.
 
-        Where policies and values are exact, the game so far proves it; else it is the bound for so
-        many rounds of best answers.
+        Where policies and values are exact, the margin follows from the game so far; elsewhere it
+        is the theorem's bound for the number of rounds played.
         """
         gains = evidence.learned - evidence.expert
         policies, replicas, features = gains.shape
@@ -72,11 +78,36 @@ class MWAL:
 
 
 def feature_range(evidence: Evidence) -> float:
-    """The largest absolute feature: 1 for indicators."""
-    return 1.0 if evidence.matrix is None else float(np.abs(evidence.matrix).max()) or 1.0
+    """The largest absolute feature: 1 for indicators, and for features without classes.
+
+    Raises InvalidInput if feature expectations show that features without classes are larger.
+    """
+    if evidence.matrix is not None:
+        return float(np.abs(evidence.matrix).max()) or 1.0
+    largest = max(np.abs(evidence.expert).max(), np.abs(evidence.learned).max(initial=0.0))
+    if not evidence.n_observations and (1 - evidence.discount) * largest > 1 + ROUNDING:
+        raise InvalidInput(
+            "mwal needs features from -1 to 1, but their mean over time is up to "
+            f"{(1 - evidence.discount) * largest:.4g}: divide the features of the basis by their "
+            "largest absolute value"
+        )
+    return 1.0
 
 
 def bound(rounds: int, features: int, discount: float, largest: float = 1.0) -> float:
-    """How far below the game's value the mixture of so many rounds can be, at most."""
+    """How far below the game's value the mixture of this many rounds can be, at most.
+
+    Parameters
+    ----------
+    rounds
+        The number of rounds played.
+    features
+        The number of features d.
+    discount
+        The discount factor gamma.
+    largest
+        The largest absolute feature.
+
+    """
     rate = np.sqrt(2 * np.log(features) / rounds) + np.log(features) / rounds
     return float(4 * largest * rate / (1 - discount))

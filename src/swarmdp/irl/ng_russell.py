@@ -33,9 +33,16 @@ NONE = 1e-9  # an objective below this share of the largest possible one is none
 
 @dataclass(frozen=True)
 class NgRussell:
-    """`update="ng_russell"`: the reward under which the expert is better than every policy."""
+    """`update="ng_russell"`: the reward under which the expert is better than every policy.
 
-    penalty: float = 2.0  # how much more it counts where the expert is worse
+    Parameters
+    ----------
+    penalty
+        How much more it counts where the expert is worse.
+
+    """
+
+    penalty: float = 2.0
 
     def __post_init__(self) -> None:
         if not 1 <= self.penalty < np.inf:
@@ -53,10 +60,10 @@ class NgRussell:
 
 
 def _warn_unless_matched(margin: NDArray[np.float64], distances: NDArray[np.float64]) -> None:
-    """Say that the fit ends for experiments whose program has no solution but zero.
+    """Warn that the fit ends for experiments whose program has no solution but zero.
 
-    The penalty makes it possible: a reward that separates the expert from most policies costs more
-    by the others. Margins are (R,), distances to the policies (J, R).
+    The penalty can cause this: a reward that separates the expert from most policies costs more
+    because of the others. Margins are (R,), distances to the policies (J, R).
     """
     distance = distances.min(axis=0)
     stuck = (margin == 0) & (distance > MATCHED)
@@ -74,9 +81,19 @@ def _warn_unless_matched(margin: NDArray[np.float64], distances: NDArray[np.floa
 def better_than(
     expert: NDArray[np.float64], learned: NDArray[np.float64], penalty: float = 2.0
 ) -> tuple[NDArray[np.float64], float]:
-    """The weights (d,) under which the expert (d,) is better than the policies (J, d).
+    """The weights (d,) under which the expert is better than the policies, and the objective.
 
-    Also the objective, divided by the number of policies: zero if there is no such reward.
+    The objective is divided by the number of policies; it is zero if there is no such reward.
+
+    Parameters
+    ----------
+    expert
+        The expert's feature expectations (d,).
+    learned
+        Those of all policies (J, d).
+    penalty
+        How much more it counts where the expert is worse.
+
     """
     gaps = expert - learned
     size = float(np.abs(gaps).max(initial=0.0))
@@ -111,12 +128,21 @@ def ng_russell(
     penalty: float = 0.0,
     largest: float = 1.0,
 ) -> MatrixReward:
-    """The reward of states for which a known policy (S,) is optimal, transitions (S, A, S).
+    """The reward of states for which a known policy is optimal.
 
-    Transitions may be given in all ways that a `FiniteMDP` takes.
+    Parameters
+    ----------
+    transitions
+        P(s' | s, a) as (S, A, S), or in another form that a `FiniteMDP` takes.
+    policy
+        The action index of each state (S,).
+    discount
+        The discount factor gamma.
+    penalty
+        The price lambda of the rewards' absolute sum; a larger one makes rewards sparser.
+    largest
+        The bound R_max of the rewards' absolute values.
 
-    `penalty` is lambda, the price of the rewards' absolute sum: it makes them simple. `largest` is
-    the bound R_max of their absolute values.
     """
     rows, actions = chain_of(transitions)
     states = rows.shape[1]
@@ -127,7 +153,7 @@ def ng_russell(
             f"needs a policy of shape ({states},) for transitions {chain.shape}, got {chosen.shape}"
         )
     if not np.isin(chosen, np.arange(actions)).all():
-        raise InvalidInput(f"the policy must be numbers of actions from 0 to {actions - 1}")
+        raise InvalidInput(f"the policy must be action indices from 0 to {actions - 1}")
     chosen = chosen.astype(np.int64)
     if not 0 <= discount < 1 or not 0 <= penalty < np.inf or not 0 < largest < np.inf:
         raise InvalidInput(

@@ -3,8 +3,8 @@
 The action of step t was taken on the observation of time t. A demo may have recorded the actions;
 where it recorded states only, a system can infer them from one state to the next by its hook
 `inferred_actions(before, after)`. An expert may take actions that a learning agent does not have
-(Vicsek's turns by any angle): each counts as the nearest one. Where actions are indices or yes and
-no, there is nothing near, and others are refused.
+(Vicsek's turns by any angle): each counts as the nearest one. Integers and booleans have no nearest
+one: actions that the system does not have raise InvalidInput.
 """
 
 import math
@@ -36,7 +36,17 @@ def pair_counts(
 ) -> tuple[NDArray[np.float64], Source]:
     """How often each action was taken in each observation, (runs, O, A), and how that is known.
 
-    With the estimator "single" only one agent's pairs count.
+    Parameters
+    ----------
+    system
+        The swarm that was recorded.
+    demo
+        A trajectory with recorded actions, or with states from which the system can infer them.
+    estimator
+        Count the pairs of the whole "swarm" or of a "single" agent.
+    agent
+        The number of that single agent.
+
     """
     check_estimator(estimator)
     taken, source = actions_of(system, demo)
@@ -75,8 +85,8 @@ def actions_of(system: System, demo: Trajectory) -> tuple[NDArray[np.int64], Sou
 def nearest_actions(system: System, physical: NDArray[Any]) -> NDArray[np.int64]:
     """The index of the action nearest to each physical one, of equally near ones the first.
 
-    Angles are as near as they are on the circle. Integers and booleans name actions: they must be
-    among the system's.
+    Angles are compared on the circle. Integers and booleans must be among the system's actions;
+    others raise InvalidInput.
     """
     available = np.asarray(system.actions)
     if np.issubdtype(physical.dtype, np.inexact) and not np.isfinite(physical).all():

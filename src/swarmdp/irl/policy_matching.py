@@ -18,8 +18,8 @@ from swarmdp.errors import InvalidInput, SwarmdpWarning
 from swarmdp.irl.algorithm import initial_reward
 from swarmdp.irl.boltzmann import (
     LocalMDP,
-    check_inverse_temperature,
     check_pairs,
+    check_softness,
     fisher_information,
     log_boltzmann,
     scores,
@@ -42,11 +42,25 @@ CERTAIN = 1e-3  # a probability this near to one is on its way to it
 class PolicyMatching:
     """`update="policy_matching"`: the reward whose Boltzmann policy is the observed one.
 
-    It knows from the expert's actions alone, in the local dynamics of the expert's swarm.
+    It learns from the expert's actions alone, in the local dynamics of the expert's swarm.
+
+    Parameters
+    ----------
+    softness
+        Of the expert's policy. Only the ratio of the weights to it matters for the policy.
+    penalty
+        The constant c.
+    direction
+        The search: "rprop" or "natural" (see `match_policy`).
+    iterations
+        The number of steps of the search, at most.
+    tolerance
+        The search ends when no component of the gradient is larger.
+
     """
 
-    inverse_temperature: float = 1.0  # beta; what matters is its product with the weights
-    penalty: float = 1e-3  # c
+    softness: float = 1.0
+    penalty: float = 1e-3
     direction: Direction = "rprop"
     iterations: int = 500
     tolerance: float = 1e-7
@@ -54,7 +68,7 @@ class PolicyMatching:
     wants: ClassVar[Wants] = Wants(pairs=True, expert_kernel=True, at_once=True)
 
     def __post_init__(self) -> None:
-        check_inverse_temperature(self.inverse_temperature)
+        check_softness(self.softness)
         check_matching(self.penalty, self.direction, self.iterations, self.tolerance)
 
     def __call__(self, evidence: Evidence) -> Update:
@@ -125,13 +139,13 @@ class _Objective:
     mdp: LocalMDP
     observed: Floats  # (O, A): the action frequencies; zero where nothing was observed
     weight: Floats  # (O,): n(o)/n
-    inverse_temperature: float
+    softness: float
     penalty: float
 
     def at(self, weights: Floats, near: NDArray[np.int64] | None) -> _Point:
         q, optimal = self.mdp.optimal_q(weights, near)
-        policy = np.exp(log_boltzmann(q, self.inverse_temperature))
-        score = scores(policy, self.mdp.q_derivative(optimal), self.inverse_temperature)
+        policy = np.exp(log_boltzmann(q, self.softness))
+        score = scores(policy, self.mdp.q_derivative(optimal), self.softness)
         gap = policy - self.observed
         loss = self.weight @ (gap**2).sum(axis=1) + self.penalty * weights @ weights
         slope = 2 * self.weight[:, None] * gap * policy
@@ -146,33 +160,45 @@ class _Objective:
         return np.asarray(-np.linalg.solve(metric, point.gradient), np.float64)
 
 
-def policy_derivative(mdp: LocalMDP, weights: Floats, inverse_temperature: float = 1.0) -> Floats:
-    """The derivative of the Boltzmann policy with respect to the weights (O, A, d)."""
-    check_inverse_temperature(inverse_temperature)
-    q, optimal = mdp.optimal_q(weights)
-    policy = np.exp(log_boltzmann(q, inverse_temperature))
-    return policy[..., None] * scores(policy, mdp.q_derivative(optimal), inverse_temperature)
-
-
 def match_policy(
     mdp: LocalMDP,
     counts: Floats,
     *,
-    inverse_temperature: float = 1.0,
+    softness: float = 1.0,
     penalty: float = 1e-3,
     direction: Direction = "rprop",
     start: Floats | None = None,
     iterations: int = 500,
     tolerance: float = 1e-7,
 ) -> Match:
-    """The weights whose Boltzmann policy is nearest to the observed pairs counts[o, a].
+    """The weights whose Boltzmann policy is nearest to the observed pairs.
 
-    `direction` is the "natural" gradient with a backtracking line search, or "rprop": the plain
-    gradient's signs with a step of its own for each weight. It ends when no component of the
-    gradient is larger than `tolerance`, when no step makes J smaller any more (a kink), or after
-    `iterations` steps. J may have several minima: `start` (zero by default) decides.
+    The search ends when the gradient vanishes, when no step makes J smaller any more (a kink), or
+    after the last step.
+
+    Parameters
+    ----------
+    mdp
+        What one agent can do about its observations.
+    counts
+        How often each action was taken in each observation (O, A).
+    softness
+        Of the Boltzmann policy.
+    penalty
+        The constant c.
+    direction
+        "natural": the natural gradient with a backtracking line search. "rprop": the signs of the
+        plain gradient, with a step size for each weight.
+    start
+        The first weights (d,), zero by default. J may have several minima; the start decides which
+        is found.
+    iterations
+        The number of steps, at most.
+    tolerance
+        A gradient without a component larger than this has vanished.
+
     """
-    check_inverse_temperature(inverse_temperature)
+    check_softness(softness)
     check_pairs(mdp, counts)
     check_matching(penalty, direction, iterations, tolerance)
     visits = counts.sum(axis=1)
@@ -180,7 +206,7 @@ def match_policy(
         mdp,
         counts / np.maximum(visits, 1e-300)[:, None],
         visits / visits.sum(),
-        inverse_temperature,
+        softness,
         penalty,
     )
     first = np.zeros(mdp.features.shape[1]) if start is None else np.asarray(start, float)
@@ -198,7 +224,7 @@ def match_policy(
 
 
 def check_matching(penalty: float, direction: str, iterations: int, tolerance: float) -> None:
-    """Refuse bad settings."""
+    """Raise InvalidInput if a setting of the search is impossible."""
     if direction not in ("natural", "rprop"):
         raise InvalidInput(f'direction must be "natural" or "rprop", got {direction!r}')
     if not (np.isfinite(penalty) and penalty >= 0):

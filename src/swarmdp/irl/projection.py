@@ -39,10 +39,18 @@ class Projection:
 
 
 def projection(expert: NDArray[np.float64], learned: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The weights (J,) with which the policies (J, d) are mixed to mu_bar.
+    """The weights (J,) with which the policies are mixed to mu_bar.
 
-    The share s is kept within 0 and 1, so that mu_bar stays a mixture: it is there by itself as
-    long as every policy is optimal for its reward.
+    The share s is clipped to 0 and 1, so that mu_bar stays a mixture. No clipping is needed as long
+    as every policy is optimal for its reward.
+
+    Parameters
+    ----------
+    expert
+        The expert's feature expectations (d,).
+    learned
+        Those of all policies (J, d), oldest first.
+
     """
     mixture = np.zeros(len(learned))
     mixture[0] = 1.0

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp import markup
 from swarmdp._version import __version__
 from swarmdp.errors import FileError, InvalidInput
 from swarmdp.features import Axis, Block
@@ -21,6 +22,7 @@ from swarmdp.rewards import Reward
 from swarmdp.trajectory import Trajectory, read_dataset, write_dataset
 
 if TYPE_CHECKING:
+    import pandas
     import xarray
 
 KIND = "swarmdp fit"
@@ -33,9 +35,9 @@ DIAGNOSTIC, POLICY = "diagnostic_", "policy_"  # what their variables begin with
 class History:
     """Every iteration of Algorithm 1, for all R experiments.
 
-    Not the margin but the distance chooses an iteration: max-margin's and projection's margins
-    never rise, so that the last would always be the best, and others rise and fall as they like.
-    Once an experiment is finished, what follows does not count for it.
+    The distance chooses an iteration, not the margin: the margins of max-margin and projection
+    never rise, so that the last iteration would always be the best, and others rise and fall.
+    Iterations after an experiment is finished do not count for it.
     """
 
     weights: NDArray[np.float64]  # (I, R, d)
@@ -154,9 +156,9 @@ class Result:
 
     @property
     def diagnostics(self) -> dict[str, NDArray[np.float64]]:
-        """What reward updates say of themselves, by name, (I, R) or (I, R, d).
+        """The diagnostics of the reward updates by name, (I, R) or (I, R, d).
 
-        It is NaN in iterations in which they said nothing.
+        They are NaN in iterations without them.
         """
         names = dict.fromkeys(name for i in self.iterations for name in i.diagnostics)
         return {name: self._diagnostic(name) for name in names}
@@ -176,8 +178,7 @@ class Result:
     def seen(self) -> NDArray[np.bool_] | None:
         """The observations visited while the chosen policy was learned (R, observations).
 
-        At the others the policy does nothing: nobody knows better. None if the learner knows no
-        classes of observations.
+        At the others the policy does nothing. None if the learner knows no classes of observations.
         """
         seen = [iteration.seen for iteration in self.iterations]
         known = [each for each in seen if each is not None]
@@ -212,28 +213,62 @@ class Result:
         return ", ".join(words)
 
     def __repr__(self) -> str:
-        chosen = ", ".join(map(str, self.chosen[:5])) + (", ..." if self.experiments > 5 else "")
-        lines = [
+        facts = [f"  {name:<19}{fact}" for name, fact in self._facts.items()]
+        return "\n".join([self._title, *facts])
+
+    def _repr_html_(self) -> str:
+        facts = markup.table(("", ""), list(self._facts.items()))
+        return markup.card(self._title, facts, self.reward._repr_html_())
+
+    @property
+    def _title(self) -> str:
+        return (
             f"Result of fitting {self.system_name} by {title(self.settings)}: {self.experiments} "
-            f"experiment(s), {len(self.iterations)} iterations, seed {self.seed}",
-            f"  chosen iteration   {chosen}",
-            f"  distance           mean {self.distance.mean():.3g}, worst {self.distance.max():.3g}"
-            "  |mu_E - mu|",
-            f"  margin             mean {self.margin.mean():.3g}",
-            f"  reward             highest at {self.highest}",
-        ]
+            f"experiment(s), {len(self.iterations)} iterations, seed {self.seed}"
+        )
+
+    @property
+    def _facts(self) -> dict[str, str]:
+        """What the result says of itself, by name."""
+        chosen = ", ".join(map(str, self.chosen[:5])) + (", ..." if self.experiments > 5 else "")
+        distance = self.distance
+        facts = {
+            "chosen iteration": chosen,
+            "distance": f"mean {distance.mean():.3g}, worst {distance.max():.3g}  |mu_E - mu|",
+            "margin": f"mean {self.margin.mean():.3g}",
+            "reward": f"highest at {self.highest}",
+        }
         if "actions" in self.settings:
             how = {"inferred": "inferred from states"}
             known = str(self.settings["actions"])
-            lines.append(f"  actions            {how.get(known, known)}")
+            facts["actions"] = how.get(known, known)
         if self.solutions:
             names, counts = np.unique(self.solutions, return_counts=True)
-            found = "; ".join(f"{n} x {name}" for name, n in zip(names, counts, strict=True))
-            lines.append(f"  solution           {found}")
+            found = [f"{n} x {name}" for name, n in zip(names, counts, strict=True)]
+            facts["solution"] = "; ".join(found)
         unseen = 0 if self.seen is None else int((~self.seen).sum(axis=1).max())
         if unseen:
-            lines.append(f"  never visited      up to {unseen} observations: there it does nothing")
-        return "\n".join(lines)
+            facts["never visited"] = f"up to {unseen} observations: there it does nothing"
+        return facts
+
+    def to_dataframe(self) -> "pandas.DataFrame":
+        """The history: one row for each iteration and experiment.
+
+        `chosen` marks the iterations that the result's reward and policy are of.
+        """
+        import pandas
+
+        h = self.history
+        iteration, experiment = np.indices(h.distance.shape)
+        return pandas.DataFrame(
+            {
+                "iteration": iteration.reshape(-1),
+                "experiment": experiment.reshape(-1),
+                "distance": h.distance.reshape(-1),
+                "margin": h.margin.reshape(-1),
+                "chosen": (iteration == self.chosen).reshape(-1),
+            }
+        )
 
     def plot(self) -> Any:
         """Draw the reward and the way to it: a Matplotlib figure.
@@ -353,7 +388,14 @@ class Result:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read what was saved: a fit (its folder or file) or a trajectory."""
+    """Read what was saved: a fit or a trajectory.
+
+    Parameters
+    ----------
+    path
+        The folder or the file of a fit, or the file of a trajectory.
+
+    """
     source = Path(path)
     if source.is_dir():
         source = source / FILE

@@ -73,7 +73,7 @@ UPDATES: Mapping[str, Named] = {
 
 
 def named(update: "str | RewardUpdate") -> "RewardUpdate":
-    """The reward update of this name, or the given one itself."""
+    """The reward update of this name, or the given one; raises InvalidInput if it is neither."""
     if isinstance(update, str):
         if update not in UPDATES:
             raise InvalidInput(f"update must be one of {', '.join(UPDATES)}, got {update!r}")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from swarmdp.kernels import (
         graph,
         ising,
+        linear,
         parallel,
         planning,
         sparse_counts,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "graph",
     "ising",
+    "linear",
     "parallel",
     "planning",
     "sparse_counts",

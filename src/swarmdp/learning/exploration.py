@@ -22,13 +22,13 @@ def check_exploration(exploration: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Explorers:
-    """The agents that explore: a set drawn in every iteration, or a fixed one that shrinks."""
+    """The agents that explore: a set drawn in every iteration, or a fixed set that shrinks."""
 
     place: NDArray[np.float64] | None  # of each agent in a fixed order (runs, agents), 0 to 1
 
     @classmethod
     def of(cls, exploration: Exploration, streams: Streams) -> "Explorers":
-        """Those of the runs of these streams."""
+        """The exploring agents of the runs of these streams."""
         if exploration == "redrawn":
             return cls(None)
         chance = streams.at(0, Purpose.POLICY).uniform()
@@ -36,9 +36,9 @@ class Explorers:
         return cls((rank + 0.5) / chance.shape[1])
 
     def chances(self, luck: Stream, temperature: float) -> NDArray[np.float64]:
-        """A number for each agent: who is below the temperature explores.
+        """A number for each agent (runs, agents); agents below the temperature explore.
 
-        Among those it is uniform, so it also says what they try.
+        Among these the number is uniform, so it also determines the action that they try.
         """
         chance = luck.uniform()
         if self.place is None:

@@ -22,20 +22,20 @@ from swarmdp.streams import Purpose, Streams
 from swarmdp.system import Arranging, State, System, field_of
 from swarmdp.threads import over_chunks, thread_count
 
-ENOUGH_AGENTS = 1000  # experience of so many agents in each iteration, unless told otherwise
+ENOUGH_AGENTS = 1000  # whose experience each iteration uses by default
 CHUNK_BYTES = 2**19  # of the swarms that a thread moves at a time: they stay in the cache
 
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """A learning swarm in one iteration: all that there is to look at."""
+    """A learning swarm in one iteration, for watching and analysis."""
 
     iteration: int
     temperature: float  # share of agents that explore
     learning_rate: float
     state: State  # before the agents act
     observations: NDArray[np.generic]  # as the Q-function sees them: classes (runs, agents)
-    exploring: NDArray[np.bool_]  # who explores (runs, agents)
+    exploring: NDArray[np.bool_]  # whether each agent explores (runs, agents)
     actions: NDArray[np.integer]  # indices of the actions taken (runs, agents)
     rewards: NDArray[np.float64]  # collected in this step (runs, agents)
     q: NDArray[np.float64]  # values after the update, replicas first
@@ -47,18 +47,38 @@ class Snapshot:
 class HeterogeneousLearning:
     """Algorithm 2: exploring agents among greedy ones teach a Q-function that all share.
 
-    In doubt, agents do nothing. The swarm starts with everybody doing nothing, so that of several
-    equilibria it tends to the one nearest to that; in the Ising model this is the expert's and not
-    its mirror image.
+    In doubt, agents do nothing. At first all agents do nothing, so that of several equilibria the
+    swarm tends to the one nearest to that; in the Ising model this is the expert's and not its
+    mirror image.
+
+    Parameters
+    ----------
+    q_update
+        How experience changes the Q-function: `LocalModel()`, `BatchQ()` or `SequentialQ()`.
+    iterations
+        The number of time steps of the learning swarms.
+    temperature
+        The initial share of exploring agents, from 0 to 1.
+    learning_rate
+        The initial learning rate, from 0 to 1; `LocalModel` does not use it.
+    decay
+        How temperature and learning rate fall to zero: "quadratic" or "late" (see `decayed`).
+    exploration
+        Whether the set of exploring agents is "redrawn" in every iteration, or drawn once and
+        "fixed", so that it only shrinks.
+    swarms
+        The number of swarms that learn side by side for each reward; by default as many as have
+        1000 agents together.
+
     """
 
     q_update: QUpdate = field(default_factory=LocalModel)
     iterations: int = 300
-    temperature: float = 0.5  # initial share of exploring agents
-    learning_rate: float = 0.99  # initial; unused by LocalModel
+    temperature: float = 0.5
+    learning_rate: float = 0.99
     decay: Decay = "quadratic"
-    exploration: Exploration = "redrawn"  # the set, in every iteration or once ("fixed")
-    swarms: int | None = None  # learning side by side for each reward; None: about 1000 agents
+    exploration: Exploration = "redrawn"
+    swarms: int | None = None
 
     def __post_init__(self) -> None:
         check_integer("iterations", self.iterations, least=1)
@@ -74,9 +94,17 @@ class HeterogeneousLearning:
         return self.swarms or -(-ENOUGH_AGENTS // system.n_agents)
 
     def iterate(self, q: QFunction, problem: Problem, streams: Streams) -> Iterator[Snapshot]:
-        """Algorithm 2, one snapshot for each iteration; the Q-function learns in place.
+        """Algorithm 2: yields one snapshot for each iteration.
 
-        The runs of `streams` are learning swarms; run r follows reward r % R.
+        Parameters
+        ----------
+        q
+            The Q-function that all agents share; it learns in place.
+        problem
+            What is to be learned, for R rewards.
+        streams
+            The random numbers. Its runs are the learning swarms; run r follows reward r % R.
+
         """
         system, alike = problem.system, np.zeros(len(streams.runs), np.int64)
 
@@ -148,9 +176,9 @@ class HeterogeneousLearning:
         seed
             Same seed, same result.
         wants
-            Softness of the policy, and whether the local kernel is wanted.
+            The softness of the policy, and whether the local kernel is wanted.
         watch
-            Given every snapshot; called from several threads when there are many replicas.
+            Called with every snapshot, from several threads when there are many replicas.
         threads
             All cores by default.
 
@@ -192,12 +220,12 @@ class HeterogeneousLearning:
 
 
 def paper_learning() -> HeterogeneousLearning:
-    """The paper's policy update: sequential, a fixed set that shrinks, one swarm."""
+    """The paper's policy update: sequential Q-learning, a fixed set of explorers, one swarm."""
     return HeterogeneousLearning(SequentialQ(), 200, exploration="fixed", swarms=1)
 
 
 def together(parts: list[Learned]) -> Learned:
-    """What several chunks of replicas have learned, as one."""
+    """What was learned for several chunks of replicas, joined."""
     if len(parts) == 1:
         return parts[0]
 
@@ -211,7 +239,7 @@ def together(parts: list[Learned]) -> Learned:
 
 
 def described_size(system: System) -> str:
-    """How much a learner has to tell apart, in words."""
+    """The numbers of classes (or components) and of actions, in words."""
     actions = f"{len(system.actions)} actions"
     if isinstance(system.features, Classes):
         return f"{system.features.size} classes of observations and {actions}"

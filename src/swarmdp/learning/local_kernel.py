@@ -1,7 +1,7 @@
 """The local kernel P(o' | o, a): what a swarm that follows a policy makes of one agent's actions.
 
-It depends on what the others do. A share of the agents explores, so that every action is tried in
-every observation that the swarm gets into.
+It depends on what the other agents do. A share of the agents explores, so that every action is
+tried in every observation that the swarm makes.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from swarmdp.streams import Purpose, Streams
 from swarmdp.system import System, classes
 from swarmdp.threads import over_chunks, thread_count
 
-ENOUGH_AGENTS = 4000  # whose experience makes the estimate, in as many swarms as that takes
+ENOUGH_AGENTS = 4000  # whose experience makes the estimate by default
 CHUNK_BYTES = 2**20
 
 
@@ -34,10 +34,27 @@ def local_kernel(
     prior: float = 1.0,
     threads: int | None = None,
 ) -> NDArray[np.float64]:
-    """P(o' | o, a) at [r, o, a, o'] in swarms that follow each replica r of a policy.
+    """The kernel P(o' | o, a) at [r, o, a, o'] in swarms that follow replica r of a policy.
 
-    It is counted over so many steps from the initial distribution, with `prior` pseudo-counts
-    towards anywhere for what was rarely tried.
+    Parameters
+    ----------
+    system
+        The swarm.
+    policy
+        What agents do that do not explore, in R replicas.
+    steps
+        The number of time steps, from the initial distribution, over which transitions are counted.
+    seed
+        Same seed, same result.
+    exploring
+        The share of agents that take a random action in each step, above 0 and up to 1.
+    swarms
+        The number of swarms for each replica; by default as many as have 4000 agents together.
+    prior
+        The number of pseudo-counts, spread evenly over all o', that each (o, a) starts with.
+    threads
+        All cores by default.
+
     """
     if not 0 < exploring <= 1 or not prior > 0:
         raise InvalidInput(
@@ -48,8 +65,8 @@ def local_kernel(
     swarms = swarms or -(-ENOUGH_AGENTS // system.n_agents)
     check_memory(
         replicas * dense_bytes(observations, actions),
-        f"the local kernel P(o' | o, a) of {replicas} x {observations} classes of observations and "
-        f"{actions} actions",
+        f"the local kernel P(o' | o, a) (replicas: {replicas}, classes of observations: "
+        f"{observations}, actions: {actions})",
         "Use fewer classes, or a reward update that needs no kernel, such as max_margin",
     )
     mixed = np.cumsum((1 - exploring) * policy.probabilities + exploring / actions, axis=2)

@@ -26,14 +26,24 @@ LARGEST_WEIGHT = 1e100  # of a new count; then all are scaled down
 class LocalModel:
     """The local kernel P(o' | o, a), counted with forgetting, and Bellman sweeps on it.
 
-    The kernel is what the swarm around it looks like to one agent. Every transition is used again
+    The kernel describes what the swarm around it does to one agent. Every transition is used again
     in all later sweeps, where a Q-step would use it once; forgetting lets the estimate follow the
     swarm while it changes. It has no learning rate.
+
+    Parameters
+    ----------
+    forgetting
+        The share of its weight that a count keeps in each iteration, above 0 and up to 1.
+    sweeps
+        The number of sweeps of the Bellman equation in each iteration.
+    prior
+        The number of pseudo-counts, spread evenly over all o', that each (o, a) starts with.
+
     """
 
-    forgetting: float = 0.99  # weight that a count keeps in each iteration
-    sweeps: int = 3  # of the Bellman equation in each iteration
-    prior: float = 1.0  # pseudo-counts towards the mean value for what was not tried
+    forgetting: float = 0.99
+    sweeps: int = 3
+    prior: float = 1.0
 
     def __post_init__(self) -> None:
         if not 0 < self.forgetting <= 1:
@@ -58,7 +68,7 @@ class LocalModel:
 
 
 def is_sparse(observations: int, actions: int, transitions: int) -> bool:
-    """Whether counts of so many transitions are kept sparsely."""
+    """Whether counts of at most this many transitions are kept sparsely."""
     dense = dense_bytes(observations, actions)
     return max(SMALL, sparse_bytes(observations, actions, transitions)) < dense
 
@@ -115,9 +125,11 @@ class _DenseCounts:
         self._table = np.zeros((*shape, shape[1]))
 
     def add(self, before: Indices, action: Indices, after: Indices, weight: float) -> None:
+        """Add the weight to the count of each transition."""
         kernels.tabular.add_transitions(before, action, after, weight, self._table, self.totals)
 
     def divide(self, by: float) -> None:
+        """Make all counts smaller."""
         self._table /= by
         self.totals /= by
 
@@ -131,6 +143,7 @@ class _DenseCounts:
         value: NDArray[np.float64],
         q: NDArray[np.float64],
     ) -> None:
+        """Bellman sweeps, in place."""
         model = self._table, self.totals, prior, reward, discount
         if softness:
             kernels.tabular.sweep_model_softly(*model, softness, sweeps, value, q)
@@ -138,11 +151,12 @@ class _DenseCounts:
             kernels.tabular.sweep_model(*model, sweeps, value, q)
 
     def dense(self) -> NDArray[np.float64]:
+        """A copy as a full table."""
         return self._table.copy()
 
 
 class _SparseCounts:
-    """Counts of the transitions that occurred, at most so many in each replica."""
+    """Counts of those transitions that occurred, up to a maximum number in each replica."""
 
     def __init__(self, shape: tuple[int, int, int], transitions: int) -> None:
         replicas, observations, actions = shape
@@ -153,19 +167,21 @@ class _SparseCounts:
         self._values = np.empty((replicas, transitions))
 
     def add(self, before: Indices, action: Indices, after: Indices, weight: float) -> None:
+        """Add the weight to the count of each transition."""
         replicas, room = self._columns.shape
         for j in range(replicas):
             of = slice(j, None, replicas)
             if self._begins[j, -1] + before[of].size > room:
                 raise InvalidInput(
                     f"this model was started for {room} transitions of each replica, and more "
-                    "came: start it with transitions= as many as there may be"
+                    "came: start it with Problem(..., transitions=) as many as there may be"
                 )
             kernels.sparse_counts.add_transitions(
                 before[of], action[of], after[of], weight, *self._arrays(j), self.totals[j]
             )
 
     def divide(self, by: float) -> None:
+        """Make all counts smaller."""
         for values, begins in zip(self._values, self._begins, strict=True):
             values[: begins[-1]] /= by
         self.totals /= by
@@ -180,6 +196,7 @@ class _SparseCounts:
         value: NDArray[np.float64],
         q: NDArray[np.float64],
     ) -> None:
+        """Bellman sweeps, in place."""
         for j, totals in enumerate(self.totals):
             kernels.sparse_counts.sweep_model(
                 *self._arrays(j),
@@ -194,6 +211,7 @@ class _SparseCounts:
             )
 
     def dense(self) -> NDArray[np.float64]:
+        """A copy as a full table."""
         replicas, observations, actions = self.totals.shape
         table = np.zeros((replicas, observations * actions, observations))
         for j in range(replicas):

@@ -25,11 +25,18 @@ LARGEST_KERNEL = 2**31  # bytes
 class Planning:
     """The optimal policy of a finite MDP, by policy iteration; ties go to the null action.
 
-    With a softness it is Boltzmann's, optimal for the reward plus softness times the entropy of
-    the actions, by soft policy iteration, which is Newton's method for the soft Bellman equation.
+    With a softness it is Boltzmann's policy, optimal for the reward plus softness times the entropy
+    of the actions. It is found by soft policy iteration, which is Newton's method for the soft
+    Bellman equation.
+
+    Parameters
+    ----------
+    rounds
+        The number of rounds of policy iteration, at most. It rarely takes more than ten.
+
     """
 
-    rounds: int = 1000  # of policy iteration, at most; it rarely takes more than ten
+    rounds: int = 1000
 
     def __call__(
         self,
@@ -44,7 +51,23 @@ class Planning:
     ) -> Learned:
         """Plan for each replica of the reward.
 
-        Nothing is random, so the seed does not matter; nobody learns, so there is nothing to watch.
+        Parameters
+        ----------
+        system
+            A finite MDP or a gridworld.
+        reward
+            What to plan for, in R replicas.
+        discount
+            The discount of future rewards.
+        seed
+            Not used: nothing is random.
+        wants
+            The softness of the policy, and whether the kernel is wanted.
+        watch
+            Not used: there are no snapshots of learning.
+        threads
+            Not used.
+
         """
         check_end(discount)
         mdp, null, softness = _model(system), null_action(system), wants.softness
@@ -99,13 +122,26 @@ class Planning:
 def plan(
     system: System, reward: Reward, *, discount: float = 0.9, softness: float = 0.0
 ) -> Learned:
-    """The optimal policy of a finite MDP for each replica of a reward, with its Q-function."""
+    """The optimal policy of a finite MDP for each replica of a reward, with its Q-function.
+
+    Parameters
+    ----------
+    system
+        A finite MDP or a gridworld.
+    reward
+        What to plan for, in R replicas.
+    discount
+        The discount of future rewards.
+    softness
+        Above zero for Boltzmann's policy, with probabilities proportional to exp(Q / softness).
+
+    """
     return Planning()(system, reward, discount=discount, wants=Wants(softness=softness))
 
 
 @dataclass(frozen=True, eq=False)
 class HorizonPlan:
-    """What is optimal when everything ends after so many steps: another policy in each step."""
+    """What is optimal when everything ends after the last step: a policy for each step."""
 
     values: NDArray[np.float64]  # (steps + 1, S): of being in a state at a time
     q: NDArray[np.float64]  # (steps, S, A)
@@ -117,7 +153,19 @@ def plan_to_horizon(
 ) -> HorizonPlan:
     """Dynamic programming back from the last step, for the first replica of a reward.
 
-    The rewards of times 0 to `steps` count, so a discount of 1 is fine.
+    Parameters
+    ----------
+    system
+        A finite MDP or a gridworld.
+    reward
+        What to plan for; only its first replica is used.
+    steps
+        The number of steps. The rewards of times 0 to `steps` count.
+    discount
+        The discount of future rewards, from 0 to 1.
+    softness
+        Above zero for Boltzmann's policies, with probabilities proportional to exp(Q / softness).
+
     """
     if not 0 <= discount <= 1:
         raise InvalidInput(f"the discount must be in [0, 1], got {discount}")

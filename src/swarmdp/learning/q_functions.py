@@ -23,14 +23,31 @@ from swarmdp.system import System, class_map
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What is to be learned: the best policy for each of R rewards."""
+    """What is to be learned: the best policy for each of R rewards.
+
+    Parameters
+    ----------
+    system
+        The swarm that learns.
+    reward
+        What to learn for, in R replicas.
+    discount
+        The discount of future rewards.
+    wants
+        The softness of the policy, and whether the local kernel is wanted.
+    transitions
+        The number of transitions that will come for each replica, at most; None if not known.
+    seed
+        Of the random numbers that the Q-function itself draws.
+
+    """
 
     system: System
     reward: Reward
     discount: float
     wants: Wants = NOTHING_MORE
-    transitions: int | None = None  # at most so many will come for each replica, where known
-    seed: int = 0  # for what the Q-function draws itself
+    transitions: int | None = None
+    seed: int = 0
 
 
 class QFunction(Protocol):
@@ -49,10 +66,10 @@ class QFunction(Protocol):
         """The best action index of each class (R, observations), if it knows classes."""
 
     def sees(self, observations: NDArray[Any]) -> NDArray[Any]:
-        """What it needs to know of observations (runs, agents, ...): classes, or all."""
+        """What it learns from observations (runs, agents, ...): their classes, or themselves."""
 
     def choose(self, observations: NDArray[Any], luck: Stream) -> NDArray[np.integer]:
-        """The action indices (runs, agents) that it holds for best."""
+        """The action indices (runs, agents) that it considers best."""
 
     def learn(
         self,
@@ -62,13 +79,13 @@ class QFunction(Protocol):
         after: NDArray[Any],
         rate: float,
     ) -> None:
-        """Take in one time step of all agents: (o, a, r, o'), each (runs, agents, ...)."""
+        """Learn from one time step of all agents: (o, a, r, o'), each (runs, agents, ...)."""
 
     def policy(self) -> LocalPolicy:
-        """The policy that it stands for, of R replicas."""
+        """The policy that it implies, of R replicas."""
 
     def learned(self) -> Learned:
-        """The policy with all that is known of it."""
+        """The policy with all that was found on the way."""
 
 
 class QUpdate(Protocol):
@@ -84,7 +101,7 @@ class QUpdate(Protocol):
 def rewards_for(
     q: QFunction, problem: Problem, runs: int
 ) -> Callable[[NDArray[Any], NDArray[Any]], NDArray[np.float64]]:
-    """How to collect rewards (runs, agents), from observations and what Q sees of them."""
+    """A function to collect rewards (runs, agents) from observations and what Q sees of them."""
     numbers = np.arange(runs)
     if q.seen is None:
         return lambda raw, seen: problem.reward.of(problem.system, raw, numbers)

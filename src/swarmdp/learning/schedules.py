@@ -10,8 +10,16 @@ Decay = Literal["quadratic", "late"]
 def decayed(decay: Decay, iteration: int, iterations: int) -> float:
     """The share of its initial value that a quantity has in an iteration, from 1 to 0.
 
-    "quadratic" is (1 - i/T)^2, the paper's quadratic decay as it is read here; "late" is
-    1 - (i/T)^2, which stays high for longer.
+    Parameters
+    ----------
+    decay
+        "quadratic" is (1 - i/T)^2, the paper's quadratic decay as it is read here; "late" is
+        1 - (i/T)^2, which stays high for longer.
+    iteration
+        The iteration i, from 0.
+    iterations
+        The number of iterations T.
+
     """
     progress = iteration / iterations
     if decay == "quadratic":

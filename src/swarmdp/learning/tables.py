@@ -98,7 +98,7 @@ def greedy(q: NDArray[np.float64], null: int) -> NDArray[np.int64]:
 def boltzmann(
     q: NDArray[np.float64], softness: float, seen: NDArray[np.bool_], null: int
 ) -> NDArray[np.float64]:
-    """Boltzmann's policy (R, observations, actions); it does nothing where nobody was."""
+    """Boltzmann's policy (R, observations, actions); in unseen observations it does nothing."""
     probabilities = kernels.tabular.boltzmann(q, softness)
     probabilities[~seen] = np.arange(q.shape[2]) == null
     return probabilities

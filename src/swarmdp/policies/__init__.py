@@ -4,9 +4,11 @@
 indices count `system.actions`; physical actions are their values, or lie between them.
 """
 
+from swarmdp.policies.export import Exportable
 from swarmdp.policies.functions import FunctionPolicy
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.interpolated import InterpolatedPolicy
+from swarmdp.policies.linear import LinearPolicy
 from swarmdp.policies.local import Controller, LocalPolicy, TablePolicy
 from swarmdp.policies.mixed import MixedPolicy
 from swarmdp.policies.replicas import (
@@ -14,6 +16,7 @@ from swarmdp.policies.replicas import (
     check_fits,
     gathered,
     joined,
+    load_controller,
     restored,
     selected,
     table_of,
@@ -23,9 +26,11 @@ from swarmdp.policies.table import Policy
 
 __all__ = [
     "Controller",
+    "Exportable",
     "FunctionPolicy",
     "Interface",
     "InterpolatedPolicy",
+    "LinearPolicy",
     "LocalPolicy",
     "MixedPolicy",
     "Policy",
@@ -35,6 +40,7 @@ __all__ = [
     "check_fits",
     "gathered",
     "joined",
+    "load_controller",
     "restored",
     "selected",
     "table_of",

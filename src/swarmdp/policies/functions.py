@@ -1,13 +1,16 @@
 """A plain function as a policy."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.errors import InvalidInput
+from swarmdp.policies import export
 from swarmdp.policies.interface import Interface
 from swarmdp.streams import Stream, Streams
 from swarmdp.system import System
@@ -41,6 +44,12 @@ class FunctionPolicy:
     ) -> NDArray[Any]:
         """What the function says."""
         return self.function(observations)
+
+    def export(
+        self, path: str | os.PathLike[str], *, system: System | None = None, replica: int = 0
+    ) -> Path:
+        """Raise InvalidInput: only a table can be exported."""
+        return export.write(self, path, system, replica)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Raise InvalidInput: a function cannot be written to a file."""

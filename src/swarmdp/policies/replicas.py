@@ -1,22 +1,25 @@
 """Policies put together from replicas of others, and policies from files."""
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.errors import InvalidInput
+from swarmdp.errors import FileError, InvalidInput
+from swarmdp.policies import export
 from swarmdp.policies.functions import FunctionPolicy
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.interpolated import InterpolatedPolicy
+from swarmdp.policies.linear import LinearPolicy
 from swarmdp.policies.local import Controller, LocalPolicy, TablePolicy
 from swarmdp.policies.soft import SoftPolicy
 from swarmdp.policies.table import Policy
 from swarmdp.system import System
 
 KINDS: Mapping[str, type[LocalPolicy]] = {
-    kind.kind: kind for kind in (Policy, SoftPolicy, InterpolatedPolicy)
+    kind.kind: kind for kind in (Policy, SoftPolicy, InterpolatedPolicy, LinearPolicy)
 }
 
 
@@ -79,3 +82,19 @@ def restored(
     if kind not in KINDS:
         raise InvalidInput(f"a policy's kind must be one of {', '.join(KINDS)}, got {kind!r}")
     return KINDS[kind].from_arrays(arrays, interface)
+
+
+def load_controller(path: str | os.PathLike[str]) -> LocalPolicy:
+    """Read a controller that `policy.export("controller.json")` wrote, as a policy again.
+
+    Parameters
+    ----------
+    path
+        The JSON file. Raises FileError if there is none or it is not a controller.
+
+    """
+    kind, arrays, interface = export.read(path)
+    try:
+        return restored(kind, arrays, interface)
+    except InvalidInput as error:
+        raise FileError(5, f"cannot read {path}: {error}") from error

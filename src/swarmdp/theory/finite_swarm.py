@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.errors import InvalidInput
+from swarmdp.features import Classes
 from swarmdp.streams import Stream
 from swarmdp.system import State, System
 
@@ -28,6 +29,10 @@ class FiniteSwarm(System, Protocol):
     either all agents act, or one, drawn uniformly; who does not act stays as it is. Given the joint
     state, those who act move independently of each other, each with its law `outcomes`.
     """
+
+    @property
+    def features(self) -> Classes:
+        """The classes of observations."""
 
     @property
     def n_local(self) -> int:

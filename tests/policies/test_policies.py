@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp import InvalidInput, MixedPolicy, Policy, Reward, SoftPolicy
+from swarmdp import (
+    FunctionPolicy,
+    InterpolatedPolicy,
+    InvalidInput,
+    LocalPolicy,
+    MixedPolicy,
+    Policy,
+    SoftPolicy,
+)
+from swarmdp.policies import TablePolicy, as_policy, gathered, joined, restored, selected, table_of
 
 
 def test_a_policy_follows_its_table_run_by_run() -> None:
@@ -48,27 +57,6 @@ def test_a_policy_cannot_be_changed() -> None:
     assert policy.table[0, 0] == 0
     with pytest.raises(ValueError, match="read-only"):
         policy.table[0, 0] = 1
-
-
-def test_a_reward_is_linear_in_the_features() -> None:
-    ising = swarmdp.Ising((3, 3))
-    weights = np.random.default_rng(1).normal(size=(2, 25))
-    observations = np.array([[0, 3, 24], [1, 1, 2]], np.uint8)
-    found = Reward(weights).of(ising, observations, np.array([0, 3]))
-    np.testing.assert_array_equal(found, [weights[0, [0, 3, 24]], weights[1, [1, 1, 2]]])
-
-
-def test_a_reward_can_be_looked_at_as_a_table() -> None:
-    table = Reward([[1.0, 2.0, 3.0]]).table()
-    assert table.dims == ("experiment", "observation")
-    np.testing.assert_array_equal(table["observation"], [0, 1, 2])
-
-
-def test_bad_rewards_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="finite"):
-        Reward([1.0, np.nan])
-    with pytest.raises(InvalidInput, match="has 3 weights, but Ising has 25 features"):
-        Reward([1.0, 2.0, 3.0]).of(swarmdp.Ising((3, 3)), np.zeros((1, 9), np.uint8), np.array([0]))
 
 
 def test_soft_policies_draw_as_they_say() -> None:
@@ -148,3 +136,65 @@ def test_soft_policies_that_are_none_are_refused() -> None:
     ):
         with pytest.raises(InvalidInput, match=message):
             MixedPolicy(policies, np.array(weights))
+
+
+VICSEK = swarmdp.Vicsek(n_agents=20)
+EVERY = {
+    "table": Policy(np.arange(72).reshape(2, 36) % 13),
+    "soft": SoftPolicy(np.random.default_rng(1).dirichlet(np.ones(13), size=(2, 36))),
+    "interpolated": InterpolatedPolicy(np.random.default_rng(2).uniform(-1, 1, size=(2, 36))),
+}
+
+
+def rolled(policy: Any, runs: int = 2) -> Any:
+    found = swarmdp.rollout(VICSEK, policy, steps=8, runs=runs, seed=4, record="actions")
+    return found["actions"]
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_every_kind_of_policy_keeps_the_protocol(kind: str) -> None:
+    policy: LocalPolicy = EVERY[kind]  # type: ignore[assignment]
+    assert isinstance(policy, LocalPolicy)
+    assert policy.kind == kind
+    assert policy.replicas == 2
+    again = restored(kind, policy.to_arrays())
+    np.testing.assert_array_equal(rolled(policy), rolled(again))
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_replicas_are_taken_apart_and_put_together(kind: str) -> None:
+    """What a run does depends on its replica and its random numbers alone."""
+    policy: LocalPolicy = EVERY[kind]  # type: ignore[assignment]
+    first, second = selected(policy, np.array([0])), selected(policy, slice(1, 2))
+    both = joined([first, second])
+    np.testing.assert_array_equal(rolled(both), rolled(policy))
+    swapped = gathered([policy, selected(policy, np.array([1, 0]))], np.array([1, 1]))
+    np.testing.assert_array_equal(rolled(swapped), rolled(joined([second, first])))
+    mixture = MixedPolicy((policy, policy), [[0.5, 0.5], [1.0, 0.0]])
+    np.testing.assert_array_equal(rolled(mixture), rolled(policy))
+
+
+def test_a_function_is_a_policy_that_cannot_be_saved() -> None:
+    policy = as_policy(VICSEK.expert)
+    assert isinstance(policy, FunctionPolicy)
+    np.testing.assert_array_equal(rolled(policy), rolled(VICSEK.expert))
+    with pytest.raises(InvalidInput, match="cannot be saved"):
+        policy.to_arrays()
+    for wrong in (3, "expert", Policy):
+        with pytest.raises(InvalidInput, match="the policy must be"):
+            as_policy(wrong)  # type: ignore[arg-type]
+
+
+def test_only_tables_have_a_table() -> None:
+    assert isinstance(EVERY["table"], TablePolicy)
+    np.testing.assert_array_equal(table_of(EVERY["soft"]), EVERY["soft"].table)  # type: ignore[arg-type,attr-defined]
+    with pytest.raises(InvalidInput, match="kind 'interpolated'"):
+        table_of(EVERY["interpolated"])  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="kind must be one of"):
+        restored("neural", {})
+
+
+def test_a_mixture_is_rolled_out_not_asked() -> None:
+    mixture = MixedPolicy((EVERY["table"],), [[1.0], [1.0]])  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="does not act itself"):
+        mixture.act(VICSEK, np.zeros((2, 20)), np.arange(2), None)  # type: ignore[arg-type]

@@ -1,0 +1,414 @@
+"""A controller as a C header: it computes as Python does, to the last bit of the index.
+
+The header is C99 (and C++), needs nothing but <math.h> and calls nothing that allocates. Products
+that are added to something are kept in volatile variables: a compiler may otherwise fuse both into
+one operation with another rounding, and an angle on an edge would fall into the next interval.
+"""
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from swarmdp._version import __version__
+from swarmdp.features import Angles, Bins
+from swarmdp.policies.blueprint import Blueprint, Part
+
+FARTHEST = 1e9  # radians: an angle beyond tells nothing, and whole turns would no longer be exact
+
+# Words that a parameter cannot be called by, in C or C++, or that compilers define as macros.
+KEYWORDS = """
+alignas alignof and and_eq asm atomic auto bitand bitor bool break case catch char class compl
+complex concept const constexpr continue decltype default delete do double else enum errno explicit
+export extern false final float for friend goto i386 if imaginary import inline int linux long
+module mutable namespace new noexcept not not_eq null nullptr operator or or_eq private protected
+public register reinterpret_cast requires restrict return short signed sizeof static static_assert
+struct switch template this throw true try typedef typeid typename typeof uniform union unix
+unsigned using virtual void volatile wchar_t while xor xor_eq
+"""
+
+CLASS_OF = {
+    "Angles": """
+/* The interval of an angle, with number bins / 2 centred on zero. */
+static inline long swarmdp_angle(double angle, long bins, double scale)
+{
+    volatile double place = angle * scale;
+    double number;
+    if (!(fabs(angle) <= SWARMDP_FARTHEST)) {
+        return -1;
+    }
+    place = place + 0.5;
+    number = floor(place) + (double)(bins / 2);
+    number -= (double)bins * floor(number / (double)bins);
+    return number < 0.0 ? 0 : number > (double)(bins - 1) ? bins - 1 : (long)number;
+}
+""",
+    "Bins": """
+/* The interval of a number between rising edges; each has its lower edge, the last one both. */
+static inline long swarmdp_bin(double value, long bins, const double *edges)
+{
+    long low = 0, high = bins;
+    if (!(value >= edges[0] && value <= edges[bins])) {
+        return -1;
+    }
+    while (high - low > 1) {
+        const long middle = low + (high - low) / 2;
+        if (value >= edges[middle]) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+""",
+    "Levels": """
+/* A whole number from 0 to levels - 1. */
+static inline long swarmdp_level(double value, long levels)
+{
+    if (!(value >= 0.0 && value <= (double)(levels - 1)) || floor(value) < value) {
+        return -1;
+    }
+    return (long)value;
+}
+""",
+}
+
+BETWEEN = {
+    "Angles": """
+/* The two intervals whose centres are around an angle, and how much each counts. */
+static inline int swarmdp_around_angle(double angle, long bins, double scale, long *place,
+                                       double *share)
+{
+    volatile double at = angle * scale;
+    double lower;
+    int i;
+    if (!(fabs(angle) <= SWARMDP_FARTHEST)) {
+        return 0;
+    }
+    at = at + (double)(bins / 2);
+    lower = floor(at);
+    share[1] = at - lower;
+    share[0] = 1.0 - share[1];
+    for (i = 0; i < 2; i++) {
+        const double number = lower + (double)i;
+        place[i] = (long)(number - (double)bins * floor(number / (double)bins));
+    }
+    return 2;
+}
+""",
+    "Bins": """
+/* The two intervals whose middles are around a number, and how much each counts. */
+static inline int swarmdp_around_bin(double value, long bins, double lowest, double highest,
+                                     const double *middles, long *place, double *share)
+{
+    long low = 0, high = bins - 1;
+    double part;
+    if (!(value >= lowest && value <= highest)) {
+        return 0;
+    }
+    place[0] = 0;
+    share[0] = 1.0;
+    if (bins == 1) {
+        return 1;
+    }
+    while (high - low > 1) {
+        const long middle = low + (high - low) / 2;
+        if (value >= middles[middle]) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    part = (value - middles[low]) / (middles[low + 1] - middles[low]);
+    part = part < 0.0 ? 0.0 : part > 1.0 ? 1.0 : part;
+    place[0] = low;
+    place[1] = low + 1;
+    share[0] = 1.0 - part;
+    share[1] = part;
+    return 2;
+}
+""",
+    "Levels": """
+/* A whole number itself: there is nothing between levels. */
+static inline int swarmdp_around_level(double value, long levels, long *place, double *share)
+{
+    if (!(value >= 0.0 && value <= (double)(levels - 1)) || floor(value) < value) {
+        return 0;
+    }
+    place[0] = (long)value;
+    share[0] = 1.0;
+    return 1;
+}
+""",
+}
+
+
+def c_header(blueprint: Blueprint) -> str:
+    """The text of the header."""
+    names = identifiers([name for name, _ in blueprint.components])
+    kinds = list(dict.fromkeys(type(part).__name__ for _, part in blueprint.components))
+    smooth = blueprint.kind == "interpolated"
+    helpers = [(BETWEEN if smooth else CLASS_OF)[kind] for kind in kinds]
+    body = _interpolating(blueprint, names) if smooth else _choosing(blueprint, names)
+    return "\n".join(
+        [
+            _opening(blueprint, names),
+            "#ifndef SWARMDP_CONTROLLER_H",
+            "#define SWARMDP_CONTROLLER_H",
+            "",
+            "#include <math.h>",
+            "",
+            f"#define SWARMDP_CLASSES {blueprint.size}L",
+            f"#define SWARMDP_ACTIONS {len(blueprint.actions)}",
+            f"#define SWARMDP_NULL_INDEX {blueprint.null}",
+            f"#define SWARMDP_NULL_ACTION {_number(blueprint.actions[blueprint.null])}",
+            *([f"#define SWARMDP_FARTHEST {_number(FARTHEST)}"] if "Angles" in kinds else []),
+            *helpers,
+            *body,
+            "#endif",
+            "",
+        ]
+    )
+
+
+def identifiers(names: Sequence[str]) -> list[str]:
+    """A different valid identifier of C for each name.
+
+    Only keywords get an underscore at the end; the functions' own variables all have one.
+    """
+    found: list[str] = []
+    for i, name in enumerate(names):
+        plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+        word = re.sub("[^0-9a-z]+", "_", plain).strip("_")
+        if not word or word[0].isdigit() or word.startswith("swarmdp"):
+            word = f"component_{word or i}"
+        if word in KEYWORDS.split():
+            word += "_"
+        while word in found:
+            word += f"_{i}"
+        found.append(word)
+    return found
+
+
+def _choosing(blueprint: Blueprint, names: list[str]) -> list[str]:
+    """The functions of a controller that chooses one of the listed actions."""
+    parameters = ", ".join(f"double {name}" for name in names)
+    arguments = ", ".join(names)
+    places = [f"place_{i}_" for i in range(len(names))]
+    tables, calls = [], []
+    for i, (place, name, (_, part)) in enumerate(
+        zip(places, names, blueprint.components, strict=True)
+    ):
+        if isinstance(part, Bins):
+            tables.append(_array("double", f"edges_{i}_", map(_number, part.edges)))
+            found = f"swarmdp_bin({name}, {part.size}, edges_{i}_)"
+        elif isinstance(part, Angles):
+            found = f"swarmdp_angle({name}, {part.size}, {_scale(part)})"
+        else:
+            found = f"swarmdp_level({name}, {part.size})"
+        calls.append(f"    const long {place} = {found};")
+    missing = " || ".join(f"{place} < 0" for place in places)
+    index = _index(places, [part for _, part in blueprint.components])
+    lines = [
+        "/* The class of an observation, from 0 to SWARMDP_CLASSES - 1; -1 if it has none. */",
+        f"static inline long swarmdp_class({parameters})",
+        "{",
+        *tables,
+        *calls,
+        f"    return {missing} ? -1 : {index};",
+        "}",
+        "",
+    ]
+    values = _array("double", "values_", map(_number, blueprint.actions))
+    likeliest = _array(_small(len(blueprint.actions)), "table_", map(str, blueprint.indices))
+    look_up = [
+        "{",
+        likeliest,
+        f"    const long found_ = swarmdp_class({arguments});",
+        "    return found_ < 0 ? SWARMDP_NULL_INDEX : (int)table_[found_];",
+        "}",
+        "",
+    ]
+    if blueprint.kind == "table":
+        lines += [
+            "/* The index of the action to take. */",
+            f"static inline int swarmdp_action_index({parameters})",
+            *look_up,
+        ]
+    else:
+        lines += [
+            "/* The index of the likeliest action. */",
+            f"static inline int swarmdp_likeliest_index({parameters})",
+            *look_up,
+        ]
+        sums = np.cumsum(blueprint.arrays["probabilities"], axis=1)
+        parameters, arguments = f"{parameters}, double uniform", f"{arguments}, uniform"
+        lines += [
+            "/* The index of the action drawn with a random number, at least 0 and below 1. */",
+            f"static inline int swarmdp_action_index({parameters})",
+            "{",
+            _array("double", "sums_", map(_number, sums.reshape(-1))),
+            f"    const long found_ = swarmdp_class({', '.join(names)});",
+            "    const double *row_;",
+            "    double luck_;",
+            "    int i_ = 0;",
+            "    if (found_ < 0 || !(uniform >= 0.0 && uniform < 1.0)) {",
+            "        return SWARMDP_NULL_INDEX;",
+            "    }",
+            "    row_ = sums_ + found_ * SWARMDP_ACTIONS;",
+            "    luck_ = uniform * row_[SWARMDP_ACTIONS - 1];",
+            "    while (i_ + 1 < SWARMDP_ACTIONS && row_[i_] <= luck_) {",
+            "        i_++;",
+            "    }",
+            "    while (i_ > 0 && !(row_[i_] > row_[i_ - 1])) {",
+            "        i_--; /* an impossible action is never drawn */",
+            "    }",
+            "    return i_;",
+            "}",
+            "",
+        ]
+    lines += [
+        "/* The physical value of the action to take. */",
+        f"static inline double swarmdp_action({parameters})",
+        "{",
+        values,
+        f"    return values_[swarmdp_action_index({arguments})];",
+        "}",
+        "",
+    ]
+    return lines
+
+
+def _interpolating(blueprint: Blueprint, names: list[str]) -> list[str]:
+    """The function of a controller that interpolates between the centres of classes."""
+    count = len(names)
+    lines = [
+        "/* The physical value of the action to take. */",
+        f"static inline double swarmdp_action({', '.join(f'double {name}' for name in names)})",
+        "{",
+        _array("double", "values_", map(_number, blueprint.arrays["values"])),
+    ]
+    calls = []
+    for i, (name, (_, part)) in enumerate(zip(names, blueprint.components, strict=True)):
+        where = f"place_[{i}], share_[{i}]"
+        if isinstance(part, Bins):
+            middles = part.axes[0].values
+            lines.append(_array("double", f"middles_{i}_", map(_number, middles)))
+            limits = f"{_number(part.edges[0])}, {_number(part.edges[-1])}"
+            found = f"bin({name}, {part.size}, {limits}, middles_{i}_, {where})"
+        elif isinstance(part, Angles):
+            found = f"angle({name}, {part.size}, {_scale(part)}, {where})"
+        else:
+            found = f"level({name}, {part.size}, {where})"
+        calls.append(f"    const int count_{i}_ = swarmdp_around_{found};")
+    places = [f"place_[{i}][i_{i}_]" for i in range(count)]
+    shares = " * ".join(f"share_[{i}][i_{i}_]" for i in range(count))
+    index = _index(places, [part for _, part in blueprint.components])
+    missing = " || ".join(f"count_{i}_ == 0" for i in range(count))
+    lines += [
+        f"    long place_[{count}][2];",
+        f"    double share_[{count}][2];",
+        *calls,
+        "    double total_ = 0.0;",
+        f"    int {', '.join(f'i_{i}_' for i in range(count))};",
+        f"    if ({missing}) {{",
+        "        return SWARMDP_NULL_ACTION;",
+        "    }",
+        *(
+            "    " * (i + 1) + f"for (i_{i}_ = 0; i_{i}_ < count_{i}_; i_{i}_++) {{"
+            for i in range(count)
+        ),
+        "    " * (count + 1) + f"const long found_ = {index};",
+        "    " * (count + 1) + f"const double weight_ = {shares};",
+        "    " * (count + 1) + "volatile double term_ = values_[found_] * weight_;",
+        "    " * (count + 1) + "total_ += term_;",
+        *("    " * (i + 1) + "}" for i in reversed(range(count))),
+        "    return total_;",
+        "}",
+        "",
+    ]
+    return lines
+
+
+def _opening(blueprint: Blueprint, names: list[str]) -> str:
+    """A comment that says what the controller sees and does."""
+    drawn = ", uniform" if blueprint.kind == "soft" else ""
+    angles = any(isinstance(part, Angles) for _, part in blueprint.components)
+    null = _measured(blueprint.actions[blueprint.null], blueprint.action_units)
+    lines = [
+        f"A controller for {blueprint.system}, exported by swarmdp {__version__}.",
+        "",
+        f"swarmdp_action({', '.join(names)}{drawn}) returns the action to take"
+        + ("." if blueprint.action_units == "1" else f", in {blueprint.action_units}."),
+        *(
+            f"  {identifier}: {name}, {_seen(part)}"
+            for identifier, (name, part) in zip(names, blueprint.components, strict=True)
+        ),
+        *(["  uniform: a random number, at least 0 and below 1"] if drawn else []),
+        "",
+        f"An observation that is not a number or out of range gets the null action, {null},",
+        "where Python raises an error.",
+        *([f"So does an angle beyond {FARTHEST:g} rad."] if angles else []),
+    ]
+    return "/*\n" + "\n".join(f" * {_comment(line)}".rstrip() for line in lines) + "\n */"
+
+
+def _seen(part: Part) -> str:
+    units = "" if part.units == "1" else f" {part.units}"
+    if isinstance(part, Bins):
+        return f"from {part.edges[0]:g} to {part.edges[-1]:g}{units}"
+    if isinstance(part, Angles):
+        return f"any angle in {part.units}"
+    return f"a whole number from 0 to {part.size - 1}{units}"
+
+
+def _comment(text: str) -> str:
+    """A text that cannot end a comment, nor be warned about inside of one."""
+    plain = re.sub(r"[^\x20-\x7e]", lambda found: f"&#{ord(found[0])};", text.replace("\\", "/"))
+    return plain.replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?")
+
+
+def _index(places: Sequence[str], parts: Sequence[Part]) -> str:
+    """The class of these places along each component, as an expression."""
+    text = places[0]
+    for place, (_, part) in zip(places[1:], pairwise(parts), strict=True):
+        inner = text if " " not in text else f"({text})"
+        text = f"{inner} * {part.size} + {place}"
+    return text
+
+
+def _scale(part: Angles) -> str:
+    return _number(part.size / (2.0 * math.pi))
+
+
+def _number(value: Any) -> str:
+    """A double that reads back to the same bits."""
+    number = float(value)
+    if math.isinf(number):
+        return "INFINITY" if number > 0 else "-INFINITY"
+    return repr(number)
+
+
+def _measured(value: Any, units: str) -> str:
+    return f"{float(value):g}" + ("" if units == "1" else f" {units}")
+
+
+def _small(actions: int) -> str:
+    """The smallest type that holds action indices."""
+    return "unsigned char" if actions <= 2**8 else "unsigned short" if actions <= 2**16 else "long"
+
+
+def _array(kind: str, name: str, entries: Iterable[str]) -> str:
+    """The definition of a static array, in lines of at most 100 characters."""
+    lines, line = [], "       "
+    for entry in entries:
+        if len(line) + len(entry) + 2 > 100:
+            lines.append(line)
+            line = "       "
+        line += f" {entry},"
+    return "\n".join([f"    static const {kind} {name}[] = {{", *lines, line, "    };"])

@@ -1,0 +1,174 @@
+"""Controllers as files: JSON to read again, CSV to look at, a C header for a robot."""
+
+import csv
+import io
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp import files
+from swarmdp._version import __version__
+from swarmdp.errors import FileError, InvalidInput
+from swarmdp.features import Angles, Bins, Levels, Product
+from swarmdp.policies.blueprint import Blueprint, Part, edges_of
+from swarmdp.policies.c_header import c_header
+from swarmdp.policies.interface import Interface
+from swarmdp.policies.local import LocalPolicy
+from swarmdp.system import System
+
+KIND = "swarmdp controller"
+SCHEMA = 1
+
+
+@runtime_checkable
+class Exportable(Protocol):
+    """A policy that can be taken away as a file."""
+
+    def export(
+        self, path: str | os.PathLike[str], *, system: System | None = None, replica: int = 0
+    ) -> Path:
+        """Write the controller; see `write`."""
+
+
+def write(
+    policy: LocalPolicy, path: str | os.PathLike[str], system: System | None, replica: int
+) -> Path:
+    """Write one replica of a policy as .json, .csv or .h, atomically; return the path."""
+    target = Path(path)
+    writers: dict[str, Callable[[Blueprint], str]] = {
+        ".json": to_json,
+        ".csv": to_csv,
+        ".h": c_header,
+    }
+    if target.suffix not in writers:
+        raise InvalidInput(
+            f"a controller's file must end in {', '.join(writers)}, got {str(path)!r}"
+        )
+    text = writers[target.suffix](Blueprint.of(policy, system, replica))
+    files.write_text(target, text)
+    return target
+
+
+def to_json(blueprint: Blueprint) -> str:
+    """Everything, as a text that `from_json` reads."""
+    likeliest = {} if blueprint.kind == "interpolated" else {"table": blueprint.indices.tolist()}
+    plain = {
+        "kind": KIND,
+        "schema": SCHEMA,
+        "swarmdp_version": __version__,
+        "system": blueprint.system,
+        "policy": blueprint.kind,
+        "observation": {
+            "product": blueprint.product,
+            "classes": blueprint.size,
+            "components": [_described(name, part) for name, part in blueprint.components],
+        },
+        "action": {
+            "units": blueprint.action_units,
+            "values": blueprint.actions.tolist(),
+            "null": blueprint.null,
+        },
+        **likeliest,
+        **{name: array.tolist() for name, array in blueprint.arrays.items()},
+    }
+    # One line for each entry: a person can read it, and a long table does not fill pages.
+    lines = [f"  {json.dumps(key)}: {json.dumps(plain[key], allow_nan=False)}" for key in plain]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def from_json(text: str) -> tuple[str, dict[str, NDArray[Any]], Interface]:
+    """The policy's kind, its arrays with an axis of one replica, and its interface."""
+    plain = json.loads(text)
+    if not isinstance(plain, Mapping) or plain.get("kind") != KIND:
+        raise InvalidInput("this is not a controller that swarmdp exported (entry 'kind')")
+    if (found := plain.get("schema")) != SCHEMA:
+        raise InvalidInput(
+            f"written by swarmdp {plain.get('swarmdp_version', '?')} in schema {found}, this is "
+            f"{__version__} and reads schema {SCHEMA}: export it again"
+        )
+    seen, done = plain["observation"], plain["action"]
+    parts: dict[str, Any] = {each["name"]: _restored(each) for each in seen["components"]}
+    features = Product(**parts) if seen["product"] else next(iter(parts.values()))
+    interface = Interface(
+        plain["system"], features, np.array(done["values"]), done["units"], done["null"]
+    )
+    name = {"table": "table", "soft": "probabilities", "interpolated": "values"}[plain["policy"]]
+    return plain["policy"], {name: np.array(plain[name])[None]}, interface
+
+
+def to_csv(blueprint: Blueprint) -> str:
+    """One row for each class of observations, with the units in the header."""
+    rows = np.indices([part.size for _, part in blueprint.components])
+    columns: list[tuple[str, list[Any]]] = [("class", list(range(blueprint.size)))]
+    for place, (name, part) in zip(rows, blueprint.components, strict=True):
+        where, edges = place.reshape(-1), edges_of(part)
+        values = part.axes[0].values
+        if edges is None:
+            shown = {name: values[where]}
+        else:
+            shown = {
+                f"{name} lower edge": edges[where],
+                f"{name} centre": values[where],
+                f"{name} upper edge": edges[where + 1],
+            }
+        columns += [(_headed(key, part.units), array.tolist()) for key, array in shown.items()]
+    if blueprint.kind != "interpolated":
+        columns.append(("action index", blueprint.indices.tolist()))
+    units, chances = blueprint.action_units, blueprint.arrays.get("probabilities")
+    columns.append((_headed("action", units), _numbers(blueprint.values)))
+    if chances is not None:
+        for value, column in zip(_numbers(blueprint.actions), chances.T, strict=True):
+            columns.append((_headed(f"probability of {value}", units), column.tolist()))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(heading for heading, _ in columns)
+    writer.writerows(zip(*(column for _, column in columns), strict=True))
+    return text.getvalue()
+
+
+def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, NDArray[Any]], Interface]:
+    """What `from_json` tells of a file; raises FileError if it is not a controller's."""
+    source = Path(path)
+    try:
+        return from_json(source.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FileError(error.errno or 5, f"cannot read {source}: {error.strerror}") from error
+    except (InvalidInput, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise FileError(5, f"cannot read {source}: {error}") from error
+
+
+def _numbers(values: NDArray[Any]) -> list[Any]:
+    """Plain numbers, also of booleans."""
+    plain: list[Any] = (values + 0).tolist()
+    return plain
+
+
+def _headed(name: str, units: str) -> str:
+    return name if units == "1" else f"{name} [{units}]"
+
+
+def _described(name: str, part: Part) -> dict[str, Any]:
+    """One component as plain data; an open interval's edge is the text "inf" or "-inf"."""
+    plain = {"name": name, "kind": type(part).__name__, "units": part.units, "size": part.size}
+    edges = edges_of(part)
+    if edges is not None:
+        plain["edges"] = [edge if np.isfinite(edge) else str(edge) for edge in edges.tolist()]
+    return {
+        **plain,
+        "centres" if edges is not None else "values": part.axes[0].values.tolist(),
+        "periodic": part.axes[0].periodic,
+    }
+
+
+def _restored(plain: Mapping[str, Any]) -> Part:
+    """The component that `_described` told of."""
+    name, units = plain["name"], plain["units"]
+    if plain["kind"] == "Bins":
+        return Bins([float(edge) for edge in plain["edges"]], name, units)
+    makers: dict[str, type[Angles] | type[Levels]] = {"Angles": Angles, "Levels": Levels}
+    return makers[plain["kind"]](plain["size"], name, units)

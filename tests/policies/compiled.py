@@ -1,0 +1,52 @@
+"""Exported C headers, compiled and called."""
+
+import ctypes
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+WARNINGS = ("-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror")
+CALLER = """
+#include "{header}"
+void act(long count, const double *seen, const double *uniform, double *out);
+void act(long count, const double *seen, const double *uniform, double *out)
+{{
+    long i;
+    (void)uniform;
+    for (i = 0; i < count; i++) {{
+        out[i] = swarmdp_action({arguments});
+    }}
+}}
+"""
+
+
+def build(*arguments: str) -> None:
+    """Call the C compiler; a warning is an error."""
+    command = [os.environ.get("CC", "cc"), *WARNINGS, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def actions(
+    header: Path, observations: Floats, uniform: Floats | None = None, *flags: str
+) -> Floats:
+    """What the C function of a header does for observations (n, components)."""
+    count, width = observations.shape
+    arguments = [f"seen[{width} * i + {column}]" for column in range(width)]
+    source, library = header.with_suffix(".c"), header.with_suffix(".so")
+    drawn = ["uniform[i]"] if uniform is not None else []
+    code = CALLER.format(header=header.name, arguments=", ".join(arguments + drawn))
+    source.write_text(code, encoding="utf-8")
+    build(*flags, "-shared", "-fPIC", str(source), "-o", str(library), "-lm")
+    out = np.empty(count)
+    seen = np.ascontiguousarray(observations, np.float64)
+    luck = np.zeros(1) if uniform is None else np.ascontiguousarray(uniform, np.float64)
+    ctypes.CDLL(str(library)).act(
+        ctypes.c_long(count),
+        *(ctypes.c_void_p(array.ctypes.data) for array in (seen, luck, out)),
+    )
+    return out

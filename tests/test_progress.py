@@ -1,0 +1,62 @@
+"""Progress bars appear where somebody looks, and nowhere else."""
+
+import sys
+from typing import Any
+
+import pytest
+
+import swarmdp
+from swarmdp import InvalidInput, progress
+from tests.terminal import shown_on_terminal
+
+
+def test_nothing_is_shown_where_nobody_looks(capfd: pytest.CaptureFixture[str]) -> None:
+    with progress.shown(None, "working") as tell:
+        assert tell is None
+    swarmdp.rollout(swarmdp.Vicsek(), swarmdp.Vicsek().expert, steps=2, seed=1)
+    captured = capfd.readouterr()
+    assert captured.out == captured.err == ""
+
+
+def test_a_function_is_told_instead() -> None:
+    told: list[Any] = []
+    with progress.shown(lambda *what: told.append(what), "working") as tell:
+        assert tell is not None
+        tell(1, 2)
+    assert told == [(1, 2)]
+    with pytest.raises(InvalidInput, match="progress must be True"), progress.shown(3, "x"):  # type: ignore[arg-type]
+        pass
+
+
+def test_a_notebook_counts_as_somebody(monkeypatch: pytest.MonkeyPatch) -> None:
+    class ZMQInteractiveShell:
+        pass
+
+    class IPython:
+        @staticmethod
+        def get_ipython() -> object:
+            return ZMQInteractiveShell()
+
+    monkeypatch.setitem(sys.modules, "IPython", IPython)
+    with progress.shown(None, "working") as tell:
+        assert tell is not None
+    with progress.shown(False, "working") as tell:
+        assert tell is None
+
+
+WORK = """
+import swarmdp, swarmdp.progress, swarmdp.simulation
+swarmdp.progress.DELAY = swarmdp.simulation.PROGRESS_SECONDS = 0.0
+vicsek = swarmdp.Vicsek(n_agents=50)
+demo = swarmdp.rollout(vicsek, vicsek.expert, steps=100, runs=50, seed=1{quiet})
+quick = swarmdp.HeterogeneousLearning(iterations=20, swarms=1)
+swarmdp.fit(vicsek, demo, seed=2, iterations=3, learner=quick{quiet})
+"""
+
+
+def test_on_a_terminal_roll_outs_and_fits_show_how_far_they_are() -> None:
+    shown = shown_on_terminal([sys.executable, "-c", WORK.format(quiet="")])
+    assert b"simulating 50 runs of Vicsek" in shown
+    assert b"iteration 3 of 3" in shown  # the last one is always drawn
+    quiet = shown_on_terminal([sys.executable, "-c", WORK.format(quiet=", progress=False")])
+    assert quiet == b""
