@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,36 +12,12 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import swarmdp
-from swarmdp import Angles, Arrows, Bins, Levels, Product
+from swarmdp import Angles, Bins, Levels, Product
 from swarmdp.report import fits, style, swarms
 from swarmdp.report.scenes import Scene, axis_limits
 from tests.examples import NAMED, Robots, Sand, result_of
+from tests.report.pages import dots, robots, sand
 from tests.report.test_player import in_page, unpacked
-
-
-def robots(steps: int = 6) -> Scene:
-    system = Robots()
-    return Scene(system, {"expert": swarmdp.rollout(system, system.expert, steps=steps, seed=1)})
-
-
-def sand(steps: int = 6) -> Scene:
-    system = Sand()
-
-    def topple(heights: NDArray[Any]) -> NDArray[Any]:
-        return (heights > 0).astype(int)
-
-    return Scene(system, {"expert": swarmdp.rollout(system, topple, steps=steps, seed=1)})
-
-
-@dataclass(frozen=True)
-class Dots(Robots):
-    def picture(self, swarm: Mapping[str, NDArray[Any]], run: int = 0) -> Arrows:
-        return Arrows(swarm["place"][run], window=(0.0, 0.0, 1.0))
-
-
-def dots(steps: int = 6) -> Scene:
-    system = Dots()
-    return Scene(system, {"expert": swarmdp.rollout(system, system.expert, steps=steps, seed=1)})
 
 
 @pytest.mark.parametrize("scene", [robots(), dots(), sand()], ids=["arrows", "dots", "grid"])
