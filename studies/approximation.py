@@ -110,8 +110,8 @@ class School:
         misalignment, bearing, distance, count = np.moveaxis(observations, -1, 0)
         pull = self.pull * distance / self.radius * (1 - count / self.crowd)
         wanted = (count > 0) * np.exp(1j * misalignment) + pull * np.exp(1j * bearing)
-        turns: NDArray[np.float64] = np.clip(np.angle(wanted), self.actions[0], self.actions[-1])
-        return turns
+        turn: NDArray[np.float64] = np.clip(np.angle(wanted), self.actions[0], self.actions[-1])
+        return turn
 
     def basis(self, observations: NDArray[np.float64]) -> NDArray[np.float64]:
         """The reward features (..., 22) of observations (..., 4)."""

@@ -61,8 +61,7 @@ class Robots:
 
     def expert(self, observations: NDArray[Any]) -> NDArray[Any]:
         turns = np.round(observations[..., 0] / np.radians(40)).clip(-1, 1)
-        turned: NDArray[np.float64] = np.radians(40) * turns
-        return turned
+        return np.asarray(np.radians(40) * turns)
 
     def to_lamp(self, state: State) -> NDArray[np.float64]:
         gap: NDArray[np.float64] = np.linalg.norm(state["place"] - self.lamp, axis=2).mean(axis=1)
@@ -81,14 +80,6 @@ class Robots:
 
     def picture(self, swarm: Mapping[str, NDArray[Any]], run: int = 0) -> Arrows:
         return Arrows(swarm["place"][run], swarm["heading"][run])
-
-
-@dataclass(frozen=True)
-class Blind(Robots):
-    """The same robots as dots, without expert and measures."""
-
-    expert: Any = field(default=None, init=False)
-    measures: Any = field(default=None, init=False)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,11 @@
 """A small report with real swarms and figures, for the tests of the page."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from numpy.typing import NDArray
 
 import swarmdp
 from swarmdp.policies import Policy
@@ -10,6 +14,7 @@ from swarmdp.report.citation import BIBTEX
 from swarmdp.report.page import Claim, Shown, write_page
 from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene
+from tests.examples import Robots, Sand
 
 CLAIMS = (
     Claim(
@@ -35,6 +40,33 @@ def vicsek_scene(system: swarmdp.Vicsek = VICSEK, steps: int = 20) -> Scene:
 def ising_scene(system: swarmdp.Ising = ISING, steps: int = 8) -> Scene:
     """The expert alone."""
     return Scene(system, {"expert": swarmdp.rollout(system, system.expert, steps=steps, seed=1)})
+
+
+@dataclass(frozen=True)
+class Dots(Robots):
+    """Robots of which nobody sees where they head."""
+
+    def picture(self, swarm: Mapping[str, NDArray[Any]], run: int = 0) -> swarmdp.Arrows:
+        return swarmdp.Arrows(swarm["place"][run], window=(0.0, 0.0, 1.0))
+
+
+def robots(system: Robots = Robots(), steps: int = 6) -> Scene:  # noqa: B008
+    """A user's system that is drawn as arrows."""
+    return Scene(system, {"expert": swarmdp.rollout(system, system.expert, steps=steps, seed=1)})
+
+
+def dots(steps: int = 6) -> Scene:
+    """One that is drawn as dots."""
+    return robots(Dots(), steps)
+
+
+def sand(steps: int = 6) -> Scene:
+    """One that is a grid of whole numbers, of which nothing is measured."""
+
+    def topple(heights: NDArray[Any]) -> NDArray[Any]:
+        return (heights > 0).astype(int)
+
+    return Scene(Sand(), {"expert": swarmdp.rollout(Sand(), topple, steps=steps, seed=1)})
 
 
 def players() -> list[Player]:

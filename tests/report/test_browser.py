@@ -20,6 +20,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
+from swarmdp.report import style
 from swarmdp.report.page import write_player
 from swarmdp.report.player import Player
 from tests.report import pages
@@ -337,6 +338,38 @@ def test_spins_are_drawn_where_they_are(opened: webdriver.Chrome) -> None:
         )
         up = scene.cells("expert")[time].astype(bool).ravel().tolist()
         assert [red > 128 for red, *_ in colours] == up
+
+
+def test_dots_are_drawn_where_they_are(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    scene = pages.dots()
+    page = write_player(tmp_path / "dots.html", Player("dots", "Dots", "", scene))
+    for opened in visit(browser, page):
+        player = Shown(opened, "dots")
+        for key, time in ((Keys.HOME, 0), (Keys.END, scene.steps)):
+            player.one(".swarms").send_keys(key)
+            places = [[x, 1 - y] for x, y in scene.positions("expert")[time].tolist()]
+            colours = opened.execute_script(PIXELS, player.one("canvas"), places)
+            assert all(blue > red + 50 and alpha > 200 for red, _, blue, alpha in colours)
+        assert player.readings() == [scene.reading("expert", scene.steps)]
+
+
+def test_cells_of_several_colours_and_nothing_measured(
+    browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    scene = pages.sand()
+    page = write_player(tmp_path / "sand.html", Player("sand", "Sand", "", scene))
+    shades = [
+        [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+        for colour in style.colours_of(style.SPINS, scene.shades)
+    ]
+    for opened in visit(browser, page):
+        player = Shown(opened, "sand")
+        assert player.readings() == []
+        player.one(".swarms").send_keys(Keys.END)
+        middles = [[(x + 0.5) / 6, (y + 0.5) / 5] for y in range(5) for x in range(6)]
+        colours = opened.execute_script(PIXELS, player.one("canvas"), middles)
+        cells = scene.cells("expert")[scene.steps].ravel()
+        assert [colour[:3] for colour in colours] == [shades[cell] for cell in cells]
 
 
 @pytest.mark.parametrize("dots", [1, 2.5])

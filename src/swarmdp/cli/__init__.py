@@ -21,7 +21,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = sys.argv[1:] if arguments is None else list(arguments)
 
     def work() -> None:
-        options = _parser(asked_for(given)).parse_args(given)
+        wanted = given[0] if given else ""
+        system = asked_for(given[1:]) if wanted in ("simulate", "fit", "animate") else None
+        options = _parser(system).parse_args(given)
         command: Command = options.command
         command(options)
 

@@ -6,13 +6,14 @@ help and unit come from its metadata, field(default=..., metadata={"help": ..., 
 
 import argparse
 import dataclasses
+import functools
 import importlib
 import math
 import os
 import sys
 import types
 import typing
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import is_dataclass
 from typing import Any
 
@@ -61,14 +62,16 @@ def asked_for(arguments: Sequence[str]) -> str | None:
 
 def add_system(parser: argparse.ArgumentParser, asked: str | None) -> None:
     """The system as an argument, and the options of the one that is asked for."""
-    names = "; ".join(f"{name}: {known.summary}" for name, known in SYSTEMS.items())
-    parser.add_argument(
-        "name",
-        nargs="?",
-        metavar="SYSTEM",
-        choices=list(SYSTEMS),
-        help=f"{names}. Its name before --help shows its options",
-    )
+    parser.set_defaults(name=None)
+    if asked is None or asked in SYSTEMS:
+        names = "; ".join(f"{name}: {known.summary}" for name, known in SYSTEMS.items())
+        parser.add_argument(
+            "name",
+            nargs="?",
+            metavar="SYSTEM",
+            choices=list(SYSTEMS),
+            help=f"{names}. Its name before --help shows its options",
+        )
     parser.add_argument(
         "--system",
         metavar="MODULE:CLASS",
@@ -118,7 +121,7 @@ class _Option:
 
     kind: Any  # int, float, str or bool
     count: int | str | None  # of numbers: None for one, "+" for any
-    default: Any  # dataclasses.MISSING if it must be given
+    default: Any  # dataclasses.MISSING where there is none
     optional: bool  # it may be None
     help: str
     degrees: bool
@@ -142,20 +145,14 @@ def _options(kind: type[Any]) -> dict[str, _Option]:
         option = _option(hints.get(field.name, type(default)), default, field.metadata)
         if option is not None:
             found[field.name] = option
-        elif default is dataclasses.MISSING:
-            raise InvalidInput(
-                f"the field {field.name!r} of {kind.__name__} must be given, but the command line "
-                "knows only numbers, texts, yes or no, and tuples of them: give it a default"
-            )
     return found
 
 
 def _option(hint: Any, default: Any, metadata: Any) -> _Option | None:
-    parts = [hint]
-    if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        parts = [part for part in typing.get_args(hint) if part is not types.NoneType]
-    optional, count = len(parts) < len(typing.get_args(hint) or parts), None
-    kind = parts[0]
+    union = typing.get_origin(hint) in (typing.Union, types.UnionType)
+    choices = typing.get_args(hint) if union else (hint,)
+    parts = [part for part in choices if part is not types.NoneType]
+    kind, count = parts[0], None
     if kind in (tuple, list):  # without saying of what: as the default is
         inner = [type(item) for item in default] if default else [float]
         kind = types.GenericAlias(tuple, (inner[0], ...))
@@ -166,43 +163,44 @@ def _option(hint: Any, default: Any, metadata: Any) -> _Option | None:
     if len(parts) > 1 or kind not in (int, float, str, bool) or (kind is bool and count):
         return None
     words = metadata.get("help", "")
-    return _Option(kind, count, default, optional, words, metadata.get("degrees", False))
+    degrees = metadata.get("degrees", False)
+    return _Option(kind, count, default, len(parts) < len(choices), words, degrees)
 
 
 def _add_option(group: Any, name: str, option: _Option) -> None:
     """Add the option of a field; one that the command has as well gets a longer name."""
-    default, help_ = option.default, option.help
+    default, words = option.default, [option.help] if option.help else []
     if option.degrees:
-        help_ += ", in degrees"
-        if default not in (None, dataclasses.MISSING):
+        words.append("in degrees")
+        if default is not None and default is not dataclasses.MISSING:
             default = _converted(default, lambda angle: float(f"{math.degrees(angle):.10g}"))
-    required = default is dataclasses.MISSING
-    if not required and default is not None and option.kind is not bool:
+    told = ", ".join(words)
+    if default is dataclasses.MISSING:
+        told += " (must be given)"
+    elif option.kind is bool:
+        told += f" (default: {'yes' if default else 'no'})"
+    elif default is not None:
         shown = " ".join(map(str, default)) if isinstance(default, tuple | list) else default
-        help_ += f" (default: {shown})"
-    elif option.kind is bool and not required:
-        help_ += f" (default: {'yes' if default else 'no'})"
-    more: dict[str, Any] = {"type": option.kind, "nargs": option.count, "required": required}
-    if option.kind is bool:
-        more = {"action": argparse.BooleanOptionalAction, "required": required}
-    else:
-        more["metavar"] = (
-            name.upper() if option.kind is str else {int: "N", float: "X"}[option.kind]
-        )
-    common = {"dest": FIELD + name, "default": argparse.SUPPRESS}
+        told += f" (default: {shown})"
+    more: dict[str, Any] = {"action": argparse.BooleanOptionalAction}
+    if option.kind is not bool:
+        sign = {int: "N", float: "X", str: name.upper()}[option.kind]
+        more = {"type": option.kind, "nargs": option.count, "metavar": sign}
+    more |= {"dest": FIELD + name, "default": argparse.SUPPRESS, "help": told.replace("%", "%%")}
     long = f"--{name.replace('_', '-')}"
     try:
-        group.add_argument(
-            long, help=help_.replace("%", "%%").strip(", ") or None, **common, **more
-        )
+        group.add_argument(long, **more)
     except argparse.ArgumentError:
         long = f"--system-{long[2:]}"
+        group.add_argument(long, **more)
+    if option.optional and default is not None and option.kind is not bool:
         group.add_argument(
-            long, help=help_.replace("%", "%%").strip(", ") or None, **common, **more
-        )
-    if option.optional and default is not None and not required:
-        group.add_argument(
-            f"--no-{long[2:]}", action="store_const", const=None, help=f"no {name}", **common
+            f"--no-{long[2:]}",
+            action="store_const",
+            const=None,
+            dest=FIELD + name,
+            default=argparse.SUPPRESS,
+            help=f"no {name.replace('_', ' ')}",
         )
 
 
@@ -212,9 +210,7 @@ def _converted(value: Any, convert: Any) -> Any:
 
 def name_given(options: argparse.Namespace) -> str | None:
     """The system that was given, by name or as module:Class."""
-    if options.name is not None and options.system is not None:
-        raise InvalidInput(f"give {options.name} or --system {options.system}, not both")
-    given: str | None = options.system if options.name is None else options.name
+    given: str | None = options.system or options.name
     return given
 
 
@@ -243,16 +239,26 @@ def build(options: argparse.Namespace, command: str) -> Any:
         for field, value in given.items()
     }
     if getattr(options, "reward_seed", None) is not None:
-        return kind.macrocells(options.reward_seed, **values)
+        return _made(kind, values, functools.partial(kind.macrocells, options.reward_seed))
+    for field in dataclasses.fields(kind) if is_dataclass(kind) else ():
+        without = field.default is field.default_factory is dataclasses.MISSING
+        if field.init and without and field.name not in values:
+            remedy = f"give --{field.name.replace('_', '-')}"
+            if field.name not in known:
+                remedy = "give it a default, since the command line cannot give it"
+            raise InvalidInput(f"the field {field.name!r} of {kind.__name__} is missing: {remedy}")
     return _made(kind, values)
 
 
-def _made(kind: type[Any], values: dict[str, Any]) -> Any:
+def _made(kind: type[Any], values: dict[str, Any], maker: Callable[..., Any] | None = None) -> Any:
+    """A system of this kind; what its class raises becomes one line."""
     from swarmdp.system import check_is_system
 
     try:
-        made = kind(**values)
-    except TypeError as error:
+        made = (maker or kind)(**values)
+    except InvalidInput:
+        raise
+    except (TypeError, ValueError) as error:
         raise InvalidInput(f"cannot make {kind.__name__} from {values}: {error}") from None
     check_is_system(made)
     return made

@@ -13,7 +13,7 @@ from swarmdp.report.drawing import draw_swarm
 from swarmdp.report.scenes import Scene, axis_limits
 from swarmdp.system import Measure
 
-TRAIL_STEPS = 8  # how much of its past an agent trails behind it
+TRAIL_STEPS = 4  # how much of its past an agent trails behind it
 
 
 def swarm_figure(scene: Scene, values: NDArray[Any] | None = None) -> Figure:

@@ -133,8 +133,8 @@ for (const root of document.querySelectorAll("section.player")) {
     }
     clock.textContent = `t = ${step}`;
     slider.value = step;
-    const readings = shown.map((one) => `${one.label} ${one.readings[step]}`).join(", ");
-    slider.setAttribute("aria-valuetext", `time step ${step} of ${data.steps}; ${readings}`);
+    const readings = shown.filter((one) => one.curve).map((one) => `${one.label} ${one.readings[step]}`);
+    slider.setAttribute("aria-valuetext", [`time step ${step} of ${data.steps}`, ...readings].join("; "));
   };
   const frame = (now) => {
     if (!playing) return;
