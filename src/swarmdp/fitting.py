@@ -73,7 +73,7 @@ SURROUNDINGS, RACING = 5, 6  # others; 4 are reward updates
 ENOUGH_AGENTS = 1000  # whose experience estimates the value of a policy, unless told otherwise
 CHECKPOINT_SECONDS = 5.0  # of work that a kill may cost
 FRESH = 4  # every so many policy updates one starts from nothing
-CANDIDATES, RACE = 5, 4  # policies that are rolled out again, and how many times as often
+CANDIDATES, RACE = 8, 4  # policies that are rolled out again, and how many times as often
 SHORT_TAIL = 1e-4  # share of a discounted sum that is left out where no demo says how much
 
 Watch = Callable[[Iteration], None]
@@ -314,7 +314,8 @@ class Fit:
         learner = learner or (Planning() if finite else default_learning())
         _check_learner(learner)
         if evaluations is None and not finite:
-            evaluations = 1 if estimator == "single" else -(-ENOUGH_AGENTS // system.n_agents)
+            enough = max(2, -(-ENOUGH_AGENTS // system.n_agents))
+            evaluations = 1 if estimator == "single" else enough
         steps = expert.steps
         if steps is None and evaluations is not None:
             steps = expectations.steps_for(discount, SHORT_TAIL)

@@ -71,7 +71,9 @@ def generic_irl(
     value_estimation
         Step 2: gives the feature expectations (R, d) of a policy in iteration i.
     reward_update
-        Step 3: gives the next reward.
+        Step 3: gives a reward from all that is known.
+    next_reward
+        Which reward to try next: that one, or an earlier one again.
     iterations
         How many there are at most, including those done earlier.
     tolerance

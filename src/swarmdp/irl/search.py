@@ -15,12 +15,18 @@ from numpy.typing import NDArray
 from swarmdp.irl.evidence import Evidence, Update
 from swarmdp.irl.frames import observations_over
 from swarmdp.policies import LocalPolicy, gathered
-from swarmdp.recording import DiscountedFeatures, FeaturesOverTime, SingleAgentFeatures
+from swarmdp.recording import (
+    DiscountedFeatures,
+    FeaturesOverTime,
+    Moment,
+    SingleAgentFeatures,
+)
 from swarmdp.simulation import simulate
-from swarmdp.system import System
+from swarmdp.system import System, null_action
 from swarmdp.trajectory import Trajectory
 
 ATTEMPTS = 3  # at a reward, if its policies are worth less than others
+ALIKE = 1.1  # times the smallest gap: candidates that the demo cannot tell apart
 NOISE = 3.0  # standard errors by which a value must be lower to count as lower
 
 
@@ -111,7 +117,7 @@ def race(
     rows = np.arange(distance.shape[1])
     numbers = (rows * runs + np.arange(runs)[:, None]).ravel()
     kind = DiscountedFeatures if estimator == "swarm" else SingleAgentFeatures
-    mus, gaps = [], []
+    mus, profiles, activity = [], [], []
     for chosen in order:
         found = simulate(
             system,
@@ -119,14 +125,64 @@ def race(
             numbers=numbers,
             steps=steps,
             seed=seed,
-            record={"mu": kind(discount), "profile": FeaturesOverTime(steps)},
+            record={
+                "mu": kind(discount),
+                "profile": FeaturesOverTime(steps),
+                "activity": _Activity(),
+            },
             threads=threads,
         )
-        mu = even(found["mu"].reshape(runs, len(rows), -1).mean(axis=0))
-        seen = found["profile"].reshape(runs, len(rows), -1).mean(axis=0)
-        seen = even(seen.reshape(len(rows), -1, mu.shape[1])).reshape(len(rows), -1)
-        mus.append(mu)
-        wanted, got = (expert, mu) if profile is None else (profile, seen)
-        gaps.append(np.linalg.norm(wanted - got, axis=1))
-    best = np.argmin(gaps, axis=0)
-    return Choice(order[best, rows], np.stack(mus)[best, rows], np.stack(gaps)[best, rows])
+        mus.append(even(found["mu"].reshape(runs, len(rows), -1).mean(axis=0)))
+        seen = found["profile"].reshape(runs, len(rows), -1, mus[-1].shape[1])
+        profiles.append(even(seen).reshape(runs, len(rows), -1))
+        activity.append(found["activity"].reshape(runs, len(rows)).mean(axis=0))
+    if profile is None:
+        gaps = np.linalg.norm(expert - np.stack(mus), axis=2)
+    else:
+        gaps = _in_standard_deviations(profile, np.stack(profiles), system.n_agents)
+    best = _least_active(gaps, np.stack(activity))
+    return Choice(order[best, rows], np.stack(mus)[best, rows], gaps[best, rows])
+
+
+@dataclass(frozen=True)
+class _Activity:
+    """How often an agent does something, summed over time."""
+
+    name: str = "activity"
+
+    def size(self, system: System) -> int:
+        return 1
+
+    def add(self, total: NDArray[np.float64], moment: Moment) -> None:
+        if moment.actions is not None:
+            nothing = moment.system.actions[null_action(moment.system)]
+            total[:, 0] += (moment.actions != nothing).mean(axis=1)
+
+
+def _least_active(gaps: NDArray[np.float64], activity: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The candidate (R,) with the smallest gap (K, R), or one as near that is far less active.
+
+    Swarms can look alike to their agents and yet not be alike: the mirror image of the Ising
+    model's majority vote flips every spin in every step. In doubt, do nothing.
+    """
+    best = gaps.argmin(axis=0)
+    rows = np.arange(gaps.shape[1])
+    near = gaps <= ALIKE * gaps[best, rows]
+    calm = np.where(near, activity, np.inf).argmin(axis=0)
+    much: NDArray[np.bool_] = 2 * activity[calm, rows] < activity[best, rows]
+    return np.where(much, calm, best)
+
+
+def _in_standard_deviations(
+    demo: NDArray[np.float64], found: NDArray[np.float64], agents: int
+) -> NDArray[np.float64]:
+    """How far the demo (R, D) is from each candidate (K, R) of runs (K, runs, R, D).
+
+    The root mean square of the gaps in units of how much runs differ: what hardly varies from run
+    to run tells more than what does. It is about 1 for a demo that is one run of the candidate.
+    """
+    spread = found.var(axis=1, ddof=1).mean(axis=0) if found.shape[1] > 1 else 0.0
+    # No share of agents is known better than to half an agent.
+    scale = np.sqrt(spread + (0.5 / agents) ** 2)
+    gap: NDArray[np.float64] = np.sqrt((((demo - found.mean(axis=1)) / scale) ** 2).mean(axis=2))
+    return gap
