@@ -399,8 +399,10 @@ def test_a_user_s_own_system_can_be_fitted() -> None:
 
     namespace: dict[str, Any] = {}
     exec(snippets("docs/your-own-system.md")[0], namespace)
-    system = namespace["Rendezvous"]()
+    system = namespace["Robots"]()
     demo = swarmdp.rollout(system, system.expert, steps=100, seed=1)
     result = swarmdp.fit(system, demo, seed=2, iterations=5)
-    assert result.reward.weights.shape == (1, 3)
-    assert result.blocks[0][0].shown.units == "1"
+    assert result.reward.weights.shape == (1, 8 * 4)
+    light, neighbours = (axis.shown for axis in result.blocks[0])
+    assert (light.name, light.units) == ("light", "degrees")
+    assert (neighbours.name, neighbours.units) == ("neighbours", "1")
