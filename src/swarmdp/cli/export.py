@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from swarmdp.cli.common import HelpFormatter
+from swarmdp.cli.common import HelpFormatter, fit_in
 
 
 def add(commands: Any) -> None:
@@ -29,12 +29,9 @@ def add(commands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     from swarmdp.errors import InvalidInput
-    from swarmdp.irl.result import Result, load
     from swarmdp.policies import Exportable
 
-    result = load(options.fit)
-    if not isinstance(result, Result):
-        raise InvalidInput(f"{options.fit} is not a fit: give the folder that swarmdp fit wrote")
+    result = fit_in(options.fit)
     if not 0 <= options.experiment < result.experiments:
         raise InvalidInput(
             f"--experiment must be from 0 to {result.experiments - 1}, got {options.experiment}"
