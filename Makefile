@@ -41,7 +41,7 @@ check: setup
 	$(BIN)/lint-imports --no-cache
 
 bench: setup
-	$(BIN)/swarmdp bench -o runs/bench
+	$(BIN)/python -m benchmarks -o runs/bench
 
 study: setup
 	$(BIN)/python -m studies.$(STUDY) -o runs/$(STUDY)
@@ -55,4 +55,4 @@ lock:
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
-	find src studies tests -name __pycache__ -type d -exec rm -rf {} +
+	find src studies benchmarks tests -name __pycache__ -type d -exec rm -rf {} +

@@ -4,7 +4,7 @@ import contextlib
 import os
 import pty
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -28,7 +28,11 @@ def shown_on_terminal(arguments: Sequence[str]) -> bytes:
     return shown
 
 
-def fails(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+def fails(
+    arguments: list[str],
+    capsys: pytest.CaptureFixture[str],
+    main: Callable[[list[str]], None] = main,
+) -> str:
     """The one line on standard error of a command that must exit with 2."""
     with pytest.raises(SystemExit) as exit_:
         main(arguments)

@@ -54,20 +54,23 @@ def test_the_wheel_holds_the_whole_package(wheel: Path) -> None:
     sources = {
         str(path.relative_to(ROOT / "src"))
         for path in (ROOT / "src" / "swarmdp").rglob("*")
-        if path.suffix in {".py", ".c", ".typed", ".html", ".css", ".js"}
+        if path.suffix in {".py", ".typed", ".html", ".css", ".js"}
     }
     assert {"swarmdp/py.typed", "swarmdp/report/assets/player.js"} <= sources
     assert sources <= names
 
 
 def test_the_wheel_holds_nothing_but_the_package(wheel: Path) -> None:
-    folders = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
+    names = zipfile.ZipFile(wheel).namelist()
+    assert not [name for name in names if "benchmarks" in name or "studies" in name]
+    folders = {name.split("/")[0] for name in names}
     assert folders == {"swarmdp", wheel.name.split("-py3")[0] + ".dist-info"}
 
 
 def test_the_sdist_holds_all_that_tests_read(sdist: Path) -> None:
     files = {path.relative_to(sdist) for path in sdist.rglob("*") if path.is_file()}
-    needed = {"studies/rows.py", "tests/oracles.py", "docs/theory.json", "requirements.lock"}
+    needed = {"studies/rows.py", "benchmarks/vicsek.c", "tests/oracles.py", "requirements.lock"}
+    needed |= {"docs/theory.json"}
     assert {Path(name) for name in needed} <= kept_files() <= files
 
 

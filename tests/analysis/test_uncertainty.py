@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import swarmdp
+from studies.calibration import calibrate, coupled_pairs, true_coefficient
 from swarmdp import InvalidInput
 from swarmdp.analysis import density
-from swarmdp.analysis.calibration import calibrate, coupled_pairs, true_coefficient
 from swarmdp.analysis.pairs import ABSENT, PARTS, Pairs, sample_pairs
 from swarmdp.analysis.uncertainty import coefficient_of, estimate, gain_of, uncertainty
 from tests import oracles

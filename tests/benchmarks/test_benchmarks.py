@@ -2,8 +2,8 @@
 
 import pytest
 
+from benchmarks.run import run
 from swarmdp import InvalidInput
-from swarmdp.benchmarks.run import run
 
 
 def test_unknown_workloads_are_refused() -> None:

@@ -58,7 +58,6 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
                 "animate",
                 "reproduce",
                 "report",
-                "bench",
                 "info",
             ]
         ),

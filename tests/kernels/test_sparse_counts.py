@@ -54,7 +54,7 @@ def test_hard_sweeps_of_sparse_and_of_full_counts(seed: int) -> None:
     counts, totals, reward, value = problem(seed)
     expected, wanted = oracles.sweep(counts, totals, 0.7, reward, 0.9, value)
     full, q = value[None].copy(), np.zeros((1, 7, 5))
-    tabular.sweep_model(counts[None], totals[None], 0.7, reward[None], 0.9, 1, full, q)
+    tabular.sweep_model(counts[None], totals[None], 0.7, reward[None], 0.9, 0.0, 1, full, q)
     np.testing.assert_array_equal(q[0], wanted)
     np.testing.assert_array_equal(full[0], expected)
     found = np.zeros((7, 5))

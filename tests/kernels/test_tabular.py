@@ -113,6 +113,6 @@ def test_soft_sweeps(softness: float) -> None:
     totals, reward = counts.sum(axis=3), rng.normal(size=(2, 5))
     value, q = rng.normal(size=(2, 5)), np.zeros((2, 5, 3))
     expected = oracles.sweep_softly(counts, 0.7, reward, 0.9, softness, 3, value)
-    tabular.sweep_model_softly(counts, totals, 0.7, reward, 0.9, softness, 3, value, q)
+    tabular.sweep_model(counts, totals, 0.7, reward, 0.9, softness, 3, value, q)
     np.testing.assert_allclose(value, expected[0], rtol=1e-12)
     np.testing.assert_allclose(q, expected[1], rtol=1e-12)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp.analysis.calibration import calibrate
+from studies.calibration import calibrate, calibration_figure
 from swarmdp.analysis.pairs import sample_pairs
 from swarmdp.analysis.uncertainty import Uncertainty, uncertainty
 from swarmdp.report import style
-from swarmdp.report.uncertainty import calibration_figure, uncertainty_figure
+from swarmdp.report.uncertainty import uncertainty_figure
 
 
 def measured(radius: float, times: list[int], least: int = 20) -> Uncertainty:

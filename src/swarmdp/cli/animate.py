@@ -100,7 +100,7 @@ def _fitted(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     from swarmdp.errors import InvalidInput
     from swarmdp.policies import selected
 
-    result = fit_in(options.fit)
+    result = fit_in(options.fit, options.experiment)
     given = name_given(options)
     if given is not None and class_of(given).__name__ != result.system_name:
         raise InvalidInput(f"{options.fit} is a fit of {result.system_name}, not of {given}")
@@ -109,10 +109,6 @@ def _fitted(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
             f"{options.fit} is shown with its own system: leave the options of the swarm out"
         )
     system = system_of(result, options.system)
-    if not 0 <= options.experiment < result.experiments:
-        raise InvalidInput(
-            f"--experiment must be from 0 to {result.experiments - 1}, got {options.experiment}"
-        )
     chosen = slice(options.experiment, options.experiment + 1)
     expert = expert_beside(options.fit, system, result.settings["discount"])
     return system, {"expert": expert, "learned": selected(result.policy, chosen)}

@@ -89,14 +89,18 @@ def show_columns(
     Console().print(table)
 
 
-def fit_in(folder: Path) -> Any:
-    """The fit that a folder or file holds."""
+def fit_in(folder: Path, experiment: int = 0) -> Any:
+    """The fit that a folder or file holds, which must have this experiment."""
     from swarmdp.errors import InvalidInput
     from swarmdp.irl.result import Result, load
 
     result = load(folder)
     if not isinstance(result, Result):
         raise InvalidInput(f"{folder} is not a fit: give the folder that swarmdp fit wrote")
+    if not 0 <= experiment < result.experiments:
+        raise InvalidInput(
+            f"--experiment must be from 0 to {result.experiments - 1}, got {experiment}"
+        )
     return result
 
 

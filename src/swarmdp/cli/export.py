@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from swarmdp.cli.common import HelpFormatter
+from swarmdp.cli.common import HelpFormatter, fit_in
 
 
 def add(commands: Any) -> None:
@@ -29,17 +29,9 @@ def add(commands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     from swarmdp.errors import InvalidInput
-    from swarmdp.irl.result import Result, load
     from swarmdp.policies import Exportable
 
-    result = load(options.fit)
-    if not isinstance(result, Result):
-        raise InvalidInput(f"{options.fit} is not a fit: give the folder that swarmdp fit wrote")
-    if not 0 <= options.experiment < result.experiments:
-        raise InvalidInput(
-            f"--experiment must be from 0 to {result.experiments - 1}, got {options.experiment}"
-        )
-    policy = result.policy
+    policy = fit_in(options.fit, options.experiment).policy
     if not isinstance(policy, Exportable):
         raise InvalidInput(f"the fit's policy is of kind {policy.kind!r}, which cannot be exported")
     written = policy.export(options.output, replica=options.experiment)

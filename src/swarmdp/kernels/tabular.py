@@ -328,13 +328,16 @@ def sweep_model(
     prior: float,
     reward: NDArray[np.float64],
     discount: float,
+    softness: float,
     sweeps: int,
     value: NDArray[np.float64],
     q: NDArray[np.float64],
 ) -> None:
     """Bellman sweeps on the kernel P(o' | o, a) estimated by counts.
 
-    What was rarely tried is drawn towards the mean value by `prior` pseudo-counts.
+    What was rarely tried is drawn towards the mean value by `prior` pseudo-counts. A softness above
+    zero takes the soft maximum softness log sum exp(Q / softness): the value of acting by
+    Boltzmann's policy, the entropy of its actions included.
     """
     replicas, observations, actions, _ = counts.shape
     for j in range(replicas):
@@ -347,40 +350,12 @@ def sweep_model(
                 for a in range(actions):
                     q[j, o, a] = reward[j, o] + discount * q[j, o, a] / (totals[j, o, a] + prior)
                     best = max(best, q[j, o, a])
+                if softness > 0.0:
+                    total = 0.0
+                    for a in range(actions):
+                        total += elementary.exp((q[j, o, a] - best) / softness)
+                    best += softness * elementary.log(total)
                 v[o] = best
-
-
-@kernel
-def sweep_model_softly(
-    counts: NDArray[np.float64],
-    totals: NDArray[np.float64],
-    prior: float,
-    reward: NDArray[np.float64],
-    discount: float,
-    softness: float,
-    sweeps: int,
-    value: NDArray[np.float64],
-    q: NDArray[np.float64],
-) -> None:
-    """Bellman sweeps as in `sweep_model`, with the soft maximum softness log sum exp(Q / softness).
-
-    It is the value of acting by Boltzmann's policy, the entropy of its actions included.
-    """
-    replicas, observations, actions, _ = counts.shape
-    for j in range(replicas):
-        v = value[j]
-        for _ in range(sweeps):
-            mean = v.mean()
-            for o in range(observations):
-                _weigh(counts[j, o], v, prior * mean, q[j, o])
-                best = -np.inf
-                for a in range(actions):
-                    q[j, o, a] = reward[j, o] + discount * q[j, o, a] / (totals[j, o, a] + prior)
-                    best = max(best, q[j, o, a])
-                total = 0.0
-                for a in range(actions):
-                    total += elementary.exp((q[j, o, a] - best) / softness)
-                v[o] = best + softness * elementary.log(total)
 
 
 def boltzmann(q: NDArray[np.float64], softness: float) -> NDArray[np.float64]:

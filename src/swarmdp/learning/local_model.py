@@ -156,11 +156,8 @@ class _DenseCounts:
         q: NDArray[np.float64],
     ) -> None:
         """Bellman sweeps, in place."""
-        model = self._table, self.totals, prior, reward, discount
-        if softness:
-            kernels.tabular.sweep_model_softly(*model, softness, sweeps, value, q)
-        else:
-            kernels.tabular.sweep_model(*model, sweeps, value, q)
+        model = self._table, self.totals, prior, reward, discount, softness
+        kernels.tabular.sweep_model(*model, sweeps, value, q)
 
     def dense(self) -> NDArray[np.float64]:
         """A copy as a full table."""

@@ -36,9 +36,29 @@ class Exportable(Protocol):
 
 
 def write(
-    policy: LocalPolicy, path: str | os.PathLike[str], system: System | None, replica: int
+    policy: LocalPolicy,
+    path: str | os.PathLike[str],
+    *,
+    system: System | None = None,
+    replica: int = 0,
 ) -> Path:
-    """Write one replica of a policy as .json, .csv or .h, atomically; return the path."""
+    """Write the controller to a file for use elsewhere, atomically; return the path.
+
+    Raises InvalidInput if the policy is not a table: only these can be exported.
+
+    Parameters
+    ----------
+    policy
+        Any policy: this is the method `export` of each.
+    path
+        Its ending chooses the format: .json (complete, `swarmdp.load_controller` reads it),
+        .csv (a row for each class of observations) or .h (a C function).
+    system
+        The system that the policy was made for; a policy of a fit knows it.
+    replica
+        Which replica to write.
+
+    """
     target = Path(path)
     writers: dict[str, Callable[[Blueprint], str]] = {
         ".json": to_json,

@@ -1,18 +1,17 @@
 """A plain function as a policy."""
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.errors import InvalidInput
-from swarmdp.policies import export
+from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
-from swarmdp.streams import Stream, Streams
+from swarmdp.policies.local import itself
+from swarmdp.streams import Stream
 from swarmdp.system import System
 
 
@@ -26,14 +25,11 @@ class FunctionPolicy:
     kind: ClassVar[str] = "function"
     replicas: ClassVar[int] = 1
 
+    for_runs = itself
+    export = write
+
     def check(self, system: System) -> None:
         """Nothing is known of a function before it is called."""
-
-    def for_runs(
-        self, runs: NDArray[np.int64], streams: Streams
-    ) -> "tuple[FunctionPolicy, NDArray[np.int64]]":
-        """The function itself."""
-        return self, runs
 
     def act(
         self,
@@ -44,12 +40,6 @@ class FunctionPolicy:
     ) -> NDArray[Any]:
         """What the function says."""
         return self.function(observations)
-
-    def export(
-        self, path: str | os.PathLike[str], *, system: System | None = None, replica: int = 0
-    ) -> Path:
-        """Raise InvalidInput: only a table can be exported."""
-        return export.write(self, path, system, replica)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Raise InvalidInput: a function cannot be written to a file."""

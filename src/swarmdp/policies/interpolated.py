@@ -1,24 +1,20 @@
 """A policy whose actions lie between the listed ones."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Interpolating
-from swarmdp.policies import export, shown
+from swarmdp.policies import shown
+from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
-from swarmdp.streams import Stream, Streams
+from swarmdp.policies.local import itself
+from swarmdp.streams import Stream
 from swarmdp.system import System, class_map, name_of, null_action
-
-if TYPE_CHECKING:
-    import pandas
-    import xarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +29,13 @@ class InterpolatedPolicy:
     interface: Interface | None = None
 
     kind: ClassVar[str] = "interpolated"
+
+    for_runs = itself
+    export = write
+    to_xarray = shown.to_xarray
+    to_dataframe = shown.to_dataframe
+    __repr__ = shown.text
+    _repr_html_ = shown.html
 
     def __init__(self, values: ArrayLike, interface: Interface | None = None) -> None:
         array = np.atleast_2d(np.array(values, dtype=np.float64))
@@ -90,12 +93,6 @@ class InterpolatedPolicy:
                 f"{name_of(system)} has {observations}"
             )
 
-    def for_runs(
-        self, runs: NDArray[np.int64], streams: Streams
-    ) -> "tuple[InterpolatedPolicy, NDArray[np.int64]]":
-        """The policy itself: run i follows replica i % R."""
-        return self, runs
-
     def act(
         self,
         system: System,
@@ -110,52 +107,6 @@ class InterpolatedPolicy:
         rows = (runs % self.replicas)[:, None, None]
         total: NDArray[np.float64] = (self.values[rows, index] * weight).sum(axis=2)
         return total
-
-    def export(
-        self, path: str | os.PathLike[str], *, system: System | None = None, replica: int = 0
-    ) -> Path:
-        """Write the controller to a file for use elsewhere, atomically; return the path.
-
-        Parameters
-        ----------
-        path
-            Its ending chooses the format: .json (complete, `swarmdp.load_controller` reads it),
-            .csv (a row for each class of observations) or .h (a C function).
-        system
-            The system that the policy was made for; a policy of a fit knows it.
-        replica
-            Which replica to write.
-
-        """
-        return export.write(self, path, system, replica)
-
-    def to_xarray(self, system: System | None = None) -> "xarray.Dataset":
-        """The actions, with a coordinate for each component, angles in degrees.
-
-        Parameters
-        ----------
-        system
-            The system that the policy was made for; a policy of a fit knows it.
-
-        """
-        return shown.to_xarray(self, system)
-
-    def to_dataframe(self, system: System | None = None) -> "pandas.DataFrame":
-        """One row for each replica and class of observations, angles in degrees.
-
-        Parameters
-        ----------
-        system
-            The system that the policy was made for; a policy of a fit knows it.
-
-        """
-        return shown.to_dataframe(self, system)
-
-    def __repr__(self) -> str:
-        return shown.text(self)
-
-    def _repr_html_(self) -> str:
-        return shown.html(self)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """The actions."""

@@ -1,9 +1,7 @@
 """A policy whose Q-function is linear in smooth features of a real observation."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,9 +10,11 @@ from numpy.typing import NDArray
 from swarmdp import kernels
 from swarmdp.errors import InvalidInput
 from swarmdp.harmonics import Harmonics, components
-from swarmdp.policies import export, shown
+from swarmdp.policies import shown
+from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
-from swarmdp.streams import Stream, Streams
+from swarmdp.policies.local import itself
+from swarmdp.streams import Stream
 from swarmdp.system import System, name_of, null_action
 
 TIE = 1e-9  # leads as near as this, relative to the largest, count as equal
@@ -37,6 +37,11 @@ class LinearPolicy:
 
     kind: ClassVar[str] = "linear"
 
+    for_runs = itself
+    export = write
+    __repr__ = shown.text
+    _repr_html_ = shown.html
+
     def __post_init__(self) -> None:
         self.lead.setflags(write=False)
         self.factor.setflags(write=False)
@@ -56,12 +61,6 @@ class LinearPolicy:
                 f"but {name_of(system)} has {wanted[0]} and {wanted[1]}"
             )
 
-    def for_runs(
-        self, runs: NDArray[np.int64], streams: Streams
-    ) -> "tuple[LinearPolicy, NDArray[np.int64]]":
-        """The policy itself: run i follows replica i % R."""
-        return self, runs
-
     def act(
         self,
         system: System,
@@ -75,18 +74,6 @@ class LinearPolicy:
         best = kernels.linear.greedy(psi, self.lead, rows, null, TIE)
         best[kernels.linear.doubt(psi, self.factor, rows) > DOUBT] = null
         return np.take(np.asarray(system.actions), best)
-
-    def export(
-        self, path: str | os.PathLike[str], *, system: System | None = None, replica: int = 0
-    ) -> Path:
-        """Raise InvalidInput: only a table can be exported."""
-        return export.write(self, path, system, replica)
-
-    def __repr__(self) -> str:
-        return shown.text(self)
-
-    def _repr_html_(self) -> str:
-        return shown.html(self)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """The leads, the factor and what makes the features."""

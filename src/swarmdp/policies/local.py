@@ -60,5 +60,12 @@ class TablePolicy(Protocol):
         """The probability of each action in each class (R, observations, actions)."""
 
 
+def itself(
+    policy: LocalPolicy, runs: NDArray[np.int64], streams: Streams
+) -> tuple[LocalPolicy, NDArray[np.int64]]:
+    """The policy itself, the `for_runs` of those that draw nothing: run i follows replica i % R."""
+    return policy, runs
+
+
 Controller = LocalPolicy | Callable[[NDArray[Any]], NDArray[Any]]
 """What moves a swarm: a policy, or a plain function from observations to physical actions."""

@@ -1,16 +1,15 @@
 """A mixture of policies."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swarmdp.errors import InvalidInput
-from swarmdp.policies import export, shown
+from swarmdp.policies import shown
+from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.local import LocalPolicy
 from swarmdp.policies.soft import SUM_TOLERANCE
@@ -30,6 +29,10 @@ class MixedPolicy:
     weights: NDArray[np.float64]  # (R, number of policies)
 
     kind: ClassVar[str] = "mixed"
+
+    export = write
+    __repr__ = shown.text
+    _repr_html_ = shown.html
 
     def __init__(self, policies: Sequence[LocalPolicy], weights: ArrayLike) -> None:
         parts = tuple(policies)
@@ -94,18 +97,6 @@ class MixedPolicy:
     ) -> NDArray[Any]:
         """Raise InvalidInput: which policy a run follows is drawn once, by `for_runs`."""
         raise InvalidInput("a mixture does not act itself: roll it out, or use for_runs")
-
-    def export(
-        self, path: str | os.PathLike[str], *, system: System | None = None, replica: int = 0
-    ) -> Path:
-        """Raise InvalidInput: only a table can be exported."""
-        return export.write(self, path, system, replica)
-
-    def __repr__(self) -> str:
-        return shown.text(self)
-
-    def _repr_html_(self) -> str:
-        return shown.html(self)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """The weights, and the arrays of all policies side by side."""

@@ -19,7 +19,18 @@ if TYPE_CHECKING:
 
 
 def to_xarray(policy: LocalPolicy, system: System | None = None) -> "xarray.Dataset":
-    """The arrays of a policy with a coordinate for each component of an observation."""
+    """The actions, with a coordinate for each component of an observation, angles in degrees.
+
+    Of a soft policy the probabilities as well, and the likeliest actions.
+
+    Parameters
+    ----------
+    policy
+        A table, a soft or an interpolated policy: this is the method `to_xarray` of each.
+    system
+        The system that the policy was made for; a policy of a fit knows it.
+
+    """
     import xarray
 
     arrays, interface = policy.to_arrays(), interface_of(policy, system)
@@ -52,7 +63,18 @@ def to_xarray(policy: LocalPolicy, system: System | None = None) -> "xarray.Data
 
 
 def to_dataframe(policy: LocalPolicy, system: System | None = None) -> "pandas.DataFrame":
-    """One row for each replica and class; of a soft policy the likeliest action."""
+    """One row for each replica and class of observations, angles in degrees.
+
+    Of a soft policy the likeliest action.
+
+    Parameters
+    ----------
+    policy
+        A table, a soft or an interpolated policy: this is the method `to_dataframe` of each.
+    system
+        The system that the policy was made for; a policy of a fit knows it.
+
+    """
     dataset = to_xarray(policy, system)
     if "probability" in dataset:
         dataset["probability"] = dataset["probability"].max("choice")

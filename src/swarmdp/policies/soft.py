@@ -1,25 +1,21 @@
 """A policy that draws its actions."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swarmdp import kernels
 from swarmdp.errors import InvalidInput
-from swarmdp.policies import export, shown
+from swarmdp.policies import shown
+from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
-from swarmdp.streams import Stream, Streams
+from swarmdp.policies.local import itself
+from swarmdp.streams import Stream
 from swarmdp.system import System, class_map, classes, name_of
-
-if TYPE_CHECKING:
-    import pandas
-    import xarray
 
 SUM_TOLERANCE = 1e-9  # how far from one a sum of probabilities may be
 
@@ -36,6 +32,13 @@ class SoftPolicy:
     interface: Interface | None = None
 
     kind: ClassVar[str] = "soft"
+
+    for_runs = itself
+    export = write
+    to_xarray = shown.to_xarray
+    to_dataframe = shown.to_dataframe
+    __repr__ = shown.text
+    _repr_html_ = shown.html
 
     def __init__(self, probabilities: ArrayLike, interface: Interface | None = None) -> None:
         array = np.array(probabilities, dtype=np.float64)
@@ -71,12 +74,6 @@ class SoftPolicy:
                 f"but {name_of(system)} has {expected}"
             )
 
-    def for_runs(
-        self, runs: NDArray[np.int64], streams: Streams
-    ) -> "tuple[SoftPolicy, NDArray[np.int64]]":
-        """The policy itself: run i follows replica i % R."""
-        return self, runs
-
     def act(
         self, system: System, observations: NDArray[Any], runs: NDArray[np.int64], rng: Stream
     ) -> NDArray[Any]:
@@ -98,54 +95,6 @@ class SoftPolicy:
     def chances(self, n_actions: int) -> NDArray[np.float64]:
         """The probabilities themselves."""
         return self.probabilities
-
-    def export(
-        self, path: str | os.PathLike[str], *, system: System | None = None, replica: int = 0
-    ) -> Path:
-        """Write the controller to a file for use elsewhere, atomically; return the path.
-
-        Parameters
-        ----------
-        path
-            Its ending chooses the format: .json (complete, `swarmdp.load_controller` reads it),
-            .csv (a row for each class of observations) or .h (a C function).
-        system
-            The system that the policy was made for; a policy of a fit knows it.
-        replica
-            Which replica to write.
-
-        """
-        return export.write(self, path, system, replica)
-
-    def to_xarray(self, system: System | None = None) -> "xarray.Dataset":
-        """The probabilities and likeliest actions, with a coordinate for each component.
-
-        Angles are in degrees.
-
-        Parameters
-        ----------
-        system
-            The system that the policy was made for; a policy of a fit knows it.
-
-        """
-        return shown.to_xarray(self, system)
-
-    def to_dataframe(self, system: System | None = None) -> "pandas.DataFrame":
-        """One row for each replica and class of observations, angles in degrees.
-
-        Parameters
-        ----------
-        system
-            The system that the policy was made for; a policy of a fit knows it.
-
-        """
-        return shown.to_dataframe(self, system)
-
-    def __repr__(self) -> str:
-        return shown.text(self)
-
-    def _repr_html_(self) -> str:
-        return shown.html(self)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """The probabilities."""

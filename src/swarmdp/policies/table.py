@@ -1,24 +1,20 @@
 """A policy that is a table from classes of observations to actions."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swarmdp import kernels
 from swarmdp.errors import InvalidInput
-from swarmdp.policies import export, shown
+from swarmdp.policies import shown
+from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
-from swarmdp.streams import Stream, Streams
+from swarmdp.policies.local import itself
+from swarmdp.streams import Stream
 from swarmdp.system import System, class_map, classes, name_of
-
-if TYPE_CHECKING:
-    import pandas
-    import xarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +29,13 @@ class Policy:
     interface: Interface | None = None
 
     kind: ClassVar[str] = "table"
+
+    for_runs = itself
+    export = write
+    to_xarray = shown.to_xarray
+    to_dataframe = shown.to_dataframe
+    __repr__ = shown.text
+    _repr_html_ = shown.html
 
     def __init__(self, table: ArrayLike, interface: Interface | None = None) -> None:
         array = np.array(table)
@@ -66,12 +69,6 @@ class Policy:
                 f"got {self.table.min()} to {self.table.max()}"
             )
 
-    def for_runs(
-        self, runs: NDArray[np.int64], streams: Streams
-    ) -> "tuple[Policy, NDArray[np.int64]]":
-        """The policy itself: run i follows replica i % R."""
-        return self, runs
-
     def act(
         self,
         system: System,
@@ -88,52 +85,6 @@ class Policy:
         """The probability of each action, 0 or 1: (R, observations, actions)."""
         certain: NDArray[np.float64] = np.eye(n_actions)[self.table]
         return certain
-
-    def export(
-        self, path: str | os.PathLike[str], *, system: System | None = None, replica: int = 0
-    ) -> Path:
-        """Write the controller to a file for use elsewhere, atomically; return the path.
-
-        Parameters
-        ----------
-        path
-            Its ending chooses the format: .json (complete, `swarmdp.load_controller` reads it),
-            .csv (a row for each class of observations) or .h (a C function).
-        system
-            The system that the policy was made for; a policy of a fit knows it.
-        replica
-            Which replica to write.
-
-        """
-        return export.write(self, path, system, replica)
-
-    def to_xarray(self, system: System | None = None) -> "xarray.Dataset":
-        """The table, with a coordinate for each component, angles in degrees.
-
-        Parameters
-        ----------
-        system
-            The system that the policy was made for; a policy of a fit knows it.
-
-        """
-        return shown.to_xarray(self, system)
-
-    def to_dataframe(self, system: System | None = None) -> "pandas.DataFrame":
-        """One row for each replica and class of observations, angles in degrees.
-
-        Parameters
-        ----------
-        system
-            The system that the policy was made for; a policy of a fit knows it.
-
-        """
-        return shown.to_dataframe(self, system)
-
-    def __repr__(self) -> str:
-        return shown.text(self)
-
-    def _repr_html_(self) -> str:
-        return shown.html(self)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """The table."""

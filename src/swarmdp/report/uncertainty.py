@@ -1,4 +1,4 @@
-"""Pictures of the uncertainty coefficient: over time and distance, and on pairs of known value."""
+"""Pictures of the uncertainty coefficient: over time and distance."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from swarmdp.analysis.calibration import Calibration
 from swarmdp.analysis.pairs import NOT_CONNECTED
 from swarmdp.analysis.uncertainty import Uncertainty
 from swarmdp.report import style
@@ -114,39 +113,3 @@ def _name(distance: int) -> str:
     if distance == NOT_CONNECTED:
         return "not connected"
     return f"{distance} hop{'s' if distance > 1 else ''}"
-
-
-def calibration_figure(found: Calibration) -> Figure:
-    """How far estimates are from the truth on pairs whose coefficient is known."""
-    place = np.arange(len(found.spreads))
-    with style.family():
-        figure, ax = style.subplots(figsize=(6.2, 3.4))
-        for shift, values, label, colour, marker in (
-            (-0.22, found.coefficient - found.truth[:, None], "smoothed", style.GREY, "s"),
-            (0.0, found.corrected - found.truth[:, None], "corrected", style.BLUE, "o"),
-            (0.22, found.bias, "shuffled pairs (truth: 0)", style.ORANGE, "^"),
-        ):
-            ax.errorbar(
-                place + shift,
-                values.mean(axis=1),
-                values.std(axis=1, ddof=1) if values.shape[1] > 1 else None,
-                color=colour,
-                marker=marker,
-                markersize=4,
-                linestyle="none",
-                elinewidth=1,
-                capsize=2,
-                label=label,
-            )
-        ax.axhline(0, color="black", linewidth=0.8, zorder=0)
-        spreads = [f"{np.degrees(s):.3g}°" if np.isfinite(s) else "∞" for s in found.spreads]
-        names = [f"{s}\n{truth:.3f}" for s, truth in zip(spreads, found.truth, strict=True)]
-        ax.set_xticks(place, names)
-        ax.set(
-            xlabel="spread of one heading around the other, and the true uncertainty coefficient",
-            ylabel="estimate − truth",
-        )
-        repeats = found.coefficient.shape[1]
-        ax.set_title(f"{found.samples} pairs; mean and s.d. of {repeats} estimates")
-        ax.legend(loc="lower right")
-    return figure

@@ -8,9 +8,8 @@ from functools import partial
 import numpy as np
 
 import swarmdp
-from swarmdp.adapted import starting_from
-from swarmdp.benchmarks import compiled, optional_peers, peers, processes
-from swarmdp.benchmarks.contest import (
+from benchmarks import compiled, optional_peers, peers, processes
+from benchmarks.contest import (
     OURS,
     Contestant,
     Measure,
@@ -22,7 +21,8 @@ from swarmdp.benchmarks.contest import (
     times_faster,
     times_slower,
 )
-from swarmdp.benchmarks.swarms import SEED, in_grid_order, states_at, vicsek
+from benchmarks.swarms import SEED, in_grid_order, states_at, vicsek
+from swarmdp.adapted import starting_from
 
 CKDTREE = "SciPy cKDTree"
 FREUD = "freud AABBQuery"

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import swarmdp
-from swarmdp.benchmarks.peers import Simulator, optional
-from swarmdp.benchmarks.swarms import SEED, Floats
+from benchmarks.peers import Simulator, optional
+from benchmarks.swarms import SEED, Floats
 
 
 def jax_all_pairs(model: swarmdp.Vicsek) -> Simulator:

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import swarmdp
-from swarmdp.benchmarks.contest import Unavailable
-from swarmdp.benchmarks.swarms import SEED, Floats
+from benchmarks.contest import Unavailable
+from benchmarks.swarms import SEED, Floats
 
 OPTIMISED = ("-O3", "-march=native", "-ffast-math", "-fPIC")
 

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import swarmdp
-from swarmdp.benchmarks.contest import Measure, Unavailable
+from benchmarks.contest import Measure, Unavailable
 
 _IMPORT = """
 import time, numpy
@@ -37,7 +37,7 @@ print(time.perf_counter() - begin)
 # The peak of this program alone: getrusage's would count the process that started it as well.
 _PEAK_MEMORY = """
 import swarmdp
-from swarmdp.benchmarks.swarms import vicsek
+from benchmarks.swarms import vicsek
 model = vicsek({agents})
 swarmdp.rollout(model, model.expert, steps={steps}, seed=1, record=model.order, threads=1)
 for line in open("/proc/self/status"):
@@ -89,8 +89,8 @@ def bytes_per_agent(agents: int, steps: int) -> Measure:
 
 
 def _run(code: str, environment: dict[str, str] | None = None) -> str:
-    package = str(Path(swarmdp.__file__).parents[1])
-    path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
+    folders = (str(Path(swarmdp.__file__).parents[1]), str(Path(__file__).parents[1]))
+    path = os.pathsep.join(filter(None, (*folders, os.environ.get("PYTHONPATH"))))
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "PYTHONPATH": path, **(environment or {})},

@@ -10,12 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from swarmdp.analysis.density import INTERVALS
 from swarmdp.analysis.pairs import in_parts
 from swarmdp.analysis.uncertainty import SHUFFLES, estimate
 from swarmdp.errors import InvalidInput
+from swarmdp.report import style
 from swarmdp.streams import derived_seed
 from swarmdp.threads import over_chunks, thread_count
 
@@ -99,3 +101,39 @@ def true_coefficient(spread: float) -> float:
     chance = (1 + 2 * (series * np.cos(apart * wave)).sum(axis=1)) / INTERVALS
     positive = chance[chance > 1e-300]
     return float(1 + (positive * np.log(positive)).sum() / math.log(INTERVALS))
+
+
+def calibration_figure(found: Calibration) -> Figure:
+    """How far estimates are from the truth on pairs whose coefficient is known."""
+    place = np.arange(len(found.spreads))
+    with style.family():
+        figure, ax = style.subplots(figsize=(6.2, 3.4))
+        for shift, values, label, colour, marker in (
+            (-0.22, found.coefficient - found.truth[:, None], "smoothed", style.GREY, "s"),
+            (0.0, found.corrected - found.truth[:, None], "corrected", style.BLUE, "o"),
+            (0.22, found.bias, "shuffled pairs (truth: 0)", style.ORANGE, "^"),
+        ):
+            ax.errorbar(
+                place + shift,
+                values.mean(axis=1),
+                values.std(axis=1, ddof=1) if values.shape[1] > 1 else None,
+                color=colour,
+                marker=marker,
+                markersize=4,
+                linestyle="none",
+                elinewidth=1,
+                capsize=2,
+                label=label,
+            )
+        ax.axhline(0, color="black", linewidth=0.8, zorder=0)
+        spreads = [f"{np.degrees(s):.3g}°" if np.isfinite(s) else "∞" for s in found.spreads]
+        names = [f"{s}\n{truth:.3f}" for s, truth in zip(spreads, found.truth, strict=True)]
+        ax.set_xticks(place, names)
+        ax.set(
+            xlabel="spread of one heading around the other, and the true uncertainty coefficient",
+            ylabel="estimate − truth",
+        )
+        repeats = found.coefficient.shape[1]
+        ax.set_title(f"{found.samples} pairs; mean and s.d. of {repeats} estimates")
+        ax.legend(loc="lower right")
+    return figure

@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from swarmdp.benchmarks.contest import Outcome, Report, Workload, compete
+from benchmarks.contest import Outcome, Report, Workload, compete
 from swarmdp.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def run(
 
 
 def _chosen(only: Sequence[str], quick: bool) -> list[Workload]:
-    from swarmdp.benchmarks.workloads import workloads
+    from benchmarks.workloads import workloads
 
     known = workloads(quick)
     chosen = [

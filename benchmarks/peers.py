@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import swarmdp
-from swarmdp.benchmarks.contest import Disagreement, Unavailable
-from swarmdp.benchmarks.swarms import SEED, Floats, in_grid_order, states_at, vicsek
+from benchmarks.contest import Disagreement, Unavailable
+from benchmarks.swarms import SEED, Floats, in_grid_order, states_at, vicsek
 
 NeighbourSums = Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]
 """From positions (N, 2) and unit vectors (N,), (N,) to their sums over each neighbourhood."""
