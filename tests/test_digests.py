@@ -134,7 +134,7 @@ def fitted(name: str, update: str, **options: Any) -> dict[str, Any]:
         update=swarmdp.Bayesian(chains=2, draws=60, warm_up=40) if update == "bayesian" else update,
         iterations=4,
         learner=learner,
-        **{"separate": True, **options},
+        **{"separate": True, "search": "newest", "mirror": False, **options},
     )
     return {
         "table": digest(np.asarray(table_of(result.policy), np.int64)),

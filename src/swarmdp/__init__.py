@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from swarmdp.rewards import Reward
     from swarmdp.simulation import rollout
     from swarmdp.streams import Stream, Streams
-    from swarmdp.system import Field, Measure, System
+    from swarmdp.system import Field, Measure, Mirror, System
     from swarmdp.systems.finite import FiniteMDP
     from swarmdp.systems.gridworld import Gridworld
     from swarmdp.systems.ising import Ising
@@ -98,7 +98,7 @@ _NAMES = {
     "swarmdp.rewards": "Reward",
     "swarmdp.simulation": "rollout",
     "swarmdp.streams": "Stream Streams",
-    "swarmdp.system": "Field Measure System",
+    "swarmdp.system": "Field Measure Mirror System",
     "swarmdp.systems.finite": "FiniteMDP",
     "swarmdp.systems.gridworld": "Gridworld",
     "swarmdp.systems.ising": "Ising",
@@ -141,6 +141,7 @@ __all__ = [
     "MaxEnt",
     "MaxMargin",
     "Measure",
+    "Mirror",
     "MixedPolicy",
     "NgRussell",
     "NotEnoughMemory",

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.errors import InvalidInput, SwarmdpError
-from swarmdp.features import Smooth
+from swarmdp.features import Classes, Smooth
 from swarmdp.streams import Purpose, Streams
+from swarmdp.symmetry import Symmetry
 from swarmdp.system import Arranging, State, System, classes, field_of, reordered
 
 RUNS = 10
@@ -18,6 +19,7 @@ EXCHANGE_RUNS = 400  # runs from which the initial distribution is judged
 EXCHANGE_AGENTS = 48  # agents that are compared with each other
 REPEATABLE = "same seed, same trajectory (hidden state?)"
 SHUFFLES = 100
+MIRROR_RUNS, MIRROR_STEPS = 60, 8  # from which a mirror is judged
 SIGMAS = 7.0  # how far beyond chance an asymmetry must be to be called one
 
 History = list[
@@ -38,6 +40,8 @@ def check_system(system: System, *, seed: int = 0, tolerance: float = 0.0) -> No
     - Independent runs: run 7 of 10 equals run 7 alone.
     - Homogeneity: permuting the agents permutes observations and transitions.
     - The initial distribution does not change when agents are permuted (a statistical test).
+    - A declared mirror is one: agents meet mirrored observations as often after mirrored actions
+      (a statistical test).
 
     Equality is exact. A system whose floating-point sums depend on the order of the agents can be
     given a `tolerance` for its rounding errors.
@@ -57,6 +61,7 @@ def check_system(system: System, *, seed: int = 0, tolerance: float = 0.0) -> No
     check.homogeneous(history)
     check.arranged(history)
     check.exchangeable_start()
+    check.mirrored()
 
 
 class _Check:
@@ -231,6 +236,65 @@ class _Check:
                             f"but the {what} of {name!r} depend on the agent's number"
                         )
 
+    def mirrored(self) -> None:
+        """Compare how often (o, a, o') occurs with how often its mirror image does.
+
+        Under random actions both are equally likely, if the law of the swarm does not change in the
+        mirror. Runs are independent, so a run may be exchanged with its mirror image: the largest
+        difference is one draw among those with runs exchanged at random.
+        """
+        system = self.system
+        if not isinstance(system.features, Classes):
+            return
+        try:
+            symmetry = Symmetry.of(system)
+        except InvalidInput as error:
+            raise ContractViolation(f"mirror: {error}") from None
+        if symmetry is None:
+            return
+        size, actions = system.features.size, len(system.actions)
+        gaps = self._mirror_gaps(symmetry, size, actions)
+        keep = np.abs(gaps).sum(axis=0) > 0
+        gaps = gaps[:, keep] / np.sqrt((gaps[:, keep] ** 2).sum(axis=0) + 1e-12)
+        rng = np.random.default_rng(self.seed)
+        signs = rng.choice([-1.0, 1.0], size=(SHUFFLES, len(gaps)))
+        exchanged = np.abs(signs @ gaps).max(axis=1, initial=0.0)
+        observed = np.abs(gaps.sum(axis=0)).max(initial=0.0)
+        if observed > exchanged.mean() + SIGMAS * exchanged.std() + 1e-9:
+            raise ContractViolation(
+                "mirror: the law of the swarm changes in its mirror: some observations or what "
+                "follows them are far more frequent than their mirror images"
+            )
+
+    def _mirror_gaps(self, symmetry: Symmetry, size: int, actions: int) -> NDArray[np.float64]:
+        """Of each run, how much more often each (o), (o, a, o') occurs than its mirror image."""
+        system = self.system
+        streams = Streams.of(self.seed, np.arange(MIRROR_RUNS), system.n_agents)
+        state = system.initial(streams.at(0, Purpose.INITIAL))
+        seen = classes(system, system.observe(state)).astype(np.int64)
+        found: list[NDArray[np.float64]] = []
+        for step in range(MIRROR_STEPS):
+            choice = streams.at(step, Purpose.POLICY).integers(actions)
+            physical = np.asarray(system.actions)[choice]
+            state = system.transition(state, physical, streams.at(step, Purpose.TRANSITION))
+            after = classes(system, system.observe(state)).astype(np.int64)
+            # Of what an action leads to, whether it is on one side of the mirror or on the other.
+            order, turned = symmetry.classes, symmetry.actions
+            side = np.sign(order - np.arange(size))
+            found += [
+                _per_run(seen, np.ones(seen.shape), size),
+                _per_run(order[seen], -np.ones(seen.shape), size),
+                _per_run(choice, side[after], actions),
+                _per_run(turned[choice], side[after], actions),
+                _per_run(seen, side[after], size),
+                _per_run(order[seen], side[after], size),
+            ]
+            seen = after
+        columns = [sum(found[part::6]) for part in range(6)]
+        return np.hstack(
+            [columns[0] + columns[1], columns[2] + columns[3], columns[4] + columns[5]]
+        )
+
     def same(self, rule: str, expected: State, found: State) -> None:
         for name, array in expected.items():
             other = found[name]
@@ -250,6 +314,14 @@ class _Check:
                 f"{rule}: {name} of agent {agent} in run {run} is {other[run, agent]}, "
                 f"expected {array[run, agent]}{hint}"
             )
+
+
+def _per_run(
+    index: NDArray[np.int64], weight: NDArray[np.floating[Any]], size: int
+) -> NDArray[np.float64]:
+    """The sum of the weights of each index (runs, size), from (runs, agents)."""
+    rows = [np.bincount(i, w, size) for i, w in zip(index, weight, strict=True)]
+    return np.stack(rows)
 
 
 def _one_run(state: State, run: int) -> State:

@@ -16,7 +16,7 @@ from swarmdp._version import __version__
 from swarmdp.errors import FileError, InvalidInput
 from swarmdp.features import Axis, Block
 from swarmdp.irl.algorithm import Iteration, last_counting
-from swarmdp.irl.search import Choice
+from swarmdp.irl.search import Choice, below
 from swarmdp.irl.updates import title
 from swarmdp.policies import Interface, LocalPolicy, MixedPolicy, gathered, restored
 from swarmdp.rewards import Reward
@@ -205,6 +205,17 @@ class Result:
         return self.history.distance[self.chosen, np.arange(self.experiments)]
 
     @property
+    def below(self) -> NDArray[np.bool_]:
+        """Which policies are worth less under their own reward than one known before (I, R).
+
+        By more than the noise of their values. Such a policy is not optimal: the search tries the
+        same reward again.
+        """
+        noise = [each.noise for each in self.iterations if each.noise is not None]
+        h = self.history
+        return below(h.weights, h.mu, np.stack(noise) if noise else None)
+
+    @property
     def margin(self) -> NDArray[np.float64]:
         """What the reward update says is left to be done (R,).
 
@@ -259,6 +270,9 @@ class Result:
             names, counts = np.unique(self.solutions, return_counts=True)
             found = [f"{n} x {name}" for name, n in zip(names, counts, strict=True)]
             facts["solution"] = "; ".join(found)
+        if (lower := int(self.below.sum(axis=0).max())) > 0:
+            which = f"{lower} of {len(self.iterations)}"
+            facts["policy updates"] = f"up to {which} worth less than a policy known before"
         unseen = 0 if self.seen is None else int((~self.seen).sum(axis=1).max())
         if unseen:
             facts["never visited"] = f"up to {unseen} observations: there it does nothing"

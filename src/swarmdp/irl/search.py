@@ -1,9 +1,9 @@
 """Which reward to try next, and which of the policies found is the expert's.
 
 A policy update is a noisy draw: the same reward deserves several. So the search does not leave a
-good reward for ever: it alternates between the newest reward and the one whose policy came nearest to
-the expert. A policy that collects less of its own reward than another one does is not optimal for it;
-then the same reward is tried again, from what was learned so far.
+good reward for ever: it alternates between the newest reward and the one whose policy came nearest
+to the expert. A policy that collects less of its own reward than another one does is not optimal
+for it; then the same reward is tried again, from what was learned so far.
 """
 
 from dataclasses import dataclass
@@ -46,18 +46,23 @@ def alternating(evidence: Evidence, update: Update) -> NDArray[np.float64]:
     return np.where(_deserves_another(evidence)[:, None], evidence.weights[-1], turn)
 
 
-def below(evidence: Evidence) -> NDArray[np.bool_]:
+def below(
+    weights: NDArray[np.float64],
+    learned: NDArray[np.float64],
+    noise: NDArray[np.float64] | None,
+) -> NDArray[np.bool_]:
     """Whether each policy is worth less under its own reward than an earlier one (J, R).
 
-    By more than the noise of the values; where that is not known, nothing is lower.
+    Rewards and feature expectations are (J, R, d), the noise of the values w . mu is (J, R). A
+    value is lower if it is by more than the noise; where that is not known, none is.
     """
-    own = np.einsum("jrd,jrd->jr", evidence.weights, evidence.learned)
+    own = np.einsum("jrd,jrd->jr", weights, learned)
     found = np.zeros(own.shape, np.bool_)
-    if evidence.noise is None:
+    if noise is None:
         return found
     for j in range(1, len(own)):
-        others = np.einsum("rd,krd->kr", evidence.weights[j], evidence.learned[:j])
-        limit = NOISE * np.hypot(evidence.noise[j], np.median(evidence.noise[: j + 1], axis=0))
+        others = np.einsum("rd,krd->kr", weights[j], learned[:j])
+        limit = NOISE * np.hypot(noise[j], np.median(noise[: j + 1], axis=0))
         found[j] = others.max(axis=0) - own[j] > limit
     return found
 
@@ -69,7 +74,8 @@ def _deserves_another(evidence: Evidence) -> NDArray[np.bool_]:
     for weights in evidence.weights[-2::-1]:
         still = still & (weights == evidence.weights[-1]).all(axis=1)
         same += still
-    again: NDArray[np.bool_] = below(evidence)[-1] & (same < ATTEMPTS)
+    less = below(evidence.weights, evidence.learned, evidence.noise)[-1]
+    again: NDArray[np.bool_] = less & (same < ATTEMPTS)
     return again
 
 

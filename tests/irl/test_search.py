@@ -1,0 +1,145 @@
+"""Which reward is tried next, and which policy is the result."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import swarmdp
+from swarmdp import Evidence, HeterogeneousLearning, Update
+from swarmdp.irl import search
+from swarmdp.policies import Policy, table_of
+from swarmdp.recording import FeaturesOverTime
+from tests.results import assert_same
+
+VICSEK = swarmdp.Vicsek(n_agents=40)
+GOING_ON = HeterogeneousLearning(iterations=30, swarms=2, again=15)
+
+
+def evidence_of(learned: Any, weights: Any, noise: Any) -> Evidence:
+    """One experiment of two features; the expert is at (1, 0)."""
+    return Evidence(
+        np.array([[1.0, 0.0]]),
+        np.array(learned, float)[:, None],
+        np.array(weights, float)[:, None],
+        0.9,
+        2,
+        2,
+        1,
+        noise=np.array(noise, float)[:, None],
+    )
+
+
+def test_the_search_goes_back_to_the_best_reward() -> None:
+    update = Update(np.array([[0.6, 0.8]]))
+    once = evidence_of([[0, 0]], [[1, 0]], [0.1])
+    np.testing.assert_array_equal(search.alternating(once, update), [[0.6, 0.8]])
+    twice = evidence_of([[0.9, 0], [0, 0.3]], [[1, 0], [0, 1]], [0.1, 0.1])
+    np.testing.assert_array_equal(search.alternating(twice, update), [[1, 0]])
+    np.testing.assert_array_equal(search.newest(twice, update), [[0.6, 0.8]])
+
+
+def test_a_policy_worth_less_than_a_known_one_gets_another_attempt() -> None:
+    """The second policy collects nothing of its reward (0, 1), of which the first collects 0.5."""
+    update = Update(np.array([[0.6, 0.8]]))
+    learned, weights = [[0.9, 0.5], [0.0, 0.0]], [[1, 0], [0, 1]]
+    surely = evidence_of(learned, weights, [0.01, 0.01])
+    np.testing.assert_array_equal(
+        search.below(surely.weights, surely.learned, surely.noise), [[False], [True]]
+    )
+    np.testing.assert_array_equal(search.alternating(surely, update), [[0, 1]])
+    perhaps = evidence_of(learned, weights, [0.3, 0.3])
+    assert not search.below(perhaps.weights, perhaps.learned, perhaps.noise).any()
+    often = evidence_of([[0.9, 0.5], *[[0.0, 0.0]] * 3], [[1, 0], *[[0, 1]] * 3], [0.01] * 4)
+    np.testing.assert_array_equal(search.alternating(often, update), [[1, 0]])
+    assert not search.below(surely.weights, surely.learned, None).any()
+
+
+def test_features_over_time_are_means_over_doubling_spans() -> None:
+    recorded = swarmdp.rollout(
+        VICSEK,
+        VICSEK.expert,
+        steps=11,
+        runs=3,
+        seed=2,
+        record=["observations", FeaturesOverTime(11), swarmdp.DiscountedFeatures(0.9)],
+    )
+    index = VICSEK.features.index(recorded["observations"])
+    shares = np.stack([(index == k).mean(axis=2) for k in range(36)], axis=2)
+    spans = [(0, 1), (1, 2), (2, 4), (4, 8), (8, 12)]
+    plain = np.concatenate([shares[:, a:b].mean(axis=1) for a, b in spans], axis=1)
+    np.testing.assert_allclose(recorded["features_over_time"], plain, atol=1e-12)
+    np.testing.assert_allclose(search.time_profile(VICSEK, recorded), plain, atol=1e-12)
+
+
+def raced(ising: Any, tables: list[Any], demo: swarmdp.Trajectory) -> search.Choice:
+    policies: list[Any] = [Policy(table[None]) for table in tables]
+    return search.race(
+        ising,
+        policies,
+        np.arange(len(tables), dtype=float)[:, None],
+        expert=np.zeros((1, 25)),
+        profile=search.time_profile(ising, demo),
+        discount=0.9,
+        estimator="swarm",
+        steps=demo.steps,
+        runs=6,
+        candidates=len(tables),
+        seed=5,
+        even=lambda rows: rows,
+        threads=1,
+    )
+
+
+def test_the_race_sees_the_tie_and_the_mirror_image_of_the_ising_model() -> None:
+    """Three tables that feature expectations hardly tell apart, in every order."""
+    ising = swarmdp.Ising((40, 40), periodic=True)
+    expert = ising.expert(np.arange(25)).astype(int)
+    tie, mirror = expert.copy(), 1 - expert
+    tie[12] = 1
+    for seed in range(5):
+        demo = swarmdp.rollout(ising, ising.expert, steps=60, seed=seed)
+        for order in ([expert, tie, mirror], [mirror, tie, expert], [tie, mirror, expert]):
+            choice = raced(ising, order, demo)
+            np.testing.assert_array_equal(order[choice.iteration[0]], expert)
+
+
+def test_a_fit_that_goes_on_learning_is_the_same_in_parts_alone_and_in_a_batch(
+    tmp_path: Path,
+) -> None:
+    demos = swarmdp.rollout(VICSEK, VICSEK.expert, steps=50, runs=3, seed=1)
+    options: dict[str, Any] = {"seed": 2, "learner": GOING_ON, "separate": True}
+    whole = swarmdp.fit(VICSEK, demos, iterations=7, **options)
+    part = swarmdp.fit(VICSEK, demos, iterations=3, **options)
+    part.save(tmp_path)
+    assert part.iterations[-1].memory
+    again = swarmdp.fit(VICSEK, demos, iterations=7, resume=swarmdp.load(tmp_path), **options)
+    assert_same(whole, again)
+    np.testing.assert_array_equal(whole.chosen, again.chosen)
+    np.testing.assert_array_equal(table_of(whole.policy), table_of(again.policy))
+    first = swarmdp.Trajectory(
+        {
+            name: swarmdp.trajectory.Variable(v.values[:1], v.axes, v.units)
+            for name, v in demos.variables.items()
+        },
+        demos.system_name,
+        demos.settings,
+        1,
+        demos.steps,
+    )
+    alone = swarmdp.fit(VICSEK, first, iterations=7, **options)
+    np.testing.assert_array_equal(table_of(alone.policy), table_of(whole.policy)[:1])
+    np.testing.assert_array_equal(alone.distance, whole.distance[:1])
+    threaded = swarmdp.fit(VICSEK, demos, iterations=7, threads=2, **options)
+    assert_same(whole, threaded)
+
+
+def test_the_distance_is_that_of_fresh_roll_outs() -> None:
+    demo = swarmdp.rollout(VICSEK, VICSEK.expert, steps=50, seed=1)
+    result = swarmdp.fit(VICSEK, demo, seed=2, iterations=6, learner=GOING_ON)
+    assert result.choice is not None
+    gap = np.linalg.norm(result.expert_mu - result.choice.mu, axis=1)
+    np.testing.assert_array_equal(result.distance, gap)
+    plain = swarmdp.fit(VICSEK, demo, seed=2, iterations=6, learner=GOING_ON, search="newest")
+    assert plain.choice is None
+    np.testing.assert_array_equal(plain.distance, plain.history.distance.min(axis=0))
