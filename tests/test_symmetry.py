@@ -127,7 +127,7 @@ def test_soft_policies_are_even_too() -> None:
 
 
 def test_check_system_finds_a_mirror_that_is_none() -> None:
-    check_system(VICSEK)
+    check_system(Vicsek(n_agents=40, radius=0.4))
     check_system(Sides(swarmdp.Product(side=swarmdp.Angles(6), level=swarmdp.Levels(3))))
 
     @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def test_check_system_finds_a_mirror_that_is_none() -> None:
             return super().transition(state, np.where(actions > 0, 1.5, 1) * actions, rng)
 
     with pytest.raises(ContractViolation, match="mirror: the law of the swarm changes"):
-        check_system(Biased(n_agents=40))
+        check_system(Biased(n_agents=40, radius=0.4))
 
     @dataclass(frozen=True)
     class Missing(Vicsek):

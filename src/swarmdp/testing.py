@@ -19,7 +19,9 @@ EXCHANGE_RUNS = 400  # runs from which the initial distribution is judged
 EXCHANGE_AGENTS = 48  # agents that are compared with each other
 REPEATABLE = "same seed, same trajectory (hidden state?)"
 SHUFFLES = 100
-MIRROR_RUNS, MIRROR_STEPS = 60, 8  # from which a mirror is judged
+MIRROR_STEPS = 8  # of the runs from which a mirror is judged
+MIRROR_AGENTS = 20_000  # in all these runs together
+MIRROR_PAIRS = 5000  # of observation and action that are told apart
 SIGMAS = 7.0  # how far beyond chance an asymmetry must be to be called one
 
 History = list[
@@ -267,33 +269,30 @@ class _Check:
             )
 
     def _mirror_gaps(self, symmetry: Symmetry, size: int, actions: int) -> NDArray[np.float64]:
-        """Of each run, how much more often each (o), (o, a, o') occurs than its mirror image."""
+        """Of each run, how much more often each o, and each (o, a, side of o'), occurs mirrored."""
         system = self.system
-        streams = Streams.of(self.seed, np.arange(MIRROR_RUNS), system.n_agents)
+        order, turned = symmetry.classes, symmetry.actions
+        side = np.sign(order - np.arange(size)).astype(np.float64)  # of the mirror; 0 in its middle
+        if size * actions > MIRROR_PAIRS:
+            actions, turned = 1, np.zeros_like(turned)  # what follows an observation, on average
+        runs = int(np.clip(MIRROR_AGENTS // system.n_agents, 20, 400))
+        streams = Streams.of(self.seed, np.arange(runs), system.n_agents)
         state = system.initial(streams.at(0, Purpose.INITIAL))
         seen = classes(system, system.observe(state)).astype(np.int64)
-        found: list[NDArray[np.float64]] = []
+        often, follows = np.zeros((runs, size)), np.zeros((runs, size * actions))
         for step in range(MIRROR_STEPS):
-            choice = streams.at(step, Purpose.POLICY).integers(actions)
+            choice = streams.at(step, Purpose.POLICY).integers(len(system.actions))
             physical = np.asarray(system.actions)[choice]
             state = system.transition(state, physical, streams.at(step, Purpose.TRANSITION))
             after = classes(system, system.observe(state)).astype(np.int64)
-            # Of what an action leads to, whether it is on one side of the mirror or on the other.
-            order, turned = symmetry.classes, symmetry.actions
-            side = np.sign(order - np.arange(size))
-            found += [
-                _per_run(seen, np.ones(seen.shape), size),
-                _per_run(order[seen], -np.ones(seen.shape), size),
-                _per_run(choice, side[after], actions),
-                _per_run(turned[choice], side[after], actions),
-                _per_run(seen, side[after], size),
-                _per_run(order[seen], side[after], size),
-            ]
+            taken = np.minimum(choice, actions - 1)
+            for r in range(runs):
+                often[r] += np.bincount(seen[r], minlength=size)
+                pair = seen[r] * actions + taken[r]
+                follows[r] += np.bincount(pair, side[after[r]], size * actions)
             seen = after
-        columns = [sum(found[part::6]) for part in range(6)]
-        return np.hstack(
-            [columns[0] + columns[1], columns[2] + columns[3], columns[4] + columns[5]]
-        )
+        pairs = (order[:, None] * actions + turned[:actions]).ravel()
+        return np.hstack([often - often[:, order], follows + follows[:, pairs]])
 
     def same(self, rule: str, expected: State, found: State) -> None:
         for name, array in expected.items():
@@ -314,14 +313,6 @@ class _Check:
                 f"{rule}: {name} of agent {agent} in run {run} is {other[run, agent]}, "
                 f"expected {array[run, agent]}{hint}"
             )
-
-
-def _per_run(
-    index: NDArray[np.int64], weight: NDArray[np.floating[Any]], size: int
-) -> NDArray[np.float64]:
-    """The sum of the weights of each index (runs, size), from (runs, agents)."""
-    rows = [np.bincount(i, w, size) for i, w in zip(index, weight, strict=True)]
-    return np.stack(rows)
 
 
 def _one_run(state: State, run: int) -> State:
