@@ -132,10 +132,10 @@ def test_check_system_finds_a_mirror_that_is_none() -> None:
 
     @dataclass(frozen=True)
     class Biased(Vicsek):
-        """A swarm whose agents turn to the left more than they want to."""
+        """A swarm whose agents cannot turn to the left."""
 
         def transition(self, state: Any, actions: Any, rng: swarmdp.Stream) -> Any:
-            return super().transition(state, np.where(actions > 0, 1.5, 1) * actions, rng)
+            return super().transition(state, np.where(actions > 0, 0, actions), rng)
 
     with pytest.raises(ContractViolation, match="mirror: the law of the swarm changes"):
         check_system(Biased(n_agents=40, radius=0.4))
