@@ -32,7 +32,7 @@ run: setup
 	$(BIN)/swarmdp reproduce -o runs/reproduction
 
 test: setup
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 check: setup
 	$(BIN)/ruff check .
