@@ -25,6 +25,7 @@ from swarmdp import (
 from swarmdp.irl.expectations import exact_expectations
 from swarmdp.irl.updates import UPDATES
 from swarmdp.policies import table_of
+from swarmdp.symmetry import Symmetry
 from tests.results import assert_same
 from tests.systems.test_finite import random_mdp
 
@@ -270,10 +271,13 @@ def test_feature_expectations_in_place_of_a_demo() -> None:
     mu = feature_expectations(SYSTEMS["vicsek"], demo)
     result = fitted("vicsek", mu)
     np.testing.assert_array_equal(result.expert_mu, fitted("vicsek", demo).expert_mu)
+    symmetry = Symmetry.of(SYSTEMS["vicsek"])
+    assert symmetry is not None
+    np.testing.assert_array_equal(result.expert_mu, symmetry.even(mu))
     assert result.settings["steps"] == 87  # 0.9^88 < 1e-4
-    one = fitted("vicsek", mu[0].tolist(), separate=False)
+    one = fitted("vicsek", mu[0].tolist(), separate=False, mirror=False)
     np.testing.assert_array_equal(one.expert_mu, mu[:1])
-    pooled = fitted("vicsek", mu, separate=False)
+    pooled = fitted("vicsek", mu, separate=False, mirror=False)
     np.testing.assert_allclose(pooled.expert_mu[0], mu.mean(axis=0))
     exact = fitted("gridworld", np.full(9, 10 / 9))
     assert (exact.settings["steps"], exact.settings["evaluations"]) == (None, None)
@@ -285,7 +289,7 @@ def test_feature_expectations_will_do_for_other_updates_on_swarms(name: str, upd
     from swarmdp.irl.expectations import feature_expectations
 
     mu = feature_expectations(SYSTEMS[name], demo_of(name))
-    result = fitted(name, mu, update=update)
+    result = fitted(name, mu, update=update, mirror=False)
     np.testing.assert_array_equal(result.expert_mu, mu)
     assert len(result.iterations) == 3
     assert np.isfinite(result.history.weights).all()

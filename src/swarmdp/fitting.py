@@ -53,7 +53,7 @@ from swarmdp.memory import check_memory
 from swarmdp.policies import Interface, InterpolatedPolicy, LocalPolicy, TablePolicy
 from swarmdp.policies.interpolated import check_interpolates
 from swarmdp.progress import Tell, shown
-from swarmdp.protocols import Learned, Learner, Remembering, Wants
+from swarmdp.protocols import Learned, Learner, Mirroring, Remembering, Wants
 from swarmdp.rewards import Reward
 from swarmdp.streams import derived_seed
 from swarmdp.symmetry import Symmetry
@@ -204,11 +204,11 @@ def fit(
     try:
         with shown(progress, f"learning the reward of {name_of(system)}") as tell:
             for iteration in fitting.iterate(done, watch_learning):
-                if done:  # only what the newest has learned is gone on with
-                    done[-1] = replace(done[-1], memory={})
+                if done:
+                    done[-1].memory.clear()
                 done.append(iteration)
                 if checkpoint is not None and time.monotonic() >= saved + CHECKPOINT_SECONDS:
-                    fitting.result(done).save(checkpoint)
+                    fitting.so_far(done).save(checkpoint)
                     saved = time.monotonic()
                 if watch is not None:
                     watch(iteration)
@@ -216,12 +216,12 @@ def fit(
                     tell(len(done), fitting.iterations, fitting.summary(done))
     except KeyboardInterrupt:
         if done:
-            raise FitInterrupted(fitting.result(done)) from None
+            raise FitInterrupted(fitting.so_far(done)) from None
         raise
     finally:
         if checkpoint is not None and done:
-            fitting.result(done).save(checkpoint)
-    found = fitting.chosen(done)
+            fitting.so_far(done).save(checkpoint)
+    found = fitting.result(done)
     if checkpoint is not None:
         found.save(checkpoint)
     return found
@@ -284,35 +284,32 @@ class Fit:
         check_number("tolerance", tolerance, positive=False)
         expectations.check_estimator(estimator)
         check_discount(discount)
-        expert = expert_of(
-            system, demo, discount=discount, estimator=estimator, wants=wants, separate=separate
-        )
-        profile = _profile(system, demo, estimator, separate)
-        system = starting_from(system, initial)
-        symmetry = None
-        if mirror or (mirror is None and preset is None):
-            symmetry = Symmetry.of(system)
-            if mirror and symmetry is None:
-                raise InvalidInput(
-                    f"mirror=True, but {name_of(system)} declares no mirror: give it an attribute "
-                    "`mirror` (swarmdp.Mirror), or leave it out"
-                )
-        if symmetry is not None:
-            wants = replace(wants, mirror=True)
-            expert = _mirrored(expert, symmetry)
-            profile = None if profile is None else _even_profile(profile, symmetry)
-        if search is None:
-            plainly = preset is not None or (
-                exact_model(system) is not None and evaluations is None
-            )
-            search = "newest" if plainly or not wants.any_policies else "alternating"
-        _check_memory(system, len(expert.mu), wants, iterations)
+        recorded, system = system, starting_from(system, initial)
         _check_interpolation(system, interpolate, wants)
         finite = exact_model(system) is not None
         if preset == "paper":
             learner, evaluations = paper_learning(), 1
         learner = learner or (Planning() if finite else default_learning())
         _check_learner(learner)
+        symmetry = _symmetry(system, learner, mirror, preset)
+        even = np.asarray if symmetry is None else symmetry.even
+        expert = expert_of(
+            recorded,
+            demo,
+            discount=discount,
+            estimator=estimator,
+            wants=wants,
+            separate=separate,
+            even=even,
+        )
+        profile = _profile(recorded, demo, estimator, separate, even)
+        if symmetry is not None:
+            wants = replace(wants, mirror=True)
+            expert = _mirrored_pairs(expert, symmetry)
+        _check_memory(system, len(expert.mu), wants, iterations)
+        if search is None:
+            free = wants.any_policies and preset is None and not (finite and evaluations is None)
+            search = "alternating" if free else "newest"
         if evaluations is None and not finite:
             enough = max(2, -(-ENOUGH_AGENTS // system.n_agents))
             evaluations = 1 if estimator == "single" else enough
@@ -372,7 +369,8 @@ class Fit:
             finished |= iteration.margin <= self.tolerance
         if finished.all():
             return
-        evidence, update, iterations = self._evidence(), self.update, self.iterations
+        evidence, iterations = self._evidence(), self.iterations
+        update = self._even_update(self.update)
         first: Initialization = self._first_reward
         if self.wants.at_once:
             answer = completed(update(evidence), evidence)
@@ -392,7 +390,8 @@ class Fit:
         def policy_update(reward: Reward, i: int) -> Learned:
             learned = self._policy_update(reward, i, watch_learning, memory)
             memory.clear()
-            memory.update(learned.memory if (i + 1) % FRESH else {})
+            if isinstance(learned, Learned) and (i + 1) % FRESH:
+                memory.update(learned.memory)
             return learned
 
         yield from generic_irl(
@@ -400,18 +399,18 @@ class Fit:
             initialization=first,
             policy_update=policy_update,
             value_estimation=self._value_estimation,
-            reward_update=self._even_update(update),
+            reward_update=update,
             next_reward=searching.alternating if self.search == "alternating" else searching.newest,
             iterations=iterations,
             tolerance=self.tolerance,
             finished=finished,
         )
 
-    def chosen(self, done: Sequence[Iteration]) -> Result:
-        """What was found, the policy chosen among the nearest by fresh roll-outs."""
+    def result(self, done: Sequence[Iteration]) -> Result:
+        """What was found in these iterations, chosen among the nearest by fresh roll-outs."""
+        plain = self.so_far(done)
         if self.evaluations is None or self.search == "newest" or self.steps is None:
-            return self.result(done)
-        plain = self.result(done)
+            return plain
         last = np.arange(len(done))[:, None] > plain.ended
         choice = searching.race(
             self.system,
@@ -428,10 +427,10 @@ class Fit:
             even=self._even,
             threads=self.threads,
         )
-        return self.result(done, choice)
+        return self.so_far(done, choice)
 
-    def result(self, done: Sequence[Iteration], choice: searching.Choice | None = None) -> Result:
-        """What was found in these iterations."""
+    def so_far(self, done: Sequence[Iteration], choice: searching.Choice | None = None) -> Result:
+        """What was found in these iterations, without another roll-out."""
         if not done:
             raise InvalidInput("a result needs at least one iteration, got none")
         found = Result(
@@ -496,7 +495,10 @@ class Fit:
             )
         if not np.array_equal(result.expert_mu, self.expert.mu):
             raise InvalidInput("cannot resume: the earlier fit was made from another demo")
-        return list(result.iterations[: self.iterations])
+        kept = list(result.iterations[: self.iterations])
+        if kept:
+            kept[-1] = replace(kept[-1], memory=dict(kept[-1].memory))
+        return kept
 
     def _evidence(self) -> Evidence:
         """What is known before the first policy."""
@@ -624,27 +626,53 @@ def _always_reward(answer: Update) -> Initialization:
     return lambda evidence: Reward(answer.weights)
 
 
+def _symmetry(
+    system: System, learner: Learner, mirror: bool | None, preset: str | None
+) -> Symmetry | None:
+    """The mirror to use: by default the one that the system declares, if its features have one."""
+    able = isinstance(learner, Mirroring) and learner.mirrors
+    if mirror is False or (mirror is None and (preset is not None or not able)):
+        return None
+    if not able:
+        raise InvalidInput(
+            "mirror=True, but this learner does not count experience mirrored: leave it out, or "
+            "use HeterogeneousLearning with LocalModel, BatchQ or SequentialQ"
+        )
+    try:
+        found = Symmetry.of(system)
+    except InvalidInput:
+        if mirror:
+            raise
+        return None
+    if mirror and found is None:
+        raise InvalidInput(
+            f"mirror=True, but {name_of(system)} declares no mirror: give it an attribute `mirror` "
+            "(swarmdp.Mirror), or leave it out"
+        )
+    return found
+
+
 def _profile(
-    system: System, demo: Demo, estimator: str, separate: bool
+    system: System,
+    demo: Demo,
+    estimator: str,
+    separate: bool,
+    even: Callable[[NDArray[np.float64]], NDArray[np.float64]],
 ) -> NDArray[np.float64] | None:
     """The demo's features over time, of each experiment; None where they are not known."""
     if not isinstance(demo, Trajectory) or estimator == "single":
         return None
     each = searching.time_profile(system, demo)
-    return each if separate else each.mean(axis=0, keepdims=True)
+    spans = even(each.reshape(len(each), -1, feature_count(system))).reshape(len(each), -1)
+    return spans if separate else spans.mean(axis=0, keepdims=True)
 
 
-def _even_profile(profile: NDArray[np.float64], symmetry: Symmetry) -> NDArray[np.float64]:
-    spans = profile.reshape(len(profile), -1, feature_count(symmetry.system))
-    return symmetry.even(spans).reshape(len(profile), -1)
-
-
-def _mirrored(expert: Expert, symmetry: Symmetry) -> Expert:
-    """The expert data, each of which counts also mirrored."""
+def _mirrored_pairs(expert: Expert, symmetry: Symmetry) -> Expert:
+    """The expert's actions, each of which counts also mirrored."""
     pairs = expert.pairs
-    if pairs is not None:
-        pairs = (pairs + pairs[:, symmetry.classes][:, :, symmetry.actions]) / 2
-    return replace(expert, mu=symmetry.even(expert.mu), pairs=pairs)
+    if pairs is None:
+        return expert
+    return replace(expert, pairs=pairs + pairs[:, symmetry.classes][:, :, symmetry.actions])
 
 
 def _interpolated(system: System, learned: Learned) -> Learned:

@@ -90,6 +90,15 @@ class Remembering(Protocol):
         """Whether it does."""
 
 
+@runtime_checkable
+class Mirroring(Protocol):
+    """A learner that knows what to do with `Wants.mirror`."""
+
+    @property
+    def mirrors(self) -> bool:
+        """Whether it does."""
+
+
 class Learner(Protocol):
     """A policy update: finds the optimal policy for a reward."""
 

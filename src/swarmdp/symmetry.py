@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Classes
-from swarmdp.system import Mirror, Mirrored, System, class_map, name_of
+from swarmdp.system import Mirror, Mirrored, System, class_map, feature_count, name_of
 
 MATCH = 1e-9  # how far a mirrored action may be from the one that it becomes
 CLOSED = 1e-6  # how far mirrored features may be from a combination of the features
@@ -91,13 +91,11 @@ class Symmetry:
 
     def checked(self) -> "Symmetry":
         """Itself; raises InvalidInput unless mirroring twice changes nothing."""
-        if isinstance(self.system.features, Classes):
-            for what, order in (
-                ("classes of observations", self.classes),
-                ("actions", self.actions),
-            ):
-                if not np.array_equal(order[order], np.arange(len(order))):
-                    raise InvalidInput(
-                        f"the mirror of {name_of(self.system)} is not its own inverse on {what}"
-                    )
+        both = (("classes of observations", self.classes), ("actions", self.actions))
+        for what, order in both:
+            if not np.array_equal(order[order], np.arange(len(order))):
+                raise InvalidInput(
+                    f"the mirror of {name_of(self.system)} is not its own inverse on {what}"
+                )
+        self.even(np.zeros(feature_count(self.system)))  # raises if features have no mirror image
         return self

@@ -41,7 +41,8 @@ class Iteration:
     error: NDArray[np.float64] | None = None  # (R, d): of the next weights, where known
     diagnostics: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     noise: NDArray[np.float64] | None = None  # (R,): the standard error of w . mu, where known
-    memory: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)  # of the learner
+    memory: dict[str, NDArray[np.float64]] = field(default_factory=dict)  # of the learner; only the
+    # newest iteration has it, to go on with
 
 
 def generic_irl(
@@ -114,7 +115,7 @@ def generic_irl(
             update.error,
             update.diagnostics,
             value.noise,
-            learned.memory,
+            dict(learned.memory),
         )
         reward = Reward(next_weights)
         over = over | (update.margin <= tolerance)

@@ -1,7 +1,7 @@
 """What a demo says about the expert: observations, feature expectations, and actions if asked."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +41,7 @@ def expert_of(
     estimator: expectations.Estimator,
     wants: Wants,
     separate: bool,
+    even: Callable[[NDArray[np.float64]], NDArray[np.float64]] = np.asarray,
 ) -> Expert:
     """The expert data in a demo, or in feature expectations given in its place.
 
@@ -60,6 +61,8 @@ def expert_of(
         What the reward update asks for; it says whether actions are needed.
     separate
         If True each run is an experiment of its own. If False the runs are pooled.
+    even
+        What the mirror of the system makes of feature expectations; nothing by default.
 
     """
     if isinstance(demo, np.ndarray | list | tuple):
@@ -69,13 +72,13 @@ def expert_of(
                 "have none: give a demo that recorded them, or choose an update that needs no "
                 "actions, such as max_margin"
             )
-        given = check_expectations(system, demo, discount)
+        given = even(check_expectations(system, demo, discount))
         return Expert(*_pooled(given, separate), None)
     check_demo(system, demo, discount)
     estimates = expectations.feature_expectations(
         system, demo, discount=discount, estimator=estimator
     )
-    mu, error = _pooled(estimates, separate)
+    mu, error = _pooled(even(estimates), separate)
     if not wants.actions:
         return Expert(mu, error, demo.steps)
     counts, source = pair_counts(system, demo, estimator=estimator)

@@ -176,7 +176,8 @@ def _least_active(gaps: NDArray[np.float64], activity: NDArray[np.float64]) -> N
     near = gaps <= ALIKE * gaps[best, rows]
     calm = np.where(near, activity, np.inf).argmin(axis=0)
     much: NDArray[np.bool_] = 2 * activity[calm, rows] < activity[best, rows]
-    return np.where(much, calm, best)
+    chosen: NDArray[np.int64] = np.where(much, calm, best)
+    return chosen
 
 
 def _in_standard_deviations(

@@ -95,6 +95,11 @@ class HeterogeneousLearning:
         decayed(self.decay, 0, 1)
 
     @property
+    def mirrors(self) -> bool:
+        """Whether experience counts also mirrored, if that is wanted."""
+        return self.q_update.mirrors
+
+    @property
     def remembers(self) -> bool:
         """Whether a policy update goes on with what the one before has learned."""
         return self.again is not None

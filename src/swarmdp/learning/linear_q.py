@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,8 @@ class LinearQ:
     memory: int = 2048
     centre: tuple[float, ...] | None = None
     scale: tuple[float, ...] | None = None
+
+    mirrors: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not 0 < self.forgetting <= 1:

@@ -6,7 +6,7 @@ memory. Both give the same bits, so the choice never changes what is learned.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,8 @@ class LocalModel:
     sweeps: int = 3
     prior: float = 1.0
     recall: float = 0.3
+
+    mirrors: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 0 < self.forgetting <= 1:

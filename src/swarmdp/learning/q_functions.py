@@ -6,7 +6,7 @@ have a leading axis of R independent replicas; run r of the experience belongs t
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,6 +94,10 @@ class QFunction(Protocol):
 class QUpdate(Protocol):
     """A way to update a Q-function."""
 
+    @property
+    def mirrors(self) -> bool:
+        """Whether its experience counts also mirrored, if that is wanted."""
+
     def start(self, problem: Problem) -> QFunction:
         """A Q-function that has learned nothing yet."""
 
@@ -116,6 +120,8 @@ def rewards_for(
 class SequentialQ:
     """The paper's update: one agent after the other, each with the full learning rate."""
 
+    mirrors: ClassVar[bool] = True
+
     def start(self, problem: Problem) -> QFunction:
         """A Q-function of zeros."""
         return _watkins(kernels.tabular.q_sequential, problem, self)
@@ -128,6 +134,8 @@ class SequentialQ:
 @dataclass(frozen=True)
 class BatchQ:
     """The average over all agents that were in the same (o, a), once in a time step."""
+
+    mirrors: ClassVar[bool] = True
 
     def start(self, problem: Problem) -> QFunction:
         """A Q-function of zeros."""
