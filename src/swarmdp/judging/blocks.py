@@ -15,11 +15,19 @@ def block_count(steps: int) -> int:
     return max(1, min(BLOCKS, (steps + 1) // 2))
 
 
+def block_sums(values: NDArray[Any], blocks: int) -> NDArray[np.float64]:
+    """The sum over each block of time: (runs, blocks, ...) from (runs, times, ...)."""
+    begins = np.arange(blocks) * values.shape[1] // blocks
+    sums: NDArray[np.float64] = np.add.reduceat(
+        values.astype(np.float64, copy=False), begins, axis=1
+    )
+    return sums
+
+
 def block_means(values: NDArray[Any], blocks: int) -> NDArray[np.float64]:
     """The mean over each block of time: (runs, blocks, ...) from (runs, times, ...)."""
-    begins = np.arange(blocks) * values.shape[1] // blocks
-    lengths = np.diff(np.append(begins, values.shape[1]))
-    sums = np.add.reduceat(values.astype(np.float64, copy=False), begins, axis=1)
+    lengths = np.bincount(block_of(values.shape[1], blocks))
+    sums = block_sums(values, blocks)
     means: NDArray[np.float64] = sums / lengths.reshape(-1, *(1,) * (values.ndim - 2))
     return means
 

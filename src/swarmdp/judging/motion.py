@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.judging.blocks import block_means
+from swarmdp.judging.blocks import block_means, block_sums
 
 Floats = NDArray[np.float64]
 
@@ -26,14 +26,15 @@ def steps_of(values: NDArray[Any], period: float | None) -> Floats:
 def turning(values: NDArray[Any], period: float | None, blocks: int) -> dict[str, Floats]:
     """What angles do: their turns, in units of the angle."""
     turn = steps_of(values, 2 * math.pi if period is None else period)
-    squared = block_means((turn**2).mean(axis=2), blocks)
-    lagged = (turn[:, 1:] * turn[:, :-1]).mean(axis=2) if turn.shape[1] > 1 else None
+    square = turn * turn
+    squared = block_means(square.mean(axis=2), blocks)
     found = {
         "turn": block_means(turn.mean(axis=2), blocks),
         "size of turns": block_means(np.abs(turn).mean(axis=2), blocks),
-        "largest turns": np.sqrt(np.sqrt(block_means((turn**4).mean(axis=2), blocks))),
+        "largest turns": np.sqrt(np.sqrt(block_means(_products(square, square), blocks))),
     }
-    if lagged is not None and lagged.shape[1] >= blocks:
+    if turn.shape[1] > blocks:
+        lagged = _products(turn[:, 1:], turn[:, :-1])
         found["memory of turns"] = ratio(block_means(lagged, blocks), squared)
     return found
 
@@ -41,24 +42,25 @@ def turning(values: NDArray[Any], period: float | None, blocks: int) -> dict[str
 def moving(values: NDArray[Any], period: float | None, blocks: int) -> dict[str, Floats]:
     """What positions (runs, times, agents, axes) do: how fast, and whether they get anywhere."""
     step = steps_of(values, period)
-    speed: Floats = np.sqrt((step**2).sum(axis=3))
+    speed: Floats = np.sqrt(np.einsum("rtna,rtna->rtn", step, step))
+    net, path = block_sums(step, blocks), block_sums(speed, blocks)
     return {
         "speed": block_means(speed.mean(axis=2), blocks),
         "spread of speeds": block_means(speed.std(axis=2), blocks),
-        "straightness": np.stack(
-            [straightness(part) for part in np.array_split(step, blocks, axis=1)], axis=1
+        "straightness": straightness(net, path),
+        "straightness of the second half": straightness(
+            net[:, blocks // 2 :].sum(axis=1, keepdims=True),
+            path[:, blocks // 2 :].sum(axis=1, keepdims=True),
         ),
     }
 
 
-def straightness(step: Floats) -> Floats:
-    """The net displacement over the path (runs,), means over agents; 1 for straight flight.
+def straightness(net: Floats, path: Floats) -> Floats:
+    """Net displacement (..., agents, axes) over path (..., agents), the mean over agents.
 
-    Agents that do not move at all count as not getting anywhere.
+    It is 1 for straight flight. Agents that do not move at all count as not getting anywhere.
     """
-    path = np.sqrt((step**2).sum(axis=3)).sum(axis=1)
-    net = np.sqrt((step.sum(axis=1) ** 2).sum(axis=2))
-    return ratio(net, path).mean(axis=1)
+    return ratio(np.sqrt(np.einsum("...a,...a->...", net, net)), path).mean(axis=-1)
 
 
 def changing(values: NDArray[Any], blocks: int) -> dict[str, Floats]:
@@ -95,6 +97,12 @@ def ratio(top: Floats, bottom: Floats) -> Floats:
     """The ratio, and zero where nothing is divided by nothing."""
     quotient: Floats = top / np.where(bottom > 0, bottom, 1.0)
     return np.where(bottom > 0, quotient, 0.0)
+
+
+def _products(left: Floats, right: Floats) -> Floats:
+    """The mean product over agents (runs, times)."""
+    mean: Floats = np.einsum("rtn,rtn->rt", left, right) / left.shape[2]
+    return mean
 
 
 def _changed(values: NDArray[Any], lag: int, blocks: int) -> Floats:

@@ -216,6 +216,32 @@ def joined(looks: Sequence[Look]) -> Look:
     )
 
 
+def main_course(system: System, demo: Trajectory, known: Known) -> Floats:
+    """How the swarm as a whole develops (times,): its first measure, the mean over runs.
+
+    A system without measures is followed by how far the frequencies of its observations are from
+    those of the last fifth of the time.
+    """
+    for name in known.measures:
+        values = _measured(system, demo, name)
+        if values is not None:
+            return values.mean(axis=0)
+    shares = np.stack(
+        [
+            (
+                kernels.tabular.count(classes(system, now), class_map(system).size)
+                if isinstance(system.features, Classes)
+                else summed_features(system, now)
+            ).mean(axis=0)
+            / now.shape[1]
+            for now in observations_over(system, demo)
+        ]
+    )
+    last = shares[-max(1, len(shares) // 5) :].mean(axis=0)
+    course: Floats = np.abs(shares - last).sum(axis=1)
+    return course
+
+
 def _measured(system: System, trajectory: Trajectory, name: str) -> Floats | None:
     """A measure over time (runs, times); None if it is not one number for each run."""
     if name in trajectory:
@@ -314,9 +340,9 @@ def _look_at_field(
     elif field.kind == "position":
         places = values if values.ndim == 4 else values[..., None]
         found = motion.moving(places, field.period, blocks)
-        half = motion.steps_of(places[:, (values.shape[1] - 1) // 2 :], field.period)
         title = f"net displacement over path of the second half ({name})"
-        later[f"{name} straightness"] = Series(motion.straightness(half)[:, None], title, True)
+        half = found.pop("straightness of the second half")
+        later[f"{name} straightness"] = Series(half, title, True)
     elif values.ndim == 3 and (field.kind == "level" or values.dtype.kind in "iub"):
         found = motion.changing(values, blocks)
         found["different levels"] = motion.distinct(values, blocks)
