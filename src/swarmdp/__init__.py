@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from swarmdp.irl.policy_matching import PolicyMatching
     from swarmdp.irl.projection import Projection
     from swarmdp.irl.result import Result, load
+    from swarmdp.judging.discounts import suggested_discount
+    from swarmdp.judging.judge import judge, judge_each
+    from swarmdp.judging.verdict import Verdict
     from swarmdp.learning.heterogeneous import HeterogeneousLearning, Snapshot
     from swarmdp.learning.local_model import LocalModel
     from swarmdp.learning.planning import Planning, plan, plan_to_horizon
@@ -103,6 +106,12 @@ _NAMES = {
         "Result",
         "load",
     ),
+    "swarmdp.judging.discounts": ("suggested_discount",),
+    "swarmdp.judging.judge": (
+        "judge",
+        "judge_each",
+    ),
+    "swarmdp.judging.verdict": ("Verdict",),
     "swarmdp.learning.heterogeneous": (
         "HeterogeneousLearning",
         "Snapshot",
@@ -208,17 +217,21 @@ __all__ = [
     "Trajectory",
     "Update",
     "Vectors",
+    "Verdict",
     "Vicsek",
     "Wants",
     "__version__",
     "clone",
     "features",
     "fit",
+    "judge",
+    "judge_each",
     "load",
     "ng_russell",
     "plan",
     "plan_to_horizon",
     "rollout",
+    "suggested_discount",
     "testing",
     "theory",
     "with_features",

@@ -28,14 +28,13 @@ def check_baselines(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def random_policies(system: System, count: int, rng: np.random.Generator) -> list[LocalPolicy]:
-    """So many policies drawn at random.
+    """So many policies drawn at random, as replicas of one or one by one.
 
     Each is a fresh table; where there are no classes of observations, one action for ever.
     """
     actions = np.asarray(system.actions)
     if isinstance(system.features, Classes):
-        tables = rng.integers(len(actions), size=(count, class_map(system).size))
-        return [Policy(table) for table in tables]
+        return [Policy(rng.integers(len(actions), size=(count, class_map(system).size)))]
     return [always(actions[k]) for k in rng.integers(len(actions), size=count)]
 
 

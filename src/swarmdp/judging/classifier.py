@@ -1,17 +1,22 @@
-"""Can a classifier tell the learned swarm from the recorded one?"""
+"""A classifier that tries to tell the learned swarm from the recorded one."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.judging.statistics import Table
 
+if TYPE_CHECKING:
+    from sklearn.ensemble import RandomForestClassifier
+
 Floats = NDArray[np.float64]
 
 ENOUGH_RUNS = 5  # of a demo, for a classifier of whole runs; with fewer, blocks of time are told
-TREES = 100
-NULLS = 10  # learned runs that are taken for the demo, to see what the classifier makes of them
+TREES = 50
+MOST = 60  # learned runs that a classifier of blocks looks at
+NULLS = 5  # learned runs that are taken for the demo, to see what chance makes of them
 
 
 @dataclass(frozen=True)
@@ -56,10 +61,15 @@ def _told_by_runs(table: Table, starts: int, learned: int, seed: int) -> Telling
 
 
 def _told_by_blocks(table: Table, starts: int, learned: int, seed: int) -> Telling:
-    runs = table.by_block[: starts * (1 + learned)].reshape(1 + learned, starts, -1, len(table.titles))
+    runs = table.by_block[: starts * (1 + learned)].reshape(
+        1 + learned, starts, -1, len(table.titles)
+    )
+    runs = runs[: 1 + MOST]
     auc, importance = _auc_of_blocks(runs, 0, seed)
-    nulls = [_auc_of_blocks(runs[1:], k, seed)[0] for k in range(min(NULLS, learned))]
-    return Telling(auc, float(np.mean(nulls)), "blocks of time", _telltale(table.titles, importance))
+    nulls = [_auc_of_blocks(runs[1:], k, seed)[0] for k in range(min(NULLS, len(runs) - 1))]
+    return Telling(
+        auc, float(np.mean(nulls)), "blocks of time", _telltale(table.titles, importance)
+    )
 
 
 def _auc_of_blocks(runs: Floats, demo: int, seed: int) -> tuple[float, Floats]:
@@ -93,7 +103,9 @@ def _forest(seed: int) -> "RandomForestClassifier":
     )
 
 
-def _telltale(names: tuple[str, ...] | list[str], importance: Floats) -> tuple[tuple[str, float], ...]:
+def _telltale(
+    names: tuple[str, ...] | list[str], importance: Floats
+) -> tuple[tuple[str, float], ...]:
     shares = importance / max(float(importance.sum()), 1e-300)
     best = np.argsort(-shares, kind="stable")[:3]
     return tuple((names[k], float(shares[k])) for k in best)

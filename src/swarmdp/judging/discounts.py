@@ -3,12 +3,16 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp import kernels
+from swarmdp.features import Classes
 from swarmdp.irl.demos import LONGEST_TAIL, check_demo
-from swarmdp.judging.statistics import Known, main_course
-from swarmdp.system import System
+from swarmdp.irl.frames import observations_over
+from swarmdp.judging.statistics import Known, measured
+from swarmdp.system import System, class_map, classes, summed_features
 from swarmdp.trajectory import Trajectory
 
 LEAST = 0.9  # the paper's discount; faster swarms need no smaller one
+SEEN = 2.0  # a discount sees what takes up to this times 1 / (1 - discount)
 SETTLED = 0.1  # share of the whole change that may still come in the last fifth
 
 
@@ -29,9 +33,20 @@ def suggested_discount(system: System, demo: Trajectory) -> float:
 
     """
     check_demo(system, demo, 0.0)
-    tau = relaxation_time(main_course(system, demo, Known.of(system, demo)))
-    longest = LONGEST_TAIL ** (1 / (demo.steps + 1))
-    wanted = max(LEAST, 1 - 1 / max(tau, 1.0))
+    return _discount_of(course_of(system, demo, Known.of(system, demo)))
+
+
+def better_discount(course: NDArray[np.float64], discount: float) -> float | None:
+    """A discount that sees a course (times,), where this one does not; None where it does."""
+    if relaxation_time(course) <= SEEN / (1 - discount):
+        return None
+    better = _discount_of(course)
+    return better if better > discount else None
+
+
+def _discount_of(course: NDArray[np.float64]) -> float:
+    wanted = max(LEAST, 1 - 1 / max(relaxation_time(course), 1.0))
+    longest = LONGEST_TAIL ** (1 / len(course))
     # Rounded down, so that the tail does not grow again.
     return float(np.floor(min(wanted, longest) * 1000) / 1000)
 
@@ -53,3 +68,29 @@ def relaxation_time(course: NDArray[np.float64]) -> float:
         return max(times / 2, 1.0)
     covered = (course - course[0]) / change
     return float(np.argmax(covered >= 1 - np.exp(-1)))
+
+
+def course_of(system: System, demo: Trajectory, known: Known) -> NDArray[np.float64]:
+    """How the swarm as a whole develops (times,): its first measure, the mean over runs.
+
+    A system without measures is followed by how far the frequencies of its observations are from
+    those of the last fifth of the time.
+    """
+    for name in known.measures:
+        values = measured(system, demo, name)
+        if values is not None:
+            return values.mean(axis=0)
+    shares = np.stack(
+        [
+            (
+                kernels.tabular.count(classes(system, now), class_map(system).size)
+                if isinstance(system.features, Classes)
+                else summed_features(system, now)
+            ).mean(axis=0)
+            / now.shape[1]
+            for now in observations_over(system, demo)
+        ]
+    )
+    last = shares[-max(1, len(shares) // 5) :].mean(axis=0)
+    course: NDArray[np.float64] = np.abs(shares - last).sum(axis=1)
+    return course

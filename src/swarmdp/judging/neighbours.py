@@ -38,7 +38,9 @@ def clusters(trees: Sequence[Any], reach: float) -> tuple[NDArray[np.int64], NDA
 
     agents, runs = trees[0].n, len(trees)
     # One graph for all runs, which no link connects: a call for each would cost more.
-    pairs = [tree.query_pairs(reach, output_type="ndarray") + r * agents for r, tree in enumerate(trees)]
+    pairs = [
+        tree.query_pairs(reach, output_type="ndarray") + r * agents for r, tree in enumerate(trees)
+    ]
     links = np.concatenate(pairs)
     shape = runs * agents, runs * agents
     graph = sparse.coo_matrix((np.ones(len(links), np.int8), (links[:, 0], links[:, 1])), shape)

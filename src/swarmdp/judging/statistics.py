@@ -20,6 +20,7 @@ from swarmdp.features import Classes
 from swarmdp.irl.frames import observations_over, state_names, states_over
 from swarmdp.judging import motion
 from swarmdp.judging.blocks import (
+    BEGINNING,
     LATER,
     block_count,
     block_means,
@@ -122,6 +123,12 @@ class Look:
     mu: Floats | None  # (runs, d): feature expectations
     places: Mapping[str, tuple[Floats, float | None]]  # (runs, frames, agents, axes), period
 
+    @property
+    def runs(self) -> int:
+        """The number of runs."""
+        some = [each.values for each in self.series.values()] or [self.shares]
+        return len(some[0]) if some[0] is not None else 0
+
     def table(self, system: System, pooled: slice) -> "Table":
         """All statistics of these runs; those in `pooled` decide what is put together."""
         series = dict(self.series)
@@ -134,8 +141,9 @@ class Look:
             family = OBSERVED if key.startswith(OBSERVED) else key
             for when, part in parts(blocks).items():
                 columns.append(each.values[:, part].mean(axis=1))
-                ratio = each.ratio and when == LATER
-                names.append(Statistic(each.title, when, each.main, f"{family} {when}", ratio))
+                # How it began is how, not what.
+                main, ratio = each.main and when != BEGINNING, each.ratio and when == LATER
+                names.append(Statistic(each.title, when, main, f"{family} {when}", ratio))
         for key, each in self.later.items():
             columns.append(each.values[:, 0])
             names.append(Statistic(each.title, LATER, each.main, key))
@@ -143,7 +151,8 @@ class Look:
             for frame, when in enumerate(parts(blocks)):
                 for title, values in neighbourhoods(places[:, frame], period, pooled).items():
                     columns.append(values)
-                    names.append(Statistic(f"{title} ({field})", when, True, f"{title} {when}"))
+                    main, own = when != BEGINNING, f"{title} {when}"
+                    names.append(Statistic(f"{title} ({field})", when, main, own))
         by_block = np.stack([each.values for each in series.values()], axis=2)
         titles = tuple(each.title for each in series.values())
         return Table(tuple(names), np.stack(columns, axis=1), titles, by_block)
@@ -165,7 +174,7 @@ def observed(system: System, trajectory: Trajectory, known: Known, discount: flo
     series: dict[str, Series] = {}
     later: dict[str, Series] = {}
     for name in known.measures:
-        values = _measured(system, trajectory, name)
+        values = measured(system, trajectory, name)
         if values is not None:
             _look_at_measure(system, name, values, blocks, series, later)
     shares = mu = None
@@ -216,33 +225,7 @@ def joined(looks: Sequence[Look]) -> Look:
     )
 
 
-def main_course(system: System, demo: Trajectory, known: Known) -> Floats:
-    """How the swarm as a whole develops (times,): its first measure, the mean over runs.
-
-    A system without measures is followed by how far the frequencies of its observations are from
-    those of the last fifth of the time.
-    """
-    for name in known.measures:
-        values = _measured(system, demo, name)
-        if values is not None:
-            return values.mean(axis=0)
-    shares = np.stack(
-        [
-            (
-                kernels.tabular.count(classes(system, now), class_map(system).size)
-                if isinstance(system.features, Classes)
-                else summed_features(system, now)
-            ).mean(axis=0)
-            / now.shape[1]
-            for now in observations_over(system, demo)
-        ]
-    )
-    last = shares[-max(1, len(shares) // 5) :].mean(axis=0)
-    course: Floats = np.abs(shares - last).sum(axis=1)
-    return course
-
-
-def _measured(system: System, trajectory: Trajectory, name: str) -> Floats | None:
+def measured(system: System, trajectory: Trajectory, name: str) -> Floats | None:
     """A measure over time (runs, times); None if it is not one number for each run."""
     if name in trajectory:
         values = trajectory[name]
@@ -273,7 +256,9 @@ def _look_at_measure(
         spread[:, None], f"fluctuation in time of the {measure.title}", False
     )
     later[f"{name} memory"] = Series(
-        motion.ratio(lagged, spread**2)[:, None], f"memory over a step of the {measure.title}", False
+        motion.ratio(lagged, spread**2)[:, None],
+        f"memory over a step of the {measure.title}",
+        False,
     )
 
 

@@ -101,17 +101,17 @@ class Verdict:
         return "\n".join([*lines, *(f"  what to do: {each}" for each in self.advice)])
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            "<tr><td>{}</td><td>{}</td><td>{:.3g}</td><td>{:.3g} ± {:.2g}</td><td>{:.2g}</td></tr>".format(
+        cells = [
+            (
                 html.escape(line.title),
                 line.when,
-                line.demo,
-                line.learned,
-                line.learned_spread,
-                line.adjusted_p,
+                f"{line.demo:.3g}",
+                f"{line.learned:.3g} ± {line.learned_spread:.2g}",
+                f"{line.adjusted_p:.2g}",
             )
             for line in self.telltales[:SHOWN]
-        )
+        ]
+        rows = "".join("<tr>" + "".join(f"<td>{c}</td>" for c in row) + "</tr>" for row in cells)
         facts = "".join(f"<br>{html.escape(row)}" for row in (*self._facts(), *self.advice))
         return (
             f"<p><b>{html.escape(self.words)}</b>{facts}</p><table><tr><th>statistic</th><th></th>"
@@ -145,7 +145,16 @@ class Verdict:
         return cls(**{**_numbers(plain), **texts, "lines": lines, "telling": told})
 
 
-_MAY_BE_NAN = {"demo_spread", "learned_spread", "effect", "power", "auc", "chance", "demo", "learned"}
+_MAY_BE_NAN = {
+    "demo_spread",
+    "learned_spread",
+    "effect",
+    "power",
+    "auc",
+    "chance",
+    "demo",
+    "learned",
+}
 
 
 def _plain(value: Any) -> Any:

@@ -44,6 +44,7 @@ class Vicsek:
     nearest: int | None = None  # number of nearest neighbours, instead of a radius
 
     action_units: ClassVar[str] = "rad"
+
     def __post_init__(self) -> None:
         keep_python_numbers(self)
         check_integer("n_agents", self.n_agents, least=1)
