@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+CLEARLY = 0.15  # above chance: AUCs of a few samples scatter that much
 ENOUGH_RUNS = 5  # of a demo, for a classifier of whole runs; with fewer, blocks of time are told
 TREES = 50
 MOST = 60  # learned runs that a classifier of blocks looks at
@@ -27,6 +28,11 @@ class Telling:
     chance: float  # the AUC that it reaches when there is nothing to be told
     samples: str  # "runs" or "blocks of time"
     telltale: tuple[tuple[str, float], ...]  # the statistics that give it away, shares of 1
+
+    @property
+    def succeeds(self) -> bool:
+        """Whether it is clearly better than chance."""
+        return self.auc > self.chance + CLEARLY
 
 
 def told_by_forest(table: Table, starts: int, learned: int, seed: int) -> Telling:

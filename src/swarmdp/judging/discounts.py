@@ -79,7 +79,8 @@ def course_of(system: System, demo: Trajectory, known: Known) -> NDArray[np.floa
     for name in known.measures:
         values = measured(system, demo, name)
         if values is not None:
-            return values.mean(axis=0)
+            mean: NDArray[np.float64] = values.mean(axis=0)
+            return mean
     shares = np.stack(
         [
             (

@@ -119,6 +119,7 @@ def judge(
         names=poor.check_baselines(baselines),
         runs=runs,
         quick=quick,
+        by_features=isinstance(learned, Result),
         progress=progress,
         threads=threads,
     )
@@ -159,6 +160,7 @@ def judge_each(
             names=poor.check_baselines(baselines),
             runs=runs,
             quick=quick,
+            by_features=isinstance(learned, Result),
             progress=progress,
             threads=threads,
         )
@@ -187,6 +189,7 @@ def _judged(
     names: tuple[str, ...],
     runs: int | None,
     quick: bool,
+    by_features: bool,
     progress: bool | Tell | None,
     threads: int | None,
 ) -> Verdict:
@@ -196,7 +199,7 @@ def _judged(
     check_demo(system, demo, 0.0)
     check_fits(policy, system, 1)
     stage = Stage.of(system, demo, discount, threads)
-    swarms = _swarms(system, policy, demo, names, Effort.of(demo.runs, runs, quick), seed)
+    swarms = swarms_of(system, policy, demo, names, Effort.of(demo.runs, runs, quick), seed)
     total = demo.runs * sum(count for _, count in swarms.values())
     with shown(progress, f"judging a swarm of {name_of(system)}") as tell:
         looks: dict[str, Look] = {}
@@ -209,14 +212,20 @@ def _judged(
                 if tell is not None:
                     tell(done, total, f"judging: {done} of {total} runs")
             looks[name] = joined(pieces)
-        verdict = weighed(stage, looks, quick=quick, seed=derived_seed(seed, len(swarms)))
+        verdict = weighed(
+            stage,
+            looks,
+            quick=quick,
+            seed=derived_seed(seed, len(swarms)),
+            by_features=by_features,
+        )
     if verdict.alarm:
         advice = "".join(f"; {each}" for each in verdict.advice)
         warnings.warn(f"{verdict.words}{advice}", SwarmdpWarning, stacklevel=3)
     return verdict
 
 
-def _swarms(
+def swarms_of(
     system: System,
     policy: LocalPolicy,
     demo: Trajectory,

@@ -60,7 +60,9 @@ def straightness(net: Floats, path: Floats) -> Floats:
 
     It is 1 for straight flight. Agents that do not move at all count as not getting anywhere.
     """
-    return ratio(np.sqrt(np.einsum("...a,...a->...", net, net)), path).mean(axis=-1)
+    each = ratio(np.sqrt(np.einsum("...a,...a->...", net, net)), path)
+    mean: Floats = each.mean(axis=-1)
+    return mean
 
 
 def changing(values: NDArray[Any], blocks: int) -> dict[str, Floats]:

@@ -45,6 +45,7 @@ Floats = NDArray[np.float64]
 GROUPS = 8  # of classes of observations, about equally frequent
 MOST_CLASSES = 1000  # whose frequencies are kept; more are put together by their numbers
 MOST_AGENTS = 500  # whose neighbours are looked at: the agents are interchangeable
+RATES = 3.0  # the factor by which a rate may be wrong
 OBSERVED = "observations"  # the name of their frequencies
 
 
@@ -56,7 +57,7 @@ class Statistic:
     when: str
     main: bool  # it tells what the swarm does, not only how
     family: str  # statistics of one family are measured by the same yardstick
-    ratio: bool = False  # its zero means nothing at all, so that 10 % off is 10 % off
+    factor: float = np.inf  # if it is wrong by more than this factor, it is another behaviour
 
     @property
     def name(self) -> str:
@@ -110,7 +111,7 @@ class Series:
     values: Floats
     title: str
     main: bool
-    ratio: bool = False
+    factor: float = np.inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,8 +127,9 @@ class Look:
     @property
     def runs(self) -> int:
         """The number of runs."""
-        some = [each.values for each in self.series.values()] or [self.shares]
-        return len(some[0]) if some[0] is not None else 0
+        if self.shares is not None:
+            return len(self.shares)
+        return len(next(iter(self.series.values())).values)
 
     def table(self, system: System, pooled: slice) -> "Table":
         """All statistics of these runs; those in `pooled` decide what is put together."""
@@ -142,8 +144,10 @@ class Look:
             for when, part in parts(blocks).items():
                 columns.append(each.values[:, part].mean(axis=1))
                 # How it began is how, not what.
-                main, ratio = each.main and when != BEGINNING, each.ratio and when == LATER
-                names.append(Statistic(each.title, when, main, f"{family} {when}", ratio))
+                main, factor = each.main and when != BEGINNING, each.factor
+                if when != LATER:
+                    factor = np.inf
+                names.append(Statistic(each.title, when, main, f"{family} {when}", factor))
         for key, each in self.later.items():
             columns.append(each.values[:, 0])
             names.append(Statistic(each.title, LATER, each.main, key))
@@ -182,7 +186,7 @@ def observed(system: System, trajectory: Trajectory, known: Known, discount: flo
         shares, mu, changed = _look_at_observations(system, trajectory, discount, blocks)
         if changed is not None:
             title = "share of agents whose observation changes"
-            series["changes of observation"] = Series(changed, title, False)
+            series["changes of observation"] = Series(changed, title, False, RATES)
     places: dict[str, tuple[Floats, float | None]] = {}
     for name in known.states:
         field = field_of(system, name)
@@ -203,7 +207,7 @@ def joined(looks: Sequence[Look]) -> Look:
                 np.concatenate([getattr(look, kind)[key].values for look in looks]),
                 each.title,
                 each.main,
-                each.ratio,
+                each.factor,
             )
             for key, each in getattr(first, kind).items()
         }
@@ -246,8 +250,9 @@ def _look_at_measure(
     later: dict[str, Series],
 ) -> None:
     measure = measures_of(system)[name]
-    positive = measure.limits[0] == 0
-    series[name] = Series(block_means(values, blocks), measure.title, True, positive)
+    # Where zero is the least, 10 % off is 10 % off.
+    factor = 1.1 if measure.limits[0] == 0 else np.inf
+    series[name] = Series(block_means(values, blocks), measure.title, True, factor)
     rest = values[:, values.shape[1] // 2 :]
     moving = rest - rest.mean(axis=1, keepdims=True)
     spread = rest.std(axis=1)
@@ -314,8 +319,10 @@ def _look_at_field(
     later: dict[str, Series],
 ) -> None:
     """What one field of the state does."""
-    main = {"turn", "speed", "straightness", "share that changes", "different levels", "spread"}
+    main = {"turn", "speed", "straightness", "spread", "share that changes"}
     main |= {"share that differs after two steps"}
+    if field.kind is None:
+        main |= {"different levels"}
     titles = {
         "turn": "turning to one side",
         "straightness": "net displacement over path",
@@ -335,7 +342,8 @@ def _look_at_field(
         found = motion.drifting(values, blocks)
     for key, each in found.items():
         title = f"{titles.get(key, key)} ({name})"
-        series[f"{name} {key}"] = Series(each, title, key in main)
+        factor = RATES if key == "share that changes" else np.inf
+        series[f"{name} {key}"] = Series(each, title, key in main, factor)
 
 
 def _frames(values: NDArray[Any], blocks: int) -> Floats:

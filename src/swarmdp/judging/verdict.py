@@ -50,7 +50,7 @@ class Verdict:
     """Whether a learned swarm reproduces a demo, and how one knows.
 
     `reproduces` is true for 'reproduces the demo' and 'reproduces it, except: ...'. `alarm` is true
-    where nobody should rely on the learned swarm: it does not reproduce the demo, the features do
+    where nobody should rely on what was learned: it does not reproduce the demo, the features do
     not identify the behaviour, or there is too little data to tell.
     """
 
@@ -121,11 +121,13 @@ class Verdict:
     def _facts(self) -> list[str]:
         facts = [f"same swarm: p = {self.p:.2g} ({self.runs} runs, {len(self.lines)} statistics)"]
         if self.telling is not None:
-            by = ", ".join(name for name, _ in self.telling.telltale)
-            facts.append(
-                f"a classifier of {self.telling.samples} tells them apart with AUC "
-                f"{self.telling.auc:.2f} (by chance {self.telling.chance:.2f}), by {by}"
+            text = (
+                f"a classifier of {self.telling.samples} reaches an AUC of {self.telling.auc:.2f} "
+                f"(by chance {self.telling.chance:.2f})"
             )
+            if self.telling.succeeds:
+                text += ", by " + ", ".join(name for name, _ in self.telling.telltale)
+            facts.append(text)
         return [*facts, *self.notes]
 
     def to_json(self) -> dict[str, Any]:

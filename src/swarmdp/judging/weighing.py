@@ -18,12 +18,20 @@ from swarmdp.judging.verdict import Line, Verdict
 LEVEL = 0.05  # of the test: so often the same swarm is told from itself
 NEGLIGIBLE = 0.02  # of the baselines' difference: a smaller one is no exception
 LARGE = 0.2  # of the baselines' difference: a larger one means that it is another behaviour
-OFF = 0.1  # of a measure's own value: a larger difference means so, too
+VISIBLE = 0.01  # of the baselines' difference: a wrong factor (see `Statistic`) counts from here
 SEVERAL = 0.1  # of the random policies: if more are as near, features do not identify a behaviour
+MANY = 0.25  # of them: then a fit that reproduces the demo was lucky
 LEARNED = "learned"
 
 
-def weighed(stage: Stage, swarms: Mapping[str, Look], *, quick: bool, seed: int) -> Verdict:
+def weighed(
+    stage: Stage,
+    swarms: Mapping[str, Look],
+    *,
+    quick: bool,
+    seed: int,
+    by_features: bool = False,
+) -> Verdict:
     """The verdict on the learned swarm, given looks at it and at baselines.
 
     Parameters
@@ -36,13 +44,16 @@ def weighed(stage: Stage, swarms: Mapping[str, Look], *, quick: bool, seed: int)
         If True no classifier is asked.
     seed
         Of the permutations and the classifier.
+    by_features
+        The swarm was learned by matching features: then it matters that they identify what it
+        does, even if it does it.
 
     """
     findings = _Findings.of(stage, swarms, np.random.default_rng(seed))
     telling = None
     if not quick:
         telling = told_by_forest(findings.table, stage.demo.runs, findings.learned, seed)
-    return findings.verdict(stage, telling, quick)
+    return findings.verdict(stage, telling, quick, by_features)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +63,7 @@ class _Findings:
     table: Table
     learned: int  # runs of the learned swarm from each start
     lines: tuple[Line, ...]
-    relative: NDArray[np.float64]  # (K,): the difference as a share of the demo's own value
+    by_factor: NDArray[np.bool_]  # (K,): wrong by more than its factor
     comparison: Comparison
     power: float
     as_near: int | None
@@ -69,21 +80,24 @@ class _Findings:
         values = _by_swarm(table.values, starts, swarms)
         learned = values[LEARNED]
         comparison = compared(table.values[:starts], learned, rng)
-        ignorant = [values[name] for name in poor.POOR if name in values]
-        power = np.nan
-        if ignorant:
-            power = float(told_apart(np.concatenate(ignorant), learned, LEVEL).mean())
-        lines, relative = _lines(table, starts, values, comparison)
+        told = {
+            name: told_apart(values[name], learned, LEVEL) for name in poor.POOR if name in values
+        }
+        power = float(np.concatenate(list(told.values())).mean()) if told else np.nan
+        lines, by_factor = _lines(table, starts, values, comparison)
         as_near, count, off = None, 0, False
         if look.mu is not None and poor.RANDOM in values:
             mu = _by_swarm(look.mu, starts, swarms)
-            as_near, count, off = _nearness(look.mu[:starts], mu[LEARNED], mu[poor.RANDOM])
+            # One that does the same is as near for a good reason.
+            other = told[poor.RANDOM] | (not stage.known.states)
+            near, off = _nearness(look.mu[:starts], mu[LEARNED], mu[poor.RANDOM])
+            as_near, count = int((near & other).sum()), len(near)
         slow = better_discount(stage.course, stage.discount)
         return cls(
             table,
             len(learned),
             lines,
-            relative,
+            by_factor,
             comparison,
             power,
             as_near,
@@ -92,14 +106,17 @@ class _Findings:
             slow,
         )
 
-    def verdict(self, stage: Stage, telling: Telling | None, quick: bool) -> Verdict:
+    def verdict(
+        self, stage: Stage, telling: Telling | None, quick: bool, by_features: bool
+    ) -> Verdict:
         """The answer in words."""
         p = self.comparison.p
         culprits = self._culprits() if p <= LEVEL else []
         serious = [
             k
             for k in culprits
-            if self.lines[k].main and (self.lines[k].effect > LARGE or self.relative[k] > OFF)
+            if (self.lines[k].main and self.lines[k].effect > LARGE)
+            or (self.by_factor[k] and self.lines[k].effect > VISIBLE)
         ]
         exceptions = [k for k in culprits if self.lines[k].effect > NEGLIGIBLE]
         blind = np.isfinite(self.power) and self.power < 0.5 and not culprits
@@ -108,10 +125,14 @@ class _Findings:
         )
         notes = [stage.known.missing] if stage.known.missing else []
         advice: list[str] = []
-        alarm = bool(serious) or blind
+        wrong = bool(serious) or bool(blind)
+        many = unidentified and (self.as_near or 0) >= MANY * self.random
+        alarm = wrong or (many and by_features)
         nearby = f"{self.as_near} of {self.random} random policies are as near"
         if unidentified and alarm:
             words = f"the features do not identify this behaviour: {nearby}"
+            if not wrong:
+                words += ", though this one reproduces it"
             advice.append("give the system features that differ between this behaviour and others")
         elif serious:
             words = f"does not reproduce it: {self._listed(serious)}"
@@ -137,7 +158,7 @@ class _Findings:
             (advice if alarm else notes).append(text)
         return Verdict(
             words,
-            not alarm,
+            not wrong,
             alarm,
             p,
             self.lines,
@@ -185,8 +206,8 @@ def _lines(
     starts: int,
     values: dict[str, NDArray[np.float64]],
     comparison: Comparison,
-) -> tuple[tuple[Line, ...], NDArray[np.float64]]:
-    """One line for each statistic, and the relative differences of those that have a zero."""
+) -> tuple[tuple[Line, ...], NDArray[np.bool_]]:
+    """One line for each statistic, and which are wrong by more than their factor."""
     demo = table.values[:starts].mean(axis=0)
     learned = values[LEARNED].mean(axis=(0, 1))
     spread = np.sqrt(values[LEARNED].var(axis=0).mean(axis=0))
@@ -195,8 +216,8 @@ def _lines(
     small = np.finfo(np.float64).tiny
     effect = np.where(gap > 0, gap / np.maximum(yardstick, small), 0.0)
     effect = np.minimum(effect, 1e6)  # baselines that do not differ from the demo at all
-    own = np.array([statistic.ratio for statistic in table.statistics])
-    relative = np.where(own, gap / np.maximum(np.abs(demo), small), 0.0)
+    low, high = np.sort(np.abs([demo, learned]), axis=0)
+    by_factor = high > np.array([s.factor for s in table.statistics]) * np.maximum(low, small)
     means = {
         name: runs.mean(axis=(0, 1)) for name, runs in values.items() if name in poor.BASELINES
     }
@@ -218,7 +239,7 @@ def _lines(
         )
         for k, statistic in enumerate(table.statistics)
     )
-    return lines, relative
+    return lines, by_factor
 
 
 def _yardstick(
@@ -230,7 +251,8 @@ def _yardstick(
     """
     ignorant = [values[name] for name in poor.POOR if name in values]
     if not ignorant:
-        return np.sqrt(values[LEARNED].var(axis=0).mean(axis=0))
+        spread: NDArray[np.float64] = np.sqrt(values[LEARNED].var(axis=0).mean(axis=0))
+        return spread
     far = np.max([np.abs(each.mean(axis=1) - demo).mean(axis=0) for each in ignorant], axis=0)
     families = [statistic.family for statistic in table.statistics]
     largest = {
@@ -242,7 +264,8 @@ def _yardstick(
 def _demo_spread(table: Table, starts: int) -> NDArray[np.float64]:
     """The demo's own spread: between its runs, or between the blocks of its only run."""
     if starts > 1:
-        return table.values[:starts].std(axis=0, ddof=1)
+        between: NDArray[np.float64] = table.values[:starts].std(axis=0, ddof=1)
+        return between
     blocks = table.by_block.shape[1]
     spread: dict[tuple[str, str], float] = {}
     for when, part in parts(blocks).items():
@@ -257,17 +280,15 @@ def _demo_spread(table: Table, starts: int) -> NDArray[np.float64]:
 
 def _nearness(
     demo: NDArray[np.float64], learned: NDArray[np.float64], random: NDArray[np.float64]
-) -> tuple[int, int, bool]:
-    """How many random policies are as near to the demo's feature expectations as the learned one.
+) -> tuple[NDArray[np.bool_], bool]:
+    """Which random policies are as near to the demo's feature expectations as the learned one.
 
-    And of how many; and whether the learned one is itself no nearer than most of them, though
-    they differ by more than chance.
+    And whether the learned one is itself no nearer than most of them, though they differ by more
+    than chance.
     """
     target = demo.mean(axis=0)
     own, others = learned.mean(axis=1), random.mean(axis=1)
-    distance = np.linalg.norm(own - target, axis=1)
+    distance = float(np.median(np.linalg.norm(own - target, axis=1)))
     noise = float(np.median(np.linalg.norm(own[1:] - own[:-1], axis=1)))
-    limit = max(float(np.median(distance)), noise)
-    near = np.linalg.norm(others - target, axis=1) <= limit
-    off = float(np.median(distance)) > 3 * noise and 2 * near.sum() >= len(near)
-    return int(near.sum()), len(near), off
+    near: NDArray[np.bool_] = np.linalg.norm(others - target, axis=1) <= max(distance, noise)
+    return near, distance > 3 * noise and 2 * int(near.sum()) >= len(near)
