@@ -131,7 +131,7 @@ def nearest_table(system: System, tables: NDArray[np.int64]) -> Chooser:
     return chosen
 
 
-def shuffled(system: System, table: NDArray[np.int64], share: float = 0.01) -> Chooser:
+def shuffled(system: System, table: NDArray[np.int64], share: float = 0.05) -> Chooser:
     """The table with the actions of two observations exchanged, both often seen in the demo."""
 
     def chosen(demo: swarmdp.Trajectory, seed: int) -> Controller:

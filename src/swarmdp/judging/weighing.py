@@ -17,7 +17,7 @@ from swarmdp.judging.verdict import Line, Verdict
 
 LEVEL = 0.05  # of the test: so often the same swarm is told from itself
 NEGLIGIBLE = 0.02  # of the baselines' difference: a smaller one is no exception
-LARGE = 0.2  # of the baselines' difference: a larger one means that it is another behaviour
+LARGE = 0.15  # of the baselines' difference: a larger one means that it is another behaviour
 VISIBLE = 0.01  # of the baselines' difference: a wrong factor (see `Statistic`) counts from here
 SEVERAL = 0.1  # of the random policies: if more are as near, features do not identify a behaviour
 MANY = 0.25  # of them: then a fit that reproduces the demo was lucky
