@@ -160,9 +160,9 @@ def cases(small: bool) -> list[Case]:
     """The cases of the calibration, of the paper's sizes or small ones."""
     vicsek = swarmdp.Vicsek(n_agents=50, radius=0.2) if small else swarmdp.Vicsek()
     sparse = swarmdp.Vicsek(n_agents=50, radius=0.05, noise=math.radians(5))
-    ising = swarmdp.Ising(shape=(30, 30) if small else (100, 100), periodic=True)
+    ising = swarmdp.Ising(shape=(40, 40) if small else (100, 100), periodic=True)
     ring = Rendezvous()
-    steps, moves = (60, 40) if small else (100, 60)
+    steps, moves = (60, 30) if small else (100, 60)
     turn = math.radians(1)
     table, spins = rounded(vicsek, vicsek.expert), np.arange(25) > 12
     tables = np.stack(np.unravel_index(np.arange(27), (3, 3, 3)), axis=1)

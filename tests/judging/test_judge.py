@@ -139,7 +139,7 @@ def test_a_discount_that_sees_too_little_is_named() -> None:
 
 
 def test_each_experiment_is_judged_against_its_own_run() -> None:
-    demo = swarmdp.rollout(VICSEK, VICSEK.expert, steps=60, runs=2, seed=1)
+    demo = swarmdp.rollout(VICSEK, VICSEK.expert, steps=60, runs=2, seed=2)
     turn = np.round(np.degrees(VICSEK.features.values) / 10).clip(-6, 6).astype(int) + 6
     both = swarmdp.Policy([turn, np.minimum(turn + 1, 12)])  # the second one turns to one side
     with pytest.raises(swarmdp.InvalidInput, match="judge_each"):
