@@ -8,7 +8,7 @@ stays exact.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -130,6 +130,30 @@ class Look:
         if self.shares is not None:
             return len(self.shares)
         return len(next(iter(self.series.values())).values)
+
+    def rows(self, which: slice) -> "Look":
+        """Just these runs."""
+        return Look(
+            {key: replace(each, values=each.values[which]) for key, each in self.series.items()},
+            {key: replace(each, values=each.values[which]) for key, each in self.later.items()},
+            None if self.shares is None else self.shares[which],
+            None if self.mu is None else self.mu[which],
+            {name: (places[which], period) for name, (places, period) in self.places.items()},
+        )
+
+    def repeats(self, starts: int) -> bool:
+        """Whether the second runs of all starts are exactly their first ones."""
+        first, second = self.rows(slice(0, starts)), self.rows(slice(starts, 2 * starts))
+        return all(
+            np.array_equal(one, other)
+            for one, other in zip(first._arrays(), second._arrays(), strict=True)
+        )
+
+    def _arrays(self) -> list[Floats]:
+        """All that was seen."""
+        found = [each.values for each in (*self.series.values(), *self.later.values())]
+        found += [array for array in (self.shares, self.mu) if array is not None]
+        return found + [places for places, _ in self.places.values()]
 
     def table(self, system: System, pooled: slice) -> "Table":
         """All statistics of these runs; those in `pooled` decide what is put together."""
@@ -320,9 +344,7 @@ def _look_at_field(
 ) -> None:
     """What one field of the state does."""
     main = {"turn", "speed", "straightness", "spread", "share that changes"}
-    main |= {"share that differs after two steps"}
-    if field.kind is None:
-        main |= {"different levels"}
+    main |= {"share that differs after two steps", "different levels"}
     titles = {
         "turn": "turning to one side",
         "straightness": "net displacement over path",
@@ -337,7 +359,8 @@ def _look_at_field(
         later[f"{name} straightness"] = Series(half, title, True)
     elif values.ndim == 3 and (field.kind == "level" or values.dtype.kind in "iub"):
         found = motion.changing(values, blocks)
-        found["different levels"] = motion.distinct(values, blocks)
+        if field.kind is None:
+            found["different levels"] = motion.distinct(values, blocks)
     else:
         found = motion.drifting(values, blocks)
     for key, each in found.items():
