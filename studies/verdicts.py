@@ -121,9 +121,9 @@ def nearest_table(system: System, tables: NDArray[np.int64]) -> Chooser:
 
     def chosen(demo: swarmdp.Trajectory, seed: int) -> Controller:
         runs = swarmdp.rollout(
-            system, policy, steps=demo.steps, runs=20 * len(tables), seed=seed, record=record
+            system, policy, steps=demo.steps, runs=8 * len(tables), seed=seed, record=record
         )
-        mu = runs["mu"].reshape(20, len(tables), -1).mean(axis=0)
+        mu = runs["mu"].reshape(8, len(tables), -1).mean(axis=0)
         target = Stage.of(system, demo, 0.9).look.mu
         assert target is not None
         return swarmdp.Policy(tables[np.linalg.norm(mu - target, axis=1).argmin()])
