@@ -19,6 +19,7 @@ from tests.examples import ROOT, snippets
         "docs/theory.md",
         "docs/uncertainty.md",
         "docs/updates.md",
+        "docs/verdicts.md",
         "docs/your-own-system.md",
     ],
 )

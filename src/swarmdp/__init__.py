@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from swarmdp.irl.policy_matching import PolicyMatching
     from swarmdp.irl.projection import Projection
     from swarmdp.irl.result import Result, load
+    from swarmdp.judging.discounts import suggested_discount
+    from swarmdp.judging.judge import judge, judge_each
+    from swarmdp.judging.verdict import Verdict
     from swarmdp.learning.heterogeneous import HeterogeneousLearning, Snapshot
     from swarmdp.learning.linear_q import LinearQ
     from swarmdp.learning.local_model import LocalModel
@@ -83,6 +86,9 @@ _NAMES = {
     "swarmdp.irl.policy_matching": "PolicyMatching",
     "swarmdp.irl.projection": "Projection",
     "swarmdp.irl.result": "Result load",
+    "swarmdp.judging.discounts": "suggested_discount",
+    "swarmdp.judging.judge": "judge judge_each",
+    "swarmdp.judging.verdict": "Verdict",
     "swarmdp.learning.heterogeneous": "HeterogeneousLearning Snapshot",
     "swarmdp.learning.linear_q": "LinearQ",
     "swarmdp.learning.local_model": "LocalModel",
@@ -165,6 +171,7 @@ __all__ = [
     "Trajectory",
     "Update",
     "Vectors",
+    "Verdict",
     "Vicsek",
     "Wants",
     "__version__",
@@ -173,6 +180,8 @@ __all__ = [
     "evaluate",
     "features",
     "fit",
+    "judge",
+    "judge_each",
     "load",
     "load_controller",
     "ng_russell",
@@ -181,6 +190,7 @@ __all__ = [
     "plot_convergence",
     "plot_reward",
     "rollout",
+    "suggested_discount",
     "testing",
     "theory",
     "with_features",

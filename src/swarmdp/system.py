@@ -9,18 +9,20 @@ own (`Measured`, `Pictured`, ...); a system that has the attribute has the trait
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
+from swarmdp.checks import check_number
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Classes, FeatureMap, Smooth, n_features
 from swarmdp.pictures import Arrows, Grid
 from swarmdp.streams import Stream
 
 State = dict[str, NDArray[Any]]
+Kind = Literal["angle", "position", "level"]
 
 
 @runtime_checkable
@@ -58,12 +60,44 @@ class System(Protocol):
 
 @dataclass(frozen=True)
 class Field:
-    """What one array of a state means."""
+    """What one array of a state means.
+
+    Parameters
+    ----------
+    description
+        What it is, in words.
+    units
+        Its unit.
+    axes
+        The names of the axes after (runs, agents).
+    constant
+        It never changes during a run, so it is recorded once.
+    kind
+        What may be said of it when swarms are compared (`swarmdp.judge`): an "angle" turns, a
+        "position" moves and has neighbours, a "level" changes or stays; None if nothing is known.
+    period
+        After which an angle or a position (each of its components) begins again: the side of a
+        periodic box. None for positions in open space; of an angle None means 2 pi.
+
+    """
 
     description: str = ""
     units: str = "1"
-    axes: tuple[str, ...] = ()  # names of the axes after (runs, agents)
-    constant: bool = False  # never changes during a run, so it is recorded once
+    axes: tuple[str, ...] = ()
+    constant: bool = False
+    kind: Kind | None = None
+    period: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in (None, *get_args(Kind)):
+            names = ", ".join(f'"{kind}"' for kind in get_args(Kind))
+            raise InvalidInput(f"the kind of a field must be {names} or None, got {self.kind!r}")
+        if self.period is not None:
+            check_number("the period of a field", self.period, positive=True)
+            if self.kind not in ("angle", "position"):
+                raise InvalidInput(
+                    f"only an angle or a position has a period, got one for {self.kind!r}"
+                )
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,7 +33,7 @@ class FiniteMDP:
     """
 
     n_agents: ClassVar[int] = 1
-    fields: ClassVar[Mapping[str, Field]] = {"state": Field("number of the state")}
+    fields: ClassVar[Mapping[str, Field]] = {"state": Field("number of the state", kind="level")}
 
     def __init__(
         self,

@@ -42,7 +42,7 @@ class Ising:
 
     fields: ClassVar[Mapping[str, Field]] = {
         "site": Field("number of the grid's site, row by row", constant=True),
-        "spin": Field("spin, +1 or -1"),
+        "spin": Field("spin, +1 or -1", kind="level"),
     }
 
     def __post_init__(self) -> None:

@@ -58,10 +58,6 @@ class Vicsek:
     )
 
     action_units: ClassVar[str] = "rad"
-    fields: ClassVar[Mapping[str, Field]] = {
-        "position": Field("position, in the unit of the box's side", axes=("axis",)),
-        "heading": Field("heading, from the x axis", units="rad"),
-    }
 
     def __post_init__(self) -> None:
         keep_python_numbers(self)
@@ -80,6 +76,19 @@ class Vicsek:
         if self.nearest is not None:
             check_integer("nearest", self.nearest, least=1)
         object.__setattr__(self, "turns", tuple(float(turn) for turn in self.turns))
+
+    @cached_property
+    def fields(self) -> Mapping[str, Field]:
+        """Positions, periodic if the box is, and headings."""
+        return {
+            "position": Field(
+                "position, in the unit of the box's side",
+                axes=("axis",),
+                kind="position",
+                period=self.box if self.periodic else None,
+            ),
+            "heading": Field("heading, from the x axis", units="rad", kind="angle"),
+        }
 
     @cached_property
     def actions(self) -> NDArray[np.float64]:

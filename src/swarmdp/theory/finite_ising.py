@@ -46,7 +46,7 @@ class FiniteIsing:
 
     fields: ClassVar[Mapping[str, Field]] = {
         "site": Field("number of the site, row by row", constant=True),
-        "spin": Field("spin, +1 or -1"),
+        "spin": Field("spin, +1 or -1", kind="level"),
     }
 
     def __post_init__(self) -> None:

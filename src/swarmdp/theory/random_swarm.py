@@ -39,7 +39,9 @@ class RandomSwarm:
     acting: Acting = "all"
     seed: int = 0
 
-    fields: ClassVar[Mapping[str, Field]] = {"level": Field("number of the local state")}
+    fields: ClassVar[Mapping[str, Field]] = {
+        "level": Field("number of the local state", kind="level")
+    }
 
     def __post_init__(self) -> None:
         keep_python_numbers(self)

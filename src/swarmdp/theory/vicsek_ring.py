@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,11 +40,6 @@ class VicsekRing:
     noise: float = 0.0
     acting: Acting = "all"
 
-    fields: ClassVar[Mapping[str, Field]] = {
-        "cell": Field("cell of the ring"),
-        "heading": Field("heading, in parts of a full turn"),
-    }
-
     def __post_init__(self) -> None:
         keep_python_numbers(self)
         check_integer("n_agents", self.n_agents, least=1)
@@ -55,6 +50,16 @@ class VicsekRing:
             check_integer("radius", self.radius, least=0)
         check_between("noise", self.noise, 0, 1)
         check_acting(self.acting)
+
+    @cached_property
+    def fields(self) -> Mapping[str, Field]:
+        """A place on the ring and a heading."""
+        return {
+            "cell": Field("cell of the ring", kind="position", period=self.cells),
+            "heading": Field(
+                "heading, in parts of a full turn", kind="angle", period=self.headings
+            ),
+        }
 
     @cached_property
     def actions(self) -> NDArray[np.int64]:

@@ -1,0 +1,1 @@
+"""Is the learned swarm the recorded one? Statistics of both, a test, and a verdict in words."""

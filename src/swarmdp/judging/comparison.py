@@ -1,0 +1,116 @@
+"""Can the demo be told from runs of another swarm? A permutation test of many statistics at once.
+
+If the swarms are the same, a run of the demo and the other runs from the same start are
+exchangeable: which of them is called the demo says nothing. So the demo is compared with what any
+other choice would have given. One run from each start makes a choice; with a demo of one run every
+choice is tried, and the test is exact.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+CHOICES = 500  # that are drawn where there are too many to try them all
+CONSTANT = 1e-9  # relative spread below which a statistic is the same in all runs
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """How the demo differs from the other runs."""
+
+    p: float  # of all statistics together
+    each: Floats  # (K,): p-value of each statistic on its own
+    adjusted: Floats  # (K,): p-value of each, given that all are looked at
+    energy: Floats  # (K,): energy distance, in standard deviations of the runs
+    scores: Floats  # (choices,): the largest energy distance that each choice gives
+
+
+def compared(demo: Floats, others: Floats, rng: np.random.Generator) -> Comparison:
+    """Compare runs of a demo (R, K) with others from the same starts (n, R, K).
+
+    Each statistic is centred for each start and divided by its standard deviation over all runs.
+    The energy distance of each is 2 E|x - y| - E|x - x'| - E|y - y'|. Two summaries are used, their
+    largest and their mean: one finds a single statistic that is off, the other many that are a
+    little off. Their ranks are joined (the better one counts), and that is permuted, too.
+    """
+    pool = standardised(np.concatenate([demo[None], others]))
+    choices = _choices(pool.shape[0], pool.shape[1], rng)
+    energy = _energies(pool, choices)  # (choices, K)
+    summaries = np.stack([energy.max(axis=1), energy.mean(axis=1)])
+    ranks = np.stack([_share_as_large(row, row) for row in summaries]).min(axis=0)
+    return Comparison(
+        float(np.mean(ranks <= ranks[0] + 1e-12)),
+        np.mean(energy >= energy[0] * (1 - 1e-12), axis=0),
+        _share_as_large(summaries[0], energy[0]),
+        energy[0],
+        summaries[0],
+    )
+
+
+def standardised(pool: Floats) -> Floats:
+    """Statistics (n, R, K) less the mean of their start, in standard deviations."""
+    centred = pool - pool.mean(axis=0)
+    spread = np.sqrt((centred**2).mean(axis=(0, 1)))
+    least = CONSTANT * np.abs(pool).max(axis=(0, 1))
+    scaled: Floats = np.where(spread > least, centred / np.where(spread > least, spread, 1.0), 0.0)
+    return scaled
+
+
+def told_apart(pseudo: Floats, others: Floats, level: float) -> NDArray[np.bool_]:
+    """Whether each of several swarms (m, R, K), taken for the demo, would be told from the others.
+
+    This is the power that the test has: they are swarms that should be told apart.
+    """
+    seeds = np.random.default_rng(0)
+    return np.array([compared(one, others, seeds).p <= level for one in pseudo], np.bool_)
+
+
+def _choices(members: int, starts: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Which run of each start is called the demo (choices, R); the first choice is the truth."""
+    if starts == 1:
+        return np.arange(members)[:, None]
+    drawn = rng.integers(members, size=(CHOICES - 1, starts))
+    return np.concatenate([np.zeros((1, starts), np.int64), drawn])
+
+
+def _energies(pool: Floats, choices: NDArray[np.int64]) -> Floats:
+    """The energy distance of the chosen runs to all others, (choices, K)."""
+    members, starts, size = pool.shape
+    flat = pool.reshape(members * starts, size)
+    reach, total = _distances(flat)
+    places = choices * starts + np.arange(starts)
+    chosen = flat[places]  # (choices, R, K)
+    outside = members * starts - starts
+    to_all = reach[places].sum(axis=1)
+    within = np.stack([_distances(one)[1] for one in chosen]) if starts > 1 else np.zeros(1)
+    across = to_all - within
+    rest = total - 2 * across - within
+    energy: Floats = 2 * across / (starts * outside) - within / starts**2 - rest / outside**2
+    return energy
+
+
+def _distances(values: Floats) -> tuple[Floats, Floats]:
+    """The sum of |x_i - x_j| over all j for each i (m, K), and over all i and j (K,).
+
+    By sorting: with m numbers in order, the i-th is above i of them and below the others.
+    """
+    count = len(values)
+    order = np.argsort(values, axis=0, kind="stable")
+    ranked = np.take_along_axis(values, order, axis=0)
+    below = np.cumsum(ranked, axis=0)
+    place = np.arange(1, count + 1)[:, None]
+    sums = (2 * place - count) * ranked - 2 * below + below[-1]
+    found = np.empty_like(values)
+    np.put_along_axis(found, order, sums, axis=0)
+    return found, sums.sum(axis=0)
+
+
+def _share_as_large(among: Floats, values: Floats) -> Floats:
+    """For each value the share of `among` that is as large or larger."""
+    ordered = np.sort(among)
+    below = np.searchsorted(ordered, values * (1 - 1e-12), side="left")
+    share: Floats = 1 - below / len(among)
+    return share

@@ -1,0 +1,274 @@
+"""`swarmdp.judge`: whether the learned swarm is the recorded one."""
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from swarmdp.adapted import REPLACED
+from swarmdp.checks import check_discount, check_integer, check_seed
+from swarmdp.errors import InvalidInput, SwarmdpWarning
+from swarmdp.irl.demos import check_demo
+from swarmdp.irl.result import Result
+from swarmdp.judging import baselines as poor
+from swarmdp.judging.stage import Stage
+from swarmdp.judging.statistics import Look, joined
+from swarmdp.judging.verdict import Verdict
+from swarmdp.judging.weighing import LEARNED, weighed
+from swarmdp.policies import Controller, LocalPolicy, as_policy, check_fits, selected
+from swarmdp.progress import Tell, shown
+from swarmdp.streams import derived_seed
+from swarmdp.system import System, check_is_system, name_of
+from swarmdp.systems.gridworld import Gridworld
+from swarmdp.systems.ising import Ising
+from swarmdp.systems.vicsek import Vicsek
+from swarmdp.trajectory import Trajectory, Variable
+
+DRAWN = 99  # the part of the random numbers that draws policies
+KNOWN_SYSTEMS: dict[str, Callable[..., System]] = {
+    "Vicsek": Vicsek,
+    "Ising": Ising,
+    "Gridworld": Gridworld,
+}
+
+Judged = Result | Controller
+
+
+@dataclass(frozen=True)
+class Effort:
+    """The number of runs from each start of the demo."""
+
+    learned: int
+    random: int
+    nothing: int
+    clone: int
+
+    @classmethod
+    def of(cls, starts: int, runs: int | None, quick: bool) -> "Effort":
+        """What is affordable: with many starts a few runs of each will do."""
+        total = runs or (40 if quick else 200)
+        few = 5 if quick else 20
+        return cls(max(2, -(-total // starts)), max(2, -(-20 // starts)), *(-(-few // starts),) * 2)
+
+
+def judge(
+    learned: Judged,
+    demo: Trajectory,
+    *,
+    system: System | None = None,
+    seed: int,
+    baselines: Sequence[str] = poor.BASELINES,
+    runs: int | None = None,
+    discount: float | None = None,
+    quick: bool = False,
+    progress: bool | Tell | None = None,
+    threads: int | None = None,
+) -> Verdict:
+    """Say whether a learned swarm does what a recorded one did.
+
+    The learned swarm is simulated from the same starts and for as long as the demo, and compared in
+    all that the system declares: its measures, what agents observe, and what the fields of its
+    state do, at the beginning, on the way and later. A permutation test says whether demo and
+    learned swarm can be told apart; how much that matters is measured by baselines.
+
+    Parameters
+    ----------
+    learned
+        The result of `swarmdp.fit`, a policy, or a function from observations to actions.
+    demo
+        Recorded runs. The more of the state they have, the more can be compared.
+    system
+        The system that was recorded. It may be left out for a result of a Vicsek, Ising or
+        Gridworld system.
+    seed
+        Same seed, same verdict.
+    baselines
+        What to compare with: "random" policies, doing "nothing", a "clone" of the demo (if its
+        actions are known).
+    runs
+        The number of runs of the learned swarm; 200 by default, 40 in the quick form.
+    discount
+        The discount of the feature expectations; that of the result, or 0.9.
+    quick
+        Fewer runs, and no classifier.
+    progress
+        A bar on a terminal or in a notebook by default; False for none, or a function of (done,
+        total, text).
+    threads
+        All cores by default.
+
+    Returns
+    -------
+    Verdict
+        For one experiment. Use `judge_each` for the experiments of a batch.
+
+    """
+    policies = _policies(learned)
+    if len(policies) != 1:
+        raise InvalidInput(
+            f"judge takes one experiment, got {len(policies)}: use swarmdp.judge_each"
+        )
+    recorded = _system(learned, system)
+    return _judged(
+        recorded,
+        policies[0],
+        demo,
+        discount=_discount(learned, discount),
+        seed=seed,
+        names=poor.check_baselines(baselines),
+        runs=runs,
+        quick=quick,
+        by_features=isinstance(learned, Result),
+        progress=progress,
+        threads=threads,
+    )
+
+
+def judge_each(
+    learned: Judged,
+    demo: Trajectory,
+    *,
+    system: System | None = None,
+    seed: int,
+    baselines: Sequence[str] = poor.BASELINES,
+    runs: int | None = None,
+    discount: float | None = None,
+    quick: bool = False,
+    progress: bool | Tell | None = None,
+    threads: int | None = None,
+) -> tuple[Verdict, ...]:
+    """Judge each experiment of a batch against its own run of the demo (`separate=True`).
+
+    The arguments are those of `judge`. A single experiment is judged against all runs of the demo.
+    """
+    policies = _policies(learned)
+    recorded = _system(learned, system)
+    if len(policies) not in (1, demo.runs):
+        raise InvalidInput(
+            f"{len(policies)} experiments need a demo of as many runs, one for each, got "
+            f"{demo.runs}"
+        )
+    demos = [demo] if len(policies) == 1 else [one_run(demo, r) for r in range(demo.runs)]
+    return tuple(
+        _judged(
+            recorded,
+            policy,
+            own,
+            discount=_discount(learned, discount),
+            seed=derived_seed(seed, e) if len(policies) > 1 else seed,
+            names=poor.check_baselines(baselines),
+            runs=runs,
+            quick=quick,
+            by_features=isinstance(learned, Result),
+            progress=progress,
+            threads=threads,
+        )
+        for e, (policy, own) in enumerate(zip(policies, demos, strict=True))
+    )
+
+
+def one_run(demo: Trajectory, run: int) -> Trajectory:
+    """One run of a trajectory."""
+    variables = {
+        name: Variable(v.values[run : run + 1], v.axes, v.units, v.description)
+        for name, v in demo.variables.items()
+    }
+    return Trajectory(
+        variables, demo.system_name, demo.settings, 1, demo.steps, demo.seed, demo.version
+    )
+
+
+def _judged(
+    system: System,
+    policy: LocalPolicy,
+    demo: Trajectory,
+    *,
+    discount: float,
+    seed: int,
+    names: tuple[str, ...],
+    runs: int | None,
+    quick: bool,
+    by_features: bool,
+    progress: bool | Tell | None,
+    threads: int | None,
+) -> Verdict:
+    check_seed(seed)
+    if runs is not None:
+        check_integer("runs", runs, least=20)
+    check_demo(system, demo, 0.0)
+    check_fits(policy, system, 1)
+    stage = Stage.of(system, demo, discount, threads)
+    swarms = swarms_of(system, policy, demo, names, Effort.of(demo.runs, runs, quick), seed)
+    total = demo.runs * sum(count for _, count in swarms.values())
+    with shown(progress, f"judging a swarm of {name_of(system)}") as tell:
+        looks: dict[str, Look] = {}
+        done = 0
+        for part, (name, (policies, count)) in enumerate(swarms.items()):
+            pieces = []
+            for look in stage.looks(policies, count, derived_seed(seed, part)):
+                pieces.append(look)
+                done += look.runs
+                if tell is not None:
+                    tell(done, total, f"judging: {done} of {total} runs")
+            looks[name] = joined(pieces)
+        verdict = weighed(
+            stage,
+            looks,
+            quick=quick,
+            seed=derived_seed(seed, len(swarms)),
+            by_features=by_features,
+        )
+    if verdict.alarm:
+        advice = "".join(f"; {each}" for each in verdict.advice)
+        warnings.warn(f"{verdict.words}{advice}", SwarmdpWarning, stacklevel=3)
+    return verdict
+
+
+def swarms_of(
+    system: System,
+    policy: LocalPolicy,
+    demo: Trajectory,
+    names: tuple[str, ...],
+    effort: Effort,
+    seed: int,
+) -> dict[str, tuple[list[LocalPolicy], int]]:
+    """The swarms to simulate, each with its policies and the runs from each start."""
+    swarms: dict[str, tuple[list[LocalPolicy], int]] = {LEARNED: ([policy], effort.learned)}
+    if poor.RANDOM in names:
+        rng = np.random.default_rng(derived_seed(seed, DRAWN))
+        drawn = poor.random_policies(system, effort.random, rng)
+        swarms[poor.RANDOM] = drawn, effort.random
+    if poor.NOTHING in names:
+        swarms[poor.NOTHING] = [poor.doing_nothing(system)], effort.nothing
+    if poor.CLONE in names and (copy := poor.cloned_policy(system, demo)) is not None:
+        swarms[poor.CLONE] = [copy], effort.clone
+    return swarms
+
+
+def _policies(learned: Judged) -> list[LocalPolicy]:
+    """The policy of each experiment."""
+    policy = learned.policy if isinstance(learned, Result) else as_policy(learned)
+    if policy.replicas == 1:
+        return [policy]
+    return [selected(policy, np.array([e])) for e in range(policy.replicas)]
+
+
+def _system(learned: Judged, system: System | None) -> System:
+    """The system that was recorded: given, or made again from the settings of a result."""
+    if system is not None:
+        check_is_system(system)
+        return system
+    if isinstance(learned, Result) and learned.system_name in KNOWN_SYSTEMS:
+        settings = dict(learned.system_settings)
+        if "features" not in settings:
+            own = {name: value for name, value in settings.items() if name not in REPLACED}
+            return KNOWN_SYSTEMS[learned.system_name](**own)
+    raise InvalidInput("which system was recorded is not known: give it, judge(..., system=...)")
+
+
+def _discount(learned: Judged, discount: float | None) -> float:
+    if discount is not None:
+        check_discount(discount)
+        return discount
+    return float(learned.settings["discount"]) if isinstance(learned, Result) else 0.9

@@ -1,0 +1,410 @@
+"""The statistics by which swarms are compared, all from what their system declares.
+
+`observed` looks at recorded runs; it needs no others, so large batches go through it in pieces.
+`Look.table` then makes the statistics, some of which need all runs that are compared: which
+classes of observations are put together, and how far a cluster's links reach. These come from the
+pooled runs of demo and learned swarm, whatever their labels: so a test that permutes the labels
+stays exact.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp import kernels
+from swarmdp.errors import InvalidInput
+from swarmdp.features import Classes
+from swarmdp.irl.frames import observations_over, state_names, states_over
+from swarmdp.judging import motion
+from swarmdp.judging.blocks import (
+    BEGINNING,
+    LATER,
+    block_count,
+    block_means,
+    block_of,
+    parts,
+)
+from swarmdp.judging.neighbours import neighbourhoods
+from swarmdp.system import (
+    Field,
+    System,
+    class_map,
+    classes,
+    features_of_counts,
+    field_of,
+    measures_of,
+    summed_features,
+)
+from swarmdp.trajectory import Trajectory
+
+Floats = NDArray[np.float64]
+
+GROUPS = 8  # of classes of observations, about equally frequent
+MOST_CLASSES = 1000  # whose frequencies are kept; more are put together by their numbers
+MOST_AGENTS = 500  # whose neighbours are looked at: the agents are interchangeable
+RATES = 3.0  # the factor by which a rate may be wrong
+OBSERVED = "observations"  # the name of their frequencies
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """One number that is told of each run."""
+
+    title: str
+    when: str
+    main: bool  # it tells what the swarm does, not only how
+    family: str  # statistics of one family are measured by the same yardstick
+    factor: float = np.inf  # if it is wrong by more than this factor, it is another behaviour
+
+    @property
+    def name(self) -> str:
+        """Title and time."""
+        return f"{self.title}, {self.when}"
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a demo recorded, and so what can be compared."""
+
+    states: tuple[str, ...]
+    observations: bool
+    measures: tuple[str, ...]
+
+    @classmethod
+    def of(cls, system: System, demo: Trajectory) -> "Known":
+        """What this demo recorded; raises InvalidInput if there is nothing to compare."""
+        names = state_names(system, demo)
+        states = tuple(names) if names and all(name in demo for name in names) else ()
+        scalar = [n for n, v in demo.variables.items() if v.axes == ("run", "time")]
+        measures = tuple(m for m in measures_of(system) if states or m in scalar)
+        known = cls(states, bool(states) or "observations" in demo, measures)
+        if demo.steps < 2 or not (known.observations or known.measures):
+            raise InvalidInput(
+                "a verdict needs a demo of at least two steps with recorded states, observations "
+                f"or measures of the system, got {demo.steps} steps of "
+                f"{', '.join(demo) or 'nothing'}"
+            )
+        return known
+
+    @property
+    def record(self) -> list[str]:
+        """What a roll-out has to record to be compared."""
+        states = ["states"] if self.states else []
+        return [*states, *(["observations"] if self.observations else []), *self.measures]
+
+    @property
+    def missing(self) -> str:
+        """What could not be compared, in words; empty if all was."""
+        if self.states:
+            return ""
+        what = "observations" if self.observations else "measures"
+        return f"only {what} were recorded, so turns, ways and neighbours were not compared"
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """A statistic of each run and block of time (runs, blocks)."""
+
+    values: Floats
+    title: str
+    main: bool
+    factor: float = np.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What was seen in some runs."""
+
+    series: Mapping[str, Series]
+    later: Mapping[str, Series]  # (runs, 1): what is told of the later part as a whole
+    shares: Floats | None  # (runs, blocks, classes): how often each class was observed
+    mu: Floats | None  # (runs, d): feature expectations
+    places: Mapping[str, tuple[Floats, float | None]]  # (runs, frames, agents, axes), period
+
+    @property
+    def runs(self) -> int:
+        """The number of runs."""
+        if self.shares is not None:
+            return len(self.shares)
+        return len(next(iter(self.series.values())).values)
+
+    def rows(self, which: slice) -> "Look":
+        """Just these runs."""
+        return Look(
+            {key: replace(each, values=each.values[which]) for key, each in self.series.items()},
+            {key: replace(each, values=each.values[which]) for key, each in self.later.items()},
+            None if self.shares is None else self.shares[which],
+            None if self.mu is None else self.mu[which],
+            {name: (places[which], period) for name, (places, period) in self.places.items()},
+        )
+
+    def repeats(self, starts: int) -> bool:
+        """Whether the second runs of all starts are exactly their first ones."""
+        first, second = self.rows(slice(0, starts)), self.rows(slice(starts, 2 * starts))
+        return all(
+            np.array_equal(one, other)
+            for one, other in zip(first._arrays(), second._arrays(), strict=True)
+        )
+
+    def _arrays(self) -> list[Floats]:
+        """All that was seen."""
+        found = [each.values for each in (*self.series.values(), *self.later.values())]
+        found += [array for array in (self.shares, self.mu) if array is not None]
+        return found + [places for places, _ in self.places.values()]
+
+    def table(self, system: System, pooled: slice) -> "Table":
+        """All statistics of these runs; those in `pooled` decide what is put together."""
+        series = dict(self.series)
+        if self.shares is not None:
+            series |= _grouped(system, self.shares, pooled)
+        blocks = next(iter(series.values())).values.shape[1]
+        columns: list[Floats] = []
+        names: list[Statistic] = []
+        for key, each in series.items():
+            family = OBSERVED if key.startswith(OBSERVED) else key
+            for when, part in parts(blocks).items():
+                columns.append(each.values[:, part].mean(axis=1))
+                # How it began is how, not what.
+                main, factor = each.main and when != BEGINNING, each.factor
+                if when != LATER:
+                    factor = np.inf
+                names.append(Statistic(each.title, when, main, f"{family} {when}", factor))
+        for key, each in self.later.items():
+            columns.append(each.values[:, 0])
+            names.append(Statistic(each.title, LATER, each.main, key))
+        for field, (places, period) in self.places.items():
+            for frame, when in enumerate(parts(blocks)):
+                for title, values in neighbourhoods(places[:, frame], period, pooled).items():
+                    columns.append(values)
+                    main, own = when != BEGINNING, f"{title} {when}"
+                    names.append(Statistic(f"{title} ({field})", when, main, own))
+        by_block = np.stack([each.values for each in series.values()], axis=2)
+        titles = tuple(each.title for each in series.values())
+        return Table(tuple(names), np.stack(columns, axis=1), titles, by_block)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The statistics of runs, over the parts of a run and by block."""
+
+    statistics: tuple[Statistic, ...]
+    values: Floats  # (runs, statistics)
+    titles: tuple[str, ...]
+    by_block: Floats  # (runs, blocks, titles)
+
+
+def observed(system: System, trajectory: Trajectory, known: Known, discount: float) -> Look:
+    """Look at recorded runs."""
+    blocks = block_count(trajectory.steps)
+    series: dict[str, Series] = {}
+    later: dict[str, Series] = {}
+    for name in known.measures:
+        values = measured(system, trajectory, name)
+        if values is not None:
+            _look_at_measure(system, name, values, blocks, series, later)
+    shares = mu = None
+    if known.observations:
+        shares, mu, changed = _look_at_observations(system, trajectory, discount, blocks)
+        if changed is not None:
+            title = "share of agents whose observation changes"
+            series["changes of observation"] = Series(changed, title, False, RATES)
+    places: dict[str, tuple[Floats, float | None]] = {}
+    for name in known.states:
+        field = field_of(system, name)
+        if not field.constant:
+            _look_at_field(name, field, trajectory[name], blocks, series, later)
+            if field.kind == "position" and system.n_agents > 1:
+                places[name] = _frames(trajectory[name], blocks), field.period
+    return Look(series, later, shares, mu, places)
+
+
+def joined(looks: Sequence[Look]) -> Look:
+    """The runs of several looks, one after another."""
+    first = looks[0]
+
+    def both(kind: str) -> dict[str, Series]:
+        return {
+            key: Series(
+                np.concatenate([getattr(look, kind)[key].values for look in looks]),
+                each.title,
+                each.main,
+                each.factor,
+            )
+            for key, each in getattr(first, kind).items()
+        }
+
+    def arrays(kind: str) -> Floats | None:
+        if getattr(first, kind) is None:
+            return None
+        return np.concatenate([getattr(look, kind) for look in looks])
+
+    return Look(
+        both("series"),
+        both("later"),
+        arrays("shares"),
+        arrays("mu"),
+        {
+            name: (np.concatenate([look.places[name][0] for look in looks]), period)
+            for name, (_, period) in first.places.items()
+        },
+    )
+
+
+def measured(system: System, trajectory: Trajectory, name: str) -> Floats | None:
+    """A measure over time (runs, times); None if it is not one number for each run."""
+    if name in trajectory:
+        values = trajectory[name]
+    else:
+        measure = measures_of(system)[name]
+        values = np.stack(
+            [measure.function(state) for state in states_over(system, trajectory)], axis=1
+        )
+    return values.astype(np.float64) if values.ndim == 2 else None
+
+
+def _look_at_measure(
+    system: System,
+    name: str,
+    values: Floats,
+    blocks: int,
+    series: dict[str, Series],
+    later: dict[str, Series],
+) -> None:
+    measure = measures_of(system)[name]
+    # Where zero is the least, 10 % off is 10 % off.
+    factor = 1.1 if measure.limits[0] == 0 else np.inf
+    series[name] = Series(block_means(values, blocks), measure.title, True, factor)
+    rest = values[:, values.shape[1] // 2 :]
+    moving = rest - rest.mean(axis=1, keepdims=True)
+    spread = rest.std(axis=1)
+    lagged = (moving[:, 1:] * moving[:, :-1]).mean(axis=1)
+    later[f"{name} spread"] = Series(
+        spread[:, None], f"fluctuation in time of the {measure.title}", False
+    )
+    later[f"{name} memory"] = Series(
+        motion.ratio(lagged, spread**2)[:, None],
+        f"memory over a step of the {measure.title}",
+        False,
+    )
+
+
+def _look_at_observations(
+    system: System, trajectory: Trajectory, discount: float, blocks: int
+) -> tuple[Floats, Floats, Floats | None]:
+    """Frequencies (runs, blocks, classes), feature expectations, changes of class (runs, blocks).
+
+    Features without classes take the place of frequencies.
+    """
+    times = trajectory.steps + 1
+    known = isinstance(system.features, Classes)
+    block, inside = block_of(times, blocks), np.bincount(block_of(times, blocks))
+    changed = np.zeros((trajectory.runs, times - 1))
+    shares = total = before = None
+    for time, observations in enumerate(observations_over(system, trajectory)):
+        agents = observations.shape[1]
+        if known:
+            index = classes(system, observations)
+            now = kernels.tabular.count(index, class_map(system).size) / agents
+            if before is not None:
+                changed[:, time - 1] = np.count_nonzero(index != before, axis=1) / agents
+            before = index
+        else:
+            now = summed_features(system, observations) / agents
+        kept = _together(now) if known else now
+        if shares is None or total is None:
+            shares = np.zeros((trajectory.runs, blocks, kept.shape[1]))
+            total = np.zeros(now.shape)
+        shares[:, block[time]] += kept / inside[block[time]]
+        total += discount**time * now
+    assert shares is not None
+    assert total is not None
+    mu = features_of_counts(system, total) if known else total
+    return shares, mu, block_means(changed, blocks) if known else None
+
+
+def _together(shares: Floats) -> Floats:
+    """Classes put together by their numbers, where there are too many to keep."""
+    width = -(-shares.shape[1] // MOST_CLASSES)
+    if width == 1:
+        return shares
+    summed: Floats = np.add.reduceat(shares, np.arange(0, shares.shape[1], width), axis=1)
+    return summed
+
+
+def _look_at_field(
+    name: str,
+    field: Field,
+    values: NDArray[Any],
+    blocks: int,
+    series: dict[str, Series],
+    later: dict[str, Series],
+) -> None:
+    """What one field of the state does."""
+    main = {"turn", "speed", "straightness", "spread", "share that changes"}
+    main |= {"share that differs after two steps", "different levels"}
+    titles = {
+        "turn": "turning to one side",
+        "straightness": "net displacement over path",
+    }
+    if field.kind == "angle":
+        found = motion.turning(values, field.period, blocks)
+    elif field.kind == "position":
+        places = values if values.ndim == 4 else values[..., None]
+        found = motion.moving(places, field.period, blocks)
+        title = f"net displacement over path of the second half ({name})"
+        half = found.pop("straightness of the second half")
+        later[f"{name} straightness"] = Series(half, title, True)
+    elif values.ndim == 3 and (field.kind == "level" or values.dtype.kind in "iub"):
+        found = motion.changing(values, blocks)
+        if field.kind is None:
+            found["different levels"] = motion.distinct(values, blocks)
+    else:
+        found = motion.drifting(values, blocks)
+    for key, each in found.items():
+        title = f"{titles.get(key, key)} ({name})"
+        factor = RATES if key == "share that changes" else np.inf
+        series[f"{name} {key}"] = Series(each, title, key in main, factor)
+
+
+def _frames(values: NDArray[Any], blocks: int) -> Floats:
+    """The places of some agents at the end of each part of the run (runs, frames, agents, axes)."""
+    times = values.shape[1]
+    ends = [part.stop * times // blocks - 1 for part in parts(blocks).values()]
+    kept = values[:, ends, :MOST_AGENTS]
+    return (kept if kept.ndim == 4 else kept[..., None]).astype(np.float64)
+
+
+def _grouped(system: System, shares: Floats, pooled: slice) -> dict[str, Series]:
+    """Frequencies of groups of classes, about equally frequent in the pooled runs."""
+    features = system.features
+    if not isinstance(features, Classes):
+        return {
+            f"{OBSERVED} {k}": Series(shares[:, :, k], f"mean of feature {name}", True)
+            for k, name in enumerate(_feature_names(system))
+        }
+    mean = shares[pooled].mean(axis=(0, 1))
+    # The group of a class is where the middle of its probability lies.
+    group = np.minimum(((np.cumsum(mean) - mean / 2) * GROUPS).astype(np.int64), GROUPS - 1)
+    found = {}
+    for g in np.unique(group):
+        inside = np.flatnonzero(group == g)
+        title = f"share of {_span(features, inside, shares.shape[2])}"
+        found[f"{OBSERVED} {g}"] = Series(shares[:, :, inside].sum(axis=2), title, True)
+    return found
+
+
+def _feature_names(system: System) -> list[str]:
+    return [str(value) for block in system.features.blocks for value in block[0].values]
+
+
+def _span(features: Classes, inside: NDArray[np.int64], kept: int) -> str:
+    """A group of classes in words."""
+    if len(features.axes) != 1 or kept != features.size:
+        return f"observations of classes {inside[0]} to {inside[-1]}"
+    axis = features.axes[0].shown
+    low, high = (f"{float(axis.values[k]):.4g}" for k in (inside[0], inside[-1]))
+    units = "" if axis.units == "1" else f" {axis.units}"
+    return f"{axis.name} {low}{units}" if low == high else f"{axis.name} {low} to {high}{units}"

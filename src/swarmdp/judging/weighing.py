@@ -1,0 +1,294 @@
+"""From what was seen to a verdict."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.judging import baselines as poor
+from swarmdp.judging.blocks import parts
+from swarmdp.judging.classifier import Telling, told_by_forest
+from swarmdp.judging.comparison import Comparison, compared, told_apart
+from swarmdp.judging.discounts import better_discount
+from swarmdp.judging.stage import Stage
+from swarmdp.judging.statistics import Look, Table, joined
+from swarmdp.judging.verdict import Line, Verdict
+
+LEVEL = 0.05  # of the test: so often the same swarm is told from itself
+NEGLIGIBLE = 0.02  # of the baselines' difference: a smaller one is no exception
+LARGE = 0.15  # of the baselines' difference: a larger one means that it is another behaviour
+VISIBLE = 0.01  # of the baselines' difference: a wrong factor (see `Statistic`) counts from here
+SEVERAL = 0.1  # of the random policies: if more are as near, features do not identify a behaviour
+MANY = 0.25  # of them: then a fit that reproduces the demo was lucky
+LEARNED = "learned"
+
+
+def weighed(
+    stage: Stage,
+    swarms: Mapping[str, Look],
+    *,
+    quick: bool,
+    seed: int,
+    by_features: bool = False,
+) -> Verdict:
+    """The verdict on the learned swarm, given looks at it and at baselines.
+
+    Parameters
+    ----------
+    stage
+        The demo.
+    swarms
+        The same number of runs from each start of the demo: "learned", and baselines by name.
+    quick
+        If True no classifier is asked.
+    seed
+        Of the permutations and the classifier.
+    by_features
+        The swarm was learned by matching features: then it matters that they identify what it
+        does, even if it does it.
+
+    """
+    findings = _Findings.of(stage, swarms, np.random.default_rng(seed))
+    telling = None
+    if not quick:
+        telling = told_by_forest(findings.table, stage.demo.runs, findings.learned, seed)
+    return findings.verdict(stage, telling, quick, by_features)
+
+
+@dataclass(frozen=True, eq=False)
+class _Findings:
+    """All that the words of a verdict depend on."""
+
+    table: Table
+    learned: int  # runs of the learned swarm from each start
+    lines: tuple[Line, ...]
+    by_factor: NDArray[np.bool_]  # (K,): wrong by more than its factor
+    comparison: Comparison
+    power: float
+    as_near: int | None
+    random: int
+    off: bool  # the learned swarm's feature expectations are far from the demo's themselves
+    slow: float | None  # a better discount, where the one used does not see the behaviour
+
+    @classmethod
+    def of(cls, stage: Stage, swarms: Mapping[str, Look], rng: np.random.Generator) -> "_Findings":
+        """Compare what was seen."""
+        starts = stage.demo.runs
+        look = joined([stage.look, *swarms.values()])
+        table = look.table(stage.system, slice(0, starts + swarms[LEARNED].runs))
+        values = _by_swarm(table.values, starts, swarms)
+        learned = values[LEARNED]
+        comparison = compared(table.values[:starts], learned, rng)
+        told = {
+            name: told_apart(values[name], learned, LEVEL) for name in poor.POOR if name in values
+        }
+        power = float(np.concatenate(list(told.values())).mean()) if told else np.nan
+        lines, by_factor = _lines(table, starts, values, comparison)
+        as_near, count, off = None, 0, False
+        if look.mu is not None and poor.RANDOM in values:
+            mu = _by_swarm(look.mu, starts, swarms)
+            # One that does the same is as near for a good reason.
+            other = told[poor.RANDOM] | (not stage.known.states)
+            near, off = _nearness(look.mu[:starts], mu[LEARNED], mu[poor.RANDOM])
+            as_near, count = int((near & other).sum()), len(near)
+        slow = better_discount(stage.course, stage.discount)
+        return cls(
+            table,
+            len(learned),
+            lines,
+            by_factor,
+            comparison,
+            power,
+            as_near,
+            count,
+            off,
+            slow,
+        )
+
+    def verdict(
+        self, stage: Stage, telling: Telling | None, quick: bool, by_features: bool
+    ) -> Verdict:
+        """The answer in words."""
+        p = self.comparison.p
+        culprits = self._culprits() if p <= LEVEL else []
+        serious = [
+            k
+            for k in culprits
+            if (self.lines[k].main and self.lines[k].effect > LARGE)
+            or (self.by_factor[k] and self.lines[k].effect > VISIBLE)
+        ]
+        exceptions = [k for k in culprits if self.lines[k].effect > NEGLIGIBLE]
+        blind = np.isfinite(self.power) and self.power < 0.5 and not culprits
+        unidentified = (
+            self.as_near is not None and self.as_near > SEVERAL * self.random and not self.off
+        )
+        notes = [stage.known.missing] if stage.known.missing else []
+        advice: list[str] = []
+        wrong = bool(serious) or bool(blind)
+        many = unidentified and (self.as_near or 0) >= MANY * self.random
+        alarm = wrong or (many and by_features)
+        nearby = f"{self.as_near} of {self.random} random policies are as near"
+        if unidentified and alarm:
+            words = f"the features do not identify this behaviour: {nearby}"
+            if not wrong:
+                words += ", though this one reproduces it"
+            advice.append("give the system features that differ between this behaviour and others")
+        elif serious:
+            words = f"does not reproduce it: {self._listed(serious)}"
+            advice.append("more iterations, other features or finer actions")
+        elif blind:
+            words = "too little data to tell"
+            advice.append(
+                "more or longer demos: even random policies cannot be told from the learned swarm"
+            )
+        elif exceptions:
+            words = f"reproduces it, except: {self._listed(exceptions)}"
+        else:
+            words = "reproduces the demo"
+            if p <= LEVEL:
+                notes.append("differences can be seen, but they are small")
+        if unidentified and not alarm:
+            notes.append(f"the features alone do not identify this behaviour: {nearby}")
+        if self.slow is not None:
+            text = (
+                f"a discount of {stage.discount:g} sees about {1 / (1 - stage.discount):.0f} "
+                f"steps, but the swarm takes longer to settle: try discount={self.slow:g}"
+            )
+            (advice if alarm else notes).append(text)
+        return Verdict(
+            words,
+            not wrong,
+            alarm,
+            p,
+            self.lines,
+            self.as_near,
+            self.random,
+            self.power,
+            telling,
+            tuple(advice),
+            tuple(notes),
+            stage.demo.runs * self.learned,
+            quick,
+        )
+
+    def _culprits(self) -> list[int]:
+        """The statistics that tell the swarms apart, the clearest first."""
+        order = np.argsort(-self.comparison.energy, kind="stable")
+        found = [int(k) for k in order if self.comparison.adjusted[k] <= LEVEL]
+        # Many that are a little off: none is proven on its own.
+        return found or [int(k) for k in order if self.comparison.each[k] <= LEVEL]
+
+    def _listed(self, which: list[int]) -> str:
+        """The first of these, by their effect, in words; one for each title."""
+        ranked = sorted(which, key=lambda k: -self.lines[k].effect)
+        titles: dict[str, str] = {}
+        for k in ranked:
+            titles.setdefault(self.lines[k].title, self.lines[k].words)
+        listed = list(titles.values())
+        return ", ".join(listed[:3]) + (f" and {len(listed) - 3} more" if len(listed) > 3 else "")
+
+
+def _by_swarm(
+    values: NDArray[np.float64], starts: int, swarms: Mapping[str, Look]
+) -> dict[str, NDArray[np.float64]]:
+    """The runs of each swarm (n, R, ...), after those of the demo."""
+    found, begin = {}, starts
+    for name, look in swarms.items():
+        end = begin + look.runs
+        found[name] = values[begin:end].reshape(-1, starts, *values.shape[1:])
+        begin = end
+    return found
+
+
+def _lines(
+    table: Table,
+    starts: int,
+    values: dict[str, NDArray[np.float64]],
+    comparison: Comparison,
+) -> tuple[tuple[Line, ...], NDArray[np.bool_]]:
+    """One line for each statistic, and which are wrong by more than their factor."""
+    demo = table.values[:starts].mean(axis=0)
+    learned = values[LEARNED].mean(axis=(0, 1))
+    spread = np.sqrt(values[LEARNED].var(axis=0).mean(axis=0))
+    gap = np.abs(learned - demo)
+    yardstick = _yardstick(table, demo, values)
+    small = np.finfo(np.float64).tiny
+    effect = np.where(gap > 0, gap / np.maximum(yardstick, small), 0.0)
+    effect = np.minimum(effect, 1e6)  # baselines that do not differ from the demo at all
+    low, high = np.sort(np.abs([demo, learned]), axis=0)
+    by_factor = high > np.array([s.factor for s in table.statistics]) * np.maximum(low, small)
+    means = {
+        name: runs.mean(axis=(0, 1)) for name, runs in values.items() if name in poor.BASELINES
+    }
+    demo_spread = _demo_spread(table, starts)
+    lines = tuple(
+        Line(
+            statistic.title,
+            statistic.when,
+            statistic.main,
+            float(demo[k]),
+            float(demo_spread[k]),
+            float(learned[k]),
+            float(spread[k]),
+            {name: float(mean[k]) for name, mean in means.items()},
+            float(comparison.energy[k]),
+            float(comparison.each[k]),
+            float(comparison.adjusted[k]),
+            float(effect[k]),
+        )
+        for k, statistic in enumerate(table.statistics)
+    )
+    return lines, by_factor
+
+
+def _yardstick(
+    table: Table, demo: NDArray[np.float64], values: dict[str, NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """How far the baselines are from the demo: the farthest of a family for all of it.
+
+    Without baselines it is the spread of the learned swarm.
+    """
+    ignorant = [values[name] for name in poor.POOR if name in values]
+    if not ignorant:
+        spread: NDArray[np.float64] = np.sqrt(values[LEARNED].var(axis=0).mean(axis=0))
+        return spread
+    far = np.max([np.abs(each.mean(axis=1) - demo).mean(axis=0) for each in ignorant], axis=0)
+    families = [statistic.family for statistic in table.statistics]
+    largest = {
+        name: max(f for f, n in zip(far, families, strict=True) if n == name) for name in families
+    }
+    return np.array([largest[name] for name in families])
+
+
+def _demo_spread(table: Table, starts: int) -> NDArray[np.float64]:
+    """The demo's own spread: between its runs, or between the blocks of its only run."""
+    if starts > 1:
+        between: NDArray[np.float64] = table.values[:starts].std(axis=0, ddof=1)
+        return between
+    blocks = table.by_block.shape[1]
+    spread: dict[tuple[str, str], float] = {}
+    for when, part in parts(blocks).items():
+        inside = table.by_block[0, part]
+        if len(inside) > 1:
+            spread |= {
+                (title, when): float(s)
+                for title, s in zip(table.titles, inside.std(axis=0, ddof=1), strict=True)
+            }
+    return np.array([spread.get((s.title, s.when), np.nan) for s in table.statistics])
+
+
+def _nearness(
+    demo: NDArray[np.float64], learned: NDArray[np.float64], random: NDArray[np.float64]
+) -> tuple[NDArray[np.bool_], bool]:
+    """Which random policies are as near to the demo's feature expectations as the learned one.
+
+    And whether the learned one is itself no nearer than most of them, though they differ by more
+    than chance.
+    """
+    target = demo.mean(axis=0)
+    own, others = learned.mean(axis=1), random.mean(axis=1)
+    distance = float(np.median(np.linalg.norm(own - target, axis=1)))
+    noise = float(np.median(np.linalg.norm(own[1:] - own[:-1], axis=1)))
+    near: NDArray[np.bool_] = np.linalg.norm(others - target, axis=1) <= max(distance, noise)
+    return near, distance > 3 * noise and 2 * int(near.sum()) >= len(near)

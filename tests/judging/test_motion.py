@@ -1,0 +1,122 @@
+"""What angles, positions and levels do, on swarms made by hand."""
+
+import math
+
+import numpy as np
+import pytest
+
+from swarmdp.judging import motion
+from swarmdp.judging.blocks import LATER, WHOLE, block_count, block_means, block_of, parts
+from swarmdp.judging.neighbours import neighbourhoods
+
+
+def flight(turn: float, noise: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """Headings and positions (2 runs, 41 times, 5 agents) that turn by so much in each step."""
+    rng = np.random.default_rng(1)
+    heading = np.cumsum(np.full((2, 41, 5), turn) + noise * rng.normal(size=(2, 41, 5)), axis=1)
+    heading += rng.uniform(-3, 3, (2, 1, 5))
+    step = 0.1 * np.stack([np.cos(heading), np.sin(heading)], axis=-1)
+    place = np.cumsum(step, axis=1)
+    return heading, place
+
+
+def test_blocks_cover_all_times_once() -> None:
+    for times in (2, 7, 20, 101):
+        blocks = block_count(times - 1)
+        values = np.random.default_rng(0).normal(size=(3, times, 2))
+        own = block_of(times, blocks)
+        wanted = [values[:, own == b].mean(axis=1) for b in range(blocks)]
+        assert np.allclose(block_means(values, blocks), np.stack(wanted, axis=1))
+    assert parts(1) == {WHOLE: slice(0, 1)}
+    assert parts(10)[LATER] == slice(5, 10)
+
+
+def test_a_circling_swarm_turns_to_one_side_and_gets_nowhere() -> None:
+    turn = math.radians(9)
+    heading, place = flight(turn)
+    found = motion.turning(heading, None, 4)
+    assert np.allclose(found["turn"], turn)
+    assert np.allclose(found["size of turns"], turn)
+    assert np.allclose(found["largest turns"], turn)
+    assert np.allclose(found["memory of turns"], 1.0)
+    moved = motion.moving(place, None, 4)
+    assert np.allclose(moved["speed"], 0.1)
+    assert np.allclose(moved["spread of speeds"], 0.0)
+    # k steps along a circle reach sin(k a / 2) / (k sin(a / 2)) of their length.
+    chord = math.sin(20 * turn / 2) / (20 * math.sin(turn / 2))
+    assert np.allclose(moved["straightness of the second half"], chord)
+
+
+def test_a_straight_swarm_does_not_turn() -> None:
+    heading, place = flight(0.0)
+    assert np.allclose(motion.turning(heading, None, 4)["turn"], 0.0)
+    assert np.allclose(motion.moving(place, None, 4)["straightness"], 1.0)
+
+
+def test_turns_of_a_jittering_swarm_agree_with_plain_sums() -> None:
+    heading, _ = flight(0.2, noise=1.0)
+    wrapped = np.remainder(heading, 2 * math.pi) - math.pi
+    found = motion.turning(wrapped, None, 1)
+    for r in range(2):
+        turns = [
+            [
+                (heading[r, t + 1, n] - heading[r, t, n] + math.pi) % (2 * math.pi) - math.pi
+                for t in range(40)
+            ]
+            for n in range(5)
+        ]
+        flat = np.array(turns)
+        assert math.isclose(found["turn"][r, 0], flat.mean())
+        assert math.isclose(found["size of turns"][r, 0], np.abs(flat).mean())
+        memory = (flat[:, 1:] * flat[:, :-1]).mean() / (flat**2).mean()
+        assert math.isclose(found["memory of turns"][r, 0], memory)
+
+
+@pytest.mark.parametrize("period", [1.0, 0.7])
+def test_a_periodic_box_changes_nothing(period: float) -> None:
+    _, place = flight(math.radians(3), noise=0.2)
+    open_space = motion.moving(place, None, 4)
+    for name, values in motion.moving(np.mod(place, period), period, 4).items():
+        assert np.allclose(values, open_space[name])
+
+
+def test_agents_that_stand_still_get_nowhere() -> None:
+    found = motion.moving(np.zeros((1, 9, 3, 2)), None, 2)
+    assert not found["straightness"].any()
+    assert not found["speed"].any()
+
+
+def test_blinking_spins_change_in_each_step_and_back_in_the_next() -> None:
+    spin = np.ones((1, 20, 6), np.int8)
+    spin[:, ::2] = -1
+    found = motion.changing(spin, 3)
+    assert np.allclose(found["share that changes"], 1.0)
+    assert np.allclose(found["share that differs after two steps"], 0.0)
+    resting = motion.changing(np.ones((1, 20, 6), np.int8), 3)
+    assert np.allclose(resting["share that changes"], 0.0)
+    assert np.allclose(resting["mean level"], 1.0)
+
+
+def test_levels_are_counted_at_the_end_of_each_block() -> None:
+    level = np.array([[[0, 1, 2, 3], [0, 0, 1, 1], [5, 5, 5, 5], [5, 5, 5, 6]]])
+    assert np.allclose(motion.distinct(level, 2), [[2 / 4, 2 / 4]])
+    assert np.allclose(motion.distinct(level[:, :3], 1), [[1 / 4]])
+
+
+def test_numbers_of_unknown_meaning_drift() -> None:
+    values = np.arange(10.0)[None, :, None] + np.array([0.0, 2.0])
+    found = motion.drifting(values, 1)
+    assert found["mean"][0, 0] == pytest.approx(5.5)
+    assert found["spread"][0, 0] == pytest.approx(1.0)
+    assert found["size of changes"][0, 0] == pytest.approx(1.0)
+
+
+def test_clusters_are_found_across_the_edges_of_a_box() -> None:
+    # Three agents around the corner, two in the middle, all gaps 0.02 within a cluster.
+    near = np.array([[0.99, 0.5], [0.01, 0.5], [0.03, 0.5], [0.5, 0.5], [0.52, 0.5]])
+    found = neighbourhoods(np.stack([near, near + 0.25]) % 1.0, 1.0, slice(0, 2))
+    assert np.allclose(found["distance to the nearest neighbour"], 0.02)
+    assert np.allclose(found["number of clusters"], 2 / 5)
+    assert np.allclose(found["largest cluster"], 3 / 5)
+    apart = neighbourhoods(near[None], None, slice(0, 1))
+    assert np.allclose(apart["number of clusters"], 3 / 5)
