@@ -94,7 +94,7 @@ def raced(ising: Any, tables: list[Any], demo: swarmdp.Trajectory) -> search.Cho
 def test_the_race_sees_the_tie_and_the_mirror_image_of_the_ising_model() -> None:
     """Three tables that feature expectations hardly tell apart, in every order."""
     ising = swarmdp.Ising((40, 40), periodic=True)
-    expert = ising.expert(np.arange(25)).astype(int)
+    expert = ising.expert(np.arange(25, dtype=np.uint8)).astype(int)
     tie, mirror = expert.copy(), 1 - expert
     tie[12] = 1
     for seed in range(5):
