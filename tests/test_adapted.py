@@ -63,7 +63,7 @@ def test_an_adapted_system_keeps_the_contract() -> None:
     recorded = swarmdp.rollout(VICSEK, VICSEK.expert, steps=4, runs=2, seed=5)
     check_system(starting_from(VICSEK, recorded))
     check_system(starting_from(ISING, swarmdp.rollout(ISING, ISING.expert, steps=2, seed=1)))
-    check_system(swarmdp.with_features(VICSEK, Bins([-np.inf, 0.0, np.inf])))
+    check_system(swarmdp.with_features(VICSEK, Bins([-np.inf, -0.1, 0.1, np.inf])))
 
 
 def test_starts_do_not_depend_on_batch_and_threads() -> None:

@@ -73,7 +73,8 @@ def test_a_result_as_a_data_frame(result: swarmdp.Result) -> None:
     assert len(frame) == 6
     chosen = frame[frame.chosen].sort_values("experiment")
     np.testing.assert_array_equal(chosen.iteration, result.chosen)
-    np.testing.assert_array_equal(chosen.distance, result.distance)
+    distance = result.history.distance[result.chosen, [0, 1]]
+    np.testing.assert_array_equal(chosen.distance, distance)
     row = frame[(frame.iteration == 2) & (frame.experiment == 1)].iloc[0]
     assert row.margin == result.history.margin[2, 1]
 

@@ -61,7 +61,7 @@ def test_an_interrupted_fit_keeps_what_is_done(
 ) -> None:
     from swarmdp.irl import expectations
 
-    estimate, calls = expectations.simulated_expectations, []
+    estimate, calls = expectations.simulated_runs, []
 
     def interrupted(*args: object, **kwargs: object) -> object:
         calls.append(1)
@@ -69,7 +69,7 @@ def test_an_interrupted_fit_keeps_what_is_done(
             raise KeyboardInterrupt
         return estimate(*args, **kwargs)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(expectations, "simulated_expectations", interrupted)
+    monkeypatch.setattr(expectations, "simulated_runs", interrupted)
     with pytest.raises(SystemExit) as exit_:
         main(["fit", "vicsek", *FIT, "-o", str(tmp_path)])
     assert exit_.value.code == 130

@@ -48,7 +48,7 @@ def add(commands: Any, system: str | None) -> None:
     )
     summaries = "; ".join(f"{name}: {row.summary}" for name, row in UPDATES.items())
     group.add_argument("--update", default="max_margin", help=f"reward update. {summaries}")
-    group.add_argument("--preset", choices=["paper"], help="follow the paper to the letter")
+    group.add_argument("--preset", choices=["paper"], help="follow the paper")
     group.add_argument(
         "--separate", action="store_true", help="each run of the demo is its own experiment"
     )

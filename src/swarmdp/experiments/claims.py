@@ -104,6 +104,17 @@ def vicsek_reward_claims(system: Vicsek, which: str, found: Fits) -> Iterator[Cl
     right = [k for k, d in enumerate(degrees) if 0 < d < 180 - 1e-9]
     left = [int(np.abs(degrees + degrees[k]).argmin()) for k in right]
     difference = weights[:, right] - weights[:, left]
+    if not np.abs(difference).max() > 1e-12:
+        yield Claim(
+            f"vicsek-{which}-reward-symmetry",
+            f"{title}: the reward is symmetric within its error",
+            True,
+            0.0,
+            math.nan,
+            "left and right are the same: this learner counts every experience also mirrored, so "
+            "that it says nothing about the paper's method",
+        )
+        return
     scores = np.array([np.divide(*_mean_and_error(column)) for column in difference.T])
     worst = float(np.abs(scores).max())
     limit = _largest_by_chance(len(right), len(weights) - 1, 0.01)

@@ -73,7 +73,7 @@ def case_of(plan: Plan, name: str) -> Case:
 
 
 def learner_of(plan: Plan, which: str) -> HeterogeneousLearning:
-    """The paper's policy update to the letter, or the default."""
+    """The paper's policy update, or the default."""
     learner = paper_learning() if which == "paper" else HeterogeneousLearning()
     if plan.learning_iterations is None:
         return learner

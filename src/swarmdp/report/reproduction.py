@@ -105,7 +105,7 @@ def _introduction(store: Store, wanted: Sequence[str]) -> list[str]:
     return [
         f"{what} of the paper and what it claims of them, computed anew at the scale "
         f"“{plan.scale}” with seed {plan.seed} by swarmdp {__version__}, in {took} of one core. "
-        "Where learning is involved, the paper's learner to the letter stands beside the default "
+        "Where learning is involved, the paper's learner stands beside the default "
         "of this software.",
         "Claims that do not hold are in the table all the same. A “±” is a standard error.",
     ]
