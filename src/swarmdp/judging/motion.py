@@ -14,6 +14,8 @@ from swarmdp.judging.blocks import block_means, block_sums
 
 Floats = NDArray[np.float64]
 
+ROUNDING = 1e-9  # a spread below this share of the values is that of their last digits
+
 
 def steps_of(values: NDArray[Any], period: float | None) -> Floats:
     """The change in each step, the short way round where the field is periodic."""
@@ -46,13 +48,18 @@ def moving(values: NDArray[Any], period: float | None, blocks: int) -> dict[str,
     net, path = block_sums(step, blocks), block_sums(speed, blocks)
     return {
         "speed": block_means(speed.mean(axis=2), blocks),
-        "spread of speeds": block_means(speed.std(axis=2), blocks),
+        "spread of speeds": block_means(_beyond_rounding(speed.std(axis=2), speed), blocks),
         "straightness": straightness(net, path),
         "straightness of the second half": straightness(
             net[:, blocks // 2 :].sum(axis=1, keepdims=True),
             path[:, blocks // 2 :].sum(axis=1, keepdims=True),
         ),
     }
+
+
+def _beyond_rounding(spread: Floats, values: Floats) -> Floats:
+    """The spread of values (..., agents), zero where it is only that of their last digits."""
+    return np.where(spread > ROUNDING * np.abs(values).max(axis=-1), spread, 0.0)
 
 
 def straightness(net: Floats, path: Floats) -> Floats:
