@@ -187,3 +187,19 @@ def test_fit_by_other_updates(
     assert result.settings.get("actions") == ("recorded" if update in BY_ACTIONS else None)
     main(["evaluate", str(tmp_path), "--runs", "4", "--steps", "10"])
     assert f"by {update}" in capsys.readouterr().out
+
+
+def test_a_fit_says_whether_the_swarm_is_the_recorded_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Three iterations of a small swarm learn nothing: the verdict says so, and nothing else does."""
+    main(["fit", "vicsek", *FIT, "-o", str(tmp_path)])
+    captured = capsys.readouterr()
+    (verdict,) = json.loads((tmp_path / "summary.json").read_text())["verdicts"]
+    assert f"Verdict: {verdict['words']}" in captured.out
+    assert verdict["alarm"] is (not verdict["words"].startswith("reproduces"))
+    assert 0 < verdict["p"] <= 1
+    assert "warning" not in captured.err
+    main(["fit", "vicsek", *FIT, "--no-judge", "-o", str(tmp_path)])
+    assert "Verdict" not in capsys.readouterr().out
+    assert json.loads((tmp_path / "summary.json").read_text())["verdicts"] == []

@@ -5,6 +5,7 @@ import itertools
 import json
 import math
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,11 @@ def add(commands: Any, system: str | None) -> None:
     group.add_argument(
         "--resume", action="store_true", help="go on with the fit in the output folder"
     )
+    group.add_argument(
+        "--no-judge",
+        action="store_true",
+        help="do not ask whether the learned swarm does what the recorded one did",
+    )
     add_common_options(group, "runs/fit-SYSTEM")
     add_system(fit, system)
 
@@ -88,10 +94,24 @@ def _run(options: argparse.Namespace) -> None:
     except FitInterrupted as stop:
         result, interrupted = stop.result, True
     seconds = time.perf_counter() - began
-    _report_fit(result, system, demo, output, seconds)
+    judged = not (options.no_judge or interrupted or system.n_agents == 1)
+    verdicts = _verdicts(result, system, demo, options) if judged else ()
+    _report_fit(result, system, demo, output, seconds, verdicts)
     if interrupted:
         print(f"interrupted after {len(result.iterations)} iterations; --resume goes on")
         raise KeyboardInterrupt
+
+
+def _verdicts(result: Any, system: Any, demo: Any, options: argparse.Namespace) -> tuple[Any, ...]:
+    """Whether each learned swarm does what the recorded one did, in the quick form."""
+    from swarmdp.errors import SwarmdpWarning
+    from swarmdp.judging.judge import judge_each
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SwarmdpWarning)  # the verdict is printed
+        return judge_each(
+            result, demo, system=system, seed=options.seed, quick=True, threads=options.threads
+        )
 
 
 def _demo(options: argparse.Namespace) -> tuple[Any, Any]:
@@ -129,7 +149,9 @@ def _demo(options: argparse.Namespace) -> tuple[Any, Any]:
     return system, demo
 
 
-def _report_fit(result: Any, system: Any, demo: Any, output: Path, seconds: float) -> None:
+def _report_fit(
+    result: Any, system: Any, demo: Any, output: Path, seconds: float, verdicts: tuple[Any, ...]
+) -> None:
     from rich.console import Console
 
     from swarmdp import files
@@ -154,6 +176,7 @@ def _report_fit(result: Any, system: Any, demo: Any, output: Path, seconds: floa
         "distance": result.distance.tolist(),
         "margin": result.margin.tolist(),
         "solutions": list(result.solutions),
+        "verdicts": [{"words": v.words, "alarm": v.alarm, "p": v.p} for v in verdicts],
         "reward": _blocks(result),
         "seconds": round(seconds, 3),
         "files": sorted(path.name for path in written),
@@ -162,6 +185,8 @@ def _report_fit(result: Any, system: Any, demo: Any, output: Path, seconds: floa
     for table in _tables(result, system):
         Console().print(table)
     print(result)
+    for number, verdict in enumerate(verdicts):
+        print(verdict if len(verdicts) == 1 else f"experiment {number}: {verdict.words}")
     print(f"learned in {seconds:.1f} s")
     for path in (*written, output / "summary.json"):
         print(f"  {path}")
