@@ -192,7 +192,7 @@ def test_fit_by_other_updates(
 def test_a_fit_says_whether_the_swarm_is_the_recorded_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Three iterations of a small swarm learn nothing: the verdict says so, and nothing else does."""
+    """In words on the terminal and in the summary, without a warning besides."""
     main(["fit", "vicsek", *FIT, "-o", str(tmp_path)])
     captured = capsys.readouterr()
     (verdict,) = json.loads((tmp_path / "summary.json").read_text())["verdicts"]
