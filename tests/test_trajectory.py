@@ -102,7 +102,7 @@ def test_missing_foreign_and_damaged_files(tmp_path: Path) -> None:
         swarmdp.load(tmp_path / "foreign.nc")
 
 
-@pytest.mark.parametrize(("number", "remedy"), [(0, "record it anew"), (99, "update swarmdp")])
+@pytest.mark.parametrize(("number", "remedy"), [(0, "record it again"), (99, "update swarmdp")])
 def test_files_of_other_versions(tmp_path: Path, number: int, remedy: str) -> None:
     dataset = recorded().to_xarray()
     dataset.attrs.update(format=number, swarmdp_version="7.0")

@@ -199,10 +199,22 @@ def fit(
         tolerance=tolerance,
         threads=threads,
     )
+    return _driven(fitting, progress, watch, watch_learning, resume, checkpoint)
+
+
+def _driven(
+    fitting: "Fit",
+    progress: bool | Tell | None,
+    watch: Watch | None,
+    watch_learning: WatchLearning | None,
+    resume: Result | None,
+    checkpoint: str | os.PathLike[str] | None,
+) -> Result:
+    """Drive a fit to its end, saving and showing how far it is; an interrupt loses nothing."""
     done = [] if resume is None else fitting.earlier(resume)
     saved = time.monotonic()
     try:
-        with shown(progress, f"learning the reward of {name_of(system)}") as tell:
+        with shown(progress, f"learning the reward of {name_of(fitting.system)}") as tell:
             for iteration in fitting.iterate(done, watch_learning):
                 if done:
                     done[-1].memory.clear()

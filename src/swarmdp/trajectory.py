@@ -211,7 +211,7 @@ class Trajectory(Mapping[str, NDArray[Any]]):
         if attributes.get("kind") != KIND:
             raise InvalidInput("this dataset was not made by swarmdp (attribute 'kind' is missing)")
         if (found := int(attributes.get("format", 0))) != FORMAT:
-            remedy = "update swarmdp" if found > FORMAT else "record it anew"
+            remedy = "update swarmdp" if found > FORMAT else "record it again"
             raise InvalidInput(
                 f"written by swarmdp {attributes.get('swarmdp_version', '?')} in format {found}, "
                 f"this is {__version__} and reads format {FORMAT}: {remedy}"
@@ -236,7 +236,7 @@ class Trajectory(Mapping[str, NDArray[Any]]):
         )
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write a NetCDF file, wholly or not at all."""
+        """Write a NetCDF file atomically."""
         write_dataset(path, self.to_xarray())
         return Path(path)
 
@@ -263,7 +263,7 @@ def _columns(name: str, v: Variable, sizes: Mapping[str, int]) -> dict[str, NDAr
 
 
 def write_dataset(path: str | os.PathLike[str], dataset: "xarray.Dataset") -> None:
-    """Write a NetCDF file, wholly or not at all.
+    """Write a NetCDF file atomically.
 
     It is made in memory first: the HDF5 library crashes the process when a disk fills up under it,
     an ordinary write fails with an error. And in a thread of its own: in the main thread the

@@ -36,7 +36,7 @@ def test_machine_code_is_kept_and_used_again(tmp_path: Path) -> None:
     assert run(NUMBA_CACHE_DIR=str(tmp_path / "cache"))[1] == "1"
 
 
-def test_a_changed_kernel_file_is_compiled_anew(tmp_path: Path) -> None:
+def test_a_changed_kernel_file_is_compiled_again(tmp_path: Path) -> None:
     run(NUMBA_CACHE_DIR=str(tmp_path))
     changed = "import swarmdp.kernels.compile as c; c._SOURCES = 'another'\n" + PROGRAM
     assert run(changed, NUMBA_CACHE_DIR=str(tmp_path))[1] == "0"

@@ -1,4 +1,4 @@
-"""`swarmdp report`: the report of a reproduction, drawn anew from what is finished."""
+"""`swarmdp report`: the report of a reproduction, drawn again from what is finished."""
 
 import argparse
 from pathlib import Path
@@ -9,8 +9,8 @@ def add(commands: Any) -> None:
     """Add the command and its options."""
     report = commands.add_parser(
         "report",
-        help="draw the report of a reproduction anew from what is finished",
-        description="Draw figures, claims and page of a reproduction anew from the units in its "
+        help="draw the report of a reproduction again from what is finished",
+        description="Draw figures, claims and page of a reproduction again from the units in its "
         "folder, without computing any: of one that is still at work or was stopped, the figures "
         "that are complete.",
         allow_abbrev=False,

@@ -1,4 +1,4 @@
-"""`swarmdp reproduce`: every figure and claim of the paper, computed anew."""
+"""`swarmdp reproduce`: every figure and claim of the paper, computed again."""
 
 import argparse
 import contextlib
@@ -28,7 +28,7 @@ def add(commands: Any) -> None:
     reproduce = commands.add_parser(
         "reproduce",
         help="make every figure of the paper and check its claims",
-        description="Compute the paper's experiments anew, draw every figure, check every claim; "
+        description="Compute the paper's experiments again, draw every figure, check every claim; "
         "leaves report.html, summary.json, figures and the finished units in a folder. Killed at "
         "any moment, a second start with the same arguments goes on where it stopped.",
         formatter_class=HelpFormatter,

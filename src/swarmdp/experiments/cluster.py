@@ -50,7 +50,7 @@ def on_local_workers(workers: int) -> Iterator[Executor]:
 
 
 def _check_address(address: str) -> None:
-    """Refuse what cannot be an address before a client waits for it."""
+    """Raise InvalidInput for what cannot be an address, before a client waits for it."""
     from distributed.comm.addressing import parse_address, parse_host_port
     from distributed.comm.registry import get_backend
 
@@ -114,7 +114,7 @@ def _computed(version: str, plan: Plan, unit: Unit) -> Done:
 
 
 def _check_versions(client: Any) -> None:
-    """Refuse workers with another version of swarmdp, before any work."""
+    """Raise ClusterError for workers with another version of swarmdp, before any work."""
 
     def version() -> str:  # a local function is sent as it is, not by the name of its module
         import swarmdp

@@ -126,7 +126,7 @@ def _read_plan(path: Path) -> dict[str, Any]:
 
 
 def _check_same(path: Path, plan: Plan) -> None:
-    """Refuse a folder whose units were computed from another plan; name the difference."""
+    """Raise InvalidInput for a folder of another plan; the message names the difference."""
     there = _read_plan(path)
     here = plan.described()
     different = [

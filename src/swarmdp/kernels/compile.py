@@ -28,7 +28,7 @@ class _KernelCache(FunctionCache):
 
     Numba asks only whether a kernel's own file has changed, not those of the kernels it calls;
     so the digest of all kernel sources is part of the key. A cache that cannot be read or
-    written (read-only, full, damaged) means compiling anew, not failing.
+    written (read-only, full, damaged) means compiling again, not failing.
     """
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:

@@ -62,7 +62,7 @@ def write_page(
     players: Sequence[Player],
     citation: str,
 ) -> Path:
-    """Write the report, wholly or not at all; figures are linked relative to its folder."""
+    """Write the report atomically; figures are linked relative to its folder."""
     _check_names("figure", [one.name for one in shown])
     _check_names("claim", [one.name for one in claims])
     _check_names("player", [one.name for one in players])
@@ -104,7 +104,7 @@ def write_page(
 
 
 def write_player(path: Path, shown: Player) -> Path:
-    """Write a page with nothing but a player, wholly or not at all."""
+    """Write a page with nothing but a player, atomically."""
     body = (
         f'<main class="alone">\n<h1>{html.escape(shown.title)}</h1>\n'
         f"{player.markup(shown, alone=True)}\n</main>"

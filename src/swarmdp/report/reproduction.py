@@ -103,7 +103,7 @@ def _introduction(store: Store, wanted: Sequence[str]) -> list[str]:
     what = "Every figure" if len(wanted) == len(FIGURES) else f"{len(wanted)} of the figures"
     took = f"{seconds / 60:.0f} minutes" if seconds >= 90 else f"{seconds:.0f} seconds"
     return [
-        f"{what} of the paper and what it claims of them, computed anew at the scale "
+        f"{what} of the paper and what it claims of them, computed again at the scale "
         f"“{plan.scale}” with seed {plan.seed} by swarmdp {__version__}, in {took} of one core. "
         "Where learning is involved, the paper's learner stands beside the default "
         "of this software.",

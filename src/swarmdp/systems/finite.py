@@ -18,7 +18,7 @@ from swarmdp.system import Field, State, System
 SUM_TOLERANCE = 1e-9  # how far from one the sum of a distribution may be
 DENSE = 500  # states up to which a linear system is solved as a full matrix
 LARGEST_FACTOR = 2e7  # numbers in a factorisation, at most
-KRYLOV = 60  # vectors that a Krylov method keeps, and times that it starts anew
+KRYLOV = 60  # vectors that a Krylov method keeps, and times that it starts again
 RESIDUAL = 1e-12  # of a linear system, relative to its right-hand side
 
 
@@ -107,7 +107,7 @@ class FiniteMDP:
         return {"state": self.chain.indices[low].astype(np.int64)}
 
     def check_state(self, state: State) -> None:
-        """Refuse states of other origin that are not this system's."""
+        """Raise InvalidInput for states of other origin that are not this system's."""
         self.features.index(state["state"])
 
     def under(self, probabilities: NDArray[np.float64]) -> Any:
@@ -341,7 +341,7 @@ def _bandwidth(matrix: Any) -> int:
 
 
 def check_end(discount: float) -> None:
-    """Refuse a discount under which a sum over all times has no end."""
+    """Raise InvalidInput for a discount under which the infinite sum diverges."""
     if not 0 <= discount < 1:
         raise InvalidInput(
             f"without an end the discount must be in [0, 1), got {discount}: choose one below 1, "

@@ -163,7 +163,7 @@ class Gridworld:
         return self.mdp.transition(state, actions, rng)
 
     def check_state(self, state: State) -> None:
-        """Refuse states of other origin that are not this system's."""
+        """Raise InvalidInput for states of other origin that are not this system's."""
         self.mdp.check_state(state)
 
     @property

@@ -109,7 +109,7 @@ class Ising:
         return flipped
 
     def check_state(self, state: State) -> None:
-        """Refuse states of other origin that are not this system's."""
+        """Raise InvalidInput for states of other origin that are not this system's."""
         if not np.isin(state["spin"], (-1, 1)).all():
             raise InvalidInput("spins must be +1 or -1, got others")
         if not (np.sort(state["site"], axis=1) == self._sites).all():

@@ -134,7 +134,7 @@ class Vicsek:
         return wrapped
 
     def check_state(self, state: State) -> None:
-        """Refuse states of other origin that are not this system's."""
+        """Raise InvalidInput for states of other origin that are not this system's."""
         position = state["position"]
         if (
             self.periodic

@@ -123,7 +123,7 @@ def enumerate_swarm(
 
 
 def _check_states(system: object) -> None:
-    """Refuse too many joint states, before anything is asked that depends on their number."""
+    """Raise InvalidInput for too many joint states, before anything depends on their number."""
     levels, agents = getattr(system, "n_local", None), getattr(system, "n_agents", None)
     if not isinstance(levels, int) or not isinstance(agents, int):
         return  # not a finite swarm: said elsewhere
@@ -140,7 +140,7 @@ def _check_states(system: object) -> None:
 
 
 def _check_chances(system: FiniteSwarm, states: int) -> None:
-    """Refuse laws that would fill the memory: few agents with very many local states."""
+    """Raise InvalidInput for laws that would fill the memory: very many local states."""
     agents, actions = system.n_agents, len(system.actions)
     count = actions * states * agents * system.n_local
     if count > MOST_CHANCES:
