@@ -80,7 +80,7 @@ def stationary(chances: Floats) -> Floats:
 
 
 def check_dense(size: int, what: str) -> None:
-    """Raise InvalidInput for what is too large for a dense factorisation."""
+    """Raise SolverError for what is too large for a dense factorisation."""
     if size > LARGEST_DENSE:
         raise SolverError(
             f"{what} needs a linear system of {size} unknowns, more than the {LARGEST_DENSE} that "
