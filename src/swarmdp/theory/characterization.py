@@ -130,7 +130,7 @@ def characterize(
 def _check_nothing(
     transitions: "csr_array", seen: Floats, deviations: "list[csr_array]", terms: Floats
 ) -> None:
-    """Raise InvalidInput for gains that are lost in rounding although they are not zero.
+    """Raise SolverError for gains that are lost in rounding although they are not zero.
 
     Near pure chance what an action changes fades by a factor in each step. So each step is looked
     at on a scale of its own: an action without a gain must change nothing in any of them, up to
