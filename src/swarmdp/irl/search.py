@@ -123,7 +123,7 @@ def race(
     rows = np.arange(distance.shape[1])
     numbers = (rows * runs + np.arange(runs)[:, None]).ravel()
     kind = DiscountedFeatures if estimator == "swarm" else SingleAgentFeatures
-    mus, profiles, activity = [], [], []
+    mus, means, spreads, activity = [], [], [], []
     for chosen in order:
         found = simulate(
             system,
@@ -140,12 +140,14 @@ def race(
         )
         mus.append(even(found["mu"].reshape(runs, len(rows), -1).mean(axis=0)))
         seen = found["profile"].reshape(runs, len(rows), -1, mus[-1].shape[1])
-        profiles.append(even(seen).reshape(runs, len(rows), -1))
+        mean, spread = _mean_and_variance(even(seen).reshape(runs, len(rows), -1))
+        means.append(mean)
+        spreads.append(spread)
         activity.append(found["activity"].reshape(runs, len(rows)).mean(axis=0))
     if profile is None:
         gaps = np.linalg.norm(expert - np.stack(mus), axis=2)
     else:
-        gaps = _in_standard_deviations(profile, np.stack(profiles), system.n_agents)
+        gaps = _in_standard_deviations(profile, means, spreads, system.n_agents)
     best = _least_active(gaps, np.stack(activity))
     return Choice(order[best, rows], np.stack(mus)[best, rows], gaps[best, rows])
 
@@ -180,16 +182,29 @@ def _least_active(gaps: NDArray[np.float64], activity: NDArray[np.float64]) -> N
     return chosen
 
 
+def _mean_and_variance(
+    values: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Over the first axis, without another array of this size: there may be many features."""
+    mean = values.mean(axis=0)
+    squares = np.zeros_like(mean)
+    for each in values:
+        squares += (each - mean) ** 2
+    return mean, squares / max(1, len(values) - 1)
+
+
 def _in_standard_deviations(
-    demo: NDArray[np.float64], found: NDArray[np.float64], agents: int
+    demo: NDArray[np.float64],
+    means: list[NDArray[np.float64]],
+    spreads: list[NDArray[np.float64]],
+    agents: int,
 ) -> NDArray[np.float64]:
-    """How far the demo (R, D) is from each candidate (K, R) of runs (K, runs, R, D).
+    """How far the demo (R, D) is from each candidate (K, R), given its mean and variance (R, D).
 
     The root mean square of the gaps in units of how much runs differ: what hardly varies from run
     to run tells more than what does. It is about 1 for a demo that is one run of the candidate.
     """
-    spread = found.var(axis=1, ddof=1).mean(axis=0) if found.shape[1] > 1 else 0.0
     # No share of agents is known better than to half an agent.
-    scale = np.sqrt(spread + (0.5 / agents) ** 2)
-    gap: NDArray[np.float64] = np.sqrt((((demo - found.mean(axis=1)) / scale) ** 2).mean(axis=2))
-    return gap
+    variance = sum(spreads) / len(spreads) + (0.5 / agents) ** 2
+    gaps = [np.sqrt(((demo - mean) ** 2 / variance).mean(axis=1)) for mean in means]
+    return np.stack(gaps)
