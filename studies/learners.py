@@ -157,6 +157,7 @@ def measure_learner(setting: Setting, case: Case, experiments: int) -> Row:
         learner=setting.learning(),
         start=setting.start,  # type: ignore[arg-type]
         evaluations=setting.evaluations,
+        judge=False,
     )
     seconds = time.perf_counter() - began
     judged = swarmdp.rollout(

@@ -100,7 +100,7 @@ def learn(system: swarmdp.Vicsek, experiments: int, quick: bool = False) -> Lear
     if quick:
         few = {"iterations": 2, "learner": HeterogeneousLearning(iterations=20, swarms=1)}
     fits = {
-        name: swarmdp.fit(system, states, seed=FIT, separate=True, update=name, **few)
+        name: swarmdp.fit(system, states, seed=FIT, separate=True, update=name, **few, judge=False)
         for name in SOURCES
     }
     return Learned(

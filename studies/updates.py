@@ -118,6 +118,7 @@ def _fitted(
             update=setting.method,
             estimator=setting.estimator or "swarm",
             **changes,
+            judge=False,
         )
     weights, axis = standardised(result.reward.weights), result.blocks[0][0].shown
     row: Row = {

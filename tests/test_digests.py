@@ -135,6 +135,7 @@ def fitted(name: str, update: str, **options: Any) -> dict[str, Any]:
         iterations=4,
         learner=learner,
         **{"separate": True, "search": "newest", "mirror": False, **options},
+        judge=False,
     )
     return {
         "table": digest(np.asarray(table_of(result.policy), np.int64)),

@@ -109,11 +109,13 @@ def test_a_fit_that_goes_on_learning_is_the_same_in_parts_alone_and_in_a_batch(
 ) -> None:
     demos = swarmdp.rollout(VICSEK, VICSEK.expert, steps=50, runs=3, seed=1)
     options: dict[str, Any] = {"seed": 2, "learner": GOING_ON, "separate": True}
-    whole = swarmdp.fit(VICSEK, demos, iterations=7, **options)
-    part = swarmdp.fit(VICSEK, demos, iterations=3, **options)
+    whole = swarmdp.fit(VICSEK, demos, iterations=7, **options, judge=False)
+    part = swarmdp.fit(VICSEK, demos, iterations=3, **options, judge=False)
     part.save(tmp_path)
     assert part.iterations[-1].memory
-    again = swarmdp.fit(VICSEK, demos, iterations=7, resume=swarmdp.load(tmp_path), **options)
+    again = swarmdp.fit(
+        VICSEK, demos, iterations=7, resume=swarmdp.load(tmp_path), **options, judge=False
+    )
     assert_same(whole, again)
     np.testing.assert_array_equal(whole.chosen, again.chosen)
     np.testing.assert_array_equal(table_of(whole.policy), table_of(again.policy))
@@ -127,19 +129,21 @@ def test_a_fit_that_goes_on_learning_is_the_same_in_parts_alone_and_in_a_batch(
         1,
         demos.steps,
     )
-    alone = swarmdp.fit(VICSEK, first, iterations=7, **options)
+    alone = swarmdp.fit(VICSEK, first, iterations=7, **options, judge=False)
     np.testing.assert_array_equal(table_of(alone.policy), table_of(whole.policy)[:1])
     np.testing.assert_array_equal(alone.distance, whole.distance[:1])
-    threaded = swarmdp.fit(VICSEK, demos, iterations=7, threads=2, **options)
+    threaded = swarmdp.fit(VICSEK, demos, iterations=7, threads=2, **options, judge=False)
     assert_same(whole, threaded)
 
 
 def test_the_distance_is_that_of_fresh_roll_outs() -> None:
     demo = swarmdp.rollout(VICSEK, VICSEK.expert, steps=50, seed=1)
-    result = swarmdp.fit(VICSEK, demo, seed=2, iterations=6, learner=GOING_ON)
+    result = swarmdp.fit(VICSEK, demo, seed=2, iterations=6, learner=GOING_ON, judge=False)
     assert result.choice is not None
     gap = np.linalg.norm(result.expert_mu - result.choice.mu, axis=1)
     np.testing.assert_array_equal(result.distance, gap)
-    plain = swarmdp.fit(VICSEK, demo, seed=2, iterations=6, learner=GOING_ON, search="newest")
+    plain = swarmdp.fit(
+        VICSEK, demo, seed=2, iterations=6, learner=GOING_ON, search="newest", judge=False
+    )
     assert plain.choice is None
     np.testing.assert_array_equal(plain.distance, plain.history.distance.min(axis=0))
