@@ -75,6 +75,7 @@ from swarmdp.verdict import Verdict
 LEARNING, EVALUATION, START = 1, 2, 3  # parts of a fit with random numbers of their own
 SURROUNDINGS, RACING, RESTARTS, JUDGING = 5, 6, 7, 8  # others; 4 are reward updates
 ENOUGH_AGENTS = 1000  # whose experience estimates the value of a policy, unless told otherwise
+LEAST_EVALUATIONS = 4  # of a policy, so that their spread is known
 CHECKPOINT_SECONDS = 5.0  # of work that a kill may cost
 FRESH = 4  # every so many policy updates one starts from nothing
 CANDIDATES, RACE = 8, 4  # policies that are rolled out again, and how many times as often
@@ -350,13 +351,13 @@ class Fit:
         if symmetry is not None:
             wants = replace(wants, mirror=True)
             expert = _mirrored_pairs(expert, symmetry)
-        _check_memory(system, len(expert.mu), wants, iterations)
         if search is None:
             free = wants.any_policies and preset is None and not (finite and evaluations is None)
             search = "alternating" if free else "newest"
         if evaluations is None and not finite:
-            enough = max(2, -(-ENOUGH_AGENTS // system.n_agents))
+            enough = max(LEAST_EVALUATIONS, -(-ENOUGH_AGENTS // system.n_agents))
             evaluations = 1 if estimator == "single" else enough
+        _check_memory(system, len(expert.mu), wants, iterations, evaluations)
         steps = expert.steps
         if steps is None and evaluations is not None:
             steps = expectations.steps_for(discount, SHORT_TAIL)
@@ -430,7 +431,7 @@ class Fit:
         if done:
             first = _always_reward(replace(_NOTHING, weights=done[-1].next_weights))
         for iteration in done:
-            evidence = evidence.after(iteration.weights, iteration.mu, None, iteration.noise)
+            evidence = evidence.after(iteration.weights, iteration.mu, None, iteration.runs)
         memory = dict(done[-1].memory) if len(done) % FRESH else {}
 
         def policy_update(reward: Reward, i: int) -> Learned:
@@ -673,14 +674,20 @@ class Fit:
             estimator=self.estimator,
             steps=self.steps,
             runs=self.evaluations,
-            seed=derived_seed(self.seed, EVALUATION, i),
+            seed=self._evaluation_seed(i),
             threads=self.threads,
         )
         mu = self._even(runs.mean(axis=0))
-        if len(runs) < 2:
-            return Value(mu)
-        worth = np.einsum("rd,krd->kr", reward.weights, self._even(runs))
-        return Value(mu, worth.std(axis=0, ddof=1) / np.sqrt(len(runs)))
+        return Value(mu, self._even(runs) if len(runs) > 1 else None)
+
+    def _evaluation_seed(self, i: int) -> int:
+        """The same random numbers for all policies, so that their values can be compared.
+
+        In the paper each evaluation has its own.
+        """
+        if self.search == "alternating":
+            return derived_seed(self.seed, EVALUATION)
+        return derived_seed(self.seed, EVALUATION, i)
 
     def _even(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Feature expectations or weights, the same on both sides of the mirror if there is one."""
@@ -801,12 +808,18 @@ def _check_interpolation(system: System, interpolate: bool, wants: Wants) -> Non
         )
 
 
-def _check_memory(system: System, experiments: int, wants: Wants, iterations: int) -> None:
+def _check_memory(
+    system: System, experiments: int, wants: Wants, iterations: int, evaluations: int | None
+) -> None:
     """Raise NotEnoughMemory if the history and the kernels of a fit will not fit into memory."""
     features, actions = system.features, len(system.actions)
     size = features.size if isinstance(features, Classes) else 0
-    # Weights, the next ones and mu, in the iterations and in the evidence, which is copied once.
-    each = 8 * 7 * feature_count(system) + size * (9 + (8 * actions if wants.softness else 0))
+    # Weights, the next ones and mu, in the iterations and in the evidence, which is copied once; so
+    # is mu of each roll-out, if there are several.
+    several = 3 * evaluations if evaluations is not None and evaluations > 1 else 0
+    each = 8 * (7 + several) * feature_count(system) + size * (
+        9 + (8 * actions if wants.softness else 0)
+    )
     needed = iterations * experiments * each
     remedy = "Use fewer classes, fewer experiments or iterations"
     kernels = wants.kernel + wants.expert_kernel

@@ -18,7 +18,7 @@ from swarmdp.errors import FileError, InvalidInput
 from swarmdp.features import Axis, Block
 from swarmdp.irl.algorithm import Iteration, last_counting
 from swarmdp.irl.resampling import differences
-from swarmdp.irl.search import Choice, below
+from swarmdp.irl.search import Choice, below, not_mended
 from swarmdp.irl.updates import title
 from swarmdp.policies import Interface, LocalPolicy, MixedPolicy, gathered, restored
 from swarmdp.rewards import Reward
@@ -256,12 +256,16 @@ class Result:
     def below(self) -> NDArray[np.bool_]:
         """Which policies are worth less under their own reward than one known before (I, R).
 
-        By more than the noise of their values. Such a policy is not optimal: the search tries the
-        same reward again.
+        By more than chance, and by more than 1 % of the range of values. Such a policy is not
+        optimal: the search tries the same reward again.
         """
-        noise = [each.noise for each in self.iterations if each.noise is not None]
-        h = self.history
-        return below(h.weights, h.mu, np.stack(noise) if noise else None)
+        runs = [each.runs for each in self.iterations if each.runs is not None]
+        return below(self.history.weights, np.stack(runs) if runs else None)
+
+    @property
+    def not_mended(self) -> NDArray[np.bool_]:
+        """Which of these were the last attempt at their reward (I, R): it was given up."""
+        return not_mended(self.history.weights, self.below)
 
     @property
     def margin(self) -> NDArray[np.float64]:
@@ -320,7 +324,10 @@ class Result:
             facts["solution"] = "; ".join(found)
         if (lower := int(self.below.sum(axis=0).max())) > 0:
             which = f"{lower} of {len(self.iterations)}"
-            facts["policy updates"] = f"up to {which} worth less than a policy known before"
+            left = int(self.not_mended.sum(axis=0).max())
+            facts["policy updates"] = (
+                f"up to {which} worth less than a policy known before, {left} of them to the end"
+            )
         if self.restarts is not None:
             error, size = self.restarts.std(axis=0, ddof=1), np.ptp(self.reward.weights, axis=1)
             share = np.median(error / np.where(size > 0, size, 1)[:, None])
@@ -389,9 +396,9 @@ class Result:
         visited = [each.seen for each in self.iterations if each.seen is not None]
         if visited:
             data["seen"] = ((*axes, "observation"), np.stack(visited))
-        noise = [each.noise for each in self.iterations if each.noise is not None]
-        if noise:
-            data["noise"] = (axes, np.stack(noise))
+        runs = [each.runs for each in self.iterations if each.runs is not None]
+        if runs:
+            data["runs"] = (("iteration", "evaluation", "experiment", "feature"), np.stack(runs))
         for name, array in last.memory.items():
             inner = tuple(f"{MEMORY}{name}_{i}" for i in range(array.ndim - 1))
             data[MEMORY + name] = (("experiment", *inner), array)
@@ -439,7 +446,7 @@ class Result:
         get = {name: np.ascontiguousarray(a.values) for name, a in dataset.data_vars.items()}
         count = len(get["mu"])
         following = [*get["weights"][1:], get["next_weights"]]
-        seen, error, noise = (get.get(name) for name in ("seen", "error", "noise"))
+        seen, error, runs = (get.get(name) for name in ("seen", "error", "runs"))
         memory = {
             str(name)[len(MEMORY) :]: array
             for name, array in get.items()
@@ -466,7 +473,7 @@ class Result:
                     for name, array in get.items()
                     if str(name).startswith(DIAGNOSTIC)
                 },
-                None if noise is None else noise[i],
+                None if runs is None else runs[i],
                 memory if i == count - 1 else {},
             )
             for i in range(count)
