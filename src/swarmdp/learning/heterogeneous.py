@@ -260,7 +260,7 @@ class HeterogeneousLearning:
 
 def default_learning() -> HeterogeneousLearning:
     """The policy update of `swarmdp.fit`: most go on with what the one before has learned."""
-    return HeterogeneousLearning(iterations=150, again=60)
+    return HeterogeneousLearning(iterations=250, again=100)
 
 
 def paper_learning() -> HeterogeneousLearning:
