@@ -116,8 +116,10 @@ def missing_neighbours(shape: tuple[int, ...], reach: int) -> NDArray[np.int64]:
 
 def observed_energy(spin: NDArray[Any], reach: int, periodic: bool) -> NDArray[np.int64]:
     """Local energies in which half of the missing neighbours count, rounded up."""
-    missing = 0 if periodic else missing_neighbours(spin.shape, reach)
-    return local_energy(spin, reach, periodic) + np.ceil(np.divide(missing, 2)).astype(int)
+    energy = local_energy(spin, reach, periodic)
+    if not periodic:
+        energy += np.ceil(missing_neighbours(spin.shape, reach) / 2).astype(np.int64)
+    return energy
 
 
 def angle_index(angles: Floats, bins: int) -> NDArray[np.int64]:

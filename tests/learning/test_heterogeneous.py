@@ -164,7 +164,8 @@ def test_the_mirror_image_of_the_majority_vote_has_its_energies() -> None:
         ising = swarmdp.Ising((20, 20), periodic=periodic)
         mirror = swarmdp.Policy((np.arange(25) <= 12).astype(int))
         expert, found = (
-            swarmdp.rollout(ising, policy, steps=9, runs=4, seed=1) for policy in (ising.expert, mirror)
+            swarmdp.rollout(ising, policy, steps=9, runs=4, seed=1)
+            for policy in (ising.expert, mirror)
         )
         np.testing.assert_array_equal(ising.energy(found), ising.energy(expert))
         np.testing.assert_array_equal(found["spin"][:, 1::2], -expert["spin"][:, 1::2])

@@ -46,9 +46,7 @@ def test_the_expert_follows_the_majority_of_the_neighbours_that_are_there(
     ising = Ising((13, 17), reach, periodic)
     trajectory = swarmdp.rollout(ising, ising.expert, steps=3, runs=2, seed=1)
     grid = ising.grid(trajectory)
-    there = ising.n_neighbours - (
-        0 if periodic else oracles.missing_neighbours(ising.shape, reach)
-    )
+    there = ising.n_neighbours - (0 if periodic else oracles.missing_neighbours(ising.shape, reach))
     for r in range(2):
         for t in range(3):
             unlike = oracles.local_energy(grid[r, t], reach, periodic)

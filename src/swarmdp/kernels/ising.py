@@ -21,9 +21,7 @@ def energy_dtype(reach: int) -> type[np.unsignedinteger]:
     return np.uint8 if most <= 0xFF else np.uint16 if most <= 0xFFFF else np.uint32
 
 
-def local_energy(
-    spin: NDArray[np.int8], reach: int, periodic: bool
-) -> NDArray[np.unsignedinteger]:
+def local_energy(spin: NDArray[np.int8], reach: int, periodic: bool) -> NDArray[np.unsignedinteger]:
     """The number of neighbours of opposite spin, for spins (runs, rows, columns).
 
     Of the neighbours that are missing at an open boundary half count, rounded up.

@@ -62,9 +62,8 @@ class Ising:
         check_integer("reach", self.reach, least=1)
         if self.periodic and min(self.shape) < 2 * self.reach + 1:
             raise InvalidInput(
-                f"a periodic grid of reach {self.reach} needs at least {2 * self.reach + 1} rows and "
-                f"columns, so that no neighbour is met twice, got {self.shape}: choose a larger "
-                "grid or periodic=False"
+                f"a periodic grid needs at least {2 * self.reach + 1} rows and columns, so that no "
+                f"neighbour is met twice, got {self.shape}: choose a larger grid or periodic=False"
             )
         check_between("magnetisation", self.magnetisation, -1, 1)
 
