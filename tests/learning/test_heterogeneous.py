@@ -11,7 +11,7 @@ from swarmdp.learning.q_functions import Problem
 from swarmdp.learning.schedules import decayed
 from swarmdp.learning.tables import greedy
 from swarmdp.policies import table_of
-from swarmdp.streams import Streams
+from swarmdp.streams import Purpose, Streams
 from tests.results import known
 
 VICSEK = swarmdp.Vicsek(n_agents=50)
@@ -132,6 +132,24 @@ def test_the_expert_of_the_ising_model_is_found_and_not_its_mirror() -> None:
     assert set(ising.solutions(table_of(learned.policy), known(learned.seen) & clear)) == {
         "majority vote"
     }
+
+
+def test_swarms_can_start_again() -> None:
+    now = snapshots(HeterogeneousLearning(iterations=16, restart=7))
+    fresh = Streams.of(1, np.arange(2), VICSEK.n_agents)
+    for i in range(16):
+        start = VICSEK.initial(fresh.at(i, Purpose.INITIAL))["heading"]
+        same = np.array_equal(np.sort(now[i].state["heading"]), np.sort(start))
+        assert same == (i in (0, 7, 14))
+
+
+def test_young_swarms_tell_nearly_equal_actions_apart() -> None:
+    """On a torus, at every energy and the tie; grids that have come to rest get them wrong."""
+    ising = swarmdp.Ising((60, 60))
+    reward = Reward(np.tile(-np.arange(25.0), (10, 1)))
+    learning = HeterogeneousLearning(iterations=150, restart=15)
+    learned = learning(ising, reward, discount=0.9, seed=3)
+    assert ising.solutions(table_of(learned.policy), known(learned.seen)) == ["majority vote"] * 10
 
 
 def test_the_two_solutions_of_the_ising_model_are_told_apart() -> None:

@@ -72,6 +72,10 @@ class HeterogeneousLearning:
     again
         The number of iterations when it goes on with what it has learned for another reward; by
         default it always starts afresh.
+    restart
+        The number of iterations after which the swarms start from the initial distribution again;
+        by default they never do. A swarm that has come to rest shows little, and what it shows is
+        not what the first 1 / (1 - discount) steps are like, which a value is about.
 
     """
 
@@ -83,13 +87,14 @@ class HeterogeneousLearning:
     exploration: Exploration = "redrawn"
     swarms: int | None = None
     again: int | None = None
+    restart: int | None = None
 
     def __post_init__(self) -> None:
         check_integer("iterations", self.iterations, least=1)
         for name in ("temperature", "learning_rate"):
             check_between(name, getattr(self, name), 0, 1)
         check_exploration(self.exploration)
-        for name in ("swarms", "again"):
+        for name in ("swarms", "again", "restart"):
             if getattr(self, name) is not None:
                 check_integer(name, getattr(self, name), least=1)
         decayed(self.decay, 0, 1)
@@ -125,12 +130,15 @@ class HeterogeneousLearning:
 
         # 0: Initialize shared Q-function (given), learning rate and temperature.
         rate, temperature = self.learning_rate, self.temperature
-        state, streams = start_swarms(system, streams)
-        explorers = Explorers.of(self.exploration, streams)
         collected = rewards_for(q, problem, len(alike))
-        raw = system.observe(state)
-        observations = q.sees(raw)
+        in_order = streams
         for i in range(self.iterations):
+            if i % (self.restart or self.iterations) == 0:
+                state, streams = start_swarms(system, in_order, i)
+                explorers = Explorers.of(self.exploration, streams)
+                raw = system.observe(state)
+                observations = q.sees(raw)
+
             # 1: Separate the swarm into exploring and greedy agents according to the temperature.
             luck = streams.at(i, Purpose.EXPLORATION)
             chances = explorers.chances(luck, temperature)
@@ -304,9 +312,9 @@ def swarm_bytes(system: System, seed: int) -> int:
     return sum(changing) + 16 * system.n_agents
 
 
-def start_swarms(system: System, streams: Streams) -> tuple[State, Streams]:
+def start_swarms(system: System, streams: Streams, step: int = 0) -> tuple[State, Streams]:
     """Initial states, the agents in the order that the system prefers, and their streams."""
-    state = system.initial(streams.at(0, Purpose.INITIAL))
+    state = system.initial(streams.at(step, Purpose.INITIAL))
     if isinstance(system, Arranging) and (better := system.arrange(state, 0)) is not None:
         state, order = better
         streams = streams.rearranged(order)
