@@ -135,7 +135,7 @@ def test_the_expert_of_the_ising_model_is_found_and_not_its_mirror() -> None:
 
 
 def test_swarms_can_start_again() -> None:
-    now = snapshots(HeterogeneousLearning(iterations=16, restart=7))
+    now = snapshots(HeterogeneousLearning(iterations=16, restart=0.7))
     fresh = Streams.of(1, np.arange(2), VICSEK.n_agents)
     for i in range(16):
         start = VICSEK.initial(fresh.at(i, Purpose.INITIAL))["heading"]
@@ -147,7 +147,7 @@ def test_young_swarms_tell_nearly_equal_actions_apart() -> None:
     """On a torus, at every energy and the tie; grids that have come to rest get them wrong."""
     ising = swarmdp.Ising((60, 60))
     reward = Reward(np.tile(-np.arange(25.0), (10, 1)))
-    learning = HeterogeneousLearning(iterations=150, restart=15)
+    learning = HeterogeneousLearning(iterations=150, restart=1.5)
     learned = learning(ising, reward, discount=0.9, seed=3)
     assert ising.solutions(table_of(learned.policy), known(learned.seen)) == ["majority vote"] * 10
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.checks import check_between, check_discount, check_integer
+from swarmdp.checks import check_between, check_discount, check_integer, check_number
 from swarmdp.features import Classes
 from swarmdp.learning.exploration import Exploration, Explorers, check_exploration
 from swarmdp.learning.local_model import LocalModel
@@ -73,9 +73,9 @@ class HeterogeneousLearning:
         The number of iterations when it goes on with what it has learned for another reward; by
         default it always starts afresh.
     restart
-        The number of iterations after which the swarms start from the initial distribution again;
-        by default they never do. A swarm that has come to rest shows little, and what it shows is
-        not what the first 1 / (1 - discount) steps are like, which a value is about.
+        After so many times 1 / (1 - discount) iterations the swarms start from the initial
+        distribution again; by default they never do. A value is about the first steps: a swarm
+        that has come to rest shows little of them.
 
     """
 
@@ -87,16 +87,18 @@ class HeterogeneousLearning:
     exploration: Exploration = "redrawn"
     swarms: int | None = None
     again: int | None = None
-    restart: int | None = None
+    restart: float | None = None
 
     def __post_init__(self) -> None:
         check_integer("iterations", self.iterations, least=1)
         for name in ("temperature", "learning_rate"):
             check_between(name, getattr(self, name), 0, 1)
         check_exploration(self.exploration)
-        for name in ("swarms", "again", "restart"):
+        for name in ("swarms", "again"):
             if getattr(self, name) is not None:
                 check_integer(name, getattr(self, name), least=1)
+        if self.restart is not None:
+            check_number("restart", self.restart, positive=True)
         decayed(self.decay, 0, 1)
 
     @property
@@ -112,6 +114,12 @@ class HeterogeneousLearning:
     def swarms_for(self, system: System) -> int:
         """How many swarms of this system learn side by side for each reward."""
         return self.swarms or -(-ENOUGH_AGENTS // system.n_agents)
+
+    def _restarts_every(self, discount: float) -> int:
+        """The number of iterations after which swarms start again."""
+        if self.restart is None:
+            return self.iterations
+        return max(1, round(self.restart / (1 - discount)))
 
     def iterate(self, q: QFunction, problem: Problem, streams: Streams) -> Iterator[Snapshot]:
         """Algorithm 2: yields one snapshot for each iteration.
@@ -131,9 +139,9 @@ class HeterogeneousLearning:
         # 0: Initialize shared Q-function (given), learning rate and temperature.
         rate, temperature = self.learning_rate, self.temperature
         collected = rewards_for(q, problem, len(alike))
-        in_order = streams
+        in_order, every = streams, self._restarts_every(problem.discount)
         for i in range(self.iterations):
-            if i % (self.restart or self.iterations) == 0:
+            if i % every == 0:
                 state, streams = start_swarms(system, in_order, i)
                 explorers = Explorers.of(self.exploration, streams)
                 raw = system.observe(state)
@@ -268,7 +276,7 @@ class HeterogeneousLearning:
 
 def default_learning() -> HeterogeneousLearning:
     """The policy update of `swarmdp.fit`: most go on with what the one before has learned."""
-    return HeterogeneousLearning(iterations=250, again=100)
+    return HeterogeneousLearning(iterations=250, again=100, restart=2.5)
 
 
 def paper_learning() -> HeterogeneousLearning:
