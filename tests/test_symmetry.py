@@ -1,6 +1,6 @@
 """The mirror of a swarm: what its left and right have in common."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -8,8 +8,12 @@ import pytest
 
 import swarmdp
 from swarmdp import HeterogeneousLearning, InvalidInput, Mirror, Reward, Vicsek, Wants
+from swarmdp.adapted import starting_from, with_features
+from swarmdp.learning.q_functions import Problem
 from swarmdp.policies import InterpolatedPolicy, table_of
+from swarmdp.streams import Purpose, Streams
 from swarmdp.symmetry import Symmetry
+from swarmdp.system import feature_count
 from swarmdp.testing import ContractViolation, check_system
 from tests.results import known
 
@@ -46,16 +50,22 @@ def test_turns_to_one_side_only_have_no_mirror() -> None:
 def test_even_rewards_of_every_kind_of_features() -> None:
     """Indicators, additive products and feature vectors: R(o) becomes that of the mirrored o."""
     rng = np.random.default_rng(1)
-    products = {
-        "product": swarmdp.Product(side=swarmdp.Angles(6), level=swarmdp.Levels(3)),
-        "additive": swarmdp.Product(side=swarmdp.Angles(6), level=swarmdp.Levels(3), additive=True),
-    }
-    for features in products.values():
-        symmetry = symmetry_of(Sides(features))
-        weights = rng.normal(size=(2, swarmdp.features.n_features(features)))
-        even = Reward(symmetry.even(weights)).of_classes(Sides(features))
-        plain = Reward(weights).of_classes(Sides(features))
+    lean = np.arange(-2.0, 3.0)
+    for system in (
+        Sides(swarmdp.Product(side=swarmdp.Angles(6), level=swarmdp.Levels(3))),
+        Sides(swarmdp.Product(side=swarmdp.Angles(6), level=swarmdp.Levels(3), additive=True)),
+        Leaning(swarmdp.Vectors(np.stack([np.ones(5), 1 + lean, lean**2 - lean], axis=1))),
+    ):
+        symmetry = symmetry_of(system)
+        weights = rng.normal(size=(2, swarmdp.features.n_features(system.features)))
+        even = Reward(symmetry.even_weights(weights)).of_classes(system)
+        plain = Reward(weights).of_classes(system)
         np.testing.assert_allclose(even, (plain + plain[:, symmetry.classes]) / 2, atol=1e-12)
+        # Mirrored feature expectations are those of mirrored observations.
+        often = rng.dirichlet(np.ones(len(symmetry.classes)))
+        phi = np.eye(len(often)) if system.features.matrix is None else system.features.matrix
+        expected = (often @ phi + often @ phi[symmetry.classes]) / 2
+        np.testing.assert_allclose(symmetry.even(often @ phi), expected, atol=1e-12)
 
 
 @dataclass(frozen=True)
@@ -81,6 +91,53 @@ class Sides:
         return Mirror(lambda o: o * np.array([-1, 1]), np.negative)
 
 
+@dataclass(frozen=True)
+class Leaning:
+    """Agents on a row of places, of which the middle one is in the mirror."""
+
+    features: Any
+    n_agents: int = 4
+
+    actions = np.array([-1, 0, 1])
+
+    def initial(self, rng: swarmdp.Stream) -> Any:
+        return {"place": rng.integers(5)}
+
+    def observe(self, state: Any) -> Any:
+        return state["place"]
+
+    def transition(self, state: Any, actions: Any, rng: swarmdp.Stream) -> Any:
+        return {"place": np.clip(state["place"] + actions, 0, 4)}
+
+    @property
+    def mirror(self) -> Mirror:
+        return Mirror(lambda place: 4 - place, np.negative)
+
+
+def waves(angle: Any) -> Any:
+    return np.stack([np.cos(angle), 0.5 + np.sin(angle), np.ones_like(angle)], axis=-1)
+
+
+MISALIGNMENT = swarmdp.Axis("misalignment", units="rad", periodic=True)
+SMOOTH = with_features(
+    VICSEK, swarmdp.Basis(waves, ("cos", "sin", "one"), (MISALIGNMENT,), scalar=True)
+)
+
+
+def test_features_without_classes_have_a_mirror_image_too() -> None:
+    symmetry = symmetry_of(SMOOTH)
+    angles = np.linspace(-3.0, 3.0, 7)
+    np.testing.assert_allclose(waves(-angles), waves(angles) @ symmetry.weights, atol=1e-9)
+    weights = np.array([0.2, -1.0, 0.4])
+    even = waves(angles) @ symmetry.even_weights(weights)
+    plain = waves(angles) @ weights
+    np.testing.assert_allclose(even, (plain + plain[::-1]) / 2, atol=1e-9)
+    other = swarmdp.Basis(np.exp, ("one-sided",), (MISALIGNMENT,), scalar=True)
+    one_sided = with_features(VICSEK, replace(other, function=lambda o: np.exp(o)[..., None]))
+    with pytest.raises(InvalidInput, match="have no mirror image"):
+        Symmetry.of(one_sided)
+
+
 @pytest.mark.parametrize(
     "q_update", [swarmdp.LocalModel(), swarmdp.BatchQ(), swarmdp.SequentialQ()]
 )
@@ -98,6 +155,98 @@ def test_learned_policies_are_exactly_odd(q_update: Any) -> None:
         smooth.act(VICSEK, np.tile(sign * sides, (3, 1)), np.arange(3)) for sign in (1, -1)
     )
     np.testing.assert_allclose(right, -left, atol=1e-12)
+
+
+@pytest.mark.parametrize("system", [VICSEK, SMOOTH])
+def test_approximated_policies_are_exactly_odd(system: Any) -> None:
+    """At every observation, also where nobody was, where actions tie, and read from a file."""
+    learner = HeterogeneousLearning(swarmdp.LinearQ(features=9), iterations=30, swarms=2)
+    weights = np.random.default_rng(2).normal(size=(3, feature_count(system)))
+    weights[2] = 0.0
+    even = symmetry_of(system).even_weights(weights)
+    learned = learner(system, Reward(even), discount=0.9, seed=1, wants=Wants(mirror=True)).policy
+    assert isinstance(learned, swarmdp.LinearPolicy)
+    tied = replace(learned, lead=np.tile(np.eye(13, 9), (3, 1, 1)), factor=learned.factor * 1e3)
+    angles = np.concatenate([[0.0, -0.0], np.linspace(-7.0, 7.0, 5001)])
+    saved = type(learned).from_arrays(learned.to_arrays())
+    somewhere = starting_from(system, system.initial(Streams.of(1, [0], 40).at(0, Purpose.INITIAL)))
+    assert Symmetry.of(somewhere) is None
+    for policy in (learned, tied, saved):
+        for place in (system, somewhere):
+            right, left = (
+                policy.act(place, np.tile(sign * angles, (3, 1)), np.arange(3)) for sign in (1, -1)
+            )
+            np.testing.assert_array_equal(right, -left)
+            assert (right[:, :2] == 0).all()
+    assert (tied.act(system, np.tile(angles, (3, 1)), np.arange(3)) != 0).any()
+    np.testing.assert_array_equal(
+        saved.act(system, np.tile(angles, (3, 1)), np.arange(3)),
+        learned.act(system, np.tile(angles, (3, 1)), np.arange(3)),
+    )
+
+
+def test_each_side_learns_what_the_other_has_seen() -> None:
+    """Agents that were only on the right know what to do on the left."""
+    alone = Problem(SMOOTH, Reward([1.0, 0.0, 0.0]), 0.9, Wants(mirror=True))
+    q = swarmdp.LinearQ(features=9).start(alone)
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        angle = rng.uniform(0.0, 3.0, (1, 40))
+        actions = rng.integers(0, 13, (1, 40))
+        after = angle - VICSEK.actions[actions]
+        q.learn(q.sees(angle), actions, np.cos(angle), q.sees(after), 0.0)
+    left = np.array([[-2.0, -1.5, -1.0]])
+    policy = q.policy()
+    assert isinstance(policy, swarmdp.LinearPolicy)
+    turns = policy.act(SMOOTH, left, np.zeros(1, np.int64))
+    np.testing.assert_allclose(turns, np.full((1, 3), VICSEK.actions[0]))
+    assert (q.choose(q.sees(left), alone_stream()) == 0).all()
+    assert (q.choose(q.sees(-left), alone_stream()) == 12).all()
+
+
+def alone_stream() -> Any:
+    return Streams.of(0, [0], 3).at(0, Purpose.EXPLORATION)
+
+
+def test_a_fit_without_classes_uses_the_mirror() -> None:
+    learner = HeterogeneousLearning(swarmdp.LinearQ(features=9), iterations=20, swarms=2)
+    demo = swarmdp.rollout(SMOOTH, VICSEK.expert, steps=50, seed=3)
+    result = swarmdp.fit(SMOOTH, demo, seed=4, iterations=2, learner=learner, start="random")
+    assert result.settings["mirror"]
+    symmetry = symmetry_of(SMOOTH)
+    weights = result.history.weights
+    np.testing.assert_allclose(weights, symmetry.even_weights(weights), atol=1e-12)
+    np.testing.assert_allclose(result.expert_mu, symmetry.even(result.expert_mu), atol=1e-12)
+    off = swarmdp.fit(SMOOTH, demo, seed=4, iterations=1, learner=learner, mirror=False)
+    assert not off.settings["mirror"]
+    assert "mirror" not in off.policy.to_arrays()
+
+
+def test_components_that_change_places_and_mirrors_that_are_not_so_simple() -> None:
+    features = swarmdp.Product(side=swarmdp.Angles(6), level=swarmdp.Levels(3))
+    np.testing.assert_array_equal(
+        symmetry_of(Sides(features)).components, [[-1, 0], [0, 1], [0, 0]]
+    )
+    np.testing.assert_array_equal(symmetry_of(Leaning(swarmdp.Levels(5))).components, [[-1], [4]])
+
+    @dataclass(frozen=True)
+    class Swapped(Sides):
+        @property
+        def mirror(self) -> Mirror:
+            return Mirror(lambda o: o[..., ::-1], np.negative)
+
+    @dataclass(frozen=True)
+    class Bent(Leaning):
+        @property
+        def mirror(self) -> Mirror:
+            return Mirror(lambda place: np.array([0, 1, 3, 2, 4])[place], np.negative)
+
+    both = swarmdp.Product(left=swarmdp.Angles(6), right=swarmdp.Angles(6))
+    np.testing.assert_array_equal(symmetry_of(Swapped(both)).components, [[0, 1], [1, 0], [0, 0]])
+    with pytest.raises(InvalidInput, match="LinearQ can use a mirror that changes the sign"):
+        swarmdp.LinearQ().start(
+            Problem(Bent(swarmdp.Levels(5)), Reward(np.ones(5)), 0.9, Wants(mirror=True))
+        )
 
 
 def test_a_fit_with_a_mirror_flies_straight_and_has_an_even_reward() -> None:
@@ -141,8 +290,12 @@ def test_check_system_finds_a_mirror_that_is_none() -> None:
         def transition(self, state: Any, actions: Any, rng: swarmdp.Stream) -> Any:
             return super().transition(state, np.where(actions > 0, 0, actions), rng)
 
+    biased = Biased(n_agents=40, radius=0.4)
     with pytest.raises(ContractViolation, match="mirror: the law of the swarm changes"):
-        check_system(Biased(n_agents=40, radius=0.4))
+        check_system(biased)
+    check_system(SMOOTH)
+    with pytest.raises(ContractViolation, match="mirror: the law of the swarm changes"):
+        check_system(with_features(biased, SMOOTH.features))
 
     @dataclass(frozen=True)
     class Missing(Vicsek):

@@ -627,10 +627,14 @@ class Fit:
     def _first_reward(self, evidence: Evidence) -> Reward:
         """Step 0 of Algorithm 1."""
         if self.start is None and isinstance(self.update, Starting):
-            return Reward(own_start(self.update, evidence))
-        if self.start == "random":
-            return random_reward(derived_seed(self.seed, START), evidence.expert.shape)
-        return initial_reward(evidence.expert)
+            reward = Reward(own_start(self.update, evidence))
+        elif self.start == "random":
+            reward = random_reward(derived_seed(self.seed, START), evidence.expert.shape)
+        else:
+            reward = initial_reward(evidence.expert)
+        if self.symmetry is None:
+            return reward
+        return Reward(self.symmetry.even_weights(reward.weights))
 
     def _policy_update(
         self,
@@ -689,18 +693,20 @@ class Fit:
             return derived_seed(self.seed, EVALUATION)
         return derived_seed(self.seed, EVALUATION, i)
 
-    def _even(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Feature expectations or weights, the same on both sides of the mirror if there is one."""
-        return rows if self.symmetry is None else self.symmetry.even(rows)
+    def _even(self, mu: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Feature expectations, the same on both sides of the mirror if there is one."""
+        return mu if self.symmetry is None else self.symmetry.even(mu)
 
     def _even_update(self, update: RewardUpdate) -> RewardUpdate:
         """The reward update with weights that are the same on both sides of the mirror."""
-        if self.symmetry is None:
+        symmetry = self.symmetry
+        if symmetry is None:
             return update
 
         def even(evidence: Evidence) -> Update:
             found = update(evidence)
-            return replace(found, weights=self._even(np.asarray(found.weights, np.float64)))
+            weights = symmetry.even_weights(np.asarray(found.weights, np.float64))
+            return replace(found, weights=weights)
 
         return even
 
@@ -747,7 +753,7 @@ def _symmetry(
     if not able:
         raise InvalidInput(
             "mirror=True, but this learner does not count experience mirrored: leave it out, or "
-            "use HeterogeneousLearning with LocalModel, BatchQ or SequentialQ"
+            "use HeterogeneousLearning"
         )
     try:
         found = Symmetry.of(system)

@@ -1,16 +1,16 @@
 """The contract of a swarMDP, as a check that anyone can run on their own system."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.errors import InvalidInput, SwarmdpError
-from swarmdp.features import Classes, Smooth
+from swarmdp.features import Smooth
 from swarmdp.streams import Purpose, Streams
 from swarmdp.symmetry import Symmetry
-from swarmdp.system import Arranging, State, System, classes, field_of, reordered
+from swarmdp.system import Arranging, State, System, class_map, classes, field_of, reordered
 
 RUNS = 10
 ONE_OF_THEM = 7
@@ -245,17 +245,17 @@ class _Check:
         mirror. Runs are independent, so a run may be exchanged with its mirror image: the observed
         differences are one draw among those with runs exchanged at random.
         """
-        system = self.system
-        if not isinstance(system.features, Classes):
-            return
         try:
-            symmetry = Symmetry.of(system)
+            symmetry = Symmetry.of(self.system)
         except InvalidInput as error:
             raise ContractViolation(f"mirror: {error}") from None
         if symmetry is None:
             return
-        size, actions = system.features.size, len(system.actions)
-        gaps = self._mirror_gaps(symmetry, size, actions)
+        features = self.system.features
+        if isinstance(features, Smooth):
+            gaps = self._smooth_gaps(symmetry, features)
+        else:
+            gaps = self._class_gaps(symmetry, class_map(self.system).size)
         keep = np.abs(gaps).sum(axis=0) > 0
         gaps = gaps[:, keep] / np.sqrt((gaps[:, keep] ** 2).sum(axis=0) + 1e-12)
         rng = np.random.default_rng(self.seed)
@@ -271,31 +271,57 @@ class _Check:
                 "follows them are far more frequent than their mirror images"
             )
 
-    def _mirror_gaps(self, symmetry: Symmetry, size: int, actions: int) -> NDArray[np.float64]:
+    def _class_gaps(self, symmetry: Symmetry, size: int) -> NDArray[np.float64]:
         """Of each run, how much more often each o, and each (o, a, side of o'), occurs mirrored."""
         system = self.system
         order, turned = symmetry.classes, symmetry.actions
         side = np.sign(order - np.arange(size)).astype(np.float64)  # of the mirror; 0 in its middle
+        actions = len(turned)
         if size * actions > MIRROR_PAIRS:
             actions, turned = 1, np.zeros_like(turned)  # what follows an observation, on average
+        often, follows = np.zeros(()), np.zeros(())
+        for raw, choice, following in self._random_steps():
+            seen, after = (classes(system, each).astype(np.int64) for each in (raw, following))
+            pair = seen * actions + np.minimum(choice, actions - 1)
+            often = often + np.stack([np.bincount(run, minlength=size) for run in seen])
+            each_run = zip(pair, side[after], strict=True)
+            follows = follows + np.stack([np.bincount(*run, size * actions) for run in each_run])
+        pairs = (order[:, None] * actions + turned[:actions]).ravel()
+        return np.hstack([often - often[:, order], follows + follows[:, pairs]])
+
+    def _smooth_gaps(self, symmetry: Symmetry, features: Smooth) -> NDArray[np.float64]:
+        """Of each run, by how much phi(o), and what follows (o, a), differ mirrored.
+
+        What follows is the odd part of phi(o'), which changes its sign in the mirror.
+        """
+        change, turned, gaps = symmetry.mirror.observation, symmetry.actions, np.zeros(())
+        for raw, choice, following in self._random_steps():
+            now, mirrored = features.of(raw), features.of(change(raw))
+            odd = features.of(following) - features.of(change(following))
+            differ = (now - mirrored).sum(axis=1)
+            if len(turned) * now.shape[2] ** 2 > MIRROR_PAIRS:
+                now = mirrored = np.ones((*choice.shape, 1))  # what follows an action, on average
+            taken = np.eye(len(turned))[choice]
+            follows = np.einsum("rna,rni,rnj->raij", taken, now, odd, optimize=True)
+            follows += np.einsum(
+                "rna,rni,rnj->raij", taken[..., turned], mirrored, odd, optimize=True
+            )
+            gaps = gaps + np.hstack([differ, follows.reshape(len(raw), -1)])
+        return gaps
+
+    def _random_steps(self) -> Iterator[tuple[NDArray[Any], NDArray[np.integer], NDArray[Any]]]:
+        """Raw observations, random action indices and the next observations, step by step."""
+        system = self.system
         runs = int(np.clip(MIRROR_AGENTS // system.n_agents, 20, 400))
         streams = Streams.of(self.seed, np.arange(runs), system.n_agents)
         state = system.initial(streams.at(0, Purpose.INITIAL))
-        seen = classes(system, system.observe(state)).astype(np.int64)
-        often, follows = np.zeros((runs, size)), np.zeros((runs, size * actions))
+        seen = system.observe(state)
         for step in range(MIRROR_STEPS):
             choice = streams.at(step, Purpose.POLICY).integers(len(system.actions))
             physical = np.asarray(system.actions)[choice]
             state = system.transition(state, physical, streams.at(step, Purpose.TRANSITION))
-            after = classes(system, system.observe(state)).astype(np.int64)
-            taken = np.minimum(choice, actions - 1)
-            for r in range(runs):
-                often[r] += np.bincount(seen[r], minlength=size)
-                pair = seen[r] * actions + taken[r]
-                follows[r] += np.bincount(pair, side[after[r]], size * actions)
-            seen = after
-        pairs = (order[:, None] * actions + turned[:actions]).ravel()
-        return np.hstack([often - often[:, order], follows + follows[:, pairs]])
+            before, seen = seen, system.observe(state)
+            yield before, choice, seen
 
     def same(self, rule: str, expected: State, found: State) -> None:
         for name, array in expected.items():

@@ -18,10 +18,22 @@ from tests.examples import Robots, Sand
 
 CLAIMS = (
     Claim(
-        "close", "The learned swarm is close.", True, "0.97 against 0.98", "± 0.01", "At t = 99."
+        "close",
+        "The learned swarm is close.",
+        "holds",
+        "0.97 against 0.98",
+        "± 0.01",
+        "At t = 99.",
     ),
-    Claim("symmetric", "The reward is symmetric.", False, "3.1 standard errors", "limit 2.9"),
-    Claim("distance", "It falls with distance.", None, "", "", "Not measured at this scale."),
+    Claim(
+        "symmetric",
+        "The reward is symmetric.",
+        "does not hold",
+        "3.1 standard errors",
+        "limit 2.9",
+    ),
+    Claim("beats", "One beats the other.", "not decided", "0.01", "± 0.02"),
+    Claim("distance", "It falls with distance.", "not measured", "", "", "Too few pairs."),
 )
 VICSEK = swarmdp.Vicsek(n_agents=30)
 ISING = swarmdp.Ising((12, 9))

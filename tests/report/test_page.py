@@ -68,11 +68,12 @@ def test_everything_is_there_in_order(report: Path) -> None:
         for part in (
             "A small report",
             "What it is about.",
-            "Of 3 claims: 1 holds, 1 does not, 1 was not measured.",
+            "Of 4 claims: 1 holds, 1 does not, 1 is not decided, 1 was not measured.",
             "The learned swarm is close.",
             "✓ holds",
             "0.97 against 0.98",
             "✗ does not hold",
+            "? not decided",
             "– not measured",
             "Arrows fly.",
             "It finds its order.",
@@ -130,7 +131,7 @@ def test_text_is_escaped(tmp_path: Path) -> None:
         title=bad,
         introduction=[bad],
         shown=[Shown("a", bad, bad, (figure,), (bad,))],
-        claims=[Claim("a", bad, True, bad, bad, bad)],
+        claims=[Claim("a", bad, "holds", bad, bad, bad)],
         settings={bad: bad, "list": [bad]},
         timing=[(bad, 1.0)],
         players=[Player("a", bad, bad, nasty)],
@@ -194,11 +195,16 @@ def test_damaged_figures_are_refused(tmp_path: Path) -> None:
         embedded(tmp_path / "c.pdf")
 
 
+def test_an_unknown_verdict_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="must be one of 'holds', .*got 'maybe'"):
+        Claim("a", "", "maybe", "", "")
+
+
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ({"claims": [Claim("a b", "", None, "", "")]}, "name of a claim must be letters"),
-        ({"claims": [Claim("a", "", None, "", "")] * 2}, "must differ, got 'a' twice"),
+        ({"claims": [Claim("a b", "", "holds", "", "")]}, "name of a claim must be letters"),
+        ({"claims": [Claim("a", "", "holds", "", "")] * 2}, "must differ, got 'a' twice"),
         ({"shown": [Shown("a", "A", "", ())]}, "has no files"),
         ({"shown": [Shown("a", "A", "", (Path("a.png"),), ("x", "y"))]}, "1 files but 2 labels"),
     ],

@@ -187,7 +187,7 @@ def _show_claims(output: Path) -> None:
         (
             claim["statement"],
             _measured(claim["value"], claim["error"]),
-            {True: "holds", False: "does NOT hold", None: "not measured"}[claim["holds"]],
+            claim["verdict"].replace("does not", "does NOT"),
         )
         for claim in claims
     ]

@@ -13,9 +13,10 @@ from swarmdp.errors import InvalidInput
 from swarmdp.harmonics import Harmonics, components, lowest_orders, scales_of
 from swarmdp.learning.q_functions import Problem, QFunction
 from swarmdp.policies import LocalPolicy
-from swarmdp.policies.linear import TIE, LinearPolicy
+from swarmdp.policies.linear import TIE, LinearPolicy, Reflection, folded
 from swarmdp.protocols import Learned, Wants
 from swarmdp.streams import Stream
+from swarmdp.symmetry import Symmetry
 from swarmdp.system import System, null_action
 
 FEATURES = {1: 25, 2: 64, 3: 96}  # the maximum by the number of components
@@ -30,7 +31,8 @@ class LinearQ:
     action the next features are predicted by least squares from the present ones, of all agents'
     experience with forgetting: every transition is used again in all later sweeps of the Bellman
     equation, and only the moments of the features are kept. The sweeps take the best action at
-    observations of the last few iterations. It has no learning rate.
+    observations of the last few iterations. It has no learning rate. With a mirror, the moments and
+    the remembered observations are those of both sides.
 
     Parameters
     ----------
@@ -66,14 +68,14 @@ class LinearQ:
     centre: tuple[float, ...] | None = None
     scale: tuple[float, ...] | None = None
 
-    mirrors: ClassVar[bool] = False
+    mirrors: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 0 < self.forgetting <= 1:
             raise InvalidInput(f"forgetting must be in (0, 1], got {self.forgetting}")
         for name in ("sweeps", "every"):
             check_integer(name, getattr(self, name), least=1)
-        check_integer("memory", self.memory, least=10)
+        check_integer("memory", self.memory, least=20)
         check_number("ridge", self.ridge, positive=True)
         if self.features is not None:
             check_integer("features", self.features, least=1)
@@ -127,13 +129,16 @@ class _LinearQ:
         self._replicas = replicas = problem.reward.replicas
         self._settings, self._problem = settings, problem
         self._null = null_action(system)
+        self._reflection = _reflection(system, replicas) if problem.wants.mirror else None
         self._orders = settings.orders(system)
         size, actions = len(self._orders), len(system.actions)
         self._harmonics: Harmonics | None = None
         self._own = np.zeros((replicas, actions, size, size))
         self._cross = np.zeros((replicas, actions, size, size))
-        self._anchors = np.zeros((replicas, settings.memory, size))
-        self._rewards = np.zeros((replicas, settings.memory))
+        self._sides = 1 if self._reflection is None else 2  # of the mirror, remembered together
+        memory = settings.memory // self._sides * self._sides
+        self._anchors = np.zeros((replicas, memory, size))
+        self._rewards = np.zeros((replicas, memory))
         self._value = np.zeros((replicas, size))
         self._factor = np.zeros((replicas, size, size))
         self._factor[:] = np.eye(size)
@@ -142,17 +147,27 @@ class _LinearQ:
         self._weight = 1.0
 
     def sees(self, observations: NDArray[Any]) -> NDArray[np.float64]:
-        """The features of each observation (runs, agents, p)."""
-        system = self._problem.system
-        numbers = components(system, observations)
+        """The features of each observation (runs, agents, p).
+
+        With a mirror those of the mirrored observation follow: (runs, agents, 2 p).
+        """
+        numbers = components(self._problem.system, observations)
+        sides = [numbers]
+        if self._reflection is not None:
+            sides.append(self._reflection.of(numbers))
         if self._harmonics is None:
-            self._harmonics = self._scaled(numbers)
-        return self._harmonics.of(numbers, np.arange(len(numbers)) % self._replicas)
+            self._harmonics = self._scaled(np.concatenate(sides, axis=1))
+        rows = np.arange(len(numbers)) % self._replicas
+        return np.concatenate([self._harmonics.of(each, rows) for each in sides], axis=2)
 
     def choose(self, observations: NDArray[np.float64], luck: Stream) -> NDArray[np.integer]:
         """The best action of each agent."""
         rows = np.arange(len(observations)) % self._replicas
-        return kernels.linear.greedy(observations, self.values, rows, self._null, TIE)
+        if self._reflection is None:
+            return kernels.linear.greedy(observations, self.values, rows, self._null, TIE)
+        psi, side = folded(*np.split(observations, 2, axis=2))
+        best = kernels.linear.greedy(psi, self.values, rows, self._null, TIE)
+        return self._reflection.odd(best, side, psi, self.values, rows, self._null)
 
     def learn(
         self,
@@ -163,6 +178,11 @@ class _LinearQ:
         rate: float,
     ) -> None:
         """Add the experience to the moments, and sweep if it is time."""
+        if self._reflection is not None:  # every agent's experience is followed by its mirror image
+            before, after = (_one_after_another(each) for each in (before, after))
+            turned = self._reflection.actions[0][actions]
+            actions = np.stack([actions, turned], axis=2).reshape(len(actions), -1)
+            rewards = np.repeat(rewards, 2, axis=1)
         # Instead of letting old moments shrink, new ones weigh more: the ratio is the same.
         kernels.linear.add_moments(before, actions, after, self._weight, self._own, self._cross)
         self._remember(before, rewards)
@@ -179,7 +199,9 @@ class _LinearQ:
         """The greedy policy."""
         if self._harmonics is None:
             raise InvalidInput("nothing was observed yet, so there is no policy")
-        return LinearPolicy(self._harmonics, self.values.copy(), self._factor.copy())
+        return LinearPolicy(
+            self._harmonics, self.values.copy(), self._factor.copy(), reflection=self._reflection
+        )
 
     def learned(self) -> Learned:
         """The policy alone: there are no classes."""
@@ -201,17 +223,20 @@ class _LinearQ:
 
     def _remember(self, before: NDArray[np.float64], rewards: NDArray[np.float64]) -> None:
         """Put some of these observations, evenly spread over the agents, in place of the oldest."""
-        memory, each = self._settings.memory, len(before) // self._replicas * before.shape[1]
-        new = min(each, memory // 10)
+        sides, memory = self._sides, self._anchors.shape[1]
+        each = len(before) // self._replicas * before.shape[1] // sides
+        new = min(each, memory // 10 // sides)
         taken = (np.arange(new) * each // new + self._iteration) % each
-        place = (self._remembered + np.arange(new)) % memory
+        taken = (taken[:, None] * sides + np.arange(sides)).ravel()
+        place = (self._remembered + np.arange(len(taken))) % memory
         for j in range(self._replicas):
-            self._anchors[j, place] = before[j :: self._replicas].reshape(each, -1)[taken]
-            self._rewards[j, place] = rewards[j :: self._replicas].reshape(each)[taken]
-        self._remembered += new
+            own = before[j :: self._replicas]
+            self._anchors[j, place] = own.reshape(-1, own.shape[2])[taken]
+            self._rewards[j, place] = rewards[j :: self._replicas].reshape(-1)[taken]
+        self._remembered += len(taken)
 
     def _sweep(self) -> None:
-        filled = min(self._remembered, self._settings.memory)
+        filled = min(self._remembered, self._anchors.shape[1])
         ridge = self._settings.ridge * self._weight
         kernels.linear.sweep_linear(
             self._own,
@@ -227,3 +252,19 @@ class _LinearQ:
         )
         # In units of the ridge: then doubt is a share of the variance without experience.
         self._factor /= math.sqrt(ridge)
+
+
+def _reflection(system: System, replicas: int) -> Reflection | None:
+    """The mirror of a system's raw observations, for each replica; None if it has none."""
+    symmetry = Symmetry.of(system)
+    if symmetry is None:
+        return None
+    return Reflection(
+        np.tile(symmetry.components, (replicas, 1, 1)), np.tile(symmetry.actions, (replicas, 1))
+    )
+
+
+def _one_after_another(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Features of agents and their mirror images (runs, agents, 2 p) as (runs, 2 agents, p)."""
+    runs, agents, both = pairs.shape
+    return pairs.reshape(runs, 2 * agents, both // 2)

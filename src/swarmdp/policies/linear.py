@@ -22,18 +22,71 @@ DOUBT = 0.5  # share of the variance that may be left where the policy acts
 
 
 @dataclass(frozen=True, eq=False)
+class Reflection:
+    """What a mirror does to raw observations and to actions; the same for all R replicas."""
+
+    components: NDArray[np.float64]  # (R, k + 1, k): as `symmetry.Symmetry.components` has it
+    actions: NDArray[np.int64]  # (R, actions): the mirrored action of each
+
+    def of(self, components: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Mirrored observations (runs, agents, k)."""
+        matrix = self.components[0]
+        mirrored: NDArray[np.float64] = components @ matrix[:-1] + matrix[-1]
+        return mirrored
+
+    def odd(
+        self,
+        best: NDArray[np.int64],
+        side: NDArray[np.float64],
+        psi: NDArray[np.float64],
+        lead: NDArray[np.float64],
+        rows: NDArray[np.int64],
+        null: int,
+    ) -> NDArray[np.int64]:
+        """The actions of agents on both sides, from the best ones on one side (see `folded`).
+
+        An observation that is its own mirror image gets the best action that is, if there is one.
+        """
+        turned = self.actions[0]
+        free = np.flatnonzero(turned == np.arange(len(turned)))
+        sided = (side == 0) & (turned[best] != best)
+        if len(free) and sided.any():
+            nothing = int(np.argmax(free == null))
+            among = kernels.linear.greedy(psi, lead[:, free], rows, nothing, TIE)
+            best = np.where(sided, free[among], best)
+        return np.where(side > 0, turned[best], best)
+
+
+def folded(
+    own: NDArray[np.float64], mirrored: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Every observation on one side of the mirror, and the side (runs, agents) that it is from.
+
+    Of an observation and its mirror image (runs, agents, ...) the one that is smaller in the first
+    number in which they differ is taken. The side is 1 where that is the mirror image and -1 where
+    it is the observation itself; 0 where both are the same.
+    """
+    first = (own != mirrored).argmax(axis=2)[..., None]
+    side = np.sign(np.take_along_axis(own - mirrored, first, axis=2))
+    return np.where(side > 0, mirrored, own), side[..., 0]
+
+
+@dataclass(frozen=True, eq=False)
 class LinearPolicy:
     """The greedy policy of a Q-function that is linear in features of the observation.
 
     `lead[j, a] . psi(o)` is what action a is worth in observation o beyond what all actions are,
     for replica j. In doubt agents do nothing: where no action is better, and where the experience
-    that it was learned from says little (`factor`).
+    that it was learned from says little (`factor`). With a `reflection` the policy is odd: the
+    mirrored action in a mirrored observation, ties included, since only one of the two is looked
+    at.
     """
 
     harmonics: Harmonics  # psi
     lead: NDArray[np.float64]  # (R, actions, p)
     factor: NDArray[np.float64]  # (R, p, p): see `kernels.linear.doubt`
     interface: Interface | None = None
+    reflection: Reflection | None = None
 
     kind: ClassVar[str] = "linear"
 
@@ -70,14 +123,20 @@ class LinearPolicy:
     ) -> NDArray[Any]:
         """The physical actions of all agents in these runs; nothing is drawn from rng."""
         rows, null = runs % self.replicas, null_action(system)
-        psi = self.harmonics.of(components(system, observations), rows)
+        numbers = components(system, observations)
+        if self.reflection is not None:
+            numbers, side = folded(numbers, self.reflection.of(numbers))
+        psi = self.harmonics.of(numbers, rows)
         best = kernels.linear.greedy(psi, self.lead, rows, null, TIE)
         best[kernels.linear.doubt(psi, self.factor, rows) > DOUBT] = null
+        if self.reflection is not None:
+            best = self.reflection.odd(best, side, psi, self.lead, rows, null)
         return np.take(np.asarray(system.actions), best)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """The leads, the factor and what makes the features."""
-        psi = self.harmonics
+        """The leads, the factor, what makes the features, and the mirror if there is one."""
+        psi, mirror = self.harmonics, self.reflection
+        both = {} if mirror is None else {"mirror": mirror.components, "turned": mirror.actions}
         return {
             "lead": self.lead,
             "factor": self.factor,
@@ -85,6 +144,7 @@ class LinearPolicy:
             "orders": psi.orders,
             "centre": psi.centre,
             "scale": psi.scale,
+            **both,
         }
 
     @classmethod
@@ -99,4 +159,9 @@ class LinearPolicy:
             np.array(arrays["scale"], np.float64),
         )
         lead, factor = (np.array(arrays[name], np.float64) for name in ("lead", "factor"))
-        return cls(harmonics, lead, factor, interface)
+        reflection = None
+        if "mirror" in arrays:
+            reflection = Reflection(
+                np.array(arrays["mirror"], np.float64), np.array(arrays["turned"], np.int64)
+            )
+        return cls(harmonics, lead, factor, interface, reflection)

@@ -24,7 +24,7 @@ from swarmdp.report.player import Player
 SMALL_SVG = 150_000  # bytes
 WIDE = 760  # a figure this many pixels wide is scrolled on a phone, not shrunk
 
-VERDICTS = {True: ("holds", "✓"), False: ("does not hold", "✗"), None: ("not measured", "–")}
+VERDICTS = {"holds": "✓", "does not hold": "✗", "not decided": "?", "not measured": "–"}
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,17 @@ class Claim:
 
     name: str
     statement: str
-    holds: bool | None  # None: not measured at this scale
+    verdict: str  # one of VERDICTS
     measured: str
     uncertainty: str
     detail: str = ""
+
+    def __post_init__(self) -> None:
+        if self.verdict not in VERDICTS:
+            raise InvalidInput(
+                f"the verdict on a claim must be one of {', '.join(map(repr, VERDICTS))}, got "
+                f"{self.verdict!r}"
+            )
 
 
 def write_page(
@@ -152,11 +159,13 @@ def _entry(name: str, heading: str, below: Sequence[tuple[str, str]]) -> str:
 def _claims(claims: Sequence[Claim]) -> str:
     if not claims:
         return ""
-    words = [VERDICTS[claim.holds][0] for claim in claims]
-    hold, fail = (words.count(VERDICTS[holds][0]) for holds in (True, False))
+    words = [claim.verdict for claim in claims]
+    hold, fail, open_ones, missing = (words.count(verdict) for verdict in VERDICTS)
     summary = f"{hold} hold" if hold != 1 else "1 holds"
     summary += f", {fail} {'do' if fail != 1 else 'does'} not"
-    if missing := len(claims) - hold - fail:
+    if open_ones:
+        summary += f", {open_ones} {'are' if open_ones != 1 else 'is'} not decided"
+    if missing:
         summary += f", {missing} {'were' if missing != 1 else 'was'} not measured"
     rows = "\n".join(_claim(claim) for claim in claims)
     return (
@@ -171,7 +180,7 @@ def _claims(claims: Sequence[Claim]) -> str:
 
 
 def _claim(claim: Claim) -> str:
-    words, symbol = VERDICTS[claim.holds]
+    words, symbol = claim.verdict, VERDICTS[claim.verdict]
     detail = f'<p class="detail">{html.escape(claim.detail)}</p>' if claim.detail else ""
     return (
         f'<tr role="row" id="claim-{claim.name}" class="{words.replace(" ", "-")}">'

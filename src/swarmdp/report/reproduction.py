@@ -63,7 +63,9 @@ def write_report(store: Store) -> Path:
         "plan": plan.described(),
         "figures": wanted,
         "claims": [
-            dataclasses.asdict(claim) | {"value": _known(claim.value), "error": _known(claim.error)}
+            dataclasses.asdict(claim)
+            | {"value": _known(claim.value), "error": _known(claim.error)}
+            | {"verdict": claim.verdict}
             for claim in judged
         ],
         "numbers": {name: part.numbers for name, part in parts.items() if part.numbers},
@@ -107,14 +109,16 @@ def _introduction(store: Store, wanted: Sequence[str]) -> list[str]:
         f"“{plan.scale}” with seed {plan.seed} by swarmdp {__version__}, in {took} of one core. "
         "Where learning is involved, the paper's learner stands beside the default "
         "of this software.",
-        "Claims that do not hold are in the table all the same. A “±” is a standard error.",
+        "Claims that do not hold are in the table all the same. A claim is not decided where its "
+        "figure is nearer to the limit than its error: more experiments may tell. A “±” is a "
+        "standard error.",
     ]
 
 
 def _on_page(claim: Claim) -> page.Claim:
     measured = "" if np.isnan(claim.value) else f"{claim.value:.3g}"
     error = "" if np.isnan(claim.error) else f"± {claim.error:.2g}"
-    return page.Claim(claim.name, claim.statement, claim.holds, measured, error, claim.criterion)
+    return page.Claim(claim.name, claim.statement, claim.verdict, measured, error, claim.criterion)
 
 
 def _known(value: float) -> float | None:
