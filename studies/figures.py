@@ -100,6 +100,7 @@ def rewards_figure(rows: Sequence[Row]) -> Figure:
 TRANSFERRED = (
     ("expert", "", "expert", style.EXPERT, "-"),
     ("re-planned", "max_margin", "re-planned, max_margin", style.BLUE, "--"),
+    ("re-planned, remembering", "max_margin", "re-planned, remembering", style.GREEN, "-"),
     ("policy re-used", "max_margin", "policy re-used, max_margin", style.GREY, "-."),
     ("clone", "recorded", "clone, recorded actions", style.ORANGE, ":"),
 )
