@@ -127,7 +127,9 @@ def transfer_figure(rows: Sequence[Row]) -> Figure:
             ax.set_ylim(0, 1.03)
             ax.margins(x=0)
         _label_edges(axes, "time step", "order parameter ω", columns=3)
-        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
+        lines, labels = axes[0].get_legend_handles_labels()
+        columns = 3 if len(labels) > 4 else 4
+        figure.legend(lines, labels, loc="outside upper center", ncols=columns)
     return figure
 
 

@@ -3,8 +3,9 @@
 Everything is learned from the expert in the paper's Vicsek swarm. Then turns get a bias, go to one
 side only, take two steps, answer to what was seen a step ago, or are ignored by a fifth of the
 agents. From the reward a policy is planned again (Algorithm 2 on the changed swarm); clone and
-learned policy are used as they are. Where what an agent does shows only later, planning has a
-second row, in which agents also remember the turn that they last asked for.
+learned policy are used as they are. Where what an agent does shows only later, planning has more
+rows, in which agents also remember the turn that they last asked for. The reward is the one that
+comes with the learned policy, or the first one, from which Algorithm 1 started.
 
 The reward knows misalignments only, and so does the order parameter. A turn that all agents share
 changes neither: the turn of the mean heading tells whether a swarm flies in circles.
@@ -33,12 +34,14 @@ from swarmdp.report import style
 from swarmdp.system import State, feature_count
 
 ROWS = "other_actions.json"
-DEMO, FIT, JUDGE, REPLAN = 41, 42, 43, 44  # seeds
+DEMO, FIT, JUDGE, REPLAN = 51, 52, 53, 54  # seeds
 JUDGES = 20  # roll-outs of each policy
 SOURCE = "max_margin"  # the update whose reward is planned for
+FIRST = "first reward"  # also planned for: the one from which that update started
 REMEMBERING, NOTHING, RANDOM = "re-planned, remembering", "nothing", "random"
 CLASSES = 5  # of the turn that is remembered
 LONGER = 2  # times as many iterations of Algorithm 2 for those who remember: they observe more
+COPIES = (f"{REUSED}, {SOURCE}", "clone, recorded actions")  # with which planning is compared
 SETTLED = 50  # the time from which on the turn of the mean heading is measured
 BIAS = math.radians(20)
 
@@ -98,18 +101,17 @@ class Setting:
 
     circumstance: str
     controller: str
-    source: str = ""  # the update, or how the cloned actions are known
+    source: str = ""  # the reward's update, or how the cloned actions are known
 
 
 def settings() -> list[Setting]:
     """All rows."""
     found = []
     for name, circumstance in circumstances(swarmdp.Vicsek()).items():
-        memory = [(REMEMBERING, SOURCE)] if circumstance.remembering else []
+        planned = [REPLANNED, REMEMBERING] if circumstance.remembering else [REPLANNED]
         controllers = [
             (EXPERT, ""),
-            (REPLANNED, SOURCE),
-            *memory,
+            *((who, source) for who in planned for source in (SOURCE, FIRST)),
             (REUSED, SOURCE),
             (CLONE, "inferred"),
             (CLONE, "recorded"),
@@ -204,9 +206,10 @@ def _moved(
         system = changed.with_memory()
         learner = replace(learner, iterations=LONGER * learner.iterations)
     if controller in (REPLANNED, REMEMBERING):
-        reward = reward_in(system, learned.rewards[setting.source])
-        softness = learned.softness[setting.source]
-        return system, transfer.replanned(system, reward, softness, learner, REPLAN)
+        reward = learned.first if setting.source == FIRST else learned.rewards[setting.source]
+        softness = learned.softness[SOURCE]
+        planned = reward_in(system, reward)
+        return system, transfer.replanned(system, planned, softness, learner, REPLAN)
     kept = learned.clones if controller == CLONE else learned.policies
     return system, transfer.with_actions_of(kept[setting.source], original, system)
 
@@ -292,7 +295,7 @@ def _with_error(values: Sequence[float] | NDArray[np.float64], digits: int = 3) 
 
 
 def table(rows: Sequence[Row]) -> str:
-    """The rows as tables in Markdown: each row, and planned minus re-used policies in pairs."""
+    """The rows as tables in Markdown: each row, and planned minus copied policies in pairs."""
     found = {(row["circumstance"], title(row)): row for row in rows}
     each = [
         [
@@ -305,18 +308,19 @@ def table(rows: Sequence[Row]) -> str:
     ]
     pairs = []
     for (name, who), row in found.items():
-        if row["controller"] not in (REPLANNED, REMEMBERING):
-            continue
-        for other in found.values():
-            if other["circumstance"] == name and other["controller"] in (REUSED, CLONE):
-                gaps = [np.subtract(row[f"order_{t}"], other[f"order_{t}"]) for t in TIMES]
-                pairs.append([name, who, title(other), *(_with_error(gap) for gap in gaps)])
+        if row["controller"] in (REPLANNED, REMEMBERING):
+            copies = [found[name, copied] for copied in COPIES]
+            gaps = [np.subtract(row[f"order_{t}"], c[f"order_{t}"]) for c in copies for t in TIMES]
+            pairs.append([name, who, *(_with_error(gap) for gap in gaps)])
     times = [f"t = {t}" for t in TIMES]
     return (
         "## Order parameter, and the turn of the mean heading in degrees a step\n\n"
         + markdown(["swarm", "moved by", *times, "turn"], each)
-        + "\n## Order parameter minus that of a re-used policy, in pairs\n\n"
-        + markdown(["swarm", "moved by", "minus", *times], pairs)
+        + "\n## Order parameter minus that of a copied policy, in pairs\n\n"
+        + markdown(
+            ["swarm", "moved by", *(f"{t}, minus {copied}" for copied in COPIES for t in times)],
+            pairs,
+        )
     )
 
 

@@ -84,6 +84,7 @@ class Learned:
     """What was learned at the paper's parameters, for each experiment."""
 
     rewards: dict[str, swarmdp.Reward]  # by update
+    first: swarmdp.Reward  # from which the first of the updates started
     policies: dict[str, LocalPolicy]
     softness: dict[str, float]
     clones: dict[str, swarmdp.SoftPolicy]  # by how the actions are known
@@ -132,6 +133,7 @@ def learn(
     }
     return Learned(
         {name: result.reward for name, result in fits.items()},
+        swarmdp.Reward(fits[sources[0]].iterations[0].weights),
         {name: result.policy for name, result in fits.items()},
         {name: wants_of(UPDATES[name].make()).softness for name in sources},
         {

@@ -20,18 +20,30 @@ def test_the_study_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(other_actions, "JUDGES", 2)
     few = ("turns to one side", "seen a step late")
     rows = other_actions.study(tmp_path, experiments=2, only=few, quick=True)
-    assert len(rows) == 7 + 8  # the delayed swarm also with agents that remember
+    assert len(rows) == 8 + 10  # the delayed swarm also with agents that remember
     for row in rows:
         for measure in ("order_20", "order_50", "order_100", "circling", "wobbling"):
             assert len(row[measure]) == 2
         assert len(row["order_mean"]) == 101
     table = (tmp_path / "other_actions.md").read_text()
     assert "| seen a step late | re-planned, remembering, max_margin | 0." in table
-    # each planned policy minus the learned one and two clones
-    assert table.count("| turns to one side | re-planned, max_margin |") == 1 + 3
+    assert table.count("| turns to one side | re-planned, first reward |") == 2  # alone, in pairs
     assert (tmp_path / "other-actions-over-time.png").stat().st_size > 1000
     with pytest.raises(InvalidInput, match="'under water' .*'as learned', 'bias of 20°'"):
         other_actions.study(tmp_path, only=["under water"])
+
+
+def test_both_rewards_are_planned_for() -> None:
+    """The one that comes with the policy, and the one from which Algorithm 1 started."""
+    vicsek = swarmdp.Vicsek(n_agents=20)
+    learned = transfer.learn(vicsek, 2, True, sources=("max_margin",), demo_seed=1, fit_seed=2)
+    assert set(learned.rewards) == set(learned.policies) == {"max_margin"}
+    seen = swarmdp.rollout(
+        vicsek, vicsek.expert, steps=STEPS, runs=2, seed=1, record=swarmdp.DiscountedFeatures(0.9)
+    )["discounted_features"]
+    even = seen + seen[:, (36 - np.arange(36)) % 36]
+    even /= np.linalg.norm(even, axis=1, keepdims=True)
+    np.testing.assert_allclose(learned.first.weights, even, atol=1e-12)
 
 
 def test_every_swarm_has_its_rows_and_references() -> None:
