@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.adapted import Start
+from swarmdp.arguments import checked
 from swarmdp.checks import check_integer
 from swarmdp.errors import InvalidInput
 from swarmdp.irl.expectations import feature_expectations
@@ -29,6 +30,7 @@ LOW, HIGH = 0.1, 0.9  # the quantiles between which a band lies
 SHOWN = (1, 2, 5, 10, 20, 50, 100, 200, 500)  # times in tables, beside the first and the last
 
 
+@checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Evaluation:
     """What a learned swarm does beside the expert's, by every measure of the system."""
@@ -107,6 +109,7 @@ class Evaluation:
         return "\n".join(lines)
 
 
+@checked
 def evaluate(
     result: Result,
     system: System,

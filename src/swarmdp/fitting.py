@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.adapted import Start, starting_from
+from swarmdp.arguments import checked
 from swarmdp.checks import check_discount, check_integer, check_number, check_seed
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Classes
@@ -21,10 +22,10 @@ from swarmdp.irl.algorithm import (
     Initialization,
     Iteration,
     Value,
-    checked,
     generic_irl,
     initial_reward,
     last_counting,
+    one_for_each,
     random_reward,
 )
 from swarmdp.irl.cloning import cloned
@@ -88,6 +89,7 @@ class FitInterrupted(KeyboardInterrupt):
         self.result = result
 
 
+@checked
 def fit(
     system: System,
     demo: Demo,
@@ -239,6 +241,7 @@ def _driven(
     return found
 
 
+@checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Fit:
     """A fit that can be driven step by step: `Fit.of(...)`, then `iterate`, then `result`."""
@@ -561,7 +564,7 @@ class Fit:
         )
         if not self.interpolate:
             return learned
-        return _interpolated(self.system, checked(learned, reward.replicas))
+        return _interpolated(self.system, one_for_each(learned, reward.replicas))
 
     def _value_estimation(self, policy: LocalPolicy, reward: Reward, i: int) -> Value:
         """Step 2 of Algorithm 1."""

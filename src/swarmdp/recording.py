@@ -7,6 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.checks import check_agent, check_discount
 from swarmdp.errors import InvalidInput, RecordingTooLarge
 from swarmdp.memory import check_memory
@@ -57,6 +58,7 @@ class Reduction(Protocol):
         """The length of the result for one run."""
 
 
+@checked(but=("add", "size"))
 @dataclass(frozen=True)
 class DiscountedFeatures:
     """The whole-swarm feature expectations of each run: sum over t of gamma^t mean_n phi(o_t^n)."""
@@ -78,6 +80,7 @@ class DiscountedFeatures:
         total += self.discount**moment.time / moment.system.n_agents * summed
 
 
+@checked(but=("add", "size"))
 @dataclass(frozen=True)
 class SingleAgentFeatures:
     """The feature expectations that one agent of each run gives: sum over t of gamma^t phi(o_t)."""

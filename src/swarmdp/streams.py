@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swarmdp import kernels
+from swarmdp.arguments import checked
 from swarmdp.checks import check_seed
 from swarmdp.errors import InvalidInput
 
@@ -119,6 +120,7 @@ class Stream:
         return np.stack(draws, axis=-1).reshape(*self.shape, *size)
 
 
+@checked(but=("at", "rearranged"))
 @dataclass(frozen=True)
 class Streams:
     """The streams of a batch of runs: `streams.at(step, purpose)` is one of them."""

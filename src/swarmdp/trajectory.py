@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from swarmdp import files, markup
 from swarmdp._version import __version__
+from swarmdp.arguments import checked
 from swarmdp.errors import FileError, InvalidInput
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ FORMAT = 1
 MOST_ROWS = 5_000_000  # of a data frame, unless asked for more
 
 
+@checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Variable:
     """One recorded array with the names of its axes and its unit."""
@@ -39,6 +41,7 @@ class Variable:
             raise InvalidInput(f"axes {self.axes} do not fit an array of shape {self.values.shape}")
 
 
+@checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Trajectory(Mapping[str, NDArray[Any]]):
     """Recorded arrays by name, each with a leading axis of runs.

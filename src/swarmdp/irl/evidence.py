@@ -12,6 +12,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput, SolverError
 from swarmdp.protocols import Wants
 from swarmdp.streams import derived_seed
@@ -21,6 +22,7 @@ SUM_TOLERANCE = 1e-6  # how far from one the sum of a mixture may be
 LARGEST = 1e9  # weights beyond this have diverged
 
 
+@checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """All that is known of R experiments after J policies.
@@ -86,6 +88,7 @@ class Evidence:
         )
 
 
+@checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Update:
     """The outcome of a reward update for R experiments after J policies.

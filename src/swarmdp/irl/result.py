@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from swarmdp import markup
 from swarmdp._version import __version__
+from swarmdp.arguments import checked
 from swarmdp.errors import FileError, InvalidInput
 from swarmdp.features import Axis, Block
 from swarmdp.irl.algorithm import Iteration, last_counting
@@ -49,6 +50,7 @@ class History:
     mixture: NDArray[np.float64]  # (I, R, I): after iteration i, the weights of policies 0 to i
 
 
+@checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Result:
     """The outcome of `swarmdp.fit` for R independent experiments."""
@@ -435,6 +437,7 @@ class Result:
         return path
 
 
+@checked
 def load(path: str | os.PathLike[str]) -> Any:
     """Read what was saved: a fit or a trajectory.
 

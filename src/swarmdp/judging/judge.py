@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from swarmdp.adapted import REPLACED
+from swarmdp.arguments import checked
 from swarmdp.checks import check_discount, check_integer, check_seed
 from swarmdp.errors import InvalidInput, SwarmdpWarning
 from swarmdp.irl.demos import check_demo
@@ -52,6 +53,7 @@ class Effort:
         return cls(max(2, -(-total // starts)), max(2, -(-20 // starts)), *(-(-few // starts),) * 2)
 
 
+@checked
 def judge(
     learned: Judged,
     demo: Trajectory,
@@ -125,6 +127,7 @@ def judge(
     )
 
 
+@checked
 def judge_each(
     learned: Judged,
     demo: Trajectory,

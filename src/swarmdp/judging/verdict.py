@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swarmdp.arguments import checked
 from swarmdp.judging.classifier import Telling
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class Line:
         return f"{self.title} {self.direction} {self.when}"
 
 
+@checked(nan=True)
 @dataclass(frozen=True)
 class Verdict:
     """Whether a learned swarm reproduces a demo, and how one knows.

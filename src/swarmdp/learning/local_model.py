@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
+from swarmdp.arguments import checked
 from swarmdp.checks import check_between, check_integer, check_number
 from swarmdp.errors import InvalidInput
 from swarmdp.learning.q_functions import Problem, QFunction, table_bytes
@@ -24,6 +25,7 @@ RECALL_SWEEPS = 60  # of the Bellman equation on counts of earlier learning
 LARGEST_WEIGHT = 1e100  # of a new count; then all are scaled down
 
 
+@checked
 @dataclass(frozen=True)
 class LocalModel:
     """The local kernel P(o' | o, a), counted with forgetting, and Bellman sweeps on it.

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput, SolverError
 from swarmdp.learning.tables import greedy
 from swarmdp.policies import Policy, SoftPolicy
@@ -21,6 +22,7 @@ CONVERGED = 1e-11  # what counts as an improvement, relative to the largest valu
 LARGEST_KERNEL = 2**31  # bytes
 
 
+@checked
 @dataclass(frozen=True)
 class Planning:
     """The optimal policy of a finite MDP, by policy iteration; ties go to the null action.
@@ -119,6 +121,7 @@ class Planning:
         )
 
 
+@checked
 def plan(
     system: System, reward: Reward, *, discount: float = 0.9, softness: float = 0.0
 ) -> Learned:
@@ -148,6 +151,7 @@ class HorizonPlan:
     probabilities: NDArray[np.float64]  # (steps, S, A)
 
 
+@checked
 def plan_to_horizon(
     system: System, reward: Reward, *, steps: int, discount: float = 1.0, softness: float = 0.0
 ) -> HorizonPlan:

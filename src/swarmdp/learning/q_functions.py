@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput
 from swarmdp.learning.tables import TabularQ
 from swarmdp.policies import LocalPolicy
@@ -21,6 +22,7 @@ from swarmdp.streams import Stream
 from swarmdp.system import System, class_map
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Problem:
     """What is to be learned: the best policy for each of R rewards.
@@ -116,6 +118,7 @@ def rewards_for(
     return lambda raw, seen: kernels.tabular.look_up(seen, table, rows)
 
 
+@checked
 @dataclass(frozen=True)
 class SequentialQ:
     """The paper's update: one agent after the other, each with the full learning rate."""
@@ -131,6 +134,7 @@ class SequentialQ:
         return table_bytes(system)
 
 
+@checked
 @dataclass(frozen=True)
 class BatchQ:
     """The average over all agents that were in the same (o, a), once in a time step."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Interpolating
 from swarmdp.policies import shown
@@ -14,9 +15,10 @@ from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.local import itself
 from swarmdp.streams import Stream
-from swarmdp.system import System, class_map, name_of, null_action
+from swarmdp.system import System, check_is_system, check_observed, class_map, name_of, null_action
 
 
+@checked(but=("act", "check"))
 @dataclass(frozen=True, eq=False)
 class InterpolatedPolicy:
     """A continuous function of the observation, drawn through one action for each class.
@@ -101,6 +103,8 @@ class InterpolatedPolicy:
         rng: Stream | None = None,
     ) -> NDArray[np.float64]:
         """The physical actions of all agents in these runs; nothing is drawn from rng."""
+        observations, runs = check_observed(system, observations, runs)
+        self.check(system)
         features = class_map(system)
         assert isinstance(features, Interpolating)
         index, weight = features.between(observations)
@@ -122,6 +126,7 @@ class InterpolatedPolicy:
 
 def check_interpolates(system: System) -> None:
     """Raise InvalidInput unless there are actions between the listed ones of this system."""
+    check_is_system(system)
     actions = np.asarray(system.actions)
     if actions.dtype.kind != "f" or len(actions) < 3 or not (np.diff(actions) > 0).all():
         raise InvalidInput(

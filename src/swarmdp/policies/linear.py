@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput
 from swarmdp.harmonics import Harmonics, components
 from swarmdp.policies import shown
@@ -15,12 +16,13 @@ from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.local import itself
 from swarmdp.streams import Stream
-from swarmdp.system import System, name_of, null_action
+from swarmdp.system import System, check_is_system, check_observed, name_of, null_action
 
 TIE = 1e-9  # leads as near as this, relative to the largest, count as equal
 DOUBT = 0.5  # share of the variance that may be left where the policy acts
 
 
+@checked(but=("act", "check"))
 @dataclass(frozen=True, eq=False)
 class LinearPolicy:
     """The greedy policy of a Q-function that is linear in features of the observation.
@@ -53,6 +55,7 @@ class LinearPolicy:
 
     def check(self, system: System) -> None:
         """Raises InvalidInput unless the policy fits the system's observations and actions."""
+        check_is_system(system)
         own = self.harmonics.periodic.shape[1], self.lead.shape[1]
         wanted = len(system.features.axes), len(system.actions)
         if own != wanted:
@@ -69,6 +72,8 @@ class LinearPolicy:
         rng: Stream | None = None,
     ) -> NDArray[Any]:
         """The physical actions of all agents in these runs; nothing is drawn from rng."""
+        observations, runs = check_observed(system, observations, runs)
+        self.check(system)
         rows, null = runs % self.replicas, null_action(system)
         psi = self.harmonics.of(components(system, observations), rows)
         best = kernels.linear.greedy(psi, self.lead, rows, null, TIE)

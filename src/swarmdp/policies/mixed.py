@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput
 from swarmdp.policies import shown
 from swarmdp.policies.export import write
@@ -14,9 +15,10 @@ from swarmdp.policies.interface import Interface
 from swarmdp.policies.local import LocalPolicy
 from swarmdp.policies.soft import SUM_TOLERANCE
 from swarmdp.streams import Purpose, Stream, Streams
-from swarmdp.system import System
+from swarmdp.system import System, check_is_system
 
 
+@checked(but=("act", "check"))
 @dataclass(frozen=True, eq=False)
 class MixedPolicy:
     """Several policies, of which every run draws one for all its agents and its whole length.
@@ -67,6 +69,7 @@ class MixedPolicy:
 
     def check(self, system: System) -> None:
         """Raise InvalidInput unless all policies fit the system."""
+        check_is_system(system)
         for policy in self.policies:
             policy.check(system)
 

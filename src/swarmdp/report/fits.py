@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, MultipleLocator
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput
 from swarmdp.evaluation import Evaluation
 from swarmdp.features import Axis
@@ -75,6 +76,7 @@ def panels_of(result: Result) -> list[Panel]:
     return panels
 
 
+@checked
 def plot_reward(result: Result, ax: Any = None, *, colours: Sequence[str] = COLOURS) -> Figure:
     """Draw the learned reward.
 
@@ -304,6 +306,7 @@ def _gridworld_figure(result: Result, grid: Gridworld) -> Figure:
     )
 
 
+@checked
 def plot_convergence(
     result: Result, ax: Axes | None = None, *, colours: Sequence[str] = CURVES
 ) -> Figure:

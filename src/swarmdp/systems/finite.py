@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swarmdp.arguments import checked, numbers
 from swarmdp.errors import InvalidInput, SwarmdpWarning
 from swarmdp.features import Levels, Vectors
 from swarmdp.streams import Stream
-from swarmdp.system import Field, State, System
+from swarmdp.system import Field, State, System, arrays_of, check_stream
 
 SUM_TOLERANCE = 1e-9  # how far from one the sum of a distribution may be
 DENSE = 500  # states up to which a linear system is solved as a full matrix
@@ -22,6 +23,7 @@ KRYLOV = 60  # vectors that a Krylov method keeps, and times that it starts agai
 RESIDUAL = 1e-12  # of a linear system, relative to its right-hand side
 
 
+@checked(but=("initial", "observe", "transition"))
 class FiniteMDP:
     """One agent that sees its state: transitions P(s' | s, a), an initial distribution, features.
 
@@ -80,22 +82,28 @@ class FiniteMDP:
 
     def initial(self, rng: Stream) -> State:
         """Draw the first state."""
+        check_stream(rng)
         drawn = np.searchsorted(np.cumsum(self.start), rng.uniform(), side="right")
         last = int(np.flatnonzero(self.start)[-1])
         return {"state": np.minimum(drawn, last).astype(np.int64)}
 
     def observe(self, state: State) -> NDArray[Any]:
         """The state itself."""
-        return state["state"]
+        return self._numbered(state)
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
         """Draw the next state, by bisection of its distribution."""
-        chosen = np.asarray(actions)
+        now, chosen = self._numbered(state), numbers("actions", actions)
+        if chosen.shape != now.shape:
+            raise InvalidInput(
+                f"actions must have the shape (runs, 1) = {now.shape}, got {chosen.shape}"
+            )
+        check_stream(rng, now.shape)
         if not np.isin(chosen, self.actions).all():
             raise InvalidInput(
                 f"actions must be numbers from 0 to {self.n_actions - 1}, got others"
             )
-        row = state["state"] * self.n_actions + chosen.astype(np.int64)
+        row = now * self.n_actions + chosen.astype(np.int64)
         low = self.chain.indptr[row].astype(np.int64)
         high = self.chain.indptr[row + 1].astype(np.int64) - 1
         chance = rng.uniform()
@@ -108,7 +116,15 @@ class FiniteMDP:
 
     def check_state(self, state: State) -> None:
         """Raise InvalidInput for states of other origin that are not this system's."""
-        self.features.index(state["state"])
+        self._numbered(state)
+
+    def _numbered(self, state: State) -> NDArray[np.int64]:
+        """The numbers of the states (runs, 1), checked."""
+        (now,) = arrays_of(state, state=np.int64)
+        if now.ndim != 2 or now.shape[1] != 1:
+            raise InvalidInput(f"'state' must have the shape (runs, 1), got {now.shape}")
+        self.features.index(now)
+        return now
 
     def under(self, probabilities: NDArray[np.float64]) -> Any:
         """The transition matrix (S, S), sparse, under a policy (S, A)."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.checks import check_agent, check_discount
 from swarmdp.errors import InvalidInput
 from swarmdp.rewards import Reward
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Chain:
     """The process of the swarm state that a policy induces."""
@@ -167,6 +169,7 @@ class Chain:
         check_agent(agent, self.swarm.system)
 
 
+@checked
 def chain(system: "System | Enumeration", policy: PolicyLike) -> Chain:
     """The chain of joint states of a finite swarm that follows a policy.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput, SolverError
 from swarmdp.rewards import Reward
 from swarmdp.theory.vectors import numbers_of
@@ -38,6 +39,7 @@ class Containment:
     witness: Floats | None  # a reward of the inner cone that is not in the outer one
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Cone:
     """Rewards (d,) that satisfy all inequalities row . reward >= 0; rows have length one."""

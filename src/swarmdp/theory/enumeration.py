@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput
 from swarmdp.policies import Controller, LocalPolicy, TablePolicy
 from swarmdp.rewards import Reward
@@ -27,6 +28,7 @@ Floats = NDArray[np.float64]
 PolicyLike = Controller | ArrayLike
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Enumeration:
     """A finite swarm whose K joint states are listed."""
@@ -95,6 +97,7 @@ class Enumeration:
         return number
 
 
+@checked
 def enumerate_swarm(
     system: "System | Enumeration", *, initial: ArrayLike | None = None
 ) -> Enumeration:
@@ -165,6 +168,7 @@ def check_finite(system: object) -> None:
         )
 
 
+@checked
 def policy_table(system: System, policy: PolicyLike) -> Floats:
     """A local policy as the probability of each action in each observation (O, A).
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.checks import check_between, check_integer, keep_python_numbers
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels
@@ -21,6 +22,7 @@ LARGEST_WINDOW = 16  # spins that an agent may see one by one: 2**16 classes
 Sight = Literal["majority", "energy", "spins"]
 
 
+@checked
 @dataclass(frozen=True)
 class FiniteIsing:
     """Spins on a ring (one size) or a torus (two) that keep or flip, and may fail to.

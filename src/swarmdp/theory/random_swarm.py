@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.checks import check_integer, check_seed, keep_python_numbers
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels
@@ -19,6 +20,7 @@ from swarmdp.theory.finite_swarm import Acting, check_acting, drawn_local, moved
 MOST_CHANCES = 2**25  # probabilities in the table of all laws
 
 
+@checked
 @dataclass(frozen=True)
 class RandomSwarm:
     """A homogeneous swarm whose laws are drawn with a seed.

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.checks import check_between, check_integer, keep_python_numbers
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels
@@ -16,6 +17,7 @@ from swarmdp.system import Field, State
 from swarmdp.theory.finite_swarm import Acting, check_acting, drawn_local, moved
 
 
+@checked
 @dataclass(frozen=True)
 class VicsekRing:
     """Agents on a ring of cells that fly along it and turn towards their neighbours.

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput, SolverError
 from swarmdp.streams import derived_seed
 from swarmdp.theory.cones import Cone
@@ -31,6 +32,7 @@ MOVES = 6  # steps of elliptical slice sampling at each level
 Floats = NDArray[np.float64]
 
 
+@checked(nan=True)
 @dataclass(frozen=True)
 class Share:
     """A share of the sphere, as a logarithm, with an interval that covers it with 95 %."""
@@ -54,6 +56,7 @@ class Share:
         return Share(log, error, log - reach, log + reach, method)
 
 
+@checked
 def share(
     cone: Cone, *, seed: int, draws: int = 200_000, particles: int = 400, repetitions: int = 16
 ) -> Share:
@@ -76,6 +79,7 @@ def share(
     return _split(rows, seed, particles, repetitions)
 
 
+@checked
 def draw_rewards(cone: Cone, count: int, *, seed: int) -> Floats:
     """Rewards (count, d) of length one, uniform among those in a cone.
 
