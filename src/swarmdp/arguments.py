@@ -20,13 +20,12 @@ from typing import Any, Literal, TypeVar, Union, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swarmdp.checks import is_integer, is_number
+from swarmdp.checks import is_integer, is_number, told
 from swarmdp.errors import InvalidInput, NotEnoughMemory, SwarmdpError
 
 T = TypeVar("T")
 Convert = Callable[[Any], Any]  # raises _Unfit
 
-LONGEST = 80  # characters of a value in a message
 WIDEST = 2**64  # integers are below this, and above its negative: seeds need as many
 
 
@@ -37,8 +36,16 @@ class _Unfit(Exception):
 @overload
 def checked(target: T) -> T: ...
 @overload
-def checked(*, nan: bool = False, but: tuple[str, ...] = ()) -> Callable[[T], T]: ...
-def checked(target: Any = None, *, nan: bool = False, but: tuple[str, ...] = ()) -> Any:
+def checked(
+    *, nan: bool = False, but: tuple[str, ...] = (), own: tuple[str, ...] = ()
+) -> Callable[[T], T]: ...
+def checked(
+    target: Any = None,
+    *,
+    nan: bool = False,
+    but: tuple[str, ...] = (),
+    own: tuple[str, ...] = (),
+) -> Any:
     """A function, or a class with its constructor and methods, that checks its arguments.
 
     Parameters
@@ -49,29 +56,31 @@ def checked(target: Any = None, *, nan: bool = False, but: tuple[str, ...] = ())
         Whether NaN is allowed, for records in which it means that something is not known.
     but
         Methods of a class that check for themselves, since they are called in every step.
+    own
+        Arguments that the function checks itself, since it has more to say of them.
 
     """
     if target is None:
-        return functools.partial(checked, nan=nan, but=but)
+        return functools.partial(checked, nan=nan, but=but, own=own)
     if not isinstance(target, type):
-        return _function(target, nan)
+        return _function(target, nan, own)
     for name, member in list(vars(target).items()):
         public = name in ("__init__", "__call__") or not name.startswith("_")
         if not public or name in but:
             continue
         if isinstance(member, classmethod):
-            setattr(target, name, classmethod(_function(member.__func__, nan)))
+            setattr(target, name, classmethod(_function(member.__func__, nan, own)))
         elif inspect.isfunction(member) and member.__module__ == target.__module__:
-            setattr(target, name, _function(member, nan))
+            setattr(target, name, _function(member, nan, own))
         elif name == "__init__" and inspect.isfunction(member):
-            setattr(target, name, _function(member, nan))
+            setattr(target, name, _function(member, nan, own))
     return target
 
 
-def _function(function: Callable[..., Any], nan: bool) -> Callable[..., Any]:
+def _function(function: Callable[..., Any], nan: bool, own: tuple[str, ...]) -> Callable[..., Any]:
     @functools.cache
     def converters() -> tuple[list[Convert | None], dict[str, Convert], Convert | None]:
-        return _converters(function, nan)
+        return _converters(function, nan, own)
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -127,7 +136,7 @@ def _ask(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
 
 
 def _converters(
-    function: Callable[..., Any], nan: bool
+    function: Callable[..., Any], nan: bool, own: tuple[str, ...]
 ) -> tuple[list[Convert | None], dict[str, Convert], Convert | None]:
     """The converters of positional arguments, of named ones, and of any other named ones."""
     positional: list[Convert | None] = []
@@ -135,7 +144,7 @@ def _converters(
     others = None
     for name, parameter in inspect.signature(function).parameters.items():
         convert = None
-        if parameter.annotation is not parameter.empty:
+        if parameter.annotation is not parameter.empty and name not in own:
             convert = _named(name, _resolved(parameter.annotation, function), nan)
         if parameter.kind is parameter.VAR_KEYWORD:
             others = convert
@@ -169,7 +178,7 @@ def _named(name: str, annotation: Any, nan: bool) -> Convert | None:
             return convert(value)
         except _Unfit as reason:
             more = f": {reason}" if str(reason) else ""
-            raise InvalidInput(f"{name} must be {expected}, got {shown(value)}{more}") from None
+            raise InvalidInput(f"{name} must be {expected}, got {told(value)}{more}") from None
 
     return named
 
@@ -188,7 +197,7 @@ def _converter(annotation: Any, nan: bool) -> Convert | None:
         return functools.partial(_array, scalar[0] if scalar else Any, nan)
     if origin is tuple:
         return _tuple(inner, nan)
-    simple = {
+    simple: dict[Any, Convert] = {
         int: _integer,
         float: functools.partial(_number, nan),
         bool: _boolean,
@@ -199,7 +208,7 @@ def _converter(annotation: Any, nan: bool) -> Convert | None:
     if annotation in simple:
         return simple[annotation]
     if _is_array_like(annotation):
-        return functools.partial(_array, Any, nan)
+        return functools.partial(_array, np.number, nan)
     kind = origin or annotation
     if kind is Callable or kind is typing.get_origin(Callable[..., Any]):
         return _callable
@@ -237,7 +246,7 @@ def _union(annotation: Any, inner: tuple[Any, ...], nan: bool) -> Convert | None
     if len(parts) < len(inner):
         loose = typing.get_args(ArrayLike)
         parts = [part for part in parts if part not in loose]
-        array: list[Convert | None] = [functools.partial(_array, Any, nan)]
+        array: list[Convert | None] = [functools.partial(_array, np.number, nan)]
     else:
         array = []
     # A trajectory is a mapping, and a policy may be callable: what is named exactly comes first.
@@ -273,7 +282,7 @@ def _number(nan: bool, value: Any) -> int | float:
     if is_integer(value):
         if abs(int(value)) >= 2**1023:
             raise _Unfit("it is too large for a floating-point number")
-        return int(value)
+        return int(value) if abs(int(value)) <= 2**53 else float(value)
     if math.isnan(value) and not nan:
         raise _Unfit
     return float(value)
@@ -307,6 +316,8 @@ def _one_of(options: tuple[Any, ...], value: Any) -> Any:
 
 
 def _callable(value: Any) -> Any:
+    if isinstance(value, type):
+        raise _Unfit(f"this is a class: make one, {value.__name__}(...)")
     if not callable(value):
         raise _Unfit
     return value
@@ -343,7 +354,7 @@ def _with_entries(elements: tuple[Convert | None, ...], value: Mapping[Any, Any]
             found[key] = entry if inner is None else inner(entry)
         except _Unfit as reason:
             more = f": {reason}" if str(reason) else ""
-            raise _Unfit(f"{key!r} is {shown(entry)}{more}") from None
+            raise _Unfit(f"{key!r} is {told(entry)}{more}") from None
     return found if any(found[key] is not value[key] for key in found) else value
 
 
@@ -387,13 +398,14 @@ def numbers(name: str, value: Any, scalar: Any = Any) -> Any:
         return _array(scalar, True, value)
     except _Unfit as reason:
         more = f": {reason}" if str(reason) else ""
-        raise InvalidInput(
-            f"{name} must be an array of numbers, got {shown(value)}{more}"
-        ) from None
+        raise InvalidInput(f"{name} must be an array of numbers, got {told(value)}{more}") from None
 
 
 def _array(scalar: Any, nan: bool, value: Any) -> Any:
     """An array of the annotated type of numbers, exactly the same numbers."""
+    if nan and type(value) is np.ndarray and value.dtype.isnative:
+        if value.dtype.char in _QUICK if scalar is Any else value.dtype == scalar:
+            return value
     if isinstance(value, np.ma.MaskedArray):
         raise _Unfit("a mask would be lost: fill in or remove what is masked")
     if isinstance(value, str | bytes | Mapping | set | frozenset | type) or value is None:
@@ -408,8 +420,8 @@ def _array(scalar: Any, nan: bool, value: Any) -> Any:
 def exactly(array: Any, scalar: Any = Any, nan: bool = False) -> Any:
     """An array of numbers as the native type `scalar`; raises _Unfit if that would change one."""
     kind = array.dtype.kind
-    if scalar is Any or scalar is np.generic:
-        if kind not in "biufU":
+    if scalar in (Any, np.generic, np.number):
+        if kind not in ("biuf" if scalar is np.number else "biufU"):
             raise _Unfit(_no_numbers(array))
         wanted = np.dtype(np.float64) if array.dtype.char in "eg" else array.dtype.newbyteorder("=")
     elif issubclass(scalar, np.bool_):
@@ -490,20 +502,3 @@ def described(annotation: Any) -> str:
         return "an array of numbers"
     name = NAMES.get(kind, getattr(kind, "__name__", str(kind)))
     return name if name.startswith(("a ", "an ")) else f"a {name}"
-
-
-def shown(value: object) -> str:
-    """A value as it is told in a message: short, whatever it is."""
-    if isinstance(value, np.ndarray):
-        return f"{type(value).__name__} of {value.dtype} of shape {value.shape}"
-    try:
-        text = repr(value)
-    except Exception:
-        text = f"a {type(value).__name__}"
-    if "\n" in text or len(text) > LONGEST:
-        module = type(value).__module__.partition(".")[0]
-        if isinstance(value, str | bytes | int | list | tuple | dict):
-            text = text.replace("\n", " ")[: LONGEST - 4] + " ..."
-        else:
-            text = f"a {type(value).__name__}" + ("" if module == "swarmdp" else f" of {module}")
-    return text

@@ -72,6 +72,11 @@ class Evaluation:
 
     def rows(self, name: str) -> list[tuple[int, float, float]]:
         """A few times, and the means of a measure then: (time, expert, learned)."""
+        if name not in self.measures:
+            raise InvalidInput(
+                f"name must be a measure, {', '.join(self.measures) or 'of which there are none'}, "
+                f"got {name!r}"
+            )
         expert, learned = self.expert[name].mean(axis=0), self.learned[name].mean(axis=0)
         return [(t, float(expert[t]), float(learned[t])) for t in shown_times(self.steps)]
 
@@ -109,7 +114,7 @@ class Evaluation:
         return "\n".join(lines)
 
 
-@checked
+@checked(own=("initial",))
 def evaluate(
     result: Result,
     system: System,

@@ -48,6 +48,8 @@ class Axis:
 
     def written(self, place: int) -> str:
         """One class of the axis in words, such as 'misalignment 20 degrees'."""
+        if not -len(self.values) <= place < len(self.values):
+            raise InvalidInput(f"place must be from 0 to {len(self.values) - 1}, got {place}")
         value = self.values[place]
         text = value if isinstance(value, str) else f"{value:.4g}"
         return f"{self.name} {text}" + ("" if self.units == "1" else f" {self.units}")
@@ -64,6 +66,8 @@ class Axis:
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> "Axis":
         """The axis that `to_json` wrote."""
+        if missing := {"name", "values", "units", "periodic"} - set(plain):
+            raise InvalidInput(f"the description of an axis has no {', '.join(sorted(missing))}")
         return cls(plain["name"], np.array(plain["values"]), plain["units"], plain["periodic"])
 
 
@@ -469,15 +473,16 @@ class Product:
                 values = _whole_numbers(name, values, part.size)
             assert isinstance(part, Interpolating)
             inner, share = part.between(values)
+            corners = index.shape[-1] * inner.shape[-1]
             index = (index[..., :, None] * part.size + inner[..., None, :]).reshape(
-                *index.shape[:-1], -1
+                *index.shape[:-1], corners
             )
             weight = (weight[..., :, None] * share[..., None, :]).reshape(index.shape)
         return index, weight
 
     def _checked(self, observations: NDArray[Any]) -> NDArray[Any]:
         """Observations as an array whose last axis is the component."""
-        given = numbers("the observations", observations)
+        given: NDArray[Any] = numbers("the observations", observations)
         if given.shape[-1:] != self.shape:
             raise InvalidInput(
                 f"the last axis of the observations must be the {len(self.components)} components "
@@ -536,7 +541,7 @@ class Basis:
 
     def of(self, observations: NDArray[Any]) -> NDArray[np.float64]:
         """The features of each observation, checked."""
-        observations = numbers("the observations", observations)
+        observations = numbers("the observations", observations, np.number)
         if observations.shape[observations.ndim - len(self.shape) :] != self.shape:
             raise InvalidInput(
                 f"an observation must have the shape {self.shape}, got an array of shape "

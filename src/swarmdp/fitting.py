@@ -89,7 +89,7 @@ class FitInterrupted(KeyboardInterrupt):
         self.result = result
 
 
-@checked
+@checked(own=("initial",))
 def fit(
     system: System,
     demo: Demo,
@@ -241,7 +241,7 @@ def _driven(
     return found
 
 
-@checked(nan=True)
+@checked(nan=True, own=("initial",))
 @dataclass(frozen=True, eq=False)
 class Fit:
     """A fit that can be driven step by step: `Fit.of(...)`, then `iterate`, then `result`."""
@@ -469,6 +469,8 @@ class Fit:
 
     def summary(self, done: Sequence[Iteration]) -> str:
         """How far it is, in one line: smallest distance and margin, means over experiments."""
+        if not done:
+            raise InvalidInput("a summary needs at least one iteration, got none")
         gaps = np.stack([iteration.distance for iteration in done])
         margins = np.stack([iteration.margin for iteration in done])
         last = last_counting(margins, self.tolerance)

@@ -66,6 +66,11 @@ class Reward:
         import xarray
 
         array = self.weights if values is None else values
+        if array.ndim != 2 or array.shape[1] != self.weights.shape[1]:
+            raise InvalidInput(
+                f"values must be numbers (replicas, {self.weights.shape[1]}), one for each weight, "
+                f"got shape {array.shape}"
+            )
         found, begin = [], 0
         for block in self.blocks:
             shown = [axis.shown for axis in block]

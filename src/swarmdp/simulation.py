@@ -36,7 +36,7 @@ CHUNK_BYTES = 2**20  # states, observations and actions of a chunk of runs: they
 PROGRESS_SECONDS = 0.1
 
 
-@checked
+@checked(own=("policy", "record", "initial"))
 def rollout(
     system: System,
     policy: Controller,

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.arguments import CHECKS, checked, numbers, shown
-from swarmdp.checks import check_number, is_integer
+from swarmdp.arguments import CHECKS, checked, numbers
+from swarmdp.checks import check_number, is_integer, told
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Classes, FeatureMap, Smooth, n_features
 from swarmdp.pictures import Arrows, Grid
@@ -278,18 +278,18 @@ def check_is_system(system: object) -> None:
         return
     if not isinstance(system, System) or isinstance(system, type):
         raise InvalidInput(
-            f"{shown(system)} is not a system: it needs n_agents, actions, features, initial, observe "
+            f"{told(system)} is not a system: it needs n_agents, actions, features, initial, observe "
             "and transition (see swarmdp.System)"
         )
     if not is_integer(system.n_agents) or system.n_agents < 1 or not len(np.shape(system.actions)):
         raise InvalidInput(
-            f"{shown(system)} is not a system: n_agents must be an integer of at least 1, and "
+            f"{told(system)} is not a system: n_agents must be an integer of at least 1, and "
             "actions an array"
         )
     if not isinstance(system.features, FeatureMap):
         raise InvalidInput(
-            f"{shown(system)} is not a system: its features must be a feature map such as "
-            f"swarmdp.Angles, got {shown(system.features)}"
+            f"{told(system)} is not a system: its features must be a feature map such as "
+            f"swarmdp.Angles, got {told(system.features)}"
         )
     _SYSTEMS.add(type(system))
 
@@ -304,9 +304,9 @@ def arrays_of(state: State, /, **scalars: Any) -> list[NDArray[Any]]:
     """
     if not isinstance(state, Mapping):
         raise InvalidInput(
-            f"a state must be a dictionary of arrays, {', '.join(scalars)}, got {shown(state)}"
+            f"a state must be a dictionary of arrays, {', '.join(scalars)}, got {told(state)}"
         )
-    found = []
+    found: list[NDArray[Any]] = []
     for name, scalar in scalars.items():
         if name not in state:
             raise InvalidInput(
@@ -327,7 +327,7 @@ def check_stream(rng: Stream, shape: tuple[int, ...] | None = None) -> None:
     if not isinstance(rng, Stream):
         raise InvalidInput(
             f"rng must be a stream, such as Streams.of(seed, runs, n_agents).at(step, purpose), "
-            f"got {shown(rng)}"
+            f"got {told(rng)}"
         )
     if shape is not None and rng.shape != shape:
         raise InvalidInput(
@@ -336,12 +336,24 @@ def check_stream(rng: Stream, shape: tuple[int, ...] | None = None) -> None:
         )
 
 
+def check_run(swarm: Mapping[str, NDArray[Any]], run: int, *names: str) -> None:
+    """Raise InvalidInput unless these arrays (runs, ...) are there and have a run of this number."""
+    for name in names:
+        if name not in swarm:
+            raise InvalidInput(f"a recorded {name!r} is needed, got none: record states")
+        count = len(np.atleast_1d(swarm[name]))
+        if not 0 <= run < count:
+            raise InvalidInput(f"run must be from 0 to {count - 1}, got {run}")
+
+
 def check_observed(
     system: System, observations: NDArray[Any], runs: NDArray[np.int64]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Observations (runs, agents, ...) and run numbers (runs,) as arrays that fit together."""
     check_is_system(system)
     seen, rows = numbers("the observations", observations), numbers("runs", runs)
+    if seen.dtype.kind == "U":
+        raise InvalidInput("the observations must be an array of numbers, got texts")
     inner = system.features.shape
     if seen.ndim != 2 + len(inner) or seen.shape[2:] != inner:
         shape = ", ".join(("runs", "agents", *map(str, inner)))

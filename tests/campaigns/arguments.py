@@ -9,13 +9,14 @@ refused where Python's is accepted.
 import itertools
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from tests.campaigns.calls import CALLS, MAY_BE_NAN, NAMESPACE, Call
-from tests.campaigns.framework import ACCEPTED, Attempt, Campaign
+from tests.campaigns.framework import ACCEPTED, Attempt, Campaign, perform
 
 NAN_ACCEPTED = "NaN accepted"
 NUMPY_REFUSED = "NumPy refused"
@@ -34,7 +35,7 @@ ANYTHING = [
     *("None", "True", "False", "0", "1", "-1", "2", "3.5", "-0.0", "1e308", "1e-320", "10**12"),
     *("2**31", "2**32", "2**63", "2**64", "10**30", "10**400", "-(2**63)", "1j", "''", "'x'"),
     *("'states'", "'\\0'", "'x' * 300", "b'x'", "[]", "()", "{}", "set()", "[1, 2]", "(1, 2)"),
-    *("{'x': 1}", "[[1], [2, 3]]", "['a', 'b']", "[None]", "object()", "object", "int", "len"),
+    *("{'x': 1}", "[[1], [2, 3]]", "['a', 'b']", "[None]", "object()", "object", "int"),
     *("print", "lambda *a, **k: None", "lambda *a, **k: a[0]", "lambda *a, **k: 'x'", "..."),
     *("lambda *a, **k: np.nan", "lambda *a, **k: np.zeros((1, 1))", "iter([1, 2])", "range(3)"),
     *("np.array(1.0)", "np.zeros(0)", "np.zeros((0, 3))", "np.zeros(3)", "np.ones((2, 2))"),
@@ -138,8 +139,8 @@ TEXTS = [
 ]
 
 
-def hostile(right: str | None, value: object) -> list[Hostile]:
-    """All that may be put in the place of an argument."""
+def hostile(right: str | None, value: object, which: int) -> list[Hostile]:
+    """All that may be put in the place of an argument; of several arrays one is changed."""
     found = [Hostile(text) for text in ANYTHING] + [
         Hostile(text, nan=True) for text in NOT_A_NUMBER
     ]
@@ -151,6 +152,8 @@ def hostile(right: str | None, value: object) -> list[Hostile]:
     if isinstance(value, str):
         return found + 2 * [Hostile(text.replace("{}", right)) for text in TEXTS]
     if isinstance(value, np.ndarray | list | tuple | dict) or hasattr(value, "variables"):
+        if isinstance(value, Mapping):
+            right = f"{right}, {which}"
         made = [Hostile(text.replace("{}", right)) for text in ARRAYS]
         made += [Hostile(text.replace("{}", right), nan=True) for text in BROKEN]
         return found + 4 * made
@@ -158,7 +161,12 @@ def hostile(right: str | None, value: object) -> list[Hostile]:
 
 
 def campaign() -> Campaign:
-    """The campaign of wrong arguments."""
+    """The campaign of wrong arguments; what compiles is compiled before children start."""
+    here = Path.cwd()
+    _prepare()
+    for attempt in right_calls():
+        perform(attempt)
+    os.chdir(here)
     return Campaign("arguments", _attempt, prepare=_prepare)
 
 
@@ -187,19 +195,20 @@ def _attempt(rng: np.random.Generator) -> Attempt:
     if not names or rng.random() < 0.01:
         arguments["unknown"] = "1"
         return _of(call, arguments, nan=False, same=False)
-    nan = False
+    broken: dict[str, bool] = {}
     for _ in range(1 + int(rng.random() < 0.15)):
         name = names[rng.integers(len(names))]
         if rng.random() < 0.01:
             arguments.pop(name, None)
+            broken[name] = False
             continue
         right = call.arguments.get(name)
         value = None if right is None else eval(right, NAMESPACE)
-        choices = hostile(right, value)
+        choices = hostile(right, value, int(rng.integers(3)))
         chosen = choices[rng.integers(len(choices))]
         arguments[name] = chosen.text
-        nan = nan or (chosen.nan and f"{call.name} {name}" not in MAY_BE_NAN)
-    return _of(call, arguments, nan, same=False)
+        broken[name] = chosen.nan and not MAY_BE_NAN & {call.name, f"{call.name} {name}"}
+    return _of(call, arguments, any(broken.values()), same=False)
 
 
 def _of(call: Call, arguments: dict[str, str], nan: bool, same: bool) -> Attempt:

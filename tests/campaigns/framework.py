@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -203,6 +204,7 @@ class _Child:
         self.number = next(numbers, None)
         if self.number is not None:
             self._since = time.monotonic()
+            self._work_before = _seconds_of_work(self._process.pid)
             self.pipe.send(self.number)
 
     def ended(self, ready: bool) -> tuple[str, str] | None:
@@ -217,16 +219,31 @@ class _Child:
                 self._start()
                 return CRASH, f"the process died: {what}"
             return found
-        if time.monotonic() - self._since > self._campaign.hang_seconds:
+        if self._hangs():
             self.stop()
             self._start()
             return HANG, f"no end after {self._campaign.hang_seconds:g} s"
         return None
 
+    def _hangs(self) -> bool:
+        """Whether it has worked for too long, or waited: a busy machine may be slow."""
+        limit, waited = self._campaign.hang_seconds, time.monotonic() - self._since
+        if waited <= limit:
+            return False
+        return _seconds_of_work(self._process.pid) - self._work_before > limit / 2 or (
+            waited > 5 * limit
+        )
+
     def stop(self) -> None:
         self._process.kill()
         self._process.join()
         self.pipe.close()
+
+
+def _seconds_of_work(pid: int | None) -> float:
+    """The processor time that a process and its threads have used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _work(campaign: Campaign, seed: int, pipe: Connection) -> None:
@@ -247,7 +264,7 @@ def _work(campaign: Campaign, seed: int, pipe: Connection) -> None:
 
 def limit_memory(more: int) -> None:
     """Let this process ask for at most so many bytes beyond what it has."""
-    pages = int(open("/proc/self/statm").read().split()[0])
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
     most = pages * resource.getpagesize() + more
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
@@ -256,9 +273,10 @@ def table(outcomes: Sequence[Outcome]) -> str:
     """Campaign, attempts, and how they ended: a row for each campaign."""
     kinds = sorted({kind for o in outcomes for kind in o.counts if kind not in FINE})
     head = ("campaign", "seed", "attempts", *FINE, *kinds)
-    rows: list[tuple[Any, ...]] = [head]
-    for o in outcomes:
-        rows.append((o.name, o.seed, o.attempts, *(o.counts[k] for k in (*FINE, *kinds))))
+    rows: list[tuple[Any, ...]] = [
+        head,
+        *((o.name, o.seed, o.attempts, *(o.counts[k] for k in (*FINE, *kinds))) for o in outcomes),
+    ]
     widths = [max(len(str(row[i])) for row in rows) for i in range(len(head))]
     lines = [
         "  ".join(
@@ -282,7 +300,8 @@ def report(outcome: Outcome, most: int = 20) -> str:
         parts.append(
             f"# {one.kind}: {one.attempt.group} ({len(failures)} like this)\n"
             f"# {one.detail}\n"
-            f"# python -m tests.campaigns {outcome.name} --seed {outcome.seed} --only {one.number}\n"
+            f"# python -m tests.campaigns {outcome.name} --seed {outcome.seed} "
+            f"--only {one.number}\n"
             f"{one.attempt.repeat}"
         )
     if len(alike) > most:

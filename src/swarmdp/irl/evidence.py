@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.arguments import checked
+from swarmdp.checks import check_discount, check_integer, check_seed
 from swarmdp.errors import InvalidInput, SolverError
 from swarmdp.protocols import Wants
 from swarmdp.streams import derived_seed
@@ -48,6 +49,34 @@ class Evidence:
     expert_kernel: NDArray[np.float64] | None = None  # (R, O, A, O): P(o' | o, a) in the expert's
     # own swarm, where asked for
 
+    def __post_init__(self) -> None:
+        check_discount(self.discount)
+        check_seed(self.seed)
+        check_integer("n_observations", self.n_observations, least=0)
+        check_integer("n_actions", self.n_actions, least=1)
+        if self.expert.ndim != 2 or not self.expert.size:
+            raise InvalidInput(
+                f"expert must have the shape (experiments, features), got {self.expert.shape}"
+            )
+        experiments, features = self.expert.shape
+        if not self.learned.ndim:
+            raise InvalidInput("learned must have the shape (policies, experiments, features)")
+        policies, classes, actions = len(self.learned), self.n_observations, self.n_actions
+        local = (experiments, classes, actions, classes)
+        shapes = {
+            "learned": (policies, experiments, features),
+            "weights": (policies, experiments, features),
+            "matrix": (classes, features),
+            "noise": (policies, experiments),
+            "pairs": (experiments, classes, actions),
+            "kernel": local,
+            "expert_kernel": local,
+        }
+        for name, shape in shapes.items():
+            array = getattr(self, name)
+            if array is not None and array.shape != shape:
+                raise InvalidInput(f"{name} must have the shape {shape}, got {array.shape}")
+
     @property
     def policies(self) -> int:
         """The number of policies so far J."""
@@ -66,6 +95,7 @@ class Evidence:
 
     def seed_for(self, experiment: int) -> int:
         """A seed of its own for this update of one experiment, the same in every batch."""
+        check_integer("experiment", experiment, least=0)
         return derived_seed(self.seed, UPDATING, self.policies, experiment)
 
     def after(
@@ -76,6 +106,12 @@ class Evidence:
         noise: NDArray[np.float64] | None = None,
     ) -> "Evidence":
         """The evidence after one more policy."""
+        shape = self.expert.shape
+        for name, array in (("weights", weights), ("mu", mu)):
+            if array.shape != shape:
+                raise InvalidInput(f"{name} must have the shape {shape}, got {array.shape}")
+        if noise is not None and noise.shape != shape[:1]:
+            raise InvalidInput(f"noise must have the shape {shape[:1]}, got {noise.shape}")
         known = np.empty((0, len(mu))) if not self.policies else self.noise
         if noise is not None and known is not None:
             noise = np.concatenate([known, noise[None]])

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.errors import InvalidInput
+from swarmdp.recording import check_recorded
 from swarmdp.system import ChecksStates, State, System, field_of, fields_of
 from swarmdp.trajectory import Trajectory
 
@@ -29,6 +30,7 @@ def states_over(system: System, trajectory: Trajectory) -> Iterator[State]:
             f"the trajectory has no {' and '.join(missing) or 'states'}: record states or "
             "observations"
         )
+    check_recorded(system, trajectory)
     for time in range(trajectory.steps + 1):
         state = {
             name: np.ascontiguousarray(
@@ -43,6 +45,7 @@ def states_over(system: System, trajectory: Trajectory) -> Iterator[State]:
 
 def observations_over(system: System, trajectory: Trajectory) -> Iterator[NDArray[Any]]:
     """What each agent observes at each time (runs, agents, ...), recorded or from the states."""
+    check_recorded(system, trajectory)
     if "observations" in trajectory:
         recorded = trajectory["observations"]
         yield from (np.ascontiguousarray(recorded[:, t]) for t in range(recorded.shape[1]))

@@ -21,7 +21,7 @@ from swarmdp.irl.search import Choice, below
 from swarmdp.irl.updates import title
 from swarmdp.policies import Interface, LocalPolicy, MixedPolicy, gathered, restored
 from swarmdp.rewards import Reward
-from swarmdp.trajectory import Trajectory, read_dataset, write_dataset
+from swarmdp.trajectory import Trajectory, check_dataset, read_dataset, write_dataset
 
 if TYPE_CHECKING:
     import pandas
@@ -365,6 +365,7 @@ class Result:
     @classmethod
     def from_xarray(cls, dataset: "xarray.Dataset") -> "Result":
         """The result that `to_xarray` wrote."""
+        check_dataset(dataset)
         attributes = dataset.attrs
         if attributes.get("kind") != KIND:
             raise InvalidInput("this is not a fit of swarmdp (attribute 'kind')")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from swarmdp.arguments import checked
+from swarmdp.errors import InvalidInput
 from swarmdp.judging.classifier import Telling
 
 if TYPE_CHECKING:
@@ -139,6 +140,15 @@ class Verdict:
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> "Verdict":
         """The verdict that `to_json` wrote."""
+        try:
+            return cls._restored(plain)
+        except (KeyError, TypeError, ValueError, AttributeError) as reason:
+            raise InvalidInput(
+                f"this is not a verdict that to_json wrote ({type(reason).__name__}: {reason})"
+            ) from None
+
+    @classmethod
+    def _restored(cls, plain: Mapping[str, Any]) -> "Verdict":
         telling = plain["telling"]
         lines = tuple(Line(**_numbers(line)) for line in plain["lines"])
         told = None

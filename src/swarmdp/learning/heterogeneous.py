@@ -45,7 +45,7 @@ class Snapshot:
     seen: NDArray[np.bool_] | None  # observations visited so far (R, observations)
 
 
-@checked(but=("iterate",))
+@checked
 @dataclass(frozen=True)
 class HeterogeneousLearning:
     """Algorithm 2: exploring agents among greedy ones teach a Q-function that all share.

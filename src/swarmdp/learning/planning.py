@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from swarmdp import kernels
 from swarmdp.arguments import checked
+from swarmdp.checks import check_integer, check_number
 from swarmdp.errors import InvalidInput, SolverError
 from swarmdp.learning.tables import greedy
+from swarmdp.memory import check_memory
 from swarmdp.policies import Policy, SoftPolicy
 from swarmdp.protocols import NOTHING_MORE, Learned, Wants
 from swarmdp.rewards import Reward
@@ -173,7 +175,14 @@ def plan_to_horizon(
     """
     if not 0 <= discount <= 1:
         raise InvalidInput(f"the discount must be in [0, 1], got {discount}")
+    check_integer("steps", steps, least=1)
+    check_number("softness", softness, positive=False)
     mdp, null = _model(system), null_action(system)
+    check_memory(
+        8 * steps * mdp.n_states * (1 + 2 * mdp.n_actions),
+        f"a plan of {steps} steps",
+        "Take fewer steps, or swarmdp.plan, which has no end",
+    )
     rewards = reward.of_classes(system)[0]
     values, q = [rewards], []
     for _ in range(steps):

@@ -6,7 +6,7 @@ have a leading axis of R independent replicas; run r of the experience belongs t
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,7 @@ class Problem:
     memory: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
+@runtime_checkable
 class QFunction(Protocol):
     """A Q-function that all agents share and learn together."""
 

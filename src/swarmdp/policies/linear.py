@@ -14,7 +14,7 @@ from swarmdp.harmonics import Harmonics, components
 from swarmdp.policies import shown
 from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
-from swarmdp.policies.local import itself
+from swarmdp.policies.local import check_names, itself
 from swarmdp.streams import Stream
 from swarmdp.system import System, check_is_system, check_observed, name_of, null_action
 
@@ -97,6 +97,7 @@ class LinearPolicy:
         cls, arrays: Mapping[str, NDArray[Any]], interface: Interface | None = None
     ) -> "LinearPolicy":
         """The policy that `to_arrays` told of."""
+        check_names(arrays, "lead", "factor", "periodic", "orders", "centre", "scale")
         harmonics = Harmonics(
             np.asarray(arrays["periodic"], np.bool_),
             np.asarray(arrays["orders"], np.int64),

@@ -75,6 +75,11 @@ class MixedPolicy:
 
     def drawn(self, runs: NDArray[np.int64], streams: Streams) -> NDArray[np.int64]:
         """The number of the policy that each of these runs follows."""
+        if runs.shape != streams.runs.shape or (runs.size and runs.min() < 0):
+            raise InvalidInput(
+                f"runs must be the numbers of the {len(streams.runs)} runs of the streams, got "
+                f"shape {runs.shape}"
+            )
         once = Streams.of(streams.seed, streams.runs, 1)
         chance = once.at(0, Purpose.MIXTURE).uniform()[:, 0]
         below = np.cumsum(self.weights, axis=1)[runs % self.replicas] <= chance[:, None]

@@ -14,7 +14,7 @@ from swarmdp.errors import InvalidInput
 from swarmdp.policies import shown
 from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
-from swarmdp.policies.local import itself
+from swarmdp.policies.local import check_names, itself
 from swarmdp.streams import Stream
 from swarmdp.system import (
     System,
@@ -119,6 +119,7 @@ class SoftPolicy:
         cls, arrays: Mapping[str, NDArray[Any]], interface: Interface | None = None
     ) -> "SoftPolicy":
         """The policy that `to_arrays` told of."""
+        check_names(arrays, "probabilities")
         return cls(arrays["probabilities"], interface)
 
     @cached_property

@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from swarmdp import kernels
 from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput
+from swarmdp.memory import check_memory
 from swarmdp.policies import shown
 from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
-from swarmdp.policies.local import itself
+from swarmdp.policies.local import check_names, itself
 from swarmdp.streams import Stream
 from swarmdp.system import System, check_is_system, check_observed, class_map, classes, name_of
 
@@ -94,6 +95,17 @@ class Policy:
 
     def chances(self, n_actions: int) -> NDArray[np.float64]:
         """The probability of each action, 0 or 1: (R, observations, actions)."""
+        lowest, highest = self._extremes
+        if lowest < 0 or highest >= n_actions:
+            raise InvalidInput(
+                f"n_actions must be above all action indices of the table, {lowest} to {highest}, "
+                f"got {n_actions}"
+            )
+        check_memory(
+            8 * n_actions * (n_actions + self.table.size),
+            f"a table of probabilities of {n_actions} actions",
+            "Take the number of actions that the system has",
+        )
         certain: NDArray[np.float64] = np.eye(n_actions)[self.table]
         return certain
 
@@ -106,4 +118,5 @@ class Policy:
         cls, arrays: Mapping[str, NDArray[Any]], interface: Interface | None = None
     ) -> "Policy":
         """The policy that `to_arrays` told of."""
+        check_names(arrays, "table")
         return cls(arrays["table"], interface)

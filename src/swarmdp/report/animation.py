@@ -46,7 +46,7 @@ Progress = Callable[[int, int], None]
 SUFFIXES = (".gif", ".mp4", ".html")
 
 
-@checked
+@checked(own=("initial",))
 def animate(
     path: str | os.PathLike[str],
     system: System,

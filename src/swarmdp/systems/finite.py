@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swarmdp.arguments import checked, numbers
+from swarmdp.checks import check_between, check_integer
 from swarmdp.errors import InvalidInput, SwarmdpWarning
 from swarmdp.features import Levels, Vectors
 from swarmdp.streams import Stream
 from swarmdp.system import Field, State, System, arrays_of, check_stream
 
+MOST_STEPS = 10**6  # that are taken one by one
 SUM_TOLERANCE = 1e-9  # how far from one the sum of a distribution may be
 DENSE = 500  # states up to which a linear system is solved as a full matrix
 LARGEST_FACTOR = 2e7  # numbers in a factorisation, at most
@@ -136,6 +138,12 @@ class FiniteMDP:
                 f"a policy's probabilities must have the shape {(states, actions)}, got "
                 f"{probabilities.shape}"
             )
+        off = np.abs(probabilities.sum(axis=1) - 1).max()
+        if not (probabilities >= 0).all() or not off <= SUM_TOLERANCE:
+            raise InvalidInput(
+                "a policy's probabilities must not be negative and sum to 1 in each state, got "
+                f"sums that are off by {off:.3g} or negative ones"
+            )
         choice = sparse.csr_matrix(
             (probabilities.flatten(), np.arange(states * actions), actions * np.arange(states + 1)),
             (states, states * actions),
@@ -145,6 +153,7 @@ class FiniteMDP:
 
     def expected(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The expected value of the next state (S, A), given values of the states (S,)."""
+        self._check_values("values", values)
         expected: NDArray[np.float64] = (self.chain @ values).reshape(-1, self.n_actions)
         return expected
 
@@ -156,6 +165,9 @@ class FiniteMDP:
         guess: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]:
         """The value of each state (S,) under a policy (S, A) with rewards of the states (S,)."""
+        self._check_values("rewards", rewards)
+        if guess is not None:
+            self._check_values("guess", guess)
         return _solve(self.under(probabilities), rewards, discount, guess)
 
     def occupancy(
@@ -169,7 +181,17 @@ class FiniteMDP:
         if steps is None:
             backward = self.under(probabilities).T.tocsr()
             return np.maximum(_solve(backward, self.start, discount, None), 0.0)
-        same = self.under(probabilities).T if probabilities.ndim == 2 else None
+        check_integer("steps", steps, least=0)
+        if steps > MOST_STEPS:
+            raise InvalidInput(
+                f"steps must be at most {MOST_STEPS}, got {steps}: leave it out for all times"
+            )
+        check_between("discount", discount, 0, 1)
+        if probabilities.ndim == 3 and len(probabilities) < steps:
+            raise InvalidInput(
+                f"{steps} steps need a policy for each, got {len(probabilities)} of them"
+            )
+        same = self.under(probabilities).T if probabilities.ndim != 3 else None
         now: NDArray[np.float64] = self.start
         total: NDArray[np.float64] = now.copy()
         for step in range(steps):
@@ -177,6 +199,13 @@ class FiniteMDP:
             now = discount * (back @ now)
             total += now
         return total
+
+    def _check_values(self, name: str, values: NDArray[np.float64]) -> None:
+        if values.shape != (self.n_states,) or not np.isfinite(values).all():
+            raise InvalidInput(
+                f"{name} must be finite numbers of the shape ({self.n_states},), got shape "
+                f"{values.shape}"
+            )
 
     def dense(self) -> NDArray[np.float64]:
         """The transitions as an array (S, A, S)."""

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.arguments import checked, shown
-from swarmdp.checks import check_integer, check_seed, is_number, keep_python_numbers
+from swarmdp.arguments import checked
+from swarmdp.checks import check_integer, check_seed, is_number, keep_python_numbers, told
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels, Vectors
 from swarmdp.rewards import Reward
@@ -177,7 +177,7 @@ class Gridworld:
         rewards: NDArray[np.float64] = self.reward.of_classes(self)[0]
         if not isinstance(swarm, Mapping) or "state" not in swarm:
             raise InvalidInput(
-                f"a state or trajectory with 'state' is needed, got {shown(swarm)}: record states"
+                f"a state or trajectory with 'state' is needed, got {told(swarm)}: record states"
             )
         cells = Levels(self.rows * self.columns, "'state'").index(swarm["state"])
         mean: NDArray[np.float64] = rewards[cells].mean(axis=-1)

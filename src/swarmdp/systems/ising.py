@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.arguments import checked, numbers, shown
-from swarmdp.checks import check_between, check_integer, keep_python_numbers
+from swarmdp.arguments import checked, numbers
+from swarmdp.checks import check_between, check_integer, keep_python_numbers, told
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels
 from swarmdp.pictures import Grid
 from swarmdp.streams import Stream
-from swarmdp.system import Field, Measure, State, arrays_of, check_stream, reordered
+from swarmdp.system import Field, Measure, State, arrays_of, check_run, check_stream, reordered
 
 KEEP, FLIP = 0, 1
 
@@ -105,6 +105,7 @@ class Ising:
             raise InvalidInput(
                 f"actions must have the shape (runs, agents) = {spin.shape}, got {actions.shape}"
             )
+        check_stream(rng)
         if actions.dtype != np.bool_:
             if not ((actions == KEEP) | (actions == FLIP)).all():
                 raise InvalidInput("an action must be 0 (keep) or 1 (flip), got others")
@@ -170,6 +171,7 @@ class Ising:
 
     def picture(self, swarm: Mapping[str, NDArray[Any]], run: int = 0) -> Grid:
         """The spins of one run: true where they are up."""
+        check_run(swarm, run, "site", "spin")
         one = {name: swarm[name][run : run + 1] for name in ("site", "spin")}
         return Grid(self.grid(one)[0] > 0)
 
@@ -189,6 +191,11 @@ class Ising:
         may go either way.
         """
         levels = np.arange(self.features.size)
+        if table.shape != seen.shape or table.shape[1:] != levels.shape:
+            raise InvalidInput(
+                f"table and seen must have the shape (replicas, {levels.size}), got {table.shape} "
+                f"and {seen.shape}"
+            )
         expert = self.expert(levels.astype(np.uint32))
         names = []
         for choice, visited in zip(table, seen, strict=True):
@@ -204,14 +211,15 @@ class Ising:
 
     def arrange(self, state: State, step: int) -> tuple[State, NDArray[np.integer]] | None:
         """Put the agents in the order of their sites; they never leave them."""
+        check_integer("step", step, least=0)
         if step > 0:
             return None
-        site = self._checked(state)[0]
+        site, spin = self._checked(state)
         order = np.empty_like(site)
         np.put_along_axis(order, site, np.arange(self.n_agents, dtype=site.dtype)[None], axis=1)
         return {
             "site": np.broadcast_to(self._sites, site.shape),
-            "spin": reordered(state["spin"], order),
+            "spin": reordered(spin, order),
         }, order
 
     @cached_property
@@ -263,7 +271,7 @@ class Ising:
         """Sites and spins of a state or trajectory, checked."""
         if not isinstance(swarm, Mapping) or "site" not in swarm or "spin" not in swarm:
             raise InvalidInput(
-                f"a state or trajectory with 'site' and 'spin' is needed, got {shown(swarm)}: "
+                f"a state or trajectory with 'site' and 'spin' is needed, got {told(swarm)}: "
                 "record states"
             )
         site = numbers("'site'", swarm["site"], np.integer)

@@ -10,13 +10,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.arguments import checked, numbers, shown
-from swarmdp.checks import check_agent, check_integer, check_number, is_number, keep_python_numbers
+from swarmdp.arguments import checked, numbers
+from swarmdp.checks import (
+    check_agent,
+    check_integer,
+    check_number,
+    is_number,
+    keep_python_numbers,
+    told,
+)
 from swarmdp.errors import InvalidInput
 from swarmdp.features import LARGEST_ANGLE, Angles
 from swarmdp.pictures import Arrows
 from swarmdp.streams import Stream
-from swarmdp.system import Field, Measure, Mirror, State, arrays_of, check_stream, reordered
+from swarmdp.system import (
+    Field,
+    Measure,
+    Mirror,
+    State,
+    arrays_of,
+    check_run,
+    check_stream,
+    reordered,
+)
 
 LARGEST_PLACE = 1e100  # coordinate in open space whose square is finite
 REARRANGE_EVERY = 8  # steps; agents move by about a cell in each
@@ -185,7 +201,7 @@ class Vicsek:
         """
         if not isinstance(swarm, Mapping) or "heading" not in swarm:
             raise InvalidInput(
-                f"a state or trajectory with 'heading' is needed, got {shown(swarm)}: record states"
+                f"a state or trajectory with 'heading' is needed, got {told(swarm)}: record states"
             )
         heading = np.ascontiguousarray(numbers("'heading'", swarm["heading"], np.float64))
         if not heading.ndim or not heading.shape[-1]:
@@ -207,6 +223,7 @@ class Vicsek:
 
     def picture(self, swarm: Mapping[str, NDArray[Any]], run: int = 0) -> Arrows:
         """The agents of one run as arrows."""
+        check_run(swarm, run, "position", "heading")
         return Arrows(
             swarm["position"][run],
             swarm["heading"][run],
@@ -240,6 +257,7 @@ class Vicsek:
 
     def arrange(self, state: State, step: int) -> tuple[State, NDArray[np.integer]] | None:
         """Large swarms are kept in the order of the cells that they are in."""
+        check_integer("step", step, least=0)
         if self.n_agents < REARRANGE_FROM or self.nearest is not None or step % REARRANGE_EVERY:
             return None
         order = kernels.vicsek.by_cell(self._floats(state)[0], self.radius, self._period)

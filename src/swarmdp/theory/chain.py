@@ -30,6 +30,8 @@ from swarmdp.theory.solvers import discounted
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+MOST_STEPS = 10**5  # of a law that is computed step by step
+
 Floats = NDArray[np.float64]
 
 
@@ -40,6 +42,14 @@ class Chain:
 
     swarm: Enumeration
     policy: Floats  # (observations, actions): the probability of each action
+
+    def __post_init__(self) -> None:
+        shape = self.swarm.n_observations, self.swarm.n_actions
+        if self.policy.shape != shape:
+            raise InvalidInput(
+                f"a policy (observations, actions) must have the shape {shape}, got "
+                f"{self.policy.shape}: take theory.chain"
+            )
 
     @cached_property
     def transitions(self) -> "csr_array":
@@ -72,6 +82,10 @@ class Chain:
             return self.limit.law
         if isinstance(time, bool) or not isinstance(time, int | np.integer) or time < 0:
             raise InvalidInput(f"time must be an integer of at least 0, got {time!r}")
+        if time > MOST_STEPS:
+            raise InvalidInput(
+                f"time must be at most {MOST_STEPS}, got {time}: leave it out for the limit"
+            )
         law = self.swarm.initial
         for _ in range(time):
             law = law @ self.transitions

@@ -97,8 +97,12 @@ def draw_rewards(cone: Cone, count: int, *, seed: int) -> Floats:
         rows = cone.rows @ cone.basis.T
         points = rng.normal(size=(count, rows.shape[1]))
         for level in _levels(rows, count, np.random.default_rng(derived_seed(seed, 4))):
-            inside = (points @ rows.T).min(axis=1) >= -level
-            points = _moved(rows, _multiplied(points, inside, rng), level, rng)
+            score = (points @ rows.T).min(axis=1)
+            while not (score >= -level).any():  # few points: by way of the best one
+                between = -float(score.max())
+                points = _moved(rows, _multiplied(points, score >= -between, rng), between, rng)
+                score = (points @ rows.T).min(axis=1)
+            points = _moved(rows, _multiplied(points, score >= -level, rng), level, rng)
         for _ in range(3):
             points = _moved(rows, points, 0.0, rng)
         rewards += (points - rewards @ cone.basis.T) @ cone.basis
