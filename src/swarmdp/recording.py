@@ -418,7 +418,9 @@ def _check_kind(what: str, name: str, values: NDArray[Any], own: np.dtype[Any] |
             f"{what}'s {name!r} must be {own or 'real numbers'}, got {given}: convert it"
         )
     if given.kind == "f" and not np.isfinite(values).all():
-        raise InvalidInput(f"{what}'s {name!r} has NaN or infinite values: remove these runs")
+        raise InvalidInput(
+            f"{what}'s {name!r} must be finite, but has NaN or infinite values: remove these runs"
+        )
 
 
 def check_fits_memory(recorders: Sequence[Recorder], probe: Moment, runs: int, steps: int) -> None:

@@ -9,7 +9,7 @@ own (`Measured`, `Pictured`, ...); a system that has the attribute has the trait
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, Literal, Protocol, get_args, runtime_checkable
+from typing import Any, Literal, Protocol, cast, get_args, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -269,7 +269,9 @@ class Arranging(Protocol):
         """The state in a better order, and that order (runs, agents); None to leave it."""
 
 
-_SYSTEMS: set[type] = set()  # kinds that were found to be systems: asking takes a while
+# Kinds that were found to be systems, and maps with classes: asking takes a while.
+_SYSTEMS: set[type] = set()
+_CLASSES: set[type] = set()
 
 
 def check_is_system(system: object) -> None:
@@ -417,12 +419,15 @@ def reordered(array: NDArray[Any], order: NDArray[np.integer]) -> NDArray[Any]:
 def class_map(system: System) -> Classes:
     """The system's map to classes of observations; Raises InvalidInput if it has none."""
     features = system.features
+    if type(features) in _CLASSES:
+        return cast(Classes, features)
     if not isinstance(features, Classes):
         raise InvalidInput(
             f"this needs classes of observations, but {name_of(system)} has "
             f"{type(features).__name__} features, which have none: give it Angles, Levels, Bins or "
             "a Product of them, or choose a learner that needs no classes (q_update=LinearQ())"
         )
+    _CLASSES.add(type(features))
     return features
 
 

@@ -1,6 +1,8 @@
 """The Vicsek model of self-propelled particles (section 'The Vicsek Model' of the paper)."""
 
 import math
+import threading
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -37,6 +39,23 @@ from swarmdp.system import (
 LARGEST_PLACE = 1e100  # coordinate in open space whose square is finite
 REARRANGE_EVERY = 8  # steps; agents move by about a cell in each
 REARRANGE_FROM = 20_000  # agents; fewer fit the cache in any order
+
+
+class _Known(threading.local):
+    """The arrays that this thread has looked at last, so that a step looks at each only once."""
+
+    def __init__(self) -> None:
+        self.arrays: tuple[Any, ...] = ()  # weak references
+        self.box = math.nan
+
+    def has(self, array: object) -> bool:
+        return any(known() is array for known in self.arrays)
+
+    def keep(self, box: float, *arrays: NDArray[Any]) -> None:
+        self.box, self.arrays = box, tuple(map(weakref.ref, arrays))
+
+
+_known = _Known()
 
 
 @checked(but=("initial", "observe", "transition", "expert", "order", "arrange", "check_state"))
@@ -136,17 +155,20 @@ class Vicsek:
         """The misalignment of each agent, in [-pi, pi]."""
         if self.nearest is not None:
             return self._misalignment_to_nearest(state)
-        return kernels.vicsek.misalignment(*self._floats(state), self.radius, self._period)
+        position, heading = self._floats(state)
+        seen = kernels.vicsek.misalignment(position, heading, self.radius, self._period)
+        _known.keep(self._period, position, heading, seen)
+        return seen
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
         """Move with the heading before the turn, then turn by the action and the noise."""
-        position, heading = self._floats(state)
+        position, heading = self._floats(state, again=False)
         turn = np.ascontiguousarray(numbers("turns", actions, np.float64))
         if turn.shape != heading.shape:
             raise InvalidInput(
                 f"turns must have the shape (runs, agents) = {heading.shape}, got {turn.shape}"
             )
-        if not kernels.tabular.all_between(turn, -LARGEST_ANGLE, LARGEST_ANGLE):
+        if not _known.has(turn) and not _all_angles(turn):
             raise InvalidInput(
                 f"turns must be finite angles in radians, at most {LARGEST_ANGLE:g}, got NaN, "
                 "infinity or others"
@@ -190,7 +212,7 @@ class Vicsek:
     def expert(self, observations: NDArray[np.float64]) -> NDArray[np.float64]:
         """The paper's expert turns by exactly its misalignment."""
         angles: NDArray[np.float64] = numbers("observations", observations, np.float64)
-        if not kernels.tabular.all_between(angles, -LARGEST_ANGLE, LARGEST_ANGLE):
+        if not _known.has(angles) and not _all_angles(angles):
             raise InvalidInput("observations must be finite angles, got NaN, infinity or others")
         return angles
 
@@ -206,7 +228,7 @@ class Vicsek:
         heading = np.ascontiguousarray(numbers("'heading'", swarm["heading"], np.float64))
         if not heading.ndim or not heading.shape[-1]:
             raise InvalidInput(f"'heading' must have an axis of agents, got {heading.shape}")
-        if not kernels.tabular.all_between(heading, -LARGEST_ANGLE, LARGEST_ANGLE):
+        if not _known.has(heading) and not _all_angles(heading):
             raise InvalidInput(
                 f"'heading' must be finite angles, at most {LARGEST_ANGLE:g} rad, got NaN, "
                 "infinity or others"
@@ -267,8 +289,13 @@ class Vicsek:
     def _period(self) -> float:
         return self.box if self.periodic else 0.0
 
-    def _floats(self, state: State) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Positions and headings as the kernels take them, checked."""
+    def _floats(
+        self, state: State, again: bool = True
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Positions and headings as the kernels take them, checked.
+
+        With `again=False` arrays that were just observed are not looked through a second time.
+        """
         position, heading = map(
             np.ascontiguousarray, arrays_of(state, position=np.float64, heading=np.float64)
         )
@@ -278,13 +305,16 @@ class Vicsek:
                 f"positions must have the shape (runs, {agents}, 2) and headings (runs, {agents}), "
                 f"got {position.shape} and {heading.shape}"
             )
+        known = not again and _known.box == self._period and _known.has(position)
+        if known and _known.has(heading):
+            return position, heading
         lowest, highest = (0.0, self.box) if self.periodic else (-LARGEST_PLACE, LARGEST_PLACE)
         if not kernels.tabular.all_between(position, lowest, highest):
             raise InvalidInput(
                 f"positions must be from {lowest:g} to {highest:g}, got {position.min():.4g} to "
                 f"{position.max():.4g}"
             )
-        if not kernels.tabular.all_between(heading, -LARGEST_ANGLE, LARGEST_ANGLE):
+        if not _all_angles(heading):
             raise InvalidInput(
                 f"headings must be finite angles, at most {LARGEST_ANGLE:g} rad, got "
                 f"{heading.min():.4g} to {heading.max():.4g}"
@@ -298,6 +328,10 @@ class Vicsek:
         for r, (position, heading) in enumerate(zip(places, headings, strict=True)):
             out[r] = _misalignment_to_nearest(position, heading, self.nearest or 1, self._period)
         return out
+
+
+def _all_angles(angles: NDArray[np.float64]) -> bool:
+    return kernels.tabular.all_between(angles, -LARGEST_ANGLE, LARGEST_ANGLE)
 
 
 def _misalignment_to_nearest(

@@ -40,7 +40,7 @@ class Containment:
     witness: Floats | None  # a reward of the inner cone that is not in the outer one
 
 
-@checked
+@checked(own=("reward", "direction"))
 @dataclass(frozen=True, eq=False)
 class Cone:
     """Rewards (d,) that satisfy all inequalities row . reward >= 0; rows have length one."""
