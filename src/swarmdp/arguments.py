@@ -70,9 +70,9 @@ def checked(
             continue
         if isinstance(member, classmethod):
             setattr(target, name, classmethod(_function(member.__func__, nan, own)))
-        elif inspect.isfunction(member) and member.__module__ == target.__module__:
-            setattr(target, name, _function(member, nan, own))
-        elif name == "__init__" and inspect.isfunction(member):
+        elif inspect.isfunction(member) and (
+            name == "__init__" or member.__module__ == target.__module__
+        ):
             setattr(target, name, _function(member, nan, own))
     return target
 
@@ -383,17 +383,19 @@ def _tuple(inner: tuple[Any, ...], nan: bool) -> Convert:
 _QUICK = "?bBhHiIlLqQfd"  # types that need no conversion
 
 
+def _is_right(dtype: np.dtype[Any], scalar: Any) -> bool:
+    """Whether an array of this type can be taken as it is."""
+    return dtype.isnative and (dtype.char in _QUICK if scalar is Any else dtype == scalar)
+
+
 def numbers(name: str, value: Any, scalar: Any = Any) -> Any:
     """An array that kernels can take, exactly the same numbers; raises InvalidInput otherwise.
 
     For what is called in every step: an array that is right already costs next to nothing. NaN
     passes.
     """
-    if type(value) is np.ndarray:
-        dtype = value.dtype
-        right = dtype.char in _QUICK if scalar is Any else dtype == scalar
-        if right and dtype.isnative:
-            return value
+    if type(value) is np.ndarray and _is_right(value.dtype, scalar):
+        return value
     try:
         return _array(scalar, True, value)
     except _Unfit as reason:
@@ -403,9 +405,8 @@ def numbers(name: str, value: Any, scalar: Any = Any) -> Any:
 
 def _array(scalar: Any, nan: bool, value: Any) -> Any:
     """An array of the annotated type of numbers, exactly the same numbers."""
-    if nan and type(value) is np.ndarray and value.dtype.isnative:
-        if value.dtype.char in _QUICK if scalar is Any else value.dtype == scalar:
-            return value
+    if nan and type(value) is np.ndarray and _is_right(value.dtype, scalar):
+        return value
     if isinstance(value, np.ma.MaskedArray):
         raise _Unfit("a mask would be lost: fill in or remove what is masked")
     if isinstance(value, str | bytes | Mapping | set | frozenset | type) or value is None:
@@ -440,7 +441,8 @@ def exactly(array: Any, scalar: Any = Any, nan: bool = False) -> Any:
     if array.dtype != wanted:
         with np.errstate(all="ignore"):
             converted = array.astype(wanted)
-            same = (converted == array) | (converted != converted)
+            back = converted.astype(array.dtype)  # integers and floats are compared as floats
+            same = (back == array) & (converted == array) | (converted != converted)
         if not same.all():
             raise _Unfit(f"some of its numbers do not fit into {wanted}")
         array = converted

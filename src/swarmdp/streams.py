@@ -216,6 +216,5 @@ def _integers(name: str, values: ArrayLike) -> NDArray[np.int64]:
 
 def _check_draw(*bounds: tuple[str, float]) -> None:
     for name, value in bounds:
-        if type(value) is not float or not math.isfinite(value):
-            if not is_number(value) or not -1e300 < value < 1e300:
-                raise InvalidInput(f"{name} must be a finite number, got {told(value)}")
+        if not is_number(value) or not -1e300 < value < 1e300:
+            raise InvalidInput(f"{name} must be a finite number, got {told(value)}")

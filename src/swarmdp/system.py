@@ -280,8 +280,8 @@ def check_is_system(system: object) -> None:
         return
     if not isinstance(system, System) or isinstance(system, type):
         raise InvalidInput(
-            f"{told(system)} is not a system: it needs n_agents, actions, features, initial, observe "
-            "and transition (see swarmdp.System)"
+            f"{told(system)} is not a system: it needs n_agents, actions, features, initial, "
+            "observe and transition (see swarmdp.System)"
         )
     if not is_integer(system.n_agents) or system.n_agents < 1 or not len(np.shape(system.actions)):
         raise InvalidInput(
@@ -339,7 +339,7 @@ def check_stream(rng: Stream, shape: tuple[int, ...] | None = None) -> None:
 
 
 def check_run(swarm: Mapping[str, NDArray[Any]], run: int, *names: str) -> None:
-    """Raise InvalidInput unless these arrays (runs, ...) are there and have a run of this number."""
+    """Raise InvalidInput unless these arrays (runs, ...) are there and have this run."""
     for name in names:
         if name not in swarm:
             raise InvalidInput(f"a recorded {name!r} is needed, got none: record states")

@@ -27,7 +27,7 @@ FORMAT = 1
 MOST_ROWS = 5_000_000  # of a data frame, unless asked for more
 
 
-@checked(nan=True)
+@checked(nan=True, own=("values",))
 @dataclass(frozen=True, eq=False)
 class Variable:
     """One recorded array with the names of its axes and its unit."""
@@ -43,6 +43,8 @@ class Variable:
                 f"a variable's values must be a plain array, got {type(self.values).__name__}: "
                 "give numpy.asarray(values), masked values filled in or removed"
             )
+        if self.values.dtype.kind not in "biufcSU":
+            raise InvalidInput(f"a variable's values must be numbers, got {self.values.dtype}")
         if self.values.ndim != len(self.axes):
             raise InvalidInput(f"axes {self.axes} do not fit an array of shape {self.values.shape}")
 

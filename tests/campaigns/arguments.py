@@ -6,8 +6,10 @@ itself, or a result. A NaN that is accepted is a failure, and so is a number of 
 refused where Python's is accepted.
 """
 
+import atexit
 import itertools
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -229,7 +231,14 @@ def _of(call: Call, arguments: dict[str, str], nan: bool, same: bool) -> Attempt
 
 
 def _prepare() -> None:
-    os.chdir(tempfile.mkdtemp(prefix="campaign"))
+    folder = tempfile.mkdtemp(prefix="campaign")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    os.chdir(folder)
+    write_files()
+
+
+def write_files() -> None:
+    """Files that right calls read, in the present folder."""
     for make in (
         "DEMO.save('demo.nc')",
         "RESULT.save('result')",

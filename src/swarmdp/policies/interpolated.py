@@ -65,7 +65,7 @@ class InterpolatedPolicy:
         """
         check_interpolates(system)
         actions = np.asarray(system.actions, np.float64)
-        shape = q.shape[:1] + (class_map(system).size, len(actions))
+        shape = (*q.shape[:1], class_map(system).size, len(actions))
         right = q.shape == shape and table.shape == shape[:2]
         if not right or (seen is not None and seen.shape != shape[:2]):
             raise InvalidInput(
