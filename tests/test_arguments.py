@@ -51,7 +51,8 @@ def sample(
 
 
 def test_numbers_of_numpy_become_pythons() -> None:
-    found = sample(np.int8(3), np.float32(0.5), np.True_, None, np.array([3, 4]))
+    given: list[Any] = [np.int8(3), np.float32(0.5), np.True_, None, np.array([3, 4])]
+    found = sample(*given)
     assert found == (3, 0.5, True, None, (3, 4))
     assert [type(value) for value in found[:3]] == [int, float, bool]
 
@@ -154,14 +155,14 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a list as a variable": (lambda: Variable([1, 2], ("run", "time")), "plain"),  # type: ignore[arg-type]
     "a masked variable": (
-        lambda: Variable(np.ma.array([1.0], mask=[1]), ("run",)),
+        lambda: Variable(np.ma.array([1.0], mask=[True]), ("run",)),
         "plain array",
     ),
     "plan of a text": (lambda: swarmdp.plan(GRID, "x"), "reward must be a Reward"),  # type: ignore[arg-type]
     "softness": (
-        lambda: swarmdp.plan(GRID, GRID.reward, softness="x"),
+        lambda: swarmdp.plan(GRID, GRID.reward, softness="x"),  # type: ignore[arg-type]
         "softness must be a number",
-    ),  # type: ignore[arg-type]
+    ),
     "no steps to plan": (lambda: swarmdp.plan_to_horizon(GRID, GRID.reward, steps=-3), "steps"),
     "the class": (lambda: swarmdp.rollout(swarmdp.Vicsek, len, steps=1, seed=1), "is not a system"),  # type: ignore[arg-type]
     "theory without a system": (lambda: theory.chain("x", [0]), "system must be"),  # type: ignore[arg-type]
@@ -217,7 +218,7 @@ def test_integer_positions_are_the_same_as_floats() -> None:
     whole = _demo(position=np.zeros((2, 51, 4, 2), np.int64))
     same = _demo(position=np.zeros((2, 51, 4, 2)))
     found = [swarmdp.clone(VICSEK, demo).probabilities for demo in (whole, same)]
-    np.testing.assert_array_equal(*found)
+    np.testing.assert_array_equal(found[0], found[1])
 
 
 def test_few_rewards_are_drawn_from_a_narrow_cone() -> None:

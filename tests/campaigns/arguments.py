@@ -162,13 +162,14 @@ def hostile(right: str | None, value: object, which: int) -> list[Hostile]:
     return found
 
 
-def campaign() -> Campaign:
-    """The campaign of wrong arguments; what compiles is compiled before children start."""
-    here = Path.cwd()
-    _prepare()
-    for attempt in right_calls():
-        perform(attempt)
-    os.chdir(here)
+def campaign(warm: bool = True) -> Campaign:
+    """The campaign of wrong arguments; if `warm`, what compiles does so before children start."""
+    if warm:
+        here = Path.cwd()
+        _prepare()
+        for attempt in right_calls():
+            perform(attempt)
+        os.chdir(here)
     return Campaign("arguments", _attempt, prepare=_prepare)
 
 

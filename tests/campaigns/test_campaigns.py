@@ -12,7 +12,7 @@ from swarmdp import InvalidInput
 from tests.campaigns import framework
 from tests.campaigns.framework import ACCEPTED, CRASH, EXPLAINED, HANG, INTERNAL, MEMORY
 
-SAMPLE = 400
+SAMPLE = 300
 
 
 def test_right_calls_are_accepted_and_wrong_ones_explained(
@@ -23,7 +23,7 @@ def test_right_calls_are_accepted_and_wrong_ones_explained(
 
     monkeypatch.chdir(tmp_path)
     arguments.write_files()
-    campaign = arguments.campaign()
+    campaign = arguments.campaign(warm=False)
     for attempt in (*arguments.right_calls(), *arguments.same_calls()):
         assert framework.perform(attempt)[0] == ACCEPTED, attempt.repeat
     outcome = framework.run(campaign, seed=0, attempts=SAMPLE, workers=1)
