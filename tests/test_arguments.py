@@ -178,9 +178,43 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: theory.RandomSwarm().observe({"level": np.full((1, 3), 7)}),
         "'level' must be from 0 to 2",
     ),
+    "no memory": (
+        lambda: swarmdp.HeterogeneousLearning(iterations=2, swarms=1)(
+            VICSEK, REWARD, discount=0.9, seed=1, memory={"x": np.zeros(1)}
+        ),
+        "with 'counts'",
+    ),
+    "no way to update Q": (
+        lambda: swarmdp.HeterogeneousLearning(q_update=math.nan),  # type: ignore[arg-type]
+        "q_update must be",
+    ),
+    "a frame to record": (
+        lambda: swarmdp.rollout(
+            VICSEK, VICSEK.expert, steps=1, seed=1, record=pandas.DataFrame({"a": [1]})
+        ),
+        "record must be",
+    ),
     "no such verdict": (lambda: swarmdp.Verdict.from_json({}), "not a verdict"),
     "colours": (lambda: swarmdp.plot_reward(None), "result must be a Result"),  # type: ignore[arg-type]
 }
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: swarmdp.Gridworld.macrocells(1, rows=2**63, columns=4, macrocell=2),
+        lambda: theory.draw_rewards(theory.Cone(np.eye(2)), 2**63, seed=1),
+        lambda: POLICY.chances(10**12),
+    ],
+)
+def test_what_would_not_fit_is_refused_before_it_is_asked_for(call: Callable[[], Any]) -> None:
+    with pytest.raises(swarmdp.NotEnoughMemory, match="of memory are free"):
+        call()
+
+
+def test_a_path_that_is_too_long_is_told() -> None:
+    with pytest.raises(swarmdp.FileError, match="too long"):
+        swarmdp.load("x" * 300)
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -340,11 +340,11 @@ def recorders_of(
 
 def _recorder(what: Recordable, system: System, name: str | None = None) -> Recorder:
     measures = measures_of(system)
-    if isinstance(what, np.ndarray):
-        what = told(what)  # which cannot be compared with names
-    if what == "states":
+    if not isinstance(what, str | Measure | Reduction) and not callable(what):
+        raise _not_recordable(what, measures)
+    if isinstance(what, str) and what == "states":
         return _AgentRecorder(lambda moment: moment.state)
-    if what == "observations":
+    if isinstance(what, str) and what == "observations":
         axes = system.features.axes
         return _AgentRecorder(
             lambda moment: {name or "observations": moment.observations},
@@ -352,7 +352,7 @@ def _recorder(what: Recordable, system: System, name: str | None = None) -> Reco
             units=axes[0].units if len(axes) == 1 else ", ".join(axis.units for axis in axes),
             inner=() if system.features.shape == () else ("component",),
         )
-    if what == "actions":
+    if isinstance(what, str) and what == "actions":
         return _AgentRecorder(
             lambda moment: {name or "actions": moment.actions},
             axis="step",
@@ -368,11 +368,15 @@ def _recorder(what: Recordable, system: System, name: str | None = None) -> Reco
         known = [(key, m) for key, m in measures.items() if m.function == what]
         own, measure = known[0] if known else (str(getattr(what, "__name__", "measure")), None)
         return _MeasureRecorder(name or own, measure or Measure(what, name or own))
+    raise _not_recordable(what, measures)
+
+
+def _not_recordable(what: object, measures: Mapping[str, Measure]) -> InvalidInput:
     names = "".join(f'"{measure}", ' for measure in measures)
-    raise InvalidInput(
+    return InvalidInput(
         f'record must be "states", "observations", "actions", {names}a measure such as '
         "vicsek.order, a reduction such as DiscountedFeatures(0.9), or several of these; "
-        f"got {what!r}"
+        f"got {told(what)}"
     )
 
 

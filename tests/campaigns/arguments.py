@@ -48,7 +48,7 @@ ANYTHING = [
         "np.array(['2020-01-01'], 'M8[D]')",
         "np.timedelta64(1)",
     ),
-    *("np.matrix([[1.0, 2.0]])", "np.zeros(2, [('a', float)])", "np.uint8(200)", "np.float16(1)"),
+    *("np.matrix([[1.0, 2.0]])", "np.zeros(2, [('a', float)])", "np.uint8(7)", "np.float16(1)"),
     *("np.longdouble(1) / 3", "np.str_('x')", "np.bool_(True)", "pandas.Series([1.0, 2.0])"),
     *("pandas.DataFrame({'a': [1.0]})", "pandas.NA", "pandas.Timestamp('2020')", "Decimal('0.5')"),
     *(
@@ -85,7 +85,6 @@ NUMBERS = [
     *(
         "-({})",
         "({}) * 10",
-        "({}) * 1000",
         "({}) * 10**9",
         "({}) + 0.5",
         "({}) * 1e300",
@@ -103,7 +102,7 @@ NUMBERS = [
     *("({}) + 1", "({}) - 1", "({}) * 0", "float({})", "int({})", "({}, {})", "Decimal({})"),
 ]
 # ... of which these are the same, so that they have to be accepted ...
-SAME_INTEGERS = ["np.int64({})", "np.int8({})", "np.uint32({})", "np.int32({})"]
+SAME_INTEGERS = ["np.int64({})", "np.uint32({})", "np.int32({})"]
 SAME_FLOATS = ["np.float64({})", "np.float32({})", "np.array([float({})])[0]"]
 # ... or an array, or arrays by name ...
 ARRAYS = [

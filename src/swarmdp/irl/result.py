@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from swarmdp import markup
 from swarmdp._version import __version__
 from swarmdp.arguments import checked
+from swarmdp.checks import told
 from swarmdp.errors import FileError, InvalidInput
 from swarmdp.features import Axis, Block
+from swarmdp.files import as_path
 from swarmdp.irl.algorithm import Iteration, last_counting
 from swarmdp.irl.search import Choice, below
 from swarmdp.irl.updates import title
@@ -448,11 +450,16 @@ def load(path: str | os.PathLike[str]) -> Any:
         The folder or the file of a fit, or the file of a trajectory.
 
     """
-    source = Path(path)
-    if source.is_dir():
-        source = source / FILE
-        if not source.is_file():
-            raise FileError(2, f"cannot read {path}: the folder has no {FILE}")
+    source = as_path(path)
+    try:
+        if source.is_dir():
+            source = source / FILE
+            if not source.is_file():
+                raise FileError(2, f"cannot read {path}: the folder has no {FILE}")
+    except OSError as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(error.errno or 5, f"cannot read {told(path)}: {error.strerror}") from None
     dataset = read_dataset(source)
     kind: type[Result] | type[Trajectory] = Trajectory
     if dataset.attrs.get("kind") == KIND:

@@ -173,6 +173,10 @@ class _DenseCounts:
 
     def load(self, table: NDArray[np.float64]) -> None:
         """Start from these counts."""
+        if table.shape != self._table.shape:
+            raise InvalidInput(
+                f"the counts in memory must have the shape {self._table.shape}, got {table.shape}"
+            )
         self._table[...] = table
         self.totals[...] = table.sum(axis=3)
 
@@ -310,7 +314,13 @@ class _Model:
         self, memory: Mapping[str, NDArray[np.float64]], values: NDArray[np.float64]
     ) -> None:
         """Go on with the counts of earlier learning, and plan with them."""
-        self._counts.load(memory["counts"] * self._settings.recall)
+        counts = memory.get("counts")
+        if counts is None:
+            raise InvalidInput(
+                "memory must be what earlier learning kept (Learned.memory), with 'counts', got "
+                f"{', '.join(map(str, memory)) or 'nothing'}"
+            )
+        self._counts.load(counts * self._settings.recall)
         self._sweep(values, RECALL_SWEEPS)
 
     def kept(self) -> Mapping[str, NDArray[np.float64]]:

@@ -94,6 +94,7 @@ class QFunction(Protocol):
         """The policy with all that was found on the way."""
 
 
+@runtime_checkable
 class QUpdate(Protocol):
     """A way to update a Q-function."""
 

@@ -78,6 +78,7 @@ class InterpolatedPolicy:
                 f"q must be finite and table action indices from 0 to {len(actions) - 1}, got "
                 "others"
             )
+        table = table.astype(np.int64)
         best = np.clip(table, 1, len(actions) - 2)
         below, top, above = (
             np.take_along_axis(q, (best + shift)[..., None], axis=2)[..., 0] for shift in (-1, 0, 1)

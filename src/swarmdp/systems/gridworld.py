@@ -12,6 +12,7 @@ from swarmdp.arguments import checked
 from swarmdp.checks import check_integer, check_seed, is_number, keep_python_numbers, told
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels, Vectors
+from swarmdp.memory import check_memory
 from swarmdp.rewards import Reward
 from swarmdp.streams import Stream
 from swarmdp.system import Field, Measure, State
@@ -92,6 +93,7 @@ class Gridworld:
         _check_blocks(rows, columns, macrocell)
         rng = np.random.default_rng(check_seed(seed))
         size = (rows // macrocell) * (columns // macrocell)
+        check_memory(16 * size, f"a grid of {size} macrocells", "Take fewer of them")
         weights = np.zeros(size)
         while not weights.any():
             weights = np.where(rng.random(size) < 0.1, rng.random(size), 0.0)

@@ -41,7 +41,7 @@ class Enumeration:
     initial: Floats  # (K,): P_0(s)
 
     def __post_init__(self) -> None:
-        states, agents = len(self.initial), self.system.n_agents
+        states, agents = self.initial.size, self.system.n_agents
         wanted = (len(self.system.actions), states, agents, self.system.n_local)
         right = self.local.shape == self.observations.shape == (states, agents)
         if self.initial.ndim != 1 or not right or self.laws.shape != wanted:

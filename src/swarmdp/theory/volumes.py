@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput, SolverError
+from swarmdp.memory import check_memory
 from swarmdp.streams import derived_seed
 from swarmdp.theory.cones import Cone
 
@@ -91,6 +92,8 @@ def draw_rewards(cone: Cone, count: int, *, seed: int) -> Floats:
         raise InvalidInput(f"count must be an integer of at least 2, got {count!r}")
     if len(cone.rows) and cone.central.margin == 0:
         raise InvalidInput("the cone has no interior: no reward in it can be drawn")
+    needed = 16 * count * (cone.dimension + len(cone.rows))
+    check_memory(needed, f"drawing {count} rewards", "Draw fewer of them")
     rng = np.random.default_rng(derived_seed(seed, 3))
     rewards = rng.normal(size=(count, cone.dimension))
     if len(cone.rows):
