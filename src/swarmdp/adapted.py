@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput
 from swarmdp.features import FeatureMap, described
 from swarmdp.pictures import Arrows, Grid
@@ -74,6 +75,7 @@ def starting_from(system: System, initial: Start | None) -> System:
     return Adapted(system, start=_frames(system, initial))
 
 
+@checked
 def with_features(system: System, features: FeatureMap) -> System:
     """The system with another feature map for its observations.
 

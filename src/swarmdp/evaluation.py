@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.adapted import Start
+from swarmdp.arguments import checked
 from swarmdp.checks import check_integer
 from swarmdp.errors import InvalidInput
 from swarmdp.irl.expectations import feature_expectations
@@ -29,6 +30,7 @@ LOW, HIGH = 0.1, 0.9  # the quantiles between which a band lies
 SHOWN = (1, 2, 5, 10, 20, 50, 100, 200, 500)  # times in tables, beside the first and the last
 
 
+@checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Evaluation:
     """What a learned swarm does beside the expert's, by every measure of the system."""
@@ -70,6 +72,11 @@ class Evaluation:
 
     def rows(self, name: str) -> list[tuple[int, float, float]]:
         """A few times, and the means of a measure then: (time, expert, learned)."""
+        if name not in self.measures:
+            raise InvalidInput(
+                f"name must be a measure, {', '.join(self.measures) or 'of which there are none'}, "
+                f"got {name!r}"
+            )
         expert, learned = self.expert[name].mean(axis=0), self.learned[name].mean(axis=0)
         return [(t, float(expert[t]), float(learned[t])) for t in shown_times(self.steps)]
 
@@ -107,6 +114,7 @@ class Evaluation:
         return "\n".join(lines)
 
 
+@checked(own=("initial",))
 def evaluate(
     result: Result,
     system: System,

@@ -18,9 +18,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swarmdp import kernels
+from swarmdp.arguments import checked, numbers
 from swarmdp.errors import InvalidInput
 
+LARGEST_ANGLE = 1e5  # radians; beyond, sines and cosines of kernels lose their digits
 
+
+@checked
 @dataclass(frozen=True, eq=False)
 class Axis:
     """One component of an observation, or one axis of a reward's table."""
@@ -44,6 +48,8 @@ class Axis:
 
     def written(self, place: int) -> str:
         """One class of the axis in words, such as 'misalignment 20 degrees'."""
+        if not -len(self.values) <= place < len(self.values):
+            raise InvalidInput(f"place must be from 0 to {len(self.values) - 1}, got {place}")
         value = self.values[place]
         text = value if isinstance(value, str) else f"{value:.4g}"
         return f"{self.name} {text}" + ("" if self.units == "1" else f" {self.units}")
@@ -60,12 +66,15 @@ class Axis:
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> "Axis":
         """The axis that `to_json` wrote."""
+        if missing := {"name", "values", "units", "periodic"} - set(plain):
+            raise InvalidInput(f"the description of an axis has no {', '.join(sorted(missing))}")
         return cls(plain["name"], np.array(plain["values"]), plain["units"], plain["periodic"])
 
 
 Block = tuple[Axis, ...]
 
 
+@runtime_checkable
 class FeatureMap(Protocol):
     """What every map from observations to features tells of itself.
 
@@ -133,6 +142,7 @@ def n_features(features: FeatureMap) -> int:
     return sum(math.prod(len(axis.values) for axis in block) for block in features.blocks)
 
 
+@checked(but=("index", "between"))
 @dataclass(frozen=True)
 class Levels:
     """Observations that are themselves the integers 0 to size - 1."""
@@ -164,6 +174,7 @@ class Levels:
 
     def index(self, observations: NDArray[Any]) -> NDArray[np.integer]:
         """The observations, checked."""
+        observations = numbers(self.name, observations)
         if not np.issubdtype(observations.dtype, np.integer):
             raise InvalidInput(
                 f"{self.name} must be integers from 0 to {self.size - 1}, "
@@ -178,9 +189,11 @@ class Levels:
 
     def between(self, observations: NDArray[Any]) -> tuple[NDArray[np.integer], NDArray[Any]]:
         """The observation itself: there is nothing between integers."""
-        return self.index(observations)[..., None], np.ones((*observations.shape, 1))
+        index = self.index(observations)
+        return index[..., None], np.ones((*index.shape, 1))
 
 
+@checked(but=("index",))
 @dataclass(frozen=True, eq=False)
 class Vectors:
     """Observations 0 to size - 1, each with a vector of d features: rewards are w . phi(o)."""
@@ -221,6 +234,7 @@ class Vectors:
         return Levels(self.size, self.name).index(observations)
 
 
+@checked(but=("index", "between"))
 @dataclass(frozen=True)
 class Angles:
     """The circle cut into `size` equal intervals, one of them centred on zero."""
@@ -253,24 +267,28 @@ class Angles:
 
     def index(self, observations: NDArray[Any]) -> NDArray[np.integer]:
         """The interval in which each angle lies, counted around the circle."""
-        self._check(observations)
-        return kernels.tabular.angle_index(
-            np.ascontiguousarray(observations, dtype=np.float64), self.size
-        )
+        return kernels.tabular.angle_index(self._checked(observations), self.size)
 
     def between(self, observations: NDArray[Any]) -> tuple[NDArray[np.integer], NDArray[Any]]:
         """The two intervals whose centres are around each angle."""
-        self._check(observations)
+        observations = self._checked(observations)
         place = observations * (self.size / (2.0 * math.pi)) + self.size // 2
         lower = np.floor(place)
         index = np.stack([lower, lower + 1], axis=-1).astype(np.int64) % self.size
         return index, np.stack([1 - (place - lower), place - lower], axis=-1)
 
-    def _check(self, angles: NDArray[Any]) -> None:
-        if not np.isfinite(angles).all():
-            raise InvalidInput(f"{self.name} must be finite angles, got NaN or infinity")
+    def _checked(self, angles: NDArray[Any]) -> NDArray[np.float64]:
+        """Angles as an array in sequence."""
+        given = np.ascontiguousarray(numbers(self.name, angles, np.float64))
+        if not kernels.tabular.all_between(given, -LARGEST_ANGLE, LARGEST_ANGLE):
+            raise InvalidInput(
+                f"{self.name} must be finite angles of at most {LARGEST_ANGLE:g} rad, got NaN, "
+                "infinity or others"
+            )
+        return given
 
 
+@checked(but=("index", "between"))
 @dataclass(frozen=True)
 class Bins:
     """Numbers put into the intervals between explicit edges.
@@ -339,6 +357,7 @@ class Bins:
 
     def index(self, observations: NDArray[Any]) -> NDArray[np.integer]:
         """The interval in which each number lies."""
+        observations = numbers(self.name, observations, np.float64)
         inside = (observations >= self.edges[0]) & (observations <= self.edges[-1])
         if not inside.all():
             strange = observations[~inside].flat[0]
@@ -354,6 +373,7 @@ class Bins:
     def between(self, observations: NDArray[Any]) -> tuple[NDArray[np.integer], NDArray[Any]]:
         """The two intervals whose middles are around each number; beyond them just the last one."""
         self.index(observations)
+        observations = numbers(self.name, observations, np.float64)
         middles = self.axes[0].values
         if self.size == 1:
             return np.zeros((*observations.shape, 1), np.int64), np.ones((*observations.shape, 1))
@@ -363,6 +383,7 @@ class Bins:
         return np.stack([lower, lower + 1], axis=-1), np.stack([1 - share, share], axis=-1)
 
 
+@checked(but=("index", "between"))
 @dataclass(frozen=True, eq=False)
 class Product:
     """Observations of several named components, each with classes of its own.
@@ -439,6 +460,7 @@ class Product:
 
     def index(self, observations: NDArray[Any]) -> NDArray[np.integer]:
         """The combination of each observation (..., k)."""
+        observations = self._checked(observations)
         found: NDArray[np.integer] = np.zeros(observations.shape[:-1], np.int64)
         for column, (name, part) in enumerate(self.components.items()):
             values = observations[..., column]
@@ -453,6 +475,7 @@ class Product:
 
     def between(self, observations: NDArray[Any]) -> tuple[NDArray[np.integer], NDArray[Any]]:
         """The combinations around each observation, weighted along each component."""
+        observations = self._checked(observations)
         index = np.zeros((*observations.shape[:-1], 1), np.int64)
         weight = np.ones(index.shape)
         for column, (name, part) in enumerate(self.components.items()):
@@ -461,13 +484,25 @@ class Product:
                 values = _whole_numbers(name, values, part.size)
             assert isinstance(part, Interpolating)
             inner, share = part.between(values)
+            corners = index.shape[-1] * inner.shape[-1]
             index = (index[..., :, None] * part.size + inner[..., None, :]).reshape(
-                *index.shape[:-1], -1
+                *index.shape[:-1], corners
             )
             weight = (weight[..., :, None] * share[..., None, :]).reshape(index.shape)
         return index, weight
 
+    def _checked(self, observations: NDArray[Any]) -> NDArray[Any]:
+        """Observations as an array whose last axis is the component."""
+        given: NDArray[Any] = numbers("the observations", observations)
+        if given.shape[-1:] != self.shape:
+            raise InvalidInput(
+                f"the last axis of the observations must be the {len(self.components)} components "
+                f"{', '.join(self.components)}, got an array of shape {given.shape}"
+            )
+        return given
 
+
+@checked(but=("of",))
 @dataclass(frozen=True, eq=False)
 class Basis:
     """Features that are any function of the observation, without classes.
@@ -517,6 +552,12 @@ class Basis:
 
     def of(self, observations: NDArray[Any]) -> NDArray[np.float64]:
         """The features of each observation, checked."""
+        observations = numbers("the observations", observations, np.number)
+        if observations.shape[observations.ndim - len(self.shape) :] != self.shape:
+            raise InvalidInput(
+                f"an observation must have the shape {self.shape}, got an array of shape "
+                f"{observations.shape}"
+            )
         found = np.asarray(self.function(observations), np.float64)
         leading = observations.shape[: observations.ndim - len(self.shape)]
         if found.shape != (*leading, len(self.names)):

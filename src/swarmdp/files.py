@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
-from swarmdp.errors import FileError
+from swarmdp.errors import FileError, InvalidInput
 
 
 @contextlib.contextmanager
@@ -16,7 +16,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     Whatever goes wrong, what was at `path` before is still there and nothing is left over.
     """
-    target = Path(path)
+    target = as_path(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = target.parent / f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}"
@@ -34,9 +34,16 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def as_path(path: str | os.PathLike[str]) -> Path:
+    """A path that a file can have; raises InvalidInput for others."""
+    if "\0" in os.fspath(path):
+        raise InvalidInput(f"a path must not contain a null character, got {str(path)!r}")
+    return Path(path)
+
+
 def make_folder(path: str | os.PathLike[str]) -> None:
     """Make a folder and those above it, unless they are there."""
-    target = Path(path)
+    target = as_path(path)
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.adapted import Start, starting_from
+from swarmdp.arguments import checked
 from swarmdp.checks import check_boolean, check_discount, check_integer, check_number, check_seed
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Classes
@@ -21,10 +22,10 @@ from swarmdp.irl.algorithm import (
     Initialization,
     Iteration,
     Value,
-    checked,
     generic_irl,
     initial_reward,
     last_counting,
+    one_for_each,
     random_reward,
 )
 from swarmdp.irl.cloning import cloned
@@ -93,6 +94,7 @@ class FitInterrupted(KeyboardInterrupt):
         self.result = result
 
 
+@checked(own=("initial",))
 def fit(
     system: System,
     demo: Demo,
@@ -266,6 +268,7 @@ def _driven(
     return fitting.result(done)
 
 
+@checked(nan=True, own=("initial",))
 @dataclass(frozen=True, eq=False)
 class Fit:
     """A fit that can be driven step by step: `Fit.of(...)`, then `iterate`, then `result`."""
@@ -501,6 +504,8 @@ class Fit:
 
     def summary(self, done: Sequence[Iteration]) -> str:
         """How far it is, in one line: smallest distance and margin, means over experiments."""
+        if not done:
+            raise InvalidInput("a summary needs at least one iteration, got none")
         gaps = np.stack([iteration.distance for iteration in done])
         margins = np.stack([iteration.margin for iteration in done])
         last = last_counting(margins, self.tolerance)
@@ -658,7 +663,7 @@ class Fit:
         )
         if not self.interpolate:
             return learned
-        return _interpolated(self.system, checked(learned, reward.replicas))
+        return _interpolated(self.system, one_for_each(learned, reward.replicas))
 
     def _value_estimation(self, policy: LocalPolicy, reward: Reward, i: int) -> Value:
         """Step 2 of Algorithm 1."""

@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Arrows:
     """Agents in the plane, at every time of one run."""
@@ -33,6 +35,7 @@ class Arrows:
             )
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Grid:
     """Cells in rows and columns, at every time of one run."""

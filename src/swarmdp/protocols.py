@@ -8,12 +8,14 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput
 from swarmdp.policies import LocalPolicy
 from swarmdp.rewards import Reward
 from swarmdp.system import System
 
 
+@checked
 @dataclass(frozen=True)
 class Wants:
     """What a reward update asks for beside feature expectations.
@@ -67,6 +69,7 @@ class Wants:
 NOTHING_MORE = Wants()
 
 
+@checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Learned:
     """A policy for each of R rewards, and what was found on the way."""

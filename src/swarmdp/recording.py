@@ -7,20 +7,23 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.checks import check_agent, check_discount
+from swarmdp.arguments import checked
+from swarmdp.checks import check_agent, check_discount, told
 from swarmdp.errors import InvalidInput, RecordingTooLarge
 from swarmdp.memory import check_memory
+from swarmdp.streams import Purpose, Streams
 from swarmdp.system import (
     Measure,
     State,
     System,
     action_units_of,
+    check_is_system,
     feature_count,
     field_of,
     measures_of,
     summed_features,
 )
-from swarmdp.trajectory import Variable
+from swarmdp.trajectory import Trajectory, Variable
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +60,21 @@ class Reduction(Protocol):
         """The length of the result for one run."""
 
 
+def _check_total(total: NDArray[np.float64], moment: Moment) -> None:
+    """Raise InvalidInput unless what is to be added has a place to be added to."""
+    if not isinstance(moment, Moment) or moment.observations is None:
+        raise InvalidInput(f"a moment with observations is needed, got {told(moment)}")
+    size = len(moment.observations), feature_count(moment.system)
+    right = isinstance(total, np.ndarray) and total.dtype == np.float64 and total.shape == size
+    right = right and not isinstance(total, np.ma.MaskedArray)
+    if not right or not total.flags.writeable:
+        raise InvalidInput(
+            f"total must be an array of floating-point numbers of the shape {size} that can be "
+            f"written to, got {told(total)}"
+        )
+
+
+@checked(but=("add", "size"))
 @dataclass(frozen=True)
 class DiscountedFeatures:
     """The whole-swarm feature expectations of each run: sum over t of gamma^t mean_n phi(o_t^n)."""
@@ -69,15 +87,18 @@ class DiscountedFeatures:
 
     def size(self, system: System) -> int:
         """One entry for each feature."""
+        check_is_system(system)
         return feature_count(system)
 
     def add(self, total: NDArray[np.float64], moment: Moment) -> None:
         """Add the mean features of all agents, discounted."""
+        _check_total(total, moment)
         assert moment.observations is not None
         summed = summed_features(moment.system, moment.observations)
         total += self.discount**moment.time / moment.system.n_agents * summed
 
 
+@checked(but=("add", "size"))
 @dataclass(frozen=True)
 class SingleAgentFeatures:
     """The feature expectations that one agent of each run gives: sum over t of gamma^t phi(o_t)."""
@@ -91,11 +112,13 @@ class SingleAgentFeatures:
 
     def size(self, system: System) -> int:
         """One entry for each feature."""
+        check_is_system(system)
         check_agent(self.agent, system)
         return feature_count(system)
 
     def add(self, total: NDArray[np.float64], moment: Moment) -> None:
         """Add the features of the agent's observation, discounted."""
+        _check_total(total, moment)
         assert moment.observations is not None
         place: Any = self.agent
         if moment.agents is not None:
@@ -317,9 +340,11 @@ def recorders_of(
 
 def _recorder(what: Recordable, system: System, name: str | None = None) -> Recorder:
     measures = measures_of(system)
-    if what == "states":
+    if not isinstance(what, str | Measure | Reduction) and not callable(what):
+        raise _not_recordable(what, measures)
+    if isinstance(what, str) and what == "states":
         return _AgentRecorder(lambda moment: moment.state)
-    if what == "observations":
+    if isinstance(what, str) and what == "observations":
         axes = system.features.axes
         return _AgentRecorder(
             lambda moment: {name or "observations": moment.observations},
@@ -327,7 +352,7 @@ def _recorder(what: Recordable, system: System, name: str | None = None) -> Reco
             units=axes[0].units if len(axes) == 1 else ", ".join(axis.units for axis in axes),
             inner=() if system.features.shape == () else ("component",),
         )
-    if what == "actions":
+    if isinstance(what, str) and what == "actions":
         return _AgentRecorder(
             lambda moment: {name or "actions": moment.actions},
             axis="step",
@@ -343,12 +368,63 @@ def _recorder(what: Recordable, system: System, name: str | None = None) -> Reco
         known = [(key, m) for key, m in measures.items() if m.function == what]
         own, measure = known[0] if known else (str(getattr(what, "__name__", "measure")), None)
         return _MeasureRecorder(name or own, measure or Measure(what, name or own))
+    raise _not_recordable(what, measures)
+
+
+def _not_recordable(what: object, measures: Mapping[str, Measure]) -> InvalidInput:
     names = "".join(f'"{measure}", ' for measure in measures)
-    raise InvalidInput(
+    return InvalidInput(
         f'record must be "states", "observations", "actions", {names}a measure such as '
         "vicsek.order, a reduction such as DiscountedFeatures(0.9), or several of these; "
-        f"got {what!r}"
+        f"got {told(what)}"
     )
+
+
+def check_recorded(system: System, trajectory: Trajectory, what: str = "the trajectory") -> None:
+    """Raise InvalidInput if recorded arrays have other shapes or kinds than the system's own.
+
+    States are compared with one that the system draws itself, observations and actions with what it
+    declares. A type that holds the same numbers will do (integers for floating-point numbers).
+    """
+    own = system.initial(Streams.of(0, [0], system.n_agents).at(0, Purpose.INITIAL))
+    actions = np.asarray(system.actions)
+    expected: dict[str, tuple[tuple[str, ...], tuple[int, ...], np.dtype[Any] | None]] = {}
+    for name, array in own.items():
+        moment = () if field_of(system, name).constant else ("time",)
+        expected[name] = (("run", *moment, "agent"), array.shape[2:], array.dtype)
+    expected.setdefault("observations", (("run", "time", "agent"), system.features.shape, None))
+    expected.setdefault("actions", (("run", "step", "agent"), (), actions.dtype))
+    for name, (axes, inner, dtype) in expected.items():
+        if name not in trajectory:
+            continue
+        variable = trajectory.variables[name]
+        shape = variable.values.shape
+        if variable.axes[: len(axes)] != axes or shape[len(axes) :] != inner:
+            wanted = ", ".join((*axes, *map(str, inner)))
+            raise InvalidInput(
+                f"{what}'s {name!r} must have the shape ({wanted}), got axes "
+                f"({', '.join(variable.axes)}) of lengths {shape}"
+            )
+        agents = shape[len(axes) - 1]
+        if agents != system.n_agents:
+            raise InvalidInput(
+                f"{what}'s {name!r} has {agents} agents, but the system has {system.n_agents}"
+            )
+        _check_kind(what, name, variable.values, dtype)
+
+
+def _check_kind(what: str, name: str, values: NDArray[Any], own: np.dtype[Any] | None) -> None:
+    """Raise InvalidInput for numbers of a kind that the system does not have."""
+    given = values.dtype
+    kinds = {"f": "fiu", "i": "iu", "u": "iu", "b": "biu"}.get(own.kind if own else "f", "biuf")
+    if given.kind not in ("biuf" if own is None else kinds):
+        raise InvalidInput(
+            f"{what}'s {name!r} must be {own or 'real numbers'}, got {given}: convert it"
+        )
+    if given.kind == "f" and not np.isfinite(values).all():
+        raise InvalidInput(
+            f"{what}'s {name!r} must be finite, but has NaN or infinite values: remove these runs"
+        )
 
 
 def check_fits_memory(recorders: Sequence[Recorder], probe: Moment, runs: int, steps: int) -> None:

@@ -8,15 +8,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swarmdp import kernels, markup
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Axis, Block, Classes, Smooth
-from swarmdp.system import System, by_rows, classes, feature_count, name_of
+from swarmdp.system import (
+    System,
+    by_rows,
+    check_is_system,
+    check_observed,
+    classes,
+    feature_count,
+    name_of,
+)
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
 
+@checked(but=("of", "of_classes"))
 @dataclass(frozen=True, eq=False)
 class Reward:
     """A local reward R(o) = w . phi(o), the same for all agents of a run.
@@ -56,6 +66,11 @@ class Reward:
         import xarray
 
         array = self.weights if values is None else values
+        if array.ndim != 2 or array.shape[1] != self.weights.shape[1]:
+            raise InvalidInput(
+                f"values must be numbers (replicas, {self.weights.shape[1]}), one for each weight, "
+                f"got shape {array.shape}"
+            )
         found, begin = [], 0
         for block in self.blocks:
             shown = [axis.shown for axis in block]
@@ -127,6 +142,7 @@ class Reward:
         self, system: System, observations: NDArray[Any], runs: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """The reward of every agent (runs, agents) for its observation."""
+        observations, runs = check_observed(system, observations, runs)
         rows = runs % self.replicas
         if isinstance(system.features, Smooth):
             self._check(system)
@@ -147,6 +163,7 @@ class Reward:
         return self.weights if matrix is None else by_rows(self.weights, matrix.T)
 
     def _check(self, system: System) -> None:
+        check_is_system(system)
         if self.weights.shape[1] != feature_count(system):
             raise InvalidInput(
                 f"the reward has {self.weights.shape[1]} weights, but "

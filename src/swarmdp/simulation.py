@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.adapted import Start, starting_from
+from swarmdp.arguments import checked
 from swarmdp.checks import check_integer, check_seed
 from swarmdp.errors import InvalidInput
 from swarmdp.policies import Controller, LocalPolicy, as_policy, check_fits
@@ -35,6 +36,7 @@ CHUNK_BYTES = 2**20  # states, observations and actions of a chunk of runs: they
 PROGRESS_SECONDS = 0.1
 
 
+@checked(own=("policy", "record", "initial"))
 def rollout(
     system: System,
     policy: Controller,

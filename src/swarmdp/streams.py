@@ -14,10 +14,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swarmdp import kernels
-from swarmdp.checks import check_seed
+from swarmdp.arguments import checked
+from swarmdp.arguments import numbers as numbers_of
+from swarmdp.checks import check_integer, check_seed, is_integer, is_number, told
 from swarmdp.errors import InvalidInput
 
 WORD = 2**32
+
+
+MOST_DRAWS = 2**16  # of a stream, for each agent
 
 
 class Purpose(IntEnum):
@@ -51,8 +56,21 @@ class Stream:
         step: int,
         purpose: Purpose,
     ) -> None:
+        if not (isinstance(runs, np.ndarray) and isinstance(agents, np.ndarray)):
+            raise InvalidInput("runs and agents must be arrays: take Streams.of(...).at(...)")
+        fits = runs.ndim == 1 and agents.ndim == 2 and agents.shape[0] in (1, len(runs))
+        if not fits or runs.dtype != np.int64 or agents.dtype != np.int32:
+            raise InvalidInput(
+                "runs must be 64-bit integers of shape (runs,) and agents 32-bit ones of shape "
+                f"(runs or 1, agents), got {runs.dtype} of shape {runs.shape} and {agents.dtype} "
+                f"of shape {agents.shape}: take Streams.of(...).at(...)"
+            )
+        if not is_integer(step) or not 0 <= step < WORD:
+            raise InvalidInput(f"step must be an integer from 0 to 2**32 - 1, got {told(step)}")
+        if not isinstance(purpose, Purpose):
+            raise InvalidInput(f"purpose must be one of streams.Purpose, got {told(purpose)}")
         self.runs = runs
-        self._seed = seed
+        self._seed = check_seed(seed)
         self.agents = agents
         self._step = step
         self._first_draw = int(purpose) << 16
@@ -67,8 +85,10 @@ class Stream:
         self, low: float = 0.0, high: float = 1.0, size: tuple[int, ...] = ()
     ) -> NDArray[np.float64]:
         """Uniform numbers in [low, high), of shape (runs, agents, *size)."""
+        _check_draw(("low", low), ("high", high))
+        self._check_size(size)
         draws = [
-            kernels.streams.uniform(self._next(), self.agents, low, high)
+            kernels.streams.uniform(self._next(), self.agents, float(low), float(high))
             for _ in range(math.prod(size))
         ]
         return self._stack(draws, size)
@@ -77,8 +97,10 @@ class Stream:
         self, loc: float = 0.0, scale: float = 1.0, size: tuple[int, ...] = ()
     ) -> NDArray[np.float64]:
         """Normal numbers with mean loc and standard deviation scale."""
+        _check_draw(("loc", loc), ("scale", scale))
+        self._check_size(size)
         draws = [
-            kernels.streams.normal(self._next(), self.agents, loc, scale)
+            kernels.streams.normal(self._next(), self.agents, float(loc), float(scale))
             for _ in range(math.prod(size))
         ]
         return self._stack(draws, size)
@@ -93,20 +115,39 @@ class Stream:
     ) -> NDArray[np.int64]:
         """Integers from low up to but not including high; with one argument, from 0 up to it."""
         first, end = (0, low) if high is None else (low, high)
+        for bound in (first, end):
+            if not is_integer(bound) or abs(bound) > 2**53:
+                raise InvalidInput(f"integers needs integers up to 2**53, got {told(bound)}")
         if not first < end:
             raise InvalidInput(f"integers needs low < high, got {first} and {end}")
         return first + (self.uniform(size=size) * (end - first)).astype(np.int64)
 
     def permutation(self) -> NDArray[np.int32]:
         """A uniformly random permutation of the agents' numbers in each run."""
+        if self.agents.size and not 0 <= self.agents.min() <= self.agents.max() < self.shape[1]:
+            raise InvalidInput(f"agents must be numbers from 0 to {self.shape[1] - 1}, got others")
         shuffled = kernels.streams.permutation(self._next(), self.shape[1])
         if self.agents.shape[0] == 1:
             return shuffled[:, self.agents[0]]
         return np.take_along_axis(shuffled, self.agents, axis=1)
 
+    def _check_size(self, size: tuple[int, ...]) -> None:
+        if isinstance(size, tuple) and not size:
+            return
+        if not isinstance(size, tuple) or not all(is_integer(n) and n > 0 for n in size):
+            raise InvalidInput(f"size must be a tuple of positive integers, got {told(size)}")
+        left = MOST_DRAWS - self._draws
+        if math.prod(map(int, size)) > left:
+            raise InvalidInput(
+                f"a stream gives at most {MOST_DRAWS} numbers for each agent and step, {left} are "
+                f"left, got size={told(size)}"
+            )
+
     def _next(self) -> "kernels.streams.Counter":
-        if self._draws == 2**16:
-            raise InvalidInput("a stream gives at most 65536 numbers for each agent and step")
+        if self._draws == MOST_DRAWS:
+            raise InvalidInput(
+                f"a stream gives at most {MOST_DRAWS} numbers for each agent and step"
+            )
         draw = self._first_draw + self._draws
         self._draws += 1
         return kernels.streams.Counter(self._seed, self.runs, self._step, draw)
@@ -119,6 +160,7 @@ class Stream:
         return np.stack(draws, axis=-1).reshape(*self.shape, *size)
 
 
+@checked(but=("at", "rearranged"))
 @dataclass(frozen=True)
 class Streams:
     """The streams of a batch of runs: `streams.at(step, purpose)` is one of them."""
@@ -130,10 +172,23 @@ class Streams:
     @classmethod
     def of(cls, seed: int, runs: ArrayLike, n_agents: int) -> "Streams":
         """The streams of these runs, agents in their own order."""
-        numbers = np.atleast_1d(np.asarray(runs, dtype=np.int64))
+        numbers = np.atleast_1d(_integers("runs", runs))
+        check_integer("n_agents", n_agents, least=1)
+        if numbers.ndim != 1:
+            raise InvalidInput(f"runs must be run numbers of shape (runs,), got {numbers.shape}")
+        if n_agents >= 2**31:
+            raise InvalidInput(f"n_agents must be below 2**31, got {n_agents}")
         if numbers.min(initial=0) < 0 or numbers.max(initial=0) >= WORD:
             raise InvalidInput("run numbers must be from 0 to 2**32 - 1")
         return cls(check_seed(seed), numbers, np.arange(n_agents, dtype=np.int32)[None])
+
+    def __post_init__(self) -> None:
+        check_seed(self.seed)
+        if self.runs.ndim != 1 or self.agents.ndim != 2:
+            raise InvalidInput(
+                "runs must have the shape (runs,) and agents (runs or 1, agents), got "
+                f"{self.runs.shape} and {self.agents.shape}: take Streams.of(seed, runs, n_agents)"
+            )
 
     def at(self, step: int, purpose: Purpose) -> Stream:
         """The stream for one purpose at one time step."""
@@ -141,6 +196,25 @@ class Streams:
 
     def rearranged(self, order: NDArray[np.integer]) -> "Streams":
         """The same streams for agents put in another order (runs, agents)."""
-        agents = np.take_along_axis(np.broadcast_to(self.agents, order.shape), order, axis=1)
+        order, agents = _integers("order", order), self.agents.shape[1]
+        if order.shape != (len(self.runs), agents):
+            raise InvalidInput(
+                f"order must have the shape {(len(self.runs), agents)}, got {order.shape}"
+            )
+        if order.size and not 0 <= order.min() <= order.max() < agents:
+            raise InvalidInput(f"order must be places from 0 to {agents - 1}, got others")
+        moved = np.take_along_axis(np.broadcast_to(self.agents, order.shape), order, axis=1)
         # Rows in sequence: kernels do not vectorise over strided ones.
-        return Streams(self.seed, self.runs, np.ascontiguousarray(agents))
+        return Streams(self.seed, self.runs, np.ascontiguousarray(moved))
+
+
+def _integers(name: str, values: ArrayLike) -> NDArray[np.int64]:
+    """Integers as an array; raises InvalidInput for anything else."""
+    array: NDArray[np.int64] = numbers_of(name, values, np.int64)
+    return array
+
+
+def _check_draw(*bounds: tuple[str, float]) -> None:
+    for name, value in bounds:
+        if not is_number(value) or not -1e300 < value < 1e300:
+            raise InvalidInput(f"{name} must be a finite number, got {told(value)}")

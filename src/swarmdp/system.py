@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.checks import check_number
+from swarmdp.arguments import CHECKS, checked, numbers
+from swarmdp.checks import check_number, is_integer, told
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Classes, FeatureMap, Smooth, has_classes, n_features
 from swarmdp.pictures import Arrows, Grid
@@ -58,6 +59,7 @@ class System(Protocol):
         """The transition model T: the next state, when the agents act so (runs, agents)."""
 
 
+@checked
 @dataclass(frozen=True)
 class Field:
     """What one array of a state means.
@@ -100,6 +102,7 @@ class Field:
                 )
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Measure:
     """A number that tells what the whole swarm does, such as an order parameter.
@@ -136,6 +139,7 @@ class Measure:
         return self.title if self.units == "1" else f"{self.title} / {self.units}"
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Mirror:
     """A change of observations and actions that leaves the law of the swarm as it is.
@@ -265,13 +269,103 @@ class Arranging(Protocol):
         """The state in a better order, and that order (runs, agents); None to leave it."""
 
 
+_SYSTEMS: set[type] = set()  # kinds that were found to be systems: asking takes a while
+
+
 def check_is_system(system: object) -> None:
     """Raise InvalidInput unless it is a system."""
+    if type(system) in _SYSTEMS:
+        return
     if not isinstance(system, System) or isinstance(system, type):
         raise InvalidInput(
-            f"{system!r} is not a system: it needs n_agents, actions, features, initial, observe "
-            "and transition (see swarmdp.System)"
+            f"{told(system)} is not a system: it needs n_agents, actions, features, initial, "
+            "observe and transition (see swarmdp.System)"
         )
+    if not is_integer(system.n_agents) or system.n_agents < 1 or not len(np.shape(system.actions)):
+        raise InvalidInput(
+            f"{told(system)} is not a system: n_agents must be an integer of at least 1, and "
+            "actions an array"
+        )
+    if not isinstance(system.features, FeatureMap):
+        raise InvalidInput(
+            f"{told(system)} is not a system: its features must be a feature map such as "
+            f"swarmdp.Angles, got {told(system.features)}"
+        )
+    _SYSTEMS.add(type(system))
+
+
+CHECKS[System] = check_is_system
+
+
+def arrays_of(state: State, /, **scalars: Any) -> list[NDArray[Any]]:
+    """The arrays of a state with these names, as these types; raises InvalidInput otherwise.
+
+    Each is (runs, agents, ...), with the same runs and agents.
+    """
+    if not isinstance(state, Mapping):
+        raise InvalidInput(
+            f"a state must be a dictionary of arrays, {', '.join(scalars)}, got {told(state)}"
+        )
+    found: list[NDArray[Any]] = []
+    for name, scalar in scalars.items():
+        if name not in state:
+            raise InvalidInput(
+                f"the state has no {name!r}, there is: {', '.join(map(str, state)) or 'nothing'}"
+            )
+        array = numbers(f"{name!r} of a state", state[name], scalar)
+        if array.ndim < 2 or (found and array.shape[:2] != found[0].shape[:2]):
+            wanted = f"({', '.join(map(str, found[0].shape[:2]))}" if found else "(runs, agents"
+            raise InvalidInput(
+                f"{name!r} of a state must have the shape {wanted}, ...), got {array.shape}"
+            )
+        found.append(array)
+    return found
+
+
+def check_stream(rng: Stream, shape: tuple[int, ...] | None = None) -> None:
+    """Raise InvalidInput unless rng is a stream, for as many runs and agents as there are."""
+    if not isinstance(rng, Stream):
+        raise InvalidInput(
+            f"rng must be a stream, such as Streams.of(seed, runs, n_agents).at(step, purpose), "
+            f"got {told(rng)}"
+        )
+    if shape is not None and rng.shape != shape:
+        raise InvalidInput(
+            f"rng is for (runs, agents) = {rng.shape}, but the state has {shape}: take a stream "
+            "for these runs"
+        )
+
+
+def check_run(swarm: Mapping[str, NDArray[Any]], run: int, *names: str) -> None:
+    """Raise InvalidInput unless these arrays (runs, ...) are there and have this run."""
+    for name in names:
+        if name not in swarm:
+            raise InvalidInput(f"a recorded {name!r} is needed, got none: record states")
+        count = len(np.atleast_1d(swarm[name]))
+        if not 0 <= run < count:
+            raise InvalidInput(f"run must be from 0 to {count - 1}, got {run}")
+
+
+def check_observed(
+    system: System, observations: NDArray[Any], runs: NDArray[np.int64]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Observations (runs, agents, ...) and run numbers (runs,) as arrays that fit together."""
+    check_is_system(system)
+    seen, rows = numbers("the observations", observations), numbers("runs", runs)
+    if seen.dtype.kind == "U":
+        raise InvalidInput("the observations must be an array of numbers, got texts")
+    inner = system.features.shape
+    if seen.ndim != 2 + len(inner) or seen.shape[2:] != inner:
+        shape = ", ".join(("runs", "agents", *map(str, inner)))
+        raise InvalidInput(
+            f"the observations of {name_of(system)} must have the shape ({shape}), got {seen.shape}"
+        )
+    if rows.dtype.kind not in "iu" or rows.shape != seen.shape[:1]:
+        raise InvalidInput(
+            f"runs must be the numbers of the {len(seen)} runs that the observations are of, "
+            f"integers of shape ({len(seen)},), got {rows.dtype} of shape {rows.shape}"
+        )
+    return seen, rows
 
 
 def name_of(system: System) -> str:
@@ -336,6 +430,7 @@ def classes(system: System, observations: NDArray[Any]) -> NDArray[np.integer]:
     """The class of each observation, checked: kernels use it to address memory."""
     features = class_map(system)
     inner = features.shape
+    observations = numbers("the observations", observations)
     wanted = observations.shape[: observations.ndim - len(inner)]
     if observations.shape != (*wanted, *inner):
         raise InvalidInput(

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput, SwarmdpError
 from swarmdp.features import Smooth
 from swarmdp.streams import Purpose, Streams
@@ -33,6 +34,7 @@ class ContractViolation(SwarmdpError, AssertionError):
     """A system is not a swarMDP; the message names the broken rule."""
 
 
+@checked
 def check_system(system: System, *, seed: int = 0, tolerance: float = 0.0) -> None:
     """Raise `ContractViolation` unless the system keeps the contract of a swarMDP.
 

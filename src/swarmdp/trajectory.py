@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from swarmdp import files, markup
 from swarmdp._version import __version__
+from swarmdp.arguments import checked
+from swarmdp.checks import check_integer, check_seed, told
 from swarmdp.errors import FileError, InvalidInput
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ FORMAT = 1
 MOST_ROWS = 5_000_000  # of a data frame, unless asked for more
 
 
+@checked(nan=True, own=("values",))
 @dataclass(frozen=True, eq=False)
 class Variable:
     """One recorded array with the names of its axes and its unit."""
@@ -35,10 +38,18 @@ class Variable:
     description: str = ""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.values, np.ndarray) or isinstance(self.values, np.ma.MaskedArray):
+            raise InvalidInput(
+                f"a variable's values must be a plain array, got {type(self.values).__name__}: "
+                "give numpy.asarray(values), masked values filled in or removed"
+            )
+        if self.values.dtype.kind not in "biufcSU":
+            raise InvalidInput(f"a variable's values must be numbers, got {self.values.dtype}")
         if self.values.ndim != len(self.axes):
             raise InvalidInput(f"axes {self.axes} do not fit an array of shape {self.values.shape}")
 
 
+@checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Trajectory(Mapping[str, NDArray[Any]]):
     """Recorded arrays by name, each with a leading axis of runs.
@@ -56,6 +67,17 @@ class Trajectory(Mapping[str, NDArray[Any]]):
     version: str = __version__
 
     def __post_init__(self) -> None:
+        if not isinstance(self.variables, Mapping) or not all(
+            isinstance(variable, Variable) for variable in self.variables.values()
+        ):
+            raise InvalidInput(
+                "the variables of a trajectory must be a dictionary of Variable(array, axes), such "
+                'as {"heading": Variable(array, ("run", "time", "agent"))}'
+            )
+        check_integer("runs", self.runs, least=0)
+        check_integer("steps", self.steps, least=0)
+        if self.seed is not None:
+            check_seed(self.seed)
         sizes = {"run": self.runs, "time": self.steps + 1, "step": self.steps}
         for name, variable in self.variables.items():
             if variable.axes[:1] != ("run",):
@@ -69,9 +91,9 @@ class Trajectory(Mapping[str, NDArray[Any]]):
     def __getitem__(self, name: str) -> NDArray[Any]:
         try:
             return self.variables[name].values
-        except KeyError:
+        except (KeyError, TypeError, ValueError):
             raise KeyError(
-                f"{name!r} was not recorded; there is: {', '.join(self.variables) or 'nothing'}"
+                f"{told(name)} was not recorded; there is: {', '.join(self.variables) or 'nothing'}"
             ) from None
 
     def __iter__(self) -> Iterator[str]:
@@ -156,6 +178,8 @@ class Trajectory(Mapping[str, NDArray[Any]]):
 
     def only(self, run: int) -> "Trajectory":
         """Just one of the runs."""
+        if not 0 <= run < self.runs:
+            raise InvalidInput(f"run must be from 0 to {self.runs - 1}, got {run}")
         cut = {
             name: replace(v, values=v.values[run : run + 1]) for name, v in self.variables.items()
         }
@@ -207,6 +231,7 @@ class Trajectory(Mapping[str, NDArray[Any]]):
     @classmethod
     def from_xarray(cls, dataset: "xarray.Dataset") -> "Trajectory":
         """The trajectory that `to_xarray` wrote."""
+        check_dataset(dataset)
         attributes = dataset.attrs
         if attributes.get("kind") != KIND:
             raise InvalidInput("this dataset was not made by swarmdp (attribute 'kind' is missing)")
@@ -260,6 +285,16 @@ def _columns(name: str, v: Variable, sizes: Mapping[str, int]) -> dict[str, NDAr
         return {name: flat[:, 0]}
     names = ["_".join(map(str, (name, *place))) for place in np.ndindex(*entries)]
     return {each: flat[:, i] for i, each in enumerate(names)}
+
+
+def check_dataset(dataset: object) -> None:
+    """Raise InvalidInput unless it is a dataset of xarray."""
+    import xarray
+
+    if not isinstance(dataset, xarray.Dataset):
+        raise InvalidInput(
+            f"dataset must be an xarray.Dataset that to_xarray made, got {told(dataset)}"
+        )
 
 
 def write_dataset(path: str | os.PathLike[str], dataset: "xarray.Dataset") -> None:

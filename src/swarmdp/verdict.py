@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swarmdp.arguments import checked
+from swarmdp.errors import InvalidInput
+
 if TYPE_CHECKING:
     import pandas
 
@@ -59,6 +62,7 @@ class Line:
         return f"{self.title} {self.direction} {self.when}"
 
 
+@checked(nan=True)
 @dataclass(frozen=True)
 class Verdict:
     """Whether a learned swarm reproduces a demo, and how one knows.
@@ -151,6 +155,15 @@ class Verdict:
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> "Verdict":
         """The verdict that `to_json` wrote."""
+        try:
+            return cls._restored(plain)
+        except (KeyError, TypeError, ValueError, AttributeError) as reason:
+            raise InvalidInput(
+                f"this is not a verdict that to_json wrote ({type(reason).__name__}: {reason})"
+            ) from None
+
+    @classmethod
+    def _restored(cls, plain: Mapping[str, Any]) -> "Verdict":
         telling = plain["telling"]
         lines = tuple(Line(**_numbers(line)) for line in plain["lines"])
         told = None

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput
 from swarmdp.irl.evidence import Evidence, RewardUpdate, Update, completed
 from swarmdp.policies import LocalPolicy
@@ -26,6 +27,7 @@ class Value:
     runs: NDArray[np.float64] | None = None  # (K, R, d): of K roll-outs, where there were several
 
 
+@checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Iteration:
     """One pass of Algorithm 1 for all R experiments."""
@@ -89,7 +91,7 @@ def generic_irl(
     reward = initialization(evidence)
     for i in range(evidence.policies, iterations):
         # 1: Policy update: find the optimal policy pi^{i} for R^{i}.
-        learned = checked(policy_update(reward, i), reward.replicas)
+        learned = one_for_each(policy_update(reward, i), reward.replicas)
 
         # 2: Value estimation: compute the corresponding value V^{i}.
         value = value_estimation(learned.policy, reward, i)
@@ -123,7 +125,7 @@ def generic_irl(
             return
 
 
-def checked(learned: object, replicas: int) -> Learned:
+def one_for_each(learned: object, replicas: int) -> Learned:
     """What a policy update returned; raises InvalidInput unless it is a policy for each reward."""
     policy = learned.policy if isinstance(learned, Learned) else None
     if not isinstance(policy, LocalPolicy) or isinstance(policy, type):

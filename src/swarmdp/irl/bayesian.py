@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput, SwarmdpWarning
 from swarmdp.irl.boltzmann import (
     LocalMDP,
@@ -50,6 +51,7 @@ MANY = 300  # states above which a posterior takes minutes
 ROUNDS = 200  # of shrinking a bracket, which by then is narrower than rounding
 
 
+@checked
 @dataclass(frozen=True)
 class Bayesian:
     """`update="bayesian"`: the posterior mean of the reward, with its standard deviation as error.

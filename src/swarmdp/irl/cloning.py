@@ -3,12 +3,14 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.irl.pairs import pair_counts
 from swarmdp.policies import Interface, SoftPolicy
 from swarmdp.system import System, null_action
 from swarmdp.trajectory import Trajectory
 
 
+@checked
 def clone(system: System, demo: Trajectory, *, separate: bool = False) -> SoftPolicy:
     """The policy that takes each action as often as the expert did in the same observation.
 

@@ -14,6 +14,7 @@ from swarmdp.features import Classes
 from swarmdp.irl import expectations
 from swarmdp.irl.pairs import pair_counts
 from swarmdp.protocols import Wants
+from swarmdp.recording import check_recorded
 from swarmdp.system import System, feature_count, field_of, fields_of, name_of, settings_of
 from swarmdp.trajectory import Trajectory
 
@@ -154,6 +155,8 @@ def check_demo(
             raise InvalidInput(
                 f"the demo's {key!r} is in {variable.units!r}, the system's in {units!r}"
             )
+        if not np.issubdtype(array.dtype, np.number) and array.dtype != np.bool_:
+            raise InvalidInput(f"the demo's {key!r} must be numbers, got {array.dtype}")
         if "agent" in variable.axes:
             agents = array.shape[variable.axes.index("agent")]
             if agents != system.n_agents:
@@ -162,6 +165,7 @@ def check_demo(
                 )
         if np.issubdtype(array.dtype, np.inexact) and not np.isfinite(array).all():
             raise InvalidInput(f"the demo's {key!r} has NaN or infinite values: remove these runs")
+    check_recorded(system, demo, "the demo")
     tail = expectations.truncation(discount, demo.steps)
     if tail > LONGEST_TAIL:
         needed = expectations.steps_for(discount, LONGEST_TAIL)

@@ -12,6 +12,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
+from swarmdp.checks import check_discount, check_integer, check_seed
 from swarmdp.errors import InvalidInput, SolverError
 from swarmdp.protocols import Wants
 from swarmdp.streams import derived_seed
@@ -21,6 +23,7 @@ SUM_TOLERANCE = 1e-6  # how far from one the sum of a mixture may be
 LARGEST = 1e9  # weights beyond this have diverged
 
 
+@checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """All that is known of R experiments after J policies.
@@ -47,6 +50,40 @@ class Evidence:
     expert_kernel: NDArray[np.float64] | None = None  # (R, O, A, O): P(o' | o, a) in the expert's
     # own swarm, where asked for
 
+    def __post_init__(self) -> None:
+        check_discount(self.discount)
+        check_seed(self.seed)
+        check_integer("n_observations", self.n_observations, least=0)
+        check_integer("n_actions", self.n_actions, least=1)
+        if self.expert.ndim != 2 or not self.expert.size:
+            raise InvalidInput(
+                f"expert must have the shape (experiments, features), got {self.expert.shape}"
+            )
+        experiments, features = self.expert.shape
+        if not self.learned.ndim:
+            raise InvalidInput("learned must have the shape (policies, experiments, features)")
+        policies, classes, actions = len(self.learned), self.n_observations, self.n_actions
+        local = (experiments, classes, actions, classes)
+        shapes = {
+            "learned": (policies, experiments, features),
+            "weights": (policies, experiments, features),
+            "matrix": (classes, features),
+            "pairs": (experiments, classes, actions),
+            "kernel": local,
+            "expert_kernel": local,
+        }
+        for name, shape in shapes.items():
+            array = getattr(self, name)
+            if array is not None and array.shape != shape:
+                raise InvalidInput(f"{name} must have the shape {shape}, got {array.shape}")
+        if (runs := self.runs) is not None and (
+            runs.ndim != 4 or (runs.shape[0], *runs.shape[2:]) != shapes["learned"]
+        ):
+            raise InvalidInput(
+                f"runs must have the shape (policies, roll-outs, experiments, features) = "
+                f"({policies}, any, {experiments}, {features}), got {runs.shape}"
+            )
+
     @property
     def policies(self) -> int:
         """The number of policies so far J."""
@@ -65,6 +102,7 @@ class Evidence:
 
     def seed_for(self, experiment: int) -> int:
         """A seed of its own for this update of one experiment, the same in every batch."""
+        check_integer("experiment", experiment, least=0)
         return derived_seed(self.seed, UPDATING, self.policies, experiment)
 
     def after(
@@ -75,7 +113,13 @@ class Evidence:
         runs: NDArray[np.float64] | None = None,
     ) -> "Evidence":
         """The evidence after one more policy."""
+        shape = self.expert.shape
+        for name, array in (("weights", weights), ("mu", mu)):
+            if array.shape != shape:
+                raise InvalidInput(f"{name} must have the shape {shape}, got {array.shape}")
         if runs is not None:
+            if runs.ndim != 3 or runs.shape[1:] != shape:
+                raise InvalidInput(f"runs must have the shape (K, *{shape}), got {runs.shape}")
             runs = runs[None] if self.runs is None else np.concatenate([self.runs, runs[None]])
         return replace(
             self,
@@ -86,6 +130,7 @@ class Evidence:
         )
 
 
+@checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Update:
     """The outcome of a reward update for R experiments after J policies.

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from swarmdp.adapted import starting_from
 from swarmdp.errors import InvalidInput
+from swarmdp.recording import check_recorded
 from swarmdp.system import ChecksStates, State, System, field_of, fields_of
 from swarmdp.trajectory import Trajectory
 
@@ -30,6 +31,7 @@ def states_over(system: System, trajectory: Trajectory) -> Iterator[State]:
             f"the trajectory has no {' and '.join(missing) or 'states'}: record states or "
             "observations"
         )
+    check_recorded(system, trajectory)
     for time in range(trajectory.steps + 1):
         state = {
             name: np.ascontiguousarray(
@@ -44,6 +46,7 @@ def states_over(system: System, trajectory: Trajectory) -> Iterator[State]:
 
 def observations_over(system: System, trajectory: Trajectory) -> Iterator[NDArray[Any]]:
     """What each agent observes at each time (runs, agents, ...), recorded or from the states."""
+    check_recorded(system, trajectory)
     if "observations" in trajectory:
         recorded = trajectory["observations"]
         yield from (np.ascontiguousarray(recorded[:, t]) for t in range(recorded.shape[1]))

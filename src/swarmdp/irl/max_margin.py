@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput, SolverError
 from swarmdp.irl.evidence import Evidence, Update
 from swarmdp.protocols import Wants
@@ -24,6 +25,7 @@ LONG = 16  # times its largest entry: products of longer gaps lose digits unless
 ROUNDING = 1e-13  # gaps below this share of mu_E are none
 
 
+@checked
 @dataclass(frozen=True)
 class MaxMargin:
     """`update="max_margin"`: the reward under which the expert beats all policies by the most."""

@@ -21,6 +21,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput
 from swarmdp.irl.evidence import Evidence, Update
 from swarmdp.protocols import Wants
@@ -32,6 +33,7 @@ OVERSHOT = 0.25  # a slope this large behind the minimum, relative to the one be
 FARTHEST = 2.0  # a step is at most this times (1 + the length of the weights)
 
 
+@checked
 @dataclass(frozen=True)
 class MaxEnt:
     """`update="maxent"`: the reward whose soft policy has the expert's feature expectations.

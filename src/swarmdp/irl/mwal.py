@@ -15,12 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput
 from swarmdp.irl.evidence import Evidence, Update
 
 ROUNDING = 1e-9  # by which a sum of features may exceed its bound
 
 
+@checked
 @dataclass(frozen=True)
 class MWAL:
     """`update="mwal"`: the rewards of a player who looks for the expert's strongest side.

@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput, SolverError, SwarmdpWarning
 from swarmdp.irl.evidence import Evidence, Update
 from swarmdp.protocols import Wants
@@ -32,6 +33,7 @@ MATCHED = 1e-6  # a policy's feature expectations as near as this are the expert
 NONE = 1e-9  # an objective below this share of the largest possible one is none
 
 
+@checked
 @dataclass(frozen=True)
 class NgRussell:
     """`update="ng_russell"`: the reward under which the expert is better than every policy.
@@ -123,6 +125,7 @@ class MatrixReward:
     margin: float  # the sum of smallest margins itself
 
 
+@checked
 def ng_russell(
     transitions: ArrayLike | Sequence[Any],
     policy: ArrayLike,

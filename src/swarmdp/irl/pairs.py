@@ -14,9 +14,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.checks import check_agent
 from swarmdp.errors import InvalidInput
 from swarmdp.irl.expectations import Estimator, check_estimator
 from swarmdp.irl.frames import observations_over, state_names, states_over
+from swarmdp.recording import check_recorded
 from swarmdp.system import (
     InfersActions,
     System,
@@ -49,6 +51,8 @@ def pair_counts(
 
     """
     check_estimator(estimator)
+    check_agent(agent, system)
+    check_recorded(system, demo, "the demo")
     taken, source = actions_of(system, demo)
     seen = [classes(system, now) for now in observations_over(system, demo)]
     index = np.stack(seen[:-1], axis=1).astype(np.int64)

@@ -14,6 +14,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput, SwarmdpWarning
 from swarmdp.irl.algorithm import initial_reward
 from swarmdp.irl.boltzmann import (
@@ -38,6 +39,7 @@ NEGLIGIBLE = 1e-7  # relative decrease of J in a step along the natural gradient
 CERTAIN = 1e-3  # a probability this near to one is on its way to it
 
 
+@checked
 @dataclass(frozen=True)
 class PolicyMatching:
     """`update="policy_matching"`: the reward whose Boltzmann policy is the observed one.

@@ -14,11 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.irl.evidence import Evidence, Update
 
 ROUNDING = 1e-13  # a distance below this share of mu_E is none
 
 
+@checked
 @dataclass(frozen=True)
 class Projection:
     """`update="projection"`: away from the point that the policies so far were mixed to."""

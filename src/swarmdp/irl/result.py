@@ -13,16 +13,18 @@ from numpy.typing import NDArray
 
 from swarmdp import markup
 from swarmdp._version import __version__
-from swarmdp.checks import check_integer
+from swarmdp.arguments import checked
+from swarmdp.checks import check_integer, told
 from swarmdp.errors import FileError, InvalidInput
 from swarmdp.features import Axis, Block
+from swarmdp.files import as_path
 from swarmdp.irl.algorithm import Iteration, last_counting
 from swarmdp.irl.resampling import differences
 from swarmdp.irl.search import Choice, below, not_mended
 from swarmdp.irl.updates import title
 from swarmdp.policies import Interface, LocalPolicy, MixedPolicy, gathered, restored
 from swarmdp.rewards import Reward
-from swarmdp.trajectory import Trajectory, read_dataset, write_dataset
+from swarmdp.trajectory import Trajectory, check_dataset, read_dataset, write_dataset
 from swarmdp.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ class History:
     mixture: NDArray[np.float64]  # (I, R, I): after iteration i, the weights of policies 0 to i
 
 
+@checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Result:
     """The outcome of `swarmdp.fit` for R independent experiments."""
@@ -434,6 +437,7 @@ class Result:
     @classmethod
     def from_xarray(cls, dataset: "xarray.Dataset") -> "Result":
         """The result that `to_xarray` wrote."""
+        check_dataset(dataset)
         attributes = dataset.attrs
         if attributes.get("kind") != KIND:
             raise InvalidInput("this is not a fit of swarmdp (attribute 'kind')")
@@ -508,6 +512,7 @@ class Result:
         return path
 
 
+@checked
 def load(path: str | os.PathLike[str]) -> Any:
     """Read what was saved: a fit or a trajectory.
 
@@ -517,11 +522,16 @@ def load(path: str | os.PathLike[str]) -> Any:
         The folder or the file of a fit, or the file of a trajectory.
 
     """
-    source = Path(path)
-    if source.is_dir():
-        source = source / FILE
-        if not source.is_file():
-            raise FileError(2, f"cannot read {path}: the folder has no {FILE}")
+    source = as_path(path)
+    try:
+        if source.is_dir():
+            source = source / FILE
+            if not source.is_file():
+                raise FileError(2, f"cannot read {path}: the folder has no {FILE}")
+    except OSError as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(error.errno or 5, f"cannot read {told(path)}: {error.strerror}") from None
     dataset = read_dataset(source)
     kind: type[Result] | type[Trajectory] = Trajectory
     if dataset.attrs.get("kind") == KIND:

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
+from swarmdp.arguments import checked
 from swarmdp.features import Classes
 from swarmdp.irl.demos import LONGEST_TAIL, check_demo
 from swarmdp.irl.frames import observations_over
@@ -16,6 +17,7 @@ SEEN = 2.0  # a discount sees what takes up to this times 1 / (1 - discount)
 SETTLED = 0.1  # share of the whole change that may still come in the last fifth
 
 
+@checked
 def suggested_discount(system: System, demo: Trajectory) -> float:
     """A discount that looks as far ahead as the demo takes to settle.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from swarmdp.adapted import REPLACED
+from swarmdp.arguments import checked
 from swarmdp.checks import check_discount, check_integer, check_seed
 from swarmdp.errors import InvalidInput, VerdictWarning
 from swarmdp.irl.demos import check_demo
@@ -52,6 +53,7 @@ class Effort:
         return cls(max(2, -(-total // starts)), max(2, -(-20 // starts)), *(-(-few // starts),) * 2)
 
 
+@checked
 def judge(
     learned: Judged,
     demo: Trajectory,
@@ -126,6 +128,7 @@ def judge(
     return verdict
 
 
+@checked
 def judge_each(
     learned: Judged,
     demo: Trajectory,
@@ -199,7 +202,7 @@ def verdicts_of(
     )
 
 
-def announce(verdicts: Sequence[Verdict], stacklevel: int = 3) -> None:
+def announce(verdicts: Sequence[Verdict]) -> None:
     """Warn, once, of verdicts on which nobody should rely."""
     bad = [verdict for verdict in verdicts if verdict.alarm]
     if not bad:
@@ -207,7 +210,8 @@ def announce(verdicts: Sequence[Verdict], stacklevel: int = 3) -> None:
     text = "; ".join([bad[0].words, *bad[0].advice])
     if len(verdicts) > 1:
         text = f"{len(bad)} of {len(verdicts)} experiments, the first of them: {text}"
-    warnings.warn(text, VerdictWarning, stacklevel=stacklevel)
+    # Of this function, the one that was called, and the checks of its arguments.
+    warnings.warn(text, VerdictWarning, stacklevel=4)
 
 
 def one_run(demo: Trajectory, run: int) -> Trajectory:

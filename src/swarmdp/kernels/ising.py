@@ -21,6 +21,11 @@ def energy_dtype(reach: int) -> type[np.unsignedinteger]:
     return np.uint8 if most <= 0xFF else np.uint16 if most <= 0xFFFF else np.uint32
 
 
+def are_spins(spin: NDArray[np.int8]) -> bool:
+    """Whether all of these are +1 or -1."""
+    return bool(are_spins_flat(np.ascontiguousarray(spin).reshape(-1)))
+
+
 def local_energy(spin: NDArray[np.int8], reach: int, periodic: bool) -> NDArray[np.unsignedinteger]:
     """The number of neighbours of opposite spin, for spins (runs, rows, columns).
 
@@ -47,6 +52,15 @@ def local_energy(spin: NDArray[np.int8], reach: int, periodic: bool) -> NDArray[
 
         parallel.divide(rows, parts, work)
     return out
+
+
+@kernel
+def are_spins_flat(spin):
+    """Whether one more is 0 or 2 for all of them, without a branch."""
+    others = np.uint8(0)
+    for i in range(np.uint64(spin.shape[0])):
+        others |= np.uint8(spin[i] + np.int8(1)) & np.uint8(0xFD)
+    return others == 0
 
 
 @kernel

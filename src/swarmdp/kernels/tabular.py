@@ -22,6 +22,11 @@ def extremes(index: NDArray[np.integer]) -> tuple[int, int]:
     return extremes_flat(np.ascontiguousarray(index).reshape(-1))  # type: ignore[no-any-return]
 
 
+def all_between(numbers: NDArray[np.float64], low: float, high: float) -> bool:
+    """Whether all numbers are from low to high; NaN never is."""
+    return bool(all_between_flat(np.ascontiguousarray(numbers).reshape(-1), low, high))
+
+
 def greedy(q: NDArray[np.float64], null: int, tie: float) -> NDArray[np.int64]:
     """The first best action (R, observations), or the null action if it is as good.
 
@@ -79,6 +84,15 @@ def angle_index_flat(angles, bins, out):
         k = math.floor(angles[i] * scale + 0.5) + middle
         k = k - bins * math.floor(k / bins)
         out[i] = max(np.int32(0), min(np.int32(k), np.int32(bins - 1)))
+
+
+@kernel
+def all_between_flat(numbers, low, high):
+    """Whether all are from low to high, without a branch."""
+    outside = np.int64(0)
+    for i in range(np.uint64(numbers.shape[0])):
+        outside += np.int64(0) if (numbers[i] >= low) & (numbers[i] <= high) else np.int64(1)
+    return outside == 0
 
 
 @kernel

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
+from swarmdp.arguments import checked
 from swarmdp.checks import check_between, check_discount, check_integer, check_number
 from swarmdp.features import Classes
 from swarmdp.learning.exploration import Exploration, Explorers, check_exploration
@@ -26,6 +27,7 @@ ENOUGH_AGENTS = 1000  # whose experience each iteration uses by default
 CHUNK_BYTES = 2**19  # of the swarms that a thread moves at a time: they stay in the cache
 
 
+@checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Snapshot:
     """A learning swarm in one iteration, for watching and analysis."""
@@ -43,6 +45,7 @@ class Snapshot:
     seen: NDArray[np.bool_] | None  # observations visited so far (R, observations)
 
 
+@checked
 @dataclass(frozen=True)
 class HeterogeneousLearning:
     """Algorithm 2: exploring agents among greedy ones teach a Q-function that all share.

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
+from swarmdp.arguments import checked
 from swarmdp.checks import check_integer, check_number
 from swarmdp.errors import InvalidInput
 from swarmdp.harmonics import Harmonics, components, lowest_orders, scales_of
@@ -23,6 +24,7 @@ FEATURES = {1: 25, 2: 64, 3: 96}  # the maximum by the number of components
 MANY_FEATURES = 150  # for more components
 
 
+@checked
 @dataclass(frozen=True)
 class LinearQ:
     """Q as a linear function of features of the observation, learned without classes.

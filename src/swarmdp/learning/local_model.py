@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
+from swarmdp.arguments import checked
 from swarmdp.checks import check_between, check_integer, check_number
 from swarmdp.errors import InvalidInput
 from swarmdp.learning.q_functions import Problem, QFunction, table_bytes
@@ -24,6 +25,7 @@ RECALL_SWEEPS = 60  # of the Bellman equation on counts of earlier learning
 LARGEST_WEIGHT = 1e100  # of a new count; then all are scaled down
 
 
+@checked
 @dataclass(frozen=True)
 class LocalModel:
     """The local kernel P(o' | o, a), counted with forgetting, and Bellman sweeps on it.
@@ -171,6 +173,10 @@ class _DenseCounts:
 
     def load(self, table: NDArray[np.float64]) -> None:
         """Start from these counts."""
+        if table.shape != self._table.shape:
+            raise InvalidInput(
+                f"the counts in memory must have the shape {self._table.shape}, got {table.shape}"
+            )
         self._table[...] = table
         self.totals[...] = table.sum(axis=3)
 
@@ -308,7 +314,13 @@ class _Model:
         self, memory: Mapping[str, NDArray[np.float64]], values: NDArray[np.float64]
     ) -> None:
         """Go on with the counts of earlier learning, and plan with them."""
-        self._counts.load(memory["counts"] * self._settings.recall)
+        counts = memory.get("counts")
+        if counts is None:
+            raise InvalidInput(
+                "memory must be what earlier learning kept (Learned.memory), with 'counts', got "
+                f"{', '.join(map(str, memory)) or 'nothing'}"
+            )
+        self._counts.load(counts * self._settings.recall)
         self._sweep(values, RECALL_SWEEPS)
 
     def kept(self) -> Mapping[str, NDArray[np.float64]]:

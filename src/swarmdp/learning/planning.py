@@ -8,8 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
+from swarmdp.arguments import checked
+from swarmdp.checks import check_integer, check_number
 from swarmdp.errors import InvalidInput, SolverError
 from swarmdp.learning.tables import greedy
+from swarmdp.memory import check_memory
 from swarmdp.policies import Policy, SoftPolicy
 from swarmdp.protocols import NOTHING_MORE, Learned, Wants
 from swarmdp.rewards import Reward
@@ -21,6 +24,7 @@ CONVERGED = 1e-11  # what counts as an improvement, relative to the largest valu
 LARGEST_KERNEL = 2**31  # bytes
 
 
+@checked
 @dataclass(frozen=True)
 class Planning:
     """The optimal policy of a finite MDP, by policy iteration; ties go to the null action.
@@ -119,6 +123,7 @@ class Planning:
         )
 
 
+@checked
 def plan(
     system: System, reward: Reward, *, discount: float = 0.9, softness: float = 0.0
 ) -> Learned:
@@ -148,6 +153,7 @@ class HorizonPlan:
     probabilities: NDArray[np.float64]  # (steps, S, A)
 
 
+@checked
 def plan_to_horizon(
     system: System, reward: Reward, *, steps: int, discount: float = 1.0, softness: float = 0.0
 ) -> HorizonPlan:
@@ -169,7 +175,14 @@ def plan_to_horizon(
     """
     if not 0 <= discount <= 1:
         raise InvalidInput(f"the discount must be in [0, 1], got {discount}")
+    check_integer("steps", steps, least=1)
+    check_number("softness", softness, positive=False)
     mdp, null = _model(system), null_action(system)
+    check_memory(
+        8 * steps * mdp.n_states * (1 + 2 * mdp.n_actions),
+        f"a plan of {steps} steps",
+        "Take fewer steps, or swarmdp.plan, which has no end",
+    )
     rewards = reward.of_classes(system)[0]
     values, q = [rewards], []
     for _ in range(steps):

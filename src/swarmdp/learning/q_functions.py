@@ -6,12 +6,13 @@ have a leading axis of R independent replicas; run r of the experience belongs t
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput
 from swarmdp.learning.tables import TabularQ
 from swarmdp.policies import LocalPolicy
@@ -21,6 +22,7 @@ from swarmdp.streams import Stream
 from swarmdp.system import System, class_map
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Problem:
     """What is to be learned: the best policy for each of R rewards.
@@ -53,6 +55,7 @@ class Problem:
     memory: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
+@runtime_checkable
 class QFunction(Protocol):
     """A Q-function that all agents share and learn together."""
 
@@ -91,6 +94,7 @@ class QFunction(Protocol):
         """The policy with all that was found on the way."""
 
 
+@runtime_checkable
 class QUpdate(Protocol):
     """A way to update a Q-function."""
 
@@ -116,6 +120,7 @@ def rewards_for(
     return lambda raw, seen: kernels.tabular.look_up(seen, table, rows)
 
 
+@checked
 @dataclass(frozen=True)
 class SequentialQ:
     """The paper's update: one agent after the other, each with the full learning rate."""
@@ -131,6 +136,7 @@ class SequentialQ:
         return table_bytes(system)
 
 
+@checked
 @dataclass(frozen=True)
 class BatchQ:
     """The average over all agents that were in the same (o, a), once in a time step."""

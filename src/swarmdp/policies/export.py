@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from swarmdp import files
 from swarmdp._version import __version__
+from swarmdp.arguments import checked
 from swarmdp.errors import FileError, InvalidInput
 from swarmdp.features import Angles, Bins, Levels, Product
 from swarmdp.policies.blueprint import Blueprint, Part, edges_of
@@ -35,6 +36,7 @@ class Exportable(Protocol):
         """Write the controller; see `write`."""
 
 
+@checked
 def write(
     policy: LocalPolicy,
     path: str | os.PathLike[str],

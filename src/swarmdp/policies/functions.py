@@ -7,14 +7,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput
 from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.local import itself
 from swarmdp.streams import Stream
-from swarmdp.system import System
+from swarmdp.system import System, check_is_system, check_observed
 
 
+@checked(but=("act", "check"))
 @dataclass(frozen=True, eq=False)
 class FunctionPolicy:
     """A policy that is a plain function from observations to physical actions (runs, agents)."""
@@ -30,6 +32,7 @@ class FunctionPolicy:
 
     def check(self, system: System) -> None:
         """Nothing is known of a function before it is called."""
+        check_is_system(system)
 
     def act(
         self,
@@ -39,6 +42,7 @@ class FunctionPolicy:
         rng: Stream | None = None,
     ) -> NDArray[Any]:
         """What the function says."""
+        check_observed(system, observations, runs)
         return self.function(observations)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:

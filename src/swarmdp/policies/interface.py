@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.features import FeatureMap, described, restored
 from swarmdp.system import System, action_units_of, name_of, null_action
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Interface:
     """The observations and actions of the system that a policy was made for."""

@@ -7,16 +7,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Interpolating
 from swarmdp.policies import shown
 from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
-from swarmdp.policies.local import itself
+from swarmdp.policies.local import check_names, itself
 from swarmdp.streams import Stream
-from swarmdp.system import System, class_map, name_of, null_action
+from swarmdp.system import System, check_is_system, check_observed, class_map, name_of, null_action
 
 
+@checked(but=("act", "check"))
 @dataclass(frozen=True, eq=False)
 class InterpolatedPolicy:
     """A continuous function of the observation, drawn through one action for each class.
@@ -63,6 +65,20 @@ class InterpolatedPolicy:
         """
         check_interpolates(system)
         actions = np.asarray(system.actions, np.float64)
+        shape = (*q.shape[:1], class_map(system).size, len(actions))
+        right = q.shape == shape and table.shape == shape[:2]
+        if not right or (seen is not None and seen.shape != shape[:2]):
+            raise InvalidInput(
+                f"q must have the shape {('replicas', *shape[1:])}, table and seen the first two "
+                f"axes of it, got {q.shape}, {table.shape} and "
+                f"{'nothing' if seen is None else seen.shape}"
+            )
+        if not np.isfinite(q).all() or not 0 <= table.min() <= table.max() < len(actions):
+            raise InvalidInput(
+                f"q must be finite and table action indices from 0 to {len(actions) - 1}, got "
+                "others"
+            )
+        table = table.astype(np.int64)
         best = np.clip(table, 1, len(actions) - 2)
         below, top, above = (
             np.take_along_axis(q, (best + shift)[..., None], axis=2)[..., 0] for shift in (-1, 0, 1)
@@ -101,6 +117,8 @@ class InterpolatedPolicy:
         rng: Stream | None = None,
     ) -> NDArray[np.float64]:
         """The physical actions of all agents in these runs; nothing is drawn from rng."""
+        observations, runs = check_observed(system, observations, runs)
+        self.check(system)
         features = class_map(system)
         assert isinstance(features, Interpolating)
         index, weight = features.between(observations)
@@ -117,11 +135,13 @@ class InterpolatedPolicy:
         cls, arrays: Mapping[str, NDArray[Any]], interface: Interface | None = None
     ) -> "InterpolatedPolicy":
         """The policy that `to_arrays` told of."""
+        check_names(arrays, "values")
         return cls(arrays["values"], interface)
 
 
 def check_interpolates(system: System) -> None:
     """Raise InvalidInput unless there are actions between the listed ones of this system."""
+    check_is_system(system)
     actions = np.asarray(system.actions)
     if actions.dtype.kind != "f" or len(actions) < 3 or not (np.diff(actions) > 0).all():
         raise InvalidInput(

@@ -8,19 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput
 from swarmdp.harmonics import Harmonics, components
 from swarmdp.policies import shown
 from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
-from swarmdp.policies.local import itself
+from swarmdp.policies.local import check_names, itself
 from swarmdp.streams import Stream
-from swarmdp.system import System, name_of, null_action
+from swarmdp.system import System, check_is_system, check_observed, name_of, null_action
 
 TIE = 1e-9  # leads as near as this, relative to the largest, count as equal
 DOUBT = 0.5  # share of the variance that may be left where the policy acts
 
 
+@checked(but=("act", "check"))
 @dataclass(frozen=True, eq=False)
 class Reflection:
     """What a mirror does to raw observations and to actions; the same for all R replicas."""
@@ -106,6 +108,7 @@ class LinearPolicy:
 
     def check(self, system: System) -> None:
         """Raises InvalidInput unless the policy fits the system's observations and actions."""
+        check_is_system(system)
         own = self.harmonics.periodic.shape[1], self.lead.shape[1]
         wanted = len(system.features.axes), len(system.actions)
         if own != wanted:
@@ -122,6 +125,8 @@ class LinearPolicy:
         rng: Stream | None = None,
     ) -> NDArray[Any]:
         """The physical actions of all agents in these runs; nothing is drawn from rng."""
+        observations, runs = check_observed(system, observations, runs)
+        self.check(system)
         rows, null = runs % self.replicas, null_action(system)
         numbers = components(system, observations)
         if self.reflection is not None:
@@ -152,6 +157,7 @@ class LinearPolicy:
         cls, arrays: Mapping[str, NDArray[Any]], interface: Interface | None = None
     ) -> "LinearPolicy":
         """The policy that `to_arrays` told of."""
+        check_names(arrays, "lead", "factor", "periodic", "orders", "centre", "scale")
         harmonics = Harmonics(
             np.asarray(arrays["periodic"], np.bool_),
             np.asarray(arrays["orders"], np.int64),

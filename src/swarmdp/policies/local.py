@@ -6,6 +6,8 @@ from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
+from swarmdp.errors import InvalidInput
 from swarmdp.policies.interface import Interface
 from swarmdp.streams import Stream, Streams
 from swarmdp.system import System
@@ -60,6 +62,17 @@ class TablePolicy(Protocol):
         """The probability of each action in each class (R, observations, actions)."""
 
 
+def check_names(arrays: Mapping[str, NDArray[Any]], *names: str) -> None:
+    """Raise InvalidInput unless all arrays that make a policy are there."""
+    missing = [name for name in names if name not in arrays]
+    if missing:
+        raise InvalidInput(
+            f"the arrays of the policy lack {', '.join(missing)}, there is: "
+            f"{', '.join(map(str, arrays)) or 'nothing'}"
+        )
+
+
+@checked
 def itself(
     policy: LocalPolicy, runs: NDArray[np.int64], streams: Streams
 ) -> tuple[LocalPolicy, NDArray[np.int64]]:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput
 from swarmdp.policies import shown
 from swarmdp.policies.export import write
@@ -14,9 +15,10 @@ from swarmdp.policies.interface import Interface
 from swarmdp.policies.local import LocalPolicy
 from swarmdp.policies.soft import SUM_TOLERANCE
 from swarmdp.streams import Purpose, Stream, Streams
-from swarmdp.system import System
+from swarmdp.system import System, check_is_system
 
 
+@checked(but=("act", "check"))
 @dataclass(frozen=True, eq=False)
 class MixedPolicy:
     """Several policies, of which every run draws one for all its agents and its whole length.
@@ -67,11 +69,17 @@ class MixedPolicy:
 
     def check(self, system: System) -> None:
         """Raise InvalidInput unless all policies fit the system."""
+        check_is_system(system)
         for policy in self.policies:
             policy.check(system)
 
     def drawn(self, runs: NDArray[np.int64], streams: Streams) -> NDArray[np.int64]:
         """The number of the policy that each of these runs follows."""
+        if runs.shape != streams.runs.shape or (runs.size and runs.min() < 0):
+            raise InvalidInput(
+                f"runs must be the numbers of the {len(streams.runs)} runs of the streams, got "
+                f"shape {runs.shape}"
+            )
         once = Streams.of(streams.seed, streams.runs, 1)
         chance = once.at(0, Purpose.MIXTURE).uniform()[:, 0]
         below = np.cumsum(self.weights, axis=1)[runs % self.replicas] <= chance[:, None]

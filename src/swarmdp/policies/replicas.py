@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.errors import FileError, InvalidInput
 from swarmdp.policies import export
 from swarmdp.policies.functions import FunctionPolicy
@@ -84,6 +85,7 @@ def restored(
     return KINDS[kind].from_arrays(arrays, interface)
 
 
+@checked
 def load_controller(path: str | os.PathLike[str]) -> LocalPolicy:
     """Read a controller that `policy.export("controller.json")` wrote, as a policy again.
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import markup
+from swarmdp.arguments import checked
 from swarmdp.features import Axis
 from swarmdp.policies.blueprint import EXPORTED, interface_of
 from swarmdp.policies.interface import Interface
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import xarray
 
 
+@checked
 def to_xarray(policy: LocalPolicy, system: System | None = None) -> "xarray.Dataset":
     """The actions, with a coordinate for each component of an observation, angles in degrees.
 
@@ -62,6 +64,7 @@ def to_xarray(policy: LocalPolicy, system: System | None = None) -> "xarray.Data
     return xarray.Dataset(data, coordinates, attributes)
 
 
+@checked
 def to_dataframe(policy: LocalPolicy, system: System | None = None) -> "pandas.DataFrame":
     """One row for each replica and class of observations, angles in degrees.
 

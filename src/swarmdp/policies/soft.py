@@ -9,17 +9,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swarmdp import kernels
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput
 from swarmdp.policies import shown
 from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
-from swarmdp.policies.local import itself
+from swarmdp.policies.local import check_names, itself
 from swarmdp.streams import Stream
-from swarmdp.system import System, class_map, classes, name_of
+from swarmdp.system import (
+    System,
+    check_is_system,
+    check_observed,
+    check_stream,
+    class_map,
+    classes,
+    name_of,
+)
 
 SUM_TOLERANCE = 1e-9  # how far from one a sum of probabilities may be
 
 
+@checked(but=("act", "check"))
 @dataclass(frozen=True, eq=False)
 class SoftPolicy:
     """A local policy that draws its actions, the same for all agents of a run.
@@ -67,6 +77,7 @@ class SoftPolicy:
 
     def check(self, system: System) -> None:
         """Raise InvalidInput unless the probabilities fit the system."""
+        check_is_system(system)
         expected = class_map(system).size, len(system.actions)
         if self.probabilities.shape[1:] != expected:
             raise InvalidInput(
@@ -78,6 +89,9 @@ class SoftPolicy:
         self, system: System, observations: NDArray[Any], runs: NDArray[np.int64], rng: Stream
     ) -> NDArray[Any]:
         """The physical actions of all agents in these runs, drawn from rng."""
+        observations, runs = check_observed(system, observations, runs)
+        self.check(system)
+        check_stream(rng, observations.shape[:2])
         index = classes(system, observations)
         rows = runs % self.replicas
         drawn = kernels.tabular.draw(index, self._cumulative, rng.uniform(), rows)
@@ -105,6 +119,7 @@ class SoftPolicy:
         cls, arrays: Mapping[str, NDArray[Any]], interface: Interface | None = None
     ) -> "SoftPolicy":
         """The policy that `to_arrays` told of."""
+        check_names(arrays, "probabilities")
         return cls(arrays["probabilities"], interface)
 
     @cached_property

@@ -2,21 +2,25 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swarmdp import kernels
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput
+from swarmdp.memory import check_memory
 from swarmdp.policies import shown
 from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
-from swarmdp.policies.local import itself
+from swarmdp.policies.local import check_names, itself
 from swarmdp.streams import Stream
-from swarmdp.system import System, class_map, classes, name_of
+from swarmdp.system import System, check_is_system, check_observed, class_map, classes, name_of
 
 
+@checked(but=("act", "check"))
 @dataclass(frozen=True, eq=False)
 class Policy:
     """A local policy pi: O -> A as a table, the same for all agents of a run.
@@ -57,17 +61,23 @@ class Policy:
 
     def check(self, system: System) -> None:
         """Raise InvalidInput unless the table fits the system."""
+        check_is_system(system)
         observations, actions = class_map(system).size, len(system.actions)
         if self.table.shape[1] != observations:
             raise InvalidInput(
                 f"the policy's table has {self.table.shape[1]} observations, but "
                 f"{name_of(system)} has {observations}"
             )
-        if self.table.min() < 0 or self.table.max() >= actions:
+        lowest, highest = self._extremes
+        if lowest < 0 or highest >= actions:
             raise InvalidInput(
                 f"the policy's table must hold action indices from 0 to {actions - 1}, "
-                f"got {self.table.min()} to {self.table.max()}"
+                f"got {lowest} to {highest}"
             )
+
+    @cached_property
+    def _extremes(self) -> tuple[int, int]:
+        return int(self.table.min()), int(self.table.max())
 
     def act(
         self,
@@ -77,12 +87,25 @@ class Policy:
         rng: Stream | None = None,
     ) -> NDArray[Any]:
         """The physical actions of all agents in these runs; nothing is drawn from rng."""
+        observations, runs = check_observed(system, observations, runs)
+        self.check(system)
         values = np.asarray(system.actions)[self.table]
         index = classes(system, observations)
         return kernels.tabular.look_up(index, values, runs % self.replicas)
 
     def chances(self, n_actions: int) -> NDArray[np.float64]:
         """The probability of each action, 0 or 1: (R, observations, actions)."""
+        lowest, highest = self._extremes
+        if lowest < 0 or highest >= n_actions:
+            raise InvalidInput(
+                f"n_actions must be above all action indices of the table, {lowest} to {highest}, "
+                f"got {n_actions}"
+            )
+        check_memory(
+            8 * n_actions * (n_actions + self.table.size),
+            f"a table of probabilities of {n_actions} actions",
+            "Take the number of actions that the system has",
+        )
         certain: NDArray[np.float64] = np.eye(n_actions)[self.table]
         return certain
 
@@ -95,4 +118,5 @@ class Policy:
         cls, arrays: Mapping[str, NDArray[Any]], interface: Interface | None = None
     ) -> "Policy":
         """The policy that `to_arrays` told of."""
+        check_names(arrays, "table")
         return cls(arrays["table"], interface)

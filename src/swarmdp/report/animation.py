@@ -21,6 +21,7 @@ from PIL import Image
 
 from swarmdp import files
 from swarmdp.adapted import Start
+from swarmdp.arguments import checked
 from swarmdp.checks import check_integer
 from swarmdp.errors import FileError, InvalidInput
 from swarmdp.pictures import Grid
@@ -45,6 +46,7 @@ Progress = Callable[[int, int], None]
 SUFFIXES = (".gif", ".mp4", ".html")
 
 
+@checked(own=("initial",))
 def animate(
     path: str | os.PathLike[str],
     system: System,

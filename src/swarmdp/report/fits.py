@@ -10,10 +10,13 @@ from typing import Any
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import is_color_like
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, MultipleLocator
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
+from swarmdp.checks import told
 from swarmdp.errors import InvalidInput
 from swarmdp.evaluation import Evaluation
 from swarmdp.features import Axis
@@ -75,6 +78,7 @@ def panels_of(result: Result) -> list[Panel]:
     return panels
 
 
+@checked
 def plot_reward(result: Result, ax: Any = None, *, colours: Sequence[str] = COLOURS) -> Figure:
     """Draw the learned reward.
 
@@ -96,9 +100,12 @@ def plot_reward(result: Result, ax: Any = None, *, colours: Sequence[str] = COLO
         The figure that was drawn into.
 
     """
+    _two(colours)
     panels = panels_of(result)
     if ax is not None:
-        given = np.ravel(np.array(ax, dtype=object))
+        given = np.ravel(np.array(ax if np.iterable(ax) else [ax], dtype=object))
+        for each in given:
+            _check_axes(each)
         if len(given) != len(panels):
             names = ", ".join(" and ".join(axis.name for axis in p.axes) for p in panels)
             raise InvalidInput(
@@ -163,6 +170,22 @@ def _set_titles(axes: Any, panels: Sequence[Panel], result: Result, figure: Any 
         if ax.name == "polar":
             notes.append("dashed: zero; long and dark: high reward")
         ax.set_title("\n".join(notes))
+
+
+def _check_axes(ax: object) -> None:
+    """Raise InvalidInput unless something can be drawn into."""
+    if not isinstance(ax, Axes):
+        raise InvalidInput(f"ax must be Matplotlib axes, got {told(ax)}: leave it out for a figure")
+
+
+def _two(colours: Sequence[str]) -> Sequence[str]:
+    """Two colours that Matplotlib knows; raises InvalidInput otherwise."""
+    right = isinstance(colours, tuple | list) and len(colours) == 2
+    if not right or not all(isinstance(c, str) and is_color_like(c) for c in colours):
+        raise InvalidInput(
+            f'colours must be two colours such as ("black", "#E69F00"), got {told(colours)}'
+        )
+    return colours
 
 
 def figure_of(ax: Axes) -> Figure:
@@ -311,6 +334,7 @@ def _error_name(result: Result) -> str:
     )
 
 
+@checked
 def plot_convergence(
     result: Result, ax: Axes | None = None, *, colours: Sequence[str] = CURVES
 ) -> Figure:
@@ -331,6 +355,7 @@ def plot_convergence(
         The figure that was drawn into.
 
     """
+    _two(colours)
     with style.family():
         if ax is None:
             _, ax = style.subplots(figsize=(5.2, 3.2))
@@ -402,10 +427,12 @@ def plot_evaluation(
             f"{evaluation.system_name} has no measures to draw: give it an attribute `measures`, "
             "such as {'order': swarmdp.Measure(function, title)}"
         )
+    if ax is not None:
+        _check_axes(ax)
     wanted = [measure] if measure is not None else names if ax is None else names[:1]
     spread = evaluation.n_agents > 1
     draw = draw_band if spread else draw_mean
-    expert_colour, learned_colour = colours or SWARMS
+    expert_colour, learned_colour = _two(SWARMS if colours is None else colours)
     with style.family():
         drawn = [] if ax is None else [ax]
         if ax is None:

@@ -10,11 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swarmdp.arguments import checked, numbers
+from swarmdp.checks import check_between, check_integer
 from swarmdp.errors import InvalidInput, SwarmdpWarning
 from swarmdp.features import Levels, Vectors
 from swarmdp.streams import Stream
-from swarmdp.system import Field, State, System
+from swarmdp.system import Field, State, System, arrays_of, check_stream
 
+MOST_STEPS = 10**6  # that are taken one by one
 SUM_TOLERANCE = 1e-9  # how far from one the sum of a distribution may be
 DENSE = 500  # states up to which a linear system is solved as a full matrix
 LARGEST_FACTOR = 2e7  # numbers in a factorisation, at most
@@ -22,6 +25,7 @@ KRYLOV = 60  # vectors that a Krylov method keeps, and times that it starts agai
 RESIDUAL = 1e-12  # of a linear system, relative to its right-hand side
 
 
+@checked(but=("initial", "observe", "transition"))
 class FiniteMDP:
     """One agent that sees its state: transitions P(s' | s, a), an initial distribution, features.
 
@@ -80,22 +84,28 @@ class FiniteMDP:
 
     def initial(self, rng: Stream) -> State:
         """Draw the first state."""
+        check_stream(rng)
         drawn = np.searchsorted(np.cumsum(self.start), rng.uniform(), side="right")
         last = int(np.flatnonzero(self.start)[-1])
         return {"state": np.minimum(drawn, last).astype(np.int64)}
 
     def observe(self, state: State) -> NDArray[Any]:
         """The state itself."""
-        return state["state"]
+        return self._numbered(state)
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
         """Draw the next state, by bisection of its distribution."""
-        chosen = np.asarray(actions)
+        now, chosen = self._numbered(state), numbers("actions", actions)
+        if chosen.shape != now.shape:
+            raise InvalidInput(
+                f"actions must have the shape (runs, 1) = {now.shape}, got {chosen.shape}"
+            )
+        check_stream(rng, now.shape)
         if not np.isin(chosen, self.actions).all():
             raise InvalidInput(
                 f"actions must be numbers from 0 to {self.n_actions - 1}, got others"
             )
-        row = state["state"] * self.n_actions + chosen.astype(np.int64)
+        row = now * self.n_actions + chosen.astype(np.int64)
         low = self.chain.indptr[row].astype(np.int64)
         high = self.chain.indptr[row + 1].astype(np.int64) - 1
         chance = rng.uniform()
@@ -108,7 +118,15 @@ class FiniteMDP:
 
     def check_state(self, state: State) -> None:
         """Raise InvalidInput for states of other origin that are not this system's."""
-        self.features.index(state["state"])
+        self._numbered(state)
+
+    def _numbered(self, state: State) -> NDArray[np.int64]:
+        """The numbers of the states (runs, 1), checked."""
+        (now,) = arrays_of(state, state=np.int64)
+        if now.ndim != 2 or now.shape[1] != 1:
+            raise InvalidInput(f"'state' must have the shape (runs, 1), got {now.shape}")
+        self.features.index(now)
+        return now
 
     def under(self, probabilities: NDArray[np.float64]) -> Any:
         """The transition matrix (S, S), sparse, under a policy (S, A)."""
@@ -120,6 +138,12 @@ class FiniteMDP:
                 f"a policy's probabilities must have the shape {(states, actions)}, got "
                 f"{probabilities.shape}"
             )
+        off = np.abs(probabilities.sum(axis=1) - 1).max()
+        if not (probabilities >= 0).all() or not off <= SUM_TOLERANCE:
+            raise InvalidInput(
+                "a policy's probabilities must not be negative and sum to 1 in each state, got "
+                f"sums that are off by {off:.3g} or negative ones"
+            )
         choice = sparse.csr_matrix(
             (probabilities.flatten(), np.arange(states * actions), actions * np.arange(states + 1)),
             (states, states * actions),
@@ -129,6 +153,7 @@ class FiniteMDP:
 
     def expected(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The expected value of the next state (S, A), given values of the states (S,)."""
+        self._check_values("values", values)
         expected: NDArray[np.float64] = (self.chain @ values).reshape(-1, self.n_actions)
         return expected
 
@@ -140,6 +165,9 @@ class FiniteMDP:
         guess: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]:
         """The value of each state (S,) under a policy (S, A) with rewards of the states (S,)."""
+        self._check_values("rewards", rewards)
+        if guess is not None:
+            self._check_values("guess", guess)
         return _solve(self.under(probabilities), rewards, discount, guess)
 
     def occupancy(
@@ -153,7 +181,17 @@ class FiniteMDP:
         if steps is None:
             backward = self.under(probabilities).T.tocsr()
             return np.maximum(_solve(backward, self.start, discount, None), 0.0)
-        same = self.under(probabilities).T if probabilities.ndim == 2 else None
+        check_integer("steps", steps, least=0)
+        if steps > MOST_STEPS:
+            raise InvalidInput(
+                f"steps must be at most {MOST_STEPS}, got {steps}: leave it out for all times"
+            )
+        check_between("discount", discount, 0, 1)
+        if probabilities.ndim == 3 and len(probabilities) < steps:
+            raise InvalidInput(
+                f"{steps} steps need a policy for each, got {len(probabilities)} of them"
+            )
+        same = self.under(probabilities).T if probabilities.ndim != 3 else None
         now: NDArray[np.float64] = self.start
         total: NDArray[np.float64] = now.copy()
         for step in range(steps):
@@ -161,6 +199,13 @@ class FiniteMDP:
             now = discount * (back @ now)
             total += now
         return total
+
+    def _check_values(self, name: str, values: NDArray[np.float64]) -> None:
+        if values.shape != (self.n_states,) or not np.isfinite(values).all():
+            raise InvalidInput(
+                f"{name} must be finite numbers of the shape ({self.n_states},), got shape "
+                f"{values.shape}"
+            )
 
     def dense(self) -> NDArray[np.float64]:
         """The transitions as an array (S, A, S)."""

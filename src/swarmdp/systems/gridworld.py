@@ -8,9 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.checks import check_integer, is_number, keep_python_numbers
+from swarmdp.arguments import checked
+from swarmdp.checks import check_integer, check_seed, is_number, keep_python_numbers, told
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels, Vectors
+from swarmdp.memory import check_memory
 from swarmdp.rewards import Reward
 from swarmdp.streams import Stream
 from swarmdp.system import Field, Measure, State
@@ -20,6 +22,7 @@ MOVES = ((0, 1), (1, 0), (0, -1), (-1, 0))  # (rows, columns): +x, +y, -x, -y
 MOVE_NAMES = ("+x", "+y", "-x", "-y")
 
 
+@checked(but=("initial", "observe", "transition", "collected"))
 @dataclass(frozen=True)
 class Gridworld:
     """One agent on a grid that moves to one of four sides, unless the wind blows it elsewhere.
@@ -63,11 +66,7 @@ class Gridworld:
             cell = getattr(self, name)
             if cell is not None:
                 object.__setattr__(self, name, self._cell(name, cell))
-        if self.macrocell > 1 and (self.rows % self.macrocell or self.columns % self.macrocell):
-            raise InvalidInput(
-                f"rows and columns must be multiples of macrocell = {self.macrocell}, got "
-                f"{self.rows} and {self.columns}"
-            )
+        _check_blocks(self.rows, self.columns, self.macrocell)
         if self.weights is not None:
             object.__setattr__(self, "weights", tuple(map(float, self.weights)))
             if len(self.weights) != self.n_features:
@@ -89,8 +88,12 @@ class Gridworld:
     ) -> "Gridworld":
         """Abbeel and Ng's grid: a tenth of the macrocells has a reward, uniformly random."""
         check_integer("macrocell", macrocell, least=1)
-        rng = np.random.default_rng(seed)
+        check_integer("rows", rows, least=1)
+        check_integer("columns", columns, least=1)
+        _check_blocks(rows, columns, macrocell)
+        rng = np.random.default_rng(check_seed(seed))
         size = (rows // macrocell) * (columns // macrocell)
+        check_memory(16 * size, f"a grid of {size} macrocells", "Take fewer of them")
         weights = np.zeros(size)
         while not weights.any():
             weights = np.where(rng.random(size) < 0.1, rng.random(size), 0.0)
@@ -174,7 +177,12 @@ class Gridworld:
     def collected(self, swarm: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
         """The true reward of the agent's cell, in a state or at each time of a trajectory."""
         rewards: NDArray[np.float64] = self.reward.of_classes(self)[0]
-        mean: NDArray[np.float64] = rewards[swarm["state"]].mean(axis=-1)
+        if not isinstance(swarm, Mapping) or "state" not in swarm:
+            raise InvalidInput(
+                f"a state or trajectory with 'state' is needed, got {told(swarm)}: record states"
+            )
+        cells = Levels(self.rows * self.columns, "'state'").index(swarm["state"])
+        mean: NDArray[np.float64] = rewards[cells].mean(axis=-1)
         return mean
 
     def _cell(self, name: str, cell: Any) -> tuple[int, int]:
@@ -205,3 +213,12 @@ class Gridworld:
         along = np.clip(column + move[1], 0, self.columns - 1)
         number: NDArray[np.int64] = down * self.columns + along
         return number
+
+
+def _check_blocks(rows: int, columns: int, macrocell: int) -> None:
+    """Raise InvalidInput unless macrocells fill the grid: none may be cut."""
+    if rows % macrocell or columns % macrocell:
+        raise InvalidInput(
+            f"rows and columns must be multiples of macrocell = {macrocell}, got {rows} and "
+            f"{columns}"
+        )

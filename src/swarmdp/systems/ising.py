@@ -9,16 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.checks import check_between, check_integer, keep_python_numbers
+from swarmdp.arguments import checked, numbers
+from swarmdp.checks import check_between, check_integer, keep_python_numbers, told
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels
 from swarmdp.pictures import Grid
 from swarmdp.streams import Stream
-from swarmdp.system import Field, Measure, State, reordered
+from swarmdp.system import Field, Measure, State, arrays_of, check_run, check_stream, reordered
 
 KEEP, FLIP = 0, 1
 
 
+@checked(but=("initial", "observe", "transition", "expert", "energy", "arrange", "check_state"))
 @dataclass(frozen=True)
 class Ising:
     """Spins on a grid that observe how many of their neighbours are of the opposite spin.
@@ -89,6 +91,7 @@ class Ising:
 
     def initial(self, rng: Stream) -> State:
         """Independent spins; the agents on the sites in a uniformly random order."""
+        check_stream(rng)
         up = rng.uniform() < (1 + self.magnetisation) / 2
         return {
             "site": rng.permutation(),
@@ -97,35 +100,51 @@ class Ising:
 
     def observe(self, state: State) -> NDArray[np.unsignedinteger]:
         """The local energy of each agent; half of the missing neighbours, rounded up, count."""
-        site, spin = state["site"], state["spin"]
+        site, spin = self._checked(state)
         if not self._in_grid_order(site):
             return np.take_along_axis(self._energies(self._on_grid(site, spin)), site, axis=1)
         return self._energies(spin)
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
         """Flip the spins of the agents that want to."""
+        site, spin = self._checked(state)
+        actions = numbers("actions", actions)
+        if actions.shape != spin.shape:
+            raise InvalidInput(
+                f"actions must have the shape (runs, agents) = {spin.shape}, got {actions.shape}"
+            )
+        check_stream(rng)
         if actions.dtype != np.bool_:
             if not ((actions == KEEP) | (actions == FLIP)).all():
                 raise InvalidInput("an action must be 0 (keep) or 1 (flip), got others")
             actions = actions == FLIP
         sign = np.int8(1) - np.int8(2) * actions.view(np.int8)
-        return {"site": state["site"], "spin": state["spin"] * sign}
+        return {"site": site, "spin": spin * sign}
 
     def inferred_actions(self, before: State, after: State) -> NDArray[np.bool_]:
         """Which spins (runs, agents) flipped from one state to the next."""
-        flipped: NDArray[np.bool_] = before["spin"] != after["spin"]
+        (first,), (then,) = (arrays_of(state, spin=np.int8) for state in (before, after))
+        if first.shape != then.shape:
+            raise InvalidInput(
+                f"both states must have the same runs and agents, got {first.shape} and "
+                f"{then.shape}"
+            )
+        flipped: NDArray[np.bool_] = first != then
         return flipped
 
     def check_state(self, state: State) -> None:
         """Raise InvalidInput for states of other origin that are not this system's."""
-        if not np.isin(state["spin"], (-1, 1)).all():
-            raise InvalidInput("spins must be +1 or -1, got others")
-        if not (np.sort(state["site"], axis=1) == self._sites).all():
-            raise InvalidInput(f"sites must be each of 0 to {self.n_agents - 1} once in every run")
+        self._checked(state)
 
     def expert(self, observations: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
         """The paper's expert follows the majority of its neighbours; a tie keeps the spin."""
-        return observations > self.n_neighbours // 2
+        energies = numbers("observations", observations)
+        if energies.dtype.kind not in "iu":
+            raise InvalidInput(
+                f"observations must be local energies, integers, got {energies.dtype}"
+            )
+        more: NDArray[np.bool_] = energies > self.n_neighbours // 2
+        return more
 
     def energy(self, swarm: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
         """The global energy of a state or trajectory: unlike neighbours, summed over all agents.
@@ -133,7 +152,7 @@ class Ising:
         Each unlike pair counts twice, once for each of its agents; missing neighbours do not count.
         For a trajectory the shape is (runs, steps + 1).
         """
-        spin, site = swarm["spin"], swarm["site"]
+        site, spin = self._recorded(swarm)
         if spin.ndim == site.ndim:
             return self._energy_of(self.observe({"site": site, "spin": spin}))
         times = [
@@ -157,12 +176,13 @@ class Ising:
 
     def picture(self, swarm: Mapping[str, NDArray[Any]], run: int = 0) -> Grid:
         """The spins of one run: true where they are up."""
+        check_run(swarm, run, "site", "spin")
         one = {name: swarm[name][run : run + 1] for name in ("site", "spin")}
         return Grid(self.grid(one)[0] > 0)
 
     def grid(self, swarm: Mapping[str, NDArray[Any]]) -> NDArray[np.int8]:
         """The spins as they lie on the grid: (runs, [steps + 1,] rows, columns)."""
-        spin, site = swarm["spin"], swarm["site"]
+        site, spin = self._recorded(swarm)
         if spin.ndim > site.ndim:
             site = np.broadcast_to(site[:, None], spin.shape)
         return self._on_grid(site, spin).reshape(*spin.shape[:-1], *self.shape)
@@ -177,6 +197,11 @@ class Ising:
         does otherwise goes on where the expert's stands still, and ends at a lower energy.
         """
         levels = np.arange(self.features.size)
+        if table.shape != seen.shape or table.shape[1:] != levels.shape:
+            raise InvalidInput(
+                f"table and seen must have the shape (replicas, {levels.size}), got {table.shape} "
+                f"and {seen.shape}"
+            )
         expert = self.expert(levels.astype(np.uint32))
         names = []
         for choice, visited in zip(table, seen, strict=True):
@@ -191,14 +216,15 @@ class Ising:
 
     def arrange(self, state: State, step: int) -> tuple[State, NDArray[np.integer]] | None:
         """Put the agents in the order of their sites; they never leave them."""
+        check_integer("step", step, least=0)
         if step > 0:
             return None
-        site = state["site"]
+        site, spin = self._checked(state)
         order = np.empty_like(site)
         np.put_along_axis(order, site, np.arange(self.n_agents, dtype=site.dtype)[None], axis=1)
         return {
             "site": np.broadcast_to(self._sites, site.shape),
-            "spin": reordered(state["spin"], order),
+            "spin": reordered(spin, order),
         }, order
 
     @cached_property
@@ -232,6 +258,38 @@ class Ising:
             and site.strides == (0, own.itemsize)
             and site.shape[1] == own.size
         )
+
+    def _checked(self, state: State) -> tuple[NDArray[Any], NDArray[np.int8]]:
+        """Sites and spins as the kernels take them; raises InvalidInput for others."""
+        site, spin = arrays_of(state, site=np.integer, spin=np.int8)
+        if site.shape != spin.shape or site.ndim != 2 or site.shape[1] != self.n_agents:
+            raise InvalidInput(
+                f"sites and spins must have the shape (runs, {self.n_agents}), got {site.shape} "
+                f"and {spin.shape}"
+            )
+        if not kernels.ising.are_spins(spin):
+            raise InvalidInput("spins must be +1 or -1, got others")
+        if not self._in_grid_order(site) and not (np.sort(site, axis=1) == self._sites).all():
+            raise InvalidInput(f"sites must be each of 0 to {self.n_agents - 1} once in every run")
+        return site, spin
+
+    def _recorded(self, swarm: Mapping[str, NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Sites and spins of a state or trajectory, checked."""
+        if not isinstance(swarm, Mapping) or "site" not in swarm or "spin" not in swarm:
+            raise InvalidInput(
+                f"a state or trajectory with 'site' and 'spin' is needed, got {told(swarm)}: "
+                "record states"
+            )
+        site = numbers("'site'", swarm["site"], np.integer)
+        spin = numbers("'spin'", swarm["spin"], np.int8)
+        if spin.ndim not in (2, 3) or site.shape != (len(spin), *spin.shape[spin.ndim - 1 :]):
+            raise InvalidInput(
+                f"spins (runs, times, agents) need sites (runs, agents), got {spin.shape} and "
+                f"{site.shape}"
+            )
+        for time in range(spin.shape[1]) if spin.ndim == 3 else (slice(None),):
+            self._checked({"site": site, "spin": spin[:, time]})
+        return site, spin
 
     def _on_grid(self, site: NDArray[Any], spin: NDArray[Any]) -> NDArray[np.int8]:
         placed = np.empty(spin.shape, np.int8)

@@ -1,6 +1,8 @@
 """The Vicsek model of self-propelled particles (section 'The Vicsek Model' of the paper)."""
 
 import math
+import threading
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,17 +12,53 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.checks import check_agent, check_integer, check_number, is_number, keep_python_numbers
+from swarmdp.arguments import checked, numbers
+from swarmdp.checks import (
+    check_agent,
+    check_integer,
+    check_number,
+    is_number,
+    keep_python_numbers,
+    told,
+)
 from swarmdp.errors import InvalidInput
-from swarmdp.features import Angles
+from swarmdp.features import LARGEST_ANGLE, Angles
 from swarmdp.pictures import Arrows
 from swarmdp.streams import Stream
-from swarmdp.system import Field, Measure, Mirror, State, reordered
+from swarmdp.system import (
+    Field,
+    Measure,
+    Mirror,
+    State,
+    arrays_of,
+    check_run,
+    check_stream,
+    reordered,
+)
 
+LARGEST_PLACE = 1e100  # coordinate in open space whose square is finite
 REARRANGE_EVERY = 8  # steps; agents move by about a cell in each
 REARRANGE_FROM = 20_000  # agents; fewer fit the cache in any order
 
 
+class _Known(threading.local):
+    """The arrays that this thread has looked at last, so that a step looks at each only once."""
+
+    def __init__(self) -> None:
+        self.arrays: tuple[Any, ...] = ()  # weak references
+        self.box = math.nan
+
+    def has(self, array: object) -> bool:
+        return any(known() is array for known in self.arrays)
+
+    def keep(self, box: float, *arrays: NDArray[Any]) -> None:
+        self.box, self.arrays = box, tuple(map(weakref.ref, arrays))
+
+
+_known = _Known()
+
+
+@checked(but=("initial", "observe", "transition", "expert", "order", "arrange", "check_state"))
 @dataclass(frozen=True)
 class Vicsek:
     """Agents that fly at constant speed and observe how far they are out of line.
@@ -65,6 +103,11 @@ class Vicsek:
         check_number("radius", self.radius, positive=True)
         check_number("speed", self.speed, positive=False)
         check_number("noise", self.noise, positive=False)
+        if self.noise > math.pi:
+            raise InvalidInput(
+                f"noise is an angle in radians, at most pi, got {self.noise!r}: "
+                f"for degrees give math.radians({self.noise!r})"
+            )
         check_number("box", self.box, positive=True)
         check_integer("n_bins", self.n_bins, least=1)
         if not self.turns or not all(
@@ -102,6 +145,7 @@ class Vicsek:
 
     def initial(self, rng: Stream) -> State:
         """Agents uniformly in the square, headings uniform on the circle."""
+        check_stream(rng)
         return {
             "position": rng.uniform(0.0, self.box, size=(2,)),
             "heading": rng.uniform(-math.pi, math.pi),
@@ -111,16 +155,28 @@ class Vicsek:
         """The misalignment of each agent, in [-pi, pi]."""
         if self.nearest is not None:
             return self._misalignment_to_nearest(state)
-        return kernels.vicsek.misalignment(*_floats(state), self.radius, self._period)
+        position, heading = self._floats(state)
+        seen = kernels.vicsek.misalignment(position, heading, self.radius, self._period)
+        _known.keep(self._period, position, heading, seen)
+        return seen
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
         """Move with the heading before the turn, then turn by the action and the noise."""
-        if not np.isfinite(actions).all():
-            raise InvalidInput("turns must be finite angles in radians, got NaN or infinity")
-        turn = np.ascontiguousarray(actions, dtype=np.float64)
+        position, heading = self._floats(state, again=False)
+        turn = np.ascontiguousarray(numbers("turns", actions, np.float64))
+        if turn.shape != heading.shape:
+            raise InvalidInput(
+                f"turns must have the shape (runs, agents) = {heading.shape}, got {turn.shape}"
+            )
+        if not _known.has(turn) and not _all_angles(turn):
+            raise InvalidInput(
+                f"turns must be finite angles in radians, at most {LARGEST_ANGLE:g}, got NaN, "
+                "infinity or others"
+            )
+        check_stream(rng, heading.shape)
         noise = rng.normal(scale=self.noise) if self.noise else np.zeros_like(turn)
         position, heading = kernels.vicsek.advance(
-            *_floats(state), turn, noise, self.speed, self._period
+            position, heading, turn, noise, self.speed, self._period
         )
         return {"position": position, "heading": heading}
 
@@ -129,13 +185,19 @@ class Vicsek:
 
         They contain the noise: what an agent wanted is known only to within its standard deviation.
         """
-        turn = np.asarray(after["heading"] - before["heading"], np.float64)
+        (first,), (then,) = (arrays_of(state, heading=np.float64) for state in (before, after))
+        if first.shape != then.shape:
+            raise InvalidInput(
+                f"both states must have the same runs and agents, got {first.shape} and "
+                f"{then.shape}"
+            )
+        turn = then - first
         wrapped: NDArray[np.float64] = np.remainder(turn + math.pi, 2 * math.pi) - math.pi
         return wrapped
 
     def check_state(self, state: State) -> None:
         """Raise InvalidInput for states of other origin that are not this system's."""
-        position = state["position"]
+        (position,) = arrays_of(state, position=np.float64)
         if (
             self.periodic
             and position.size
@@ -145,17 +207,32 @@ class Vicsek:
                 f"positions must be in [0, {self.box}), got {position.min():.4g} to "
                 f"{position.max():.4g}: shift or scale them into the box"
             )
+        self._floats(state)
 
     def expert(self, observations: NDArray[np.float64]) -> NDArray[np.float64]:
         """The paper's expert turns by exactly its misalignment."""
-        return observations
+        angles: NDArray[np.float64] = numbers("observations", observations, np.float64)
+        if not _known.has(angles) and not _all_angles(angles):
+            raise InvalidInput("observations must be finite angles, got NaN, infinity or others")
+        return angles
 
     def order(self, swarm: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
         """The order parameter, 0 (disordered) to 1 (all aligned), of a state or trajectory.
 
         For a trajectory the shape is (runs, steps + 1).
         """
-        heading = np.ascontiguousarray(swarm["heading"], dtype=np.float64)
+        if not isinstance(swarm, Mapping) or "heading" not in swarm:
+            raise InvalidInput(
+                f"a state or trajectory with 'heading' is needed, got {told(swarm)}: record states"
+            )
+        heading = np.ascontiguousarray(numbers("'heading'", swarm["heading"], np.float64))
+        if not heading.ndim or not heading.shape[-1]:
+            raise InvalidInput(f"'heading' must have an axis of agents, got {heading.shape}")
+        if not _known.has(heading) and not _all_angles(heading):
+            raise InvalidInput(
+                f"'heading' must be finite angles, at most {LARGEST_ANGLE:g} rad, got NaN, "
+                "infinity or others"
+            )
         rows = heading.reshape(-1, heading.shape[-1])
         return kernels.vicsek.order(rows).reshape(heading.shape[:-1])
 
@@ -168,6 +245,7 @@ class Vicsek:
 
     def picture(self, swarm: Mapping[str, NDArray[Any]], run: int = 0) -> Arrows:
         """The agents of one run as arrows."""
+        check_run(swarm, run, "position", "heading")
         return Arrows(
             swarm["position"][run],
             swarm["heading"][run],
@@ -196,35 +274,64 @@ class Vicsek:
                 f"this swarm's neighbours are the {self.nearest} nearest: set nearest=None"
             )
         check_agent(agent, self)
-        position, _ = _floats(state)
+        position, _ = self._floats(state)
         return kernels.graph.hops(position, agent, self.radius, self._period)
 
     def arrange(self, state: State, step: int) -> tuple[State, NDArray[np.integer]] | None:
         """Large swarms are kept in the order of the cells that they are in."""
+        check_integer("step", step, least=0)
         if self.n_agents < REARRANGE_FROM or self.nearest is not None or step % REARRANGE_EVERY:
             return None
-        order = kernels.vicsek.by_cell(state["position"], self.radius, self._period)
+        order = kernels.vicsek.by_cell(self._floats(state)[0], self.radius, self._period)
         return {name: reordered(array, order) for name, array in state.items()}, order
 
     @property
     def _period(self) -> float:
         return self.box if self.periodic else 0.0
 
+    def _floats(
+        self, state: State, again: bool = True
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Positions and headings as the kernels take them, checked.
+
+        With `again=False` arrays that were just observed are not looked through a second time.
+        """
+        position, heading = map(
+            np.ascontiguousarray, arrays_of(state, position=np.float64, heading=np.float64)
+        )
+        agents = self.n_agents
+        if position.shape[1:] != (agents, 2) or heading.ndim != 2:
+            raise InvalidInput(
+                f"positions must have the shape (runs, {agents}, 2) and headings (runs, {agents}), "
+                f"got {position.shape} and {heading.shape}"
+            )
+        known = not again and _known.box == self._period and _known.has(position)
+        if known and _known.has(heading):
+            return position, heading
+        lowest, highest = (0.0, self.box) if self.periodic else (-LARGEST_PLACE, LARGEST_PLACE)
+        if not kernels.tabular.all_between(position, lowest, highest):
+            raise InvalidInput(
+                f"positions must be from {lowest:g} to {highest:g}, got {position.min():.4g} to "
+                f"{position.max():.4g}"
+            )
+        if not _all_angles(heading):
+            raise InvalidInput(
+                f"headings must be finite angles, at most {LARGEST_ANGLE:g} rad, got "
+                f"{heading.min():.4g} to {heading.max():.4g}"
+            )
+        return position, heading
+
     def _misalignment_to_nearest(self, state: State) -> NDArray[np.float64]:
         """Misalignment to the agent itself and its nearest ones, all that are equally near too."""
-        places, headings = _floats(state)
+        places, headings = self._floats(state)
         out = np.empty(headings.shape)
         for r, (position, heading) in enumerate(zip(places, headings, strict=True)):
             out[r] = _misalignment_to_nearest(position, heading, self.nearest or 1, self._period)
         return out
 
 
-def _floats(state: State) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Positions and headings as the kernels take them."""
-    return (
-        np.ascontiguousarray(state["position"], dtype=np.float64),
-        np.ascontiguousarray(state["heading"], dtype=np.float64),
-    )
+def _all_angles(angles: NDArray[np.float64]) -> bool:
+    return kernels.tabular.all_between(angles, -LARGEST_ANGLE, LARGEST_ANGLE)
 
 
 def _misalignment_to_nearest(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.checks import check_agent, check_discount
 from swarmdp.errors import InvalidInput
 from swarmdp.rewards import Reward
@@ -29,15 +30,26 @@ from swarmdp.theory.solvers import discounted
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+MOST_STEPS = 10**5  # of a law that is computed step by step
+
 Floats = NDArray[np.float64]
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Chain:
     """The process of the swarm state that a policy induces."""
 
     swarm: Enumeration
     policy: Floats  # (observations, actions): the probability of each action
+
+    def __post_init__(self) -> None:
+        shape = self.swarm.n_observations, self.swarm.n_actions
+        if self.policy.shape != shape:
+            raise InvalidInput(
+                f"a policy (observations, actions) must have the shape {shape}, got "
+                f"{self.policy.shape}: take theory.chain"
+            )
 
     @cached_property
     def transitions(self) -> "csr_array":
@@ -70,6 +82,10 @@ class Chain:
             return self.limit.law
         if isinstance(time, bool) or not isinstance(time, int | np.integer) or time < 0:
             raise InvalidInput(f"time must be an integer of at least 0, got {time!r}")
+        if time > MOST_STEPS:
+            raise InvalidInput(
+                f"time must be at most {MOST_STEPS}, got {time}: leave it out for the limit"
+            )
         law = self.swarm.initial
         for _ in range(time):
             law = law @ self.transitions
@@ -167,6 +183,7 @@ class Chain:
         check_agent(agent, self.swarm.system)
 
 
+@checked
 def chain(system: "System | Enumeration", policy: PolicyLike) -> Chain:
     """The chain of joint states of a finite swarm that follows a policy.
 

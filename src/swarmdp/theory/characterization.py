@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.checks import check_discount
 from swarmdp.errors import SolverError
 from swarmdp.rewards import Reward
@@ -41,6 +42,7 @@ FADED = 1e-4  # relative error of what is left of an action's effect, beyond whi
 Floats = NDArray[np.float64]
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Characterization:
     """The cones of rewards that make a policy optimal."""
@@ -77,6 +79,7 @@ class Characterization:
         return self.global_cone.equals(self.local_cone)
 
 
+@checked
 def characterize(
     system: System | Enumeration,
     policy: PolicyLike,

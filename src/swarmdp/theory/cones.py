@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swarmdp.arguments import checked
+from swarmdp.checks import check_number
 from swarmdp.errors import InvalidInput, SolverError
 from swarmdp.rewards import Reward
 from swarmdp.theory.vectors import numbers_of
@@ -38,12 +40,17 @@ class Containment:
     witness: Floats | None  # a reward of the inner cone that is not in the outer one
 
 
+@checked(own=("reward", "direction"))
 @dataclass(frozen=True, eq=False)
 class Cone:
     """Rewards (d,) that satisfy all inequalities row . reward >= 0; rows have length one."""
 
     rows: Floats  # (inequalities, d)
     error: float = 0.0  # by how much a row may be wrong, at most
+
+    def __post_init__(self) -> None:
+        _check_rows(self.rows)
+        check_number("error", self.error, positive=False)
 
     @classmethod
     def of(cls, rows: Floats, rounding: ArrayLike) -> "Cone":
@@ -52,8 +59,14 @@ class Cone:
         Shorter ones are no inequality. A row that is longer, but of which too few digits are known,
         could point anywhere: this is refused.
         """
+        _check_rows(rows)
         length = np.linalg.norm(rows, axis=1)
-        rounding = np.broadcast_to(np.asarray(rounding, np.float64), length.shape)
+        known = np.asarray(rounding, np.float64)
+        if known.shape not in ((), length.shape) or not (known >= 0).all():
+            raise InvalidInput(
+                f"rounding must be one number or {len(rows)}, not negative, got shape {known.shape}"
+            )
+        rounding = np.broadcast_to(known, length.shape)
         kept = length > rounding
         error = float((rounding[kept] / length[kept]).max(initial=0.0))
         if error > INEXACT:
@@ -164,6 +177,13 @@ class Cone:
     def vector(self, reward: "Reward | ArrayLike") -> Floats:
         """A reward as a plain vector (d,), checked."""
         return numbers_of(reward, self.dimension)
+
+
+def _check_rows(rows: Floats) -> None:
+    if rows.ndim != 2 or not rows.shape[1] or not np.isfinite(rows).all():
+        raise InvalidInput(
+            f"the rows of a cone must be finite numbers (inequalities, d), got shape {rows.shape}"
+        )
 
 
 def _distinct(rows: Floats) -> Floats:

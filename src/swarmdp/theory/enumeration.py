@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swarmdp.arguments import checked
+from swarmdp.checks import check_agent
 from swarmdp.errors import InvalidInput
 from swarmdp.policies import Controller, LocalPolicy, TablePolicy
 from swarmdp.rewards import Reward
@@ -27,6 +29,7 @@ Floats = NDArray[np.float64]
 PolicyLike = Controller | ArrayLike
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Enumeration:
     """A finite swarm whose K joint states are listed."""
@@ -36,6 +39,23 @@ class Enumeration:
     observations: NDArray[np.int64]  # (K, agents): the class of what each agent sees
     laws: Floats  # (actions, K, agents, n_local): where an agent goes if it takes an action
     initial: Floats  # (K,): P_0(s)
+
+    def __post_init__(self) -> None:
+        states, agents = self.initial.size, self.system.n_agents
+        wanted = (len(self.system.actions), states, agents, self.system.n_local)
+        right = self.local.shape == self.observations.shape == (states, agents)
+        if self.initial.ndim != 1 or not right or self.laws.shape != wanted:
+            raise InvalidInput(
+                f"local and observations must have the shape ({states}, {agents}) and laws "
+                f"{wanted}, got {self.local.shape}, {self.observations.shape} and "
+                f"{self.laws.shape}: take theory.enumerate_swarm"
+            )
+        for name, array, count in (
+            ("local", self.local, self.system.n_local),
+            ("observations", self.observations, class_map(self.system).size),
+        ):
+            if array.size and not 0 <= array.min() <= array.max() < count:
+                raise InvalidInput(f"{name} must be numbers from 0 to {count - 1}, got others")
 
     @property
     def n_states(self) -> int:
@@ -64,6 +84,9 @@ class Enumeration:
         """
         from scipy import sparse
 
+        shape = self.laws.shape[1:]
+        if laws.shape != shape:
+            raise InvalidInput(f"laws must have the shape {shape}, got {laws.shape}")
         successors = _successors(laws, self.system.acting)
         total = int(successors.sum())
         if total > MOST_TRANSITIONS:
@@ -77,6 +100,11 @@ class Enumeration:
 
     def laws_under(self, policy: Floats) -> Floats:
         """Where each agent goes (K, agents, n_local) under a policy (observations, actions)."""
+        shape = self.n_observations, self.n_actions
+        if policy.shape != shape:
+            raise InvalidInput(
+                f"a policy (observations, actions) must have the shape {shape}, got {policy.shape}"
+            )
         shares = policy[self.observations]  # (K, agents, actions)
         laws: Floats = np.einsum("kna,aknx->knx", shares, self.laws)
         return laws
@@ -85,16 +113,27 @@ class Enumeration:
         """The indicator (K, observations) of what an agent sees in each state."""
         from scipy import sparse
 
+        check_agent(agent, self.system)
         rows = np.arange(self.n_states)
         shape = (self.n_states, self.n_observations)
         return sparse.csr_array((np.ones(len(rows)), (rows, self.observations[:, agent])), shape)
 
     def index(self, local: NDArray[np.integer]) -> NDArray[np.int64]:
         """The numbers of joint states with these local states (..., agents)."""
+        agents = self.system.n_agents
+        if not local.ndim or local.shape[-1] != agents:
+            raise InvalidInput(
+                f"local states must have the shape (..., {agents}), got {local.shape}"
+            )
+        if local.size and not 0 <= local.min() <= local.max() < self.system.n_local:
+            raise InvalidInput(
+                f"local states must be from 0 to {self.system.n_local - 1}, got others"
+            )
         number: NDArray[np.int64] = local @ _radix(self.system)
         return number
 
 
+@checked
 def enumerate_swarm(
     system: "System | Enumeration", *, initial: ArrayLike | None = None
 ) -> Enumeration:
@@ -165,6 +204,7 @@ def check_finite(system: object) -> None:
         )
 
 
+@checked
 def policy_table(system: System, policy: PolicyLike) -> Floats:
     """A local policy as the probability of each action in each observation (O, A).
 
@@ -173,7 +213,7 @@ def policy_table(system: System, policy: PolicyLike) -> Floats:
     """
     observations, actions = class_map(system).size, len(system.actions)
     table: NDArray[np.generic]
-    if isinstance(policy, LocalPolicy):
+    if isinstance(policy, LocalPolicy) and not isinstance(policy, type):
         policy.check(system)
         if policy.replicas > 1:
             raise InvalidInput(

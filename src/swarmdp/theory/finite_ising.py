@@ -8,12 +8,21 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.checks import check_between, check_integer, keep_python_numbers
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels
 from swarmdp.streams import Stream
-from swarmdp.system import Field, State
-from swarmdp.theory.finite_swarm import Acting, check_acting, drawn_local, moved
+from swarmdp.system import Field, State, arrays_of
+from swarmdp.theory.finite_swarm import (
+    Acting,
+    check_acting,
+    check_indices,
+    check_numbers,
+    drawn_local,
+    local_arrays,
+    moved,
+)
 
 KEEP, FLIP = 0, 1
 LARGEST_WINDOW = 16  # spins that an agent may see one by one: 2**16 classes
@@ -21,6 +30,7 @@ LARGEST_WINDOW = 16  # spins that an agent may see one by one: 2**16 classes
 Sight = Literal["majority", "energy", "spins"]
 
 
+@checked
 @dataclass(frozen=True)
 class FiniteIsing:
     """Spins on a ring (one size) or a torus (two) that keep or flip, and may fail to.
@@ -111,16 +121,17 @@ class FiniteIsing:
 
     def place(self, local: NDArray[np.integer]) -> State:
         """These spins, agent n on site n."""
+        check_numbers(self, local)
         site = np.broadcast_to(np.arange(self.n_agents, dtype=np.int32), local.shape)
         return {"site": site, "spin": (2 * local - 1).astype(np.int8)}
 
     def local(self, state: State) -> NDArray[np.int64]:
         """Down is 0, up is 1."""
-        return ((state["spin"] + 1) // 2).astype(np.int64)
+        return ((self._checked(state)[1] + 1) // 2).astype(np.int64)
 
     def observe(self, state: State) -> NDArray[np.int64]:
         """What each agent sees of its neighbours."""
-        site, spin = state["site"], state["spin"]
+        site, spin = self._checked(state)
         grid = np.empty_like(spin)
         np.put_along_axis(grid, site, spin, axis=1)
         around = grid[np.arange(len(grid))[:, None, None], self._neighbours[site]]
@@ -133,7 +144,9 @@ class FiniteIsing:
 
     def outcomes(self, state: State, actions: NDArray[np.integer]) -> NDArray[np.float64]:
         """The wanted spin, but for the noise."""
-        wanted = self.local(state) ^ (actions == FLIP)
+        now = self.local(state)
+        check_indices(self, actions, now.shape)
+        wanted = now ^ (actions == FLIP)
         up = np.where(wanted == 1, 1 - self.noise, self.noise)
         return np.stack([1 - up, up], axis=-1)
 
@@ -152,9 +165,22 @@ class FiniteIsing:
         total: NDArray[np.int64] = seen.sum(axis=1)
         return total
 
+    def _checked(self, state: State) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Sites and spins (runs, agents); raises InvalidInput for others."""
+        (site,) = local_arrays(self, state, site=self.n_agents)
+        (spin,) = arrays_of(state, spin=np.int64)
+        if spin.shape != site.shape or not np.isin(spin, (-1, 1)).all():
+            raise InvalidInput(
+                f"'spin' must be +1 or -1 of the shape {site.shape}, got shape {spin.shape} or "
+                "others"
+            )
+        if not (np.sort(site, axis=1) == np.arange(self.n_agents)).all():
+            raise InvalidInput(f"sites must be each of 0 to {self.n_agents - 1} once in every run")
+        return site, spin
+
     def _unlike(self, observations: NDArray[Any]) -> NDArray[np.int64]:
         """How many neighbours are unlike the agent (for "majority": all, half or none)."""
-        seen = np.asarray(observations, dtype=np.int64)
+        seen = self.features.index(observations).astype(np.int64)
         if self.sees == "energy":
             return seen
         if self.sees == "majority":

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Classes
 from swarmdp.streams import Stream
-from swarmdp.system import State, System
+from swarmdp.system import State, System, arrays_of, check_stream
 
 Acting = Literal["all", "one"]
 
@@ -68,6 +68,7 @@ def moved(
 ) -> NDArray[np.int64]:
     """Draw the next local states (runs, agents) of a finite swarm, from physical actions."""
     law = system.outcomes(state, action_indices(system, actions))
+    check_stream(rng, law.shape[:2])
     chance = rng.uniform()[..., None]
     drawn: NDArray[np.int64] = (np.cumsum(law, axis=-1) <= chance).sum(axis=-1)
     # Rounding may leave the sum of a law below one: the last possible outcome takes the rest.
@@ -81,6 +82,7 @@ def moved(
 def drawn_local(system: FiniteSwarm, rng: Stream) -> NDArray[np.int64]:
     """Draw initial local states (runs, agents)."""
     law = system.initial_local
+    check_stream(rng)
     drawn: NDArray[np.int64] = (np.cumsum(law) <= rng.uniform()[..., None]).sum(axis=-1)
     return drawn.clip(max=np.flatnonzero(law)[-1])
 
@@ -92,6 +94,40 @@ def action_indices(system: System, actions: NDArray[Any]) -> NDArray[np.int64]:
         raise InvalidInput(f"an action must be one of {list(system.actions)}, got others")
     indices: NDArray[np.int64] = same.argmax(axis=-1)
     return indices
+
+
+def local_arrays(system: System, state: State, **counts: int) -> list[NDArray[np.int64]]:
+    """The arrays of a state whose entries count from 0 to counts - 1, (runs, agents), checked."""
+    arrays = arrays_of(state, **dict.fromkeys(counts, np.int64))
+    for (name, count), array in zip(counts.items(), arrays, strict=True):
+        if array.ndim != 2 or array.shape[1] != system.n_agents:
+            raise InvalidInput(
+                f"{name!r} must have the shape (runs, {system.n_agents}), got {array.shape}"
+            )
+        if array.size and not 0 <= array.min() <= array.max() < count:
+            raise InvalidInput(f"{name!r} must be from 0 to {count - 1}, got others")
+    return arrays
+
+
+def check_indices(system: System, actions: NDArray[Any], shape: tuple[int, ...]) -> None:
+    """Raise InvalidInput unless these are indices of the system's actions, of this shape."""
+    most = len(system.actions) - 1
+    right = actions.dtype.kind in "iu" and actions.shape == shape
+    if not right or (actions.size and not 0 <= actions.min() <= actions.max() <= most):
+        raise InvalidInput(
+            f"actions must be indices from 0 to {most} of the shape {shape}, got {actions.dtype} "
+            f"of shape {actions.shape}"
+        )
+
+
+def check_numbers(system: "FiniteSwarm", local: NDArray[np.integer]) -> None:
+    """Raise InvalidInput unless these are numbers of local states (runs, agents)."""
+    if local.ndim != 2 or local.shape[1] != system.n_agents:
+        raise InvalidInput(
+            f"local states must have the shape (runs, {system.n_agents}), got {local.shape}"
+        )
+    if local.size and not 0 <= local.min() <= local.max() < system.n_local:
+        raise InvalidInput(f"local states must be from 0 to {system.n_local - 1}, got others")
 
 
 def check_acting(acting: str) -> None:

@@ -12,6 +12,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.checks import check_discount
 from swarmdp.errors import InvalidInput
 from swarmdp.rewards import Reward
@@ -34,6 +35,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
+@checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Judgement:
     """How good a policy is for a reward, among all deterministic local policies."""
@@ -48,6 +50,7 @@ class Judgement:
     better_equilibria: int  # how many of them have a larger V_|pi
 
 
+@checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Prices:
     """What a swarm's agents lose by looking after themselves, and by seeing little.
@@ -78,6 +81,7 @@ class Prices:
         return _ratio(self.central, self.local)
 
 
+@checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Game:
     """All n deterministic local policies, each with what it brings for each unit of reward.
@@ -201,6 +205,7 @@ def _ratio(above: float, below: float) -> float:
     return np.inf if above > NOTHING else np.nan
 
 
+@checked
 def game(system: System | Enumeration, discount: float = 0.9) -> Game:
     """Work out all deterministic local policies of a finite swarm."""
     check_discount(discount)
@@ -262,6 +267,7 @@ class JointControl:
             chosen = np.where(better, then.argmax(axis=0), chosen)
 
 
+@checked
 def joint_control(system: System | Enumeration, discount: float = 0.9) -> JointControl:
     """The central controller of a finite swarm, with its joint actions listed."""
     check_discount(discount)
@@ -281,6 +287,7 @@ def joint_control(system: System | Enumeration, discount: float = 0.9) -> JointC
     return JointControl(swarm, discount, np.stack(matrices))
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class BestResponses:
     """A sequence of policies, each the best response to the one before."""
@@ -289,6 +296,7 @@ class BestResponses:
     converged: bool  # whether the last one is a best response to itself; else it goes round
 
 
+@checked
 def best_response(
     system: System | Enumeration,
     policy: PolicyLike,
@@ -310,6 +318,7 @@ def best_response(
     return response
 
 
+@checked
 def best_responses(
     system: System | Enumeration,
     reward: "Reward | ArrayLike",

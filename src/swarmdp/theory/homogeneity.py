@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.checks import check_discount
 from swarmdp.errors import InvalidInput
 from swarmdp.rewards import Reward
@@ -25,6 +26,7 @@ MOST_VALUES = 2**26
 Floats = NDArray[np.float64]
 
 
+@checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Homogeneity:
     """The local values of all agents over time, and how far they are from each other."""
@@ -57,6 +59,7 @@ class Homogeneity:
         return text if self.rate is None else f"{text}, times {self.rate:.4f} in a step"
 
 
+@checked
 def check_homogeneity(
     system: System | Enumeration,
     policy: PolicyLike,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput, SolverError
 from swarmdp.theory.lumping import indicator, stable_blocks
 from swarmdp.theory.solvers import check_dense, solve_dense, stationary
@@ -35,6 +36,7 @@ class Classes:
     period: NDArray[np.int64]  # (classes,)
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Limit:
     """The limit of P_t(s) from the initial distribution, if there is one.

@@ -9,16 +9,26 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.checks import check_integer, check_seed, keep_python_numbers
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels
 from swarmdp.streams import Stream
 from swarmdp.system import Field, State
-from swarmdp.theory.finite_swarm import Acting, check_acting, drawn_local, moved
+from swarmdp.theory.finite_swarm import (
+    Acting,
+    check_acting,
+    check_indices,
+    check_numbers,
+    drawn_local,
+    local_arrays,
+    moved,
+)
 
 MOST_CHANCES = 2**25  # probabilities in the table of all laws
 
 
+@checked
 @dataclass(frozen=True)
 class RandomSwarm:
     """A homogeneous swarm whose laws are drawn with a seed.
@@ -81,11 +91,12 @@ class RandomSwarm:
 
     def place(self, local: NDArray[np.integer]) -> State:
         """The numbers are the states."""
+        check_numbers(self, local)
         return {"level": local.astype(np.int32)}
 
     def local(self, state: State) -> NDArray[np.int64]:
         """The states are the numbers."""
-        return state["level"].astype(np.int64)
+        return local_arrays(self, state, level=self.n_local)[0]
 
     def observe(self, state: State) -> NDArray[np.int64]:
         """From the table, for the own state and the others' counts."""
@@ -94,6 +105,7 @@ class RandomSwarm:
 
     def outcomes(self, state: State, actions: NDArray[np.integer]) -> NDArray[np.float64]:
         """From the table, for the own state, the others' counts and the action."""
+        check_indices(self, actions, self.local(state).shape)
         law: NDArray[np.float64] = self._tables[2][self.local(state), self._others(state), actions]
         return law
 

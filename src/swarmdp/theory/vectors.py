@@ -3,13 +3,15 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swarmdp.arguments import numbers
 from swarmdp.errors import InvalidInput
 from swarmdp.rewards import Reward
 
 
 def numbers_of(reward: "Reward | ArrayLike", size: int, owner: str = "") -> NDArray[np.float64]:
     """A reward as one finite number for each of `size` observations (size,)."""
-    values = reward.weights if isinstance(reward, Reward) else np.asarray(reward, np.float64)
+    given = reward.weights if isinstance(reward, Reward) else reward
+    values: NDArray[np.float64] = numbers("a reward", given, np.float64)
     if values.ndim == 2 and len(values) == 1:
         values = values[0]
     if values.shape != (size,) or not np.isfinite(values).all():

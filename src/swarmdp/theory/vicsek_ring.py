@@ -8,14 +8,24 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.checks import check_between, check_integer, keep_python_numbers
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels
 from swarmdp.streams import Stream
 from swarmdp.system import Field, State
-from swarmdp.theory.finite_swarm import Acting, check_acting, drawn_local, moved
+from swarmdp.theory.finite_swarm import (
+    Acting,
+    check_acting,
+    check_indices,
+    check_numbers,
+    drawn_local,
+    local_arrays,
+    moved,
+)
 
 
+@checked
 @dataclass(frozen=True)
 class VicsekRing:
     """Agents on a ring of cells that fly along it and turn towards their neighbours.
@@ -87,16 +97,18 @@ class VicsekRing:
 
     def place(self, local: NDArray[np.integer]) -> State:
         """From the number cell * headings + heading."""
+        check_numbers(self, local)
         cell, heading = np.divmod(local, self.headings)
         return {"cell": cell.astype(np.int32), "heading": heading.astype(np.int32)}
 
     def local(self, state: State) -> NDArray[np.int64]:
         """The number cell * headings + heading."""
-        return state["cell"].astype(np.int64) * self.headings + state["heading"]
+        cell, heading = self._checked(state)
+        return cell * self.headings + heading
 
     def observe(self, state: State) -> NDArray[np.int64]:
         """The signs of the resultant heading of those near."""
-        cell, heading = state["cell"], state["heading"]
+        cell, heading = self._checked(state)
         relative = (heading[:, None, :] - heading[:, :, None]) % self.headings
         near = self._near(cell)
         along, across = self._parts
@@ -107,8 +119,10 @@ class VicsekRing:
 
     def outcomes(self, state: State, actions: NDArray[np.integer]) -> NDArray[np.float64]:
         """One cell along the old heading, and the new heading, but for the noise."""
-        cell = (state["cell"] + self._parts[0][state["heading"]]) % self.cells
-        wanted = (state["heading"] + self.actions[actions]) % self.headings
+        before, heading = self._checked(state)
+        check_indices(self, actions, before.shape)
+        cell = (before + self._parts[0][heading]) % self.cells
+        wanted = (heading + self.actions[actions]) % self.headings
         law = np.zeros((*cell.shape, self.cells, self.headings))
         run, agent = np.indices(cell.shape)
         law[run, agent, cell] = self.noise / self.headings
@@ -121,7 +135,7 @@ class VicsekRing:
 
     def expert(self, observations: NDArray[Any]) -> NDArray[np.int64]:
         """Turn towards the resultant heading; keep the own one where there is none."""
-        seen = np.asarray(observations, dtype=np.int64)
+        seen = self.features.index(observations).astype(np.int64)
         if self.headings == 2:
             return np.where(seen == 0, 1, 0)
         turns: NDArray[np.int64] = np.array([-1, 1, 1, -1, 0, 1, 0, 0, 0])  # by 3 * along + across
@@ -130,9 +144,14 @@ class VicsekRing:
     def order(self, state: State) -> NDArray[np.float64]:
         """The order parameter: the length of the mean heading."""
         along, across = self._parts
-        mean = np.stack([p[state["heading"]].mean(axis=1) for p in (along, across)])
+        heading = self._checked(state)[1]
+        mean = np.stack([p[heading].mean(axis=1) for p in (along, across)])
         length: NDArray[np.float64] = np.hypot(*mean)
         return length
+
+    def _checked(self, state: State) -> list[NDArray[np.int64]]:
+        """Cells and headings (runs, agents); raises InvalidInput for others."""
+        return local_arrays(self, state, cell=self.cells, heading=self.headings)
 
     def _near(self, cell: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Who is near whom (runs, agents, agents)."""

@@ -18,7 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput, SolverError
+from swarmdp.memory import check_memory
 from swarmdp.streams import derived_seed
 from swarmdp.theory.cones import Cone
 
@@ -31,6 +33,7 @@ MOVES = 6  # steps of elliptical slice sampling at each level
 Floats = NDArray[np.float64]
 
 
+@checked(nan=True)
 @dataclass(frozen=True)
 class Share:
     """A share of the sphere, as a logarithm, with an interval that covers it with 95 %."""
@@ -54,6 +57,7 @@ class Share:
         return Share(log, error, log - reach, log + reach, method)
 
 
+@checked
 def share(
     cone: Cone, *, seed: int, draws: int = 200_000, particles: int = 400, repetitions: int = 16
 ) -> Share:
@@ -76,6 +80,7 @@ def share(
     return _split(rows, seed, particles, repetitions)
 
 
+@checked
 def draw_rewards(cone: Cone, count: int, *, seed: int) -> Floats:
     """Rewards (count, d) of length one, uniform among those in a cone.
 
@@ -87,14 +92,20 @@ def draw_rewards(cone: Cone, count: int, *, seed: int) -> Floats:
         raise InvalidInput(f"count must be an integer of at least 2, got {count!r}")
     if len(cone.rows) and cone.central.margin == 0:
         raise InvalidInput("the cone has no interior: no reward in it can be drawn")
+    needed = 16 * count * (cone.dimension + len(cone.rows))
+    check_memory(needed, f"drawing {count} rewards", "Draw fewer of them")
     rng = np.random.default_rng(derived_seed(seed, 3))
     rewards = rng.normal(size=(count, cone.dimension))
     if len(cone.rows):
         rows = cone.rows @ cone.basis.T
         points = rng.normal(size=(count, rows.shape[1]))
         for level in _levels(rows, count, np.random.default_rng(derived_seed(seed, 4))):
-            inside = (points @ rows.T).min(axis=1) >= -level
-            points = _moved(rows, _multiplied(points, inside, rng), level, rng)
+            score = (points @ rows.T).min(axis=1)
+            while not (score >= -level).any():  # few points: by way of the best one
+                between = -float(score.max())
+                points = _moved(rows, _multiplied(points, score >= -between, rng), between, rng)
+                score = (points @ rows.T).min(axis=1)
+            points = _moved(rows, _multiplied(points, score >= -level, rng), level, rng)
         for _ in range(3):
             points = _moved(rows, points, 0.0, rng)
         rewards += (points - rewards @ cone.basis.T) @ cone.basis
