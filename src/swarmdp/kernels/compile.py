@@ -83,7 +83,7 @@ class _KernelCache(FunctionCache):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        self._cache_file = _KernelFiles(self._cache_path, self._impl.filename_base)
+        self._cache_file: Any = _KernelFiles(self._cache_path, self._impl.filename_base)
 
     @contextlib.contextmanager
     def _guard_against_spurious_io_errors(self) -> Iterator[None]:
