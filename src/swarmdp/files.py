@@ -79,24 +79,34 @@ def make_folder(path: str | os.PathLike[str]) -> None:
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Raises FileError if a file could not be written; to be asked before long work.
 
-    Makes the folder that the file belongs to, as writing it would.
+    It leaves nothing behind: folders that it has to make are removed again.
     """
     target = Path(path)
+    made: list[Path] = []
     try:
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, "is a folder")
-        target.parent.mkdir(parents=True, exist_ok=True)
+        for folder in reversed((target.parent, *target.parent.parents)):
+            if not folder.exists():
+                folder.mkdir()
+                made.append(folder)
         temporary, held = _temporary(target)
         held.close()
         temporary.unlink()
     except (OSError, ValueError) as error:
         raise _explained("write", target, error) from error
+    finally:
+        for folder in reversed(made):
+            with contextlib.suppress(OSError):  # somebody else wrote something there
+                folder.rmdir()
 
 
 def check_folder(path: str | os.PathLike[str]) -> None:
-    """Raises FileError if no files could be written to a folder; makes it if it is not there."""
-    make_folder(path)
-    check_writable(Path(path) / "file")
+    """Raises FileError if no file could be written to a folder, as `check_writable`."""
+    target = Path(path)
+    if exists(target) and not is_folder(target):
+        raise FileError(errno.ENOTDIR, f"cannot write to {target}: it is a file, not a folder")
+    check_writable(target / "summary.json")
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

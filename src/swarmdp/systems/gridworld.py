@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.checks import check_integer, is_number, keep_python_numbers
+from swarmdp.checks import check_integer, check_seed, is_number, keep_python_numbers
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels, Vectors
 from swarmdp.rewards import Reward
@@ -88,8 +88,9 @@ class Gridworld:
         wind: float = 0.3,
     ) -> "Gridworld":
         """Abbeel and Ng's grid: a tenth of the macrocells has a reward, uniformly random."""
-        check_integer("macrocell", macrocell, least=1)
-        rng = np.random.default_rng(seed)
+        for name, value in (("rows", rows), ("columns", columns), ("macrocell", macrocell)):
+            check_integer(name, value, least=1)
+        rng = np.random.default_rng(check_seed(seed))
         size = (rows // macrocell) * (columns // macrocell)
         weights = np.zeros(size)
         while not weights.any():
