@@ -237,6 +237,7 @@ def test_attributes_of_fits_of_other_kinds_are_refused(
         (lambda d: d.isel(feature=slice(3)), "it has 3 features"),
         (lambda d: d.assign(choice_iteration=("experiment", [99])), "from 0 to 1"),
         (lambda d: d.drop_vars("margin"), "'margin' is missing"),
+        (lambda d: d.assign(runs=("x", [1.0, 2.0])), "the axes of 'runs' must be"),
         (lambda d: d.assign(policy_table=("x", [1.0, 2.0])), "first axes of 'policy_table'"),
     ],
 )

@@ -482,6 +482,17 @@ def test_a_controller_without_a_digest_is_read_with_a_warning(tmp_path: Path) ->
         swarmdp.load_controller(path)
 
 
+def test_a_null_action_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    path = swarmdp.SoftPolicy([[0.5, 0.5]]).export(
+        tmp_path / "c.json", system=system_of(Levels(1), [0, 1])
+    )
+    plain = json.loads(without_digest(path.read_text(encoding="utf-8")))
+    plain["action"]["null"] = 7
+    path.write_text(json.dumps(plain))
+    with pytest.raises(FileError, match="does nothing must be from 0 to 1, got 7"):
+        swarmdp.load_controller(path)
+
+
 def test_a_controller_of_deeply_nested_json_is_refused(tmp_path: Path) -> None:
     for text in ("[" * 100_000, '{"kind": ' + "[" * 60 + "]" * 60 + "}"):
         (tmp_path / "c.json").write_text(text)

@@ -53,16 +53,16 @@ AXES = {
     "expert_mu": ("experiment", "feature"),
     "expert_mu_error": ("experiment", "feature"),
     "seen": ("iteration", "experiment", "observation"),
-    "noise": ("iteration", "experiment"),
     "choice_iteration": ("experiment",),
     "choice_mu": ("experiment", "feature"),
     "choice_gap": ("experiment",),
     "error": ("iteration", "experiment", "feature"),
     "verdict": ("experiment",),
     "restarts": ("restart", "experiment", "feature"),
+    "runs": ("iteration", "evaluation", "experiment", "feature"),
 }  # of a file's variables
 OPTIONAL = {
-    *("seen", "noise", "error", "verdict", "restarts"),
+    *("seen", "error", "verdict", "restarts", "runs"),
     *("choice_iteration", "choice_mu", "choice_gap"),
 }
 
