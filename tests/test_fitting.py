@@ -15,6 +15,7 @@ from swarmdp.irl.algorithm import Value, generic_irl, random_reward
 from swarmdp.irl.evidence import Evidence
 from swarmdp.irl.expectations import exact_expectations
 from swarmdp.irl.search import newest
+from swarmdp.netcdf import write_dataset
 from swarmdp.policies import Policy, table_of
 from swarmdp.protocols import Learned
 from swarmdp.rewards import Reward
@@ -200,10 +201,10 @@ def test_damaged_results_are_refused(fitted: Result, tmp_path: Path) -> None:
         swarmdp.load(tmp_path)
     dataset = fitted.to_xarray()
     dataset.attrs["format"] = 9
-    dataset.to_netcdf(tmp_path / "result.nc", engine="h5netcdf")
+    write_dataset(tmp_path / "result.nc", dataset)
     with pytest.raises(FileError, match="in format 9"):
         swarmdp.load(tmp_path)
-    fitted.to_xarray().drop_vars("mixture").to_netcdf(tmp_path / "lost.nc", engine="h5netcdf")
+    write_dataset(tmp_path / "lost.nc", fitted.to_xarray().drop_vars("mixture"))
     with pytest.raises(FileError, match="mixture"):
         swarmdp.load(tmp_path / "lost.nc")
 

@@ -12,6 +12,7 @@ import xarray
 
 import swarmdp
 from swarmdp import FileError, InvalidInput, Trajectory
+from swarmdp.netcdf import write_dataset
 from swarmdp.trajectory import Variable
 
 VICSEK = swarmdp.Vicsek(n_agents=20)
@@ -106,7 +107,7 @@ def test_missing_foreign_and_damaged_files(tmp_path: Path) -> None:
 def test_files_of_other_versions(tmp_path: Path, number: int, remedy: str) -> None:
     dataset = recorded().to_xarray()
     dataset.attrs.update(format=number, swarmdp_version="7.0")
-    dataset.to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
+    write_dataset(tmp_path / "other.nc", dataset)
     with pytest.raises(FileError, match=rf"by swarmdp 7\.0 in format {number}.*{remedy}"):
         swarmdp.load(tmp_path / "other.nc")
 
@@ -114,7 +115,7 @@ def test_files_of_other_versions(tmp_path: Path, number: int, remedy: str) -> No
 def test_a_file_that_lacks_something_is_refused(tmp_path: Path) -> None:
     dataset = recorded().to_xarray()
     del dataset.attrs["steps"]
-    dataset.to_netcdf(tmp_path / "lacking.nc", engine="h5netcdf")
+    write_dataset(tmp_path / "lacking.nc", dataset)
     with pytest.raises(FileError, match="'steps'"):
         swarmdp.load(tmp_path / "lacking.nc")
 

@@ -168,6 +168,7 @@ def evaluate(
         )
     discount, measures = result.settings["discount"], measures_of(system)
     policy = result.policy
+    policy.check(system)  # before the expert's runs
     each = -(-runs // policy.replicas)
     common: dict[str, Any] = {
         "steps": steps,

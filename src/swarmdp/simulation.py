@@ -17,6 +17,7 @@ from swarmdp.adapted import Start, starting_from
 from swarmdp.arguments import checked
 from swarmdp.checks import check_integer, check_seed
 from swarmdp.errors import InvalidInput
+from swarmdp.memory import check_memory
 from swarmdp.policies import Controller, LocalPolicy, as_policy, check_fits
 from swarmdp.progress import Tell, shown
 from swarmdp.recording import (
@@ -34,6 +35,7 @@ from swarmdp.trajectory import Trajectory
 
 CHUNK_BYTES = 2**20  # states, observations and actions of a chunk of runs: they stay in the cache
 PROGRESS_SECONDS = 0.1
+AGENT_BYTES = 64  # of its state, observation and action, at least
 
 
 @checked(own=("policy", "record", "initial"))
@@ -117,6 +119,11 @@ def simulate(
     tell: Tell | None = None,
 ) -> Trajectory:
     """A roll-out whose i-th run draws the random numbers of run numbers[i]."""
+    check_memory(
+        AGENT_BYTES * system.n_agents,
+        f"a swarm of {system.n_agents} agents",
+        "Simulate fewer agents",
+    )
     simulation = _Simulation(system, as_policy(policy), steps, seed)
     settings = settings_of(system)
     recorders = recorders_of(record, system)

@@ -4,7 +4,6 @@ import json
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp import files, markup
+from swarmdp import markup
 from swarmdp._version import __version__
 from swarmdp.arguments import checked
 from swarmdp.checks import check_integer, check_seed, told
-from swarmdp.errors import FileError, InvalidInput
+from swarmdp.errors import InvalidInput
+from swarmdp.netcdf import integer_of, settings_of, text_of, write_dataset
 
 if TYPE_CHECKING:
     import pandas
@@ -233,9 +233,9 @@ class Trajectory(Mapping[str, NDArray[Any]]):
         """The trajectory that `to_xarray` wrote."""
         check_dataset(dataset)
         attributes = dataset.attrs
-        if attributes.get("kind") != KIND:
+        if text_of(attributes, "kind", "") != KIND:
             raise InvalidInput("this dataset was not made by swarmdp (attribute 'kind' is missing)")
-        if (found := int(attributes.get("format", 0))) != FORMAT:
+        if (found := integer_of(attributes, "format", 0)) != FORMAT:
             remedy = "update swarmdp" if found > FORMAT else "record it again"
             raise InvalidInput(
                 f"written by swarmdp {attributes.get('swarmdp_version', '?')} in format {found}, "
@@ -245,19 +245,19 @@ class Trajectory(Mapping[str, NDArray[Any]]):
             str(name): Variable(
                 np.ascontiguousarray(array.values),
                 tuple(str(axis) for axis in array.dims),
-                array.attrs["units"],
-                array.attrs["long_name"],
+                text_of(array.attrs, "units"),
+                text_of(array.attrs, "long_name"),
             )
             for name, array in dataset.data_vars.items()
         }
         return cls(
             variables,
-            system_name=str(attributes["system"]),
-            settings=json.loads(attributes["settings"]),
-            runs=int(attributes["runs"]),
-            steps=int(attributes["steps"]),
-            seed=int(attributes["seed"]) if attributes["seed"] else None,
-            version=str(attributes["swarmdp_version"]),
+            system_name=text_of(attributes, "system"),
+            settings=settings_of(attributes, "settings"),
+            runs=integer_of(attributes, "runs"),
+            steps=integer_of(attributes, "steps"),
+            seed=None if attributes.get("seed") == "" else integer_of(attributes, "seed"),
+            version=text_of(attributes, "swarmdp_version"),
         )
 
     def save(self, path: str | os.PathLike[str]) -> Path:
@@ -295,32 +295,3 @@ def check_dataset(dataset: object) -> None:
         raise InvalidInput(
             f"dataset must be an xarray.Dataset that to_xarray made, got {told(dataset)}"
         )
-
-
-def write_dataset(path: str | os.PathLike[str], dataset: "xarray.Dataset") -> None:
-    """Write a NetCDF file atomically.
-
-    It is made in memory first: the HDF5 library crashes the process when a disk fills up under it,
-    an ordinary write fails with an error. And in a thread of its own: in the main thread the
-    library swallows the user's interrupt.
-    """
-    with ThreadPoolExecutor(1) as pool:
-        image = pool.submit(dataset.to_netcdf, None, engine="h5netcdf").result()
-    with files.replacing(path) as temporary:
-        temporary.write_bytes(image)
-
-
-def read_dataset(path: str | os.PathLike[str]) -> "xarray.Dataset":
-    """Read a NetCDF file into memory."""
-    import xarray
-
-    source = Path(path)
-    if not source.is_file():
-        raise FileError(2, f"cannot read {source}: there is no such file")
-    try:
-        with xarray.open_dataset(source, engine="h5netcdf", decode_times=False) as dataset:
-            return dataset.load()
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError, AttributeError) as error:
-        raise FileError(
-            5, f"cannot read {source}: it is not a NetCDF file or is damaged ({error})"
-        ) from error

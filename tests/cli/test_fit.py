@@ -93,12 +93,58 @@ def test_an_interrupted_fit_keeps_what_is_done(
         (["fit", "gridworld", "--macrocell", "2"], "multiples of macrocell"),
         (["fit", "vicsek", "--estimator", "all"], "invalid choice: 'all'"),
         (["fit", "vicsek", "--resume", "-o", "nowhere"], "there is no such file"),
+        (["fit", "vicsek", "--demo", "nowhere.nc"], "there is no such file"),
+        (["fit", "vicsek", "--demo", "d.nc", "--n-agents", "3"], "leave --n-agents out"),
+        (["fit", "gridworld", "--reward-seed", "-1"], "seed must be from 0 to 2**64 - 1, got -1"),
+        (["fit", "gridworld", "--reward-seed", "1", "--rows", "-4"], "rows must be an integer"),
+        (["fit", "gridworld", "--rows", "-4"], "rows must be an integer of at least 1, got -4"),
+        (["fit", "vicsek", "--n-agents", "100000000000"], "needs 5.821 TiB"),
+        (["fit", "vicsek", "-o", "pyproject.toml"], "it is a file, not a folder"),
+        (["fit", "vicsek", "-o", "pyproject.toml/x"], "a part of the path is a file"),
+        (["fit", "vicsek", "-o", "x" * 300], "the path is too long"),
     ],
 )
 def test_bad_input_gets_one_line(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert message in fails(arguments, capsys)
+
+
+def test_a_recording_may_be_named_by_its_system(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    system = swarmdp.Vicsek(n_agents=20)
+    demo = swarmdp.rollout(system, system.expert, steps=50, seed=1).save(tmp_path / "d.nc")
+    main(["fit", "vicsek", "--demo", str(demo), "--iterations", "1", "-o", str(tmp_path / "fit")])
+    assert swarmdp.load(tmp_path / "fit").system_settings["n_agents"] == 20
+    said = fails(["fit", "ising", "--demo", str(demo)], capsys)
+    assert "is a recording of Vicsek, not of ising" in said
+
+
+def test_an_output_that_cannot_be_written_is_noticed_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def worked(*args: object, **kwargs: object) -> None:
+        raise AssertionError("the work began")
+
+    for name in ("swarmdp.simulation.rollout", "swarmdp.report.animation.animate"):
+        monkeypatch.setattr(name, worked)
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    for command in ("fit", "simulate"):
+        assert "file, not a folder" in fails([command, "vicsek", "-o", str(blocked)], capsys)
+    said = fails(["animate", "vicsek", "-o", str(blocked / "x.gif")], capsys)
+    assert "a part of the path is a file" in said
+    assert list(tmp_path.iterdir()) == [blocked]
+
+
+def test_an_angle_is_reported_in_the_unit_that_it_was_given_in(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    said = fails(["simulate", "vicsek", "--noise", "-1"], capsys)
+    assert "--noise -1: noise must be not negative, got -1 degrees" in said
+    said = fails(["simulate", "vicsek", "--turns", "0", "200"], capsys)
+    assert "--turns 0 200: turns must be angles from -180 to 180 degrees, got 0 200 degrees" in said
 
 
 def test_options_before_the_system_count(
@@ -120,7 +166,7 @@ def test_options_before_the_system_count(
     )
     result = swarmdp.load(tmp_path)
     assert (len(result.iterations), result.seed) == (2, 9)
-    assert "and not both" in fails(["fit", "--demo", "x.nc", "vicsek"], capsys)
+    assert "there is no such file" in fails(["fit", "--demo", "x.nc", "vicsek"], capsys)
 
 
 def test_a_demo_of_an_unknown_system_is_refused(

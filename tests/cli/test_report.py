@@ -26,3 +26,6 @@ def test_a_report_is_drawn_again_from_what_is_finished(
     with pytest.raises(SystemExit):
         main(["report", str(tmp_path)])
     assert "not the folder of a reproduction" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["report", str(tmp_path / "none")])
+    assert "none: there is no such folder" in capsys.readouterr().err

@@ -1,7 +1,11 @@
 """`swarmdp reproduce`, at the smallest scale."""
 
 import json
+import os
 import shutil
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -57,3 +61,30 @@ def test_wrong_arguments_are_refused(
         assert stop.value.code == 2
         assert message in capsys.readouterr().err
     assert not (tmp_path / "x").exists()
+
+
+OTHER_USER = """
+import contextlib, io, os, sys
+from swarmdp.cli import main
+with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(SystemExit):
+    main(["reproduce", "--only", "nothing"])  # imports what is needed while it can be read
+from swarmdp.experiments import store
+os.setgid(65534); os.setuid(65534)
+main(["reproduce", "--scale", "smoke", "--only", "snapshots", "-o", sys.argv[1]])
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
+@pytest.mark.parametrize("own", [".lock", "log.txt"])
+def test_the_folder_of_another_user_gets_one_line(tmp_path: Path, own: str) -> None:
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o777)
+    (folder / own).write_text("")
+    done = subprocess.run(
+        [sys.executable, "-c", OTHER_USER, str(folder)], capture_output=True, text=True, check=False
+    )
+    shutil.rmtree(folder)
+    assert done.returncode == 2
+    wanted = f"cannot write {folder / own}: permission denied: choose a folder"
+    assert done.stderr.startswith(f"swarmdp: {wanted}")
+    assert done.stderr.count("\n") == 1

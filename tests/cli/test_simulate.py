@@ -87,6 +87,8 @@ def test_the_default_folder_is_named_after_the_system(
         (["simulate", "ising", "--shape", "3", "9"], "at least 5 rows"),
         (["simulate", "vicsek", "--runs", "2", "--save-runs", "3"], "--save-runs must be from 1"),
         (["simulate", "vicsek", "--steps", "1", "-o", "/dev/null/x"], "cannot write"),
+        (["simulate", "vicsek", "--speed", "1e308", "--no-periodic"], "speed must be at most"),
+        (["simulate", "vicsek", "--n-agents", "100000000000"], "a swarm of 100000000000 agents"),
     ],
 )
 def test_bad_input_gets_one_line(

@@ -165,7 +165,7 @@ def test_a_demo_and_a_resume_need_the_class_again(
     main([*demo, *OWN])
     main([*demo, *OWN, "--iterations", "3", "--resume"])
     assert swarmdp.load(tmp_path).system_settings == swarmdp.load(fit).system_settings
-    assert "and not both" in fails([*demo, *OWN, "--noise", "8"], capsys)
+    assert "leave --noise out" in fails([*demo, *OWN, "--noise", "8"], capsys)
     other = [*demo, "--system", "tests.examples:Sand"]
     assert "recorded from Robots, not from Sand" in fails(other, capsys)
 

@@ -124,6 +124,27 @@ def test_a_cluster_gives_the_same_bits_although_a_worker_is_killed(
     assert contents(tmp_path / "there") == contents(tmp_path / "here")
 
 
+def test_a_killed_scheduler_is_one_clear_error_and_the_rest_is_kept(
+    processes: Processes, tmp_path: Path
+) -> None:
+    import dask
+
+    processes.worker("only")
+
+    def kill(progress: engine.Progress) -> None:
+        processes.running[0].kill()
+
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "3s"}),
+        pytest.raises(ClusterError, match="connection to the scheduler was lost.*start again"),
+        cluster.on_cluster(processes.address) as executor,
+    ):
+        engine.reproduce(
+            PLAN, tmp_path / "there", figures=["order"], executor=executor, progress=kill
+        )
+    assert contents(tmp_path / "there")
+
+
 def test_a_task_that_raises_is_named_and_the_rest_is_kept(processes: Processes) -> None:
     processes.worker("only")
     good, bad = units_of(PLAN, "snapshots")[0], Unit("no-such-task", 0)

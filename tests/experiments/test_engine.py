@@ -17,10 +17,11 @@ import numpy as np
 import pytest
 import xarray
 
-from swarmdp.errors import FileError, InvalidInput
+from swarmdp import files
+from swarmdp.errors import FileError, InvalidInput, SwarmdpWarning
 from swarmdp.experiments import engine
 from swarmdp.experiments.plan import Plan, blocks, make_plan
-from swarmdp.experiments.store import Store, image_of
+from swarmdp.experiments.store import Store, image_of, open_store
 from swarmdp.experiments.tasks import FIGURES, Unit, compute, tasks_of, units_of
 
 PLAN = make_plan("smoke", seed=3)
@@ -33,6 +34,12 @@ def contents(folder: Path) -> dict[str, bytes]:
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted((folder / "units").rglob("*.nc"))
     }
+
+
+def begin(folder: Path, plan: Plan = PLAN) -> None:
+    """Start in a folder and stop at once."""
+    with Store(folder, plan).locked():
+        pass
 
 
 def test_blocks_cover_all_numbers_once() -> None:
@@ -111,30 +118,114 @@ def test_unit_files_are_the_same_bytes_for_the_same_arrays(tmp_path: Path) -> No
 
 
 def test_other_settings_in_the_same_folder_are_refused_by_name(tmp_path: Path) -> None:
-    Store(tmp_path, PLAN)
-    Store(tmp_path, PLAN)
+    begin(tmp_path)
+    begin(tmp_path)
     other = dataclasses.replace(PLAN, seed=4, runs_each=5)
     with pytest.raises(InvalidInput, match="runs_each is 4 there and 5 here; seed is 3 there"):
-        Store(tmp_path, other)
+        begin(tmp_path, other)
 
 
 def test_results_of_another_version_are_refused(tmp_path: Path) -> None:
-    Store(tmp_path, PLAN)
+    begin(tmp_path)
     there = json.loads((tmp_path / "plan.json").read_text())
-    (tmp_path / "plan.json").write_text(json.dumps({**there, "version": "0.0.1"}))
+    older = {**there, "version": "0.0.1"}
+    (tmp_path / "plan.json").write_text(json.dumps(older))
+    with pytest.raises(FileError, match="its content is not what its entry 'sha256' says"):
+        begin(tmp_path)
+    (tmp_path / "plan.json").write_text(json.dumps({**older, "sha256": files.digest_of(older)}))
     with pytest.raises(InvalidInput, match="version is '0.0.1' there"):
-        Store(tmp_path, PLAN)
+        begin(tmp_path)
+    del there["sha256"]
+    (tmp_path / "plan.json").write_text(json.dumps(there))
+    with pytest.warns(SwarmdpWarning, match="carries no digest"):
+        begin(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["[]", "null", "3", "[" * 100_000, '{"seed": null}', "{}", "\x00"])
+@pytest.mark.filterwarnings("ignore:.*no digest:swarmdp.errors.SwarmdpWarning")
+def test_other_plans_are_refused_in_one_line(tmp_path: Path, text: str) -> None:
+    (tmp_path / "plan.json").write_text(text)
+    with pytest.raises(FileError, match="cannot read .*plan.json"):
+        open_store(tmp_path)
+
+
+def test_a_seed_of_another_kind_in_a_plan_is_refused(tmp_path: Path) -> None:
+    begin(tmp_path)
+    plain = json.loads((tmp_path / "plan.json").read_text()) | {"seed": None}
+    plain["sha256"] = files.digest_of(plain)
+    (tmp_path / "plan.json").write_text(json.dumps(plain))
+    with pytest.raises(FileError, match=r"plan\.json: seed must be an integer, got None"):
+        open_store(tmp_path)
+    with pytest.raises(InvalidInput, match="seed is None there"):
+        begin(tmp_path)
 
 
 def test_a_damaged_plan_or_unit_is_named(tmp_path: Path) -> None:
     store = Store(tmp_path, PLAN)
     store.write(X, image_of(X, {"a": np.arange(5)}), 0.1)
     store.path(X).write_bytes(b"half a file")
-    with pytest.raises(FileError, match="remove it and start again"):
+    with pytest.raises(FileError, match="remove the file and start again"):
         store.read(X)
     (tmp_path / "plan.json").write_text("{")
     with pytest.raises(FileError, match="plan.json"):
-        Store(tmp_path, PLAN)
+        begin(tmp_path)
+
+
+def test_unexpected_lines_among_the_times_do_not_count(tmp_path: Path) -> None:
+    store = Store(tmp_path, PLAN)
+    store.write(X, image_of(X, {"a": np.arange(5)}), 2.0)
+    odd = ["[]", "3", "null", '"text"', '{"task": 1, "seconds": 2}', '{"task": "x"}', "[" * 9999]
+    odd += [
+        '{"task": "x", "seconds": "2"}',
+        '{"task": "x", "seconds": NaN}',
+        '{"task": [], "s": 1}',
+    ]
+    with open(tmp_path / "timing.jsonl", "a") as timing:
+        timing.write("\n".join(odd))
+    assert store.seconds() == {"x": 2.0}
+    (tmp_path / "timing.jsonl").write_bytes(b"\xff\xfe")
+    assert store.seconds() == {}
+
+
+def test_of_two_starts_at_once_with_different_settings_one_wins(tmp_path: Path) -> None:
+    """Both begin at the same moment: the folder then belongs to one plan, with its units alone."""
+    plans = [dataclasses.replace(PLAN, seed=seed) for seed in (3, 4)]
+    for attempt in range(20):
+        folder, together = tmp_path / str(attempt), threading.Barrier(2)
+
+        def work(plan: Plan, folder: Path = folder, at: threading.Barrier = together) -> str:
+            at.wait()
+            try:
+                with Store(folder, plan).locked():
+                    Store(folder, plan).write(X, image_of(X, {"seed": np.array(plan.seed)}), 0.1)
+                    return "won"
+            except InvalidInput as error:
+                return str(error)
+
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            said = list(pool.map(work, plans))
+        winner = json.loads((folder / "plan.json").read_text())["seed"]
+        assert Store(folder, PLAN).read(X)["seed"] == winner
+        assert [text == "won" for text in said] == [plan.seed == winner for plan in plans]
+        assert any("another run is at work" in text or "other settings" in text for text in said)
+
+
+def test_two_processes_with_different_seeds_at_once(tmp_path: Path) -> None:
+    starts = [
+        subprocess.Popen(
+            [*command(tmp_path), "--only", "snapshots", "--seed", seed], stderr=subprocess.PIPE
+        )
+        for seed in ("1", "2")
+    ]
+    said = [process.communicate()[1].decode() for process in starts]
+    codes = [process.returncode for process in starts]
+    assert sorted(codes) == [0, 2]
+    winner = json.loads((tmp_path / "plan.json").read_text())["seed"]
+    assert codes[winner - 1] == 0
+    loser = said[2 - winner].strip().splitlines()
+    assert len(loser) == 1
+    assert "another run is at work" in loser[0] or "other settings" in loser[0]
+    assert json.loads((tmp_path / "summary.json").read_text())["plan"]["seed"] == winner
 
 
 def test_timing_survives_a_line_that_was_cut_off(tmp_path: Path) -> None:

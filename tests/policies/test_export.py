@@ -452,14 +452,52 @@ def test_other_files_are_no_controllers(text: str, message: str, tmp_path: Path)
 
 
 def test_damaged_controllers_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="cannot read .*No such file"):
+    with pytest.raises(FileError, match="cannot read .*there is no such file"):
         swarmdp.load_controller(tmp_path / "none.json")
     path = swarmdp.SoftPolicy([[0.5, 0.5]]).export(
         tmp_path / "c.json", system=system_of(Levels(1), [0, 1])
     )
-    path.write_text(path.read_text(encoding="utf-8").replace("0.5, 0.5", "0.5, 0.6"))
+    changed = path.read_text(encoding="utf-8").replace("0.5, 0.5", "0.5, 0.6")
+    path.write_text(changed)
+    with pytest.raises(FileError, match="cannot read .*not what its entry 'sha256' says"):
+        swarmdp.load_controller(path)
+    path.write_text(without_digest(changed))
     with pytest.raises(FileError, match="cannot read .*sum to 1"):
         swarmdp.load_controller(path)
+
+
+def without_digest(text: str) -> str:
+    plain = json.loads(text)
+    del plain["sha256"]
+    return json.dumps(plain)
+
+
+def test_a_controller_without_a_digest_is_read_with_a_warning(tmp_path: Path) -> None:
+    path = swarmdp.SoftPolicy([[0.5, 0.5]]).export(
+        tmp_path / "c.json", system=system_of(Levels(1), [0, 1])
+    )
+    swarmdp.load_controller(path)
+    path.write_text(without_digest(path.read_text(encoding="utf-8")))
+    with pytest.warns(swarmdp.SwarmdpWarning, match=r"c\.json carries no digest"):
+        swarmdp.load_controller(path)
+
+
+def test_a_null_action_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    path = swarmdp.SoftPolicy([[0.5, 0.5]]).export(
+        tmp_path / "c.json", system=system_of(Levels(1), [0, 1])
+    )
+    plain = json.loads(without_digest(path.read_text(encoding="utf-8")))
+    plain["action"]["null"] = 7
+    path.write_text(json.dumps(plain))
+    with pytest.raises(FileError, match="does nothing must be from 0 to 1, got 7"):
+        swarmdp.load_controller(path)
+
+
+def test_a_controller_of_deeply_nested_json_is_refused(tmp_path: Path) -> None:
+    for text in ("[" * 100_000, '{"kind": ' + "[" * 60 + "]" * 60 + "}"):
+        (tmp_path / "c.json").write_text(text)
+        with pytest.raises(FileError, match="nested more than 50 deep"):
+            swarmdp.load_controller(tmp_path / "c.json")
 
 
 def test_angles_to_interpolate_must_be_finite() -> None:

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from swarmdp import files
 from swarmdp.cli.common import HelpFormatter, expert_beside, fit_in
 from swarmdp.cli.systems import (
     add_system,
@@ -78,6 +79,7 @@ def _run(options: argparse.Namespace) -> None:
         initial = _start_of(system, expert.only(0))
     name = name_of(system)
     output = options.output or Path("runs") / f"{name.lower()}.gif"
+    files.check_writable(output)
     scene = animate(
         output,
         system,

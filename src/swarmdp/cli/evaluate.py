@@ -42,6 +42,7 @@ def _run(options: argparse.Namespace) -> None:
     result = fit_in(options.fit)
     system = system_of(result, options.system)
     output = options.output or (options.fit if options.fit.is_dir() else options.fit.parent)
+    files.check_folder(output)
     found = evaluate(
         result,
         system,

@@ -9,9 +9,17 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from swarmdp import files
 from swarmdp._version import __version__
 from swarmdp.cli.common import DEMO, HelpFormatter, add_common_options
-from swarmdp.cli.systems import add_system, build, expert_of, given_fields, system_of
+from swarmdp.cli.systems import (
+    add_system,
+    build,
+    class_of,
+    expert_of,
+    given_fields,
+    system_of,
+)
 from swarmdp.irl.updates import UPDATES
 
 MOST_COLUMNS = 10  # of a grid that is shown on the terminal
@@ -84,8 +92,11 @@ def _run(options: argparse.Namespace) -> None:
     from swarmdp.irl.result import load
     from swarmdp.system import name_of
 
+    if options.output is not None:
+        files.check_folder(options.output)  # before the expert's runs
     system, demo = _demo(options)
     output = options.output or Path("runs") / f"fit-{name_of(system).lower()}"
+    files.check_folder(output)
     earlier = load(output) if options.resume else None
     began = time.perf_counter()
     interrupted = False
@@ -132,14 +143,18 @@ def _demo(options: argparse.Namespace) -> tuple[Any, Any]:
     from swarmdp.trajectory import Trajectory
 
     if options.demo is not None:
-        if options.name is not None or given_fields(options):
+        if given := given_fields(options):
             raise InvalidInput(
-                "fit needs a system (swarmdp fit vicsek) or --demo FILE, and not both: a recording "
-                "brings its settings with it (--system MODULE:CLASS says where a class is)"
+                f"a recording brings the settings of its system with it: leave "
+                f"--{next(iter(given)).replace('_', '-')} out, or leave --demo out"
             )
         demo = load(options.demo)
         if not isinstance(demo, Trajectory):
             raise InvalidInput(f"{options.demo} is a fit, not a recording: give a trajectory")
+        if options.name is not None and class_of(options.name).__name__ != demo.system_name:
+            raise InvalidInput(
+                f"{options.demo} is a recording of {demo.system_name}, not of {options.name}"
+            )
         return system_of(demo, options.system), demo
     system = build(options, "fit")
     discount = 0.9 if options.discount == "auto" else options.discount
@@ -159,7 +174,6 @@ def _demo(options: argparse.Namespace) -> tuple[Any, Any]:
 def _report_fit(result: Any, system: Any, demo: Any, output: Path, seconds: float) -> None:
     from rich.console import Console
 
-    from swarmdp import files
     from swarmdp.report import fits, style
 
     written = [

@@ -4,6 +4,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from swarmdp import files
+
 
 def add(commands: Any) -> None:
     """Add the command and its options."""
@@ -25,6 +27,7 @@ def _run(options: argparse.Namespace) -> None:
     from swarmdp.report import reproduction
 
     store = open_store(options.folder)
+    files.check_folder(options.folder)
     if not reproduction.complete_figures(store):
         raise InvalidInput(
             f"no figure of {options.folder} is complete yet: swarmdp reproduce goes on with it"

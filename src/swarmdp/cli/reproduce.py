@@ -66,23 +66,22 @@ def _run(options: argparse.Namespace) -> None:
     """Compute what is missing, then draw and judge."""
     from swarmdp.experiments import engine
     from swarmdp.experiments.plan import make_plan
+    from swarmdp.experiments.store import Store
 
     plan = make_plan(options.scale, options.seed)
     wanted = engine.check_figures(options.only)
     output = options.output or Path("runs") / f"reproduction-{options.scale}"
+    store = Store(output, plan)
     began = time.perf_counter()
-    with _executor(options) as executor, _shown(wanted) as progress:
-        files.make_folder(output)
-        with _log(output / "log.txt"):
-            store = engine.reproduce(
-                plan, output, figures=wanted, executor=executor, progress=progress
-            )
+    with _executor(options) as executor, store.locked(), _log(output / "log.txt"):
+        with _shown(wanted) as progress:
+            engine.compute_missing(store, figures=wanted, executor=executor, progress=progress)
 
-    from swarmdp.report import reproduction
+        from swarmdp.report import reproduction
 
-    page = reproduction.write_report(store)
-    seconds = round(time.perf_counter() - began, 1)
-    reproduction.write_timing(store, seconds)
+        page = reproduction.write_report(store)
+        seconds = round(time.perf_counter() - began, 1)
+        reproduction.write_timing(store, seconds)
     _show_claims(output)
     print(f"reproduced in {seconds:.0f} s; look at {page}")
     for name in ("summary.json", "timing.json", "log.txt"):
@@ -111,7 +110,8 @@ def _executor(options: argparse.Namespace) -> Iterator[Any]:
 def _log(path: Path) -> Iterator[None]:
     """Keep a log file of what was done and when; show what the user has to know."""
     logger = logging.getLogger("swarmdp.experiments")
-    handler = logging.FileHandler(path, encoding="utf-8")
+    with files.appending(path):
+        handler = logging.FileHandler(path, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
     shown = logging.StreamHandler()
     shown.setLevel(logging.WARNING)
@@ -178,9 +178,7 @@ def _duration(seconds: float) -> str:
 
 
 def _show_claims(output: Path) -> None:
-    import json
-
-    claims = json.loads((output / "summary.json").read_text(encoding="utf-8"))["claims"]
+    claims = files.parse_json(files.read_text(output / "summary.json"))["claims"]
     if not claims:
         return
     rows = [

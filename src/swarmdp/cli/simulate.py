@@ -53,6 +53,7 @@ def _run(options: argparse.Namespace) -> None:
             f"got {options.save_runs}"
         )
     output = options.output or Path("runs") / name
+    files.check_folder(output)
     expert = expert_of(system, DISCOUNT) or own_expert(system)
     steps = steps_for(system) if options.steps is None else options.steps
     measures = measures_of(system)

@@ -10,10 +10,11 @@ import functools
 import importlib
 import math
 import os
+import re
 import sys
 import types
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
 from typing import Any
 
@@ -238,8 +239,9 @@ def build(options: argparse.Namespace, command: str) -> Any:
         else value
         for field, value in given.items()
     }
+    angles = {field: given[field] for field in given if known[field].degrees}
     if getattr(options, "reward_seed", None) is not None:
-        return _made(kind, values, functools.partial(kind.macrocells, options.reward_seed))
+        return _made(kind, values, functools.partial(kind.macrocells, options.reward_seed), angles)
     for field in dataclasses.fields(kind) if is_dataclass(kind) else ():
         without = field.default is field.default_factory is dataclasses.MISSING
         if field.init and without and field.name not in values:
@@ -247,19 +249,37 @@ def build(options: argparse.Namespace, command: str) -> Any:
             if field.name not in known:
                 remedy = "give it a default, since the command line cannot give it"
             raise InvalidInput(f"the field {field.name!r} of {kind.__name__} is missing: {remedy}")
-    return _made(kind, values)
+    return _made(kind, values, angles=angles)
 
 
-def _made(kind: type[Any], values: dict[str, Any], maker: Callable[..., Any] | None = None) -> Any:
-    """A system of this kind; what its class raises becomes one line."""
+def _made(
+    kind: type[Any],
+    values: dict[str, Any],
+    maker: Callable[..., Any] | None = None,
+    angles: Mapping[str, Any] = types.MappingProxyType({}),
+) -> Any:
+    """A system of this kind; what its class raises becomes one line.
+
+    Angles that were given in degrees are reported in degrees.
+    """
     from swarmdp.system import check_is_system
 
     try:
         made = (maker or kind)(**values)
-    except InvalidInput:
+    except InvalidInput as error:
+        told = str(error)
+        for name, degrees in angles.items():
+            if re.match(rf"(the )?{re.escape(name)}\b", told):
+                shown = " ".join(
+                    f"{each:g}"
+                    for each in (degrees if isinstance(degrees, list | tuple) else [degrees])
+                )
+                told = told.replace(repr(values[name]), f"{shown} degrees")
+                told = told.replace("from -pi to pi in radians", "from -180 to 180 degrees")
+                raise InvalidInput(f"--{name.replace('_', '-')} {shown}: {told}") from None
         raise
     except (TypeError, ValueError) as error:
-        raise InvalidInput(f"cannot make {kind.__name__} from {values}: {error}") from None
+        raise InvalidInput(f"cannot make {kind.__name__} from {values!s:.500}: {error}") from None
     check_is_system(made)
     return made
 

@@ -4,6 +4,7 @@ import contextlib
 import logging
 import secrets
 from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError
 from typing import Any
 
 from swarmdp._version import __version__
@@ -93,6 +94,8 @@ def _executor(client: Any) -> Executor:
             for future in as_completed(list(futures), loop=client.loop):
                 unit = futures[future]
                 error = future.exception()
+                if isinstance(error, CancelledError):
+                    raise error
                 if error is not None:
                     raise ClusterError(
                         f"unit {unit} failed on the cluster: {error}. What is finished is kept; "
@@ -100,8 +103,14 @@ def _executor(client: Any) -> Executor:
                     ) from error
                 yield future.result()
                 future.release()
+        except (CancelledError, OSError, TimeoutError) as error:
+            raise ClusterError(
+                f"the connection to the scheduler was lost ({type(error).__name__}). What is "
+                "finished is kept: start again with a scheduler that runs to go on"
+            ) from error
         finally:
-            client.cancel(list(futures))
+            with contextlib.suppress(Exception):  # there may be nobody to tell any more
+                client.cancel(list(futures))
 
     return execute
 

@@ -47,31 +47,42 @@ def reproduce(
 
     Killed at any moment, a second call goes on where the first stopped, to the same bits.
     """
-    wanted = check_figures(figures)
     store = Store(output, plan)
     with store.locked():
-        needed = {figure: units_of(plan, figure) for figure in wanted}
-        units = list(dict.fromkeys(unit for figure in wanted for unit in needed[figure]))
-        missing = [unit for unit in units if unit not in store]
-        log.info("%d of %d units are to be computed", len(missing), len(units))
-        cost = {name: task.cost for name, task in tasks_of(plan).items()}
-        left = sum(cost[unit.task] for unit in missing)
-        began, spent = time.monotonic(), 0.0
-        finished = {unit for unit in units if unit in store}
-        execute = executor or in_threads()
-        for unit, image, seconds in execute(plan, missing):
-            store.write(unit, image, seconds)
-            finished.add(unit)
-            spent += cost[unit.task]
-            rest = (time.monotonic() - began) * (left - spent) / spent
-            log.info("finished %s in %.2f s; about %.0f s left", unit, seconds, rest)
-            if progress is not None:
-                counts = {
-                    figure: (sum(u in finished for u in needed[figure]), len(needed[figure]))
-                    for figure in wanted
-                }
-                progress(Progress(unit, len(finished), len(units), counts, rest))
+        compute_missing(store, figures=figures, executor=executor, progress=progress)
     return store
+
+
+def compute_missing(
+    store: Store,
+    *,
+    figures: Sequence[str] = (),
+    executor: Executor | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> None:
+    """Compute all units that the figures need and that are not in the store, which is locked."""
+    plan, wanted = store.plan, check_figures(figures)
+    needed = {figure: units_of(plan, figure) for figure in wanted}
+    units = list(dict.fromkeys(unit for figure in wanted for unit in needed[figure]))
+    missing = [unit for unit in units if unit not in store]
+    log.info("%d of %d units are to be computed", len(missing), len(units))
+    cost = {name: task.cost for name, task in tasks_of(plan).items()}
+    left = sum(cost[unit.task] for unit in missing)
+    began, spent = time.monotonic(), 0.0
+    finished = {unit for unit in units if unit in store}
+    execute = executor or in_threads()
+    for unit, image, seconds in execute(plan, missing):
+        store.write(unit, image, seconds)
+        finished.add(unit)
+        spent += cost[unit.task]
+        rest = (time.monotonic() - began) * (left - spent) / spent
+        log.info("finished %s in %.2f s; about %.0f s left", unit, seconds, rest)
+        if progress is not None:
+            counts = {
+                figure: (sum(u in finished for u in needed[figure]), len(needed[figure]))
+                for figure in wanted
+            }
+            progress(Progress(unit, len(finished), len(units), counts, rest))
 
 
 def check_figures(figures: Sequence[str]) -> list[str]:

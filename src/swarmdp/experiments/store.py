@@ -3,48 +3,57 @@
 import contextlib
 import io
 import json
+import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import files
+from swarmdp.checks import is_number
 from swarmdp.errors import FileError, InvalidInput
 from swarmdp.experiments.plan import Plan, make_plan
 from swarmdp.experiments.tasks import Arrays, Unit
+from swarmdp.netcdf import read_arrays, sealed
 
 PLAN = "plan.json"
 TIMING = "timing.jsonl"
 LOCK = ".lock"
 
 
+@dataclass(frozen=True)
 class Store:
     """A folder that belongs to one plan."""
 
-    def __init__(self, folder: Path, plan: Plan) -> None:
-        self.folder = folder
-        self.plan = plan
-        path = folder / PLAN
-        if path.exists():
-            _check_same(path, plan)
-        else:
-            files.write_text(path, json.dumps(plan.described(), indent=2) + "\n")
+    folder: Path
+    plan: Plan
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Keep a second start out of this folder while the first is at work.
 
-        What a killed start had half written is removed.
+        The lock comes first: only who has it may read or write the plan. Raises InvalidInput if
+        another start has it or the folder belongs to another plan. What a killed start had half
+        written is removed.
         """
-        with open(self.folder / LOCK, "w") as lock:
-            if not _try_lock(lock):
+        files.make_folder(self.folder)
+        with files.appending(self.folder / LOCK) as lock:
+            if not files.locked(lock):
                 raise InvalidInput(
                     f"another run is at work in {self.folder}: wait for it or choose another folder"
                 )
-            for leftover in self.folder.glob("units/*/.*"):
-                leftover.unlink(missing_ok=True)
+            path = self.folder / PLAN
+            if files.exists(path):
+                _check_same(path, self.plan)
+            else:
+                plain = self.plan.described()
+                plain[files.DIGEST] = files.digest_of(plain)
+                files.write_text(path, json.dumps(plain, indent=2) + "\n")
+            for folder in (self.folder, *self.folder.glob("units/*")):
+                files.remove_leftovers(folder)
             yield
 
     def path(self, unit: Unit) -> Path:
@@ -52,50 +61,63 @@ class Store:
         return self.folder / "units" / unit.task / f"{unit.index:04d}.nc"
 
     def __contains__(self, unit: Unit) -> bool:
-        return self.path(unit).exists()
+        return files.exists(self.path(unit))
 
     def write(self, unit: Unit, image: bytes, seconds: float) -> None:
         """Keep a finished unit, and what it took."""
         with files.replacing(self.path(unit)) as temporary:
             temporary.write_bytes(image)
-        with open(self.folder / TIMING, "a", encoding="utf-8") as timing:
+        with files.appending(self.folder / TIMING) as timing:
             line = {"task": unit.task, "index": unit.index, "seconds": round(seconds, 3)}
             timing.write(json.dumps(line) + "\n")
 
     def read(self, unit: Unit) -> Arrays:
         """The arrays of a finished unit."""
-        import h5py  # reads hundreds of small files several times faster than h5netcdf
-
-        path = self.path(unit)
         try:
-            with h5py.File(path, "r") as file:
-                return {
-                    name: np.asarray(variable[...])
-                    for name, variable in file.items()
-                    if not h5py.h5ds.is_scale(variable.id)  # a mere dimension
-                }
-        except (OSError, ValueError, KeyError, RuntimeError) as error:
+            return read_arrays(self.path(unit))
+        except FileError as error:
             raise FileError(
-                5, f"cannot read {path}: it is damaged ({error}); remove it and start again"
+                error.errno, f"{error.strerror}; remove the file and start again"
             ) from error
 
     def seconds(self) -> dict[str, float]:
         """The core seconds that each task took, over all starts."""
         path, total = self.folder / TIMING, dict[str, float]()
-        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
-            with contextlib.suppress(ValueError):  # a line cut off by a kill
-                entry = json.loads(line)
-                total[entry["task"]] = total.get(entry["task"], 0.0) + entry["seconds"]
+        with contextlib.suppress(FileError):  # times are nothing that a result depends on
+            for line in files.read_text(path).splitlines() if files.exists(path) else ():
+                task, seconds = _timed(line)
+                total[task] = total.get(task, 0.0) + seconds
+        total.pop("", None)
         return total
 
 
 def open_store(folder: Path) -> Store:
     """The store of a reproduction that is there, whatever its scale and seed."""
     path = folder / PLAN
-    if not path.exists():
+    if not files.exists(folder):
+        raise FileError(2, f"cannot read {folder}: there is no such folder")
+    if not files.exists(path):
         raise FileError(2, f"cannot read {folder}: it is not the folder of a reproduction")
     there = _read_plan(path)
-    return Store(folder, make_plan(str(there.get("scale")), int(there.get("seed", 0))))
+    try:
+        plan = make_plan(str(there.get("scale")), there.get("seed"))  # type: ignore[arg-type]
+    except InvalidInput as error:
+        raise FileError(5, f"cannot read {path}: {error}") from None
+    _check_same(path, plan)
+    return Store(folder, plan)
+
+
+def _timed(line: str) -> tuple[str, float]:
+    """Task and seconds of a line of timing.jsonl; no task if a kill cut it off or it is foreign."""
+    try:
+        entry = files.parse_json(line)
+    except InvalidInput:
+        return "", 0.0
+    plain: dict[str, Any] = entry if isinstance(entry, dict) else {}
+    task, seconds = plain.get("task"), plain.get("seconds", 0.0)
+    if isinstance(task, str) and is_number(seconds) and 0 <= seconds < math.inf:
+        return task, float(seconds)
+    return "", 0.0
 
 
 def image_of(unit: Unit, arrays: Mapping[str, NDArray[Any]]) -> bytes:
@@ -115,14 +137,20 @@ def image_of(unit: Unit, arrays: Mapping[str, NDArray[Any]]) -> bytes:
             values = array.astype(np.uint8) if array.dtype == np.bool_ else array
             file.create_variable(name, axes, data=values)
         file.attrs.update({"kind": "swarmdp unit", "task": unit.task, "index": unit.index})
-    return buffer.getvalue()
+    return sealed(buffer.getvalue())
 
 
 def _read_plan(path: Path) -> dict[str, Any]:
     try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError) as error:
-        raise FileError(5, f"cannot read {path}: {error}") from error
+        found = files.parse_json(files.read_text(path))
+        if not isinstance(found, dict):
+            raise InvalidInput(f"it must be a plan's settings by name, got {found!r:.60}")
+        files.check_digest(found)
+    except InvalidInput as error:
+        raise FileError(5, f"cannot read {path}: {error}") from None
+    if found.pop(files.DIGEST, None) is None:
+        files.warn_without_digest(path)
+    return found
 
 
 def _check_same(path: Path, plan: Plan) -> None:
@@ -139,15 +167,3 @@ def _check_same(path: Path, plan: Plan) -> None:
             f"{path.parent} holds results of other settings: {'; '.join(different)}. "
             "Give the same settings to go on, or another folder"
         )
-
-
-def _try_lock(lock: IO[str]) -> bool:
-    try:
-        import fcntl
-    except ImportError:  # no such locks on this system: two starts would only do work twice
-        return True
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,20 +12,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp import markup
+from swarmdp import files, markup
 from swarmdp._version import __version__
 from swarmdp.arguments import checked
-from swarmdp.checks import check_integer, told
-from swarmdp.errors import FileError, InvalidInput
+from swarmdp.checks import check_discount, check_integer
+from swarmdp.errors import FileError, InvalidInput, SwarmdpError
 from swarmdp.features import Axis, Block
 from swarmdp.files import as_path
 from swarmdp.irl.algorithm import Iteration, last_counting
 from swarmdp.irl.resampling import differences
 from swarmdp.irl.search import Choice, below, not_mended
 from swarmdp.irl.updates import title
+from swarmdp.netcdf import (
+    integer_of,
+    json_of,
+    read_dataset,
+    settings_of,
+    text_of,
+    write_dataset,
+)
 from swarmdp.policies import Interface, LocalPolicy, MixedPolicy, gathered, restored
 from swarmdp.rewards import Reward
-from swarmdp.trajectory import Trajectory, check_dataset, read_dataset, write_dataset
+from swarmdp.trajectory import Trajectory, check_dataset
 from swarmdp.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -35,6 +44,29 @@ KIND = "swarmdp fit"
 FORMAT = 4
 FILE = "result.nc"
 DIAGNOSTIC, POLICY, MEMORY = "diagnostic_", "policy_", "memory_"  # what variables begin with
+
+AXES = {
+    "weights": ("iteration", "experiment", "feature"),
+    "mu": ("iteration", "experiment", "feature"),
+    "distance": ("iteration", "experiment"),
+    "margin": ("iteration", "experiment"),
+    "mixture": ("iteration", "experiment", "policy_iteration"),
+    "next_weights": ("experiment", "feature"),
+    "expert_mu": ("experiment", "feature"),
+    "expert_mu_error": ("experiment", "feature"),
+    "seen": ("iteration", "experiment", "observation"),
+    "choice_iteration": ("experiment",),
+    "choice_mu": ("experiment", "feature"),
+    "choice_gap": ("experiment",),
+    "error": ("iteration", "experiment", "feature"),
+    "verdict": ("experiment",),
+    "restarts": ("restart", "experiment", "feature"),
+    "runs": ("iteration", "evaluation", "experiment", "feature"),
+}  # of a file's variables
+OPTIONAL = {
+    *("seen", "error", "verdict", "restarts", "runs"),
+    *("choice_iteration", "choice_mu", "choice_gap"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -439,15 +471,15 @@ class Result:
         """The result that `to_xarray` wrote."""
         check_dataset(dataset)
         attributes = dataset.attrs
-        if attributes.get("kind") != KIND:
+        if text_of(attributes, "kind", "") != KIND:
             raise InvalidInput("this is not a fit of swarmdp (attribute 'kind')")
-        if (found := int(attributes.get("format", 0))) != FORMAT:
+        if (found := integer_of(attributes, "format", 0)) != FORMAT:
             remedy = "update swarmdp" if found > FORMAT else "fit again"
             raise InvalidInput(
                 f"written by swarmdp {attributes.get('swarmdp_version', '?')} in format {found}, "
                 f"this is {__version__} and reads format {FORMAT}: {remedy}"
             )
-        get = {name: np.ascontiguousarray(a.values) for name, a in dataset.data_vars.items()}
+        get = _arrays(dataset)
         count = len(get["mu"])
         following = [*get["weights"][1:], get["next_weights"]]
         seen, error, runs = (get.get(name) for name in ("seen", "error", "runs"))
@@ -464,7 +496,9 @@ class Result:
         iterations = tuple(
             Iteration(
                 get["weights"][i],
-                restored(attributes["policy"], {n: array[i] for n, array in policies.items()}),
+                restored(
+                    text_of(attributes, "policy"), {n: array[i] for n, array in policies.items()}
+                ),
                 get["mu"][i],
                 get["distance"][i],
                 get["margin"][i],
@@ -485,24 +519,30 @@ class Result:
         choice = None
         if "choice_iteration" in get:
             choice = Choice(get["choice_iteration"], get["choice_mu"], get["choice_gap"])
-        blocks = json.loads(attributes["blocks"])
-        interface = attributes["interface"]
+        blocks = tuple(
+            tuple(Axis.from_json(axis) for axis in block) for block in json_of(attributes, "blocks")
+        )
+        if (size := sum(math.prod(len(a.values) for a in block) for block in blocks)) != (
+            features := get["expert_mu"].shape[1]
+        ):
+            raise InvalidInput(f"it has {features} features, but its axes are of {size}")
+        interface = text_of(attributes, "interface")
         return cls(
             iterations,
             get["expert_mu"],
             get["expert_mu_error"],
-            tuple(tuple(Axis.from_json(axis) for axis in block) for block in blocks),
+            blocks,
             float(attributes["tolerance"]),
-            str(attributes["system"]),
-            json.loads(attributes["system_settings"]),
-            json.loads(attributes["settings"]),
-            int(attributes["seed"]),
-            tuple(json.loads(attributes["solutions"])),
-            Interface.from_json(json.loads(interface)) if interface else None,
+            text_of(attributes, "system"),
+            settings_of(attributes, "system_settings"),
+            _checked(settings_of(attributes, "settings")),
+            integer_of(attributes, "seed"),
+            tuple(map(str, json_of(attributes, "solutions"))),
+            Interface.from_json(json_of(attributes, "interface")) if interface else None,
             choice,
-            tuple(Verdict.from_json(json.loads(text)) for text in get.get("verdict", ())),
+            tuple(Verdict.from_json(files.parse_json(text)) for text in get.get("verdict", ())),
             get.get("restarts"),
-            str(attributes["swarmdp_version"]),
+            text_of(attributes, "swarmdp_version"),
         )
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
@@ -512,9 +552,52 @@ class Result:
         return path
 
 
+def _arrays(dataset: "xarray.Dataset") -> dict[str, NDArray[Any]]:
+    """The variables of a fit's file; raises InvalidInput if their axes are not as they must be."""
+    for name in ("weights", "mu", "next_weights", "expert_mu"):
+        if name in dataset and not np.isfinite(dataset[name].values).all():
+            raise InvalidInput(f"its variable {name!r} must be finite numbers")
+    for name, axes in AXES.items():
+        if name not in dataset and name not in OPTIONAL:
+            raise InvalidInput(f"its variable {name!r} is missing")
+        if name in dataset and dataset[name].dims != axes:
+            raise InvalidInput(f"the axes of {name!r} must be {axes}, got {dataset[name].dims}")
+    for key, array in dataset.data_vars.items():
+        name = str(key)
+        beginning = AXES["distance"] if name.startswith((POLICY, DIAGNOSTIC)) else ()
+        if array.dims[: len(beginning)] != beginning:
+            raise InvalidInput(f"the first axes of {name!r} must be {beginning}, got {array.dims}")
+    count = dataset.sizes["iteration"]
+    if not count or not dataset.sizes["experiment"] or dataset.sizes["policy_iteration"] != count:
+        raise InvalidInput(f"it must have iterations and experiments, got {dict(dataset.sizes)}")
+    chosen = dataset["choice_iteration"].values if "choice_iteration" in dataset else np.zeros(1)
+    if chosen.dtype.kind not in "iuf" or not ((chosen >= 0) & (chosen < count)).all():
+        raise InvalidInput(f"its chosen iterations must be from 0 to {count - 1}")
+    return {str(name): np.ascontiguousarray(a.values) for name, a in dataset.data_vars.items()}
+
+
+def _checked(settings: dict[str, Any]) -> dict[str, Any]:
+    """A fit's settings; raises InvalidInput if what others need is missing or of another kind."""
+    check_discount(settings.get("discount", math.nan))
+    if settings.get("steps") is not None:
+        check_integer("its setting 'steps'", settings["steps"], 0)
+    missing = {"at_once", "start", "steps"} - set(settings)
+    if missing:
+        raise InvalidInput(f"its settings lack {', '.join(sorted(missing))}")
+    return settings
+
+
+def _told(error: Exception) -> str:
+    """An error in one line; a KeyError names only what is missing."""
+    return f"{error} is missing" if isinstance(error, KeyError) else str(error).split("\n")[0]
+
+
 @checked
 def load(path: str | os.PathLike[str]) -> Any:
     """Read what was saved: a fit or a trajectory.
+
+    Raises FileError if the file is damaged: its content is not what its digest says. Warns if it
+    carries no digest, such as after an edit elsewhere.
 
     Parameters
     ----------
@@ -523,20 +606,19 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     """
     source = as_path(path)
-    try:
-        if source.is_dir():
-            source = source / FILE
-            if not source.is_file():
-                raise FileError(2, f"cannot read {path}: the folder has no {FILE}")
-    except OSError as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError(error.errno or 5, f"cannot read {told(path)}: {error.strerror}") from None
-    dataset = read_dataset(source)
+    if files.is_folder(source):
+        source = source / FILE
+        if not files.exists(source):
+            raise FileError(2, f"cannot read {path}: the folder has no {FILE}")
+    dataset, vouched = read_dataset(source)
     kind: type[Result] | type[Trajectory] = Trajectory
-    if dataset.attrs.get("kind") == KIND:
+    found = dataset.attrs.get("kind")
+    if isinstance(found, str) and found == KIND:
         kind = Result
     try:
-        return kind.from_xarray(dataset)
-    except (InvalidInput, KeyError, ValueError, TypeError) as error:
-        raise FileError(5, f"cannot read {source}: {error}") from error
+        made = kind.from_xarray(dataset)
+    except (SwarmdpError, KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
+        raise FileError(5, f"cannot read {source}: {_told(error)}") from error
+    if not vouched:
+        files.warn_without_digest(source)
+    return made

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from swarmdp import files
 from swarmdp._version import __version__
 from swarmdp.arguments import checked
-from swarmdp.errors import FileError, InvalidInput
+from swarmdp.errors import FileError, InvalidInput, SwarmdpError
 from swarmdp.features import Angles, Bins, Levels, Product
 from swarmdp.policies.blueprint import Blueprint, Part, edges_of
 from swarmdp.policies.c_header import c_header
@@ -98,14 +98,14 @@ def to_json(blueprint: Blueprint) -> str:
         **likeliest,
         **{name: array.tolist() for name, array in blueprint.arrays.items()},
     }
+    plain[files.DIGEST] = files.digest_of(plain)
     # One line for each entry: a person can read it, and a long table does not fill pages.
     lines = [f"  {json.dumps(key)}: {json.dumps(plain[key], allow_nan=False)}" for key in plain]
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def from_json(text: str) -> tuple[str, dict[str, NDArray[Any]], Interface]:
+def from_json(plain: Any) -> tuple[str, dict[str, NDArray[Any]], Interface]:
     """The policy's kind, its arrays with an axis of one replica, and its interface."""
-    plain = json.loads(text)
     if not isinstance(plain, Mapping) or plain.get("kind") != KIND:
         raise InvalidInput("this is not a controller that swarmdp exported (entry 'kind')")
     if (found := plain.get("schema")) != SCHEMA:
@@ -113,6 +113,7 @@ def from_json(text: str) -> tuple[str, dict[str, NDArray[Any]], Interface]:
             f"written by swarmdp {plain.get('swarmdp_version', '?')} in schema {found}, this is "
             f"{__version__} and reads schema {SCHEMA}: export it again"
         )
+    files.check_digest(plain)
     seen, done = plain["observation"], plain["action"]
     parts: dict[str, Any] = {each["name"]: _restored(each) for each in seen["components"]}
     features = Product(**parts) if seen["product"] else next(iter(parts.values()))
@@ -153,14 +154,17 @@ def to_csv(blueprint: Blueprint) -> str:
     return text.getvalue()
 
 
-def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, NDArray[Any]], Interface]:
-    """What `from_json` tells of a file; raises FileError if it is not a controller's."""
+def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, NDArray[Any]], Interface, bool]:
+    """What `from_json` tells of a file, and whether a digest vouches for it.
+
+    Raises FileError if the file is not a controller's.
+    """
     source = Path(path)
+    text = files.read_text(source)
     try:
-        return from_json(source.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileError(error.errno or 5, f"cannot read {source}: {error.strerror}") from error
-    except (InvalidInput, ValueError, KeyError, TypeError, AttributeError) as error:
+        plain = files.parse_json(text)
+        return *from_json(plain), files.DIGEST in plain
+    except (SwarmdpError, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         raise FileError(5, f"cannot read {source}: {error}") from error
 
 

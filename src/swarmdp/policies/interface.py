@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.arguments import checked
+from swarmdp.checks import is_integer
+from swarmdp.errors import InvalidInput
 from swarmdp.features import FeatureMap, described, restored
 from swarmdp.system import System, action_units_of, name_of, null_action
 
@@ -22,6 +24,13 @@ class Interface:
     actions: NDArray[Any]  # the physical value of each
     action_units: str = "1"
     null: int = 0  # index of the action that does nothing
+
+    def __post_init__(self) -> None:
+        if not is_integer(self.null) or not 0 <= self.null < len(self.actions):
+            raise InvalidInput(
+                f"the action that does nothing must be from 0 to {len(self.actions) - 1}, got "
+                f"{self.null!r}"
+            )
 
     @classmethod
     def of(cls, system: System) -> "Interface":

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp import files
 from swarmdp.arguments import checked
 from swarmdp.errors import FileError, InvalidInput
 from swarmdp.policies import export
@@ -92,11 +93,15 @@ def load_controller(path: str | os.PathLike[str]) -> LocalPolicy:
     Parameters
     ----------
     path
-        The JSON file. Raises FileError if there is none or it is not a controller.
+        The JSON file. Raises FileError if there is none, it is not a controller or it is damaged.
+        Warns if its entry 'sha256' is missing, such as after an edit.
 
     """
-    kind, arrays, interface = export.read(path)
+    kind, arrays, interface, vouched = export.read(path)
     try:
-        return restored(kind, arrays, interface)
+        policy = restored(kind, arrays, interface)
     except InvalidInput as error:
         raise FileError(5, f"cannot read {path}: {error}") from error
+    if not vouched:
+        files.warn_without_digest(path)
+    return policy

@@ -87,9 +87,8 @@ class Gridworld:
         wind: float = 0.3,
     ) -> "Gridworld":
         """Abbeel and Ng's grid: a tenth of the macrocells has a reward, uniformly random."""
-        check_integer("macrocell", macrocell, least=1)
-        check_integer("rows", rows, least=1)
-        check_integer("columns", columns, least=1)
+        for name, value in (("rows", rows), ("columns", columns), ("macrocell", macrocell)):
+            check_integer(name, value, least=1)
         _check_blocks(rows, columns, macrocell)
         rng = np.random.default_rng(check_seed(seed))
         size = (rows // macrocell) * (columns // macrocell)

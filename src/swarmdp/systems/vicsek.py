@@ -39,6 +39,7 @@ from swarmdp.system import (
 LARGEST_PLACE = 1e100  # coordinate in open space whose square is finite
 REARRANGE_EVERY = 8  # steps; agents move by about a cell in each
 REARRANGE_FROM = 20_000  # agents; fewer fit the cache in any order
+LONGEST = 1e100  # of lengths, whose squares have to be finite
 
 
 class _Known(threading.local):
@@ -109,6 +110,12 @@ class Vicsek:
                 f"for degrees give math.radians({self.noise!r})"
             )
         check_number("box", self.box, positive=True)
+        for name in ("radius", "speed", "box"):
+            if getattr(self, name) > LONGEST:
+                raise InvalidInput(
+                    f"{name} must be at most {LONGEST:g}, so that positions stay finite, got "
+                    f"{getattr(self, name)!r}"
+                )
         check_integer("n_bins", self.n_bins, least=1)
         if not self.turns or not all(
             is_number(turn) and abs(turn) <= math.pi for turn in self.turns
