@@ -69,7 +69,7 @@ class Wants:
 NOTHING_MORE = Wants()
 
 
-@checked(nan=True)
+@checked(nan=True, own=("policy",))
 @dataclass(frozen=True, eq=False)
 class Learned:
     """A policy for each of R rewards, and what was found on the way."""

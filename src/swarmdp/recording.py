@@ -340,8 +340,6 @@ def recorders_of(
 
 def _recorder(what: Recordable, system: System, name: str | None = None) -> Recorder:
     measures = measures_of(system)
-    if not isinstance(what, str | Measure | Reduction) and not callable(what):
-        raise _not_recordable(what, measures)
     if isinstance(what, str) and what == "states":
         return _AgentRecorder(lambda moment: moment.state)
     if isinstance(what, str) and what == "observations":
@@ -362,7 +360,7 @@ def _recorder(what: Recordable, system: System, name: str | None = None) -> Reco
         return _MeasureRecorder(name or what, measures[what])
     if isinstance(what, Measure):
         return _MeasureRecorder(name or what.title, what)
-    if isinstance(what, Reduction):
+    if isinstance(what, Reduction) and callable(what.add) and callable(what.size):
         return _ReductionRecorder(name or what.name, what)
     if callable(what):
         known = [(key, m) for key, m in measures.items() if m.function == what]

@@ -33,6 +33,8 @@ KNOWN_SYSTEMS: dict[str, Callable[..., System]] = {
     "Gridworld": Gridworld,
 }
 
+MOST_RUNS = 10_000  # of the learned swarm
+
 Judged = Result | Controller
 
 
@@ -242,6 +244,10 @@ def _judged(
     check_seed(seed)
     if runs is not None:
         check_integer("runs", runs, least=20)
+        if runs > MOST_RUNS:
+            raise InvalidInput(
+                f"runs must be at most {MOST_RUNS}, got {runs}: a few hundred tell all there is"
+            )
     check_demo(system, demo, 0.0)
     check_fits(policy, system, 1)
     stage = Stage.of(system, demo, discount, threads)
