@@ -21,6 +21,7 @@ from swarmdp import kernels
 from swarmdp.arguments import checked, numbers
 from swarmdp.errors import InvalidInput
 
+FARTHEST = 1e9  # radians: an angle beyond tells nothing, and whole turns would no longer be exact
 LARGEST_ANGLE = 1e5  # radians; beyond, sines and cosines of kernels lose their digits
 
 
@@ -280,9 +281,9 @@ class Angles:
     def _checked(self, angles: NDArray[Any]) -> NDArray[np.float64]:
         """Angles as an array in sequence."""
         given = np.ascontiguousarray(numbers(self.name, angles, np.float64))
-        if not kernels.tabular.all_between(given, -LARGEST_ANGLE, LARGEST_ANGLE):
+        if not kernels.tabular.all_between(given, -FARTHEST, FARTHEST):
             raise InvalidInput(
-                f"{self.name} must be finite angles of at most {LARGEST_ANGLE:g} rad, got NaN, "
+                f"{self.name} must be finite angles of at most {FARTHEST:g} rad, got NaN, "
                 "infinity or others"
             )
         return given

@@ -7,6 +7,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -14,10 +15,12 @@ from numpy.typing import NDArray
 
 import swarmdp
 from swarmdp import Angles, Axis, Bins, FileError, InvalidInput, Levels, Product, Vectors
+from swarmdp.features import FARTHEST
 from swarmdp.harmonics import Harmonics
 from swarmdp.policies import Exportable, Interface
-from swarmdp.policies.c_header import FARTHEST, KEYWORDS, identifiers
+from swarmdp.policies.c_header import KEYWORDS, identifiers
 from swarmdp.policies.linear import LinearPolicy
+from swarmdp.streams import Purpose, Stream, Streams
 from tests.examples import ROOT
 from tests.policies.compiled import Floats, actions, build
 
@@ -41,12 +44,22 @@ TURNS = np.array([-0.5, -0.2, 0.0, 0.1, 0.5])
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """As much of a system as a policy needs to act."""
+    """A system of which only what a policy sees and does is of interest."""
 
     features: Any
     actions: NDArray[Any]
     action_units: str = "rad"
     system_name: str = "Seen"
+    n_agents: int = 1
+
+    def initial(self, rng: Any) -> dict[str, NDArray[Any]]:
+        raise NotImplementedError
+
+    def observe(self, state: Any) -> NDArray[Any]:
+        raise NotImplementedError
+
+    def transition(self, state: Any, actions: Any, rng: Any) -> dict[str, NDArray[Any]]:
+        raise NotImplementedError
 
 
 def system_of(features: Any, values: Any = TURNS) -> Any:
@@ -120,13 +133,9 @@ def test_the_header_draws_the_same_actions(name: str, tmp_path: Path) -> None:
     observations, seen = observed(features)
     luck = rng.uniform(size=COUNT)
     luck[:4] = 0.0, 0.5, 1 - 2.0**-53, 0.25
-
-    class Lucky:
-        def uniform(self) -> Floats:
-            return luck[None]
-
-    rolled: Any = Lucky()
-    expected = policy.act(system_of(features), observations, np.zeros(1, np.int64), rolled)[0]
+    stream = Streams.of(1, np.arange(1), COUNT).at(0, Purpose.POLICY)
+    with mock.patch.object(Stream, "uniform", lambda _: luck[None]):
+        expected = policy.act(system_of(features), observations, np.zeros(1, np.int64), stream)[0]
     for flags in ((), FAST):
         np.testing.assert_array_equal(actions(header, seen, luck, *flags), expected)
         header = header.rename(tmp_path / "other.h")
@@ -210,7 +219,8 @@ HOSTILE = [
 def test_any_name_makes_a_header_that_compiles(kind: str, tmp_path: Path) -> None:
     parts: dict[str, Any] = {name: Levels(1, units=name) for name in HOSTILE}
     parts[HOSTILE[-1]] = Bins([0, 1, 2])
-    system = Seen(Product(**parts), TURNS, *HOSTILE[:2])
+    units, name = HOSTILE[:2]
+    system = Seen(Product(**parts), TURNS, units, name)
     policies: dict[str, Any] = {
         "table": swarmdp.Policy([4, 0]),
         "soft": swarmdp.SoftPolicy(np.eye(5)[[4, 0]]),

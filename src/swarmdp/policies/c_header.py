@@ -15,10 +15,8 @@ from typing import Any
 import numpy as np
 
 from swarmdp._version import __version__
-from swarmdp.features import Angles, Bins
+from swarmdp.features import FARTHEST, Angles, Bins
 from swarmdp.policies.blueprint import Blueprint, Part
-
-FARTHEST = 1e9  # radians: an angle beyond tells nothing, and whole turns would no longer be exact
 
 # Words that a parameter cannot be called by, in C or C++, or that compilers define as macros.
 KEYWORDS = """
