@@ -121,7 +121,7 @@ def test_too_little_data_is_said() -> None:
 def test_a_fit_whose_features_do_not_identify_the_behaviour() -> None:
     ring = Rendezvous()
     demo = swarmdp.rollout(ring, ring.expert, steps=100, seed=100)
-    result = swarmdp.fit(ring, demo, seed=0, iterations=2, progress=False)
+    result = swarmdp.fit(ring, demo, seed=0, iterations=2, progress=False, judge=False)
     with pytest.warns(swarmdp.SwarmdpWarning, match="do not identify|does not reproduce"):
         verdict = swarmdp.judge(result, demo, system=ring, seed=1, quick=True)
     assert verdict.as_near is not None
@@ -153,7 +153,7 @@ def test_each_experiment_is_judged_against_its_own_run() -> None:
 
 def test_a_result_knows_its_system() -> None:
     demo = swarmdp.rollout(VICSEK, VICSEK.expert, steps=60, seed=1)
-    result = swarmdp.fit(VICSEK, demo, seed=1, iterations=1, progress=False)
+    result = swarmdp.fit(VICSEK, demo, seed=1, iterations=1, progress=False, judge=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", swarmdp.SwarmdpWarning)
         alone = swarmdp.judge(result, demo, seed=2, quick=True)
@@ -227,3 +227,15 @@ def test_progress_counts_runs() -> None:
 def test_one_run_of_a_demo_is_a_demo() -> None:
     demo = swarmdp.rollout(VICSEK, VICSEK.expert, steps=5, runs=3, seed=1)
     assert np.array_equal(one_run(demo, 2)["heading"], demo["heading"][2:])
+
+
+def test_a_measure_that_varies_too_much_is_not_believed() -> None:
+    """One run of a slow, sparse swarm says little about its order; twenty runs do."""
+    slow = swarmdp.Vicsek(n_agents=50, radius=0.05, speed=0.03, noise=math.radians(5))
+    demos = swarmdp.rollout(slow, slow.expert, steps=100, runs=20, seed=1)
+    with pytest.warns(swarmdp.VerdictWarning, match="too little data to tell: the order parameter"):
+        alone = swarmdp.judge(slow.expert, one_run(demos, 0), system=slow, seed=2, quick=True)
+    assert alone.alarm
+    assert not alone.reproduces
+    many = swarmdp.judge(slow.expert, demos, system=slow, seed=2, quick=True)
+    assert many.words == "reproduces the demo"

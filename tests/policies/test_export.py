@@ -134,7 +134,7 @@ def test_the_header_draws_the_same_actions(name: str, tmp_path: Path) -> None:
     luck = rng.uniform(size=COUNT)
     luck[:4] = 0.0, 0.5, 1 - 2.0**-53, 0.25
     stream = Streams.of(1, np.arange(1), COUNT).at(0, Purpose.POLICY)
-    with mock.patch.object(Stream, "uniform", lambda _: luck[None]):
+    with mock.patch.object(Stream, "uniform", return_value=luck[None]):
         expected = policy.act(system_of(features), observations, np.zeros(1, np.int64), stream)[0]
     for flags in ((), FAST):
         np.testing.assert_array_equal(actions(header, seen, luck, *flags), expected)

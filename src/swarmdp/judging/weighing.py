@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.judging import baselines as poor
-from swarmdp.judging.blocks import parts
+from swarmdp.judging.blocks import LATER, parts
 from swarmdp.judging.classifier import told_by_forest
 from swarmdp.judging.comparison import Comparison, compared, told_apart
 from swarmdp.judging.discounts import better_discount
 from swarmdp.judging.stage import Stage
 from swarmdp.judging.statistics import Look, Table, joined
+from swarmdp.system import measures_of
 from swarmdp.verdict import Line, Telling, Verdict
 
 LEVEL = 0.05  # of the test: so often the same swarm is told from itself
@@ -20,6 +21,8 @@ NEGLIGIBLE = 0.02  # of the baselines' difference: a smaller one is no exception
 LARGE = 0.15  # of the baselines' difference: a larger one means that it is another behaviour
 VISIBLE = 0.01  # of the baselines' difference: a wrong factor (see `Statistic`) counts from here
 SEVERAL = 0.1  # of the random policies: if more are as near, features do not identify a behaviour
+COARSE = 0.3  # of the baselines' difference: a measure known no better than that tells little
+COARSELY = 0.1  # of a measure's range (or its size, where it has none): likewise
 MANY = 0.25  # of them: then a fit that reproduces the demo was lucky
 LEARNED = "learned"
 
@@ -70,6 +73,7 @@ class _Findings:
     random: int
     off: bool  # the learned swarm's feature expectations are far from the demo's themselves
     slow: float | None  # a better discount, where the one used does not see the behaviour
+    vague: str  # which measure varies too much between runs to be compared, in words; empty: none
 
     @classmethod
     def of(cls, stage: Stage, swarms: Mapping[str, Look], rng: np.random.Generator) -> "_Findings":
@@ -104,6 +108,7 @@ class _Findings:
             count,
             off,
             slow,
+            _vague(stage, table, values, lines),
         )
 
     def verdict(
@@ -120,12 +125,13 @@ class _Findings:
         ]
         exceptions = [k for k in culprits if self.lines[k].effect > NEGLIGIBLE]
         blind = np.isfinite(self.power) and self.power < 0.5 and not culprits
+        vague = self.vague if not serious else ""
         unidentified = (
             self.as_near is not None and self.as_near > SEVERAL * self.random and not self.off
         )
         notes = [stage.known.missing] if stage.known.missing else []
         advice: list[str] = []
-        wrong = bool(serious) or bool(blind)
+        wrong = bool(serious) or bool(blind) or bool(vague)
         many = unidentified and (self.as_near or 0) >= MANY * self.random
         alarm = wrong or (many and by_features)
         nearby = f"{self.as_near} of {self.random} random policies are as near"
@@ -142,6 +148,9 @@ class _Findings:
             advice.append(
                 "more or longer demos: even random policies cannot be told from the learned swarm"
             )
+        elif vague:
+            words = f"too little data to tell: {vague}"
+            advice.append("more demos, or longer ones")
         elif exceptions:
             words = f"reproduces it, except: {self._listed(exceptions)}"
         else:
@@ -240,6 +249,30 @@ def _lines(
         for k, statistic in enumerate(table.statistics)
     )
     return lines, by_factor
+
+
+def _vague(
+    stage: Stage,
+    table: Table,
+    values: dict[str, NDArray[np.float64]],
+    lines: tuple[Line, ...],
+) -> str:
+    """A measure that varies so much from run to run that the demo hardly tells what it is."""
+    yardstick = _yardstick(table, table.values[: stage.demo.runs].mean(axis=0), values)
+    for name in stage.known.measures:
+        low, high = measures_of(stage.system)[name].limits
+        for k, statistic in enumerate(table.statistics):
+            if statistic.family != f"{name} {LATER}":
+                continue
+            line = lines[k]
+            size = abs(line.demo) if low is None or high is None else high - low
+            known = 2 * line.learned_spread / np.sqrt(stage.demo.runs)
+            if known > COARSE * yardstick[k] and known > COARSELY * size:
+                return (
+                    f"the {line.title} {line.when} is {line.learned:.2g} ± "
+                    f"{line.learned_spread:.2g} from run to run, and the demo has {stage.demo.runs}"
+                )
+    return ""
 
 
 def _yardstick(
