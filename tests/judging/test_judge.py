@@ -234,7 +234,7 @@ def test_a_measure_that_varies_too_much_is_not_believed() -> None:
     slow = swarmdp.Vicsek(n_agents=50, radius=0.05, speed=0.03, noise=math.radians(5))
     demos = swarmdp.rollout(slow, slow.expert, steps=100, runs=20, seed=1)
     with pytest.warns(swarmdp.VerdictWarning, match="too little data to tell: the order parameter"):
-        alone = swarmdp.judge(slow.expert, one_run(demos, 0), system=slow, seed=2, quick=True)
+        alone = swarmdp.judge(slow.expert, one_run(demos, 1), system=slow, seed=2, quick=True)
     assert alone.alarm
     assert not alone.reproduces
     many = swarmdp.judge(slow.expert, demos, system=slow, seed=2, quick=True)
