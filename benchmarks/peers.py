@@ -3,7 +3,6 @@
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -146,7 +145,7 @@ def numpy_fixed_point(model: swarmdp.Vicsek) -> Simulator:
 
 @dataclass(frozen=True)
 class UniformFilter:
-    """The Ising model with SciPy's `uniform_filter`, on the grid."""
+    """The Ising model with SciPy's `uniform_filter`, on a torus."""
 
     model: swarmdp.Ising
 
@@ -156,8 +155,8 @@ class UniformFilter:
 
         size = 2 * self.model.reach + 1
         # The mean of size**2 times a spin is the exact sum of the spins, and fits 8 bits.
-        sums = uniform_filter(spin * np.int8(size**2), size, mode="constant", axes=(1, 2))
-        return (self._sites - spin * sums) >> np.int8(1)  # type: ignore[no-any-return]
+        sums = uniform_filter(spin * np.int8(size**2), size, mode="wrap", axes=(1, 2))
+        return (np.int8(size**2) - spin * sums) >> np.int8(1)  # type: ignore[no-any-return]
 
     def simulate(self, spin: NDArray[np.int8], steps: int) -> NDArray[np.int64]:
         """The global energies (runs, steps + 1) of grids that start from these spins."""
@@ -169,15 +168,6 @@ class UniformFilter:
             if step < steps:
                 spin = np.where(local > majority, -spin, spin)
         return energy
-
-    @cached_property
-    def _sites(self) -> NDArray[np.int8]:
-        reach = self.model.reach
-        within = [
-            np.minimum(np.arange(n) + reach, n - 1) - np.maximum(np.arange(n) - reach, 0) + 1
-            for n in self.model.shape
-        ]
-        return np.outer(*within).astype(np.int8)
 
 
 def check_vicsek(peer: Callable[[swarmdp.Vicsek], Simulator], tolerance: float) -> None:

@@ -227,6 +227,7 @@ def measure_learner(name: str, school: School, experiments: int, quick: bool) ->
         learner=learner,
         iterations=2 if quick else 12,
         progress=False,
+        judge=False,
     )
     seconds = time.process_time() - began
     runs = 2 if quick else 40

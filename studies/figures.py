@@ -100,6 +100,7 @@ def rewards_figure(rows: Sequence[Row]) -> Figure:
 TRANSFERRED = (
     ("expert", "", "expert", style.EXPERT, "-"),
     ("re-planned", "max_margin", "re-planned, max_margin", style.BLUE, "--"),
+    ("re-planned, remembering", "max_margin", "re-planned, remembering", style.GREEN, "-"),
     ("policy re-used", "max_margin", "policy re-used, max_margin", style.GREY, "-."),
     ("clone", "recorded", "clone, recorded actions", style.ORANGE, ":"),
 )
@@ -126,7 +127,9 @@ def transfer_figure(rows: Sequence[Row]) -> Figure:
             ax.set_ylim(0, 1.03)
             ax.margins(x=0)
         _label_edges(axes, "time step", "order parameter ω", columns=3)
-        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
+        lines, labels = axes[0].get_legend_handles_labels()
+        columns = 3 if len(labels) > 4 else 4
+        figure.legend(lines, labels, loc="outside upper center", ncols=columns)
     return figure
 
 

@@ -31,6 +31,7 @@ from swarmdp.learning.heterogeneous import HeterogeneousLearning
 from swarmdp.policies import LocalPolicy, TablePolicy, gathered
 from swarmdp.report import style
 from swarmdp.streams import derived_seed
+from swarmdp.symmetry import mirror_of
 
 ROWS = "transfer.json"
 DEMO, FIT, JUDGE, EXPERT_JUDGE, REPLAN = 31, 32, 33, 34, 34  # seeds
@@ -83,30 +84,60 @@ class Learned:
     """What was learned at the paper's parameters, for each experiment."""
 
     rewards: dict[str, swarmdp.Reward]  # by update
+    first: swarmdp.Reward  # from which the first of the updates started
     policies: dict[str, LocalPolicy]
     softness: dict[str, float]
     clones: dict[str, swarmdp.SoftPolicy]  # by how the actions are known
 
 
-def learn(system: swarmdp.Vicsek, experiments: int, quick: bool = False) -> Learned:
-    """Fit every source, and clone, from one trajectory for each experiment."""
+def learn(
+    system: swarmdp.Vicsek,
+    experiments: int,
+    quick: bool = False,
+    *,
+    sources: Sequence[str] = (),
+    demo_seed: int = DEMO,
+    fit_seed: int = FIT,
+) -> Learned:
+    """Fit every source, and clone, from one trajectory for each experiment.
+
+    Parameters
+    ----------
+    system
+        The swarm of the demos.
+    experiments
+        The number of demos.
+    quick
+        Few iterations of both algorithms.
+    sources
+        The names of the updates that learn; all of them by default.
+    demo_seed
+        Of the demos.
+    fit_seed
+        Of the fits.
+
+    """
     states, recorded = (
         swarmdp.rollout(
-            system, system.expert, steps=STEPS, runs=experiments, seed=DEMO, record=record
+            system, system.expert, steps=STEPS, runs=experiments, seed=demo_seed, record=record
         )
         for record in ("states", ["observations", "actions"])
     )
+    sources = sources or SOURCES
     few: dict[str, Any] = {}
     if quick:
         few = {"iterations": 2, "learner": HeterogeneousLearning(iterations=20, swarms=1)}
     fits = {
-        name: swarmdp.fit(system, states, seed=FIT, separate=True, update=name, **few)
-        for name in SOURCES
+        name: swarmdp.fit(
+            system, states, seed=fit_seed, separate=True, update=name, **few, judge=False
+        )
+        for name in sources
     }
     return Learned(
         {name: result.reward for name, result in fits.items()},
+        swarmdp.Reward(fits[sources[0]].iterations[0].weights),
         {name: result.policy for name, result in fits.items()},
-        {name: wants_of(UPDATES[name].make()).softness for name in SOURCES},
+        {name: wants_of(UPDATES[name].make()).softness for name in sources},
         {
             "inferred": swarmdp.clone(system, states, separate=True),
             "recorded": swarmdp.clone(system, recorded, separate=True),
@@ -115,19 +146,37 @@ def learn(system: swarmdp.Vicsek, experiments: int, quick: bool = False) -> Lear
 
 
 def replanned(
-    system: swarmdp.Vicsek, reward: swarmdp.Reward, softness: float, learner: HeterogeneousLearning
+    system: swarmdp.System,
+    reward: swarmdp.Reward,
+    softness: float,
+    learner: HeterogeneousLearning,
+    seed: int = REPLAN,
 ) -> LocalPolicy:
     """A policy for the reward in a changed swarm: of several policy updates the best.
 
     The best is the one of the highest value, that is the reward itself decides: no expert is there
-    to compare with.
+    to compare with. Experience counts also mirrored if the changed swarm still has a mirror.
+
+    Parameters
+    ----------
+    system
+        The changed swarm.
+    reward
+        What was learned elsewhere, one replica for each experiment.
+    softness
+        Of the policies: zero for greedy ones.
+    learner
+        The policy update.
+    seed
+        Same seed, same policy.
+
     """
-    wants = swarmdp.Wants(softness=softness)
+    wants = swarmdp.Wants(softness=softness, mirror=mirror_of(system) is not None)
     found: list[LocalPolicy] = []
     values = []
     for attempt in range(ATTEMPTS):
-        seed = derived_seed(REPLAN, attempt)
-        policy = learner(system, reward, discount=DISCOUNT, seed=seed, wants=wants).policy
+        own = derived_seed(seed, attempt)
+        policy = learner(system, reward, discount=DISCOUNT, seed=own, wants=wants).policy
         mu = simulated_expectations(
             system,
             policy,
@@ -135,14 +184,14 @@ def replanned(
             estimator="swarm",
             steps=STEPS,
             runs=-(-1000 // system.n_agents),
-            seed=derived_seed(REPLAN, ATTEMPTS + attempt),
+            seed=derived_seed(seed, ATTEMPTS + attempt),
         )
         found.append(policy)
         values.append(np.einsum("rd,rd->r", reward.weights, mu))
     return gathered(found, np.argmax(values, axis=0))
 
 
-def with_actions_of(policy: LocalPolicy, old: swarmdp.Vicsek, new: swarmdp.Vicsek) -> LocalPolicy:
+def with_actions_of(policy: LocalPolicy, old: swarmdp.System, new: swarmdp.System) -> LocalPolicy:
     """The policy where other turns are available: each becomes the nearest of them."""
     assert isinstance(policy, TablePolicy)
     nearest, chances = nearest_actions(new, old.actions), policy.chances(len(old.actions))

@@ -25,6 +25,8 @@ from swarmdp.checks import check_integer
 from swarmdp.errors import SwarmdpWarning
 from swarmdp.irl.evidence import wants_of
 from swarmdp.irl.updates import UPDATES
+from swarmdp.judging.judge import one_run
+from swarmdp.policies import as_policy, selected
 from swarmdp.report import style
 
 ROWS = "updates.json"
@@ -65,6 +67,7 @@ def measure_update(setting: Setting, case: Case, experiments: int, quick: bool =
     began = time.process_time()  # of all threads, whatever else the machine is doing
     controller: Any = system.expert
     found: Row = {}
+    states = swarmdp.rollout(system, system.expert, steps=STEPS, runs=experiments, seed=DEMO)
     if setting.method != EXPERT:
         demo = swarmdp.rollout(
             system,
@@ -92,6 +95,7 @@ def measure_update(setting: Setting, case: Case, experiments: int, quick: bool =
     mu = judged["mu"].reshape(case.runs, experiments, -1).mean(axis=0)
     distance = np.linalg.norm(mu - case.true_mu, axis=1)
     return {
+        "alarms": _alarms(system, controller, states),
         "failures": int(case.fails(own, case.expert).sum()),
         "true_distance": rounded(distance),
         "measure_mean": rounded(own.mean(axis=0)),
@@ -102,6 +106,19 @@ def measure_update(setting: Setting, case: Case, experiments: int, quick: bool =
         **found,
         "cpu_seconds": round(seconds, 1),
     }
+
+
+def _alarms(system: Any, controller: Any, states: swarmdp.Trajectory) -> int:
+    """How many of the verdicts, one for each experiment, are alarms."""
+    policy = as_policy(controller)
+    alarms = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", swarmdp.VerdictWarning)
+        for r in range(states.runs):
+            own = policy if policy.replicas == 1 else selected(policy, np.array([r]))
+            verdict = swarmdp.judge(own, one_run(states, r), system=system, seed=JUDGE, quick=True)
+            alarms += verdict.alarm
+    return alarms
 
 
 def _fitted(
@@ -118,6 +135,7 @@ def _fitted(
             update=setting.method,
             estimator=setting.estimator or "swarm",
             **changes,
+            judge=False,
         )
     weights, axis = standardised(result.reward.weights), result.blocks[0][0].shown
     row: Row = {
@@ -205,8 +223,9 @@ def title(row: Row) -> str:
 def _line(row: Row) -> str:
     distance = np.mean(row["true_distance"])
     return (
-        f"{row['system']} {title(row)}: failures {row['failures']}, true distance {distance:.3f}, "
-        f"agreement {row.get('agreement', float('nan')):.2f}, {row['cpu_seconds']} s"
+        f"{row['system']} {title(row)}: alarms {row['alarms']}, failures {row['failures']}, "
+        f"true distance {distance:.3f}, agreement {row.get('agreement', float('nan')):.2f}, "
+        f"{row['cpu_seconds']} s"
     )
 
 
@@ -221,6 +240,7 @@ def table(rows: Sequence[Row]) -> str:
         measure = "order parameter" if system == "vicsek" else "energy / expert's"
         head = [
             "method",
+            "alarms",
             "failures",
             "true distance: mean ± error",
             "worst",
@@ -245,6 +265,7 @@ def _cells(row: Row, system: str, times: Sequence[int]) -> list[object]:
         over_time = [m / row["expert_measure"][t] for m, t in zip(over_time, times, strict=True)]
     cells: list[object] = [
         title(row),
+        f"{row['alarms']} of {row['experiments']}",
         f"{row['failures']} of {row['experiments']}",
         f"{distance.mean():.3f} ± {error:.3f}",
         f"{distance.max():.2f}",

@@ -18,11 +18,11 @@ import swarmdp
 from swarmdp.judging.judge import Effort, one_run, swarms_of
 from swarmdp.judging.stage import Stage
 from swarmdp.judging.statistics import joined
-from swarmdp.judging.verdict import Verdict
 from swarmdp.judging.weighing import weighed
 from swarmdp.policies import Controller, as_policy
 from swarmdp.streams import derived_seed
 from swarmdp.system import System, class_map, classes
+from swarmdp.verdict import Verdict
 
 Chooser = Callable[[swarmdp.Trajectory, int], Controller]  # of a demo and a seed
 

@@ -114,7 +114,7 @@ def result_of(features: Any, experiments: int = 1, **options: Any) -> swarmdp.Re
     system = swarmdp.with_features(Robots(), features)
     demo = swarmdp.rollout(Robots(), Robots().expert, steps=50, runs=experiments, seed=1)
     options = {"iterations": 2, "learner": swarmdp.HeterogeneousLearning(iterations=5), **options}
-    return swarmdp.fit(system, demo, seed=2, separate=True, progress=False, **options)
+    return swarmdp.fit(system, demo, seed=2, separate=True, progress=False, **options, judge=False)
 
 
 NAMED = Basis(

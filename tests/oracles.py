@@ -105,6 +105,23 @@ def local_energy(spin: NDArray[Any], reach: int, periodic: bool) -> NDArray[np.i
     return energy
 
 
+def missing_neighbours(shape: tuple[int, ...], reach: int) -> NDArray[np.int64]:
+    """How many neighbours each site (rows, columns) of an open grid lacks."""
+    outside = np.pad(np.zeros(shape, np.int64), reach, constant_values=1)
+    size = 2 * reach + 1
+    windows = np.lib.stride_tricks.sliding_window_view(outside, (size, size))
+    missing: NDArray[np.int64] = windows.sum(axis=(2, 3))
+    return missing
+
+
+def observed_energy(spin: NDArray[Any], reach: int, periodic: bool) -> NDArray[np.int64]:
+    """Local energies in which half of the missing neighbours count, rounded up."""
+    energy = local_energy(spin, reach, periodic)
+    if not periodic:
+        energy += np.ceil(missing_neighbours(spin.shape, reach) / 2).astype(np.int64)
+    return energy
+
+
 def angle_index(angles: Floats, bins: int) -> NDArray[np.int64]:
     """The nearest of the bins' centres, on the circle."""
     centres = (np.arange(bins) - bins // 2) * (2 * math.pi / bins)

@@ -1,7 +1,8 @@
 """What every system, learner and reward update computes, pinned: a new structure keeps the numbers.
 
-`digests.json` was written by version 0.1.0. A change of a number is a correction (and stands in the
-CHANGELOG) or a mistake. `python -m tests.test_digests` writes the file again.
+`digests.json` was written by version 0.1.0, but for Ising grids with an open boundary: what their
+agents observe has changed. A change of a number is a correction (and stands in the CHANGELOG) or a
+mistake. `python -m tests.test_digests` writes the file again.
 """
 
 import hashlib
@@ -135,6 +136,7 @@ def fitted(name: str, update: str, **options: Any) -> dict[str, Any]:
         iterations=4,
         learner=learner,
         **{"separate": True, "search": "newest", "mirror": False, **options},
+        judge=False,
     )
     return {
         "table": digest(np.asarray(table_of(result.policy), np.int64)),

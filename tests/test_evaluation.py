@@ -11,7 +11,9 @@ def fitted() -> tuple[Robots, swarmdp.Trajectory, swarmdp.Result]:
     system = Robots()
     demo = swarmdp.rollout(system, system.expert, steps=50, runs=2, seed=1)
     learner = swarmdp.HeterogeneousLearning(iterations=5)
-    result = swarmdp.fit(system, demo, seed=2, iterations=2, separate=True, learner=learner)
+    result = swarmdp.fit(
+        system, demo, seed=2, iterations=2, separate=True, learner=learner, judge=False
+    )
     return system, demo, result
 
 
@@ -95,7 +97,7 @@ def test_a_system_without_expert_or_measures_says_so() -> None:
     system = Sand()
     demo = swarmdp.rollout(system, lambda o: (o > 0).astype(int), steps=50, seed=1)
     learner = swarmdp.HeterogeneousLearning(iterations=5)
-    result = swarmdp.fit(system, demo, seed=2, iterations=1, learner=learner)
+    result = swarmdp.fit(system, demo, seed=2, iterations=1, learner=learner, judge=False)
     with pytest.raises(swarmdp.InvalidInput, match="Sand has no expert: give it a method"):
         swarmdp.evaluate(result, system, seed=1)
     found = swarmdp.evaluate(result, system, expert=demo, runs=2, seed=1)

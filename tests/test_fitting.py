@@ -36,14 +36,14 @@ def demo() -> swarmdp.Trajectory:
 
 @pytest.fixture(scope="module")
 def fitted(demo: swarmdp.Trajectory) -> Result:
-    return swarmdp.fit(SMALL, demo, seed=2, separate=True, **QUICK)
+    return swarmdp.fit(SMALL, demo, seed=2, separate=True, **QUICK, judge=False)
 
 
 def test_the_default_learns_to_fly_like_the_expert() -> None:
     """Ten experiments from one trajectory each; the study in docs/ has a hundred."""
     vicsek, experiments = swarmdp.Vicsek(), 10
     demos = swarmdp.rollout(vicsek, vicsek.expert, steps=100, runs=experiments, seed=11)
-    result = swarmdp.fit(vicsek, demos, seed=12, separate=True)
+    result = swarmdp.fit(vicsek, demos, seed=12, separate=True, judge=False)
     learned = (
         swarmdp.rollout(
             vicsek, result.policy, steps=100, runs=20 * experiments, seed=13, record=vicsek.order
@@ -60,18 +60,20 @@ def test_the_default_learns_to_fly_like_the_expert() -> None:
     assert abs(np.degrees(peak)) <= 10
 
 
-def test_the_default_learns_the_majority_vote() -> None:
-    ising = swarmdp.Ising((50, 50))
+@pytest.mark.parametrize("periodic", [True, False])
+def test_the_default_learns_the_majority_vote(periodic: bool) -> None:
+    ising = swarmdp.Ising((50, 50), periodic=periodic)
     demo = swarmdp.rollout(ising, ising.expert, steps=60, seed=1)
-    result = swarmdp.fit(ising, demo, seed=2, iterations=8)
-    energy = swarmdp.rollout(ising, result.policy, steps=60, runs=40, seed=3, record=ising.energy)[
-        "energy"
-    ][:, -1]
-    expert = swarmdp.rollout(ising, ising.expert, steps=60, runs=40, seed=4, record=ising.energy)[
-        "energy"
-    ][:, -1]
-    assert energy.mean() < 1.25 * expert.mean()
-    assert result.solutions[0].startswith("majority vote")
+    result = swarmdp.fit(ising, demo, seed=2, iterations=8, judge=False)
+    energy, expert = (
+        swarmdp.rollout(ising, policy, steps=60, runs=100, seed=seed, record=ising.energy)["energy"]
+        for seed, policy in ((3, result.policy), (4, ising.expert))
+    )
+    # Both sides: who flips at a tie ends at about 0.7 of the expert's energy.
+    for time, tolerance in ((5, 0.03), (20, 0.06), (60, 0.1)):
+        ratio = energy[:, time].mean() / expert[:, time].mean()
+        assert abs(ratio - 1) < tolerance, f"t = {time}"
+    assert result.solutions == ("majority vote",)
     assert "majority vote" in repr(result)
 
 
@@ -103,7 +105,9 @@ def test_the_margin_never_rises_and_is_below_the_distance(fitted: Result) -> Non
 
 def test_repeats_are_identical_bit_for_bit(demo: swarmdp.Trajectory, fitted: Result) -> None:
     for threads in (1, 2):
-        again = swarmdp.fit(SMALL, demo, seed=2, separate=True, threads=threads, **QUICK)
+        again = swarmdp.fit(
+            SMALL, demo, seed=2, separate=True, threads=threads, **QUICK, judge=False
+        )
         assert_same(again, fitted)
 
 
@@ -111,7 +115,7 @@ def test_an_experiment_does_not_depend_on_its_batch(
     demo: swarmdp.Trajectory, fitted: Result
 ) -> None:
     first = swarmdp.rollout(SMALL, SMALL.expert, steps=50, runs=1, seed=1)
-    alone = swarmdp.fit(SMALL, first, seed=2, **QUICK)
+    alone = swarmdp.fit(SMALL, first, seed=2, **QUICK, judge=False)
     assert_same(fitted, alone, slice(0, 1))
 
 
@@ -123,12 +127,13 @@ def test_a_fit_does_not_depend_on_the_names_of_the_agents(demo: swarmdp.Trajecto
     }
     renamed = swarmdp.Trajectory(**{**vars(demo), "variables": variables})
     assert_same(
-        swarmdp.fit(SMALL, demo, seed=2, **QUICK), swarmdp.fit(SMALL, renamed, seed=2, **QUICK)
+        swarmdp.fit(SMALL, demo, seed=2, **QUICK, judge=False),
+        swarmdp.fit(SMALL, renamed, seed=2, **QUICK, judge=False),
     )
 
 
 def test_runs_are_pooled_into_one_estimate(demo: swarmdp.Trajectory, fitted: Result) -> None:
-    pooled = swarmdp.fit(SMALL, demo, seed=2, **QUICK)
+    pooled = swarmdp.fit(SMALL, demo, seed=2, **QUICK, judge=False)
     assert pooled.experiments == 1
     np.testing.assert_allclose(pooled.expert_mu[0], fitted.expert_mu.mean(axis=0))
     spread = fitted.expert_mu.std(axis=0, ddof=1) / np.sqrt(3)
@@ -139,7 +144,7 @@ def test_runs_are_pooled_into_one_estimate(demo: swarmdp.Trajectory, fitted: Res
 def test_the_first_reward(demo: swarmdp.Trajectory, fitted: Result) -> None:
     expected = fitted.expert_mu / np.linalg.norm(fitted.expert_mu, axis=1, keepdims=True)
     np.testing.assert_allclose(fitted.history.weights[0], expected)
-    random = swarmdp.fit(SMALL, demo, seed=2, separate=True, start="random", **QUICK)
+    random = swarmdp.fit(SMALL, demo, seed=2, separate=True, start="random", **QUICK, judge=False)
     assert not np.allclose(random.history.weights[0], expected, atol=0.1)
     np.testing.assert_array_equal(
         random_reward(3, (5, 7)).weights[:2], random_reward(3, (2, 7)).weights
@@ -147,7 +152,9 @@ def test_the_first_reward(demo: swarmdp.Trajectory, fitted: Result) -> None:
 
 
 def test_the_single_agent_estimator(demo: swarmdp.Trajectory) -> None:
-    single = swarmdp.fit(SMALL, demo, seed=2, estimator="single", separate=True, **QUICK)
+    single = swarmdp.fit(
+        SMALL, demo, seed=2, estimator="single", separate=True, **QUICK, judge=False
+    )
     from swarmdp.irl.expectations import feature_expectations
 
     symmetry = Symmetry.of(SMALL)
@@ -160,7 +167,9 @@ def test_the_single_agent_estimator(demo: swarmdp.Trajectory) -> None:
 def test_saved_results_come_back_and_go_on(
     demo: swarmdp.Trajectory, fitted: Result, tmp_path: Path
 ) -> None:
-    short = swarmdp.fit(SMALL, demo, seed=2, separate=True, **{**QUICK, "iterations": 2})
+    short = swarmdp.fit(
+        SMALL, demo, seed=2, separate=True, **{**QUICK, "iterations": 2}, judge=False
+    )
     assert short.save(tmp_path / "fit") == tmp_path / "fit" / "result.nc"
     loaded = swarmdp.load(tmp_path / "fit")
     assert_same(loaded, short)
@@ -170,7 +179,7 @@ def test_saved_results_come_back_and_go_on(
         short.seed,
         swarmdp.__version__,
     )
-    longer = swarmdp.fit(SMALL, demo, seed=2, separate=True, resume=loaded, **QUICK)
+    longer = swarmdp.fit(SMALL, demo, seed=2, separate=True, resume=loaded, **QUICK, judge=False)
     assert_same(longer, fitted)
     assert_same(swarmdp.load(tmp_path / "fit" / "result.nc"), short)
 
@@ -178,12 +187,12 @@ def test_saved_results_come_back_and_go_on(
 def test_resuming_with_other_settings_is_refused(demo: swarmdp.Trajectory, fitted: Result) -> None:
     common: dict[str, Any] = {"separate": True, "resume": fitted, **QUICK}
     with pytest.raises(InvalidInput, match="had seed 2, not 3"):
-        swarmdp.fit(SMALL, demo, seed=3, **common)
+        swarmdp.fit(SMALL, demo, seed=3, **common, judge=False)
     with pytest.raises(InvalidInput, match="had evaluations = 2, this one has 3"):
-        swarmdp.fit(SMALL, demo, seed=2, **{**common, "evaluations": 3})
+        swarmdp.fit(SMALL, demo, seed=2, **{**common, "evaluations": 3}, judge=False)
     other = swarmdp.rollout(SMALL, SMALL.expert, steps=50, runs=3, seed=9)
     with pytest.raises(InvalidInput, match="from another demo"):
-        swarmdp.fit(SMALL, other, seed=2, **common)
+        swarmdp.fit(SMALL, other, seed=2, **common, judge=False)
 
 
 def test_damaged_results_are_refused(fitted: Result, tmp_path: Path) -> None:
@@ -211,7 +220,11 @@ def test_the_result_says_what_was_never_visited() -> None:
     lonely = swarmdp.Vicsek(n_agents=1)
     demo = swarmdp.rollout(lonely, lonely.expert, steps=50, seed=1)
     result = swarmdp.fit(
-        lonely, demo, seed=2, learner=HeterogeneousLearning(iterations=5, swarms=1)
+        lonely,
+        demo,
+        seed=2,
+        learner=HeterogeneousLearning(iterations=5, swarms=1),
+        judge=False,
     )
     np.testing.assert_array_equal(known(result.seen)[0], np.arange(36) == 18)
     assert "never visited      up to 35 observations" in repr(result)
@@ -221,11 +234,11 @@ def test_an_expert_that_is_found_exactly_ends_the_fit() -> None:
     """A lonely agent's observation is always zero: the first policy already matches."""
     lonely = swarmdp.Vicsek(n_agents=1)
     demo = swarmdp.rollout(lonely, lonely.expert, steps=50, seed=1)
-    result = swarmdp.fit(lonely, demo, seed=2, iterations=20)
+    result = swarmdp.fit(lonely, demo, seed=2, iterations=20, judge=False)
     assert len(result.iterations) == 1
     assert result.margin[0] == 0
     assert result.distance[0] == pytest.approx(0, abs=1e-9)
-    again = swarmdp.fit(lonely, demo, seed=2, iterations=20, resume=result)
+    again = swarmdp.fit(lonely, demo, seed=2, iterations=20, resume=result, judge=False)
     assert len(again.iterations) == 1
 
 
@@ -241,6 +254,7 @@ def test_what_is_done_is_saved_while_it_goes_on(
         checkpoint=tmp_path,
         progress=lambda *told: counts.append(len(swarmdp.load(tmp_path).iterations)),
         **QUICK,
+        judge=False,
     )
     assert counts == [1, 2, 3, 4]
 
@@ -251,7 +265,7 @@ def test_what_is_done_is_saved_whatever_ends_it(demo: swarmdp.Trajectory, tmp_pa
             raise RuntimeError("the second iteration fails")
 
     with pytest.raises(RuntimeError, match="second iteration"):
-        swarmdp.fit(SMALL, demo, seed=2, checkpoint=tmp_path, progress=fail, **QUICK)
+        swarmdp.fit(SMALL, demo, seed=2, checkpoint=tmp_path, progress=fail, **QUICK, judge=False)
     assert len(swarmdp.load(tmp_path).iterations) == 2
 
 
@@ -286,13 +300,21 @@ def test_only_a_fit_of_the_same_system_is_resumed() -> None:
         discount=0.9,
         steps=None,
     )
-    first = swarmdp.fit(swarmdp.Gridworld(), mu, seed=1, iterations=2, start="random")
+    first = swarmdp.fit(swarmdp.Gridworld(), mu, seed=1, iterations=2, start="random", judge=False)
     with pytest.raises(InvalidInput, match=r"was of Gridworld .*'wind': 0.3.* this one is of"):
-        swarmdp.fit(swarmdp.Gridworld(wind=0.0), mu, seed=1, resume=first, start="random")
+        swarmdp.fit(
+            swarmdp.Gridworld(wind=0.0), mu, seed=1, resume=first, start="random", judge=False
+        )
     with pytest.raises(InvalidInput, match="read a saved one with swarmdp.load"):
-        swarmdp.fit(swarmdp.Gridworld(), mu, seed=1, resume="folder", start="random")  # type: ignore[arg-type]
+        swarmdp.fit(swarmdp.Gridworld(), mu, seed=1, resume="folder", start="random", judge=False)  # type: ignore[arg-type]
     shorter = swarmdp.fit(
-        swarmdp.Gridworld(), mu, seed=1, iterations=1, start="random", resume=first
+        swarmdp.Gridworld(),
+        mu,
+        seed=1,
+        iterations=1,
+        start="random",
+        resume=first,
+        judge=False,
     )
     assert len(shorter.iterations) == 1
 
@@ -304,7 +326,7 @@ def test_settings_that_cannot_be_saved_are_refused_at_once(demo: swarmdp.Traject
     learner = Custom(iterations=5)
     object.__setattr__(learner, "q_update", object())
     with pytest.raises(InvalidInput, match="must be plain data"):
-        swarmdp.fit(SMALL, demo, seed=1, learner=learner)
+        swarmdp.fit(SMALL, demo, seed=1, learner=learner, judge=False)
 
 
 def test_iterations_after_an_experiment_is_finished_do_not_count() -> None:
@@ -343,11 +365,13 @@ def test_progress_and_interruption(demo: swarmdp.Trajectory, fitted: Result) -> 
             raise KeyboardInterrupt
 
     with pytest.raises(FitInterrupted) as stopped:
-        swarmdp.fit(SMALL, demo, seed=2, separate=True, progress=tell, **QUICK)
+        swarmdp.fit(SMALL, demo, seed=2, separate=True, progress=tell, **QUICK, judge=False)
     partial = stopped.value.result
     assert len(partial.iterations) == 2
     seen.clear()
-    whole = swarmdp.fit(SMALL, demo, seed=2, separate=True, resume=partial, progress=tell, **QUICK)
+    whole = swarmdp.fit(
+        SMALL, demo, seed=2, separate=True, resume=partial, progress=tell, **QUICK, judge=False
+    )
     assert_same(whole, fitted)
     assert [told[:2] for told in seen] == [(3, 4), (4, 4)]
     nearest = fitted.history.distance.min(axis=0).mean()
@@ -356,7 +380,7 @@ def test_progress_and_interruption(demo: swarmdp.Trajectory, fitted: Result) -> 
 
 
 def test_the_paper_s_preset(demo: swarmdp.Trajectory) -> None:
-    result = swarmdp.fit(SMALL, demo, seed=2, preset="paper", iterations=1)
+    result = swarmdp.fit(SMALL, demo, seed=2, preset="paper", iterations=1, judge=False)
     learner = result.settings["learner"]
     assert learner["q_update"] == {"kind": "SequentialQ"}
     assert (learner["iterations"], learner["exploration"], learner["swarms"]) == (200, "fixed", 1)
@@ -390,14 +414,14 @@ def test_bad_arguments_are_refused_before_any_work(
 
     monkeypatch.setattr(HeterogeneousLearning, "__call__", work)
     with pytest.raises(InvalidInput, match=message):
-        swarmdp.fit(SMALL, demo, **{"seed": 2, **QUICK, **change})
+        swarmdp.fit(SMALL, demo, **{"seed": 2, **QUICK, **change}, judge=False)
 
 
 def test_a_demo_of_another_system_is_refused(demo: swarmdp.Trajectory) -> None:
     with pytest.raises(InvalidInput, match="recorded with n_agents = 40, but the system has 200"):
-        swarmdp.fit(swarmdp.Vicsek(), demo, seed=1)
+        swarmdp.fit(swarmdp.Vicsek(), demo, seed=1, judge=False)
     with pytest.raises(InvalidInput, match="recorded from Vicsek, not from Ising"):
-        swarmdp.fit(swarmdp.Ising(), demo, seed=1)
+        swarmdp.fit(swarmdp.Ising(), demo, seed=1, judge=False)
 
 
 def test_a_user_s_own_system_can_be_fitted() -> None:
@@ -407,7 +431,7 @@ def test_a_user_s_own_system_can_be_fitted() -> None:
     exec(snippets("docs/your-own-system.md")[0], namespace)
     system = namespace["Robots"]()
     demo = swarmdp.rollout(system, system.expert, steps=100, seed=1)
-    result = swarmdp.fit(system, demo, seed=2, iterations=5)
+    result = swarmdp.fit(system, demo, seed=2, iterations=5, judge=False)
     assert result.reward.weights.shape == (1, 8 * 4)
     light, neighbours = (axis.shown for axis in result.blocks[0])
     assert (light.name, light.units) == ("light", "degrees")

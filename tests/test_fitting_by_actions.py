@@ -33,7 +33,7 @@ def fit(system: Any, update: Any, **change: Any) -> Result:
         "update": update,
     }
     given = change.pop("demo", None) or demo(system)
-    result: Result = swarmdp.fit(system, given, **{**settings, **change})
+    result: Result = swarmdp.fit(system, given, **{**settings, **change}, judge=False)
     return result
 
 
@@ -93,17 +93,25 @@ def test_after_a_first_reward_of_another_kind_the_answer_is_planned_for_exactly_
 ) -> None:
     grid = swarmdp.Gridworld()
     given = grid_demo(grid)
-    answer = swarmdp.fit(grid, given, seed=2, update="policy_matching")
+    answer = swarmdp.fit(grid, given, seed=2, update="policy_matching", judge=False)
     assert len(answer.iterations) == 1
-    result = swarmdp.fit(grid, given, seed=2, update="policy_matching", start="random")
+    result = swarmdp.fit(grid, given, seed=2, update="policy_matching", start="random", judge=False)
     np.testing.assert_array_equal(result.history.weights[1], answer.reward.weights)
     np.testing.assert_array_equal(table_of(result.policy), table_of(answer.policy))
     assert len(result.iterations) == 2
-    begun = swarmdp.fit(grid, given, seed=2, update="policy_matching", start="random", iterations=1)
+    begun = swarmdp.fit(
+        grid, given, seed=2, update="policy_matching", start="random", iterations=1, judge=False
+    )
     begun.save(tmp_path)
     for earlier in (swarmdp.load(tmp_path), result):
         resumed = swarmdp.fit(
-            grid, given, seed=2, update="policy_matching", start="random", resume=earlier
+            grid,
+            given,
+            seed=2,
+            update="policy_matching",
+            start="random",
+            resume=earlier,
+            judge=False,
         )
         np.testing.assert_array_equal(resumed.history.weights, result.history.weights)
 
@@ -135,7 +143,9 @@ def test_vicsek_s_alignment_is_learned(update: str) -> None:
     """One expert trajectory, one policy update, the paper's parameters."""
     system = swarmdp.Vicsek()
     given = swarmdp.rollout(system, system.expert, steps=100, runs=2, seed=1)
-    result = swarmdp.fit(system, given, seed=2, separate=True, iterations=2, update=update)
+    result = swarmdp.fit(
+        system, given, seed=2, separate=True, iterations=2, update=update, judge=False
+    )
     order = swarmdp.rollout(system, result.policy, steps=100, runs=20, seed=3, record=system.order)[
         "order"
     ]
@@ -150,7 +160,9 @@ def test_vicsek_s_alignment_is_learned(update: str) -> None:
 def test_the_majority_vote_is_learned(update: str) -> None:
     system = swarmdp.Ising((60, 60))
     given = swarmdp.rollout(system, system.expert, steps=60, runs=3, seed=1)
-    result = swarmdp.fit(system, given, seed=2, separate=True, iterations=4, update=update)
+    result = swarmdp.fit(
+        system, given, seed=2, separate=True, iterations=4, update=update, judge=False
+    )
     levels = np.arange(25)
     clear = known(result.seen) & (np.abs(levels - 12) > 1)  # nearly a tie at 12 and 13
     expert = np.broadcast_to(levels > 12, clear.shape)
@@ -163,7 +175,7 @@ def test_gridworlds_are_solved_from_actions(update: str) -> None:
     grid = swarmdp.Gridworld()
     expert = swarmdp.plan(grid, grid.reward, discount=0.9).policy
     given = swarmdp.rollout(grid, expert, steps=100, runs=100, seed=1, record=["states", "actions"])
-    result = swarmdp.fit(grid, given, seed=2, update=update, iterations=1)
+    result = swarmdp.fit(grid, given, seed=2, update=update, iterations=1, judge=False)
     assert result.settings["actions"] == "recorded"
     assert result.reward.weights[0].argmax() == 24  # the goal
     best, found = (
@@ -178,4 +190,4 @@ def test_states_of_a_gridworld_do_not_show_its_actions() -> None:
     expert = swarmdp.plan(grid, grid.reward, discount=0.9).policy
     given = swarmdp.rollout(grid, expert, steps=100, seed=1)
     with pytest.raises(InvalidInput, match="Gridworld cannot infer them from states. Record them"):
-        swarmdp.fit(grid, given, seed=2, update="bayesian")
+        swarmdp.fit(grid, given, seed=2, update="bayesian", judge=False)

@@ -48,7 +48,7 @@ def options(system: Any, **change: Any) -> dict[str, Any]:
 def test_a_driven_fit_is_the_same_bits(system: Any, start: Any, update: str) -> None:
     """At one go, in two parts, and by `fit`."""
     demo, chosen = demo_of(system), options(system, update=update, start=start)
-    expected = swarmdp.fit(system, demo, **chosen)
+    expected = swarmdp.fit(system, demo, **chosen, judge=False)
     whole = Fit.of(system, demo, **chosen)
     done = list(whole.iterate())
     assert_same(whole.result(done), expected)
@@ -62,7 +62,8 @@ def test_a_driven_fit_is_the_same_bits(system: Any, start: Any, update: str) -> 
     assert repr(parts.result(both)) == repr(expected)
     assert list(parts.iterate(both)) == []
     assert_same(
-        parts.result(first), swarmdp.fit(system, demo, **{**chosen, "iterations": len(first)})
+        parts.result(first),
+        swarmdp.fit(system, demo, **{**chosen, "iterations": len(first)}, judge=False),
     )
 
 
@@ -74,7 +75,7 @@ def test_a_result_needs_an_iteration() -> None:
 def test_every_iteration_can_be_watched() -> None:
     demo = demo_of(SMALL)
     seen: list[Iteration] = []
-    result = swarmdp.fit(SMALL, demo, watch=seen.append, **options(SMALL))
+    result = swarmdp.fit(SMALL, demo, watch=seen.append, **options(SMALL), judge=False)
     assert len(seen) == 4
     for watched, kept in zip(seen, result.iterations, strict=True):
         assert watched is kept
@@ -83,24 +84,26 @@ def test_every_iteration_can_be_watched() -> None:
         assert getattr(seen[0], name).shape == (2, 36)
     assert seen[0].distance.shape == seen[0].margin.shape == (2,)
     seen.clear()
-    begun = swarmdp.fit(SMALL, demo, **options(SMALL, iterations=3))
-    swarmdp.fit(SMALL, demo, watch=seen.append, resume=begun, **options(SMALL))
+    begun = swarmdp.fit(SMALL, demo, **options(SMALL, iterations=3), judge=False)
+    swarmdp.fit(SMALL, demo, watch=seen.append, resume=begun, **options(SMALL), judge=False)
     assert [len(now.mixture[0]) for now in seen] == [4]  # only what is new
-    assert_same(result, swarmdp.fit(SMALL, demo, **options(SMALL)))
+    assert_same(result, swarmdp.fit(SMALL, demo, **options(SMALL), judge=False))
 
 
 def test_every_snapshot_of_learning_can_be_watched() -> None:
     demo = demo_of(SMALL)
     seen: list[Snapshot] = []
-    watched = swarmdp.fit(SMALL, demo, watch_learning=seen.append, threads=1, **options(SMALL))
+    watched = swarmdp.fit(
+        SMALL, demo, watch_learning=seen.append, threads=1, **options(SMALL), judge=False
+    )
     assert [now.iteration for now in seen] == 4 * list(range(10))
     assert all(now.q.shape == (2, 36, 13) for now in seen)
     for i, iteration in enumerate(watched.iterations):
         last = seen[10 * i + 9]
         np.testing.assert_array_equal(iteration.policy.to_arrays()["table"], last.table)
-    assert_same(watched, swarmdp.fit(SMALL, demo, **options(SMALL)))
+    assert_same(watched, swarmdp.fit(SMALL, demo, **options(SMALL), judge=False))
     seen.clear()
-    swarmdp.fit(GRID, demo_of(GRID), watch_learning=seen.append, **options(GRID))
+    swarmdp.fit(GRID, demo_of(GRID), watch_learning=seen.append, **options(GRID), judge=False)
     assert seen == []  # it is planned, nobody learns
 
 
@@ -148,10 +151,10 @@ def test_learners_that_return_something_else_are_refused(returned: Any, message:
     seen: list[Iteration] = []
     chosen = options(SMALL, learner=as_learner(returned))
     with pytest.raises(InvalidInput, match=message):
-        swarmdp.fit(SMALL, demo_of(SMALL), watch=seen.append, **chosen)
+        swarmdp.fit(SMALL, demo_of(SMALL), watch=seen.append, **chosen, judge=False)
     assert not seen
     with pytest.raises(InvalidInput):
-        swarmdp.fit(SMALL, demo_of(SMALL), interpolate=True, **chosen)
+        swarmdp.fit(SMALL, demo_of(SMALL), interpolate=True, **chosen, judge=False)
 
 
 def test_a_function_that_cannot_be_saved_is_refused_at_once() -> None:
@@ -159,7 +162,7 @@ def test_a_function_that_cannot_be_saved_is_refused_at_once() -> None:
     seen: list[Iteration] = []
     chosen = options(SMALL, separate=False, learner=as_learner(Learned(FunctionPolicy(abs))))
     with pytest.raises(InvalidInput, match="a policy that is a function cannot be saved"):
-        swarmdp.fit(SMALL, demo_of(SMALL), watch=seen.append, **chosen)
+        swarmdp.fit(SMALL, demo_of(SMALL), watch=seen.append, **chosen, judge=False)
     assert not seen
 
 
@@ -212,11 +215,11 @@ OPAQUE: dict[str, Callable[[int], Any]] = {
 @pytest.mark.parametrize("kind", OPAQUE)
 def test_a_learner_that_cannot_be_described_cannot_be_resumed(kind: str, tmp_path: Path) -> None:
     demo, make = demo_of(SMALL), OPAQUE[kind]
-    begun = swarmdp.fit(SMALL, demo, **options(SMALL, learner=make(6), iterations=1))
+    begun = swarmdp.fit(SMALL, demo, **options(SMALL, learner=make(6), iterations=1), judge=False)
     begun.save(tmp_path)
     for earlier in (begun, swarmdp.load(tmp_path)):
         with pytest.raises(InvalidInput, match="cannot resume: the settings of the learner .* not"):
-            swarmdp.fit(SMALL, demo, resume=earlier, **options(SMALL, learner=make(7)))
+            swarmdp.fit(SMALL, demo, resume=earlier, **options(SMALL, learner=make(7)), judge=False)
 
 
 @pytest.mark.parametrize("kind", OPAQUE)
@@ -226,17 +229,24 @@ def test_an_update_that_cannot_be_described_cannot_be_resumed(kind: str) -> None
         return lambda evidence: swarmdp.Update(evidence.expert) if inner else None
 
     demo = demo_of(SMALL)
-    begun = swarmdp.fit(SMALL, demo, **options(SMALL, update=update_of(6), iterations=1))
+    begun = swarmdp.fit(
+        SMALL, demo, **options(SMALL, update=update_of(6), iterations=1), judge=False
+    )
     with pytest.raises(InvalidInput, match="cannot resume: the settings of the update .* not"):
-        swarmdp.fit(SMALL, demo, resume=begun, **options(SMALL, update=update_of(7)))
+        swarmdp.fit(SMALL, demo, resume=begun, **options(SMALL, update=update_of(7)), judge=False)
 
 
 @pytest.mark.parametrize("learner", [constant, Constant(3)], ids=["function", "dataclass"])
 def test_a_learner_that_can_be_described_can_be_resumed(learner: Any, tmp_path: Path) -> None:
     demo = demo_of(SMALL)
-    whole = swarmdp.fit(SMALL, demo, **options(SMALL, learner=learner))
-    swarmdp.fit(SMALL, demo, **options(SMALL, learner=learner, iterations=1)).save(tmp_path)
+    whole = swarmdp.fit(SMALL, demo, **options(SMALL, learner=learner), judge=False)
+    swarmdp.fit(SMALL, demo, **options(SMALL, learner=learner, iterations=1), judge=False).save(
+        tmp_path
+    )
     begun: Result = swarmdp.load(tmp_path)
-    assert_same(swarmdp.fit(SMALL, demo, resume=begun, **options(SMALL, learner=learner)), whole)
+    assert_same(
+        swarmdp.fit(SMALL, demo, resume=begun, **options(SMALL, learner=learner), judge=False),
+        whole,
+    )
     with pytest.raises(InvalidInput, match="cannot resume: the earlier fit had learner"):
-        swarmdp.fit(SMALL, demo, resume=begun, **options(SMALL, learner=Constant(4)))
+        swarmdp.fit(SMALL, demo, resume=begun, **options(SMALL, learner=Constant(4)), judge=False)

@@ -51,7 +51,7 @@ def fitted(name: str, demo: Any, **change: Any) -> Result:
     system = SYSTEMS[name]
     learner = None if isinstance(system, Gridworld) else QUICK
     options = {"seed": 2, "separate": True, "iterations": 3, "learner": learner, **change}
-    return swarmdp.fit(system, demo, **options)
+    return swarmdp.fit(system, demo, **options, judge=False)
 
 
 @pytest.mark.parametrize("update", ONLY_MU)
@@ -101,7 +101,7 @@ def test_an_update_of_one_s_own() -> None:
     grid = Gridworld()
     expert = swarmdp.plan(grid, grid.reward).policy
     mu = exact_expectations(grid, expert, discount=0.9, steps=None)
-    result = swarmdp.fit(grid, mu, seed=1, update=perceptron, iterations=30)
+    result = swarmdp.fit(grid, mu, seed=1, update=perceptron, iterations=30, judge=False)
     assert result.settings["update"] == {
         "kind": "test_an_update_of_one_s_own.<locals>.perceptron",
         "opaque": True,
@@ -325,10 +325,10 @@ def test_a_finished_experiment_is_the_same_in_a_batch_and_alone(seed: int) -> No
     expert = SoftPolicy(rng.dirichlet(np.ones(3), size=(5, 6)))
     mu = exact_expectations(mdp, expert, discount=0.9, steps=None)
     options: Any = {"seed": 1, "update": "ng_russell", "iterations": 15}
-    batch = swarmdp.fit(mdp, mu, separate=True, **options)
+    batch = swarmdp.fit(mdp, mu, separate=True, **options, judge=False)
     margins = batch.history.margin
     assert any((margins[end + 1 :, r] > 1e-6).any() for r, end in enumerate(batch.ended))
-    alone = [swarmdp.fit(mdp, mu[r : r + 1], **options) for r in range(5)]
+    alone = [swarmdp.fit(mdp, mu[r : r + 1], **options, judge=False) for r in range(5)]
     assert len(batch.iterations) == max(len(one.iterations) for one in alone)
     for r, one in enumerate(alone):
         count = len(one.iterations)
@@ -342,8 +342,8 @@ def test_a_finished_experiment_is_the_same_in_a_batch_and_alone(seed: int) -> No
         np.testing.assert_allclose(batch.mixture_mu[r], one.mixture_mu[0], rtol=1e-12)
         kept = batch.history.weights[count:, r]
         np.testing.assert_array_equal(kept, np.broadcast_to(kept[:1], kept.shape))
-    begun = swarmdp.fit(mdp, mu, separate=True, **{**options, "iterations": 5})
-    assert_same(swarmdp.fit(mdp, mu, separate=True, resume=begun, **options), batch)
+    begun = swarmdp.fit(mdp, mu, separate=True, **{**options, "iterations": 5}, judge=False)
+    assert_same(swarmdp.fit(mdp, mu, separate=True, resume=begun, **options, judge=False), batch)
 
 
 @pytest.mark.parametrize("update", ["max_margin", "policy_matching"])
@@ -355,7 +355,7 @@ def test_an_expert_that_avoids_every_feature_can_be_learned_from(update: str) ->
     mdp = FiniteMDP(transitions, 0, [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     stay = swarmdp.Policy([0, 0, 0])
     demo = swarmdp.rollout(mdp, stay, steps=50, seed=1, record=["states", "actions"])
-    result = swarmdp.fit(mdp, demo, seed=1, update=update)
+    result = swarmdp.fit(mdp, demo, seed=1, update=update, judge=False)
     np.testing.assert_array_equal(result.expert_mu, 0)
     assert result.distance[0] == 0
     assert (result.reward.weights <= 0).all()
@@ -367,7 +367,7 @@ def test_ten_thousand_states() -> None:
     expert = swarmdp.plan(grid, grid.reward).policy
     mu = exact_expectations(grid, expert, discount=0.9, steps=None)
     for update in ("projection", "maxent"):
-        result = swarmdp.fit(grid, mu, seed=1, update=update, iterations=4)
+        result = swarmdp.fit(grid, mu, seed=1, update=update, iterations=4, judge=False)
         assert result.margin[0] < 0.9 * result.history.margin[0, 0]
 
 
@@ -472,9 +472,9 @@ def test_a_demo_of_another_mdp_is_refused() -> None:
     mdp, other = random_mdp(1), random_mdp(2)
     uniform = SoftPolicy(np.full((6, 3), 1 / 3))
     demo = swarmdp.rollout(mdp, uniform, steps=50, runs=5, seed=1)
-    swarmdp.fit(mdp, demo, seed=1, iterations=1)
+    swarmdp.fit(mdp, demo, seed=1, iterations=1, judge=False)
     with pytest.raises(InvalidInput, match="recorded with digest"):
-        swarmdp.fit(other, demo, seed=1, iterations=1)
+        swarmdp.fit(other, demo, seed=1, iterations=1, judge=False)
     assert isinstance(other, FiniteMDP)
 
 

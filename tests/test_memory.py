@@ -73,7 +73,7 @@ def test_kernels_that_do_not_fit_are_refused_before_any_work() -> None:
     system = Ring()
     demo = swarmdp.rollout(system, to_the_middle, steps=50, seed=1, record=("states", "actions"))
     with pytest.raises(NotEnoughMemory, match=r"needs 53\.65 GiB.*fewer classes.*max_margin"):
-        swarmdp.fit(system, demo, seed=1, update="policy_matching", iterations=1)
+        swarmdp.fit(system, demo, seed=1, update="policy_matching", iterations=1, judge=False)
     reward, policy = Reward(np.zeros((1, CLASSES))), np.full((1, CLASSES, 9), 1 / 9)
     with pytest.raises(NotEnoughMemory, match=r"kernel.* needs 53\.\d+ GiB.*needs no kernel"):
         HeterogeneousLearning()(system, reward, discount=0.9, seed=1, wants=Wants(kernel=True))

@@ -9,7 +9,7 @@ from swarmdp import Angles, InvalidInput, Levels, Product, Reward
 
 
 def test_a_reward_is_linear_in_the_features() -> None:
-    ising = swarmdp.Ising((3, 3))
+    ising = swarmdp.Ising((5, 5))
     weights = np.random.default_rng(1).normal(size=(2, 25))
     observations = np.array([[0, 3, 24], [1, 1, 2]], np.uint8)
     found = Reward(weights).of(ising, observations, np.array([0, 3]))
@@ -48,4 +48,4 @@ def test_bad_rewards_are_refused() -> None:
     with pytest.raises(InvalidInput, match="finite"):
         Reward([1.0, np.nan])
     with pytest.raises(InvalidInput, match="has 3 weights, but Ising has 25 features"):
-        Reward([1.0, 2.0, 3.0]).of(swarmdp.Ising((3, 3)), np.zeros((1, 9), np.uint8), np.array([0]))
+        Reward([1.0, 2.0, 3.0]).of(swarmdp.Ising((5, 5)), np.zeros((1, 9), np.uint8), np.array([0]))

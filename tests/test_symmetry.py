@@ -44,7 +44,7 @@ def test_turns_to_one_side_only_have_no_mirror() -> None:
     system = swarmdp.Ising((8, 8))
     demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
     with pytest.raises(InvalidInput, match="declares no mirror"):
-        swarmdp.fit(system, demo, seed=1, mirror=True)
+        swarmdp.fit(system, demo, seed=1, mirror=True, judge=False)
 
 
 def test_even_rewards_of_every_kind_of_features() -> None:
@@ -251,7 +251,7 @@ def test_components_that_change_places_and_mirrors_that_are_not_so_simple() -> N
 
 def test_a_fit_with_a_mirror_flies_straight_and_has_an_even_reward() -> None:
     demo = swarmdp.rollout(VICSEK, VICSEK.expert, steps=60, seed=3)
-    result = swarmdp.fit(VICSEK, demo, seed=4, iterations=4, learner=QUICK)
+    result = swarmdp.fit(VICSEK, demo, seed=4, iterations=4, learner=QUICK, judge=False)
     symmetry = symmetry_of(VICSEK)
     weights = result.history.weights
     np.testing.assert_allclose(weights, weights[..., symmetry.classes], atol=1e-12)
@@ -259,16 +259,20 @@ def test_a_fit_with_a_mirror_flies_straight_and_has_an_even_reward() -> None:
     for policy in result.history.policies:
         assert VICSEK.actions[table_of(policy)[0, 18]] == 0.0
     assert result.settings["mirror"]
-    other = swarmdp.fit(VICSEK, demo, seed=4, iterations=1, learner=QUICK, mirror=False)
+    other = swarmdp.fit(
+        VICSEK, demo, seed=4, iterations=1, learner=QUICK, mirror=False, judge=False
+    )
     assert not other.settings["mirror"]
-    paper = swarmdp.fit(VICSEK, demo, seed=4, iterations=1, preset="paper")
+    paper = swarmdp.fit(VICSEK, demo, seed=4, iterations=1, preset="paper", judge=False)
     assert not paper.settings["mirror"]
     assert paper.settings["search"] == "newest"
 
 
 def test_soft_policies_are_even_too() -> None:
     demo = swarmdp.rollout(VICSEK, VICSEK.expert, steps=60, seed=3)
-    result = swarmdp.fit(VICSEK, demo, seed=4, iterations=2, learner=QUICK, update="maxent")
+    result = swarmdp.fit(
+        VICSEK, demo, seed=4, iterations=2, learner=QUICK, update="maxent", judge=False
+    )
     symmetry = symmetry_of(VICSEK)
     chances = result.policy.to_arrays()["probabilities"]
     mirrored = chances[:, symmetry.classes][:, :, symmetry.actions]

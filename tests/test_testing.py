@@ -21,7 +21,8 @@ OURS = [
     Vicsek(n_agents=60, nearest=5),
     Vicsek(n_agents=25_000, radius=0.01),
     Ising((15, 20)),
-    Ising((15, 20), reach=3, periodic=True),
+    Ising((15, 20), periodic=False),
+    Ising((15, 20), reach=3),
     Ising((30, 30), magnetisation=0.5),
 ]
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         SolverError,
         SwarmdpError,
         SwarmdpWarning,
+        VerdictWarning,
     )
     from swarmdp.evaluation import Evaluation, evaluate
     from swarmdp.features import Angles, Axis, Basis, Bins, Levels, Product, Vectors
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from swarmdp.irl.result import Result, load
     from swarmdp.judging.discounts import suggested_discount
     from swarmdp.judging.judge import judge, judge_each
-    from swarmdp.judging.verdict import Verdict
     from swarmdp.learning.heterogeneous import HeterogeneousLearning, Snapshot
     from swarmdp.learning.linear_q import LinearQ
     from swarmdp.learning.local_model import LocalModel
@@ -66,12 +66,13 @@ if TYPE_CHECKING:
     from swarmdp.systems.ising import Ising
     from swarmdp.systems.vicsek import Vicsek
     from swarmdp.trajectory import Trajectory
+    from swarmdp.verdict import Verdict
 
 _MODULES = ("features", "testing", "theory")
 _NAMES = {
     "swarmdp.adapted": "with_features",
     "swarmdp.errors": "FileError InvalidInput NotEnoughMemory "
-    "RecordingTooLarge SolverError SwarmdpError SwarmdpWarning",
+    "RecordingTooLarge SolverError SwarmdpError SwarmdpWarning VerdictWarning",
     "swarmdp.evaluation": "Evaluation evaluate",
     "swarmdp.features": "Angles Axis Basis Bins Levels Product Vectors",
     "swarmdp.fitting": "Fit fit",
@@ -88,7 +89,7 @@ _NAMES = {
     "swarmdp.irl.result": "Result load",
     "swarmdp.judging.discounts": "suggested_discount",
     "swarmdp.judging.judge": "judge judge_each",
-    "swarmdp.judging.verdict": "Verdict",
+    "swarmdp.verdict": "Verdict",
     "swarmdp.learning.heterogeneous": "HeterogeneousLearning Snapshot",
     "swarmdp.learning.linear_q": "LinearQ",
     "swarmdp.learning.local_model": "LocalModel",
@@ -172,6 +173,7 @@ __all__ = [
     "Update",
     "Vectors",
     "Verdict",
+    "VerdictWarning",
     "Vicsek",
     "Wants",
     "__version__",

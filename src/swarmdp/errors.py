@@ -31,3 +31,7 @@ class ClusterError(SwarmdpError, RuntimeError):
 
 class SwarmdpWarning(UserWarning):
     """Something that is allowed but probably not meant; the message names cause and remedy."""
+
+
+class VerdictWarning(SwarmdpWarning):
+    """A learned swarm that does not do what the demo did, or of which nobody can tell."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.adapted import Start, starting_from
-from swarmdp.checks import check_discount, check_integer, check_number, check_seed
+from swarmdp.checks import check_boolean, check_discount, check_integer, check_number, check_seed
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Classes
 from swarmdp.irl import expectations
@@ -38,8 +38,11 @@ from swarmdp.irl.evidence import (
     own_start,
     wants_of,
 )
+from swarmdp.irl.resampling import alike, one_in_each_block, other_demos, profile_of
 from swarmdp.irl.result import Result
 from swarmdp.irl.updates import name_of_update, named, needing_no
+from swarmdp.judging.discounts import suggested_discount
+from swarmdp.judging.judge import announce, verdicts_of
 from swarmdp.learning.heterogeneous import (
     Snapshot,
     default_learning,
@@ -67,10 +70,12 @@ from swarmdp.system import (
 )
 from swarmdp.systems.finite import exact_model
 from swarmdp.trajectory import Trajectory
+from swarmdp.verdict import Verdict
 
 LEARNING, EVALUATION, START = 1, 2, 3  # parts of a fit with random numbers of their own
-SURROUNDINGS, RACING = 5, 6  # others; 4 are reward updates
+SURROUNDINGS, RACING, RESTARTS, JUDGING = 5, 6, 7, 8  # others; 4 are reward updates
 ENOUGH_AGENTS = 1000  # whose experience estimates the value of a policy, unless told otherwise
+LEAST_EVALUATIONS = 4  # of a policy, so that their spread is known
 CHECKPOINT_SECONDS = 5.0  # of work that a kill may cost
 FRESH = 4  # every so many policy updates one starts from nothing
 CANDIDATES, RACE = 8, 4  # policies that are rolled out again, and how many times as often
@@ -97,7 +102,7 @@ def fit(
     update: str | RewardUpdate = "max_margin",
     learner: Learner | None = None,
     iterations: int = 20,
-    discount: float = 0.9,
+    discount: float | Literal["auto"] = 0.9,
     preset: Literal["paper"] | None = None,
     separate: bool = False,
     start: Literal["expert", "random"] | None = None,
@@ -107,6 +112,8 @@ def fit(
     search: Literal["alternating", "newest"] | None = None,
     evaluations: int | None = None,
     tolerance: float = 1e-6,
+    restarts: int = 0,
+    judge: bool = True,
     threads: int | None = None,
     progress: bool | Tell | None = None,
     watch: Watch | None = None,
@@ -136,7 +143,8 @@ def fit(
     iterations
         Of Algorithm 1, at most.
     discount
-        The discount factor gamma.
+        The discount factor gamma; "auto" takes the one that the demo's own time scale suggests (see
+        `swarmdp.suggested_discount`).
     preset
         "paper" follows the paper; docs/learning.md lists what it leaves open.
     separate
@@ -163,6 +171,14 @@ def fit(
         roll-out in the paper.
     tolerance
         An experiment ends early when its margin falls to this.
+    restarts
+        The number of fits of resampled demos that give `result.reward_error`: runs drawn from the
+        demo, or where it has fewer than five, runs of the learned swarm. Each takes as long as the
+        fit; 8 are enough for error bars.
+    judge
+        Whether to ask at the end if the learned swarm does what the demo did (the quick form of
+        `swarmdp.judge`): the answer is `result.verdict`, and a warning if it is no. Feature
+        expectations and single agents are not judged.
     threads
         All cores by default.
     progress
@@ -199,7 +215,21 @@ def fit(
         tolerance=tolerance,
         threads=threads,
     )
-    return _driven(fitting, progress, watch, watch_learning, resume, checkpoint)
+    check_boolean("judge", judge)
+    fitting.check_restarts(restarts)
+    found = _driven(fitting, progress, watch, watch_learning, resume, checkpoint)
+    try:
+        if judge:
+            found = replace(found, verdicts=fitting.judged(found, progress))
+        if restarts:
+            found = replace(found, restarts=fitting.repeated(found, int(restarts), progress))
+    except KeyboardInterrupt:
+        raise FitInterrupted(found) from None
+    finally:
+        if checkpoint is not None:
+            found.save(checkpoint)
+    announce(found.verdicts)
+    return found
 
 
 def _driven(
@@ -233,10 +263,7 @@ def _driven(
     finally:
         if checkpoint is not None and done:
             fitting.so_far(done).save(checkpoint)
-    found = fitting.result(done)
-    if checkpoint is not None:
-        found.save(checkpoint)
-    return found
+    return fitting.result(done)
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,7 +286,9 @@ class Fit:
     symmetry: Symmetry | None
     search: Literal["alternating", "newest"]
     profile: NDArray[np.float64] | None  # (R, spans * d): the demo's features over time
-    sampled: bool  # the expert is known from trajectories
+    demo: Trajectory | None  # None: the expert is known by its feature expectations only
+    recorded: System  # what the demo is of: starts may differ
+    separate: bool
     seed: int
     threads: int | None
     settings: Mapping[str, Any]  # plain data that tells this fit from others
@@ -275,7 +304,7 @@ class Fit:
         update: str | RewardUpdate = "max_margin",
         learner: Learner | None = None,
         iterations: int = 20,
-        discount: float = 0.9,
+        discount: float | Literal["auto"] = 0.9,
         preset: Literal["paper"] | None = None,
         separate: bool = False,
         start: Literal["expert", "random"] | None = None,
@@ -295,7 +324,7 @@ class Fit:
         _check_choices(preset, start, iterations, evaluations, learner)
         check_number("tolerance", tolerance, positive=False)
         expectations.check_estimator(estimator)
-        check_discount(discount)
+        discount = _discount(system, demo, discount)
         recorded, system = system, starting_from(system, initial)
         _check_interpolation(system, interpolate, wants)
         finite = exact_model(system) is not None
@@ -314,17 +343,21 @@ class Fit:
             separate=separate,
             even=even,
         )
-        profile = _profile(recorded, demo, estimator, separate, even)
+        profile = None
+        if isinstance(demo, Trajectory):
+            profile = profile_of(recorded, demo, estimator, even)
+            if profile is not None and not separate:
+                profile = profile.mean(axis=0, keepdims=True)
         if symmetry is not None:
             wants = replace(wants, mirror=True)
             expert = _mirrored_pairs(expert, symmetry)
-        _check_memory(system, len(expert.mu), wants, iterations)
         if search is None:
             free = wants.any_policies and preset is None and not (finite and evaluations is None)
             search = "alternating" if free else "newest"
         if evaluations is None and not finite:
-            enough = max(2, -(-ENOUGH_AGENTS // system.n_agents))
+            enough = max(LEAST_EVALUATIONS, -(-ENOUGH_AGENTS // system.n_agents))
             evaluations = 1 if estimator == "single" else enough
+        _check_memory(system, len(expert.mu), wants, iterations, evaluations)
         steps = expert.steps
         if steps is None and evaluations is not None:
             steps = expectations.steps_for(discount, SHORT_TAIL)
@@ -365,7 +398,9 @@ class Fit:
             symmetry,
             search,
             profile,
-            isinstance(demo, Trajectory),
+            demo if isinstance(demo, Trajectory) else None,
+            recorded,
+            separate,
             seed,
             threads,
             settings,
@@ -396,7 +431,7 @@ class Fit:
         if done:
             first = _always_reward(replace(_NOTHING, weights=done[-1].next_weights))
         for iteration in done:
-            evidence = evidence.after(iteration.weights, iteration.mu, None, iteration.noise)
+            evidence = evidence.after(iteration.weights, iteration.mu, None, iteration.runs)
         memory = dict(done[-1].memory) if len(done) % FRESH else {}
 
         def policy_update(reward: Reward, i: int) -> Learned:
@@ -512,6 +547,64 @@ class Fit:
             kept[-1] = replace(kept[-1], memory=dict(kept[-1].memory))
         return kept
 
+    def check_restarts(self, restarts: int) -> None:
+        """Raise InvalidInput if this fit cannot be repeated with resampled demos."""
+        check_integer("restarts", restarts, least=0)
+        if restarts == 1:
+            raise InvalidInput("restarts must be 0 or at least 2: one has no spread, got 1")
+        if restarts and self.demo is None:
+            raise InvalidInput(
+                "restarts need a recorded demo, which can be resampled: feature expectations cannot"
+            )
+
+    def repeated(
+        self, found: Result, restarts: int, progress: bool | Tell | None = None
+    ) -> NDArray[np.float64]:
+        """The rewards (K, R, d) learned from as many resampled demos, all as one batch."""
+        assert self.demo is not None
+        seed = derived_seed(self.seed, RESTARTS)
+        expert, profile = other_demos(
+            self.recorded,
+            self.demo,
+            found.policy,
+            copies=restarts,
+            separate=self.separate,
+            discount=self.discount,
+            estimator=self.estimator,
+            wants=self.wants,
+            even=self._even,
+            seed=seed,
+            threads=self.threads,
+        )
+        if self.symmetry is not None:
+            expert = _mirrored_pairs(expert, self.symmetry)
+        again = replace(self, expert=expert, profile=profile, seed=seed)
+        done: list[Iteration] = []
+        with shown(progress, f"repeating the fit with {restarts} resampled demos") as tell:
+            for iteration in again.iterate():
+                if done:
+                    done[-1].memory.clear()
+                done.append(iteration)
+                if tell is not None:
+                    tell(len(done), self.iterations, again.summary(done))
+        weights = again.result(done).reward.weights.reshape(restarts, *found.expert_mu.shape)
+        shifts = one_in_each_block(self.system.features)
+        return alike(weights, found.reward.weights, found.blocks, shifts)
+
+    def judged(self, found: Result, progress: bool | Tell | None = None) -> tuple[Verdict, ...]:
+        """Whether each learned swarm does what its demo did; empty if that cannot be asked."""
+        if self.demo is None or self.demo.steps < 2 or self.recorded.n_agents == 1:
+            return ()
+        return verdicts_of(
+            found,
+            self.demo,
+            system=self.recorded,
+            seed=derived_seed(self.seed, JUDGING),
+            quick=True,
+            progress=progress,
+            threads=self.threads,
+        )
+
     def _evidence(self) -> Evidence:
         """What is known before the first policy."""
         features, nothing = self.system.features, np.empty((0, *self.expert.mu.shape))
@@ -526,7 +619,7 @@ class Fit:
             self.seed,
             None if classes is None else classes.matrix,
             exact=self.evaluations is None and isinstance(self.learner, Planning),
-            sampled=self.sampled,
+            sampled=self.demo is not None,
             pairs=self.expert.pairs,
             expert_kernel=self._expert_kernel() if self.wants.expert_kernel else None,
         )
@@ -585,14 +678,20 @@ class Fit:
             estimator=self.estimator,
             steps=self.steps,
             runs=self.evaluations,
-            seed=derived_seed(self.seed, EVALUATION, i),
+            seed=self._evaluation_seed(i),
             threads=self.threads,
         )
         mu = self._even(runs.mean(axis=0))
-        if len(runs) < 2:
-            return Value(mu)
-        worth = np.einsum("rd,krd->kr", reward.weights, self._even(runs))
-        return Value(mu, worth.std(axis=0, ddof=1) / np.sqrt(len(runs)))
+        return Value(mu, self._even(runs) if len(runs) > 1 else None)
+
+    def _evaluation_seed(self, i: int) -> int:
+        """The same random numbers for all policies, so that their values can be compared.
+
+        In the paper each evaluation has its own.
+        """
+        if self.search == "alternating":
+            return derived_seed(self.seed, EVALUATION)
+        return derived_seed(self.seed, EVALUATION, i)
 
     def _even(self, mu: NDArray[np.float64]) -> NDArray[np.float64]:
         """Feature expectations, the same on both sides of the mirror if there is one."""
@@ -670,19 +769,19 @@ def _symmetry(
     return found
 
 
-def _profile(
-    system: System,
-    demo: Demo,
-    estimator: str,
-    separate: bool,
-    even: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-) -> NDArray[np.float64] | None:
-    """The demo's features over time, of each experiment; None where they are not known."""
-    if not isinstance(demo, Trajectory) or estimator == "single":
-        return None
-    each = searching.time_profile(system, demo)
-    spans = even(each.reshape(len(each), -1, feature_count(system))).reshape(len(each), -1)
-    return spans if separate else spans.mean(axis=0, keepdims=True)
+def _discount(system: System, demo: Demo, discount: float | Literal["auto"]) -> float:
+    """The discount, checked, or the one that suits the demo."""
+    if not isinstance(discount, str):
+        check_discount(discount)
+        return float(discount)
+    if discount != "auto":
+        raise InvalidInput(f'the discount must be a number in [0, 1) or "auto", got {discount!r}')
+    if not isinstance(demo, Trajectory):
+        raise InvalidInput(
+            'discount="auto" needs a recorded demo: feature expectations have a discount already, '
+            "give it"
+        )
+    return suggested_discount(system, demo)
 
 
 def _mirrored_pairs(expert: Expert, symmetry: Symmetry) -> Expert:
@@ -715,12 +814,18 @@ def _check_interpolation(system: System, interpolate: bool, wants: Wants) -> Non
         )
 
 
-def _check_memory(system: System, experiments: int, wants: Wants, iterations: int) -> None:
+def _check_memory(
+    system: System, experiments: int, wants: Wants, iterations: int, evaluations: int | None
+) -> None:
     """Raise NotEnoughMemory if the history and the kernels of a fit will not fit into memory."""
     features, actions = system.features, len(system.actions)
     size = features.size if isinstance(features, Classes) else 0
-    # Weights, the next ones and mu, in the iterations and in the evidence, which is copied once.
-    each = 8 * 7 * feature_count(system) + size * (9 + (8 * actions if wants.softness else 0))
+    # Weights, the next ones and mu, in the iterations and in the evidence, which is copied once; so
+    # is mu of each roll-out, if there are several.
+    several = 3 * evaluations if evaluations is not None and evaluations > 1 else 0
+    each = 8 * (7 + several) * feature_count(system) + size * (
+        9 + (8 * actions if wants.softness else 0)
+    )
     needed = iterations * experiments * each
     remedy = "Use fewer classes, fewer experiments or iterations"
     kernels = wants.kernel + wants.expert_kernel

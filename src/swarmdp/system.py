@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from swarmdp import kernels
 from swarmdp.checks import check_number
 from swarmdp.errors import InvalidInput
-from swarmdp.features import Classes, FeatureMap, Smooth, n_features
+from swarmdp.features import Classes, FeatureMap, Smooth, has_classes, n_features
 from swarmdp.pictures import Arrows, Grid
 from swarmdp.streams import Stream
 
@@ -323,7 +323,7 @@ def reordered(array: NDArray[Any], order: NDArray[np.integer]) -> NDArray[Any]:
 def class_map(system: System) -> Classes:
     """The system's map to classes of observations; Raises InvalidInput if it has none."""
     features = system.features
-    if not isinstance(features, Classes):
+    if not has_classes(features):
         raise InvalidInput(
             f"this needs classes of observations, but {name_of(system)} has "
             f"{type(features).__name__} features, which have none: give it Angles, Levels, Bins or "
@@ -361,7 +361,7 @@ def classes(system: System, observations: NDArray[Any]) -> NDArray[np.integer]:
 def summed_features(system: System, observations: NDArray[Any]) -> NDArray[Any]:
     """The features of all agents of each run, added up: (runs, d) from (runs, agents, ...)."""
     smooth = system.features
-    if isinstance(smooth, Smooth):
+    if not has_classes(smooth) and isinstance(smooth, Smooth):
         return np.stack([smooth.of(row).sum(axis=0) for row in observations])
     index, features = classes(system, observations), class_map(system)
     if features.matrix is not None and index.shape[1] == 1:

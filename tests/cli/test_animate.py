@@ -25,7 +25,9 @@ def fit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     system = swarmdp.Vicsek(n_agents=20)
     demo = swarmdp.rollout(system, system.expert, steps=50, runs=2, seed=1)
     learner = HeterogeneousLearning(iterations=10, swarms=1)
-    result = swarmdp.fit(system, demo, seed=2, separate=True, iterations=2, learner=learner)
+    result = swarmdp.fit(
+        system, demo, seed=2, separate=True, iterations=2, learner=learner, judge=False
+    )
     return result.save(tmp_path_factory.mktemp("fit")).parent
 
 
@@ -80,7 +82,9 @@ def test_a_soft_policy_is_shown_as_it_is(tmp_path: Path, monkeypatch: pytest.Mon
     system = swarmdp.Vicsek(n_agents=20)
     demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
     learner = HeterogeneousLearning(iterations=10, swarms=1)
-    result = swarmdp.fit(system, demo, seed=2, iterations=1, update="maxent", learner=learner)
+    result = swarmdp.fit(
+        system, demo, seed=2, iterations=1, update="maxent", learner=learner, judge=False
+    )
     shown: list[Scene] = []
 
     def packed(player: Player) -> dict[str, object]:
@@ -100,7 +104,7 @@ def test_a_gridworld_is_no_swarm_to_be_watched(
     grid = swarmdp.Gridworld(3, 3)
     policy = swarmdp.plan(grid, grid.reward, discount=0.9).policy
     demo = swarmdp.rollout(grid, policy, steps=60, runs=20, seed=1)
-    fit = swarmdp.fit(grid, demo, seed=2, iterations=1).save(tmp_path).parent
+    fit = swarmdp.fit(grid, demo, seed=2, iterations=1, judge=False).save(tmp_path).parent
     assert "Gridworld cannot be drawn" in fails(["animate", "--fit", str(fit)], capsys)
 
 

@@ -14,7 +14,7 @@ def test_evaluate_vicsek(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     system = swarmdp.Vicsek(n_agents=30)
     demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
     learner = swarmdp.HeterogeneousLearning(iterations=10, swarms=1)
-    result = swarmdp.fit(system, demo, seed=4, iterations=2, learner=learner)
+    result = swarmdp.fit(system, demo, seed=4, iterations=2, learner=learner, judge=False)
     folder = result.save(tmp_path).parent
     main(["evaluate", str(folder), "--runs", "20"])
     assert "learned" in capsys.readouterr().out

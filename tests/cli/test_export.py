@@ -16,7 +16,9 @@ def fit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     system = swarmdp.Vicsek(n_agents=30)
     demo = swarmdp.rollout(system, system.expert, steps=50, runs=2, seed=1)
     learner = swarmdp.HeterogeneousLearning(iterations=10, swarms=1)
-    result = swarmdp.fit(system, demo, seed=4, iterations=1, learner=learner, separate=True)
+    result = swarmdp.fit(
+        system, demo, seed=4, iterations=1, learner=learner, separate=True, judge=False
+    )
     return result.save(tmp_path_factory.mktemp("fit")).parent
 
 

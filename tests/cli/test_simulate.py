@@ -21,7 +21,8 @@ SMALL = ["--steps", "12", "--runs", "3"]
         ("vicsek", ["--n-agents", "30"], "order"),
         ("vicsek", ["--n-agents", "30", "--no-periodic"], "order"),
         ("vicsek", ["--n-agents", "30", "--nearest", "4", "--noise", "0"], "order"),
-        ("ising", ["--shape", "12", "9", "--periodic"], "energy"),
+        ("ising", ["--shape", "12", "9"], "energy"),
+        ("ising", ["--shape", "12", "4", "--no-periodic"], "energy"),
         ("gridworld", ["--rows", "4", "--columns", "3", "--wind", "0.1"], "collected"),
     ],
 )
@@ -83,7 +84,7 @@ def test_the_default_folder_is_named_after_the_system(
         (["simulate", "ising", "--runs", "0"], "--save-runs must be from 1 to"),
         (["simulate", "ising", "--steps", "-1"], "steps must be an integer of at least 0"),
         (["simulate", "ising", "--seed", "-1"], "seed must be from 0"),
-        (["simulate", "ising", "--shape", "3", "9", "--periodic"], "at least 5 rows"),
+        (["simulate", "ising", "--shape", "3", "9"], "at least 5 rows"),
         (["simulate", "vicsek", "--runs", "2", "--save-runs", "3"], "--save-runs must be from 1"),
         (["simulate", "vicsek", "--steps", "1", "-o", "/dev/null/x"], "cannot write"),
     ],

@@ -43,7 +43,8 @@ def test_built_in_systems_are_made_alike() -> None:
     turned = built("vicsek", "--turns", "-30", "0", "30", "--nearest", "4", "--no-periodic")
     turns = tuple(math.radians(angle) for angle in (-30, 0, 30))
     assert turned == swarmdp.Vicsek(turns=turns, nearest=4, periodic=False)
-    assert built("ising", "--shape", "7", "9", "--periodic") == swarmdp.Ising((7, 9), periodic=True)
+    assert built("ising", "--shape", "7", "9") == swarmdp.Ising((7, 9), periodic=True)
+    assert built("ising", "--no-periodic") == swarmdp.Ising(periodic=False)
     assert built("gridworld", "--goal", "0", "1") == swarmdp.Gridworld(goal=(0, 1))
     size = ["--rows", "4", "--columns", "4", "--macrocell", "2"]
     random = built("gridworld", *size, "--reward-seed", "3")

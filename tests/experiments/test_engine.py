@@ -52,6 +52,7 @@ def test_paper_scale_has_the_numbers_of_the_paper() -> None:
     assert plan.radii == (0.125, 0.05)
     assert plan.vicsek.n_agents == 200
     assert plan.ising.shape == (100, 100)
+    assert plan.ising.periodic  # each agent has 24 neighbours
     assert plan.learning_iterations is None
 
 

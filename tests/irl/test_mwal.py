@@ -47,7 +47,14 @@ def test_the_mixture_reaches_the_value_of_the_game(seed: int, rounds: int | None
     mu = exact_expectations(mdp, expert, discount=discount, steps=None)
     best = game_value(mdp, mu[0], discount)
     result = swarmdp.fit(
-        mdp, mu, seed=1, update=MWAL(rounds), iterations=400, discount=discount, tolerance=0.0
+        mdp,
+        mu,
+        seed=1,
+        update=MWAL(rounds),
+        iterations=400,
+        discount=discount,
+        tolerance=0.0,
+        judge=False,
     )
     gap = best - own_value(result, 400)
     largest = float(mdp.features.matrix.max())  # type: ignore[union-attr]
@@ -66,7 +73,7 @@ def test_a_bad_expert_is_improved_on() -> None:
     worst = swarmdp.plan(mdp, swarmdp.Reward(-np.ones(4)))
     mu = exact_expectations(mdp, worst.policy, discount=0.9, steps=None)
     assert game_value(mdp, mu[0], 0.9) > 0.1
-    result = swarmdp.fit(mdp, mu, seed=1, update="mwal", iterations=100)
+    result = swarmdp.fit(mdp, mu, seed=1, update="mwal", iterations=100, judge=False)
     assert own_value(result, len(result.iterations)) > 0
     assert (result.mixture_mu[0] > mu[0]).all()
 
@@ -76,7 +83,7 @@ def test_the_rules() -> None:
     mdp = random_mdp(3, states=6, features=3)
     expert = swarmdp.plan(mdp, swarmdp.Reward([1.0, 0.0, 0.0]))
     mu = exact_expectations(mdp, expert.policy, discount=0.9, steps=None)
-    result = swarmdp.fit(mdp, mu, seed=1, update="mwal", iterations=5)
+    result = swarmdp.fit(mdp, mu, seed=1, update="mwal", iterations=5, judge=False)
     np.testing.assert_allclose(result.history.weights[0], 1 / 3)
     np.testing.assert_allclose(result.history.weights.sum(axis=2), 1)
     assert (result.history.weights > 0).all()
@@ -99,7 +106,9 @@ def test_policies_that_are_not_the_best_answers_do_not_end_the_game() -> None:
     mdp = random_mdp(11, states=12, features=4)
     best = swarmdp.plan(mdp, swarmdp.Reward(np.ones(4)))
     mu = exact_expectations(mdp, best.policy, discount=0.9, steps=None)
-    result = swarmdp.fit(mdp, mu, seed=1, update="mwal", learner=bad_at_first, iterations=6)
+    result = swarmdp.fit(
+        mdp, mu, seed=1, update="mwal", learner=bad_at_first, iterations=6, judge=False
+    )
     assert len(result.iterations) == 6
     largest = float(mdp.features.matrix.max())  # type: ignore[union-attr]
     np.testing.assert_allclose(

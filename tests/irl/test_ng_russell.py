@@ -80,7 +80,9 @@ def test_an_expert_that_is_matched_leaves_nothing() -> None:
 def test_the_grid_is_learned_from_feature_expectations() -> None:
     expert = swarmdp.plan(GRID, GRID.reward)
     mu = exact_expectations(GRID, expert.policy, discount=0.9, steps=None)
-    result = swarmdp.fit(GRID, mu, seed=1, update="ng_russell", start="random", iterations=30)
+    result = swarmdp.fit(
+        GRID, mu, seed=1, update="ng_russell", start="random", iterations=30, judge=False
+    )
     assert float(result.history.mu[result.chosen[0], 0] @ TRUE) > 0.95 * float(mu[0] @ TRUE)
 
 
@@ -90,15 +92,15 @@ def test_an_end_without_a_match_is_told() -> None:
     expert = SoftPolicy(np.random.default_rng(0).dirichlet(np.ones(3), size=6))
     mu = exact_expectations(mdp, expert, discount=0.9, steps=None)
     with pytest.warns(SwarmdpWarning, match=r"no reward separates the expert .* use max_margin"):
-        result = swarmdp.fit(mdp, mu, seed=1, update="ng_russell", iterations=15)
+        result = swarmdp.fit(mdp, mu, seed=1, update="ng_russell", iterations=15, judge=False)
     assert result.margin[0] == 0
     assert result.distance[0] > 1e-3
-    linear = swarmdp.fit(mdp, mu, seed=1, update=NgRussell(penalty=1), iterations=15)
+    linear = swarmdp.fit(mdp, mu, seed=1, update=NgRussell(penalty=1), iterations=15, judge=False)
     assert linear.margin[0] > 0
     matched = exact_expectations(mdp, result.policy, discount=0.9, steps=None)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        swarmdp.fit(mdp, matched, seed=1, update="ng_russell", iterations=15)
+        swarmdp.fit(mdp, matched, seed=1, update="ng_russell", iterations=15, judge=False)
 
 
 def test_transitions_are_taken_as_a_finite_mdp_takes_them() -> None:

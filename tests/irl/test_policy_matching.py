@@ -86,10 +86,10 @@ def test_rprop_ends_at_a_kink_with_many_weights() -> None:
 def test_a_search_that_did_not_end_is_told() -> None:
     grid, demo = grid_pairs(3)
     with pytest.warns(SwarmdpWarning, match="1 of 1 .* not converged in 3 .*direction=.natural."):
-        swarmdp.fit(grid, demo, seed=1, update=PolicyMatching(iterations=3))
+        swarmdp.fit(grid, demo, seed=1, update=PolicyMatching(iterations=3), judge=False)
     update = PolicyMatching(iterations=1, direction="natural", tolerance=0)
     with pytest.warns(SwarmdpWarning, match="1 of 1 .* a tolerance above 0$"):
-        swarmdp.fit(grid, demo, seed=1, update=update)
+        swarmdp.fit(grid, demo, seed=1, update=update, judge=False)
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)

@@ -55,7 +55,7 @@ def near_the_expert(update: str, seed: int) -> tuple[NDArray[np.float64], swarmd
     grid = Gridworld.macrocells(seed=seed, rows=16, columns=16, macrocell=2)
     expert = swarmdp.plan(grid, grid.reward, discount=0.95)
     mu = exact_expectations(grid, expert.policy, discount=0.95, steps=None)
-    result = swarmdp.fit(grid, mu, seed=1, update=update, iterations=30, discount=0.95)
+    result = swarmdp.fit(grid, mu, seed=1, update=update, iterations=30, discount=0.95, judge=False)
     true = grid.reward.weights[0]
     best = float((mu @ true)[0])
     assert float((result.history.mu[result.chosen[0]] @ true)[0]) > 0.95 * best
@@ -89,7 +89,7 @@ def test_the_mixture_can_be_rolled_out() -> None:
     grid = Gridworld()
     expert = swarmdp.plan(grid, swarmdp.Reward(grid.reward.weights), softness=0.3)
     mu = exact_expectations(grid, expert.policy, discount=0.9, steps=None)
-    result = swarmdp.fit(grid, mu, seed=1, update="projection", iterations=15)
+    result = swarmdp.fit(grid, mu, seed=1, update="projection", iterations=15, judge=False)
     record = swarmdp.DiscountedFeatures(0.9)
     runs = swarmdp.rollout(grid, result.mixture, steps=120, runs=4000, seed=2, record=record)
     found = runs["discounted_features"]

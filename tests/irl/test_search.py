@@ -17,16 +17,18 @@ GOING_ON = HeterogeneousLearning(iterations=30, swarms=2, again=15)
 
 
 def evidence_of(learned: Any, weights: Any, noise: Any) -> Evidence:
-    """One experiment of two features; the expert is at (1, 0)."""
+    """One experiment of two features; the expert is at (1, 0). Each policy has five roll-outs."""
+    mu = np.array(learned, float)[:, None]
+    luck = np.random.default_rng(1).normal(size=(len(mu), 5, 1, 2))
     return Evidence(
         np.array([[1.0, 0.0]]),
-        np.array(learned, float)[:, None],
+        mu,
         np.array(weights, float)[:, None],
         0.9,
         2,
         2,
         1,
-        noise=np.array(noise, float)[:, None],
+        runs=mu[:, None] + np.array(noise, float)[:, None, None, None] * luck,
     )
 
 
@@ -44,15 +46,17 @@ def test_a_policy_worth_less_than_a_known_one_gets_another_attempt() -> None:
     update = Update(np.array([[0.6, 0.8]]))
     learned, weights = [[0.9, 0.5], [0.0, 0.0]], [[1, 0], [0, 1]]
     surely = evidence_of(learned, weights, [0.01, 0.01])
-    np.testing.assert_array_equal(
-        search.below(surely.weights, surely.learned, surely.noise), [[False], [True]]
-    )
+    np.testing.assert_array_equal(search.below(surely.weights, surely.runs), [[False], [True]])
     np.testing.assert_array_equal(search.alternating(surely, update), [[0, 1]])
-    perhaps = evidence_of(learned, weights, [0.3, 0.3])
-    assert not search.below(perhaps.weights, perhaps.learned, perhaps.noise).any()
+    perhaps = evidence_of(learned, weights, [0.6, 0.6])
+    assert not search.below(perhaps.weights, perhaps.runs).any()
     often = evidence_of([[0.9, 0.5], *[[0.0, 0.0]] * 3], [[1, 0], *[[0, 1]] * 3], [0.01] * 4)
     np.testing.assert_array_equal(search.alternating(often, update), [[1, 0]])
-    assert not search.below(surely.weights, surely.learned, None).any()
+    assert not search.below(surely.weights, None).any()
+    lower = search.below(often.weights, often.runs)
+    np.testing.assert_array_equal(lower[:, 0], [False, True, True, True])
+    left = search.not_mended(often.weights, lower)
+    np.testing.assert_array_equal(left[:, 0], [False, False, False, True])
 
 
 def test_features_over_time_are_means_over_doubling_spans() -> None:
@@ -109,11 +113,13 @@ def test_a_fit_that_goes_on_learning_is_the_same_in_parts_alone_and_in_a_batch(
 ) -> None:
     demos = swarmdp.rollout(VICSEK, VICSEK.expert, steps=50, runs=3, seed=1)
     options: dict[str, Any] = {"seed": 2, "learner": GOING_ON, "separate": True}
-    whole = swarmdp.fit(VICSEK, demos, iterations=7, **options)
-    part = swarmdp.fit(VICSEK, demos, iterations=3, **options)
+    whole = swarmdp.fit(VICSEK, demos, iterations=7, **options, judge=False)
+    part = swarmdp.fit(VICSEK, demos, iterations=3, **options, judge=False)
     part.save(tmp_path)
     assert part.iterations[-1].memory
-    again = swarmdp.fit(VICSEK, demos, iterations=7, resume=swarmdp.load(tmp_path), **options)
+    again = swarmdp.fit(
+        VICSEK, demos, iterations=7, resume=swarmdp.load(tmp_path), **options, judge=False
+    )
     assert_same(whole, again)
     np.testing.assert_array_equal(whole.chosen, again.chosen)
     np.testing.assert_array_equal(table_of(whole.policy), table_of(again.policy))
@@ -127,19 +133,50 @@ def test_a_fit_that_goes_on_learning_is_the_same_in_parts_alone_and_in_a_batch(
         1,
         demos.steps,
     )
-    alone = swarmdp.fit(VICSEK, first, iterations=7, **options)
+    alone = swarmdp.fit(VICSEK, first, iterations=7, **options, judge=False)
     np.testing.assert_array_equal(table_of(alone.policy), table_of(whole.policy)[:1])
     np.testing.assert_array_equal(alone.distance, whole.distance[:1])
-    threaded = swarmdp.fit(VICSEK, demos, iterations=7, threads=2, **options)
+    threaded = swarmdp.fit(VICSEK, demos, iterations=7, threads=2, **options, judge=False)
     assert_same(whole, threaded)
 
 
 def test_the_distance_is_that_of_fresh_roll_outs() -> None:
     demo = swarmdp.rollout(VICSEK, VICSEK.expert, steps=50, seed=1)
-    result = swarmdp.fit(VICSEK, demo, seed=2, iterations=6, learner=GOING_ON)
+    result = swarmdp.fit(VICSEK, demo, seed=2, iterations=6, learner=GOING_ON, judge=False)
     assert result.choice is not None
     gap = np.linalg.norm(result.expert_mu - result.choice.mu, axis=1)
     np.testing.assert_array_equal(result.distance, gap)
-    plain = swarmdp.fit(VICSEK, demo, seed=2, iterations=6, learner=GOING_ON, search="newest")
+    plain = swarmdp.fit(
+        VICSEK, demo, seed=2, iterations=6, learner=GOING_ON, search="newest", judge=False
+    )
     assert plain.choice is None
     np.testing.assert_array_equal(plain.distance, plain.history.distance.min(axis=0))
+
+
+def test_values_are_compared_run_by_run() -> None:
+    """Luck that all policies share does not hide which one is worth more."""
+    rng = np.random.default_rng(2)
+    shared = rng.normal(size=(5, 1, 2))
+    own = 0.01 * rng.normal(size=(3, 5, 1, 2))
+    worth = np.array([1.0, 0.8, 0.999])  # the third is worth less by less than 1 % of the range
+    runs = np.zeros((3, 5, 1, 2)) + worth[:, None, None, None] + own + shared
+    weights = np.array([[[1.0, 0.0]]] * 3)
+    np.testing.assert_array_equal(search.below(weights, runs)[:, 0], [False, True, False])
+    alone = np.stack([np.roll(each, i, axis=0) for i, each in enumerate(shared + 0 * own)])
+    mixed = worth[:, None, None, None] + own + alone
+    assert not search.below(weights, mixed).any()
+
+
+def test_all_policies_of_a_search_are_evaluated_with_the_same_random_numbers() -> None:
+    """The same table has the same feature expectations in every iteration."""
+    demo = swarmdp.rollout(VICSEK, VICSEK.expert, steps=50, seed=1)
+    straight = Policy(np.full((1, 36), 6))
+
+    def always(*_: Any, **__: Any) -> swarmdp.Learned:
+        return swarmdp.Learned(straight)
+
+    options: Any = {"seed": 2, "iterations": 3, "learner": always, "judge": False}
+    mu = swarmdp.fit(VICSEK, demo, **options, mirror=False).history.mu
+    np.testing.assert_array_equal(mu[1:], mu[:-1])
+    others = swarmdp.fit(VICSEK, demo, **options, mirror=False, search="newest").history.mu
+    assert (others[1:] != others[:-1]).any()

@@ -11,7 +11,7 @@ from swarmdp.learning.q_functions import Problem
 from swarmdp.learning.schedules import decayed
 from swarmdp.learning.tables import greedy
 from swarmdp.policies import table_of
-from swarmdp.streams import Streams
+from swarmdp.streams import Purpose, Streams
 from tests.results import known
 
 VICSEK = swarmdp.Vicsek(n_agents=50)
@@ -124,7 +124,7 @@ def test_ties_go_to_the_null_action() -> None:
 
 def test_the_expert_of_the_ising_model_is_found_and_not_its_mirror() -> None:
     """Ten independent swarms, one reward that likes low energies: none of them blinks."""
-    ising = swarmdp.Ising((60, 60))
+    ising = swarmdp.Ising((60, 60), periodic=False)
     reward = Reward(np.tile(-np.arange(25.0), (10, 1)))
     learned = HeterogeneousLearning()(ising, reward, discount=0.9, seed=3)
     clear = np.abs(np.arange(25) - 12) > 2
@@ -132,6 +132,24 @@ def test_the_expert_of_the_ising_model_is_found_and_not_its_mirror() -> None:
     assert set(ising.solutions(table_of(learned.policy), known(learned.seen) & clear)) == {
         "majority vote"
     }
+
+
+def test_swarms_can_start_again() -> None:
+    now = snapshots(HeterogeneousLearning(iterations=16, restart=0.7))
+    fresh = Streams.of(1, np.arange(2), VICSEK.n_agents)
+    for i in range(16):
+        start = VICSEK.initial(fresh.at(i, Purpose.INITIAL))["heading"]
+        same = np.array_equal(np.sort(now[i].state["heading"]), np.sort(start))
+        assert same == (i in (0, 7, 14))
+
+
+def test_young_swarms_tell_nearly_equal_actions_apart() -> None:
+    """On a torus, at every energy and the tie; grids that have come to rest get them wrong."""
+    ising = swarmdp.Ising((60, 60))
+    reward = Reward(np.tile(-np.arange(25.0), (10, 1)))
+    learning = HeterogeneousLearning(iterations=150, restart=1.5)
+    learned = learning(ising, reward, discount=0.9, seed=3)
+    assert ising.solutions(table_of(learned.policy), known(learned.seen)) == ["majority vote"] * 10
 
 
 def test_the_two_solutions_of_the_ising_model_are_told_apart() -> None:
@@ -148,13 +166,27 @@ def test_the_two_solutions_of_the_ising_model_are_told_apart() -> None:
         "majority vote",
         "mirror image of the majority vote",
         "majority vote but for energies 3, 20",
-        "majority vote",
+        "majority vote but for energies 12",
         "majority vote",
     ]
-    nearly = 1 - other
-    assert ising.solutions(nearly[None], seen[:1]) == [
-        "mirror image of the majority vote but for energies 3, 20"
+    nearly = np.stack([1 - other, 1 - tie])
+    assert ising.solutions(nearly, seen[:2]) == [
+        "mirror image of the majority vote but for energies 3, 20",
+        "mirror image of the majority vote but for energies 12",
     ]
+
+
+def test_the_mirror_image_of_the_majority_vote_has_its_energies() -> None:
+    """Keep where the expert flips, and flip where it keeps, at the tie as well."""
+    for periodic in (True, False):
+        ising = swarmdp.Ising((20, 20), periodic=periodic)
+        mirror = swarmdp.Policy((np.arange(25) <= 12).astype(int))
+        expert, found = (
+            swarmdp.rollout(ising, policy, steps=9, runs=4, seed=1)
+            for policy in (ising.expert, mirror)
+        )
+        np.testing.assert_array_equal(ising.energy(found), ising.energy(expert))
+        np.testing.assert_array_equal(found["spin"][:, 1::2], -expert["spin"][:, 1::2])
 
 
 def test_the_paper_s_settings() -> None:

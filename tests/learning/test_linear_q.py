@@ -68,7 +68,9 @@ def test_in_doubt_agents_do_nothing() -> None:
 
 def test_a_fit_without_classes_is_saved_and_loaded(tmp_path: Path) -> None:
     demo = swarmdp.rollout(SMOOTH, VICSEK.expert, steps=50, seed=1)
-    result = swarmdp.fit(SMOOTH, demo, seed=2, learner=LEARNER, iterations=2, progress=False)
+    result = swarmdp.fit(
+        SMOOTH, demo, seed=2, learner=LEARNER, iterations=2, progress=False, judge=False
+    )
     result.save(tmp_path / "fit")
     again = swarmdp.load(tmp_path / "fit")
     assert isinstance(again.policy, LinearPolicy)

@@ -105,7 +105,7 @@ def test_soft_roll_outs_do_not_depend_on_batch_and_threads() -> None:
 def test_every_run_of_a_mixture_follows_one_of_its_policies() -> None:
     from scipy import stats
 
-    ising = swarmdp.Ising((4, 4))
+    ising = swarmdp.Ising((5, 5))
     keep, flip = Policy(np.zeros((2, 25), int)), Policy(np.ones((2, 25), int))
     mixed = MixedPolicy((keep, flip), np.array([[0.3, 0.7], [1.0, 0.0]]))
     flips = swarmdp.rollout(ising, mixed, steps=6, runs=4000, seed=5, record="actions")["actions"]

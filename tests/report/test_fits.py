@@ -21,6 +21,7 @@ def test_figures_of_a_fit(name: str, runs: int, tmp_path: Path) -> None:
         separate=True,
         iterations=3,
         learner=HeterogeneousLearning(iterations=10, swarms=1),
+        judge=False,
     )
     reward = fits.plot_reward(result)
     drawn = reward.axes[0]
@@ -38,7 +39,9 @@ def test_a_bound_far_above_the_distances_does_not_hide_them(tmp_path: Path) -> N
     demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
     learner = HeterogeneousLearning(iterations=10, swarms=1)
     for update, scale in (("mwal", "log"), ("max_margin", "linear")):
-        result = swarmdp.fit(system, demo, seed=2, iterations=3, learner=learner, update=update)
+        result = swarmdp.fit(
+            system, demo, seed=2, iterations=3, learner=learner, update=update, judge=False
+        )
         figure = fits.plot_convergence(result)
         assert figure.axes[0].get_yscale() == scale
         style.save(figure, tmp_path / update)
@@ -54,7 +57,7 @@ def test_maps_of_gridworlds(size: int, tmp_path: Path) -> None:
     grid = swarmdp.Gridworld(size, size)
     expert = swarmdp.plan(grid, grid.reward).policy
     demo = swarmdp.rollout(grid, expert, steps=50, runs=6, seed=1)
-    result = swarmdp.fit(grid, demo, seed=2, iterations=2)
+    result = swarmdp.fit(grid, demo, seed=2, iterations=2, judge=False)
     figure = fits.plot_reward(result)
     true, learned = figure.axes[:2]
     for ax, weights in ((true, grid.reward.weights), (learned, result.reward.weights)):
@@ -76,10 +79,12 @@ def test_an_error_of_the_only_experiment_is_drawn() -> None:
         return swarmdp.Update(evidence.weights[-1], error=np.full_like(evidence.expert, 0.3))
 
     learner = HeterogeneousLearning(iterations=10, swarms=1)
-    result = swarmdp.fit(system, demo, seed=2, iterations=2, learner=learner, update=sure)
+    result = swarmdp.fit(
+        system, demo, seed=2, iterations=2, learner=learner, update=sure, judge=False
+    )
     figure = fits.plot_reward(result)
     assert "± posterior s.d." in figure.axes[0].get_title()
-    plain = swarmdp.fit(system, demo, seed=2, iterations=2, learner=learner)
+    plain = swarmdp.fit(system, demo, seed=2, iterations=2, learner=learner, judge=False)
     without = fits.plot_reward(plain)
     assert "±" not in without.axes[0].get_title()
     assert len(figure.axes[0].containers) == len(without.axes[0].containers) + 1
@@ -97,7 +102,9 @@ def test_a_gridworld_s_error_is_a_map_of_its_own(tmp_path: Path) -> None:
             return swarmdp.Update(evidence.expert, error=error)
 
     def maps(**options: Any) -> list[Any]:
-        figure = fits.plot_reward(swarmdp.fit(grid, demo, seed=2, iterations=2, **options))
+        figure = fits.plot_reward(
+            swarmdp.fit(grid, demo, seed=2, iterations=2, **options, judge=False)
+        )
         style.save(figure, tmp_path / "reward")
         return [ax for ax in figure.axes if ax.images]
 

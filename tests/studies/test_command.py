@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from studies import command, learners, small_swarms, transfer, updates
+from studies import command, learners, other_actions, small_swarms, transfer, updates
 from swarmdp import InvalidInput
 from tests.examples import ROOT
 
 
-@pytest.mark.parametrize("study", [learners, updates, transfer, small_swarms])
+@pytest.mark.parametrize("study", [learners, updates, transfer, other_actions, small_swarms])
 def test_help(study: Any, capsys: pytest.CaptureFixture[str]) -> None:
     name = study.__name__.removeprefix("studies.")
     with pytest.raises(SystemExit) as exit_:

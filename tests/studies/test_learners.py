@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from studies import learners
@@ -51,3 +52,9 @@ def test_the_study_has_every_row_that_was_asked_for() -> None:
                     assert learners.Setting(system, learner, iterations, start) in rows
     assert {s.temperature for s in rows if s.learner == learners.PAPER} >= {0.1, 0.9}
     assert {s.learning_rate for s in rows} >= {0.3, 0.6, 0.8}
+
+
+def test_an_energy_can_be_wrong_on_both_sides() -> None:
+    case = learners.case_of("ising", quick=True)
+    own = np.array([0.7, 0.9, 1.0, 1.1, 1.3])[:, None] * case.expert
+    np.testing.assert_array_equal(case.fails(own, case.expert), [True, False, False, False, True])

@@ -223,4 +223,6 @@ def test_recorded_states_outside_the_box_are_refused() -> None:
         ),
     }
     with pytest.raises(InvalidInput, match=r"positions must be in \[0, 1.0\)"):
-        swarmdp.fit(system, swarmdp.Trajectory(**{**vars(demo), "variables": shifted}), seed=1)
+        swarmdp.fit(
+            system, swarmdp.Trajectory(**{**vars(demo), "variables": shifted}), seed=1, judge=False
+        )

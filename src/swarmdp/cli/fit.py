@@ -16,6 +16,7 @@ from swarmdp.irl.updates import UPDATES
 
 MOST_COLUMNS = 10  # of a grid that is shown on the terminal
 MOST_ROWS = 100  # of a table that is shown on the terminal
+RESTARTS = 8  # fits of resampled demos, which give the reward's error
 ALONE = 1000  # runs of the demo of a single agent; a swarm shows enough in one
 
 
@@ -40,7 +41,12 @@ def add(commands: Any, system: str | None) -> None:
     demo.add_argument("--demo-seed", type=int, default=1, help="seed of the expert's runs")
     group = fit.add_argument_group("the fit")
     group.add_argument("--iterations", type=int, default=20, help="of Algorithm 1")
-    group.add_argument("--discount", type=float, default=0.9, help="discount factor gamma")
+    group.add_argument(
+        "--discount",
+        type=_discount,
+        default=0.9,
+        help='discount factor gamma, or "auto": one that sees as far as the demo takes to settle',
+    )
     group.add_argument(
         "--estimator",
         choices=["swarm", "single"],
@@ -57,6 +63,12 @@ def add(commands: Any, system: str | None) -> None:
         "--resume", action="store_true", help="go on with the fit in the output folder"
     )
     group.add_argument(
+        "--restarts",
+        type=int,
+        default=RESTARTS,
+        help="fits of resampled demos, for the reward's error bars; 0 for none",
+    )
+    group.add_argument(
         "--no-judge",
         action="store_true",
         help="do not ask whether the learned swarm does what the recorded one did",
@@ -67,6 +79,7 @@ def add(commands: Any, system: str | None) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     """Learn a reward and a policy, draw them, and write what came of it."""
+    from swarmdp.errors import VerdictWarning
     from swarmdp.fitting import FitInterrupted, fit
     from swarmdp.irl.result import load
     from swarmdp.system import name_of
@@ -76,42 +89,35 @@ def _run(options: argparse.Namespace) -> None:
     earlier = load(output) if options.resume else None
     began = time.perf_counter()
     interrupted = False
-    try:
-        result = fit(
-            system,
-            demo,
-            seed=options.seed,
-            estimator=options.estimator,
-            update=options.update,
-            iterations=options.iterations,
-            discount=options.discount,
-            preset=options.preset,
-            separate=options.separate,
-            threads=options.threads,
-            resume=earlier,
-            checkpoint=output,
-        )
-    except FitInterrupted as stop:
-        result, interrupted = stop.result, True
-    seconds = time.perf_counter() - began
-    judged = not (options.no_judge or interrupted or system.n_agents == 1)
-    verdicts = _verdicts(result, system, demo, options) if judged else ()
-    _report_fit(result, system, demo, output, seconds, verdicts)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", VerdictWarning)  # a bad verdict is printed
+        try:
+            result = fit(
+                system,
+                demo,
+                seed=options.seed,
+                estimator=options.estimator,
+                update=options.update,
+                iterations=options.iterations,
+                discount=options.discount,
+                preset=options.preset,
+                separate=options.separate,
+                restarts=options.restarts,
+                judge=not options.no_judge,
+                threads=options.threads,
+                resume=earlier,
+                checkpoint=output,
+            )
+        except FitInterrupted as stop:
+            result, interrupted = stop.result, True
+    _report_fit(result, system, demo, output, time.perf_counter() - began)
     if interrupted:
         print(f"interrupted after {len(result.iterations)} iterations; --resume goes on")
         raise KeyboardInterrupt
 
 
-def _verdicts(result: Any, system: Any, demo: Any, options: argparse.Namespace) -> tuple[Any, ...]:
-    """Whether each learned swarm does what the recorded one did, in the quick form."""
-    from swarmdp.errors import SwarmdpWarning
-    from swarmdp.judging.judge import judge_each
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SwarmdpWarning)  # the verdict is printed
-        return judge_each(
-            result, demo, system=system, seed=options.seed, quick=True, threads=options.threads
-        )
+def _discount(text: str) -> float | str:
+    return text if text == "auto" else float(text)
 
 
 def _demo(options: argparse.Namespace) -> tuple[Any, Any]:
@@ -136,10 +142,11 @@ def _demo(options: argparse.Namespace) -> tuple[Any, Any]:
             raise InvalidInput(f"{options.demo} is a fit, not a recording: give a trajectory")
         return system_of(demo, options.system), demo
     system = build(options, "fit")
-    check_discount(options.discount)
+    discount = 0.9 if options.discount == "auto" else options.discount
+    check_discount(discount)
     demo = rollout(
         system,
-        expert_of(system, options.discount) or own_expert(system),
+        expert_of(system, discount) or own_expert(system),
         steps=options.demo_steps,
         runs=options.demo_runs or (ALONE if system.n_agents == 1 else 1),
         seed=options.demo_seed,
@@ -149,9 +156,7 @@ def _demo(options: argparse.Namespace) -> tuple[Any, Any]:
     return system, demo
 
 
-def _report_fit(
-    result: Any, system: Any, demo: Any, output: Path, seconds: float, verdicts: tuple[Any, ...]
-) -> None:
+def _report_fit(result: Any, system: Any, demo: Any, output: Path, seconds: float) -> None:
     from rich.console import Console
 
     from swarmdp import files
@@ -176,7 +181,7 @@ def _report_fit(
         "distance": result.distance.tolist(),
         "margin": result.margin.tolist(),
         "solutions": list(result.solutions),
-        "verdicts": [{"words": v.words, "alarm": v.alarm, "p": v.p} for v in verdicts],
+        "verdicts": [{"words": v.words, "alarm": v.alarm, "p": v.p} for v in result.verdicts],
         "reward": _blocks(result),
         "seconds": round(seconds, 3),
         "files": sorted(path.name for path in written),
@@ -185,8 +190,9 @@ def _report_fit(
     for table in _tables(result, system):
         Console().print(table)
     print(result)
-    for number, verdict in enumerate(verdicts):
-        print(verdict if len(verdicts) == 1 else f"experiment {number}: {verdict.words}")
+    for number, verdict in enumerate(result.verdicts):
+        alone = result.experiments == 1
+        print(verdict if alone else f"experiment {number}: {verdict.words}")
     print(f"learned in {seconds:.1f} s")
     for path in (*written, output / "summary.json"):
         print(f"  {path}")

@@ -125,6 +125,7 @@ def _learned(
         iterations=plan.irl_iterations,
         discount=plan.discount,
         threads=threads,
+        judge=False,
     )
     return {
         "weights": result.reward.weights,

@@ -23,7 +23,7 @@ class Value:
     """What a policy is worth: its feature expectations mu, for V = w . mu."""
 
     mu: NDArray[np.float64]  # (R, d)
-    noise: NDArray[np.float64] | None = None  # (R,): the standard error of w . mu, where known
+    runs: NDArray[np.float64] | None = None  # (K, R, d): of K roll-outs, where there were several
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class Iteration:
     seen: NDArray[np.bool_] | None = None  # (R, observations): visited while learning, if known
     error: NDArray[np.float64] | None = None  # (R, d): of the next weights, where known
     diagnostics: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
-    noise: NDArray[np.float64] | None = None  # (R,): the standard error of w . mu, where known
+    runs: NDArray[np.float64] | None = None  # (K, R, d): mu of K roll-outs, if there were several
     memory: dict[str, NDArray[np.float64]] = field(default_factory=dict)  # of the learner; only the
     # newest iteration has it, to go on with
 
@@ -94,7 +94,7 @@ def generic_irl(
         # 2: Value estimation: compute the corresponding value V^{i}.
         value = value_estimation(learned.policy, reward, i)
         mu = value.mu
-        evidence = evidence.after(reward.weights, mu, learned.kernel, value.noise)
+        evidence = evidence.after(reward.weights, mu, learned.kernel, value.runs)
 
         # 3: Reward update: given V^{i} and the expert data, compute R^{i+1}.
         update = completed(reward_update(evidence), evidence)
@@ -114,7 +114,7 @@ def generic_irl(
             learned.seen,
             update.error,
             update.diagnostics,
-            value.noise,
+            value.runs,
             dict(learned.memory),
         )
         reward = Reward(next_weights)

@@ -39,7 +39,8 @@ class Evidence:
     matrix: NDArray[np.float64] | None = None  # (O, d): phi; None for indicators of the classes
     exact: bool = False  # mu and the policies are exact, not estimated
     sampled: bool = True  # the expert's mu_E was estimated from trajectories, not given
-    noise: NDArray[np.float64] | None = None  # (J, R): standard errors of the values w . mu
+    runs: NDArray[np.float64] | None = None  # (J, K, R, d): mu of K roll-outs of each policy, where
+    # it was estimated so; roll-out k has the same random numbers for all policies
     pairs: NDArray[np.float64] | None = None  # (R, O, A): the expert's actions, where asked for
     kernel: NDArray[np.float64] | None = None  # (R, O, A, O): P(o' | o, a) as the newest policy
     # update found it, where asked for
@@ -71,15 +72,14 @@ class Evidence:
         weights: NDArray[np.float64],
         mu: NDArray[np.float64],
         kernel: NDArray[np.float64] | None,
-        noise: NDArray[np.float64] | None = None,
+        runs: NDArray[np.float64] | None = None,
     ) -> "Evidence":
         """The evidence after one more policy."""
-        known = np.empty((0, len(mu))) if not self.policies else self.noise
-        if noise is not None and known is not None:
-            noise = np.concatenate([known, noise[None]])
+        if runs is not None:
+            runs = runs[None] if self.runs is None else np.concatenate([self.runs, runs[None]])
         return replace(
             self,
-            noise=noise,
+            runs=runs,
             learned=np.concatenate([self.learned, mu[None]]),
             weights=np.concatenate([self.weights, weights[None]]),
             kernel=kernel,

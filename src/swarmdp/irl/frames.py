@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.adapted import starting_from
 from swarmdp.errors import InvalidInput
 from swarmdp.system import ChecksStates, State, System, field_of, fields_of
 from swarmdp.trajectory import Trajectory
@@ -48,3 +49,18 @@ def observations_over(system: System, trajectory: Trajectory) -> Iterator[NDArra
         yield from (np.ascontiguousarray(recorded[:, t]) for t in range(recorded.shape[1]))
     else:
         yield from (system.observe(state) for state in states_over(system, trajectory))
+
+
+def started_as(system: System, demo: Trajectory, names: tuple[str, ...]) -> System:
+    """The system from the demo's first states; as it is if the demo has none of these names."""
+    if not names:
+        return system
+    constant = {n: "time" not in demo.variables[n].axes for n in names}
+    first = {n: demo[n] if constant[n] else demo[n][:, 0] for n in names}
+    return starting_from(system, first)
+
+
+def recorded_states(system: System, demo: Trajectory) -> tuple[str, ...]:
+    """The arrays of the states, if the demo has all of them."""
+    names = tuple(state_names(system, demo))
+    return names if names and all(name in demo for name in names) else ()

@@ -13,21 +13,24 @@ from numpy.typing import NDArray
 
 from swarmdp import markup
 from swarmdp._version import __version__
+from swarmdp.checks import check_integer
 from swarmdp.errors import FileError, InvalidInput
 from swarmdp.features import Axis, Block
 from swarmdp.irl.algorithm import Iteration, last_counting
-from swarmdp.irl.search import Choice, below
+from swarmdp.irl.resampling import differences
+from swarmdp.irl.search import Choice, below, not_mended
 from swarmdp.irl.updates import title
 from swarmdp.policies import Interface, LocalPolicy, MixedPolicy, gathered, restored
 from swarmdp.rewards import Reward
 from swarmdp.trajectory import Trajectory, read_dataset, write_dataset
+from swarmdp.verdict import Verdict
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
 KIND = "swarmdp fit"
-FORMAT = 3
+FORMAT = 4
 FILE = "result.nc"
 DIAGNOSTIC, POLICY, MEMORY = "diagnostic_", "policy_", "memory_"  # what variables begin with
 
@@ -65,6 +68,8 @@ class Result:
     solutions: tuple[str, ...] = ()  # what the system calls the policies found, if it does
     interface: Interface | None = None  # what the controller sees and does, for using it elsewhere
     choice: Choice | None = None  # of the policy, by fresh roll-outs
+    verdicts: tuple[Verdict, ...] = ()  # whether each learned swarm does what its demo did
+    restarts: NDArray[np.float64] | None = None  # (K, R, d): rewards of resampled demos
     version: str = __version__
 
     @property
@@ -138,11 +143,28 @@ class Result:
         return Reward(self.history.weights[self.chosen, np.arange(self.experiments)], self.blocks)
 
     @property
-    def reward_error(self) -> NDArray[np.float64] | None:
-        """The uncertainty of the reward (R, d), for reward updates that know it.
+    def verdict(self) -> Verdict | None:
+        """Whether the learned swarm does what the demo did; None if it was not judged.
 
-        It is NaN where the reward is a first one that no update made.
+        Of several experiments each has its own, in `verdicts`.
         """
+        if len(self.verdicts) > 1:
+            raise InvalidInput(
+                f"each of the {len(self.verdicts)} experiments has a verdict of its own: use "
+                "result.verdicts"
+            )
+        return self.verdicts[0] if self.verdicts else None
+
+    @property
+    def reward_error(self) -> NDArray[np.float64] | None:
+        """The standard error of the reward (R, d); None if it is not known.
+
+        It is the spread of the rewards learned from resampled demos (`restarts`), or else what the
+        reward update says: then it is NaN where the reward is a first one that no update made.
+        """
+        if self.restarts is not None:
+            spread: NDArray[np.float64] = self.restarts.std(axis=0, ddof=1)
+            return spread
         errors = self._errors
         if errors is None:
             return None
@@ -151,6 +173,32 @@ class Result:
         own = self.settings["at_once"] and self.settings["start"] == "own"
         before = np.concatenate([(errors[0] if own else unknown)[None], errors])
         return before[self.chosen, np.arange(self.experiments)]
+
+    def differences(self, experiment: int = 0) -> "pandas.DataFrame":
+        """Which observations are rewarded differently: one row for each two of a block.
+
+        `error` is the standard error of the difference, `p` is adjusted so that of all differences
+        called significant about 5 % are not (Benjamini and Hochberg).
+
+        Parameters
+        ----------
+        experiment
+            Which of the experiments.
+
+        """
+        check_integer("experiment", experiment, least=0)
+        if experiment >= self.experiments:
+            raise InvalidInput(
+                f"experiment must be from 0 to {self.experiments - 1}, got {experiment}"
+            )
+        if self.restarts is None:
+            raise InvalidInput(
+                "which differences are significant is known from rewards of resampled demos: fit "
+                "with restarts=8 or more"
+            )
+        return differences(
+            self.reward.weights[experiment], self.restarts[:, experiment], self.blocks
+        )
 
     @property
     def _errors(self) -> NDArray[np.float64] | None:
@@ -208,12 +256,16 @@ class Result:
     def below(self) -> NDArray[np.bool_]:
         """Which policies are worth less under their own reward than one known before (I, R).
 
-        By more than the noise of their values. Such a policy is not optimal: the search tries the
-        same reward again.
+        By more than chance, and by more than 1 % of the range of values. Such a policy is not
+        optimal: the search tries the same reward again.
         """
-        noise = [each.noise for each in self.iterations if each.noise is not None]
-        h = self.history
-        return below(h.weights, h.mu, np.stack(noise) if noise else None)
+        runs = [each.runs for each in self.iterations if each.runs is not None]
+        return below(self.history.weights, np.stack(runs) if runs else None)
+
+    @property
+    def not_mended(self) -> NDArray[np.bool_]:
+        """Which of these were the last attempt at their reward (I, R): it was given up."""
+        return not_mended(self.history.weights, self.below)
 
     @property
     def margin(self) -> NDArray[np.float64]:
@@ -272,10 +324,24 @@ class Result:
             facts["solution"] = "; ".join(found)
         if (lower := int(self.below.sum(axis=0).max())) > 0:
             which = f"{lower} of {len(self.iterations)}"
-            facts["policy updates"] = f"up to {which} worth less than a policy known before"
+            left = int(self.not_mended.sum(axis=0).max())
+            facts["policy updates"] = (
+                f"up to {which} worth less than a policy known before, {left} of them to the end"
+            )
+        if self.restarts is not None:
+            error, size = self.restarts.std(axis=0, ddof=1), np.ptp(self.reward.weights, axis=1)
+            share = np.median(error / np.where(size > 0, size, 1)[:, None])
+            facts["reward error"] = (
+                f"{share:.0%} of the reward's range (median), from {len(self.restarts)} restarts"
+            )
         unseen = 0 if self.seen is None else int((~self.seen).sum(axis=1).max())
         if unseen:
             facts["never visited"] = f"up to {unseen} observations: there it does nothing"
+        if len(self.verdicts) == 1:
+            facts["verdict"] = self.verdicts[0].words
+        elif self.verdicts:
+            good = sum(not verdict.alarm for verdict in self.verdicts)
+            facts["verdict"] = f"{good} of {len(self.verdicts)} reproduce their demo"
         return facts
 
     def to_dataframe(self) -> "pandas.DataFrame":
@@ -330,9 +396,9 @@ class Result:
         visited = [each.seen for each in self.iterations if each.seen is not None]
         if visited:
             data["seen"] = ((*axes, "observation"), np.stack(visited))
-        noise = [each.noise for each in self.iterations if each.noise is not None]
-        if noise:
-            data["noise"] = (axes, np.stack(noise))
+        runs = [each.runs for each in self.iterations if each.runs is not None]
+        if runs:
+            data["runs"] = (("iteration", "evaluation", "experiment", "feature"), np.stack(runs))
         for name, array in last.memory.items():
             inner = tuple(f"{MEMORY}{name}_{i}" for i in range(array.ndim - 1))
             data[MEMORY + name] = (("experiment", *inner), array)
@@ -340,6 +406,11 @@ class Result:
             data["choice_iteration"] = (("experiment",), self.choice.iteration)
             data["choice_mu"] = (("experiment", "feature"), self.choice.mu)
             data["choice_gap"] = (("experiment",), self.choice.gap)
+        if self.verdicts:
+            texts = [json.dumps(verdict.to_json()) for verdict in self.verdicts]
+            data["verdict"] = (("experiment",), np.array(texts, dtype=object))
+        if self.restarts is not None:
+            data["restarts"] = (("restart", "experiment", "feature"), self.restarts)
         if (errors := self._errors) is not None:
             data["error"] = ((*axes, "feature"), errors)
         for name, array in self.diagnostics.items():
@@ -375,7 +446,7 @@ class Result:
         get = {name: np.ascontiguousarray(a.values) for name, a in dataset.data_vars.items()}
         count = len(get["mu"])
         following = [*get["weights"][1:], get["next_weights"]]
-        seen, error, noise = (get.get(name) for name in ("seen", "error", "noise"))
+        seen, error, runs = (get.get(name) for name in ("seen", "error", "runs"))
         memory = {
             str(name)[len(MEMORY) :]: array
             for name, array in get.items()
@@ -402,7 +473,7 @@ class Result:
                     for name, array in get.items()
                     if str(name).startswith(DIAGNOSTIC)
                 },
-                None if noise is None else noise[i],
+                None if runs is None else runs[i],
                 memory if i == count - 1 else {},
             )
             for i in range(count)
@@ -425,6 +496,8 @@ class Result:
             tuple(json.loads(attributes["solutions"])),
             Interface.from_json(json.loads(interface)) if interface else None,
             choice,
+            tuple(Verdict.from_json(json.loads(text)) for text in get.get("verdict", ())),
+            get.get("restarts"),
             str(attributes["swarmdp_version"]),
         )
 

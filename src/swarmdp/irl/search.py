@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from swarmdp.irl.evidence import Evidence, Update
 from swarmdp.irl.frames import observations_over
@@ -27,7 +28,8 @@ from swarmdp.trajectory import Trajectory
 
 ATTEMPTS = 3  # at a reward, if its policies are worth less than others
 ALIKE = 1.1  # times the smallest gap: candidates that the demo cannot tell apart
-NOISE = 3.0  # standard errors by which a value must be lower to count as lower
+LEVEL = 0.005  # chance that a policy as good as another is said to be worth less
+LITTLE = 0.01  # of the range of values: a policy that is worth less by that is worth as much
 
 
 def newest(evidence: Evidence, update: Update) -> NDArray[np.float64]:
@@ -46,25 +48,36 @@ def alternating(evidence: Evidence, update: Update) -> NDArray[np.float64]:
     return np.where(_deserves_another(evidence)[:, None], evidence.weights[-1], turn)
 
 
-def below(
-    weights: NDArray[np.float64],
-    learned: NDArray[np.float64],
-    noise: NDArray[np.float64] | None,
-) -> NDArray[np.bool_]:
+def below(weights: NDArray[np.float64], runs: NDArray[np.float64] | None) -> NDArray[np.bool_]:
     """Whether each policy is worth less under its own reward than an earlier one (J, R).
 
-    Rewards and feature expectations are (J, R, d), the noise of the values w . mu is (J, R). A
-    value is lower if it is by more than the noise; where that is not known, none is.
+    Rewards are (J, R, d), the feature expectations of K roll-outs of each policy (J, K, R, d). By a
+    paired t-test: all policies are evaluated with the same random numbers. Where there are no
+    several roll-outs, none is said to be worth less.
     """
-    own = np.einsum("jrd,jrd->jr", weights, learned)
-    found = np.zeros(own.shape, np.bool_)
-    if noise is None:
+    found = np.zeros(weights.shape[:2], np.bool_)
+    if runs is None or runs.shape[1] < 2:
         return found
-    for j in range(1, len(own)):
-        others = np.einsum("rd,krd->kr", weights[j], learned[:j])
-        limit = NOISE * np.hypot(noise[j], np.median(noise[: j + 1], axis=0))
-        found[j] = others.max(axis=0) - own[j] > limit
+    count = runs.shape[1]
+    surely = float(stats.t.ppf(1 - LEVEL, count - 1)) / np.sqrt(count)
+    for j in range(1, len(weights)):
+        worth = np.einsum("rd,jkrd->jkr", weights[j], runs[: j + 1])
+        lead = worth[:j] - worth[j]
+        mean, spread = lead.mean(axis=1), lead.std(axis=1, ddof=1)
+        little = LITTLE * np.ptp(worth.mean(axis=1), axis=0)
+        found[j] = ((mean > little) & (mean > surely * spread)).any(axis=0)
     return found
+
+
+def not_mended(weights: NDArray[np.float64], lower: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which policies that are worth less than a known one had no better successor (J, R).
+
+    The same reward was not tried again after them, or not yet.
+    """
+    again = np.zeros(lower.shape, np.bool_)
+    again[:-1] = (weights[1:] == weights[:-1]).all(axis=2)
+    left: NDArray[np.bool_] = lower & ~again
+    return left
 
 
 def _deserves_another(evidence: Evidence) -> NDArray[np.bool_]:
@@ -74,7 +87,7 @@ def _deserves_another(evidence: Evidence) -> NDArray[np.bool_]:
     for weights in evidence.weights[-2::-1]:
         still = still & (weights == evidence.weights[-1]).all(axis=1)
         same += still
-    less = below(evidence.weights, evidence.learned, evidence.noise)[-1]
+    less = below(evidence.weights, evidence.runs)[-1]
     again: NDArray[np.bool_] = less & (same < ATTEMPTS)
     return again
 

@@ -1,38 +1,22 @@
 """A classifier that tries to tell the learned swarm from the recorded one."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.judging.statistics import Table
+from swarmdp.verdict import Telling
 
 if TYPE_CHECKING:
     from sklearn.ensemble import RandomForestClassifier
 
 Floats = NDArray[np.float64]
 
-CLEARLY = 0.15  # above chance: AUCs of a few samples scatter that much
 ENOUGH_RUNS = 5  # of a demo, for a classifier of whole runs; with fewer, blocks of time are told
 TREES = 50
 MOST = 60  # learned runs that a classifier of blocks looks at
 NULLS = 5  # learned runs that are taken for the demo, to see what chance makes of them
-
-
-@dataclass(frozen=True)
-class Telling:
-    """How well a random forest tells the two swarms apart, by cross-validation."""
-
-    auc: float  # 0.5: not at all, 1: always
-    chance: float  # the AUC that it reaches when there is nothing to be told
-    samples: str  # "runs" or "blocks of time"
-    telltale: tuple[tuple[str, float], ...]  # the statistics that give it away, shares of 1
-
-    @property
-    def succeeds(self) -> bool:
-        """Whether it is clearly better than chance."""
-        return self.auc > self.chance + CLEARLY
 
 
 def told_by_forest(table: Table, starts: int, learned: int, seed: int) -> Telling:

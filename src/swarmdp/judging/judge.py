@@ -8,13 +8,12 @@ import numpy as np
 
 from swarmdp.adapted import REPLACED
 from swarmdp.checks import check_discount, check_integer, check_seed
-from swarmdp.errors import InvalidInput, SwarmdpWarning
+from swarmdp.errors import InvalidInput, VerdictWarning
 from swarmdp.irl.demos import check_demo
 from swarmdp.irl.result import Result
 from swarmdp.judging import baselines as poor
 from swarmdp.judging.stage import Stage
 from swarmdp.judging.statistics import Look, joined
-from swarmdp.judging.verdict import Verdict
 from swarmdp.judging.weighing import LEARNED, weighed
 from swarmdp.policies import Controller, LocalPolicy, as_policy, check_fits, selected
 from swarmdp.progress import Tell, shown
@@ -24,6 +23,7 @@ from swarmdp.systems.gridworld import Gridworld
 from swarmdp.systems.ising import Ising
 from swarmdp.systems.vicsek import Vicsek
 from swarmdp.trajectory import Trajectory, Variable
+from swarmdp.verdict import Verdict
 
 DRAWN = 99  # the part of the random numbers that draws policies
 KNOWN_SYSTEMS: dict[str, Callable[..., System]] = {
@@ -109,9 +109,8 @@ def judge(
         raise InvalidInput(
             f"judge takes one experiment, got {len(policies)}: use swarmdp.judge_each"
         )
-    recorded = _system(learned, system)
-    return _judged(
-        recorded,
+    verdict = _judged(
+        _system(learned, system),
         policies[0],
         demo,
         discount=_discount(learned, discount),
@@ -123,6 +122,8 @@ def judge(
         progress=progress,
         threads=threads,
     )
+    announce((verdict,))
+    return verdict
 
 
 def judge_each(
@@ -142,6 +143,36 @@ def judge_each(
 
     The arguments are those of `judge`. A single experiment is judged against all runs of the demo.
     """
+    verdicts = verdicts_of(
+        learned,
+        demo,
+        system=system,
+        seed=seed,
+        baselines=baselines,
+        runs=runs,
+        discount=discount,
+        quick=quick,
+        progress=progress,
+        threads=threads,
+    )
+    announce(verdicts)
+    return verdicts
+
+
+def verdicts_of(
+    learned: Judged,
+    demo: Trajectory,
+    *,
+    system: System | None,
+    seed: int,
+    baselines: Sequence[str] = poor.BASELINES,
+    runs: int | None = None,
+    discount: float | None = None,
+    quick: bool,
+    progress: bool | Tell | None,
+    threads: int | None,
+) -> tuple[Verdict, ...]:
+    """The verdicts of `judge_each`, without a warning."""
     policies = _policies(learned)
     recorded = _system(learned, system)
     if len(policies) not in (1, demo.runs):
@@ -166,6 +197,17 @@ def judge_each(
         )
         for e, (policy, own) in enumerate(zip(policies, demos, strict=True))
     )
+
+
+def announce(verdicts: Sequence[Verdict], stacklevel: int = 3) -> None:
+    """Warn, once, of verdicts on which nobody should rely."""
+    bad = [verdict for verdict in verdicts if verdict.alarm]
+    if not bad:
+        return
+    text = "; ".join([bad[0].words, *bad[0].advice])
+    if len(verdicts) > 1:
+        text = f"{len(bad)} of {len(verdicts)} experiments, the first of them: {text}"
+    warnings.warn(text, VerdictWarning, stacklevel=stacklevel)
 
 
 def one_run(demo: Trajectory, run: int) -> Trajectory:
@@ -212,17 +254,13 @@ def _judged(
                 if tell is not None:
                     tell(done, total, f"judging: {done} of {total} runs")
             looks[name] = joined(pieces)
-        verdict = weighed(
+        return weighed(
             stage,
             looks,
             quick=quick,
             seed=derived_seed(seed, len(swarms)),
             by_features=by_features,
         )
-    if verdict.alarm:
-        advice = "".join(f"; {each}" for each in verdict.advice)
-        warnings.warn(f"{verdict.words}{advice}", SwarmdpWarning, stacklevel=3)
-    return verdict
 
 
 def swarms_of(

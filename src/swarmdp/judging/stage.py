@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.adapted import starting_from
+from swarmdp.irl.frames import started_as
 from swarmdp.judging.discounts import course_of
 from swarmdp.judging.statistics import Known, Look, joined, observed
 from swarmdp.policies import LocalPolicy, selected
@@ -81,13 +81,7 @@ class Stage:
     @property
     def _started(self) -> System:
         """The system from the demo's first states; from its own where there are none."""
-        if not self.known.states:
-            return self.system
-        names = self.known.states
-        constant = {n: "time" not in self.demo.variables[n].axes for n in names}
-        return starting_from(
-            self.system, {n: self.demo[n] if constant[n] else self.demo[n][:, 0] for n in names}
-        )
+        return started_as(self.system, self.demo, self.known.states)
 
     def _bytes(self) -> int:
         """The memory of one recorded run, about."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from swarmdp import kernels
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Classes
-from swarmdp.irl.frames import observations_over, state_names, states_over
+from swarmdp.irl.frames import observations_over, recorded_states, states_over
 from swarmdp.judging import motion
 from swarmdp.judging.blocks import (
     BEGINNING,
@@ -76,8 +76,7 @@ class Known:
     @classmethod
     def of(cls, system: System, demo: Trajectory) -> "Known":
         """What this demo recorded; raises InvalidInput if there is nothing to compare."""
-        names = state_names(system, demo)
-        states = tuple(names) if names and all(name in demo for name in names) else ()
+        states = recorded_states(system, demo)
         scalar = [n for n, v in demo.variables.items() if v.axes == ("run", "time")]
         measures = tuple(m for m in measures_of(system) if states or m in scalar)
         known = cls(states, bool(states) or "observations" in demo, measures)

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from swarmdp.judging import baselines as poor
 from swarmdp.judging.blocks import parts
-from swarmdp.judging.classifier import Telling, told_by_forest
+from swarmdp.judging.classifier import told_by_forest
 from swarmdp.judging.comparison import Comparison, compared, told_apart
 from swarmdp.judging.discounts import better_discount
 from swarmdp.judging.stage import Stage
 from swarmdp.judging.statistics import Look, Table, joined
-from swarmdp.judging.verdict import Line, Verdict
+from swarmdp.verdict import Line, Telling, Verdict
 
 LEVEL = 0.05  # of the test: so often the same swarm is told from itself
 NEGLIGIBLE = 0.02  # of the baselines' difference: a smaller one is no exception

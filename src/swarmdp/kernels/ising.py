@@ -2,7 +2,7 @@
 
 The sum over a square neighbourhood is the sum over rows of the sums over columns, taken on a flat
 copy of the grid with a border (empty, or wrapped around), one block of rows at a time so that it
-stays in the fastest cache. Spins are +1 and -1, and 0 in an empty border.
+stays in the fastest cache. Spins are +1 and -1, and 0 in an empty border: halfway between them.
 """
 
 import numpy as np
@@ -21,39 +21,40 @@ def energy_dtype(reach: int) -> type[np.unsignedinteger]:
     return np.uint8 if most <= 0xFF else np.uint16 if most <= 0xFFFF else np.uint32
 
 
-def local_energy(
-    spin: NDArray[np.int8], window: NDArray[np.unsignedinteger], reach: int, periodic: bool
-) -> NDArray[np.unsignedinteger]:
+def local_energy(spin: NDArray[np.int8], reach: int, periodic: bool) -> NDArray[np.unsignedinteger]:
     """The number of neighbours of opposite spin, for spins (runs, rows, columns).
 
-    `window` (rows, columns) is the number of sites within reach, the site itself included.
+    Of the neighbours that are missing at an open boundary half count, rounded up.
     """
     runs, rows, columns = spin.shape
-    out = np.empty(spin.shape, energy_dtype(reach))
+    kind = energy_dtype(reach)
+    out = np.empty(spin.shape, kind)
     largest = (2 * reach + 1) ** 2
+    # As small a number as the energies, so that the loop over them stays narrow.
+    sites = kind(largest)
     sums = np.int8 if largest <= 127 else np.int16 if largest <= 32767 else np.int32
     size = (rows + 2 * reach, columns + 2 * reach)
     padded = scratch("ising", (size, reach, sums, periodic), lambda: np.zeros(size, sums))
     parts = parallel.shares(rows * columns // 20)  # a spin costs about a twentieth of an agent
     if parts == 1:
-        local_energy_runs(spin, window, reach, periodic, padded, out)
+        local_energy_runs(spin, sites, reach, periodic, padded, out)
         return out
     for r in range(runs):
         pad(spin[r], reach, periodic, padded)
 
         def work(part: int, begin: int, end: int, r: int = r) -> None:
-            local_energy_rows(begin, end, spin[r], window, reach, padded, out[r])
+            local_energy_rows(begin, end, spin[r], sites, reach, padded, out[r])
 
         parallel.divide(rows, parts, work)
     return out
 
 
 @kernel
-def local_energy_runs(spin, window, reach, periodic, padded, out):
+def local_energy_runs(spin, sites, reach, periodic, padded, out):
     """Local energies for every run in turn."""
     for r in range(spin.shape[0]):
         pad(spin[r], reach, periodic, padded)
-        local_energy_rows(0, spin.shape[1], spin[r], window, reach, padded, out[r])
+        local_energy_rows(0, spin.shape[1], spin[r], sites, reach, padded, out[r])
 
 
 @kernel
@@ -97,8 +98,8 @@ def sum_shifted(source, shift, terms, target, size):
 
 
 @kernel
-def local_energy_rows(begin_row, end_row, spin, window, reach, padded, out):
-    """Local energies of the rows begin_row..end_row."""
+def local_energy_rows(begin_row, end_row, spin, sites, reach, padded, out):
+    """Local energies of the rows begin_row..end_row, given the number of sites within reach."""
     columns = spin.shape[1]
     width = padded.shape[1]
     flat = padded.ravel()
@@ -114,9 +115,8 @@ def local_energy_rows(begin_row, end_row, spin, window, reach, padded, out):
         for y in range(rows):
             sums = by_window[y * width : y * width + columns]
             spins = spin[first + y]
-            sites = window[first + y]
             energies = out[first + y]
             for x in range(np.uint64(columns)):
-                # Like minus unlike spins in the window; like plus unlike is the number of sites.
+                # Like minus unlike spins; like, unlike and missing ones are all sites in reach.
                 alike = np.int32(sums[x]) if spins[x] > 0 else -np.int32(sums[x])
-                energies[x] = (np.int32(sites[x]) - alike) >> np.int32(1)
+                energies[x] = (np.int32(sites) + np.int32(1) - alike) >> np.int32(1)  # rounded up

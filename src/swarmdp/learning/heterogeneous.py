@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.checks import check_between, check_discount, check_integer
+from swarmdp.checks import check_between, check_discount, check_integer, check_number
 from swarmdp.features import Classes
 from swarmdp.learning.exploration import Exploration, Explorers, check_exploration
 from swarmdp.learning.local_model import LocalModel
@@ -72,6 +72,10 @@ class HeterogeneousLearning:
     again
         The number of iterations when it goes on with what it has learned for another reward; by
         default it always starts afresh.
+    restart
+        After so many times 1 / (1 - discount) iterations the swarms start from the initial
+        distribution again; by default they never do. A value is about the first steps: a swarm
+        that has come to rest shows little of them.
 
     """
 
@@ -83,6 +87,7 @@ class HeterogeneousLearning:
     exploration: Exploration = "redrawn"
     swarms: int | None = None
     again: int | None = None
+    restart: float | None = None
 
     def __post_init__(self) -> None:
         check_integer("iterations", self.iterations, least=1)
@@ -92,6 +97,8 @@ class HeterogeneousLearning:
         for name in ("swarms", "again"):
             if getattr(self, name) is not None:
                 check_integer(name, getattr(self, name), least=1)
+        if self.restart is not None:
+            check_number("restart", self.restart, positive=True)
         decayed(self.decay, 0, 1)
 
     @property
@@ -107,6 +114,12 @@ class HeterogeneousLearning:
     def swarms_for(self, system: System) -> int:
         """How many swarms of this system learn side by side for each reward."""
         return self.swarms or -(-ENOUGH_AGENTS // system.n_agents)
+
+    def _restarts_every(self, discount: float) -> int:
+        """The number of iterations after which swarms start again."""
+        if self.restart is None:
+            return self.iterations
+        return max(1, round(self.restart / (1 - discount)))
 
     def iterate(self, q: QFunction, problem: Problem, streams: Streams) -> Iterator[Snapshot]:
         """Algorithm 2: yields one snapshot for each iteration.
@@ -125,12 +138,15 @@ class HeterogeneousLearning:
 
         # 0: Initialize shared Q-function (given), learning rate and temperature.
         rate, temperature = self.learning_rate, self.temperature
-        state, streams = start_swarms(system, streams)
-        explorers = Explorers.of(self.exploration, streams)
         collected = rewards_for(q, problem, len(alike))
-        raw = system.observe(state)
-        observations = q.sees(raw)
+        in_order, every = streams, self._restarts_every(problem.discount)
         for i in range(self.iterations):
+            if i % every == 0:
+                state, streams = start_swarms(system, in_order, i)
+                explorers = Explorers.of(self.exploration, streams)
+                raw = system.observe(state)
+                observations = q.sees(raw)
+
             # 1: Separate the swarm into exploring and greedy agents according to the temperature.
             luck = streams.at(i, Purpose.EXPLORATION)
             chances = explorers.chances(luck, temperature)
@@ -260,7 +276,7 @@ class HeterogeneousLearning:
 
 def default_learning() -> HeterogeneousLearning:
     """The policy update of `swarmdp.fit`: most go on with what the one before has learned."""
-    return HeterogeneousLearning(iterations=150, again=60)
+    return HeterogeneousLearning(iterations=250, again=100, restart=2.5)
 
 
 def paper_learning() -> HeterogeneousLearning:
@@ -304,9 +320,9 @@ def swarm_bytes(system: System, seed: int) -> int:
     return sum(changing) + 16 * system.n_agents
 
 
-def start_swarms(system: System, streams: Streams) -> tuple[State, Streams]:
+def start_swarms(system: System, streams: Streams, step: int = 0) -> tuple[State, Streams]:
     """Initial states, the agents in the order that the system prefers, and their streams."""
-    state = system.initial(streams.at(0, Purpose.INITIAL))
+    state = system.initial(streams.at(step, Purpose.INITIAL))
     if isinstance(system, Arranging) and (better := system.arrange(state, 0)) is not None:
         state, order = better
         streams = streams.rearranged(order)

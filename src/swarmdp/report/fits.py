@@ -152,7 +152,7 @@ def _set_titles(axes: Any, panels: Sequence[Panel], result: Result, figure: Any 
     if count > 1:
         what += f", mean {'' if maps else '± s.d. '}of {count} experiments"
     elif any(panel.spread.any() for panel in panels) and not maps:
-        what += " ± posterior s.d."
+        what += f" ± {_error_name(result)}"
     together = figure is not None and len(panels) > 1
     if together:
         figure.suptitle(what, fontsize="medium")
@@ -300,7 +300,14 @@ def _gridworld_figure(result: Result, grid: Gridworld) -> Figure:
         table_of(result.policy)[0],
         "learned reward" if count == 1 else f"learned reward, mean of {count}",
         spread if spread.any() else None,
-        "posterior s.d." if count == 1 else f"s.d. of {count} experiments",
+        _error_name(result) if count == 1 else f"s.d. of {count} experiments",
+    )
+
+
+def _error_name(result: Result) -> str:
+    """What the error of a reward is."""
+    return (
+        "posterior s.d." if result.restarts is None else f"s.d. of {len(result.restarts)} restarts"
     )
 
 

@@ -25,17 +25,25 @@ class Ising:
 
     The local state is (site, spin): the agents sit on the sites of the grid in a random order, so
     that they are interchangeable, as a swarm's agents must be. Neighbours are the sites within the
-    Chebyshev distance `reach`; at an open boundary there are fewer. An agent observes its local
-    energy, the number of neighbours of opposite spin, and keeps or flips its spin.
+    Chebyshev distance `reach`. An agent observes its local energy, the number of neighbours of
+    opposite spin, and keeps or flips its spin.
 
-    The defaults are the paper's: a 100 x 100 grid of 5 x 5 neighbourhoods.
+    The defaults are the paper's: a 100 x 100 grid of 5 x 5 neighbourhoods. The paper does not name
+    the boundary; only on a torus has each agent 24 neighbours, as it says.
+
+    With `periodic=False` agents at the boundary have fewer neighbours. Half of the missing ones,
+    rounded up, count as unlike in what an agent observes: so an observation above half of the full
+    number means for all agents that most of the neighbours that are there are unlike. The global
+    energy counts only neighbours that are there.
     """
 
     shape: tuple[int, int] = field(
         default=(100, 100), metadata={"help": "rows and columns of the grid"}
     )
     reach: int = field(default=2, metadata={"help": "Chebyshev radius of neighbourhoods"})
-    periodic: bool = field(default=False, metadata={"help": "the grid's edges meet"})
+    periodic: bool = field(
+        default=True, metadata={"help": "the grid's edges meet, so that it is a torus"}
+    )
     magnetisation: float = field(
         default=0.0, metadata={"help": "expected mean of the initial spins"}
     )
@@ -54,8 +62,8 @@ class Ising:
         check_integer("reach", self.reach, least=1)
         if self.periodic and min(self.shape) < 2 * self.reach + 1:
             raise InvalidInput(
-                f"a periodic grid needs at least {2 * self.reach + 1} rows and columns, so that "
-                f"no neighbour is met twice, got {self.shape}"
+                f"a periodic grid needs at least {2 * self.reach + 1} rows and columns, so that no "
+                f"neighbour is met twice, got {self.shape}: choose a larger grid or periodic=False"
             )
         check_between("magnetisation", self.magnetisation, -1, 1)
 
@@ -88,7 +96,7 @@ class Ising:
         }
 
     def observe(self, state: State) -> NDArray[np.unsignedinteger]:
-        """The local energy of each agent."""
+        """The local energy of each agent; half of the missing neighbours, rounded up, count."""
         site, spin = state["site"], state["spin"]
         if not self._in_grid_order(site):
             return np.take_along_axis(self._energies(self._on_grid(site, spin)), site, axis=1)
@@ -116,21 +124,18 @@ class Ising:
             raise InvalidInput(f"sites must be each of 0 to {self.n_agents - 1} once in every run")
 
     def expert(self, observations: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
-        """The paper's expert follows the majority of its neighbours; a tie keeps the spin.
-
-        It knows only its local energy, as every agent: at an open boundary, where there are fewer
-        neighbours than elsewhere, it still asks for more than half of the full number.
-        """
+        """The paper's expert follows the majority of its neighbours; a tie keeps the spin."""
         return observations > self.n_neighbours // 2
 
     def energy(self, swarm: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
-        """The global energy, the sum of all local energies, of a state or trajectory.
+        """The global energy of a state or trajectory: unlike neighbours, summed over all agents.
 
+        Each unlike pair counts twice, once for each of its agents; missing neighbours do not count.
         For a trajectory the shape is (runs, steps + 1).
         """
         spin, site = swarm["spin"], swarm["site"]
         if spin.ndim == site.ndim:
-            return kernels.tabular.total(self.observe({"site": site, "spin": spin}))
+            return self._energy_of(self.observe({"site": site, "spin": spin}))
         times = [
             self.energy({"site": site, "spin": np.ascontiguousarray(spin[:, t])})
             for t in range(spin.shape[1])
@@ -146,7 +151,7 @@ class Ising:
                 "global energy E",
                 limits=(0.0, None),
                 order_free=True,
-                of_observations=kernels.tabular.total,
+                of_observations=self._energy_of,
             )
         }
 
@@ -167,18 +172,18 @@ class Ising:
 
         A local energy does not change when every spin flips. So the majority vote and its mirror
         image (flip when aligned, keep when not: the whole grid blinks) have the same energies,
-        and a reward of energies cannot tell them apart; the result says which one was found. A tie
-        may go either way.
+        and a reward of energies cannot tell them apart; the result says which one was found. The
+        tie counts: the majority vote keeps its spin there, so its mirror image flips. A swarm that
+        does otherwise goes on where the expert's stands still, and ends at a lower energy.
         """
         levels = np.arange(self.features.size)
         expert = self.expert(levels.astype(np.uint32))
         names = []
         for choice, visited in zip(table, seen, strict=True):
-            counts = visited & (2 * levels != self.n_neighbours)
-            agree = (choice == expert)[counts]
-            name, odd = "majority vote", levels[counts][~agree]
+            agree = (choice == expert)[visited]
+            name, odd = "majority vote", levels[visited][~agree]
             if 2 * agree.sum() < agree.size:
-                name, odd = "mirror image of the majority vote", levels[counts][agree]
+                name, odd = "mirror image of the majority vote", levels[visited][agree]
             if odd.size:
                 name += f" but for energies {', '.join(map(str, odd))}"
             names.append(name)
@@ -203,19 +208,20 @@ class Ising:
         return sites
 
     @cached_property
-    def _window(self) -> NDArray[np.unsignedinteger]:
-        """The number of sites within reach of each, itself included."""
-        along = []
-        for size in self.shape:
-            place = np.arange(size)
-            last, first = (
-                np.minimum(place + self.reach, size - 1),
-                np.maximum(place - self.reach, 0),
-            )
-            full = 2 * self.reach + 1
-            along.append(np.full(size, full) if self.periodic else last - first + 1)
-        dtype = kernels.ising.energy_dtype(self.reach + 1)
-        return np.outer(*along).astype(dtype)
+    def _missing(self) -> int:
+        """What missing neighbours add to the sum of all observations."""
+        if self.periodic:
+            return 0
+        place = [np.arange(size) for size in self.shape]
+        there = [
+            np.minimum(p + self.reach, p[-1]) - np.maximum(p - self.reach, 0) + 1 for p in place
+        ]
+        missing = self.n_neighbours + 1 - np.outer(*there)
+        return int(((missing + 1) // 2).sum())
+
+    def _energy_of(self, observations: NDArray[np.unsignedinteger]) -> NDArray[np.int64]:
+        """The global energy from what all agents observe."""
+        return kernels.tabular.total(observations) - self._missing
 
     def _in_grid_order(self, site: NDArray[Any]) -> bool:
         """Whether this is the very array with which `arrange` says: agent n sits on site n."""
@@ -235,6 +241,6 @@ class Ising:
     def _energies(self, spin: NDArray[Any]) -> NDArray[np.unsignedinteger]:
         """The local energies of spins in the order of the grid."""
         energies = kernels.ising.local_energy(
-            spin.reshape(-1, *self.shape), self._window, self.reach, self.periodic
+            spin.reshape(-1, *self.shape), self.reach, self.periodic
         )
         return energies.reshape(spin.shape)

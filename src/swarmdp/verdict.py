@@ -9,12 +9,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swarmdp.judging.classifier import Telling
-
 if TYPE_CHECKING:
     import pandas
 
 SHOWN = 4  # lines of a verdict's table that are printed
+CLEARLY = 0.15  # above chance: AUCs of a few samples scatter that much
+
+
+@dataclass(frozen=True)
+class Telling:
+    """How well a random forest tells the two swarms apart, by cross-validation."""
+
+    auc: float  # 0.5: not at all, 1: always
+    chance: float  # the AUC that it reaches when there is nothing to be told
+    samples: str  # "runs" or "blocks of time"
+    telltale: tuple[tuple[str, float], ...]  # the statistics that give it away, shares of 1
+
+    @property
+    def succeeds(self) -> bool:
+        """Whether it is clearly better than chance."""
+        return self.auc > self.chance + CLEARLY
 
 
 @dataclass(frozen=True)

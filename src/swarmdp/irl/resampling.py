@@ -1,0 +1,223 @@
+"""Demos that might have been recorded instead: what a reward's uncertainty is measured by.
+
+With enough runs, demos are drawn from them. A single run, or a few, cannot be resampled that way,
+and blocks of its time are no substitute: a swarm that settles is at no two times the same. There
+the learned swarm, from the demo's own starts and for as long, takes the expert's place.
+"""
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.errors import InvalidInput
+from swarmdp.features import Block, Classes, FeatureMap
+from swarmdp.irl import search
+from swarmdp.irl.demos import Expert, expert_of
+from swarmdp.irl.expectations import Estimator
+from swarmdp.irl.frames import recorded_states, started_as
+from swarmdp.policies import LocalPolicy
+from swarmdp.protocols import Wants
+from swarmdp.simulation import simulate
+from swarmdp.streams import derived_seed
+from swarmdp.system import System, feature_count
+from swarmdp.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    import pandas
+
+Floats = NDArray[np.float64]
+Even = Callable[[Floats], Floats]
+
+ENOUGH_RUNS = 5  # of a demo, so that others can be drawn from them
+LEVEL = 0.05  # share of differences called significant that may not be
+MOST_CLASSES = 500  # whose differences are listed
+DRAWS, RUNS = 1, 2  # parts with random numbers of their own
+
+
+def other_demos(
+    system: System,
+    demo: Trajectory,
+    policy: LocalPolicy,
+    *,
+    copies: int,
+    separate: bool,
+    discount: float,
+    estimator: Estimator,
+    wants: Wants,
+    even: Even,
+    seed: int,
+    threads: int | None,
+) -> tuple[Expert, Floats | None]:
+    """The expert data, and the features over time, of as many resampled demos.
+
+    Parameters
+    ----------
+    system
+        The swarm that was recorded.
+    demo
+        What was recorded: one experiment, or one for each run.
+    policy
+        The one learned in each experiment.
+    copies
+        The number of demos for each experiment; experiment e of R has the rows e, R + e, ...
+    separate
+        Whether each run is an experiment of its own.
+    discount, estimator, wants, even
+        As for `swarmdp.irl.demos.expert_of`.
+    seed
+        Same seed, same demos.
+    threads
+        All cores by default.
+
+    """
+
+    def told(by: Trajectory) -> tuple[Expert, Floats | None]:
+        expert = expert_of(
+            system,
+            by,
+            discount=discount,
+            estimator=estimator,
+            wants=wants,
+            separate=True,
+            even=even,
+        )
+        return expert, profile_of(system, by, estimator, even)
+
+    if not separate and demo.runs >= ENOUGH_RUNS:
+        rng = np.random.default_rng(derived_seed(seed, DRAWS))
+        drawn = rng.integers(demo.runs, size=(copies, demo.runs))
+        return _pooled(*told(demo), drawn)
+    names = recorded_states(system, demo)
+    started = started_as(system, demo, names)
+    record = [
+        *(["states"] if names else ["observations"]),
+        *(["actions"] if "actions" in demo else []),
+    ]
+    made = []
+    for copy in range(copies):
+        runs = simulate(
+            started,
+            policy,
+            numbers=np.arange(copy * demo.runs, (copy + 1) * demo.runs),
+            steps=demo.steps,
+            seed=derived_seed(seed, RUNS),
+            record=record,
+            threads=threads,
+        )
+        own = replace(runs, system_name=demo.system_name, settings=demo.settings)
+        made.append(told(own) if separate else _pooled(*told(own), np.arange(demo.runs)[None]))
+    return _joined(made)
+
+
+def profile_of(system: System, demo: Trajectory, estimator: Estimator, even: Even) -> Floats | None:
+    """The features of each run over time (runs, spans * d); None if of single agents."""
+    if estimator == "single":
+        return None
+    each = search.time_profile(system, demo)
+    spans = even(each.reshape(len(each), -1, feature_count(system)))
+    return spans.reshape(len(each), -1)
+
+
+def _pooled(
+    expert: Expert, profile: Floats | None, runs: NDArray[np.int64]
+) -> tuple[Expert, Floats | None]:
+    """Demos each made of some runs (demos, runs in each)."""
+    pairs = expert.pairs
+    pooled = replace(
+        expert,
+        mu=np.stack([expert.mu[each].mean(axis=0) for each in runs]),
+        error=np.full((len(runs), expert.mu.shape[1]), np.nan),
+        pairs=None if pairs is None else np.stack([pairs[each].sum(axis=0) for each in runs]),
+    )
+    if profile is None:
+        return pooled, None
+    return pooled, np.stack([profile[each].mean(axis=0) for each in runs])
+
+
+def _joined(parts: list[tuple[Expert, Floats | None]]) -> tuple[Expert, Floats | None]:
+    """All demos of several parts, one after another."""
+    pairs = [expert.pairs for expert, _ in parts if expert.pairs is not None]
+    profiles = [profile for _, profile in parts if profile is not None]
+    whole = replace(
+        parts[0][0],
+        mu=np.concatenate([expert.mu for expert, _ in parts]),
+        error=np.concatenate([expert.error for expert, _ in parts]),
+        pairs=np.concatenate(pairs) if pairs else None,
+    )
+    return whole, np.concatenate(profiles) if profiles else None
+
+
+def alike(weights: Floats, reference: Floats, blocks: tuple[Block, ...], shifts: bool) -> Floats:
+    """Rewards (K, R, d) scaled, and shifted where that means nothing, as the reference is (R, d).
+
+    A reward times a positive number asks for the same. So does a reward plus a number, where
+    exactly one feature of each block is present at any time.
+    """
+    moved, target = weights.copy(), reference.copy()
+    begin = 0
+    for block in blocks if shifts else ():
+        end = begin + math.prod(len(axis.values) for axis in block)
+        for rows in (moved, target):
+            rows[..., begin:end] -= rows[..., begin:end].mean(axis=-1, keepdims=True)
+        begin = end
+    size = np.linalg.norm(moved, axis=-1, keepdims=True)
+    wanted = np.linalg.norm(target, axis=-1, keepdims=True)
+    scaled = moved * np.divide(wanted, size, out=np.ones_like(size), where=size > 0)
+    found: Floats = scaled + (reference - target)
+    return found
+
+
+def differences(weights: Floats, others: Floats, blocks: tuple[Block, ...]) -> "pandas.DataFrame":
+    """The differences between the weights (d,) of each block, tested by those of others (K, d)."""
+    import pandas
+    from scipy import stats
+
+    rows, begin = [], 0
+    for block in blocks:
+        shape = [len(axis.values) for axis in block]
+        size = math.prod(shape)
+        if size > MOST_CLASSES:
+            raise InvalidInput(
+                f"{size} observations have {size * (size - 1) // 2} differences, too many for a "
+                f"table: at most {MOST_CLASSES} observations are compared"
+            )
+        names = [
+            ", ".join(axis.shown.written(i) for axis, i in zip(block, place, strict=True))
+            for place in np.ndindex(*shape)
+        ]
+        own, spread = weights[begin : begin + size], others[:, begin : begin + size]
+        for i, j in itertools.combinations(range(size), 2):
+            error = (spread[:, i] - spread[:, j]).std(ddof=1)
+            rows.append((names[i], names[j], own[i] - own[j], error))
+        begin += size
+    table = pandas.DataFrame(rows, columns=["one", "other", "difference", "error"])
+    away = np.abs(table["difference"].to_numpy())
+    error = table["error"].to_numpy()
+    # Where all agree there is no error, and no difference is one for certain.
+    scaled = np.divide(away, error, out=np.where(away > 0, np.inf, 0.0), where=error > 0)
+    p = 2 * stats.t.sf(scaled, len(others) - 1)
+    table["p"] = stats.false_discovery_control(p) if len(p) else p
+    table["significant"] = table["p"] <= LEVEL
+    return table
+
+
+def one_in_each_block(features: FeatureMap) -> bool:
+    """Whether exactly one feature of each block is present in any observation."""
+    if not isinstance(features, Classes):
+        return False
+    if features.matrix is None:
+        return True
+    if not np.isin(features.matrix, (0, 1)).all():
+        return False
+    begin = 0
+    for block in features.blocks:
+        end = begin + math.prod(len(axis.values) for axis in block)
+        if not (features.matrix[:, begin:end].sum(axis=1) == 1).all():
+            return False
+        begin = end
+    return True

@@ -1,0 +1,405 @@
+"""Whether the default fit is right, and knows when it is not.
+
+Experiments of the paper's swarms, each from one trajectory of its own; then grids of other swarms;
+then whether a forest can tell learned swarms from the expert's. Nothing was chosen on these seeds.
+A miss is a fit whose swarm does not do what it should; it is silent if the verdict does not say so.
+"""
+
+import itertools
+import math
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+import swarmdp
+from studies import command
+from studies.rows import Job, Row, chosen, collect, conditions, markdown, rounded
+from studies.verdicts import rounded as rounded_expert
+from swarmdp import files
+from swarmdp.judging.stage import Stage
+from swarmdp.judging.statistics import Look, joined
+from swarmdp.policies import Controller, LocalPolicy, as_policy, selected, table_of
+from swarmdp.streams import derived_seed
+
+ROWS = "trust.json"
+SEED = 880_000
+DEMO, FIT, JUDGE, EXPERT = 1, 2, 3, 4  # parts of a row with random numbers of their own
+STEPS = 100
+ORDER_TIMES, ENERGY_TIMES = (5, 10, 20, 50, 100), (5, 20, 60)
+EXPERIMENTS = 100  # of the paper's swarms
+CELL = 4  # fits in each cell of a grid
+NEAR, CLOSE = 0.03, 0.1  # how far order and energy of a cell may be off
+FLOCK, GRID, APART = "flock", "grid", "apart"
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One row: which swarm, with which discount; or which swarm is told from the expert's."""
+
+    part: str  # FLOCK, GRID or APART
+    system: str
+    changes: tuple[tuple[str, Any], ...] = ()
+    discount: float | Literal["auto"] = 0.9
+    judged: str = "learned"  # of APART: who moves the swarm
+
+
+def settings() -> list[Setting]:
+    """All rows."""
+    discounts: tuple[float | Literal["auto"], ...] = (0.9, "auto")
+    vicsek = [
+        Setting(
+            GRID,
+            "Vicsek",
+            (("n_agents", n), ("radius", radius), ("noise", degrees), ("speed", speed)),
+            discount,
+        )
+        for n, radius, degrees, speed, discount in itertools.product(
+            (50, 200, 500), (0.05, 0.1, 0.2), (5, 20, 40), (0.03, 0.1), discounts
+        )
+    ]
+    ising = [
+        Setting(GRID, "Ising", (("shape", (40, 40)), ("reach", reach), ("periodic", periodic)))
+        for reach, periodic in itertools.product((1, 2, 3), (True, False))
+    ]
+    apart = [Setting(APART, "Vicsek", judged=judged) for judged in ("expert", "rounded", "learned")]
+    fine = [
+        Setting(APART, "Vicsek", (("n_bins", bins), ("turns", turns)), judged=judged)
+        for bins, turns in ((72, 10), (144, 5))
+        for judged in ("rounded", "interpolated")
+    ]
+    return [Setting(FLOCK, "Vicsek"), Setting(FLOCK, "Ising"), *vicsek, *ising, *apart, *fine]
+
+
+def system_of(setting: Setting, quick: bool) -> Any:
+    """The swarm of a row; noise and turns are in degrees."""
+    own = dict(setting.changes)
+    if setting.system == "Ising":
+        return swarmdp.Ising(**{**own, **({"shape": (20, 20)} if quick else {})})
+    if "noise" in own:
+        own["noise"] = math.radians(own["noise"])
+    if "turns" in own:
+        step = own["turns"]
+        own["turns"] = tuple(math.radians(t) for t in range(-180 + step, 180, step))
+    if quick:
+        own["n_agents"] = 30
+    return swarmdp.Vicsek(**own)
+
+
+def study(
+    output: Path,
+    *,
+    experiments: int = EXPERIMENTS,
+    only: Sequence[str] = (),
+    quick: bool = False,
+) -> list[Row]:
+    """Measure all rows, and write them with their tables into a folder.
+
+    Parameters
+    ----------
+    output
+        The folder.
+    experiments
+        The number of fits of the paper's swarms.
+    only
+        The parts to measure; all by default.
+    quick
+        Small swarms, few fits.
+
+    """
+    output.mkdir(parents=True, exist_ok=True)
+    jobs = [
+        Job(asdict(setting), lambda s=setting: measured(s, experiments, quick))  # type: ignore[misc]
+        for setting in chosen(settings(), "part", only)
+    ]
+    shared = conditions(quick=quick, experiments=experiments, seed=SEED)
+    rows = collect(output / ROWS, jobs, shared, line)
+    files.write_text(output / "trust.md", tables(rows))
+    return rows
+
+
+def measured(setting: Setting, experiments: int, quick: bool) -> Row:
+    """The numbers of one row."""
+    seed = derived_seed(SEED, *(ord(letter) for letter in repr(setting)))
+    system = system_of(setting, quick)
+    if setting.part == APART:
+        return {"auc": told_apart(system, setting.judged, 20 if quick else 200, seed, quick)}
+    fits = (2 if quick else experiments) if setting.part == FLOCK else CELL
+    few: dict[str, Any] = {}
+    if quick:
+        few = {"iterations": 2, "learner": swarmdp.HeterogeneousLearning(iterations=20, swarms=1)}
+    demo = swarmdp.rollout(
+        system, system.expert, steps=STEPS, runs=fits, seed=derived_seed(seed, DEMO)
+    )
+    begin = time.process_time()
+    fit = swarmdp.Fit.of(
+        system,
+        demo,
+        seed=derived_seed(seed, FIT),
+        separate=True,
+        discount=setting.discount,
+        threads=1,
+        **few,
+    )
+    result = fit.result(list(fit.iterate()))
+    seconds = (time.process_time() - begin) / fits
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", swarmdp.VerdictWarning)
+        verdicts = swarmdp.judge_each(
+            result, demo, system=system, seed=derived_seed(seed, JUDGE), quick=True
+        )
+    row: Row = {
+        "seconds": float(f"{seconds:.3g}"),
+        "used_discount": result.settings["discount"],
+        "below": result.below.sum(axis=0).tolist(),
+        "not_mended": result.not_mended.sum(axis=0).tolist(),
+        "alarms": [verdict.alarm for verdict in verdicts],
+        "words": [verdict.words for verdict in verdicts],
+    }
+    if setting.system == "Ising":
+        return {**row, **_ising(system, result, seed, quick)}
+    return {**row, **_vicsek(system, result, seed, quick)}
+
+
+def _ising(system: swarmdp.Ising, result: swarmdp.Result, seed: int, quick: bool) -> Row:
+    runs, fits = (2 if quick else 20), result.experiments
+
+    def energies(policy: Controller, count: int) -> Floats:
+        found = swarmdp.rollout(
+            system,
+            policy,
+            steps=max(ENERGY_TIMES),
+            runs=count,
+            seed=derived_seed(seed, EXPERT),
+            record="energy",
+        )["energy"]
+        return np.asarray(found[:, list(ENERGY_TIMES)], np.float64)
+
+    expert = energies(system.expert, 5 * runs).mean(axis=0)
+    learned = energies(result.policy, runs * fits).reshape(runs, fits, -1).mean(axis=0)
+    ratio = learned / expert
+    levels = np.arange(system.features.size, dtype=np.uint32)
+    same = (table_of(result.policy) == system.expert(levels)) | (result.expert_mu == 0)
+    off = np.abs(ratio[:, -1] - 1) > CLOSE
+    return {
+        "ratio": [rounded(each) for each in ratio],
+        "same_table": same.all(axis=1).tolist(),
+        "missed": off.tolist(),
+    }
+
+
+def _vicsek(system: swarmdp.Vicsek, result: swarmdp.Result, seed: int, quick: bool) -> Row:
+    runs, fits, times = (4 if quick else 40), result.experiments, list(ORDER_TIMES)
+    record = {"order": system.order, "mu": swarmdp.DiscountedFeatures(result.settings["discount"])}
+
+    def moved(policy: Controller, count: int, part: int) -> swarmdp.Trajectory:
+        return swarmdp.rollout(
+            system,
+            policy,
+            steps=STEPS,
+            runs=count,
+            seed=derived_seed(seed, EXPERT, part),
+            record=record,
+        )
+
+    table = swarmdp.Policy(rounded_expert(system, system.expert))
+    expert, near = moved(system.expert, 10 * runs, 0), moved(table, 10 * runs, 1)
+    own = moved(result.policy, runs * fits, 2)
+    order = own["order"].reshape(runs, fits, -1).mean(axis=0)[:, times]
+    mu = own["mu"].reshape(runs, fits, -1)
+    distance = np.linalg.norm(mu.mean(axis=0) - expert["mu"].mean(axis=0), axis=1)
+    aim = near["order"].mean(axis=0)[times]
+    return {
+        "expert_order": rounded(expert["order"].mean(axis=0)[times]),
+        "rounded_order": rounded(aim),
+        "order": [rounded(each) for each in order],
+        "true_distance": rounded(distance),
+        "turns": rounded(_turning(system, result.policy, fits, seed)),
+        "missed": (np.abs(order[:, -1] - aim[-1]) > NEAR).tolist(),
+    }
+
+
+def _turning(system: swarmdp.Vicsek, policy: LocalPolicy, fits: int, seed: int) -> Floats:
+    """By how many degrees a step the mean heading turns in the second half (fits,)."""
+    flown = swarmdp.rollout(
+        system, policy, steps=STEPS, runs=fits, seed=derived_seed(seed, EXPERT, 3)
+    )
+    mean = np.angle(np.exp(1j * flown["heading"][:, STEPS // 2 :]).mean(axis=2))
+    turns = np.remainder(np.diff(mean, axis=1) + np.pi, 2 * np.pi) - np.pi
+    found: Floats = np.abs(np.degrees(turns.mean(axis=1)))
+    return found
+
+
+def told_apart(system: swarmdp.Vicsek, judged: str, runs: int, seed: int, quick: bool) -> Row:
+    """The AUC of a forest that tells swarms from the expert's, by all statistics and late ones."""
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.model_selection import cross_val_score
+
+    policies: list[Controller] = [system.expert]
+    if judged == "rounded":
+        policies = [swarmdp.Policy(rounded_expert(system, system.expert))]
+    if judged in ("learned", "interpolated"):
+        policies = _learned(system, judged == "interpolated", seed, quick)
+    demo = swarmdp.rollout(system, system.expert, steps=STEPS, seed=derived_seed(seed, DEMO, 9))
+    stage = replace(Stage.of(system, demo, 0.9))
+    record = stage.known.record
+
+    def looks(policy: Controller, count: int, part: int) -> Look:
+        from swarmdp.judging.statistics import observed
+
+        flown = swarmdp.rollout(
+            system,
+            policy,
+            steps=STEPS,
+            runs=count,
+            seed=derived_seed(seed, EXPERT, part),
+            record=record,
+        )
+        return observed(system, flown, stage.known, 0.9)
+
+    expert = looks(system.expert, runs, 5)
+    found: dict[str, list[float]] = {"all": [], "late": []}
+    for part, policy in enumerate(policies):
+        other = looks(as_policy(policy), runs, 6 + part)
+        table = joined([expert, other]).table(system, slice(0, 2 * runs))
+        labels = np.arange(2 * runs) >= runs
+        late = [i for i, s in enumerate(table.statistics) if s.when == "later"]
+        for name, columns in (("all", table.values), ("late", table.values[:, late])):
+            forest = RandomForestClassifier(200, random_state=1)
+            scores = cross_val_score(forest, columns, labels, cv=5, scoring="roc_auc")
+            found[name].append(float(scores.mean()))
+    return {name: rounded(values) for name, values in found.items()}
+
+
+def _learned(system: swarmdp.Vicsek, interpolate: bool, seed: int, quick: bool) -> list[Controller]:
+    fits = 2 if quick else CELL
+    demo = swarmdp.rollout(
+        system, system.expert, steps=STEPS, runs=fits, seed=derived_seed(seed, DEMO)
+    )
+    few: dict[str, Any] = {"iterations": 2} if quick else {}
+    result = swarmdp.fit(
+        system,
+        demo,
+        seed=derived_seed(seed, FIT),
+        separate=True,
+        interpolate=interpolate,
+        judge=False,
+        **few,
+    )
+    return [selected(result.policy, np.array([e])) for e in range(fits)]
+
+
+def line(row: Row) -> str:
+    """A row in one line."""
+    what = f"{row['part']} {row['system']} {dict(row['changes'])} {row['discount']}"
+    if row["part"] == APART:
+        return f"{what} {row['judged']} {row['auc']}"
+    missed, alarms = np.array(row["missed"]), np.array(row["alarms"])
+    return (
+        f"{what} missed {missed.sum()}, silently {(missed & ~alarms).sum()}, "
+        f"alarms {alarms.sum()} of {alarms.size}, {row['seconds']} s"
+    )
+
+
+def tables(rows: Sequence[Row]) -> str:
+    """All tables, in Markdown."""
+    text = ["# Is the default fit right?\n"]
+    for row in rows:
+        if row["part"] == FLOCK:
+            text += [f"## {row['system']}, {len(row['alarms'])} experiments\n", _flock(row)]
+    for system in ("Vicsek", "Ising"):
+        cells = [row for row in rows if row["part"] == GRID and row["system"] == system]
+        if cells:
+            text += [f"## Grid of {system} swarms, {CELL} fits each\n", _grid(cells)]
+    apart = [row for row in rows if row["part"] == APART]
+    if apart:
+        told = [
+            [
+                row["judged"],
+                dict(row["changes"]).get("turns", "13 turns"),
+                f"{np.mean(row['auc']['all']):.2f}",
+                f"{np.mean(row['auc']['late']):.2f}",
+            ]
+            for row in apart
+        ]
+        head = ("swarm", "turns, degrees apart", "AUC, all statistics", "AUC, late ones")
+        text += ["## Told from the expert's swarm\n", markdown(head, told)]
+    return "\n".join(text)
+
+
+def _flock(row: Row) -> str:
+    low, left = np.array(row["below"]), np.array(row["not_mended"])
+    cells = [
+        ("alarms", f"{sum(row['alarms'])}"),
+        ("policy updates worth less than a known policy, mean / most", _mean_and_most(low)),
+        ("of these given up, mean / most", _mean_and_most(left)),
+        ("processor seconds a fit", row["seconds"]),
+    ]
+    if row["system"] == "Ising":
+        ratio = np.array(row["ratio"])
+        cells += [
+            ("the expert's table, with the tie", f"{sum(row['same_table'])}"),
+            ("energy over the expert's, t = 5, 20, 60", _numbers(ratio.mean(axis=0))),
+            ("smallest and largest at t = 60", _numbers([ratio[:, -1].min(), ratio[:, -1].max()])),
+        ]
+    else:
+        gap = np.array(row["order"]).mean(axis=0) - row["expert_order"]
+        distance = np.array(row["true_distance"])
+        cells += [
+            (
+                "mean heading turns by more than 1 degree a step",
+                f"{sum(np.array(row['turns']) > 1)}",
+            ),
+            ("largest turn, degrees a step", f"{max(row['turns']):.2f}"),
+            ("order minus the expert's, t = 5, 10, 20, 50, 100", _numbers(gap)),
+            ("true distance, mean / worst", f"{distance.mean():.3f} / {distance.max():.3f}"),
+        ]
+    return markdown(("", "found"), cells)
+
+
+def _grid(rows: Sequence[Row]) -> str:
+    head = ("swarm", "discount", "should be", "is", "missed", "silently", "alarms")
+    cells = []
+    for row in rows:
+        missed, alarms = np.array(row["missed"]), np.array(row["alarms"])
+        if row["system"] == "Ising":
+            aim, found = "1", [each[-1] for each in row["ratio"]]
+        else:
+            aim, found = f"{row['rounded_order'][-1]:.3f}", [each[-1] for each in row["order"]]
+        cells.append(
+            [
+                ", ".join(f"{name} {value}" for name, value in row["changes"]),
+                row["used_discount"],
+                aim,
+                _numbers(found),
+                missed.sum(),
+                (missed & ~alarms).sum(),
+                alarms.sum(),
+            ]
+        )
+    return markdown(head, cells)
+
+
+def _mean_and_most(counts: NDArray[np.int64]) -> str:
+    return f"{counts.mean():.1f} / {counts.max()}"
+
+
+def _numbers(values: Any) -> str:
+    return " ".join(f"{value:.3f}" for value in values)
+
+
+if __name__ == "__main__":
+    command.main(
+        study,
+        "trust",
+        "Is the default fit right, and does it know when it is not? About an hour.",
+        experiments=EXPERIMENTS,
+        only="flock, grid or apart",
+    )
