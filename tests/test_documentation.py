@@ -10,6 +10,15 @@ import swarmdp
 from tests.examples import ROOT, snippets
 
 
+SAID = {  # what a page tells of its own output
+    "docs/your-own-system.md": (
+        "Verdict: reproduces the demo",
+        "the features do not identify this behaviour",
+        "what to do: give the system features that differ",
+    ),
+}
+
+
 @pytest.mark.parametrize(
     "page",
     [
@@ -30,7 +39,10 @@ def test_snippets_run_as_written(
     namespace: dict[str, object] = {}
     for snippet in snippets(page):
         exec(compile(snippet, page, "exec"), namespace)
-    assert capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert printed
+    for words in SAID.get(page, ()):
+        assert words in printed
 
 
 def test_the_example_system_is_short() -> None:

@@ -205,6 +205,7 @@ def test_the_paper_s_settings() -> None:
         ({"learning_rate": -0.1}, "learning_rate must be a number from 0 to 1"),
         ({"exploration": "some"}, "exploration must be"),
         ({"swarms": 1.5}, "swarms must be an integer of at least 1"),
+        ({"restart": 0.0}, "restart must be positive"),
         ({"decay": "linear"}, "decay must be"),
     ],
 )

@@ -10,9 +10,7 @@ import swarmdp
 from studies import other_actions, transfer
 from studies.changed_swarms import ChangedVicsek
 from studies.learners import STEPS
-from studies.rows import read
 from swarmdp import InvalidInput
-from tests.examples import ROOT
 
 
 def test_the_study_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,12 +105,3 @@ def test_planning_again_uses_the_mirror_where_there_is_one(
     reward = swarmdp.Reward(np.ones((1, 36)))
     transfer.replanned(system, reward, 0.0, learner)  # type: ignore[arg-type]
     assert wanted == [mirrored] * transfer.ATTEMPTS
-
-
-def test_the_rows_in_the_documentation_are_those_of_its_tables() -> None:
-    rows = read(ROOT / "docs" / other_actions.ROWS)
-    assert len(rows) == len(other_actions.settings())
-    text = (ROOT / "docs" / "updates-study.md").read_text(encoding="utf-8")
-    tables = [line for line in other_actions.table(rows).splitlines() if line.startswith("| ")]
-    for line in tables:
-        assert line in text
