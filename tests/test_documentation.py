@@ -9,7 +9,6 @@ import pytest
 import swarmdp
 from tests.examples import ROOT, snippets
 
-
 SAID = {  # what a page tells of its own output
     "docs/your-own-system.md": (
         "Verdict: reproduces the demo",
