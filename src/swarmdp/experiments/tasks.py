@@ -18,7 +18,11 @@ from swarmdp.experiments.plan import Plan, blocks
 from swarmdp.fitting import fit
 from swarmdp.irl.algorithm import initial_reward
 from swarmdp.irl.expectations import Estimator, feature_expectations
-from swarmdp.learning.heterogeneous import HeterogeneousLearning, paper_learning
+from swarmdp.learning.heterogeneous import (
+    HeterogeneousLearning,
+    default_learning,
+    paper_learning,
+)
 from swarmdp.learning.q_functions import Problem
 from swarmdp.policies import LocalPolicy, Policy, table_of
 from swarmdp.rewards import Reward
@@ -74,7 +78,7 @@ def case_of(plan: Plan, name: str) -> Case:
 
 def learner_of(plan: Plan, which: str) -> HeterogeneousLearning:
     """The paper's policy update, or the default."""
-    learner = paper_learning() if which == "paper" else HeterogeneousLearning()
+    learner = paper_learning() if which == "paper" else default_learning()
     if plan.learning_iterations is None:
         return learner
     return replace(learner, iterations=plan.learning_iterations)
@@ -138,7 +142,13 @@ def _learned(
     }
 
 
-def demonstration(plan: Plan, system: str, experiments: NDArray[np.int64], threads: int) -> Any:
+def demonstration(
+    plan: Plan,
+    system: str,
+    experiments: NDArray[np.int64],
+    threads: int,
+    record: str = "observations",
+) -> Any:
     """The one expert trajectory that each of these experiments learns from."""
     expert = case_of(plan, system).system
     return simulate(
@@ -147,7 +157,7 @@ def demonstration(plan: Plan, system: str, experiments: NDArray[np.int64], threa
         numbers=experiments,
         steps=plan.demo_steps,
         seed=seed_of(plan, f"{system}-demo"),
-        record="observations",
+        record=record,
         threads=threads,
     )
 

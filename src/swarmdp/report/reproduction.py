@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +13,19 @@ from matplotlib.figure import Figure
 
 from swarmdp import files
 from swarmdp._version import __version__
+from swarmdp.errors import VerdictWarning
 from swarmdp.experiments import claims, outcome
 from swarmdp.experiments.claims import LEARNER_NAMES, Claim
 from swarmdp.experiments.store import Store
-from swarmdp.experiments.tasks import FIGURES, LEARNERS, case_of, seed_of, units_of
+from swarmdp.experiments.tasks import (
+    FIGURES,
+    LEARNERS,
+    case_of,
+    demonstration,
+    seed_of,
+    units_of,
+)
+from swarmdp.judging.judge import judge
 from swarmdp.policies import Policy
 from swarmdp.report import citation, page, paper, style
 from swarmdp.report.player import Player
@@ -23,7 +33,13 @@ from swarmdp.report.scenes import Scene
 from swarmdp.report.uncertainty import uncertainty_figure
 from swarmdp.simulation import rollout
 from swarmdp.trajectory import Trajectory
+from swarmdp.verdict import Verdict
 
+WATCHED = {
+    "vicsek": ("The Vicsek swarm", {"vicsek-reward", "trajectories", "order"}),
+    "ising": ("The Ising grid", {"ising-reward", "energy"}),
+}
+"""Systems whose swarms can be watched: the title, and the figures of which one must be there."""
 SPAN = 15  # steps of a way in the figure of trajectories
 SHOWN_TIMES = {"vicsek": (5, 10, 20, 50, 100), "ising": (1, 2, 5, 10, 20, 60)}
 
@@ -57,6 +73,8 @@ def write_report(store: Store) -> Path:
         for name, part in parts.items()
     ]
     judged = [claim for part in parts.values() for claim in part.claims]
+    watched = {name: title for name, (title, needs) in WATCHED.items() if needs & set(wanted)}
+    verdicts = {name: _verdicts(store, name) for name in watched}
     summary = {
         "command": "reproduce",
         "version": __version__,
@@ -69,6 +87,10 @@ def write_report(store: Store) -> Path:
             for claim in judged
         ],
         "numbers": {name: part.numbers for name, part in parts.items() if part.numbers},
+        "verdicts": {
+            name: {who: {"words": v.words, "alarm": v.alarm} for who, v in own.items()}
+            for name, own in verdicts.items()
+        },
     }
     files.write_text(folder / "summary.json", json.dumps(summary, indent=2) + "\n")
     return page.write_page(
@@ -79,7 +101,7 @@ def write_report(store: Store) -> Path:
         claims=[_on_page(claim) for claim in judged],
         settings=plan.described(),
         timing=_timing(store),
-        players=_players(store, wanted),
+        players=[_player(store, name, title, verdicts[name]) for name, title in watched.items()],
         citation=citation.BIBTEX,
     )
 
@@ -315,20 +337,32 @@ PARTS: dict[str, Callable[[Store], Part]] = {
 }
 
 
-def _players(store: Store, wanted: Sequence[str]) -> list[Player]:
-    """Expert and learned swarms to be watched, where their policies were learned."""
-    shown = []
-    for system, title, needs in (
-        ("vicsek", "The Vicsek swarm", {"vicsek-reward", "trajectories", "order"}),
-        ("ising", "The Ising grid", {"ising-reward", "energy"}),
-    ):
-        if needs.isdisjoint(wanted):
-            continue
-        swarms = _swarms(store, system)
-        caption = (
-            "The expert beside the policies learned in the first experiment, from the same initial "
-            "state."
-        )
-        scene = Scene(case_of(store.plan, system).system, swarms)
-        shown.append(Player(system, title, caption, scene))
-    return shown
+def _player(store: Store, system: str, title: str, verdicts: Mapping[str, Verdict]) -> Player:
+    """Expert and learned swarms to be watched, and what the judge says of these."""
+    caption = (
+        "The expert beside the policies learned in the first experiment, from the same initial "
+        "state. "
+    ) + " ".join(f"Verdict on {who}: {verdict.words}." for who, verdict in verdicts.items())
+    scene = Scene(case_of(store.plan, system).system, _swarms(store, system))
+    return Player(system, title, caption, scene)
+
+
+def _verdicts(store: Store, system: str) -> dict[str, Verdict]:
+    """Whether the swarms of the first experiment do what its demo did, for each learner."""
+    plan = store.plan
+    case = case_of(plan, system)
+    demo = demonstration(plan, system, np.arange(1), threads=1, record="states")
+    found = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", VerdictWarning)  # the page says it
+        for which in LEARNERS:
+            found[LEARNER_NAMES[which]] = judge(
+                Policy(outcome.fits(store, system, which).table[:1]),
+                demo,
+                system=case.system,
+                seed=seed_of(plan, f"{system}-judged"),
+                discount=plan.discount,
+                quick=True,
+                progress=False,
+            )
+    return found
