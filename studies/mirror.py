@@ -51,6 +51,7 @@ def measure(name: str, mirror: bool, experiments: int, quick: bool) -> Row:
             seed=seed + 100,
             mirror=mirror,
             iterations=2 if quick else 20,
+            judge=False,
             progress=False,
             **learner,
         )
