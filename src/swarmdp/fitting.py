@@ -917,3 +917,5 @@ def _check_choices(
     for name, value in (("iterations", iterations), ("evaluations", evaluations)):
         if value is not None:
             check_integer(name, value, least=1)
+            if value >= 2**32:
+                raise InvalidInput(f"{name} must be below 2**32, got {value}")

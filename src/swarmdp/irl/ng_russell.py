@@ -125,7 +125,7 @@ class MatrixReward:
     margin: float  # the sum of smallest margins itself
 
 
-@checked
+@checked(own=("transitions",))
 def ng_russell(
     transitions: ArrayLike | Sequence[Any],
     policy: ArrayLike,

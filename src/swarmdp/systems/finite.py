@@ -265,6 +265,7 @@ def chain_of(transitions: ArrayLike | Sequence[Any]) -> tuple[Any, int]:
     from scipy import sparse
 
     if isinstance(transitions, np.ndarray):
+        transitions = numbers("transitions", transitions, np.float64)
         if transitions.ndim != 3 or transitions.shape[0] != transitions.shape[2]:
             raise InvalidInput(
                 "transitions[s, a, s'] must have the shape (states, actions, states), got "
@@ -272,9 +273,15 @@ def chain_of(transitions: ArrayLike | Sequence[Any]) -> tuple[Any, int]:
             )
         parts = [transitions[:, a] for a in range(transitions.shape[1])]
     else:
-        parts = list(transitions)  # type: ignore[arg-type]
+        parts = list(transitions) if isinstance(transitions, Sequence) else []
         if not parts or not all(_is_matrix(part) for part in parts):
             return chain_of(_numbers(transitions))
+        parts = [
+            numbers("a matrix of transitions", part, np.float64)
+            if isinstance(part, np.ndarray)
+            else part
+            for part in parts
+        ]
     matrices = [sparse.csr_matrix(part, dtype=np.float64) for part in parts]
     shapes = {matrix.shape for matrix in matrices}
     if len(shapes) != 1 or (shape := shapes.pop())[0] != shape[1] or shape[0] == 0:
@@ -312,8 +319,9 @@ def _is_matrix(part: Any) -> bool:
 
 def _numbers(nested: Any) -> NDArray[np.float64]:
     try:
-        return np.asarray(nested, np.float64)
-    except (TypeError, ValueError):
+        found: NDArray[np.float64] = numbers("transitions", nested, np.float64)
+        return found
+    except InvalidInput:
         raise InvalidInput(
             "transitions must be numbers [s, a, s'] of the shape (states, actions, states), or a "
             "list of one matrix (states, states) for each action, NumPy or SciPy sparse"
