@@ -211,7 +211,7 @@ def test_attributes_of_other_kinds_are_refused(
         ("blocks", "3", "not iterable"),
         ("blocks", "[]", "its axes are of 0"),
         ("policy", "pickle", "kind must be one of"),
-        ("interface", "[]", "list indices"),
+        ("interface", "[]", "must be a dictionary"),
         ("interface", "{}", "is missing"),
         ("solutions", "3", "not iterable"),
         ("tolerance", "x", "could not convert"),
@@ -237,6 +237,7 @@ def test_attributes_of_fits_of_other_kinds_are_refused(
         (lambda d: d.isel(feature=slice(3)), "it has 3 features"),
         (lambda d: d.assign(choice_iteration=("experiment", [99])), "from 0 to 1"),
         (lambda d: d.drop_vars("margin"), "'margin' is missing"),
+        (lambda d: d.assign(policy_table=d["policy_table"] + 99), "needs 1[0-9]+ actions"),
         (lambda d: d.assign(runs=("x", [1.0, 2.0])), "the axes of 'runs' must be"),
         (lambda d: d.assign(policy_table=("x", [1.0, 2.0])), "first axes of 'policy_table'"),
     ],
@@ -257,7 +258,6 @@ def test_paths_that_cannot_be_read(tmp_path: Path) -> None:
         (tmp_path / "pipe", "it is not a file"),
         (tmp_path / "circle", "links go round in a circle"),
         (tmp_path / "none.nc", "there is no such file"),
-        ("a\0b", "embedded null"),
     ):
         for reader in (swarmdp.load, swarmdp.load_controller):
             with pytest.raises(FileError, match=f"cannot read .*{message}"):

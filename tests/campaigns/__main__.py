@@ -6,7 +6,9 @@ import sys
 
 from tests.campaigns import framework
 
-CAMPAIGNS = {"arguments": "tests.campaigns.arguments"}  # name, and the module with `campaign()`
+CAMPAIGNS = {  # name, and the module with `campaign()`
+    name: f"tests.campaigns.{name}" for name in ("arguments", "files", "kills", "starts")
+}
 
 
 def main() -> int:

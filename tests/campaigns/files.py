@@ -140,7 +140,7 @@ def prepare() -> None:
 
 def campaign() -> Campaign:
     """The campaign of files."""
-    return Campaign("files", attempt, prepare)
+    return Campaign("files", attempt, prepare, hang_seconds=60)  # the first may have to compile
 
 
 def attempt(rng: np.random.Generator) -> Attempt:
@@ -406,9 +406,9 @@ def without(rng: np.random.Generator, file: Any) -> None:
 
 
 def renamed(rng: np.random.Generator, file: Any) -> None:
-    file.move(
-        some_variable(rng, file), some_variable(rng, file) + str(rng.choice(["x", "/y", "."]))
-    )
+    other = some_variable(rng, file) + str(rng.choice(["x", "é", " "]))
+    with contextlib.suppress(ValueError):  # HDF5 cannot move all of them
+        file.move(some_variable(rng, file), other)
 
 
 def bomb(rng: np.random.Generator, file: Any) -> None:

@@ -503,6 +503,14 @@ def test_a_null_action_that_is_not_there_is_refused(tmp_path: Path) -> None:
         swarmdp.load_controller(path)
 
 
+def test_a_table_with_more_actions_than_there_are_is_refused(tmp_path: Path) -> None:
+    path = swarmdp.Policy([0, 1]).export(tmp_path / "c.json", system=system_of(Levels(2), [0, 1]))
+    text = without_digest(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(json.loads(text) | {"table": [0, 10**6]}))
+    with pytest.raises(FileError, match="2 observations and needs 1000001 actions, but .* 2 and 2"):
+        swarmdp.load_controller(path)
+
+
 def test_a_controller_of_deeply_nested_json_is_refused(tmp_path: Path) -> None:
     for text in ("[" * 100_000, '{"kind": ' + "[" * 60 + "]" * 60 + "}"):
         (tmp_path / "c.json").write_text(text)

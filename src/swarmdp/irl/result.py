@@ -31,7 +31,14 @@ from swarmdp.netcdf import (
     text_of,
     write_dataset,
 )
-from swarmdp.policies import Interface, LocalPolicy, MixedPolicy, gathered, restored
+from swarmdp.policies import (
+    Interface,
+    LocalPolicy,
+    MixedPolicy,
+    check_interface,
+    gathered,
+    restored,
+)
 from swarmdp.rewards import Reward
 from swarmdp.trajectory import Trajectory, check_dataset
 from swarmdp.verdict import Verdict
@@ -526,7 +533,11 @@ class Result:
             features := get["expert_mu"].shape[1]
         ):
             raise InvalidInput(f"it has {features} features, but its axes are of {size}")
-        interface = text_of(attributes, "interface")
+        interface = None
+        if text_of(attributes, "interface"):
+            interface = Interface.from_json(json_of(attributes, "interface"))
+            for iteration in iterations:
+                check_interface(iteration.policy, interface)
         return cls(
             iterations,
             get["expert_mu"],
@@ -538,7 +549,7 @@ class Result:
             _checked(settings_of(attributes, "settings")),
             integer_of(attributes, "seed"),
             tuple(map(str, json_of(attributes, "solutions"))),
-            Interface.from_json(json_of(attributes, "interface")) if interface else None,
+            interface,
             choice,
             tuple(Verdict.from_json(files.parse_json(text)) for text in get.get("verdict", ())),
             get.get("restarts"),

@@ -14,6 +14,7 @@ from swarmdp.policies.mixed import MixedPolicy
 from swarmdp.policies.replicas import (
     as_policy,
     check_fits,
+    check_interface,
     gathered,
     joined,
     load_controller,
@@ -38,6 +39,7 @@ __all__ = [
     "TablePolicy",
     "as_policy",
     "check_fits",
+    "check_interface",
     "gathered",
     "joined",
     "load_controller",

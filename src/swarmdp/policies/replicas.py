@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from swarmdp import files
 from swarmdp.arguments import checked
 from swarmdp.errors import FileError, InvalidInput
+from swarmdp.features import Classes
 from swarmdp.policies import export
 from swarmdp.policies.functions import FunctionPolicy
 from swarmdp.policies.interface import Interface
@@ -77,13 +78,31 @@ def gathered(
     return type(policies[0]).from_arrays(arrays, interface)
 
 
+def check_interface(policy: LocalPolicy, interface: Interface) -> None:
+    """Raises InvalidInput if a table has other classes or actions than its interface."""
+    if not isinstance(policy, TablePolicy):
+        return
+    classes, actions = policy.table.shape[1], len(interface.actions)
+    known = interface.features.size if isinstance(interface.features, Classes) else classes
+    most = policy.to_arrays().get("probabilities")
+    chosen = int(policy.table.max()) + 1 if most is None else most.shape[2]
+    if classes != known or chosen > actions:
+        raise InvalidInput(
+            f"the policy's table has {classes} observations and needs {chosen} actions, but "
+            f"{interface.system} has {known} and {actions}"
+        )
+
+
 def restored(
     kind: str, arrays: Mapping[str, NDArray[Any]], interface: Interface | None = None
 ) -> LocalPolicy:
     """The policy of this kind that was written to a file."""
     if kind not in KINDS:
         raise InvalidInput(f"a policy's kind must be one of {', '.join(KINDS)}, got {kind!r}")
-    return KINDS[kind].from_arrays(arrays, interface)
+    policy = KINDS[kind].from_arrays(arrays, interface)
+    if interface is not None:
+        check_interface(policy, interface)
+    return policy
 
 
 @checked
