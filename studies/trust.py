@@ -37,7 +37,9 @@ ORDER_TIMES, ENERGY_TIMES = (5, 10, 20, 50, 100), (5, 20, 60)
 EXPERIMENTS = 100  # of the paper's swarms
 CELL = 4  # fits in each cell of a grid
 NEAR, CLOSE = 0.03, 0.1  # how far order and energy of a cell may be off, beyond two errors
-FLOCK, GRID, APART = "flock", "grid", "apart"
+FLOCK, GRID, APART, LOOP = "flock", "grid", "apart", "loop"
+REPEATED = "the first reward repeated"
+LOOPS = 30  # experiments with and without the loop of Algorithm 1
 
 Floats = NDArray[np.float64]
 
@@ -46,11 +48,12 @@ Floats = NDArray[np.float64]
 class Setting:
     """One row: which swarm, with which discount; or which swarm is told from the expert's."""
 
-    part: str  # FLOCK, GRID or APART
+    part: str  # FLOCK, GRID, APART or LOOP
     system: str
     changes: tuple[tuple[str, Any], ...] = ()
     discount: float | Literal["auto"] = 0.9
-    judged: str = "learned"  # of APART: who moves the swarm
+    judged: str = "learned"  # of APART: who moves the swarm; of LOOP: the reward update
+    start: Literal["expert", "random"] = "expert"  # of LOOP: the first reward
 
 
 def settings() -> list[Setting]:
@@ -77,14 +80,22 @@ def settings() -> list[Setting]:
         for bins, turns in ((72, 10), (144, 5))
         for judged in ("rounded", "interpolated")
     ]
-    return [Setting(FLOCK, "Vicsek"), Setting(FLOCK, "Ising"), *vicsek, *ising, *apart, *fine]
+    starts: tuple[Literal["expert", "random"], ...] = ("expert", "random")
+    loop = [
+        Setting(LOOP, "Vicsek", changes, judged=judged, start=start)
+        for changes in ((), (("n_agents", 50), ("radius", 0.05)), (("noise", 40),))
+        for start in starts
+        for judged in ("max_margin", REPEATED)
+    ]
+    flocks = [Setting(FLOCK, "Vicsek"), Setting(FLOCK, "Ising")]
+    return [*flocks, *vicsek, *ising, *apart, *fine, *loop]
 
 
 def system_of(setting: Setting, quick: bool) -> Any:
     """The swarm of a row; noise and turns are in degrees."""
     own = dict(setting.changes)
     if setting.system == "Ising":
-        return swarmdp.Ising(**{**own, **({"shape": (20, 20)} if quick else {})})
+        return swarmdp.Ising(**{**own, **({"shape": (40, 40)} if quick else {})})
     if "noise" in own:
         own["noise"] = math.radians(own["noise"])
     if "turns" in own:
@@ -131,6 +142,8 @@ def measured(setting: Setting, experiments: int, quick: bool) -> Row:
     """The numbers of one row."""
     seed = derived_seed(SEED, *(ord(letter) for letter in repr(setting)))
     system = system_of(setting, quick)
+    if setting.part == LOOP:
+        return looped(setting, system, quick)
     if setting.part == APART:
         return {"auc": told_apart(system, setting.judged, 20 if quick else 200, seed, quick)}
     fits = (2 if quick else experiments) if setting.part == FLOCK else CELL
@@ -308,11 +321,42 @@ def _learned(system: swarmdp.Vicsek, interpolate: bool, seed: int, quick: bool) 
     return [selected(result.policy, np.array([e])) for e in range(fits)]
 
 
+def looped(setting: Setting, system: swarmdp.Vicsek, quick: bool) -> Row:
+    """True distances with a reward update, on demos that all updates of a swarm share."""
+    fits = 2 if quick else LOOPS
+    seed = derived_seed(SEED, *(ord(letter) for letter in repr((LOOP, setting.changes))))
+    demo = swarmdp.rollout(
+        system, system.expert, steps=STEPS, runs=fits, seed=derived_seed(seed, DEMO)
+    )
+    few: dict[str, Any] = {"iterations": 2} if quick else {}
+    result = swarmdp.fit(
+        system,
+        demo,
+        seed=derived_seed(seed, FIT),
+        separate=True,
+        start=setting.start,
+        update=_first_again if setting.judged == REPEATED else setting.judged,
+        judge=False,
+        **few,
+    )
+    found = _vicsek(system, result, seed, quick)
+    return {"true_distance": found["true_distance"], "order": found["order"]}
+
+
+def _first_again(evidence: swarmdp.Evidence) -> swarmdp.Update:
+    return swarmdp.Update(evidence.weights[0])
+
+
+_first_again.wants = swarmdp.Wants(any_policies=True)  # type: ignore[attr-defined]
+
+
 def line(row: Row) -> str:
     """A row in one line."""
     what = f"{row['part']} {row['system']} {dict(row['changes'])} {row['discount']}"
     if row["part"] == APART:
         return f"{what} {row['judged']} {row['auc']}"
+    if row["part"] == LOOP:
+        return f"{what} {row['start']} {row['judged']} {np.mean(row['true_distance']):.3f}"
     missed, alarms = np.array(row["missed"]), np.array(row["alarms"])
     return (
         f"{what} missed {missed.sum()}, silently {(missed & ~alarms).sum()}, "
@@ -330,6 +374,9 @@ def tables(rows: Sequence[Row]) -> str:
         cells = [row for row in rows if row["part"] == GRID and row["system"] == system]
         if cells:
             text += [f"## Grid of {system} swarms, {CELL} fits each\n", _grid(cells)]
+    loops = [row for row in rows if row["part"] == LOOP]
+    if loops:
+        text += ["## Does the loop earn its keep?\n", _loops(loops)]
     apart = [row for row in rows if row["part"] == APART]
     if apart:
         told = [
@@ -399,6 +446,30 @@ def _grid(rows: Sequence[Row]) -> str:
     return markdown(head, cells)
 
 
+def _loops(rows: Sequence[Row]) -> str:
+    """The loop of Algorithm 1 against its first reward, paired over experiments."""
+    head = ("swarm", "first reward", "max-margin", REPEATED, "difference")
+    cells = []
+    for row in rows:
+        key = (row["changes"], row["start"])
+        others = [r for r in rows if (r["changes"], r["start"]) == key and r["judged"] == REPEATED]
+        if row["judged"] == REPEATED or not others:
+            continue
+        own, other = np.array(row["true_distance"]), np.array(others[0]["true_distance"])
+        gap = own - other
+        error = gap.std(ddof=1) / np.sqrt(len(gap))
+        cells.append(
+            (
+                ", ".join(f"{name} {value}" for name, value in row["changes"]) or "the paper's",
+                row["start"],
+                f"{own.mean():.3f}",
+                f"{other.mean():.3f}",
+                f"{gap.mean():+.3f} ± {error:.3f}",
+            )
+        )
+    return markdown(head, cells)
+
+
 def _mean_and_most(counts: NDArray[np.int64]) -> str:
     return f"{counts.mean():.1f} / {counts.max()}"
 
@@ -413,5 +484,5 @@ if __name__ == "__main__":
         "trust",
         "Is the default fit right, and does it know when it is not? About an hour.",
         experiments=EXPERIMENTS,
-        only="flock, grid or apart",
+        only="flock, grid, apart or loop",
     )

@@ -22,6 +22,8 @@ def test_the_study_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         trust.Setting(trust.FLOCK, "Ising"),
         trust.Setting(trust.GRID, "Vicsek", (("noise", 20), ("radius", 0.2)), "auto"),
         trust.Setting(trust.APART, "Vicsek", judged="rounded"),
+        trust.Setting(trust.LOOP, "Vicsek", judged="max_margin", start="random"),
+        trust.Setting(trust.LOOP, "Vicsek", judged=trust.REPEATED, start="random"),
     ]
     monkeypatch.setattr(trust, "settings", lambda: few)
     trust.study(tmp_path, experiments=2, quick=True)
@@ -33,3 +35,4 @@ def test_the_study_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     text = (tmp_path / "trust.md").read_text()
     assert "the expert's table, with the tie" in text
     assert "| noise 20, radius 0.2 |" in text
+    assert "| the paper's | random |" in text
