@@ -79,6 +79,7 @@ def command(*arguments: str) -> str:
     return ACCEPTED
 
 
+FEW = ("--iterations", "1", "--restarts", "0")
 SMALL = ("--runs", "2", "--steps", "3", "-o", "out")
 READERS = [
     Reader("load", TRAJECTORY, lambda: told(swarmdp.load(TRAJECTORY))),
@@ -102,14 +103,12 @@ READERS = [
     Reader(
         "swarmdp fit --demo",
         TRAJECTORY,
-        lambda: command(
-            "fit", "--demo", TRAJECTORY, "--iterations", "1", "--no-judge", "-o", "out"
-        ),
+        lambda: command("fit", "--demo", TRAJECTORY, *FEW, "--no-judge", "-o", "out"),
     ),
     Reader(
         "swarmdp fit --resume",
         RESULT,
-        lambda: command("fit", "--demo", "demo.nc", "--iterations", "1", "--resume", "-o", "fit"),
+        lambda: command("fit", "--demo", "demo.nc", *FEW, "--resume", "-o", "fit"),
     ),
 ]
 

@@ -53,7 +53,11 @@ class Job:
 
 SMALL = ("--n-agents", "20", "--demo-steps", "50", "--no-judge")
 JOBS = (
-    Job("fit", ("fit", "vicsek", *SMALL, "--iterations", "4"), ("*.nc", "*.png", "*.svg")),
+    Job(
+        "fit",
+        ("fit", "vicsek", *SMALL, "--iterations", "4", "--restarts", "0"),
+        ("*.nc", "*.png", "*.svg"),
+    ),
     Job(
         "reproduce",
         ("reproduce", "--scale", "smoke", "--only", "snapshots", "ising-reward"),

@@ -18,7 +18,7 @@ from tests.examples import Robots
 from tests.terminal import fails
 
 OWN = ["--system", "tests.examples:Robots"]
-QUICK = ["--iterations", "2", "--demo-steps", "50"]
+QUICK = ["--iterations", "2", "--restarts", "0", "--demo-steps", "50"]
 
 
 def built(*arguments: str) -> Any:
@@ -160,7 +160,7 @@ def test_an_additive_reward_has_a_table_for_each_component(
 def test_a_demo_and_a_resume_need_the_class_again(
     fit: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    demo = ["fit", "--demo", str(fit / "demo.nc"), *QUICK[:2], "-o", str(tmp_path)]
+    demo = ["fit", "--demo", str(fit / "demo.nc"), *QUICK[:4], "-o", str(tmp_path)]
     assert "say where its class is with --system MODULE:Robots" in fails(demo, capsys)
     main([*demo, *OWN])
     main([*demo, *OWN, "--iterations", "3", "--resume"])
@@ -196,7 +196,7 @@ def test_without_an_expert_the_demo_takes_its_place(
     own = ["--system", "tests.examples:Sand"]
     assert "Sand has no expert" in fails(["simulate", *own], capsys)
     output = tmp_path / "fit"
-    main(["fit", "--demo", str(tmp_path / "recorded.nc"), *own, *QUICK[:2], "-o", str(output)])
+    main(["fit", "--demo", str(tmp_path / "recorded.nc"), *own, *QUICK[:4], "-o", str(output)])
     main(["evaluate", str(output), *own, "--runs", "2"])
     main(["animate", "--fit", str(output), *own, "--steps", "5", "-o", str(tmp_path / "a.gif")])
     assert "a.gif" in capsys.readouterr().out
