@@ -606,6 +606,8 @@ class Fit:
 
         def even(evidence: Evidence) -> Update:
             found = update(evidence)
+            if not isinstance(found, Update):
+                return found  # which the fit refuses
             return replace(found, weights=self._even(np.asarray(found.weights, np.float64)))
 
         return even
