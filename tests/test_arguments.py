@@ -194,6 +194,18 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         ),
         "record must be",
     ),
+    "an update that gives nothing": (
+        lambda: swarmdp.fit(
+            VICSEK,
+            _demo(),
+            seed=1,
+            update=lambda evidence: None,  # type: ignore[arg-type,return-value]
+            learner=swarmdp.HeterogeneousLearning(iterations=2, swarms=1),
+            evaluations=1,
+            progress=False,
+        ),
+        "Update",
+    ),
     "no such verdict": (lambda: swarmdp.Verdict.from_json({}), "not a verdict"),
     "colours": (lambda: swarmdp.plot_reward(None), "result must be a Result"),  # type: ignore[arg-type]
 }

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from swarmdp import files
 from swarmdp.arguments import checked
+from swarmdp.checks import told
 from swarmdp.errors import FileError, InvalidInput
 from swarmdp.features import Classes
 from swarmdp.policies import export
@@ -33,7 +34,7 @@ def as_policy(controller: Controller) -> LocalPolicy:
     if not callable(controller) or isinstance(controller, type):
         raise InvalidInput(
             "the policy must be a swarmdp.Policy, SoftPolicy, MixedPolicy or another LocalPolicy, "
-            f"or a function from observations to actions, got {controller!r}"
+            f"or a function from observations to actions, got {told(controller)}"
         )
     return FunctionPolicy(controller)
 

@@ -265,13 +265,13 @@ def chain_of(transitions: ArrayLike | Sequence[Any]) -> tuple[Any, int]:
     from scipy import sparse
 
     if isinstance(transitions, np.ndarray):
-        transitions = numbers("transitions", transitions, np.float64)
-        if transitions.ndim != 3 or transitions.shape[0] != transitions.shape[2]:
+        array: NDArray[np.float64] = numbers("transitions", transitions, np.float64)
+        if array.ndim != 3 or array.shape[0] != array.shape[2]:
             raise InvalidInput(
                 "transitions[s, a, s'] must have the shape (states, actions, states), got "
-                f"{transitions.shape}"
+                f"{array.shape}"
             )
-        parts = [transitions[:, a] for a in range(transitions.shape[1])]
+        parts = [array[:, a] for a in range(array.shape[1])]
     else:
         parts = list(transitions) if isinstance(transitions, Sequence) else []
         if not parts or not all(_is_matrix(part) for part in parts):
