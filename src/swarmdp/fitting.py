@@ -710,14 +710,10 @@ class Fit:
 
         def even(evidence: Evidence) -> Update:
             found = update(evidence)
-<<<<<<< HEAD
-            weights = symmetry.even_weights(np.asarray(found.weights, np.float64))
-            return replace(found, weights=weights)
-=======
             if not isinstance(found, Update):
                 return found  # which the fit refuses
-            return replace(found, weights=self._even(np.asarray(found.weights, np.float64)))
->>>>>>> arguments
+            weights = symmetry.even_weights(np.asarray(found.weights, np.float64))
+            return replace(found, weights=weights)
 
         return even
 
