@@ -263,7 +263,11 @@ def _turning(system: swarmdp.Vicsek, policy: LocalPolicy, fits: int, seed: int) 
 
 
 def told_apart(system: swarmdp.Vicsek, judged: str, runs: int, seed: int, quick: bool) -> Row:
-    """The AUC of a forest that tells swarms from the expert's, by all statistics and late ones."""
+    """The AUC of a forest that tells swarms from the expert's.
+
+    By all statistics, by those of the second half, and by those of them that are about the swarm
+    as a whole: its order, its neighbours and clusters.
+    """
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.model_selection import cross_val_score
 
@@ -290,17 +294,26 @@ def told_apart(system: swarmdp.Vicsek, judged: str, runs: int, seed: int, quick:
         return observed(system, flown, stage.known, 0.9)
 
     expert = looks(system.expert, runs, 5)
-    found: dict[str, list[float]] = {"all": [], "late": []}
+    found: dict[str, list[float]] = {"all": [], "late": [], "collective": []}
     for part, policy in enumerate(policies):
         other = looks(as_policy(policy), runs, 6 + part)
         table = joined([expert, other]).table(system, slice(0, 2 * runs))
         labels = np.arange(2 * runs) >= runs
         late = [i for i, s in enumerate(table.statistics) if s.when == "later"]
-        for name, columns in (("all", table.values), ("late", table.values[:, late])):
+        whole = [i for i in late if _is_collective(table.statistics[i].title)]
+        for name, columns in (
+            ("all", table.values),
+            ("late", table.values[:, late]),
+            ("collective", table.values[:, whole]),
+        ):
             forest = RandomForestClassifier(200, random_state=1)
             scores = cross_val_score(forest, columns, labels, cv=5, scoring="roc_auc")
             found[name].append(float(scores.mean()))
     return {name: rounded(values) for name, values in found.items()}
+
+
+def _is_collective(title: str) -> bool:
+    return any(word in title for word in ("order parameter", "neighbour", "cluster"))
 
 
 def _learned(system: swarmdp.Vicsek, interpolate: bool, seed: int, quick: bool) -> list[Controller]:
@@ -385,10 +398,17 @@ def tables(rows: Sequence[Row]) -> str:
                 dict(row["changes"]).get("turns", "13 turns"),
                 f"{np.mean(row['auc']['all']):.2f}",
                 f"{np.mean(row['auc']['late']):.2f}",
+                f"{np.mean(row['auc']['collective']):.2f}",
             ]
             for row in apart
         ]
-        head = ("swarm", "turns, degrees apart", "AUC, all statistics", "AUC, late ones")
+        head = (
+            "swarm",
+            "turns, degrees apart",
+            "AUC, all statistics",
+            "late ones",
+            "late collective ones",
+        )
         text += ["## Told from the expert's swarm\n", markdown(head, told)]
     return "\n".join(text)
 
