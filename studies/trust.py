@@ -184,7 +184,7 @@ def measured(setting: Setting, experiments: int, quick: bool) -> Row:
 
 
 def _ising(system: swarmdp.Ising, result: swarmdp.Result, seed: int, quick: bool) -> Row:
-    runs, fits = (2 if quick else 20), result.experiments
+    runs, fits = (10 if quick else 20), result.experiments
 
     def energies(policy: Controller, count: int) -> Floats:
         found = swarmdp.rollout(
@@ -198,11 +198,9 @@ def _ising(system: swarmdp.Ising, result: swarmdp.Result, seed: int, quick: bool
         return np.asarray(found[:, list(ENERGY_TIMES)], np.float64)
 
     # From the same starts: energies of one grid differ so much that 20 others tell little.
-    expert, learned = (
-        energies(policy, runs * fits).reshape(runs, fits, -1).mean(axis=0)
-        for policy in (system.expert, result.policy)
-    )
-    ratio = learned / expert
+    expert = energies(system.expert, runs * fits)
+    gap = energies(result.policy, runs * fits) - expert
+    ratio = 1 + gap.reshape(runs, fits, -1).mean(axis=0) / expert.mean(axis=0)
     levels = np.arange(system.features.size, dtype=np.uint32)
     same = (table_of(result.policy) == system.expert(levels)) | (result.expert_mu == 0)
     off = np.abs(ratio[:, -1] - 1) > CLOSE

@@ -462,10 +462,12 @@ class Fit:
         if self.evaluations is None or self.search == "newest" or self.steps is None:
             return plain
         last = np.arange(len(done))[:, None] > plain.ended
+        # The nearest may be one policy, found many times: it would race against itself.
+        left_out = last | searching.repeated(plain.history.mu)
         choice = searching.race(
             self.system,
             [iteration.policy for iteration in done],
-            np.where(last, np.inf, plain.history.distance),
+            np.where(left_out, np.inf, plain.history.distance),
             expert=self.expert.mu,
             profile=self.profile,
             discount=self.discount,

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import swarmdp
 from swarmdp import Evidence, HeterogeneousLearning, Update
@@ -106,6 +107,37 @@ def test_the_race_sees_the_tie_and_the_mirror_image_of_the_ising_model() -> None
         for order in ([expert, tie, mirror], [mirror, tie, expert], [tie, mirror, expert]):
             choice = raced(ising, order, demo)
             np.testing.assert_array_equal(order[choice.iteration[0]], expert)
+
+
+def test_policies_found_before_are_known_by_their_feature_expectations() -> None:
+    first, second = np.array([0.3, 0.7]), np.array([0.5, 0.5])
+    learned = np.stack([[first, first], [second, first], [first, second], [second, second]])
+    np.testing.assert_array_equal(
+        search.repeated(learned), [[False, False], [False, True], [True, False], [True, True]]
+    )
+
+
+def test_the_race_is_between_different_policies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twelve iterations with two different tables: both run, however often one was found."""
+    ising = swarmdp.Ising((10, 10))
+    demo = swarmdp.rollout(ising, ising.expert, steps=50, seed=1)
+    tables = [(np.arange(25) > limit).astype(int) for limit in (12, 11)]
+    found = iter([1, *[0] * 10, 1])  # the nearer one ten times
+
+    def learner(system: Any, reward: Any, **_: Any) -> swarmdp.Learned:
+        return swarmdp.Learned(Policy(tables[next(found)][None]))
+
+    raced = []
+
+    def race(system: Any, policies: list[Any], distance: Any, **options: Any) -> search.Choice:
+        order = np.argsort(distance[:, 0], kind="stable")[: options["candidates"]]
+        raced.extend(table_of(policies[i])[0, 12] for i in order)
+        return original(system, policies, distance, **options)
+
+    original = search.race
+    monkeypatch.setattr(search, "race", race)
+    swarmdp.fit(ising, demo, seed=2, learner=learner, iterations=12, judge=False)
+    assert sorted(raced[:2]) == [0, 1]
 
 
 def test_a_fit_that_goes_on_learning_is_the_same_in_parts_alone_and_in_a_batch(

@@ -110,6 +110,17 @@ def time_profile(system: System, demo: Trajectory) -> NDArray[np.float64]:
     return total
 
 
+def repeated(learned: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which policies (J, R) were found before, by their feature expectations (J, R, d).
+
+    All policies are evaluated with the same random numbers, so the same ones have the same.
+    """
+    found = np.zeros(learned.shape[:2], np.bool_)
+    for j in range(1, len(learned)):
+        found[j] = (learned[:j] == learned[j]).all(axis=2).any(axis=0)
+    return found
+
+
 def race(
     system: System,
     policies: list[LocalPolicy],
