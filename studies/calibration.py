@@ -8,11 +8,15 @@ angle. Its standard deviation, the spread, runs from 0 (identical headings) to i
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from studies import command
+from studies.rows import Job, Row, collect, conditions, markdown, rounded
+from swarmdp import files
 from swarmdp.analysis.density import INTERVALS
 from swarmdp.analysis.pairs import in_parts
 from swarmdp.analysis.uncertainty import SHUFFLES, estimate
@@ -22,6 +26,8 @@ from swarmdp.streams import derived_seed
 from swarmdp.threads import over_chunks, thread_count
 
 SPREADS = (*np.radians([5, 10, 14, 25, 40, 60, 80, 110]).tolist(), math.inf)
+SAMPLES = (10_000, 200)  # pairs; at least as many as are used in a class
+SEED = 1
 WAVES = 50_000  # terms of the true density's Fourier series; enough for spreads above 1e-4
 
 Floats = NDArray[np.float64]
@@ -103,6 +109,68 @@ def true_coefficient(spread: float) -> float:
     return float(1 + (positive * np.log(positive)).sum() / math.log(INTERVALS))
 
 
+def rows(found: Calibration) -> list[Row]:
+    """How far the estimates are from the truth, a row for each spread."""
+    gap, smoothed = (each - found.truth[:, None] for each in (found.corrected, found.coefficient))
+    columns: dict[str, Floats] = {
+        "truth": found.truth,
+        "smoothed": smoothed.mean(axis=1),
+        "corrected": gap.mean(axis=1),
+        "deviation": gap.std(axis=1, ddof=1),
+        "stated_error": found.error.mean(axis=1),
+        "shuffled": found.bias.mean(axis=1),
+        "within": (np.abs(gap) <= 2 * found.error).mean(axis=1),
+    }
+    spreads = [round(math.degrees(s), 6) if math.isfinite(s) else None for s in found.spreads]
+    cells = zip(*(rounded(column) for column in columns.values()), strict=True)
+    return [
+        {"spread": spread, **dict(zip(columns, row, strict=True))}
+        for spread, row in zip(spreads, cells, strict=True)
+    ]
+
+
+def study(output: Path, quick: bool = False) -> list[Row]:
+    """Calibrate with many pairs and with the fewest that are used; write and return the rows.
+
+    Parameters
+    ----------
+    output
+        The folder for `calibration.json` (the rows) and `calibration.md` (the table of many pairs).
+    quick
+        Few repeats.
+
+    """
+    jobs = [
+        Job(
+            {"samples": samples},
+            lambda samples=samples: {
+                "estimates": rows(calibrate(samples, seed=SEED, repeats=3 if quick else 100))
+            },
+        )
+        for samples in SAMPLES
+    ]
+    done = collect(output / "calibration.json", jobs, conditions(quick=quick, seed=SEED), _line)
+    files.write_text(output / "calibration.md", table(done))
+    return done
+
+
+def _line(row: Row) -> str:
+    return f"{row['samples']} pairs"
+
+
+def table(done: Sequence[Row]) -> str:
+    """The rows of many pairs as a table in Markdown."""
+    head = ["spread", "truth", "smoothed - truth", "corrected - truth", "its s.d.", "stated error"]
+    lines = []
+    for row in done[0]["estimates"]:
+        spread = "independent" if row["spread"] is None else f"{row['spread']:g}°"
+        digits = 4 if row["truth"] else 5
+        off = [f"{row[name]:+.{digits}f}" for name in ("smoothed", "corrected")]
+        size = [f"{row[name]:.{digits}f}" for name in ("deviation", "stated_error", "shuffled")]
+        lines.append([spread, f"{row['truth']:.4f}", *off, *size, f"{row['within']:.0%}"])
+    return markdown([*head, "shuffled pairs", "within 2 errors"], lines)
+
+
 def calibration_figure(found: Calibration) -> Figure:
     """How far estimates are from the truth on pairs whose coefficient is known."""
     place = np.arange(len(found.spreads))
@@ -137,3 +205,7 @@ def calibration_figure(found: Calibration) -> Figure:
         ax.set_title(f"{found.samples} pairs; mean and s.d. of {repeats} estimates")
         ax.legend(loc="lower right")
     return figure
+
+
+if __name__ == "__main__":
+    command.main(study, "calibration", __doc__.split("\n")[0])

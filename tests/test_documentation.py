@@ -1,12 +1,16 @@
 """What the documentation shows is run as written."""
 
 import ast
+import json
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 import swarmdp
+from studies import calibration, learners, small_swarm_tables, transfer
+from studies.rows import Row, read
 from tests.examples import ROOT, snippets
 
 SAID = {  # what a page tells of its own output
@@ -42,6 +46,40 @@ def test_snippets_run_as_written(
     assert printed
     for words in SAID.get(page, ()):
         assert words in printed
+
+
+@pytest.mark.parametrize(
+    ("page", "rows", "tables"),
+    [
+        ("learning.md", "learners.json", learners.table),
+        ("updates-study.md", "transfer.json", transfer.table),
+        ("theory.md", "theory.json", small_swarm_tables.tables),
+        ("uncertainty.md", "calibration.json", calibration.table),
+    ],
+)
+def test_tables_are_those_of_their_files(
+    page: str, rows: str, tables: Callable[[Sequence[Row]], str]
+) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    made = tables(read(ROOT / "docs" / rows))
+    lines = [line for line in made.splitlines() if line.startswith("|")]
+    assert len(lines) > 3
+    for line in lines:
+        assert line in text, f"{page} does not have what {rows} says: {line}"
+
+
+def test_claims_are_those_of_their_file() -> None:
+    """Measured values and verdicts of the reproduction, but for the verdict that came later."""
+    text = (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^\| (.*) \| ([^|]*) \| (holds|\*.*\*) \|$", text, re.MULTILINE)
+    summary = json.loads((ROOT / "docs/reproduction/summary.json").read_text(encoding="utf-8"))
+    assert len(shown) == len(summary["claims"])
+    for (_, measured, verdict), claim in zip(shown, summary["claims"], strict=True):
+        value, _, error = measured.partition(" ± ")
+        assert float(value) == pytest.approx(claim["value"], rel=0.01)
+        if error:
+            assert float(error) == pytest.approx(claim["error"], rel=0.05)
+        assert (verdict == "holds") == (claim["holds"] is True), claim["name"]
 
 
 def test_the_example_system_is_short() -> None:

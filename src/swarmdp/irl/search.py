@@ -172,6 +172,8 @@ def race(
         gaps = np.linalg.norm(expert - np.stack(mus), axis=2)
     else:
         gaps = _in_standard_deviations(profile, means, spreads, system.n_agents)
+    # Where an experiment has fewer candidates than others, what is left out fills the places.
+    gaps = np.where(np.isfinite(distance[order, rows]), gaps, np.inf)
     best = _least_active(gaps, np.stack(activity))
     return Choice(order[best, rows], np.stack(mus)[best, rows], gaps[best, rows])
 
