@@ -267,6 +267,16 @@ def test_integer_positions_are_the_same_as_floats() -> None:
     np.testing.assert_array_equal(found[0], found[1])
 
 
+def test_what_pretends_to_be_axes_is_refused() -> None:
+    class Pretending:
+        def __array__(self, *args: Any, **kwargs: Any) -> Any:
+            raise RuntimeError("no array")
+
+    grid = swarmdp.fit(GRID, [[2.5] * 4], seed=1, iterations=1, progress=False)
+    with pytest.raises(InvalidInput, match="ax must be Matplotlib axes"):
+        swarmdp.plot_reward(grid, Pretending())
+
+
 def test_few_rewards_are_drawn_from_a_narrow_cone() -> None:
     cone = theory.Cone(np.array([[1.0, 0.0, -1.0], [0.0, 1.0, -1.0]]) / math.sqrt(2))
     drawn = theory.draw_rewards(cone, 3, seed=2**63)

@@ -103,7 +103,8 @@ def plot_reward(result: Result, ax: Any = None, *, colours: Sequence[str] = COLO
     _two(colours)
     panels = panels_of(result)
     if ax is not None:
-        given = np.ravel(np.array(ax if np.iterable(ax) else [ax], dtype=object))
+        several = ax.ravel().tolist() if isinstance(ax, np.ndarray) else ax
+        given = list(several) if isinstance(several, tuple | list) else [several]
         for each in given:
             _check_axes(each)
         if len(given) != len(panels):

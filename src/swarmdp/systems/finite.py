@@ -264,6 +264,7 @@ def chain_of(transitions: ArrayLike | Sequence[Any]) -> tuple[Any, int]:
     """
     from scipy import sparse
 
+    parts: list[Any]
     if isinstance(transitions, np.ndarray):
         array: NDArray[np.float64] = numbers("transitions", transitions, np.float64)
         if array.ndim != 3 or array.shape[0] != array.shape[2]:
