@@ -8,6 +8,7 @@ angle. Its standard deviation, the spread, runs from 0 (identical headings) to i
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -140,15 +141,11 @@ def study(output: Path, quick: bool = False) -> list[Row]:
         Few repeats.
 
     """
-    jobs = [
-        Job(
-            {"samples": samples},
-            lambda samples=samples: {
-                "estimates": rows(calibrate(samples, seed=SEED, repeats=3 if quick else 100))
-            },
-        )
-        for samples in SAMPLES
-    ]
+
+    def measured(samples: int) -> Row:
+        return {"estimates": rows(calibrate(samples, seed=SEED, repeats=3 if quick else 100))}
+
+    jobs = [Job({"samples": samples}, partial(measured, samples)) for samples in SAMPLES]
     done = collect(output / "calibration.json", jobs, conditions(quick=quick, seed=SEED), _line)
     files.write_text(output / "calibration.md", table(done))
     return done

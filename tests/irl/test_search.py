@@ -127,7 +127,7 @@ def test_the_race_is_between_different_policies(monkeypatch: pytest.MonkeyPatch)
     def learner(system: Any, reward: Any, **_: Any) -> swarmdp.Learned:
         return swarmdp.Learned(Policy(tables[next(found)][None]))
 
-    raced = []
+    raced: list[int] = []
 
     def race(system: Any, policies: list[Any], distance: Any, **options: Any) -> search.Choice:
         order = np.argsort(distance[:, 0], kind="stable")[: options["candidates"]]

@@ -272,7 +272,7 @@ def chain_of(transitions: ArrayLike | Sequence[Any]) -> tuple[Any, int]:
                 "transitions[s, a, s'] must have the shape (states, actions, states), got "
                 f"{array.shape}"
             )
-        parts: list[Any] = [array[:, a] for a in range(array.shape[1])]
+        parts = [array[:, a] for a in range(array.shape[1])]
     else:
         parts = list(transitions) if isinstance(transitions, Sequence) else []
         if not parts or not all(_is_matrix(part) for part in parts):
