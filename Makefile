@@ -11,7 +11,7 @@ help:
 	@echo "make check  ruff, mypy --strict, import contracts"
 	@echo "make bench  measure the simulator against its peers (several minutes)"
 	@echo "make study  compare the learners over 100 experiments each (about an hour);"
-	@echo "            STUDY=updates or STUDY=transfer: the reward updates, changed swarms"
+	@echo "            STUDY=updates, transfer or other_actions: the reward updates, changed swarms"
 	@echo "make theory exact study of small swarms (about ten minutes)"
 	@echo "make setup  create .venv and install what requirements.lock pins"
 	@echo "make lock   renew requirements.lock from pyproject.toml (needs uv)"

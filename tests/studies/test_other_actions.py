@@ -10,7 +10,9 @@ import swarmdp
 from studies import other_actions, transfer
 from studies.changed_swarms import ChangedVicsek
 from studies.learners import STEPS
+from studies.rows import read
 from swarmdp import InvalidInput
+from tests.examples import ROOT
 
 
 def test_the_study_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,3 +107,14 @@ def test_planning_again_uses_the_mirror_where_there_is_one(
     reward = swarmdp.Reward(np.ones((1, 36)))
     transfer.replanned(system, reward, 0.0, learner)  # type: ignore[arg-type]
     assert wanted == [mirrored] * transfer.ATTEMPTS
+
+
+def test_the_tables_in_the_documentation_are_those_of_its_rows() -> None:
+    rows = read(ROOT / "docs" / other_actions.ROWS)
+    assert {row["circumstance"] for row in rows} == set(
+        other_actions.circumstances(swarmdp.Vicsek())
+    )
+    text = (ROOT / "docs" / "updates-study.md").read_text(encoding="utf-8")
+    for line in other_actions.table(rows).splitlines():
+        if line.startswith("| "):
+            assert line in text
