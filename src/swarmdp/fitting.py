@@ -82,6 +82,14 @@ FRESH = 4  # every so many policy updates one starts from nothing
 CANDIDATES, RACE = 8, 4  # policies that are rolled out again, and how many times as often
 SHORT_TAIL = 1e-4  # share of a discounted sum that is left out where no demo says how much
 
+OWN = (
+    "initial",
+    "demo",
+    "update",
+    "discount",
+    "tolerance",
+)  # `Fit.of` has more to say of these
+
 Watch = Callable[[Iteration], None]
 WatchLearning = Callable[[Snapshot], None]
 
@@ -94,7 +102,7 @@ class FitInterrupted(KeyboardInterrupt):
         self.result = result
 
 
-@checked(own=("initial",))
+@checked(own=OWN)
 def fit(
     system: System,
     demo: Demo,
@@ -268,7 +276,7 @@ def _driven(
     return fitting.result(done)
 
 
-@checked(nan=True, own=("initial",))
+@checked(nan=True, own=OWN)
 @dataclass(frozen=True, eq=False)
 class Fit:
     """A fit that can be driven step by step: `Fit.of(...)`, then `iterate`, then `result`."""

@@ -340,6 +340,8 @@ def check_run(swarm: Mapping[str, NDArray[Any]], run: int, *names: str) -> None:
     """Raise InvalidInput unless these arrays (runs, ...) are there and have this run."""
     for name in names:
         if name not in swarm:
+            if not isinstance(swarm, dict):
+                swarm[name]  # a trajectory tells what it has
             raise InvalidInput(f"a recorded {name!r} is needed, got none: record states")
         count = len(np.atleast_1d(swarm[name]))
         if not 0 <= run < count:

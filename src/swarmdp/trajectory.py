@@ -49,7 +49,7 @@ class Variable:
             raise InvalidInput(f"axes {self.axes} do not fit an array of shape {self.values.shape}")
 
 
-@checked(nan=True)
+@checked(nan=True, own=("variables",))
 @dataclass(frozen=True, eq=False)
 class Trajectory(Mapping[str, NDArray[Any]]):
     """Recorded arrays by name, each with a leading axis of runs.
@@ -148,8 +148,9 @@ class Trajectory(Mapping[str, NDArray[Any]]):
         """
         import pandas
 
-        if isinstance(variables, str):
-            raise InvalidInput(f"variables must be a list of names, got {variables!r}")
+        right = variables is None or isinstance(variables, tuple | list)
+        if not right or not all(isinstance(name, str) for name in variables or ()):
+            raise InvalidInput(f"variables must be a list of names, got {told(variables)}")
         chosen = {}
         for name in self.variables if variables is None else variables:
             self[name]

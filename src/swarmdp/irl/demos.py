@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swarmdp.adapted import REPLACED
+from swarmdp.arguments import numbers
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Classes
 from swarmdp.irl import expectations
@@ -103,8 +104,8 @@ def check_expectations(system: System, given: ArrayLike, discount: float) -> NDA
     """Feature expectations (R, d) given in place of a demo; raises InvalidInput if impossible."""
     size = feature_count(system)
     try:
-        mu = np.atleast_2d(np.array(given, dtype=np.float64))
-    except (TypeError, ValueError):
+        mu = np.atleast_2d(np.array(numbers("feature expectations", given, np.float64)))
+    except InvalidInput:
         raise InvalidInput(
             f"feature expectations must be numbers of shape ({size},) or (experiments, {size}), "
             "got rows of different lengths or something that is no number"

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from swarmdp.checks import told
 from swarmdp.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def named(update: "str | RewardUpdate") -> "RewardUpdate":
     if not callable(update) or isinstance(update, type):
         raise InvalidInput(
             f"update must be one of {', '.join(UPDATES)}, or a function from swarmdp.Evidence to "
-            f"swarmdp.Update, got {update!r}"
+            f"swarmdp.Update, got {told(update)}"
         )
     return update
 
