@@ -265,7 +265,7 @@ def _cells(row: Row, system: str, times: Sequence[int]) -> list[object]:
         over_time = [m / row["expert_measure"][t] for m, t in zip(over_time, times, strict=True)]
     cells: list[object] = [
         title(row),
-        f"{row['alarms']} of {row['experiments']}",
+        f"{row['alarms']} of {row['experiments']}" if "alarms" in row else "",
         f"{row['failures']} of {row['experiments']}",
         f"{distance.mean():.3f} ± {error:.3f}",
         f"{distance.max():.2f}",

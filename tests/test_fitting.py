@@ -306,7 +306,7 @@ def test_only_a_fit_of_the_same_system_is_resumed() -> None:
         swarmdp.fit(
             swarmdp.Gridworld(wind=0.0), mu, seed=1, resume=first, start="random", judge=False
         )
-    with pytest.raises(InvalidInput, match="read a saved one with swarmdp.load"):
+    with pytest.raises(InvalidInput, match="resume must be a Result or None, got 'folder'"):
         swarmdp.fit(swarmdp.Gridworld(), mu, seed=1, resume="folder", start="random", judge=False)  # type: ignore[arg-type]
     shorter = swarmdp.fit(
         swarmdp.Gridworld(),
@@ -401,7 +401,7 @@ def test_the_paper_s_preset(demo: swarmdp.Trajectory) -> None:
         ({"discount": 1.0}, r"discount must be in \[0, 1\)"),
         ({"discount": -0.1}, r"discount must be in \[0, 1\)"),
         ({"discount": 0.99}, "too short for a discount of 0.99"),
-        ({"discount": "0.9"}, r"discount must be in \[0, 1\), got '0.9'"),
+        ({"discount": "0.9"}, r"in \[0, 1\) or \"auto\", got '0.9'"),
         ({"tolerance": float("nan")}, "tolerance must be a finite number"),
         ({"seed": -1}, "seed must be"),
         ({"seed": True}, "seed must be an integer, got True"),
@@ -433,7 +433,7 @@ def test_a_user_s_own_system_can_be_fitted() -> None:
     system = namespace["Robots"]()
     demo = swarmdp.rollout(system, system.expert, steps=100, seed=1)
     result = swarmdp.fit(system, demo, seed=2, iterations=5, judge=False)
-    assert result.reward.weights.shape == (1, 8 * 4)
+    assert result.reward.weights.shape == (1, 9 * 4)
     light, neighbours = (axis.shown for axis in result.blocks[0])
     assert (light.name, light.units) == ("light", "degrees")
     assert (neighbours.name, neighbours.units) == ("neighbours", "1")

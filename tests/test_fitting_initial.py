@@ -80,7 +80,7 @@ def test_evaluations_start_there_as_well(demo: swarmdp.Trajectory) -> None:
         on,
         steps=50,
         runs=4,
-        seed=derived_seed(2, EVALUATION, 0),
+        seed=derived_seed(2, EVALUATION),
         initial=aligned,
         record=swarmdp.DiscountedFeatures(0.9),
     )["discounted_features"].mean(axis=0)

@@ -253,13 +253,13 @@ def test_the_way_in_which_actions_are_known_is_shown() -> None:
     assert "  actions            inferred from states" in repr(inferred)
 
 
-@pytest.mark.parametrize(("number", "remedy"), [(1, "fit again"), (2, "fit again"), (4, "update")])
+@pytest.mark.parametrize(("number", "remedy"), [(1, "fit again"), (3, "fit again"), (5, "update")])
 def test_results_of_other_formats_are_refused(tmp_path: Path, number: int, remedy: str) -> None:
     dataset = fitted("gridworld", demo_of("gridworld"), iterations=1).to_xarray()
-    assert dataset.attrs["format"] == 3
+    assert dataset.attrs["format"] == 4
     dataset.attrs["format"] = number
     dataset.to_netcdf(tmp_path / "result.nc", engine="h5netcdf")
-    with pytest.raises(FileError, match=f"in format {number}.* reads format 3: {remedy}"):
+    with pytest.raises(FileError, match=f"in format {number}.* reads format 4: {remedy}"):
         swarmdp.load(tmp_path)
 
 

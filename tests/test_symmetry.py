@@ -211,7 +211,9 @@ def alone_stream() -> Any:
 def test_a_fit_without_classes_uses_the_mirror() -> None:
     learner = HeterogeneousLearning(swarmdp.LinearQ(features=9), iterations=20, swarms=2)
     demo = swarmdp.rollout(SMOOTH, VICSEK.expert, steps=50, seed=3)
-    result = swarmdp.fit(SMOOTH, demo, seed=4, iterations=2, learner=learner, start="random")
+    result = swarmdp.fit(
+        SMOOTH, demo, seed=4, iterations=2, learner=learner, start="random", judge=False
+    )
     assert result.settings["mirror"]
     symmetry = symmetry_of(SMOOTH)
     weights = result.history.weights

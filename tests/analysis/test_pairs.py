@@ -94,7 +94,7 @@ def test_bad_arguments_are_refused(change: dict[str, Any], message: str) -> None
 
 
 def test_what_has_no_interaction_graph_is_refused() -> None:
-    ising: Any = swarmdp.Ising((4, 4))
+    ising: Any = swarmdp.Ising((5, 5))
     with pytest.raises(InvalidInput, match="sampled from a Vicsek swarm"):
         sample_pairs(ising, ising.expert, numbers=[0], times=[0], seed=1)
     nearest = swarmdp.Vicsek(n_agents=10, nearest=3)
