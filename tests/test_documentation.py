@@ -15,7 +15,7 @@ from tests.examples import ROOT, snippets
 
 SAID = {  # what a page tells of its own output
     "docs/your-own-system.md": (
-        "Verdict: reproduces the demo",
+        "Verdict: reproduces",
         "the features do not identify this behaviour",
         "what to do: give the system features that differ",
     ),

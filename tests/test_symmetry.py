@@ -219,7 +219,9 @@ def test_a_fit_without_classes_uses_the_mirror() -> None:
     weights = result.history.weights
     np.testing.assert_allclose(weights, symmetry.even_weights(weights), atol=1e-12)
     np.testing.assert_allclose(result.expert_mu, symmetry.even(result.expert_mu), atol=1e-12)
-    off = swarmdp.fit(SMOOTH, demo, seed=4, iterations=1, learner=learner, mirror=False)
+    off = swarmdp.fit(
+        SMOOTH, demo, seed=4, iterations=1, learner=learner, mirror=False, judge=False
+    )
     assert not off.settings["mirror"]
     assert "mirror" not in off.policy.to_arrays()
 

@@ -248,7 +248,7 @@ LEARNER = swarmdp.HeterogeneousLearning(iterations=5, swarms=1)
 QUICK: dict[str, Any] = {"seed": 1, "learner": LEARNER, "evaluations": 1, "threads": 1}
 FIT = swarmdp.Fit.of(VICSEK, DEMO, iterations=2, **QUICK)
 DONE = list(FIT.iterate())
-RESULT = FIT.result(DONE)
+RESULT = replace(FIT.result(DONE), restarts=np.arange(18.0).reshape(3, 1, 6) ** 2)
 GRID_RESULT = swarmdp.fit(GRID, GRID_DEMO, seed=1, iterations=2)
 LINEAR = swarmdp.HeterogeneousLearning(swarmdp.LinearQ(), iterations=5, swarms=1)(
     VICSEK, REWARD, discount=0.9, seed=1
@@ -390,8 +390,14 @@ OWN: dict[str, dict[str, str]] = {
         "n_actions": "13",
         "pairs": "PAIRS",
         "kernel": "KERNEL",
+        "runs": "EVIDENCE.runs",
     },
-    "Evidence.after": {"weights": "DONE[0].weights", "mu": "DONE[0].mu", "kernel": "None"},
+    "Evidence.after": {
+        "weights": "DONE[0].weights",
+        "mu": "DONE[0].mu",
+        "kernel": "None",
+        "runs": "DONE[0].mu[None]",
+    },
     "Evidence.seed_for": {"experiment": "0"},
     "Field": {"description": "'x'", "axes": "('a',)", "kind": "'angle'", "period": "2.0"},
     "FiniteMDP": {"transitions": "np.full((3, 2, 3), 1 / 3)", "initial": "np.full(3, 1 / 3)"},
@@ -422,10 +428,14 @@ OWN: dict[str, dict[str, str]] = {
         "symmetry": "None",
         "search": "'newest'",
         "profile": "FIT.profile",
-        "sampled": "True",
+        "recorded": "VICSEK",
+        "separate": "False",
         "settings": "FIT.settings",
     },
+    "Fit.check_restarts": {"restarts": "2"},
     "Fit.earlier": {"result": "RESULT"},
+    "Fit.judged": {"found": "RESULT"},
+    "Fit.repeated": {"found": "RESULT", "restarts": "2"},
     "Fit.iterate": {"done": "DONE[:1]"},
     "Fit.of": {"iterations": "1", "learner": "LEARNER"},
     "Fit.result": {"done": "DONE"},
@@ -492,6 +502,7 @@ OWN: dict[str, dict[str, str]] = {
         "mixture": "DONE[0].mixture",
         "next_weights": "DONE[0].next_weights",
         "seen": "DONE[0].seen",
+        "runs": "DONE[0].mu[None]",
     },
     "Learned": {"q": "np.zeros((1, 6, 13))", "seen": "np.ones((1, 6), bool)"},
     "Levels.between": {"observations": "np.array([[0, 1], [2, 3]])"},
