@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from swarmdp.checks import told
 from swarmdp.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -80,6 +79,8 @@ def named(update: "str | RewardUpdate") -> "RewardUpdate":
             raise InvalidInput(f"update must be one of {', '.join(UPDATES)}, got {update!r}")
         return UPDATES[update].make()
     if not callable(update) or isinstance(update, type):
+        from swarmdp.checks import told  # it needs NumPy, which the command line's help does without
+
         raise InvalidInput(
             f"update must be one of {', '.join(UPDATES)}, or a function from swarmdp.Evidence to "
             f"swarmdp.Update, got {told(update)}"
