@@ -79,7 +79,7 @@ def named(update: "str | RewardUpdate") -> "RewardUpdate":
             raise InvalidInput(f"update must be one of {', '.join(UPDATES)}, got {update!r}")
         return UPDATES[update].make()
     if not callable(update) or isinstance(update, type):
-        from swarmdp.checks import told  # it needs NumPy, which the command line's help does without
+        from swarmdp.checks import told  # here: it needs NumPy
 
         raise InvalidInput(
             f"update must be one of {', '.join(UPDATES)}, or a function from swarmdp.Evidence to "
