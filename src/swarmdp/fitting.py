@@ -475,6 +475,7 @@ class Fit:
         choice = searching.race(
             self.system,
             [iteration.policy for iteration in done],
+            plain.history.weights,
             np.where(left_out, np.inf, plain.history.distance),
             expert=self.expert.mu,
             profile=self.profile,

@@ -82,6 +82,7 @@ def raced(ising: Any, tables: list[Any], demo: swarmdp.Trajectory) -> search.Cho
     return search.race(
         ising,
         policies,
+        np.arange(len(tables), dtype=float)[:, None, None],
         np.arange(len(tables), dtype=float)[:, None],
         expert=np.zeros((1, 25)),
         profile=search.time_profile(ising, demo),
@@ -109,6 +110,23 @@ def test_the_race_sees_the_tie_and_the_mirror_image_of_the_ising_model() -> None
             np.testing.assert_array_equal(order[choice.iteration[0]], expert)
 
 
+def test_of_policies_as_near_the_one_of_the_earliest_reward_is_chosen() -> None:
+    """The nearest of a reward, a calm one against active ones, and never one that is farther."""
+    rewards = np.array([4.0, 7.0, 4.0, 5.0, 7.0])[:, None, None]
+    first = search._first_found(rewards)
+    np.testing.assert_array_equal(first[:, 0], [0, 1, 0, 3, 1])
+    active = np.full((5, 1), 0.5)
+    for gaps, chosen in (
+        ([1.08, 1.0, 1.05, 1.0, 1.0], 2),  # both of reward 4 are as near as the nearest
+        ([1.2, 1.05, 1.2, 1.0, 1.02], 4),
+        ([1.2, 1.2, 1.2, 1.0, 1.2], 3),
+    ):
+        assert search._chosen(np.array(gaps)[:, None], active, first) == chosen
+    gaps = np.array([1.0, 1.0, 1.0, 1.05, 1.2])[:, None]
+    calm = np.array([0.5, 0.5, 0.5, 0.2, 0.1])[:, None]
+    assert search._chosen(gaps, calm, first) == 3
+
+
 def test_policies_found_before_are_known_by_their_feature_expectations() -> None:
     first, second = np.array([0.3, 0.7]), np.array([0.5, 0.5])
     learned = np.stack([[first, first], [second, first], [first, second], [second, second]])
@@ -129,10 +147,12 @@ def test_the_race_is_between_different_policies(monkeypatch: pytest.MonkeyPatch)
 
     raced: list[int] = []
 
-    def race(system: Any, policies: list[Any], distance: Any, **options: Any) -> search.Choice:
+    def race(
+        system: Any, policies: list[Any], rewards: Any, distance: Any, **options: Any
+    ) -> search.Choice:
         order = np.argsort(distance[:, 0], kind="stable")[: options["candidates"]]
         raced.extend(table_of(policies[i])[0, 12] for i in order)
-        return original(system, policies, distance, **options)
+        return original(system, policies, rewards, distance, **options)
 
     original = search.race
     monkeypatch.setattr(search, "race", race)

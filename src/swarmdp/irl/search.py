@@ -124,6 +124,7 @@ def repeated(learned: NDArray[np.float64]) -> NDArray[np.bool_]:
 def race(
     system: System,
     policies: list[LocalPolicy],
+    rewards: NDArray[np.float64],
     distance: NDArray[np.float64],
     *,
     expert: NDArray[np.float64],
@@ -174,7 +175,7 @@ def race(
         gaps = _in_standard_deviations(profile, means, spreads, system.n_agents)
     # Where an experiment has fewer candidates than others, what is left out fills the places.
     gaps = np.where(np.isfinite(distance[order, rows]), gaps, np.inf)
-    best = _least_active(gaps, np.stack(activity))
+    best = _chosen(gaps, np.stack(activity), _first_found(rewards)[order, rows])
     return Choice(order[best, rows], np.stack(mus)[best, rows], gaps[best, rows])
 
 
@@ -193,18 +194,29 @@ class _Activity:
             total[:, 0] += (moment.actions != nothing).mean(axis=1)
 
 
-def _least_active(gaps: NDArray[np.float64], activity: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The candidate (R,) with the smallest gap (K, R), or one as near that is far less active.
+def _first_found(rewards: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The iteration (I, R) in which each reward (I, R, d) was tried first."""
+    same = (rewards[:, None] == rewards[None]).all(axis=3)
+    return same.argmax(axis=1)
+
+
+def _chosen(
+    gaps: NDArray[np.float64], activity: NDArray[np.float64], first: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The candidate (R,) with the smallest gap (K, R), or one as near for which more speaks.
 
     Swarms can look alike to their agents and yet not be alike: the mirror image of the Ising
-    model's majority vote flips every spin in every step. In doubt, do nothing.
+    model's majority vote flips every spin in every step. In doubt, do nothing. And later rewards
+    part the expert from ever nearer policies, in the end from its own noise: of those whose
+    policies are as near, the earliest is the best explanation.
     """
     best = gaps.argmin(axis=0)
     rows = np.arange(gaps.shape[1])
     near = gaps <= ALIKE * gaps[best, rows]
-    calm = np.where(near, activity, np.inf).argmin(axis=0)
-    much: NDArray[np.bool_] = 2 * activity[calm, rows] < activity[best, rows]
-    chosen: NDArray[np.int64] = np.where(much, calm, best)
+    calm = np.where(near, activity, np.inf).min(axis=0)
+    near &= activity <= np.where(2 * calm < activity[best, rows], calm, np.inf)
+    early = np.where(near, first, np.iinfo(np.int64).max).min(axis=0)
+    chosen: NDArray[np.int64] = np.where(near & (first == early), gaps, np.inf).argmin(axis=0)
     return chosen
 
 
