@@ -503,4 +503,6 @@ def described(annotation: Any) -> str:
     if _is_array_like(annotation):
         return "an array of numbers"
     name = NAMES.get(kind, getattr(kind, "__name__", str(kind)))
-    return name if name.startswith(("a ", "an ")) else f"a {name}"
+    if name.startswith(("a ", "an ")):
+        return name
+    return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"

@@ -144,6 +144,8 @@ def test_an_angle_is_reported_in_the_unit_that_it_was_given_in(
 ) -> None:
     said = fails(["simulate", "vicsek", "--noise", "-1"], capsys)
     assert "--noise -1: noise must be not negative, got -1 degrees" in said
+    said = fails(["simulate", "vicsek", "--noise", "400"], capsys)
+    assert said.rstrip().endswith("noise must be an angle of at most 180 degrees, got 400 degrees")
     said = fails(["simulate", "vicsek", "--turns", "0", "200"], capsys)
     assert "--turns 0 200: turns must be angles from -180 to 180 degrees, got 0 200 degrees" in said
 

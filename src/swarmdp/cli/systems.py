@@ -276,6 +276,8 @@ def _made(
                 )
                 told = told.replace(repr(values[name]), f"{shown} degrees")
                 told = told.replace("from -pi to pi in radians", "from -180 to 180 degrees")
+                told = told.replace("at most pi in radians", "at most 180 degrees")
+                told, _, _ = told.partition(": for degrees")
                 raise InvalidInput(f"--{name.replace('_', '-')} {shown}: {told}") from None
         raise
     except (TypeError, ValueError) as error:

@@ -106,7 +106,7 @@ class Vicsek:
         check_number("noise", self.noise, positive=False)
         if self.noise > math.pi:
             raise InvalidInput(
-                f"noise is an angle in radians, at most pi, got {self.noise!r}: "
+                f"noise must be an angle of at most pi in radians, got {self.noise!r}: "
                 f"for degrees give math.radians({self.noise!r})"
             )
         check_number("box", self.box, positive=True)
