@@ -139,6 +139,19 @@ def test_a_fit_does_not_depend_on_how_counts_are_kept(monkeypatch: pytest.Monkey
     assert sparse.kernel.tobytes() == dense.kernel.tobytes()
 
 
+def test_learning_goes_on_where_fewer_iterations_would_keep_counts_sparsely() -> None:
+    """A full table is smaller for 250 iterations, a sparse one for the 100 that go on with it."""
+    turns = tuple(np.radians(np.arange(-175, 180, 5)))
+    system = swarmdp.Vicsek(n_bins=72, turns=turns)
+    learner = swarmdp.HeterogeneousLearning(iterations=250, again=100, swarms=5)
+    each = 5 * 2 * system.n_agents  # transitions of an iteration, mirrored ones too
+    assert not local_model.is_sparse(72, len(turns), 250 * each)
+    assert local_model.is_sparse(72, len(turns), 100 * each)
+    demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
+    result = swarmdp.fit(system, demo, seed=2, learner=learner, iterations=2, judge=False)
+    assert result.iterations[-1].memory
+
+
 @pytest.mark.parametrize("system", [swarmdp.Vicsek(), swarmdp.Ising()])
 def test_counts_of_the_papers_systems_are_full_tables(system: swarmdp.System) -> None:
     transitions = 300 * 1000

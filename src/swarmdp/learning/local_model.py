@@ -285,7 +285,8 @@ class _Model:
         few = problem.transitions
         if few is not None and problem.wants.mirror:
             few = 2 * few
-        sparse = few is not None and is_sparse(shape[1], shape[2], few)
+        # What earlier learning kept is a full table, and stays one.
+        sparse = not problem.memory and few is not None and is_sparse(shape[1], shape[2], few)
         counts: Counts = _SparseCounts(shape, few or 0) if sparse else _DenseCounts(shape)
         return cls(settings, counts, reward, problem.discount, problem.wants)
 
