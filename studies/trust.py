@@ -26,6 +26,7 @@ from studies.verdicts import rounded as rounded_expert
 from swarmdp import files
 from swarmdp.judging.stage import Stage
 from swarmdp.judging.statistics import Look, joined
+from swarmdp.learning.heterogeneous import default_learning
 from swarmdp.policies import Controller, LocalPolicy, as_policy, selected, table_of
 from swarmdp.streams import derived_seed
 
@@ -77,7 +78,7 @@ def settings() -> list[Setting]:
     apart = [Setting(APART, "Vicsek", judged=judged) for judged in ("expert", "rounded", "learned")]
     fine = [
         Setting(APART, "Vicsek", (("n_bins", bins), ("turns", turns)), judged=judged)
-        for bins, turns in ((72, 10), (144, 5))
+        for bins, turns in ((72, 10), (72, 5))
         for judged in ("rounded", "interpolated")
     ]
     starts: tuple[Literal["expert", "random"], ...] = ("expert", "random")
@@ -320,6 +321,9 @@ def _learned(system: swarmdp.Vicsek, interpolate: bool, seed: int, quick: bool) 
         system, system.expert, steps=STEPS, runs=fits, seed=derived_seed(seed, DEMO)
     )
     few: dict[str, Any] = {"iterations": 2} if quick else {}
+    if interpolate and not quick:
+        # With four times the actions there is four times as much to learn.
+        few["learner"] = replace(default_learning(), iterations=1000, again=400)
     result = swarmdp.fit(
         system,
         demo,

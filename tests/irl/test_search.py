@@ -122,9 +122,9 @@ def test_of_policies_as_near_the_one_of_the_earliest_reward_is_chosen() -> None:
         ([1.2, 1.2, 1.2, 1.0, 1.2], 3),
     ):
         assert search._chosen(np.array(gaps)[:, None], active, first) == chosen
-    gaps = np.array([1.0, 1.0, 1.0, 1.05, 1.2])[:, None]
+    near = np.array([1.0, 1.0, 1.0, 1.05, 1.2])[:, None]
     calm = np.array([0.5, 0.5, 0.5, 0.2, 0.1])[:, None]
-    assert search._chosen(gaps, calm, first) == 3
+    assert search._chosen(near, calm, first) == 3
 
 
 def test_policies_found_before_are_known_by_their_feature_expectations() -> None:

@@ -197,7 +197,8 @@ class _Activity:
 def _first_found(rewards: NDArray[np.float64]) -> NDArray[np.int64]:
     """The iteration (I, R) in which each reward (I, R, d) was tried first."""
     same = (rewards[:, None] == rewards[None]).all(axis=3)
-    return same.argmax(axis=1)
+    found: NDArray[np.int64] = same.argmax(axis=1)
+    return found
 
 
 def _chosen(
