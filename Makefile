@@ -2,13 +2,16 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 STUDY ?= learners
+MINUTES ?= 10
 
-.PHONY: help setup run test check bench study theory lock clean
+.PHONY: help setup run test check attack bench study theory lock clean
 
 help:
 	@echo "make run    set up, learn the reward of a swarm, reproduce the paper (runs/)"
 	@echo "make test   set up and run all tests"
 	@echo "make check  ruff, mypy --strict, import contracts"
+	@echo "make attack try to break it for ten minutes (MINUTES=60: an hour): wrong arguments, damaged"
+	@echo "            files, kills, limits, ...; prints what was tried and every failure"
 	@echo "make bench  measure the simulator against its peers (several minutes)"
 	@echo "make study  compare the learners over 100 experiments each (about an hour);"
 	@echo "            STUDY=updates, transfer or other_actions: the reward updates, changed swarms"
@@ -39,6 +42,9 @@ check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+attack: setup
+	$(BIN)/python -m tests.campaigns --minutes $(MINUTES)
 
 bench: setup
 	$(BIN)/python -m benchmarks -o runs/bench

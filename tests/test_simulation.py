@@ -304,6 +304,21 @@ def test_threads_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> N
     assert thread_count() >= 1
 
 
+def test_threads_that_do_not_start_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    system = swarmdp.Ising((6, 6))
+    trajectory = swarmdp.rollout(system, system.expert, steps=2, runs=4, seed=1, threads=1)
+    for work in (
+        lambda: swarmdp.rollout(system, system.expert, steps=2, runs=4, seed=1, threads=2),
+        lambda: trajectory.save("nowhere.nc"),
+    ):
+        with pytest.raises(swarmdp.NotEnoughMemory, match="starts no more threads: use fewer"):
+            work()
+
+
 def test_a_measure_sees_the_agents_in_their_own_order() -> None:
     trajectory = swarmdp.rollout(
         ISING,

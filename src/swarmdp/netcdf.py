@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from swarmdp import files
 from swarmdp.errors import FileError, InvalidInput, NotEnoughMemory, SwarmdpError
 from swarmdp.memory import check_memory, readable
+from swarmdp.threads import starting_threads
 
 if TYPE_CHECKING:
     import xarray
@@ -49,7 +50,7 @@ def write_dataset(path: str | os.PathLike[str], dataset: "xarray.Dataset") -> No
     an ordinary write fails with an error. And in a thread of its own: in the main thread the
     library swallows the user's interrupt.
     """
-    with ThreadPoolExecutor(1) as pool:
+    with starting_threads(), ThreadPoolExecutor(1) as pool:
         image = pool.submit(dataset.to_netcdf, None, engine="h5netcdf").result()
     with files.replacing(path) as temporary:
         temporary.write_bytes(sealed(image))

@@ -1,12 +1,13 @@
 """Work on many independent runs, chunk by chunk, on several threads."""
 
+import contextlib
 import itertools
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
-from swarmdp.errors import InvalidInput
+from swarmdp.errors import InvalidInput, NotEnoughMemory
 from swarmdp.kernels import parallel
 
 
@@ -41,12 +42,13 @@ def over_chunks(
 
     chunks = list(itertools.pairwise(bounds))
     if workers == 1:
-        for chunk in chunks:
-            work_on(chunk)
+        with starting_threads():  # kernels may
+            for chunk in chunks:
+                work_on(chunk)
         return
-    with ThreadPoolExecutor(workers, thread_name_prefix="swarmdp-runs") as pool:
-        pending = [pool.submit(work_on, chunk) for chunk in chunks]
+    with starting_threads(), ThreadPoolExecutor(workers, thread_name_prefix="swarmdp-runs") as pool:
         try:
+            pending = [pool.submit(work_on, chunk) for chunk in chunks]
             done, _ = wait(pending, return_when=FIRST_EXCEPTION)
             for future in done:
                 future.result()
@@ -54,6 +56,20 @@ def over_chunks(
             stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
             raise
+
+
+@contextlib.contextmanager
+def starting_threads() -> Iterator[None]:
+    """Raises NotEnoughMemory if the system starts no more threads, which Python hardly explains."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "can't start new thread" not in str(error):
+            raise
+        raise NotEnoughMemory(
+            "the system starts no more threads: use fewer (--threads 1, threads=1 or "
+            "SWARMDP_THREADS=1), or raise its limits (ulimit -u and ulimit -v)"
+        ) from error
 
 
 def thread_count(threads: int | None = None) -> int:

@@ -1,20 +1,26 @@
-"""`python -m tests.campaigns NAME... --minutes 5 --seed 1`: run campaigns and print a table."""
+"""`python -m tests.campaigns NAME... --minutes 5 --seed 1`: run campaigns and print a table.
+
+Without a name all of them run, and share the minutes.
+"""
 
 import argparse
 import importlib
+import os
 import sys
+import tempfile
 
 from tests.campaigns import framework
 
 CAMPAIGNS = {  # name, and the module with `campaign()`
-    name: f"tests.campaigns.{name}" for name in ("arguments", "files", "kills", "starts")
+    name: f"tests.campaigns.{name}"
+    for name in ("limits", "determinism", "dask", "kills", "starts", "files", "arguments")
 }
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.campaigns", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(CAMPAIGNS)}")
-    parser.add_argument("--minutes", type=float, default=5.0, help="for each campaign")
+    parser.add_argument("--minutes", type=float, default=5.0, help="for all of them together")
     parser.add_argument("--attempts", type=int, help="at most so many for each campaign")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2, help="child processes")
@@ -23,26 +29,37 @@ def main() -> int:
     asked = parser.parse_args()
     if wrong := [name for name in asked.names if name not in CAMPAIGNS]:
         parser.error(f"there is no campaign {wrong[0]!r}, only {', '.join(CAMPAIGNS)}")
+    campaigns = [
+        importlib.import_module(CAMPAIGNS[name]).campaign() for name in asked.names or CAMPAIGNS
+    ]
+    if asked.only is not None:
+        for campaign in campaigns:
+            _repeat(campaign, asked.seed, asked.only)
+        return 0
     outcomes = []
-    for name in asked.names or CAMPAIGNS:
-        campaign = importlib.import_module(CAMPAIGNS[name]).campaign()
-        if asked.only is not None:
-            attempt = framework.attempt_of(campaign, asked.seed, asked.only)
-            campaign.prepare()
-            print(attempt.repeat, flush=True)
-            print(*framework.perform(attempt), sep=": ")
-            continue
-        outcome = framework.run(
-            campaign,
-            seed=asked.seed,
-            minutes=asked.minutes,
-            attempts=asked.attempts,
-            workers=asked.workers,
-        )
-        print(framework.report(outcome, asked.failures), end="\n\n", flush=True)
+    for outcome in framework.shared(
+        campaigns,
+        seed=asked.seed,
+        minutes=asked.minutes,
+        attempts=asked.attempts,
+        workers=asked.workers,
+    ):
+        print(f"{outcome.name}: {outcome.attempts} attempts", file=sys.stderr, flush=True)
+        if outcome.failures:
+            print(framework.report(outcome, asked.failures), end="\n\n", flush=True)
         outcomes.append(outcome)
     print(framework.table(outcomes))
     return int(any(outcome.failures for outcome in outcomes))
+
+
+def _repeat(campaign: framework.Campaign, seed: int, number: int) -> None:
+    attempt = framework.attempt_of(campaign, seed, number)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        campaign.prepare()
+        print(attempt.repeat, flush=True)
+        print(*framework.perform(attempt), sep=": ")
+        os.chdir("/")
 
 
 if __name__ == "__main__":

@@ -6,10 +6,8 @@ itself, or a result. A NaN that is accepted is a failure, and so is a number of 
 refused where Python's is accepted.
 """
 
-import atexit
 import itertools
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -165,11 +163,13 @@ def campaign(warm: bool = True) -> Campaign:
     """The campaign of wrong arguments; if `warm`, what compiles does so before children start."""
     if warm:
         here = Path.cwd()
-        _prepare()
-        for attempt in right_calls():
-            perform(attempt)
-        os.chdir(here)
-    return Campaign("arguments", _attempt, prepare=_prepare)
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            write_files()
+            for attempt in right_calls():
+                perform(attempt)
+            os.chdir(here)
+    return Campaign("arguments", _attempt, prepare=write_files)
 
 
 def right_calls() -> Iterator[Attempt]:
@@ -228,13 +228,6 @@ def _of(call: Call, arguments: dict[str, str], nan: bool, same: bool) -> Attempt
         return NAN_ACCEPTED if nan else ACCEPTED
 
     return Attempt(call.name, f"from tests.campaigns.calls import *\n{text}", run)
-
-
-def _prepare() -> None:
-    folder = tempfile.mkdtemp(prefix="campaign")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    os.chdir(folder)
-    write_files()
 
 
 def write_files() -> None:

@@ -7,10 +7,14 @@ campaign, seed and number, so that any of them can be repeated alone.
 To add a campaign: a module with a function that gives a `Campaign`, and a row in `__main__.py`.
 """
 
+import contextlib
+import itertools
 import multiprocessing as mp
 import os
 import resource
+import shutil
 import signal
+import tempfile
 import time
 import traceback
 import warnings
@@ -35,6 +39,7 @@ CRASH = "crash"
 HANG = "hang"
 MEMORY = "memory"
 FINE = (ACCEPTED, EXPLAINED)
+PREPARED = ("prepared", "")
 MISTAKES = ("missing", "unexpected keyword", "positional argument", "multiple values")
 
 
@@ -53,14 +58,21 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Campaign:
-    """What is tried, and what a child does before its first attempt (such as to change folder)."""
+    """What is tried, and what a child does before its first attempt (such as to write files).
+
+    A child works in an empty folder of its own, which is removed in the end.
+    """
 
     name: str
-    attempt: Callable[[np.random.Generator], Attempt]
+    attempt: Callable[[np.random.Generator], Attempt] | Sequence[Attempt]  # a random one, or all
     prepare: Callable[[], None] = lambda: None
     hang_seconds: float = HANG_SECONDS
     memory_bytes: int = MEMORY_BYTES
-    size: int | None = None  # attempts there are, where they are all different; None: endless
+
+    @property
+    def size(self) -> int | None:
+        """How many attempts there are; None: no end of them."""
+        return None if callable(self.attempt) else len(self.attempt)
 
 
 @dataclass(frozen=True)
@@ -89,7 +101,11 @@ class Outcome:
 
 def attempt_of(campaign: Campaign, seed: int, number: int) -> Attempt:
     """The attempt of this number: the same whatever was tried before."""
-    return campaign.attempt(np.random.default_rng([seed, number]))
+    if callable(campaign.attempt):
+        return campaign.attempt(np.random.default_rng([seed, number]))
+    order = np.random.default_rng(seed).permutation(len(campaign.attempt))
+    chosen: Attempt = campaign.attempt[order[number]]
+    return chosen
 
 
 def kind_of_error(error: BaseException) -> str:
@@ -152,7 +168,7 @@ def run(
     outcome = Outcome(campaign.name, seed)
     end = None if minutes is None else time.monotonic() + 60 * minutes
     limits = [n for n in (attempts, campaign.size) if n is not None]
-    numbers = iter(range(first, first + min(limits))) if limits else _count(first)
+    numbers = iter(range(first, first + min(limits))) if limits else itertools.count(first)
     pool = [_Child(campaign, seed) for _ in range(workers)]
     for child in pool:
         child.give(numbers)
@@ -177,10 +193,18 @@ def run(
     return outcome
 
 
-def _count(first: int) -> Iterator[int]:
-    while True:
-        yield first
-        first += 1
+def shared(
+    campaigns: Sequence[Campaign], *, seed: int, minutes: float, **budget: Any
+) -> Iterator[Outcome]:
+    """Run campaigns one after the other in some minutes, of which each may use its share.
+
+    Those that have an end come first: what they leave of their shares is for the others.
+    """
+    end = time.monotonic() + 60 * minutes
+    in_order = sorted(campaigns, key=lambda campaign: campaign.size is None)
+    for number, campaign in enumerate(in_order):
+        left = max(0.0, end - time.monotonic()) / 60
+        yield run(campaign, seed=seed, minutes=left / (len(in_order) - number), **budget)
 
 
 class _Child:
@@ -192,20 +216,25 @@ class _Child:
         self._start()
 
     def _start(self) -> None:
+        self._folder = tempfile.mkdtemp(prefix=f"swarmdp-{self._campaign.name}-")
         self.pipe, theirs = mp.get_context("fork").Pipe()
         self._process = mp.get_context("fork").Process(
-            target=_work, args=(self._campaign, self._seed, theirs), daemon=True
+            target=_work, args=(self._campaign, self._seed, self._folder, theirs)
         )
         self._process.start()
         theirs.close()
+        self._prepared = False
 
     def give(self, numbers: Iterator[int]) -> None:
         """Start the next attempt, if there is one."""
         self.number = next(numbers, None)
         if self.number is not None:
-            self._since = time.monotonic()
-            self._work_before = _seconds_of_work(self._process.pid)
+            self._begin()
             self.pipe.send(self.number)
+
+    def _begin(self) -> None:
+        self._since = time.monotonic()
+        self._work_before = _seconds_of_work(self._process.pid)
 
     def ended(self, ready: bool) -> tuple[str, str] | None:
         """How the attempt ended; None if it goes on."""
@@ -216,10 +245,17 @@ class _Child:
                 self._process.join()
                 code = self._process.exitcode or 0
                 what = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+                self.stop()
                 self._start()
                 return CRASH, f"the process died: {what}"
-            return found
-        if self._hangs():
+            if self._prepared:
+                return found
+            if found != PREPARED:
+                raise RuntimeError(f"{self._campaign.name} could not be prepared: {found[1]}")
+            self._prepared = True
+            self._begin()  # what was compiled does not count
+            return None
+        if self._prepared and self._hangs():
             self.stop()
             self._start()
             return HANG, f"no end after {self._campaign.hang_seconds:g} s"
@@ -235,9 +271,13 @@ class _Child:
         )
 
     def stop(self) -> None:
+        """End the process and those that it started, and remove its folder."""
         self._process.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid or 0, signal.SIGKILL)
         self._process.join()
         self.pipe.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def _seconds_of_work(pid: int | None) -> float:
@@ -246,14 +286,21 @@ def _seconds_of_work(pid: int | None) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _work(campaign: Campaign, seed: int, pipe: Connection) -> None:
+def _work(campaign: Campaign, seed: int, folder: str, pipe: Connection) -> None:
+    os.setpgid(0, 0)  # so that all it starts can be ended with it
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.dup2(null, 2)
     os.environ["PYTHONFAULTHANDLER"] = ""
-    campaign.prepare()
+    os.chdir(folder)
+    try:
+        campaign.prepare()
+    except Exception:
+        pipe.send((INTERNAL, traceback.format_exc()))
+        return
     limit_memory(campaign.memory_bytes)
+    pipe.send(PREPARED)
     while True:
         try:
             number = pipe.recv()

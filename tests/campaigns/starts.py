@@ -4,31 +4,29 @@ One wins; the others say so in one line, or end with the same result after it. N
 """
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
 
+from tests.campaigns.forks import Fork, command, left_over
 from tests.campaigns.framework import ACCEPTED, Attempt, Campaign
 
 MIXED = "mixed results"
 UNSAID = "not said in one line"
 LEFT_OVER = "left-over file"
-PROGRAM = "import sys; from swarmdp.cli import main; main(sys.argv[1:])"
 SEEDS = (1, 2, 3)
 EXPECTED = ("another run is at work in", "holds results of other settings")
 whole: dict[int, dict[str, bytes]] = {}
 
 
-def command(folder: Path, seed: int) -> list[str]:
-    """A start: seconds of work, and the report."""
-    arguments = ["reproduce", "--scale", "smoke", "--only", "snapshots", "--seed", str(seed)]
-    return [sys.executable, "-c", PROGRAM, *arguments, "-o", str(folder)]
+def start(folder: Path, seed: int, number: int = 0) -> Fork:
+    """A start: a second of work, and the report."""
+    arguments = ["reproduce", "--scale", "smoke", "--only", "snapshots", "--threads", "1"]
+    work = command([*arguments, "--seed", str(seed), "-o", str(folder)])
+    return Fork.of(work, Path(f"{folder.parent.name}-{number}.said"))
 
 
 def outcome(folder: Path) -> dict[str, bytes]:
@@ -39,11 +37,12 @@ def outcome(folder: Path) -> dict[str, bytes]:
 
 def prepare() -> None:
     """Do it once for each seed, alone."""
-    os.chdir(tempfile.mkdtemp(prefix="swarmdp-starts-"))
-    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
+    command(["reproduce", "--scale", "smoke", "--only", "snapshots", "-o", "warm"])()
     for seed in SEEDS:
-        folder = Path(f"whole-{seed}")
-        subprocess.run(command(folder, seed), check=True, capture_output=True)
+        folder = Path(f"whole-{seed}/new")
+        ended = start(folder, seed).finished()
+        if ended.code:
+            raise RuntimeError(ended.said)
         whole[seed] = outcome(folder)
 
 
@@ -56,7 +55,7 @@ def attempt(rng: np.random.Generator) -> Attempt:
     """Some starts, a fraction of a second apart."""
     count = int(rng.integers(2, 5))
     seeds = rng.choice(SEEDS, count) if rng.random() < 0.7 else np.full(count, rng.choice(SEEDS))
-    pauses = rng.choice([0.0, 0.05, 0.5], count)
+    pauses = rng.choice([0.0, 0.0, 0.002, 0.01, 0.05, 0.5], count)
 
     def run() -> str:
         folder = Path(tempfile.mkdtemp(dir=".")) / "new"
@@ -70,28 +69,20 @@ def attempt(rng: np.random.Generator) -> Attempt:
 
 
 def _started(folder: Path, seeds: list[int], pauses: list[float]) -> str:
-    processes = []
-    for seed, pause in zip(seeds, pauses, strict=True):
-        processes.append(
-            subprocess.Popen(
-                command(folder, seed),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-        )
+    forks = []
+    for number, (seed, pause) in enumerate(zip(seeds, pauses, strict=True)):
+        forks.append(start(folder, seed, number))
         time.sleep(pause)
-    said = [process.communicate()[1] for process in processes]
+    ends = [fork.finished() for fork in forks]
     winner = json.loads((folder / "plan.json").read_text())["seed"]
-    for seed, process, text in zip(seeds, processes, said, strict=True):
-        if process.returncode == 0 and seed != winner:
+    for seed, ended in zip(seeds, ends, strict=True):
+        if ended.code == 0 and seed != winner:
             return MIXED
-        lines = text.strip().splitlines()
-        told = len(lines) == 1 and any(each in lines[0] for each in EXPECTED)
-        if process.returncode != 0 and not (process.returncode == 2 and told):
-            raise RuntimeError(f"{UNSAID}: exit code {process.returncode}, {text[-300:]}")
-    if all(process.returncode for process in processes):
+        told = len(ended.lines) == 1 and any(each in ended.lines[0] for each in EXPECTED)
+        if ended.code != 0 and not (ended.code == 2 and told):
+            raise RuntimeError(f"{UNSAID}: exit code {ended.code}, {ended.said[-300:]}")
+    if all(ended.code for ended in ends):
         raise RuntimeError("nobody won")
-    if [path for path in folder.rglob(".*") if path.name != ".lock"]:
+    if left_over(folder):
         return LEFT_OVER
     return ACCEPTED if outcome(folder) == whole[winner] else MIXED

@@ -18,3 +18,17 @@ def test_warnings_of_the_package_get_one_line(capsys: pytest.CaptureFixture[str]
         guarded("program", work)
     assert len(told) == 1
     assert capsys.readouterr().err == "program: warning: too few draws\n"
+
+
+@pytest.mark.parametrize("said", ["", "Unable to allocate 8 GiB"])
+def test_too_little_memory_gets_one_line(said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def work() -> None:
+        raise MemoryError(said)
+
+    with pytest.raises(SystemExit) as stop:
+        guarded("program", work)
+    assert stop.value.code == 2
+    told = capsys.readouterr().err
+    assert told.startswith("program: there is not enough memory")
+    assert said in told
+    assert told.count("\n") == 1

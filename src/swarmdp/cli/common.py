@@ -53,6 +53,10 @@ def guarded(program: str, work: Callable[[], None]) -> None:
     except SwarmdpError as error:
         message = error.strerror if isinstance(error, OSError) and error.strerror else error
         sys.exit(_complain(f"{program}: {message}", 2))
+    except MemoryError as error:
+        reason = f" ({error})" if str(error) else ""
+        remedy = "take fewer runs, agents or classes, or raise the limit (ulimit -v)"
+        sys.exit(_complain(f"{program}: there is not enough memory{reason}: {remedy}", 2))
     except KeyboardInterrupt:
         sys.exit(_complain(f"{program}: interrupted", 130))
     except BrokenPipeError:

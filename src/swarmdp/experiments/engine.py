@@ -13,7 +13,7 @@ from swarmdp.errors import InvalidInput
 from swarmdp.experiments.plan import Plan
 from swarmdp.experiments.store import Store, image_of
 from swarmdp.experiments.tasks import FIGURES, Unit, compute, tasks_of, units_of
-from swarmdp.threads import thread_count
+from swarmdp.threads import starting_threads, thread_count
 
 log = logging.getLogger("swarmdp.experiments")
 
@@ -102,7 +102,8 @@ def in_threads(threads: int | None = None) -> Executor:
             _quick_turns(),
             ThreadPoolExecutor(workers, thread_name_prefix="swarmdp-unit") as pool,
         ):
-            pending: set[Future[Done]] = {pool.submit(timed, plan, unit) for unit in units}
+            with starting_threads():
+                pending: set[Future[Done]] = {pool.submit(timed, plan, unit) for unit in units}
             trouble: BaseException | None = None
             try:
                 while pending:
