@@ -229,6 +229,24 @@ def test_one_run_of_a_demo_is_a_demo() -> None:
     assert np.array_equal(one_run(demo, 2)["heading"], demo["heading"][2:])
 
 
+@pytest.mark.parametrize("seed", [7, 20])
+def test_what_one_demo_hides_is_found_from_other_starts(seed: int) -> None:
+    """Two grids of 60 that end alike, though flipping at the tie ends elsewhere on others."""
+    ising = swarmdp.Ising((30, 30))
+    demo = swarmdp.rollout(ising, ising.expert, steps=60, seed=seed)
+    with pytest.warns(swarmdp.VerdictWarning, match="from other starts the global energy"):
+        verdict = swarmdp.judge(lambda o: o >= 12, demo, system=ising, seed=1, quick=True)
+    assert verdict.alarm
+    assert not verdict.reproduces
+    energy = verdict.table.loc[("global energy E", "later")]
+    assert abs(energy["learned"] - energy["demo"]) < 0.01 * (energy["random"] - energy["demo"])
+    unseen = swarmdp.judge(
+        lambda o: o >= 12, demo, system=ising, seed=1, quick=True, baselines=("random", "nothing")
+    )
+    assert not unseen.alarm
+    assert not swarmdp.judge(ising.expert, demo, system=ising, seed=1, quick=True).alarm
+
+
 def test_a_measure_that_varies_too_much_is_not_believed() -> None:
     """One run of a slow, sparse swarm says little about its order; twenty runs do."""
     slow = swarmdp.Vicsek(n_agents=50, radius=0.05, speed=0.03, noise=math.radians(5))

@@ -13,6 +13,7 @@ from swarmdp.errors import InvalidInput, VerdictWarning
 from swarmdp.irl.demos import check_demo
 from swarmdp.irl.result import Result
 from swarmdp.judging import baselines as poor
+from swarmdp.judging.elsewhere import checked_elsewhere
 from swarmdp.judging.stage import Stage
 from swarmdp.judging.statistics import Look, joined
 from swarmdp.judging.weighing import LEARNED, weighed
@@ -27,6 +28,7 @@ from swarmdp.trajectory import Trajectory, Variable
 from swarmdp.verdict import Verdict
 
 DRAWN = 99  # the part of the random numbers that draws policies
+ELSEWHERE = 98  # that of runs from other starts
 KNOWN_SYSTEMS: dict[str, Callable[..., System]] = {
     "Vicsek": Vicsek,
     "Ising": Ising,
@@ -264,13 +266,15 @@ def _judged(
                 if tell is not None:
                     tell(done, total, f"judging: {done} of {total} runs")
             looks[name] = joined(pieces)
-        return weighed(
+        verdict = weighed(
             stage,
             looks,
             quick=quick,
             seed=derived_seed(seed, len(swarms)),
             by_features=by_features,
         )
+        copies, _ = swarms.get(poor.CLONE, ([None], 0))
+        return checked_elsewhere(verdict, stage, policy, copies[0], derived_seed(seed, ELSEWHERE))
 
 
 def swarms_of(

@@ -45,6 +45,7 @@ Floats = NDArray[np.float64]
 GROUPS = 8  # of classes of observations, about equally frequent
 MOST_CLASSES = 1000  # whose frequencies are kept; more are put together by their numbers
 MOST_AGENTS = 500  # whose neighbours are looked at: the agents are interchangeable
+OFF = 1.1  # the factor by which a measure may be wrong whose least value is zero
 RATES = 3.0  # the factor by which a rate may be wrong
 OBSERVED = "observations"  # the name of their frequencies
 
@@ -273,8 +274,7 @@ def _look_at_measure(
     later: dict[str, Series],
 ) -> None:
     measure = measures_of(system)[name]
-    # Where zero is the least, 10 % off is 10 % off.
-    factor = 1.1 if measure.limits[0] == 0 else np.inf
+    factor = OFF if measure.limits[0] == 0 else np.inf
     series[name] = Series(block_means(values, blocks), measure.title, True, factor)
     rest = values[:, values.shape[1] // 2 :]
     moving = rest - rest.mean(axis=1, keepdims=True)

@@ -1,0 +1,94 @@
+"""Whether the learned swarm does what the recorded one did from other starts, too.
+
+Nobody recorded the expert there. But where the demo's actions are known, its clone is as good as a
+recording, if it is much nearer to the demo than the learned swarm is. This finds what a demo that
+comes to rest hides: two tables can lead one grid to the same end, and most others to other ends.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.judging import baselines as poor
+from swarmdp.judging.blocks import LATER
+from swarmdp.judging.stage import Stage
+from swarmdp.judging.statistics import OFF
+from swarmdp.judging.weighing import LEVEL
+from swarmdp.policies import LocalPolicy
+from swarmdp.simulation import simulate
+from swarmdp.system import measures_of
+from swarmdp.verdict import Verdict
+
+NEARER = 0.5  # times the learned swarm's difference from the demo: a clone that stands for it
+RUNS, MORE = 40, 200  # of each, with the same random numbers; more where these raise suspicion
+SURE = 2.0  # standard errors of a difference that counts
+
+
+def checked_elsewhere(
+    verdict: Verdict, stage: Stage, learned: LocalPolicy, clone: LocalPolicy | None, seed: int
+) -> Verdict:
+    """The verdict, or an alarm if a measure later is off by a tenth from other starts.
+
+    Only where the learned swarm can be told from the demo, and the verdict is not an alarm already.
+    """
+    if clone is None or verdict.alarm or verdict.p > LEVEL or not _stands_for_the_demo(verdict):
+        return verdict
+    for name in stage.known.measures:
+        measure = measures_of(stage.system)[name]
+        if measure.limits[0] != 0:
+            continue
+        own, other = (_later(stage, policy, name, RUNS, seed) for policy in (learned, clone))
+        if _is_off(own, other):
+            own, other = (_later(stage, policy, name, MORE, seed) for policy in (learned, clone))
+        gap = own - other
+        error = gap.std(ddof=1) / np.sqrt(len(gap))
+        if _is_off(own, other) and abs(gap.mean()) > SURE * error:
+            words = (
+                f"does not reproduce it: from other starts the {measure.title} {LATER} is "
+                f"{own.mean():.3g}, that of the demo's clone {other.mean():.3g}"
+            )
+            advice = "more demos, from other starts: this one hardly shows the difference"
+            return replace(
+                verdict,
+                words=words,
+                reproduces=False,
+                alarm=True,
+                advice=(*verdict.advice, advice),
+            )
+    return verdict
+
+
+def _stands_for_the_demo(verdict: Verdict) -> bool:
+    """Whether the clone is much nearer to the demo than the learned swarm, in all statistics."""
+    own, copied = 0.0, 0.0
+    for line in verdict.lines:
+        poorly = [
+            abs(line.baselines[name] - line.demo) for name in poor.POOR if name in line.baselines
+        ]
+        if any(poorly):
+            own += abs(line.learned - line.demo) / max(poorly)
+            copied += abs(line.baselines[poor.CLONE] - line.demo) / max(poorly)
+    return copied < NEARER * own
+
+
+def _is_off(own: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
+    low, high = sorted((float(own.mean()), float(other.mean())))
+    return high > OFF * low
+
+
+def _later(
+    stage: Stage, policy: LocalPolicy, measure: str, runs: int, seed: int
+) -> NDArray[np.float64]:
+    """The mean of a measure in the second half of each of so many runs."""
+    seen = simulate(
+        stage.system,
+        policy,
+        numbers=np.arange(runs),
+        steps=stage.demo.steps,
+        seed=seed,
+        record=[measure],
+        threads=stage.threads,
+    )
+    mean: NDArray[np.float64] = seen[measure][:, (stage.demo.steps + 1) // 2 :].mean(axis=1)
+    return mean
