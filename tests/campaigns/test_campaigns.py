@@ -31,6 +31,60 @@ def test_right_calls_are_accepted_and_wrong_ones_explained(
     assert outcome.attempts == SAMPLE
 
 
+def sampled(campaign: framework.Campaign, attempts: int) -> None:
+    """A fixed sample of a campaign ends without a failure."""
+    outcome = framework.run(campaign, seed=0, attempts=attempts, workers=1)
+    assert not outcome.failures, framework.report(outcome)
+    assert outcome.attempts == attempts
+
+
+def test_damaged_files_are_refused_or_read_as_they_were() -> None:
+    from tests.campaigns import files
+
+    sampled(files.campaign(), 100)
+
+
+def test_what_was_killed_is_finished_to_the_same_bits() -> None:
+    from tests.campaigns import kills
+
+    sampled(kills.campaign(kills.JOBS[:3]), 4)
+
+
+def test_one_of_several_starts_wins() -> None:
+    from tests.campaigns import starts
+
+    sampled(starts.campaign(), 2)
+
+
+def test_limits_are_met_by_one_error_or_the_right_result() -> None:
+    from tests.campaigns import limits
+
+    sampled(limits.campaign(("simulate", "export")), 30)
+
+
+@pytest.mark.parametrize("caller", ["8 threads", "asyncio", "fork", "fork in the middle"])
+def test_many_callers_at_once_have_the_same_results(caller: str) -> None:
+    from tests.campaigns import limits
+
+    names = ("rollout", "ising", "fit", "rollout")
+    campaign = framework.Campaign("limits", [limits.at_once(caller, names)], limits.expect)
+    sampled(campaign, 1)
+
+
+def test_another_environment_gives_the_same_policies() -> None:
+    from tests.campaigns import determinism
+
+    here = determinism.computed(determinism.FEW)
+    there = determinism.computed_under(determinism.OTHER_LIBRARIES, determinism.FEW)
+    assert determinism.compared(here, there) == ACCEPTED
+
+
+def test_a_cluster_that_loses_somebody_gives_the_same_bits_or_one_error() -> None:
+    from tests.campaigns import dask
+
+    sampled(dask.campaign(), 1)
+
+
 def _explain() -> str:
     raise InvalidInput("expected this, got that")
 
