@@ -41,7 +41,7 @@ def sampled(campaign: framework.Campaign, attempts: int) -> None:
 def test_damaged_files_are_refused_or_read_as_they_were() -> None:
     from tests.campaigns import files
 
-    sampled(files.campaign(), 100)
+    sampled(files.campaign(), 60)
 
 
 def test_what_was_killed_is_finished_to_the_same_bits() -> None:
@@ -59,7 +59,7 @@ def test_one_of_several_starts_wins() -> None:
 def test_limits_are_met_by_one_error_or_the_right_result() -> None:
     from tests.campaigns import limits
 
-    sampled(limits.campaign(("simulate", "export")), 30)
+    sampled(limits.campaign(("simulate", "export")), 16)
 
 
 @pytest.mark.parametrize("caller", ["8 threads", "asyncio", "fork", "fork in the middle"])
@@ -138,3 +138,33 @@ def test_attempts_are_the_same_whatever_came_before() -> None:
     assert alone == framework.attempt_of(campaign, 1, 5).repeat
     assert alone != framework.attempt_of(campaign, 1, 6).repeat
     assert alone != framework.attempt_of(campaign, 2, 5).repeat
+
+
+def test_campaigns_share_a_budget_and_those_with_an_end_come_first() -> None:
+    tried = [framework.Attempt(f"group {i}", str(i), lambda: ACCEPTED) for i in range(3)]
+    endless = framework.Campaign("endless", lambda rng: tried[rng.integers(3)])
+    listed = framework.Campaign("listed", tried)
+    outcomes = list(framework.shared([endless, listed], seed=1, minutes=60, attempts=5, workers=1))
+    assert [(o.name, o.attempts) for o in outcomes] == [("listed", 3), ("endless", 5)]
+    each = {framework.attempt_of(listed, 1, number).group for number in range(3)}
+    assert each == {"group 0", "group 1", "group 2"}
+
+
+def test_a_child_prepares_in_a_folder_of_its_own_and_as_long_as_it_takes() -> None:
+    here = Path.cwd()
+
+    def prepare() -> None:
+        time.sleep(0.5)
+        Path("prepared").touch()
+
+    def look() -> str:
+        assert Path.cwd() != here
+        return ACCEPTED if Path("prepared").exists() else INTERNAL
+
+    attempts = [framework.Attempt("look", "", look)]
+    campaign = framework.Campaign("trial", attempts, prepare, hang_seconds=0.2)
+    outcome = framework.run(campaign, seed=1, workers=1)
+    assert outcome.counts == {ACCEPTED: 1}
+    broken = framework.Campaign("trial", attempts, lambda: Path("nowhere").unlink())
+    with pytest.raises(RuntimeError, match="trial could not be prepared"):
+        framework.run(broken, seed=1, workers=1)
