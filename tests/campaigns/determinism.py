@@ -28,7 +28,7 @@ from tests.campaigns.framework import ACCEPTED, Attempt, Campaign
 
 OTHER = "other policies"
 FAR = "weights further apart than stated"
-TOLERANCE = 1e-9  # of the largest weight
+TOLERANCE = 1e-12  # of the largest weight
 
 UPDATES = (
     "max_margin",
