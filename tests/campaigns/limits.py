@@ -450,7 +450,7 @@ def at_home(home: Home, name: str) -> Attempt:
     return Attempt(f"{name}, {home.name}", text, cleaned)
 
 
-def attempts(commands: Sequence[str]) -> list[Attempt]:
+def attempts(commands: Sequence[str], homes: Sequence[Home]) -> list[Attempt]:
     """All of them; without the right to mount, disks are left to the limits on file sizes."""
     mounts = may_mount()
     found = [
@@ -464,7 +464,7 @@ def attempts(commands: Sequence[str]) -> list[Attempt]:
         mixed = tuple(itertools.islice(itertools.cycle(names), 8))
         found += [at_once(caller, pair) for pair in ((names[0],) * 8, (names[2],) * 8, mixed)]
     found += [
-        at_home(home, name) for home in HOMES for name in ("simulate", "fit") if name in commands
+        at_home(home, name) for home in homes for name in ("simulate", "fit") if name in commands
     ]
     return found
 
@@ -497,7 +497,7 @@ def expect() -> None:
         expected[name] = _named(name)
 
 
-def campaign(commands: Sequence[str] = tuple(COMMANDS)) -> Campaign:
+def campaign(commands: Sequence[str] = tuple(COMMANDS), homes: Sequence[Home] = HOMES) -> Campaign:
     """The campaign of limits."""
-    found = attempts(commands)
+    found = attempts(commands, homes)
     return Campaign("limits", found, partial(prepare, commands), 300, memory_bytes=2**40)
