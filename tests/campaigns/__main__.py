@@ -8,6 +8,7 @@ import importlib
 import os
 import sys
 import tempfile
+import time
 
 from tests.campaigns import framework
 
@@ -43,13 +44,31 @@ def main() -> int:
         minutes=asked.minutes,
         attempts=asked.attempts,
         workers=asked.workers,
+        watch=_Lines(),
     ):
-        print(f"{outcome.name}: {outcome.attempts} attempts", file=sys.stderr, flush=True)
         if outcome.failures:
             print(framework.report(outcome, asked.failures), end="\n\n", flush=True)
         outcomes.append(outcome)
     print(framework.table(outcomes))
     return int(any(outcome.failures for outcome in outcomes))
+
+
+class _Lines:
+    """A line to standard error every minute, and for each failure."""
+
+    def __init__(self) -> None:
+        self._name, self._last, self._failures = "", time.monotonic(), 0
+
+    def __call__(self, outcome: framework.Outcome) -> None:
+        if outcome.name != self._name:
+            self._name, self._failures = outcome.name, 0
+        new, self._failures = outcome.failures[self._failures :], len(outcome.failures)
+        for failure in new:
+            print(f"{failure.kind}: {failure.attempt.group}: {failure.detail}", file=sys.stderr)
+        if new or time.monotonic() > self._last + 60:
+            self._last = time.monotonic()
+            counts = ", ".join(f"{count} {kind}" for kind, count in outcome.counts.items())
+            print(f"{outcome.name}: {outcome.attempts} attempts, {counts}", file=sys.stderr)
 
 
 def _repeat(campaign: framework.Campaign, seed: int, number: int) -> None:

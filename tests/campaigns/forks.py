@@ -4,7 +4,9 @@ A new process spends seconds on that before it does what a campaign is about. Wh
 disk, and how it dies of a signal, is the same.
 """
 
+import contextlib
 import os
+import select
 import signal
 import sys
 import time
@@ -16,7 +18,6 @@ from pathlib import Path
 from swarmdp.errors import SwarmdpError
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-PAUSE = 0.002
 
 
 @dataclass(frozen=True)
@@ -34,20 +35,18 @@ class Ended:
         return [line for line in lines if not any(each in line for each in quiet)]
 
 
-@dataclass(frozen=True)
 class Fork:
-    """A fork at work."""
+    """A fork at work; what it writes to standard error is kept."""
 
-    pid: int
-    said: Path
-
-    @classmethod
-    def of(cls, work: Callable[[], object], said: Path) -> "Fork":
-        """Start work in a fork; what it writes to standard error goes to a file."""
-        pid = os.fork()
-        if pid == 0:
-            _child(work, said)
-        return cls(pid, said)
+    def __init__(self, work: Callable[[], object]) -> None:
+        self._reading, writing = os.pipe()  # no file: its size may be what is limited
+        self.pid = os.fork()
+        if self.pid == 0:
+            _child(work, writing)
+        os.close(writing)
+        os.set_blocking(self._reading, False)
+        self._end, self._said = os.pidfd_open(self.pid), bytearray()
+        self._watched = [self._end, self._reading]
 
     def signal(self, number: int) -> None:
         """Send a signal; the fork may have ended, but is still there to be waited for."""
@@ -57,14 +56,18 @@ class Fork:
         """How it ended; None if it goes on after so many seconds."""
         end = None if seconds is None else time.monotonic() + seconds
         while True:
-            found, status = os.waitpid(self.pid, 0 if end is None else os.WNOHANG)
-            if found:
-                text = self.said.read_text(errors="replace")
-                self.said.unlink()
-                return Ended(os.waitstatus_to_exitcode(status), text)
+            left = None if end is None else max(0.0, end - time.monotonic())
+            ready = select.select(self._watched, [], [], left)[0]
+            if self._reading in self._watched:
+                self._read()
+            if self._end in ready:
+                break
             if end is not None and time.monotonic() >= end:
                 return None
-            time.sleep(PAUSE)
+        status = os.waitpid(self.pid, 0)[1]
+        for descriptor in (self._end, self._reading):
+            os.close(descriptor)
+        return Ended(os.waitstatus_to_exitcode(status), self._said.decode(errors="replace"))
 
     def finished(self) -> Ended:
         """How it ended, whenever that is."""
@@ -72,16 +75,21 @@ class Fork:
         assert found is not None
         return found
 
+    def _read(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            while some := os.read(self._reading, 2**16):
+                self._said += some
+            self._watched.remove(self._reading)
 
-def _child(work: Callable[[], object], said: Path) -> None:
+
+def _child(work: Callable[[], object], writing: int) -> None:
     """What the fork does: the work, then nothing of what its parent would do."""
     code = 70
     try:
         for number in SIGNALS:
             signal.signal(number, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        error = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
-        os.dup2(error, 2)
+        os.dup2(writing, 2)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115, open until the end
         sys.stderr = open(2, "w", closefd=False, buffering=1)  # noqa: SIM115

@@ -146,6 +146,7 @@ def run(
     attempts: int | None = None,
     workers: int = 2,
     first: int = 0,
+    watch: Callable[[Outcome], None] = lambda outcome: None,
 ) -> Outcome:
     """Run a campaign for some minutes, or a number of attempts, whichever ends first.
 
@@ -163,6 +164,8 @@ def run(
         The number of child processes.
     first
         The number of the first attempt.
+    watch
+        Called after each attempt, with all until then.
 
     """
     outcome = Outcome(campaign.name, seed)
@@ -185,6 +188,7 @@ def run(
                 if kind not in FINE:
                     attempt = attempt_of(campaign, seed, child.number)
                     outcome.failures.append(Failure(kind, child.number, attempt, detail))
+                watch(outcome)
                 over = end is not None and time.monotonic() > end
                 child.give(iter(()) if over else numbers)
     finally:

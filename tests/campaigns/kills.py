@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,7 @@ class Job:
     name: str
     work: Callable[[Path], object]  # goes on with what is in the folder
     files: tuple[str, ...]  # as patterns
+    share: float  # of the attempts
     arguments: Callable[[Path], Sequence[str]] | None = None  # the same as a command
 
     def start(self, folder: Path, new: bool) -> "Fork | subprocess.Popen[bytes]":
@@ -73,7 +75,7 @@ class Job:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             )
-        return Fork.of(lambda: self.work(folder), Path(f"{folder}.said"))
+        return Fork(lambda: self.work(folder))
 
     def outcome(self, folder: Path) -> dict[str, object]:
         """The content of all files that must come out the same."""
@@ -130,37 +132,38 @@ def _study(folder: Path) -> None:
     calibration.study(folder, quick=True)
 
 
-RESULTS = ("*.nc", "*.json", "*.md", "*.png", "*.svg", "units/*/*", "figures/*")
 JOBS = (
-    Job("fit with a checkpoint", _fit, ("*.nc",)),
-    Job("reproduce", _reproduce, ("units/*/*", "plan.json")),
-    Job("study", _study, RESULTS),
+    Job("fit with a checkpoint", _fit, ("*.nc",), 0.3),
+    Job("reproduce", _reproduce, ("units/*/*", "plan.json"), 0.3),
+    Job("study", _study, ("*.json", "*.md"), 0.2),
+    # Commands draw figures, which takes long.
     Job(
         "swarmdp fit",
         lambda folder: command(_fit_command(folder))(),
         ("*.nc", "*.png", "*.svg"),
+        0.1,
         _fit_command,
     ),
     Job(
         "swarmdp reproduce",
         lambda folder: command(_reproduce_command(folder))(),
         ("units/*/*", "plan.json", "summary.json", "figures/*"),
+        0.1,
         _reproduce_command,
     ),
 )
-SHARES = (0.3, 0.3, 0.2, 0.1, 0.1)  # of the attempts: commands draw figures, which takes long
 whole: dict[str, dict[str, object]] = {}
 seconds: dict[tuple[str, bool], float] = {}
 
 
-def prepare() -> None:
+def prepare(jobs: Sequence[Job]) -> None:
     """Do every job without a kill: what must come out, and how long it takes."""
     os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
     swarmdp.fitting.CHECKPOINT_SECONDS = 0
-    for job in JOBS:
-        job.work(Path(f"warm-{JOBS.index(job)}"))
+    for number, job in enumerate(jobs):
+        job.work(Path(f"warm-{number}"))
         for new in (False, True) if job.arguments else (False,):
-            folder = Path(f"whole-{JOBS.index(job)}-{new}")
+            folder = Path(f"whole-{number}-{new}")
             began = time.monotonic()
             process = job.start(folder, new)
             ended = process.finished() if isinstance(process, Fork) else Ended(process.wait(), "")
@@ -172,14 +175,15 @@ def prepare() -> None:
                 raise RuntimeError(f"{job.name}: another result without any kill")
 
 
-def campaign() -> Campaign:
+def campaign(jobs: Sequence[Job] = JOBS) -> Campaign:
     """The campaign of kills."""
-    return Campaign("kills", attempt, prepare, hang_seconds=300)
+    return Campaign("kills", partial(attempt, jobs), partial(prepare, jobs), hang_seconds=300)
 
 
-def attempt(rng: np.random.Generator) -> Attempt:
+def attempt(jobs: Sequence[Job], rng: np.random.Generator) -> Attempt:
     """One job, killed up to three times, then left to end."""
-    job = JOBS[rng.choice(len(JOBS), p=SHARES)]
+    shares = np.array([job.share for job in jobs])
+    job = jobs[rng.choice(len(jobs), p=shares / shares.sum())]
     signals = [SIGNALS[rng.integers(len(SIGNALS))] for _ in range(rng.integers(1, 4))]
     moments = rng.random(len(signals))
     new = rng.random(len(signals)) < NEW_PROCESSES * (job.arguments is not None)

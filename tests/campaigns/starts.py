@@ -22,11 +22,11 @@ EXPECTED = ("another run is at work in", "holds results of other settings")
 whole: dict[int, dict[str, bytes]] = {}
 
 
-def start(folder: Path, seed: int, number: int = 0) -> Fork:
+def start(folder: Path, seed: int) -> Fork:
     """A start: a second of work, and the report."""
     arguments = ["reproduce", "--scale", "smoke", "--only", "snapshots", "--threads", "1"]
     work = command([*arguments, "--seed", str(seed), "-o", str(folder)])
-    return Fork.of(work, Path(f"{folder.parent.name}-{number}.said"))
+    return Fork(work)
 
 
 def outcome(folder: Path) -> dict[str, bytes]:
@@ -70,8 +70,8 @@ def attempt(rng: np.random.Generator) -> Attempt:
 
 def _started(folder: Path, seeds: list[int], pauses: list[float]) -> str:
     forks = []
-    for number, (seed, pause) in enumerate(zip(seeds, pauses, strict=True)):
-        forks.append(start(folder, seed, number))
+    for seed, pause in zip(seeds, pauses, strict=True):
+        forks.append(start(folder, seed))
         time.sleep(pause)
     ends = [fork.finished() for fork in forks]
     winner = json.loads((folder / "plan.json").read_text())["seed"]

@@ -31,6 +31,60 @@ def test_right_calls_are_accepted_and_wrong_ones_explained(
     assert outcome.attempts == SAMPLE
 
 
+def sampled(campaign: framework.Campaign, attempts: int) -> None:
+    """A fixed sample of a campaign ends without a failure."""
+    outcome = framework.run(campaign, seed=0, attempts=attempts, workers=1)
+    assert not outcome.failures, framework.report(outcome)
+    assert outcome.attempts == attempts
+
+
+def test_damaged_files_are_refused_or_read_as_they_were() -> None:
+    from tests.campaigns import files
+
+    sampled(files.campaign(), 60)
+
+
+def test_what_was_killed_is_finished_to_the_same_bits() -> None:
+    from tests.campaigns import kills
+
+    sampled(kills.campaign(kills.JOBS[:3]), 4)
+
+
+def test_one_of_several_starts_wins() -> None:
+    from tests.campaigns import starts
+
+    sampled(starts.campaign(), 2)
+
+
+def test_limits_are_met_by_one_error_or_the_right_result() -> None:
+    from tests.campaigns import limits
+
+    sampled(limits.campaign(("simulate", "export"), limits.HOMES[:1]), 24)
+
+
+@pytest.mark.parametrize("caller", ["8 threads", "asyncio", "fork", "fork in the middle"])
+def test_many_callers_at_once_have_the_same_results(caller: str) -> None:
+    from tests.campaigns import limits
+
+    names = ("rollout", "ising", "fit", "rollout")
+    campaign = framework.Campaign("limits", [limits.at_once(caller, names)], limits.expect)
+    sampled(campaign, 1)
+
+
+def test_another_environment_gives_the_same_policies() -> None:
+    from tests.campaigns import determinism
+
+    here = determinism.computed(determinism.FEW)
+    there = determinism.computed_under(determinism.OTHER_LIBRARIES, determinism.FEW)
+    assert determinism.compared(here, there) == ACCEPTED
+
+
+def test_a_cluster_that_loses_somebody_gives_the_same_bits_or_one_error() -> None:
+    from tests.campaigns import dask
+
+    sampled(dask.campaign(), 1)
+
+
 def _explain() -> str:
     raise InvalidInput("expected this, got that")
 
@@ -84,3 +138,33 @@ def test_attempts_are_the_same_whatever_came_before() -> None:
     assert alone == framework.attempt_of(campaign, 1, 5).repeat
     assert alone != framework.attempt_of(campaign, 1, 6).repeat
     assert alone != framework.attempt_of(campaign, 2, 5).repeat
+
+
+def test_campaigns_share_a_budget_and_those_with_an_end_come_first() -> None:
+    tried = [framework.Attempt(f"group {i}", str(i), lambda: ACCEPTED) for i in range(3)]
+    endless = framework.Campaign("endless", lambda rng: tried[rng.integers(3)])
+    listed = framework.Campaign("listed", tried)
+    outcomes = list(framework.shared([endless, listed], seed=1, minutes=60, attempts=5, workers=1))
+    assert [(o.name, o.attempts) for o in outcomes] == [("listed", 3), ("endless", 5)]
+    each = {framework.attempt_of(listed, 1, number).group for number in range(3)}
+    assert each == {"group 0", "group 1", "group 2"}
+
+
+def test_a_child_prepares_in_a_folder_of_its_own_and_as_long_as_it_takes() -> None:
+    here = Path.cwd()
+
+    def prepare() -> None:
+        time.sleep(0.5)
+        Path("prepared").touch()
+
+    def look() -> str:
+        assert Path.cwd() != here
+        return ACCEPTED if Path("prepared").exists() else INTERNAL
+
+    attempts = [framework.Attempt("look", "", look)]
+    campaign = framework.Campaign("trial", attempts, prepare, hang_seconds=0.2)
+    outcome = framework.run(campaign, seed=1, workers=1)
+    assert outcome.counts == {ACCEPTED: 1}
+    broken = framework.Campaign("trial", attempts, lambda: Path("nowhere").unlink())
+    with pytest.raises(RuntimeError, match="trial could not be prepared"):
+        framework.run(broken, seed=1, workers=1)
