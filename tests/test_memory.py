@@ -1,6 +1,7 @@
 """What does not fit into memory is said before it starts; many classes of observations fit."""
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -87,6 +88,29 @@ def test_learning_that_does_not_fit_is_refused_before_it_starts() -> None:
     system, reward = Ring(n_agents=10**7), Reward(np.zeros((1, CLASSES)))
     with pytest.raises(NotEnoughMemory, match=r"learning with 20000 classes.*needs 26\.\d+ GiB"):
         HeterogeneousLearning()(system, reward, discount=0.9, seed=1)
+
+
+LIMITED = """
+import resource, psutil
+import swarmdp
+from swarmdp import memory, threads
+room = 12 * 2**20  # bytes: one more thread could begin, and die for want of memory
+limit = psutil.Process().memory_info().vms + room
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+assert memory.free_memory() <= room
+try:
+    threads.over_chunks(2, 1, 2, lambda *_: None)
+except swarmdp.NotEnoughMemory as error:
+    print(error)
+"""
+
+
+def test_threads_are_not_started_without_memory_to_begin_with() -> None:
+    """Python waits for such a thread for ever."""
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED], capture_output=True, text=True, check=False
+    )
+    assert re.match(r"starting 2 threads needs 32 MiB, but .* free\. Use fewer", done.stdout), done
 
 
 LEARNING = """

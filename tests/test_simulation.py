@@ -315,7 +315,7 @@ def test_threads_that_do_not_start_are_told(monkeypatch: pytest.MonkeyPatch) -> 
         lambda: swarmdp.rollout(system, system.expert, steps=2, runs=4, seed=1, threads=2),
         lambda: trajectory.save("nowhere.nc"),
     ):
-        with pytest.raises(swarmdp.NotEnoughMemory, match="starts no more threads: use fewer"):
+        with pytest.raises(swarmdp.NotEnoughMemory, match="starts no more threads. Use fewer"):
             work()
 
 

@@ -1,5 +1,7 @@
 """Whether what comes next fits into memory, asked before it starts."""
 
+import contextlib
+
 import psutil
 
 from swarmdp.errors import NotEnoughMemory
@@ -24,12 +26,24 @@ def check_memory(
         The kind of error.
 
     """
-    available = psutil.virtual_memory().available
+    available = free_memory()
     if needed > SHARE * available:
         raise error(
             f"{what} needs {readable(needed)}, but {readable(available)} of memory are free. "
             f"{remedy}"
         )
+
+
+def free_memory() -> int:
+    """Bytes that this process can still ask for: of the machine's, and within its own limit."""
+    available = int(psutil.virtual_memory().available)
+    with contextlib.suppress(ImportError):  # only Unix has such limits
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit != resource.RLIM_INFINITY:
+            return max(0, min(available, limit - int(psutil.Process().memory_info().vms)))
+    return available
 
 
 def readable(size: float) -> str:

@@ -9,6 +9,13 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
 from swarmdp.errors import InvalidInput, NotEnoughMemory
 from swarmdp.kernels import parallel
+from swarmdp.memory import check_memory
+
+THREAD_BYTES = 16 * 2**20  # of address space: a stack, and the first memory of its own
+FEWER = (
+    "Use fewer (--threads 1, threads=1 or SWARMDP_THREADS=1), or raise the limits of the system "
+    "(ulimit -u and ulimit -v)"
+)
 
 
 class _StopWorking(Exception):
@@ -42,11 +49,14 @@ def over_chunks(
 
     chunks = list(itertools.pairwise(bounds))
     if workers == 1:
-        with starting_threads():  # kernels may
+        with starting_threads(0):  # kernels may
             for chunk in chunks:
                 work_on(chunk)
         return
-    with starting_threads(), ThreadPoolExecutor(workers, thread_name_prefix="swarmdp-runs") as pool:
+    with (
+        starting_threads(workers),
+        ThreadPoolExecutor(workers, thread_name_prefix="swarmdp-runs") as pool,
+    ):
         try:
             pending = [pool.submit(work_on, chunk) for chunk in chunks]
             done, _ = wait(pending, return_when=FIRST_EXCEPTION)
@@ -59,17 +69,22 @@ def over_chunks(
 
 
 @contextlib.contextmanager
-def starting_threads() -> Iterator[None]:
-    """Raises NotEnoughMemory if the system starts no more threads, which Python hardly explains."""
+def starting_threads(threads: int = 1) -> Iterator[None]:
+    """Raises NotEnoughMemory if the system starts no more threads, which Python hardly explains.
+
+    It is asked before: a thread that has no memory to begin with makes Python wait for it for ever.
+    """
+    check_memory(
+        threads * THREAD_BYTES,
+        "starting a thread" if threads == 1 else f"starting {threads} threads",
+        FEWER,
+    )
     try:
         yield
     except RuntimeError as error:
         if "can't start new thread" not in str(error):
             raise
-        raise NotEnoughMemory(
-            "the system starts no more threads: use fewer (--threads 1, threads=1 or "
-            "SWARMDP_THREADS=1), or raise its limits (ulimit -u and ulimit -v)"
-        ) from error
+        raise NotEnoughMemory(f"the system starts no more threads. {FEWER}") from error
 
 
 def thread_count(threads: int | None = None) -> int:

@@ -102,7 +102,7 @@ def in_threads(threads: int | None = None) -> Executor:
             _quick_turns(),
             ThreadPoolExecutor(workers, thread_name_prefix="swarmdp-unit") as pool,
         ):
-            with starting_threads():
+            with starting_threads(workers):
                 pending: set[Future[Done]] = {pool.submit(timed, plan, unit) for unit in units}
             trouble: BaseException | None = None
             try:
