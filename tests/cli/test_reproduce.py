@@ -1,6 +1,7 @@
 """`swarmdp reproduce`, at the smallest scale."""
 
 import json
+import logging
 import os
 import shutil
 import subprocess
@@ -10,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from swarmdp import InvalidInput
 from swarmdp.cli import main
+from swarmdp.cli.reproduce import _log
 
 
 def test_a_second_start_gives_the_same_bytes(reproduction: Path) -> None:
@@ -65,7 +68,9 @@ def test_wrong_arguments_are_refused(
 
 OTHER_USER = """
 import contextlib, io, os, sys
+from swarmdp import InvalidInput
 from swarmdp.cli import main
+from swarmdp.cli.reproduce import _log
 with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(SystemExit):
     main(["reproduce", "--only", "nothing"])  # imports what is needed while it can be read
 from swarmdp.experiments import store
@@ -88,3 +93,13 @@ def test_the_folder_of_another_user_gets_one_line(tmp_path: Path, own: str) -> N
     wanted = f"cannot write {folder / own}: permission denied: choose a folder"
     assert done.stderr.startswith(f"swarmdp: {wanted}")
     assert done.stderr.count("\n") == 1
+
+
+def test_a_log_that_cannot_be_written_does_not_hide_what_is_wrong(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Linux has a file whose disk is always full."""
+    with pytest.raises(InvalidInput, match="the unit failed"), _log(Path("/dev/full")):
+        logging.getLogger("swarmdp.experiments").info("begun")
+        raise InvalidInput("the unit failed")
+    assert not capsys.readouterr().err

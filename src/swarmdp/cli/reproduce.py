@@ -106,12 +106,19 @@ def _executor(options: argparse.Namespace) -> Iterator[Any]:
         yield executor
 
 
+class _LogFile(logging.FileHandler):
+    """A log file that is left alone where it cannot be written: the work says what is wrong."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802, the library's name
+        """Say nothing."""
+
+
 @contextlib.contextmanager
 def _log(path: Path) -> Iterator[None]:
     """Keep a log file of what was done and when; show what the user has to know."""
     logger = logging.getLogger("swarmdp.experiments")
     with files.appending(path):
-        handler = logging.FileHandler(path, encoding="utf-8")
+        handler = _LogFile(path, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
     shown = logging.StreamHandler()
     shown.setLevel(logging.WARNING)
@@ -129,7 +136,8 @@ def _log(path: Path) -> Iterator[None]:
         logger.setLevel(level)
         logger.removeHandler(handler)
         logger.removeHandler(shown)
-        handler.close()
+        with contextlib.suppress(OSError):
+            handler.close()
 
 
 @contextlib.contextmanager
