@@ -99,7 +99,9 @@ def test_a_log_that_cannot_be_written_does_not_hide_what_is_wrong(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Linux has a file whose disk is always full."""
+    log = logging.getLogger("swarmdp.experiments")
+    with _log(Path("/dev/full")):
+        log.info("begun")
     with pytest.raises(InvalidInput, match="the unit failed"), _log(Path("/dev/full")):
-        logging.getLogger("swarmdp.experiments").info("begun")
         raise InvalidInput("the unit failed")
     assert not capsys.readouterr().err
