@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     )
     from swarmdp.protocols import Learned, Learner, Wants
     from swarmdp.recording import DiscountedFeatures
+    from swarmdp.recordings.cleaning import Cleaned
+    from swarmdp.recordings.recording import Recording
     from swarmdp.report.animation import animate
     from swarmdp.report.fits import plot_convergence, plot_reward
     from swarmdp.rewards import Reward
@@ -100,6 +102,8 @@ _NAMES = {
     "MixedPolicy Policy SoftPolicy load_controller",
     "swarmdp.protocols": "Learned Learner Wants",
     "swarmdp.recording": "DiscountedFeatures",
+    "swarmdp.recordings.cleaning": "Cleaned",
+    "swarmdp.recordings.recording": "Recording",
     "swarmdp.report.animation": "animate",
     "swarmdp.report.fits": "plot_convergence plot_reward",
     "swarmdp.rewards": "Reward",
@@ -123,6 +127,7 @@ __all__ = [
     "BatchQ",
     "Bayesian",
     "Bins",
+    "Cleaned",
     "DiscountedFeatures",
     "Evaluation",
     "Evidence",
@@ -157,6 +162,7 @@ __all__ = [
     "PolicyMatching",
     "Product",
     "Projection",
+    "Recording",
     "RecordingTooLarge",
     "Result",
     "Reward",
