@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from swarmdp.protocols import Learned, Learner, Wants
     from swarmdp.recording import DiscountedFeatures
     from swarmdp.recordings.cleaning import Cleaned
+    from swarmdp.recordings.reading import read_tracks
     from swarmdp.recordings.recording import Recording
     from swarmdp.report.animation import animate
     from swarmdp.report.fits import plot_convergence, plot_reward
@@ -103,6 +104,7 @@ _NAMES = {
     "swarmdp.protocols": "Learned Learner Wants",
     "swarmdp.recording": "DiscountedFeatures",
     "swarmdp.recordings.cleaning": "Cleaned",
+    "swarmdp.recordings.reading": "read_tracks",
     "swarmdp.recordings.recording": "Recording",
     "swarmdp.report.animation": "animate",
     "swarmdp.report.fits": "plot_convergence plot_reward",
@@ -197,6 +199,7 @@ __all__ = [
     "plan_to_horizon",
     "plot_convergence",
     "plot_reward",
+    "read_tracks",
     "rollout",
     "suggested_discount",
     "testing",

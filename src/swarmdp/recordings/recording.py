@@ -1,6 +1,7 @@
 """A recorded swarm: where each individual was in each frame, with the frame rate and the unit."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,9 @@ from swarmdp.checks import check_number, told
 from swarmdp.errors import InvalidInput
 
 if TYPE_CHECKING:
+    import pandas
+    import xarray
+
     from swarmdp.recordings.cleaning import Cleaned
 
 SHAPE = "(time, individual, 2 or 3 axes)"
@@ -72,6 +76,77 @@ class Recording:
         if len(set(names)) != len(names):
             twice = Counter(names).most_common(1)[0][0]
             raise InvalidInput(f"the names of individuals must differ, got {told(twice)} twice")
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: "pandas.DataFrame",
+        *,
+        columns: Mapping[str, str] | None = None,
+        fps: float | None = None,
+        unit: str | None = None,
+        length: float | None = None,
+    ) -> "Recording":
+        """A recording from a pandas data frame with a row for each individual in each frame.
+
+        Parameters
+        ----------
+        frame
+            The table.
+        columns
+            Which column is the "frame" (or the "time"), the "individual", and "x", "y", "z", such
+            as {"individual": "fish", "x": "x_cm"}. What is not named is guessed by the columns'
+            names; the notes say what was guessed.
+        fps
+            Frames per second; needed if no column of times tells it.
+        unit
+            The unit of length; needed if the columns' names do not tell it ("x_cm").
+        length
+            How many of the table's own units make one `unit`: 58 for unit="BL" and a body length of
+            58 pixels. Coordinates are divided by it.
+
+        """
+        from swarmdp.recordings.tables import choose, tracks_of
+        from swarmdp.recordings.tracks import as_recording
+
+        if not frame.columns.is_unique:
+            twice = frame.columns[frame.columns.duplicated()][0]
+            raise InvalidInput(f"the columns must have different names, got {told(twice)} twice")
+        chosen = choose(list(frame.columns), columns)
+        tracks = tracks_of(chosen, lambda name: frame[name], fps=fps, first=0)
+        return as_recording(tracks, fps=fps, unit=unit, length=length)
+
+    @classmethod
+    def from_dataset(
+        cls,
+        dataset: "xarray.Dataset",
+        *,
+        keypoint: str | None = None,
+        fps: float | None = None,
+        unit: str | None = None,
+        length: float | None = None,
+    ) -> "Recording":
+        """A recording from an xarray dataset as the toolbox `movement` makes it.
+
+        Parameters
+        ----------
+        dataset
+            With a variable `position` over time, space, individuals and, of poses, key points.
+        keypoint
+            Which key point stands for the individual; needed if there are several.
+        fps
+            Frames per second; needed if the dataset does not tell it.
+        unit
+            The unit of length; needed, since such datasets do not tell it.
+        length
+            How many of the dataset's own units make one `unit`.
+
+        """
+        from swarmdp.recordings.datasets import tracks_of_dataset
+        from swarmdp.recordings.tracks import as_recording
+
+        tracks = tracks_of_dataset(dataset, keypoint)
+        return as_recording(tracks, fps=fps, unit=unit, length=length)
 
     @property
     def names(self) -> tuple[str | int, ...]:
