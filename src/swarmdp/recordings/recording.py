@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import xarray
 
     from swarmdp.recordings.cleaning import Cleaned
+    from swarmdp.recordings.summary import Summary
 
 SHAPE = "(time, individual, 2 or 3 axes)"
 
@@ -224,6 +225,17 @@ class Recording:
         from swarmdp.recordings.cleaning import clean
 
         return clean(self, jump=jump, max_gap=max_gap, smooth=smooth, slow=slow)
+
+    def summary(
+        self, *, jump: float = 8.0, max_gap: float = 0.3, smooth: float = 0.15, slow: float = 0.15
+    ) -> "Summary":
+        """What the recording is like: presence, gaps, speeds, order, distances, what is dropped.
+
+        Print it, or let a notebook show it. The arguments are those of `clean`.
+        """
+        from swarmdp.recordings.summary import Summary
+
+        return Summary(self.clean(jump=jump, max_gap=max_gap, smooth=smooth, slow=slow))
 
     def __repr__(self) -> str:
         return (

@@ -228,7 +228,10 @@ def tracks_of(
         positions.fill(np.nan)
     rows = positions if full else np.empty((len(cells), len(axes)))
     for axis, role in enumerate(axes):
-        rows[:, axis] = _numbers(roles[role], column(roles[role]), first)
+        values = _numbers(roles[role], column(roles[role]), first)
+        if not np.isfinite(values).any():
+            raise InvalidInput(f"column {roles[role]!r} holds no number in any row")
+        rows[:, axis] = values
     if not full:
         _scatter(rows, cells, positions)
     shape = (count, len(individuals), len(axes))
