@@ -215,7 +215,7 @@ def _median(values: NDArray[np.float64]) -> float:
 def _medians(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The median of each column; zero where nothing is known."""
     found = [_median(column) for column in values.T]
-    return np.nan_to_num(np.asarray(found))
+    return np.asarray(np.nan_to_num(np.asarray(found)))
 
 
 def _spread(values: NDArray[np.float64], unit: str) -> str:
