@@ -55,6 +55,9 @@ if TYPE_CHECKING:
     )
     from swarmdp.protocols import Learned, Learner, Wants
     from swarmdp.recording import DiscountedFeatures
+    from swarmdp.recordings.cleaning import Cleaned
+    from swarmdp.recordings.reading import read_tracks
+    from swarmdp.recordings.recording import Recording
     from swarmdp.report.animation import animate
     from swarmdp.report.fits import plot_convergence, plot_reward
     from swarmdp.rewards import Reward
@@ -100,6 +103,9 @@ _NAMES = {
     "MixedPolicy Policy SoftPolicy load_controller",
     "swarmdp.protocols": "Learned Learner Wants",
     "swarmdp.recording": "DiscountedFeatures",
+    "swarmdp.recordings.cleaning": "Cleaned",
+    "swarmdp.recordings.reading": "read_tracks",
+    "swarmdp.recordings.recording": "Recording",
     "swarmdp.report.animation": "animate",
     "swarmdp.report.fits": "plot_convergence plot_reward",
     "swarmdp.rewards": "Reward",
@@ -123,6 +129,7 @@ __all__ = [
     "BatchQ",
     "Bayesian",
     "Bins",
+    "Cleaned",
     "DiscountedFeatures",
     "Evaluation",
     "Evidence",
@@ -157,6 +164,7 @@ __all__ = [
     "PolicyMatching",
     "Product",
     "Projection",
+    "Recording",
     "RecordingTooLarge",
     "Result",
     "Reward",
@@ -191,6 +199,7 @@ __all__ = [
     "plan_to_horizon",
     "plot_convergence",
     "plot_reward",
+    "read_tracks",
     "rollout",
     "suggested_discount",
     "testing",

@@ -58,6 +58,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
                 "animate",
                 "reproduce",
                 "report",
+                "tracks",
                 "info",
             ]
         ),

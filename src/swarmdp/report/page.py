@@ -68,6 +68,7 @@ def write_page(
     timing: Sequence[tuple[str, float]],
     players: Sequence[Player],
     citation: str,
+    numbers: Mapping[str, object] | None = None,
 ) -> Path:
     """Write the report atomically; figures are linked relative to its folder."""
     _check_names("figure", [one.name for one in shown])
@@ -87,6 +88,7 @@ def write_page(
             "\n".join(_figure(one, path.parent) for one in shown),
             [(f"figure-{one.name}", one.title) for one in shown],
         ),
+        ("numbers", "In numbers", _settings(numbers or {}), []),
         ("settings", "Settings", _settings(settings), []),
         ("timing", "Time taken", _timing(timing), []),
         ("citation", "How to cite", _citation(citation), []),

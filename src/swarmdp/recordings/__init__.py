@@ -1,0 +1,1 @@
+"""Recorded swarms: reading tracks, cleaning them, and what they are like."""

@@ -1,0 +1,111 @@
+"""HDF5 files of other tools, read with care: no links to elsewhere, sizes checked beforehand."""
+
+import contextlib
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp import files
+from swarmdp.errors import InvalidInput
+from swarmdp.memory import check_memory, readable
+from swarmdp.netcdf import MOST_ENTRIES, MOST_PACKED, SIGNATURE, SMALL
+
+MATLAB = 512  # bytes of text before the data in a file of MATLAB
+LARGEST_ATTRIBUTE = 1 << 22  # bytes
+
+
+def has_signature(head: bytes) -> bool:
+    """Whether a file that begins like this is an HDF5 file."""
+    return head.startswith(SIGNATURE) or head[MATLAB:].startswith(SIGNATURE)
+
+
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[Any]:
+    """The file, open for reading."""
+    import h5py
+
+    with files.reading(path) as file, h5py.File(file, "r") as found:
+        yield found
+
+
+def top_names(path: Path) -> list[str]:
+    """The names at the top of a file."""
+    with opened(path) as file:
+        return [str(name) for name in file]
+
+
+def member(place: Any, name: str) -> Any:
+    """A dataset or group by its path; raises InvalidInput if it is not there or is elsewhere."""
+    for part in name.strip("/").split("/"):
+        if not has(place, part):
+            raise InvalidInput(f"it has no {name!r}")
+        if not is_own(place, part):
+            raise InvalidInput(f"{name!r} is a link to another place, which is not followed")
+        place = place[part]
+    return place
+
+
+def has(place: Any, name: str) -> bool:
+    """Whether a group has a member of this name; links are not followed to find out."""
+    return bool(place.id.links.exists(name.encode()))
+
+
+def is_own(place: Any, name: str) -> bool:
+    """Whether a member stands in the file itself, not behind a link to elsewhere."""
+    import h5py
+
+    return bool(place.id.links.get_info(name.encode()).type == h5py.h5l.TYPE_HARD)
+
+
+def array(place: Any, name: str) -> NDArray[Any]:
+    """An array of numbers, in memory, or one of texts that is not long."""
+    import h5py
+
+    found = member(place, name)
+    if not isinstance(found, h5py.Dataset):
+        raise InvalidInput(f"{name!r} is a group, expected an array")
+    if found.is_virtual or found.external:
+        raise InvalidInput(f"{name!r} is kept in other files, which are not followed")
+    kind = found.dtype.kind
+    if kind == "O" and not h5py.check_string_dtype(found.dtype):
+        raise InvalidInput(f"{name!r} must be an array of numbers or texts, got {found.dtype}")
+    if kind in "OS" and found.size > MOST_ENTRIES:
+        raise InvalidInput(f"{name!r} has {found.size} texts, at most {MOST_ENTRIES} are expected")
+    stored = found.id.get_storage_size()
+    if found.nbytes > SMALL + MOST_PACKED * stored:
+        raise InvalidInput(
+            f"it is damaged: {name!r} declares {readable(found.nbytes)}, but holds "
+            f"{readable(stored)}"
+        )
+    chunk = math.prod(found.chunks or ()) * found.dtype.itemsize
+    check_memory(3 * found.nbytes + chunk, f"to read {name!r}", "Export a part of the recording")
+    return np.asarray(found[...])
+
+
+def texts(place: Any, name: str) -> list[str]:
+    """An array of texts."""
+    return [
+        each.decode("utf-8", "replace") if isinstance(each, bytes) else str(each)
+        for each in array(place, name).ravel().tolist()
+    ]
+
+
+def attribute(place: Any, name: str) -> Any:
+    """An attribute, texts decoded; None if it is not there."""
+    import h5py
+
+    if name not in place.attrs:
+        return None
+    found = h5py.h5a.open(place.id, name.encode())
+    if found.get_storage_size() > LARGEST_ATTRIBUTE or math.prod(found.shape) > MOST_ENTRIES:
+        raise InvalidInput(f"its attribute {name!r} is too large")
+    value = place.attrs[name]
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, h5py.Empty):
+        return None
+    return value.item() if isinstance(value, np.generic) else value

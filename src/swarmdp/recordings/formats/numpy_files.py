@@ -1,0 +1,69 @@
+"""Arrays of NumPy in files, `.npy` and those inside `.npz`, with sizes checked beforehand."""
+
+import io
+import math
+import zipfile
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from swarmdp import files
+from swarmdp.errors import InvalidInput
+from swarmdp.memory import check_memory, readable
+from swarmdp.netcdf import MOST_PACKED, SMALL
+from swarmdp.recordings.formats import plain_pickle
+
+MAGIC = b"\x93NUMPY"
+ZIP = b"PK\x03\x04"
+
+
+def read_npy(path: Path) -> Any:
+    """The array, or the plain data that were pickled in its place."""
+    size = path.stat().st_size
+    check_memory(3 * size, "to read it", "Export a part of the recording")
+    with files.reading(path) as file:
+        return _read(file, size)
+
+
+def read_npz(path: Path, wanted: "set[str] | None" = None) -> dict[str, Any]:
+    """The arrays of an `.npz` by name, or those that are wanted; pickled ones are left out."""
+    arrays = {}
+    with files.reading(path) as file, zipfile.ZipFile(file) as archive:
+        for info in archive.infolist():
+            name = info.filename.removesuffix(".npy")
+            if wanted is not None and name not in wanted:
+                continue
+            if info.file_size > SMALL + MOST_PACKED * info.compress_size:
+                raise InvalidInput(f"{name!r} declares {readable(info.file_size)}: it is damaged")
+            check_memory(3 * info.file_size, f"to read {name!r}", "Export a part of the recording")
+            content = archive.read(info)
+            arrays[name] = _read(io.BytesIO(content), len(content))
+    return arrays
+
+
+def names_in_npz(path: Path) -> set[str]:
+    """The names of the arrays in an `.npz`."""
+    with files.reading(path) as file, zipfile.ZipFile(file) as archive:
+        return {name.removesuffix(".npy") for name in archive.namelist()}
+
+
+def _read(file: IO[bytes], size: int) -> Any:
+    version = np.lib.format.read_magic(file)
+    if version == (1, 0):
+        shape, fortran, kind = np.lib.format.read_array_header_1_0(file)
+    elif version == (2, 0):
+        shape, fortran, kind = np.lib.format.read_array_header_2_0(file)
+    else:
+        raise InvalidInput(f"arrays of version {version[0]}.{version[1]} are not known")
+    left = size - file.tell()
+    if kind.hasobject:
+        found = plain_pickle.loads(file.read())
+        return found.item() if isinstance(found, np.ndarray) and found.shape == () else found
+    needed = math.prod(shape) * kind.itemsize
+    if needed != left:
+        raise InvalidInput(
+            f"it is damaged: {readable(needed)} are declared, {readable(left)} are there"
+        )
+    flat = np.frombuffer(file.read(), dtype=kind)
+    return flat.reshape(shape, order="F" if fortran else "C")

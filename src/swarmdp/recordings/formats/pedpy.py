@@ -1,0 +1,78 @@
+"""Text files of the pedestrian data archive, as PedPy reads them: id, frame, x, y, (z)."""
+
+import re
+
+import numpy as np
+
+from swarmdp import files
+from swarmdp.errors import InvalidInput
+from swarmdp.memory import check_memory
+from swarmdp.recordings.formats.source import Source
+from swarmdp.recordings.tables import Chosen, tracks_of
+from swarmdp.recordings.tracks import Tracks
+
+NAMES = ("individual", "frame", "x", "y", "z")
+NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|NaN"
+BYTES = 6  # of memory for each byte of the file
+
+
+def recognises(source: Source) -> bool:
+    """Whether its first line without # is four or five numbers between blanks."""
+    lines = (source.text or "").splitlines()
+    data = next((line for line in lines if line.strip() and not line.startswith("#")), "")
+    fields = data.split()
+    return len(fields) >= 4 and all(re.fullmatch(NUMBER, field) for field in fields[:4])
+
+
+def read(source: Source) -> Tracks:
+    """The tracks of all pedestrians, in two dimensions: the height is their own, not a place."""
+    import pandas
+
+    lines = (source.text or "").splitlines()
+    comments = [line for line in lines if line.startswith("#")]
+    fps, unit = _rate(comments), _unit(comments)
+    check_memory(BYTES * source.path.stat().st_size, "to read it", "Read a part of it")
+    with files.reading(source.path) as file:
+        try:
+            table = pandas.read_csv(
+                file,
+                sep=r"\s+",
+                comment="#",
+                header=None,
+                names=NAMES[:4],
+                usecols=[0, 1, 2, 3],
+                low_memory=False,
+            )
+        except pandas.errors.ParserError as error:
+            raise InvalidInput(f"its rows have different lengths ({error})") from None
+    chosen = Chosen({name: name for name in NAMES[:4]}, unit, None, ())
+    tracks = tracks_of(chosen, table.__getitem__, fps=source.fps, first=1)
+    return Tracks(
+        tracks.positions,
+        tracks.individuals,
+        fps,
+        unit,
+        notes=tracks.notes,
+        every=tracks.every,
+    )
+
+
+def _rate(comments: list[str]) -> float | None:
+    """The frame rate in a line such as '# framerate: 25.00'."""
+    for line in comments:
+        if "framerate" in line.lower().replace(" ", ""):
+            for number in re.findall(NUMBER, line):
+                rate = float(number)
+                if np.isfinite(rate) and rate > 0:
+                    return rate
+    return None
+
+
+def _unit(comments: list[str]) -> str | None:
+    """The unit in a line such as '# id frame x/cm y/cm z/cm' or '... in m'."""
+    found = set()
+    for line in comments:
+        found |= set(re.findall(r"(?:x/|\bin )(cm|m)\b", line.lower()))
+    if len(found) > 1:
+        raise InvalidInput("its first lines name two units, cm and m: correct them")
+    return found.pop() if found else None

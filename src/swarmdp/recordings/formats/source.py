@@ -1,0 +1,56 @@
+"""A file that is to be read, and what was asked for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from swarmdp import files
+from swarmdp.recordings.formats import hdf5
+
+HEAD = 4096  # bytes by which a kind of file is known
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file or folder, how it begins, and what was asked for."""
+
+    path: Path
+    head: bytes = b""  # empty for a folder
+    names: frozenset[str] = frozenset()  # what an HDF5 file has at its top
+    columns: Mapping[str, str] | None = None
+    keypoint: str | None = None
+    fps: float | None = None
+
+    @property
+    def is_hdf5(self) -> bool:
+        """Whether it is an HDF5 file, with or without MATLAB's words before it."""
+        return hdf5.has_signature(self.head)
+
+    @property
+    def text(self) -> str | None:
+        """The beginning as text; None if it is none."""
+        if not self.head or b"\0" in self.head:
+            return None
+        try:
+            return self.head.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            if error.start > len(self.head) - 4:  # a letter was cut in two
+                return self.head[: error.start].decode("utf-8-sig")
+            return None
+
+    @property
+    def first_line(self) -> str:
+        """The first line of a text file."""
+        return (self.text or "").lstrip().partition("\n")[0].strip()
+
+
+def source_of(
+    path: Path, columns: Mapping[str, str] | None, keypoint: str | None, fps: float | None
+) -> Source:
+    """Look at the beginning of a file; raises FileError if it cannot be read."""
+    if files.is_folder(path):
+        return Source(path, columns=columns, keypoint=keypoint, fps=fps)
+    with files.reading(path) as file:
+        head = file.read(HEAD)
+    names = frozenset(hdf5.top_names(path)) if hdf5.has_signature(head) else frozenset()
+    return Source(path, head, names, columns, keypoint, fps)

@@ -1,0 +1,140 @@
+"""swarmdp.read_tracks: recordings from the files of tracking tools."""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from swarmdp import files
+from swarmdp.arguments import checked
+from swarmdp.checks import told
+from swarmdp.errors import FileError, InvalidInput, NotEnoughMemory, SwarmdpError
+from swarmdp.recordings.formats import (
+    deeplabcut,
+    idtracker,
+    matlab,
+    movement,
+    parquet,
+    pedpy,
+    sleap,
+    text_tables,
+    trackpy,
+    trex,
+)
+from swarmdp.recordings.formats.source import Source, source_of
+from swarmdp.recordings.recording import Recording
+from swarmdp.recordings.tracks import Tracks, as_recording
+
+
+@dataclass(frozen=True)
+class Format:
+    """A kind of file: how it is called, known and read."""
+
+    name: str
+    title: str
+    recognises: Callable[[Source], bool]
+    read: Callable[[Source], Tracks]
+
+
+# In the order in which they are tried: what is known most surely comes first.
+FORMATS = {
+    form.name: form
+    for form in (
+        Format("matlab", "MATLAB arrays (.mat)", matlab.recognises, matlab.read),
+        Format("sleap", "SLEAP analysis file (.h5)", sleap.recognises, sleap.read),
+        Format("deeplabcut", "DeepLabCut (.h5)", deeplabcut.recognises, deeplabcut.read),
+        Format("trackpy", "trackpy (.h5)", trackpy.recognises, trackpy.read),
+        Format("movement", "movement (.nc)", movement.recognises, movement.read),
+        Format("idtracker", "idtracker.ai (.h5, .csv, .npy)", idtracker.recognises, idtracker.read),
+        Format("trex", "TRex (.npz)", trex.recognises, trex.read),
+        Format("parquet", "long table (.parquet)", parquet.recognises, parquet.read),
+        Format("pedpy", "PedPy text (.txt)", pedpy.recognises, pedpy.read),
+        Format("table", "long table (.csv, .tsv)", text_tables.recognises, text_tables.read),
+    )
+}
+
+
+@checked
+def read_tracks(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002, the natural name
+    columns: Mapping[str, str] | None = None,
+    fps: float | None = None,
+    unit: str | None = None,
+    length: float | None = None,
+    keypoint: str | None = None,
+) -> Recording:
+    """Read a recorded swarm from a file of a tracking tool.
+
+    What is guessed is told in the recording's `notes`. Frame rate and unit are never guessed: what
+    the file does not tell has to be given.
+
+    Parameters
+    ----------
+    path
+        The file; of TRex also the folder of a video's files.
+    format
+        One of "table" (CSV, TSV), "parquet", "idtracker", "trex", "movement", "trackpy", "pedpy",
+        "deeplabcut", "sleap", "matlab"; by the file's content if not given.
+    columns
+        Of tables, which column is the "frame" (or the "time"), the "individual", and "x", "y", "z",
+        such as {"individual": "fish", "x": "x_cm"}; of MATLAB, which array holds the "positions",
+        or "x" and "y". What is not named is guessed.
+    fps
+        Frames per second.
+    unit
+        The name of the unit of length that the recording shall have, such as "cm", "px" or "BL"
+        (body lengths).
+    length
+        How many of the file's own units make one `unit`: 58 for unit="BL" and a body length of 58
+        pixels. Coordinates are divided by it. Without it they stay as they are.
+    keypoint
+        Of poses (SLEAP, DeepLabCut, movement), the key point that stands for the individual; of
+        TRex "wcentroid", "centroid", "pcentroid" or "head".
+
+    Examples
+    --------
+    >>> recording = swarmdp.read_tracks("fish.csv", fps=32, unit="BL", length=58)  # doctest: +SKIP
+    >>> print(recording.summary())  # doctest: +SKIP
+
+    """
+    if format is not None and format not in FORMATS:
+        raise InvalidInput(f"format must be one of {', '.join(FORMATS)}, got {told(format)}")
+    place = files.as_path(path)
+    with _explained(place):
+        source = source_of(place, columns, keypoint, fps)
+        form = FORMATS[format] if format is not None else _recognised(source)
+        tracks = form.read(source)
+        if format is None:
+            tracks = replace(tracks, notes=(f"read as {form.title}", *tracks.notes))
+        return as_recording(tracks, fps=fps, unit=unit, length=length)
+
+
+def _recognised(source: Source) -> Format:
+    for form in FORMATS.values():
+        if form.recognises(source):
+            return form
+    if not source.head and not source.path.is_dir():
+        raise InvalidInput("it is empty")
+    titles = ", ".join(form.title for form in FORMATS.values())
+    raise InvalidInput(f"its kind is not known: expected {titles}. Or name it by format=")
+
+
+@contextlib.contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Errors that say which file it is, in one line."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise InvalidInput(f"cannot read {path}: {error}") from None
+    except NotEnoughMemory as error:
+        raise NotEnoughMemory(f"cannot read {path}: {error}") from None
+    except (SwarmdpError, MemoryError):
+        raise
+    except Exception as error:  # whatever other libraries make of a damaged file
+        reason = (f"{type(error).__name__}: {error}".splitlines() or [""])[0]
+        raise FileError(
+            5, f"cannot read {path}: it is damaged or of another kind ({reason})"
+        ) from error

@@ -1,0 +1,245 @@
+"""A recorded swarm: where each individual was in each frame, with the frame rate and the unit."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.arguments import checked
+from swarmdp.checks import check_number, told
+from swarmdp.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+    from swarmdp.recordings.cleaning import Cleaned
+    from swarmdp.recordings.summary import Summary
+
+SHAPE = "(time, individual, 2 or 3 axes)"
+
+
+@checked(nan=True)
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """Positions of individuals over time, as a tracking tool wrote them.
+
+    Parameters
+    ----------
+    positions
+        Array (time, individual, axis) with 2 or 3 axes; NaN where an individual was not seen.
+    fps
+        Frames per second.
+    unit
+        The name of the unit of length, such as "cm", "px" or "BL" (body lengths).
+    individuals
+        The individuals' names; 0, 1, 2, ... if not given.
+    notes
+        What was guessed or changed on reading, in sentences.
+
+    Examples
+    --------
+    >>> import numpy as np, swarmdp
+    >>> walk = np.cumsum(np.ones((100, 5, 2)), axis=0)
+    >>> swarmdp.Recording(walk, fps=25, unit="cm")
+    Recording of 5 individuals in 100 frames (4 s at 25 frames a second), in cm, 2-D
+
+    """
+
+    positions: NDArray[np.float64]
+    _: KW_ONLY
+    fps: float
+    unit: str
+    individuals: tuple[str | int, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        shape = self.positions.shape
+        if len(shape) != 3 or shape[2] not in (2, 3):
+            raise InvalidInput(f"positions must have the shape {SHAPE}, got {shape}")
+        if not shape[0] or not shape[1]:
+            raise InvalidInput(
+                f"positions must have at least one frame and one individual, got {shape}"
+            )
+        check_number("fps", self.fps, positive=True)
+        if not self.unit.strip():
+            raise InvalidInput('unit must name the unit of length, such as "cm", "px" or "BL"')
+        if self.individuals is None:
+            object.__setattr__(self, "individuals", tuple(range(shape[1])))
+        names = self.names
+        if len(names) != shape[1]:
+            raise InvalidInput(
+                f"individuals must be {shape[1]} names, one for each individual, got {len(names)}"
+            )
+        if len(set(names)) != len(names):
+            twice = Counter(names).most_common(1)[0][0]
+            raise InvalidInput(f"the names of individuals must differ, got {told(twice)} twice")
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: "pandas.DataFrame",
+        *,
+        columns: Mapping[str, str] | None = None,
+        fps: float | None = None,
+        unit: str | None = None,
+        length: float | None = None,
+    ) -> "Recording":
+        """A recording from a pandas data frame with a row for each individual in each frame.
+
+        Parameters
+        ----------
+        frame
+            The table.
+        columns
+            Which column is the "frame" (or the "time"), the "individual", and "x", "y", "z", such
+            as {"individual": "fish", "x": "x_cm"}. What is not named is guessed by the columns'
+            names; the notes say what was guessed.
+        fps
+            Frames per second; needed if no column of times tells it.
+        unit
+            The unit of length; needed if the columns' names do not tell it ("x_cm").
+        length
+            How many of the table's own units make one `unit`: 58 for unit="BL" and a body length of
+            58 pixels. Coordinates are divided by it.
+
+        """
+        from swarmdp.recordings.tables import choose, tracks_of
+        from swarmdp.recordings.tracks import as_recording
+
+        if not frame.columns.is_unique:
+            twice = frame.columns[frame.columns.duplicated()][0]
+            raise InvalidInput(f"the columns must have different names, got {told(twice)} twice")
+        chosen = choose(list(frame.columns), columns)
+        tracks = tracks_of(chosen, lambda name: frame[name], fps=fps, first=0)
+        return as_recording(tracks, fps=fps, unit=unit, length=length)
+
+    @classmethod
+    def from_dataset(
+        cls,
+        dataset: "xarray.Dataset",
+        *,
+        keypoint: str | None = None,
+        fps: float | None = None,
+        unit: str | None = None,
+        length: float | None = None,
+    ) -> "Recording":
+        """A recording from an xarray dataset as the toolbox `movement` makes it.
+
+        Parameters
+        ----------
+        dataset
+            With a variable `position` over time, space, individuals and, of poses, key points.
+        keypoint
+            Which key point stands for the individual; needed if there are several.
+        fps
+            Frames per second; needed if the dataset does not tell it.
+        unit
+            The unit of length; needed, since such datasets do not tell it.
+        length
+            How many of the dataset's own units make one `unit`.
+
+        """
+        from swarmdp.recordings.datasets import tracks_of_dataset
+        from swarmdp.recordings.tracks import as_recording
+
+        tracks = tracks_of_dataset(dataset, keypoint)
+        return as_recording(tracks, fps=fps, unit=unit, length=length)
+
+    @property
+    def names(self) -> tuple[str | int, ...]:
+        """The individuals' names."""
+        assert self.individuals is not None
+        return self.individuals
+
+    @property
+    def n_frames(self) -> int:
+        """Number of frames."""
+        return int(self.positions.shape[0])
+
+    @property
+    def n_individuals(self) -> int:
+        """Number of individuals that were seen at any time."""
+        return int(self.positions.shape[1])
+
+    @property
+    def n_axes(self) -> int:
+        """2 or 3."""
+        return int(self.positions.shape[2])
+
+    @property
+    def times(self) -> NDArray[np.float64]:
+        """Seconds since the first frame (time,)."""
+        return np.arange(self.n_frames) / self.fps
+
+    @property
+    def duration(self) -> float:
+        """Length of the recording in seconds, one over fps for each frame."""
+        return self.n_frames / self.fps
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """Who was seen when (time, individual): all coordinates are finite."""
+        return np.asarray(np.isfinite(self.positions).all(axis=2))
+
+    def projected(self, axes: tuple[int, int] = (0, 1)) -> "Recording":
+        """The recording on two of its axes; a point needs a finite coordinate on both.
+
+        Parameters
+        ----------
+        axes
+            Which two axes are kept, from 0: (0, 1) is the view along the third.
+
+        """
+        if len(set(axes)) != 2 or not all(0 <= axis < self.n_axes for axis in axes):
+            raise InvalidInput(
+                f"axes must be two different numbers from 0 to {self.n_axes - 1}, got {axes}"
+            )
+        kept = np.ascontiguousarray(self.positions[:, :, list(axes)])
+        note = f"projected onto axes {axes[0]} and {axes[1]}"
+        return replace(self, positions=kept, notes=(*self.notes, note))
+
+    def clean(
+        self, *, jump: float = 8.0, max_gap: float = 0.3, smooth: float = 0.15, slow: float = 0.15
+    ) -> "Cleaned":
+        """Segments that can be trusted, smoothed, with headings; the recording stays as it is.
+
+        Parameters
+        ----------
+        jump
+            A step of more than this many times the median step begins a new segment: it is rather
+            a swap of identities than a movement. Infinity for no limit.
+        max_gap
+            Gaps up to this many seconds are interpolated, for seeing neighbours only; longer ones
+            begin a new segment.
+        smooth
+            Seconds over which positions are smoothed (a parabola fitted in a moving window). No
+            smoothing if that is fewer than 5 frames.
+        slow
+            No heading where the speed is below this share of the median speed.
+
+        """
+        from swarmdp.recordings.cleaning import clean
+
+        return clean(self, jump=jump, max_gap=max_gap, smooth=smooth, slow=slow)
+
+    def summary(
+        self, *, jump: float = 8.0, max_gap: float = 0.3, smooth: float = 0.15, slow: float = 0.15
+    ) -> "Summary":
+        """What the recording is like: presence, gaps, speeds, order, distances, what is dropped.
+
+        Print it, or let a notebook show it. The arguments are those of `clean`.
+        """
+        from swarmdp.recordings.summary import Summary
+
+        return Summary(self.clean(jump=jump, max_gap=max_gap, smooth=smooth, slow=slow))
+
+    def __repr__(self) -> str:
+        return (
+            f"Recording of {self.n_individuals} individual{'s' * (self.n_individuals != 1)} in "
+            f"{self.n_frames} frames ({self.duration:.4g} s at {self.fps:g} frames a second), in "
+            f"{self.unit}, {self.n_axes}-D"
+        )

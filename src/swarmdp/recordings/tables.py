@@ -1,0 +1,498 @@
+"""Long tables, a row for each individual in each frame: which column is what, and into an array.
+
+Which column is what is guessed by its name, and it is said what was guessed. Units are taken from
+a name that tells them ("x_cm", "y [mm]", "time_ms"), and otherwise not at all.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.checks import told
+from swarmdp.errors import InvalidInput
+from swarmdp.recordings.tracks import Tracks, check_table_fits
+
+ROLES = ("frame", "time", "individual", "x", "y", "z")
+GUESSES = {
+    "frame": "frame frame_id frameid frame_number framenumber frame_no frame_nr frame_idx "
+    "frame_index framenum frames fr image image_number",
+    "time": "time t timestamp time_stamp datetime date_time seconds sec clock",
+    "individual": "individual individuals individual_id id ids particle particle_id track track_id "
+    "trackid tracks animal animal_id fish fish_id agent agent_id robot robot_id ped ped_id "
+    "pedestrian pedestrian_id person person_id persid object object_id identity bird bird_id cell "
+    "cell_id name label tag tag_id",
+}
+AXES = "{0} {0}_pos pos_{0} {0}pos pos{0} position_{0} {0}_position {0}_coord coord_{0} {0}_center "
+AXES += "{0}_centre center_{0} centroid_{0} {0}_centroid {0}_coordinate {0}coord location_{0} p{0}"
+GUESSES |= {axis: AXES.format(axis) for axis in "xyz"}
+LENGTHS = {
+    "px": "px pixel pixels pix",
+    "um": "um µm μm micron microns micrometer micrometre",
+    "mm": "mm millimeter millimetre",
+    "cm": "cm centimeter centimetre",
+    "m": "m meter metre meters metres",
+    "km": "km",
+    "BL": "bl bodylength bodylengths",
+}
+SPANS = {1.0: "s sec secs second seconds", 1e-3: "ms msec millisecond milliseconds"}
+SPANS |= {1e-6: "us µs μs microsecond microseconds", 1e-9: "ns nanosecond nanoseconds"}
+OFF = 0.25  # of a frame that a time may lie beside it
+DENSE = 16  # a lookup table may be this many times as long as there are rows
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Which column is what, and the units that their names tell."""
+
+    columns: Mapping[str, str]  # from role to name
+    unit: str | None
+    seconds: float | None  # of one unit of time; None if nobody knows
+    notes: tuple[str, ...]
+
+
+def choose(names: Sequence[Any], columns: Mapping[str, str] | None) -> Chosen:
+    """Which column is what; those in `columns` are given, others are guessed by their names.
+
+    Raises InvalidInput if one is missing, or if several would do.
+    """
+    given = dict(columns or {})
+    for role, name in given.items():
+        if role not in ROLES:
+            raise InvalidInput(
+                f"columns names what there is of {', '.join(ROLES)}, got {told(role)}: such as "
+                'columns={"individual": "fish", "x": "x_cm"}'
+            )
+        if list(names).count(name) != 1:
+            problem = "there is no" if name not in names else "there are several columns with the"
+            raise InvalidInput(f"{problem} column {told(name)} ({role}): {_listed(names)}")
+    guessed = {}
+    for role in ROLES:
+        if role in given:
+            continue
+        fitting = [name for name in names if name not in given.values() and _fits(name, role)]
+        exact = [name for name in fitting if str(name).strip().lower() == role]
+        if len(fitting) > 1 and len(exact) == 1 and not _lengths_differ(fitting, role):
+            fitting = exact
+        if len(fitting) > 1:
+            raise InvalidInput(
+                f"columns {' and '.join(map(repr, fitting))} may each be the {role}: choose one, "
+                f'columns={{"{role}": {fitting[0]!r}}}'
+            )
+        if fitting:
+            guessed[role] = fitting[0]
+    found = given | guessed
+    for role in ("individual", "x", "y"):
+        if role not in found:
+            raise InvalidInput(
+                f"no column looks like the {role}: name it, "
+                f'columns={{"{role}": ...}}; {_listed(names)}'
+            )
+    if "frame" not in found and "time" not in found:
+        raise InvalidInput(
+            "no column looks like the frame or the time: name one, "
+            f'columns={{"frame": ...}} or columns={{"time": ...}}; {_listed(names)}'
+        )
+    if "time" in given and "frame" not in given:
+        found.pop("frame", None)
+    if "frame" in found and "time" in guessed and _seconds_of(found["time"]) is None:
+        del found["time"]  # it would tell nothing
+    words = [f"{role} is column {found[role]!r}" for role in guessed if role in found]
+    notes = (f"guessed: {', '.join(words)}",) if words else ()
+    unit = _unit_of({role: found[role] for role in "xyz" if role in found})
+    seconds = _seconds_of(found["time"]) if "time" in found else None
+    return Chosen(found, unit, seconds, notes)
+
+
+def _listed(names: Sequence[Any]) -> str:
+    shown = ", ".join(repr(name) for name in list(names)[:12])
+    return f"there {'are' if len(names) != 1 else 'is'} {shown or 'none'}" + (
+        f" and {len(names) - 12} more" if len(names) > 12 else ""
+    )
+
+
+def _parts(name: Any) -> tuple[str, str]:
+    """A column's name without its unit, and the unit, both in lower case: 'x [cm]', 'x_cm'."""
+    text = str(name).strip().lower()
+    found = re.fullmatch(r"(.*?)\s*(?:\[\s*(.+?)\s*\]|\(\s*(.+?)\s*\)|/\s*(\S+)|_([^_]+))", text)
+    base, unit = text, ""
+    if found:
+        unit = next(part for part in found.groups()[1:] if part)
+        if found.group(5) is None or _known(unit):
+            base = found.group(1)
+        else:
+            unit = ""
+    return re.sub(r"[\s.\-]+", "_", base.strip()), unit
+
+
+def _known(unit: str) -> bool:
+    return any(unit in words.split() for words in (*LENGTHS.values(), *SPANS.values()))
+
+
+def _fits(name: Any, role: str) -> bool:
+    base, _ = _parts(name)
+    plain = re.sub(r"[\s.\-]+", "_", str(name).strip().lower())
+    return base in GUESSES[role].split() or plain in GUESSES[role].split()
+
+
+def _lengths_differ(names: Sequence[str], role: str) -> bool:
+    """Whether these columns are the same coordinate in several units."""
+    return role in "xyz" and len({_parts(name)[1] for name in names}) > 1
+
+
+def _unit_of(columns: Mapping[str, str]) -> str | None:
+    units: dict[str, str | None] = {}
+    for name in columns.values():
+        told_unit = _parts(name)[1]
+        units[name] = next((u for u, words in LENGTHS.items() if told_unit in words.split()), None)
+    if len(set(units.values())) > 1:
+        words = " and ".join(
+            f"{name!r} in {unit or 'an unknown unit'}" for name, unit in units.items()
+        )
+        raise InvalidInput(
+            f"the coordinates are in several units, by their names: {words}; choose columns of one "
+            "unit by columns="
+        )
+    return next(iter(units.values()))
+
+
+def _seconds_of(name: str) -> float | None:
+    base, unit = _parts(name)
+    unit = unit or base
+    return next((span for span, words in SPANS.items() if unit in words.split()), None)
+
+
+def tracks_of(
+    chosen: Chosen,
+    column: Callable[[str], Any],
+    *,
+    fps: float | None,
+    first: int,
+    notes: Sequence[str] = (),
+) -> Tracks:
+    """The positions in a table.
+
+    Parameters
+    ----------
+    chosen
+        Which column is what.
+    column
+        A column by its name, as a series of pandas or an array.
+    fps
+        Frames per second, if given.
+    first
+        The number of the first row in messages.
+    notes
+        What to say besides.
+
+    """
+    roles = chosen.columns
+    said = [*chosen.notes, *notes]
+    who, individuals = _individuals(roles["individual"], column(roles["individual"]), first)
+    if not len(who):
+        raise InvalidInput("the table has no rows")
+    frames, own_fps = _frames(chosen, column, fps, first)
+    start = int(frames.min())
+    frames = _shifted(frames, start)
+    count, every = _spacing(frames)
+    if every > 1:
+        _check_spacing(chosen, every, fps)
+        frames = frames // every
+        said.append(f"only every {_ordinal(every)} frame is there: fps is divided by {every}")
+    axes = [role for role in "xyz" if role in roles]
+    clock = roles.get("frame") or roles["time"]
+    check_table_fits(
+        count,
+        len(individuals),
+        len(axes),
+        f"Is {clock!r} the frame and {roles['individual']!r} the individual? If so, read a part of "
+        "it, or drop short tracks",
+    )
+    cells = frames * len(individuals)
+    cells += who
+    ordered = bool((cells[1:] > cells[:-1]).all())
+    if not ordered:
+        _check_no_cell_twice(
+            cells, (count, len(individuals)), chosen, start, every, individuals, first
+        )
+        if not _one_by_one(who, frames):
+            said.append("rows were not in the order of frames: sorted")
+    if start and "frame" in roles:
+        said.append(f"the first frame is {start}")
+    positions = np.empty((count * len(individuals), len(axes)))
+    full = ordered and len(cells) == len(positions)
+    if not full:
+        positions.fill(np.nan)
+    rows = positions if full else np.empty((len(cells), len(axes)))
+    for axis, role in enumerate(axes):
+        values = _numbers(roles[role], column(roles[role]), first)
+        if not np.isfinite(values).any():
+            raise InvalidInput(f"column {roles[role]!r} holds no number in any row")
+        rows[:, axis] = values
+    if not full:
+        _scatter(rows, cells, positions)
+    shape = (count, len(individuals), len(axes))
+    return Tracks(
+        positions.reshape(shape), individuals, own_fps, chosen.unit, notes=tuple(said), every=every
+    )
+
+
+def _individuals(
+    name: str, values: Any, first: int
+) -> tuple[NDArray[np.int64], tuple[str | int, ...]]:
+    """The individual of each row as an index, and their names in order."""
+    import pandas
+
+    array = _plain(values)
+    missing = np.asarray(pandas.isna(array))
+    if missing.any():
+        raise InvalidInput(f"{_place(missing, name, first)} is empty: whose point is it?")
+    if array.dtype.kind == "f" and (array == np.floor(array)).all():
+        array = array.astype(np.int64)
+    if array.dtype.kind in "iu" and len(array):
+        lowest, span = int(array.min()), int(array.max()) - int(array.min()) + 1
+        if span <= DENSE * len(array):  # looked up, which is quicker than hashing
+            shifted = _shifted(array, lowest)
+            there = np.zeros(span, dtype=bool)
+            there[shifted] = True
+            numbers = np.cumsum(there) - 1
+            found = tuple(int(value) + lowest for value in np.flatnonzero(there))
+            return (shifted if there.all() else numbers[shifted]), found
+    try:
+        codes, unique = pandas.factorize(array, sort=True)
+    except TypeError:
+        raise InvalidInput(f"column {name!r} mixes numbers and texts as names") from None
+    integer = unique.dtype.kind in "iu"
+    names = tuple(int(each) if integer else str(each) for each in unique)
+    return codes.astype(np.int64), names
+
+
+def _shifted(array: NDArray[Any], lowest: int) -> NDArray[np.int64]:
+    """Integers less the lowest; the array itself if that is zero."""
+    whole: NDArray[np.int64] = array.astype(np.int64, copy=False)
+    return whole - lowest if lowest else whole
+
+
+def _scatter(
+    rows: NDArray[np.float64], cells: NDArray[np.int64], positions: NDArray[np.float64]
+) -> None:
+    """Put each row of coordinates into its cell; a row of two is moved as one number."""
+    if rows.shape[1] == 2:
+        positions.view(np.complex128).ravel()[cells] = rows.view(np.complex128).ravel()
+    else:
+        positions[cells] = rows
+
+
+def _frames(
+    chosen: Chosen, column: Callable[[str], Any], fps: float | None, first: int
+) -> tuple[NDArray[np.int64], float | None]:
+    """The frame of each row, and the frame rate if times tell it."""
+    roles = chosen.columns
+    seconds: NDArray[np.float64] | None = None
+    known = False
+    if "time" in roles:
+        seconds, known = _times(roles["time"], column(roles["time"]), chosen.seconds, first)
+    if "frame" in roles:
+        frames = _whole(roles["frame"], column(roles["frame"]), first)
+        return frames, _rate_over(frames, seconds) if known and seconds is not None else None
+    assert seconds is not None
+    own = _rate_of(seconds) if known else None
+    rate = fps if fps is not None else own
+    if rate is None:
+        raise InvalidInput(
+            f"fps is missing: give the number of frames per second if column {roles['time']!r} is "
+            "in seconds, or a column whose name tells its unit, such as 'time_ms'"
+        )
+    exact = (seconds - seconds.min()) * rate
+    frames = np.rint(exact).astype(np.int64)
+    off = np.abs(exact - frames) > OFF
+    if off.any():
+        row = int(np.argmax(off))
+        raise InvalidInput(
+            f"{_place(off, roles['time'], first)} lies between two frames: {exact[row]:.2f} frames "
+            f"after the first at {rate:g} frames per second. Give the right fps=, or a column of "
+            "frames"
+        )
+    return frames, own
+
+
+def _times(
+    name: str, values: Any, unit: float | None, first: int
+) -> tuple[NDArray[np.float64], bool]:
+    """Times in seconds since the first, and whether their unit is known."""
+    import pandas
+
+    array = _plain(values)
+    if array.dtype.kind in "OUST":
+        series = pandas.Series(array)
+        numbers = pandas.to_numeric(series, errors="coerce")
+        if numbers.isna().sum() > series.isna().sum():
+            array = _dates(name, series, first)
+    if array.dtype.kind in "mM":
+        missing = np.isnat(array)
+        if missing.any():
+            raise InvalidInput(f"{_place(missing, name, first)} is empty, not a time")
+        span = array - array.min()
+        return span / np.timedelta64(1, "ns") * 1e-9, True
+    times = _numbers(name, array, first)
+    wrong = ~np.isfinite(times)
+    if wrong.any():
+        raise InvalidInput(f"{_place(wrong, name, first)} is {times[wrong][0]}, not a time")
+    return times * (unit or 1.0), unit is not None
+
+
+def _dates(name: str, series: Any, first: int) -> NDArray[Any]:
+    """Texts as dates and times."""
+    import pandas
+
+    dates = pandas.to_datetime(series, errors="coerce", format="ISO8601", utc=True)
+    wrong = np.asarray(dates.isna())
+    if wrong.any():
+        raise InvalidInput(
+            f"{_place(wrong, name, first)} is {told(series.iloc[int(np.argmax(wrong))])}, not a "
+            "time: give seconds, or dates as 2026-05-01T12:00:00.040"
+        )
+    return np.asarray(dates.dt.tz_localize(None))
+
+
+def _rate_of(seconds: NDArray[np.float64]) -> float | None:
+    """Frames per second by the median step of distinct times."""
+    steps = np.diff(np.unique(seconds))
+    return float(1 / np.median(steps)) if len(steps) else None
+
+
+def _rate_over(frames: NDArray[np.int64], seconds: NDArray[np.float64]) -> float | None:
+    """Frames per second by the first and the last frame."""
+    early, late = int(np.argmin(frames)), int(np.argmax(frames))
+    span = float(seconds[late] - seconds[early])
+    return float(frames[late] - frames[early]) / span if span > 0 else None
+
+
+def _spacing(frames: NDArray[np.int64]) -> tuple[int, int]:
+    """The number of frames from the first to the last that is there, and how far apart they are."""
+    last = int(frames.max())
+    if last < DENSE * len(frames):
+        there = np.zeros(last + 1, dtype=bool)
+        there[frames] = True
+        distinct = np.flatnonzero(there)
+    else:
+        distinct = np.unique(frames)
+    every = int(np.gcd.reduce(distinct)) if len(distinct) > 1 else 1
+    return last // every + 1, every
+
+
+def _check_spacing(chosen: Chosen, every: int, fps: float | None) -> None:
+    if "frame" not in chosen.columns and fps is not None and chosen.seconds is None:
+        raise InvalidInput(
+            f"the times in column {chosen.columns['time']!r} are {every / fps:g} apart, but "
+            f"fps={fps:g} means {1 / fps:.4g} seconds: give the right fps=, and times in seconds"
+        )
+
+
+def _ordinal(number: int) -> str:
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
+
+
+def _check_no_cell_twice(
+    cells: NDArray[np.int64],
+    shape: tuple[int, int],
+    chosen: Chosen,
+    start: int,
+    every: int,
+    individuals: Sequence[str | int],
+    first: int,
+) -> None:
+    """Raises InvalidInput if an individual is twice in a frame, and names both rows."""
+    seen = np.zeros(shape[0] * shape[1], dtype=bool)
+    seen[cells] = True
+    if int(np.count_nonzero(seen)) == len(cells):
+        return
+    order = np.argsort(cells, kind="stable")
+    twice = np.flatnonzero(np.diff(cells[order]) == 0)
+    one, other = order[twice[0]], order[twice[0] + 1]
+    frame, who = divmod(int(cells[one]), shape[1])
+    clock = "frame" if "frame" in chosen.columns else "frame number"
+    raise InvalidInput(
+        f"rows {one + first} and {other + first} are both individual {individuals[who]!r} in "
+        f"{clock} {frame * every + start}, and {len(twice) - 1} more rows are such a repetition: "
+        "drop them, or is the individual another column?"
+    )
+
+
+def _one_by_one(who: NDArray[np.int64], frames: NDArray[np.int64]) -> bool:
+    """Whether each individual's rows stand together and in order."""
+    same = np.diff(who) == 0
+    blocks = int(np.count_nonzero(~same)) + 1
+    return blocks == len(np.unique(who)) and bool((np.diff(frames)[same] > 0).all())
+
+
+def _whole(name: str, values: Any, first: int) -> NDArray[np.int64]:
+    """Frame numbers."""
+    array = _plain(values)
+    if array.dtype.kind in "iu":
+        if array.dtype.kind == "u" and int(array.max(initial=0)) >= 2**63:
+            raise InvalidInput(f"column {name!r} has frames of 2**63 and more")
+        return array.astype(np.int64, copy=False)
+    if array.dtype.kind in "mM":
+        raise InvalidInput(f'column {name!r} holds times: give columns={{"time": {name!r}}}')
+    numbers = _numbers(name, array, first)
+    wrong = ~np.isfinite(numbers) | (np.abs(numbers) > 2**53)
+    wrong |= numbers != np.floor(np.where(wrong, 0.0, numbers))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InvalidInput(
+            f"{_place(wrong, name, first)} is {numbers[row]}, not a whole number: frames are. If "
+            f'it is a time, give columns={{"time": {name!r}}}'
+        )
+    return numbers.astype(np.int64)
+
+
+def _numbers(name: str, values: Any, first: int) -> NDArray[np.float64]:
+    """A column of numbers; an empty cell is NaN."""
+    import pandas
+
+    array = _plain(values)
+    if array.dtype.kind in "iuf":
+        return array.astype(np.float64, copy=False)
+    if array.dtype.kind not in "OUST":
+        raise InvalidInput(f"column {name!r} must hold numbers, got {array.dtype}")
+    series = pandas.Series(array)
+    numbers = pandas.to_numeric(series, errors="coerce")
+    booleans = series.map(lambda each: isinstance(each, bool))
+    wrong = np.asarray(numbers.isna() & series.notna() | booleans)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InvalidInput(
+            f"{_place(wrong, name, first)} is {told(series.iloc[row])}, not a number"
+        )
+    return np.asarray(numbers, dtype=np.float64)
+
+
+def _plain(values: Any) -> NDArray[Any]:
+    """A column as an array: pandas' own types as NumPy's."""
+    import pandas
+
+    if isinstance(values, np.ndarray):
+        return values
+    series = pandas.Series(values)
+    if isinstance(series.dtype, np.dtype):
+        return np.asarray(series)
+    if isinstance(series.dtype, pandas.DatetimeTZDtype):
+        return np.asarray(series.dt.tz_convert("UTC").dt.tz_localize(None))
+    if isinstance(series.dtype, pandas.CategoricalDtype):
+        return np.asarray(series.astype(object))
+    kind = series.dtype.kind
+    if kind in "iuf":
+        if series.isna().any():
+            return np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
+        return np.asarray(series.to_numpy(dtype=f"{kind}8"))
+    return np.asarray(series.to_numpy(dtype=object))
+
+
+def _place(wrong: NDArray[np.bool_], name: str, first: int) -> str:
+    """Where the first wrong value stands."""
+    return f"row {int(np.argmax(wrong)) + first} of column {name!r}"

@@ -1,0 +1,100 @@
+"""What was found in a file or a table, before frame rate and unit are settled."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.checks import check_number
+from swarmdp.errors import InvalidInput
+from swarmdp.memory import check_memory
+from swarmdp.recordings.recording import Recording
+
+BODY_LENGTH = "BL"
+
+
+@dataclass(frozen=True, eq=False)
+class Tracks:
+    """Positions (time, individual, axis) and what the file says of them; None where it does not."""
+
+    positions: NDArray[np.float64]
+    individuals: tuple[str | int, ...] | None = None
+    fps: float | None = None
+    unit: str | None = None
+    body_length: float | None = None  # in the file's unit
+    notes: tuple[str, ...] = ()
+    every: int = 1  # of how many frames one is there; fps counts all of them
+
+
+def as_recording(
+    tracks: Tracks, *, fps: float | None, unit: str | None, length: float | None
+) -> Recording:
+    """A recording with the frame rate and the unit of the file, or with those that were given.
+
+    Raises InvalidInput, and names the argument, if neither is known.
+    """
+    notes = list(tracks.notes)
+    if fps is not None:
+        check_number("fps", fps, positive=True)
+    if length is not None:
+        check_number("length", length, positive=True)
+    if fps is None:
+        if tracks.fps is None:
+            raise InvalidInput(
+                "fps is missing: give the number of frames per second, such as fps=25; nothing "
+                "here tells it"
+            )
+        fps = tracks.fps
+    elif tracks.fps is not None and not np.isclose(fps, tracks.fps, rtol=1e-3):
+        notes.append(f"fps={fps:g} was given and is used, the data say {tracks.fps:g}")
+    if not np.isfinite(tracks.positions).any():
+        raise InvalidInput("no individual is seen in any frame: all coordinates are missing")
+    unit, scale, words = _unit_and_scale(tracks, unit, length)
+    positions = tracks.positions if scale == 1 else tracks.positions / scale
+    return Recording(
+        positions,
+        fps=fps / tracks.every,
+        unit=unit,
+        individuals=tracks.individuals,
+        notes=(*notes, *words),
+    )
+
+
+def _unit_and_scale(
+    tracks: Tracks, unit: str | None, length: float | None
+) -> tuple[str, float, list[str]]:
+    """The unit of the recording, how many of the file's units it has, and what to say of it."""
+    own = tracks.unit
+    if unit is None:
+        if length is not None:
+            raise InvalidInput(
+                f"length={length:g} is {length:g} {own or 'of the units in the data'} for one unit "
+                'of which the name is missing: give it, such as unit="cm"'
+            )
+        if own is None:
+            raise InvalidInput(
+                'unit is missing: give the unit of the coordinates, such as unit="px" or '
+                'unit="cm"; to convert them, give the unit that you want and length=, how many of '
+                "the units in the data it has"
+            )
+        return own, 1.0, []
+    if length is not None:
+        return unit, length, [f"1 {unit} is {length:g} {own or 'units of the data'} (length)"]
+    if own is None or unit == own:
+        return unit, 1.0, []
+    if unit == BODY_LENGTH and tracks.body_length is not None:
+        size = tracks.body_length
+        return unit, size, [f"1 BL is the body length that the file tells, {size:.4g} {own}"]
+    raise InvalidInput(
+        f"the data are in {own}, but unit={unit!r}: give length=, the number of {own} in one "
+        f"{unit}, or leave unit out to keep {own}"
+    )
+
+
+def check_table_fits(frames: int, individuals: int, axes: int, remedy: str) -> None:
+    """Raises NotEnoughMemory if positions (time, individual, axis) would not fit."""
+    check_memory(
+        2.5 * 8 * frames * individuals * axes,
+        f"a table of {frames:,} frames and {individuals:,} individuals",
+        remedy,
+    )

@@ -1,0 +1,70 @@
+"""The recording itself: shapes, names, presence, projection."""
+
+import numpy as np
+import pytest
+
+import swarmdp
+from swarmdp.errors import InvalidInput
+
+
+def test_what_a_recording_says_of_itself() -> None:
+    positions = np.zeros((50, 3, 2))
+    positions[10, 1, 0] = np.nan
+    positions[11, 2, 1] = np.inf
+    recording = swarmdp.Recording(positions, fps=25, unit="cm")
+    assert recording.individuals == (0, 1, 2)
+    assert (recording.n_frames, recording.n_individuals, recording.n_axes) == (50, 3, 2)
+    assert recording.times[-1] == pytest.approx(49 / 25)
+    assert recording.duration == 2
+    assert not recording.present[10, 1]
+    assert not recording.present[11, 2]
+    assert recording.present.sum() == 148
+    assert repr(recording) == (
+        "Recording of 3 individuals in 50 frames (2 s at 25 frames a second), in cm, 2-D"
+    )
+
+
+def test_lists_and_integers_are_taken() -> None:
+    recording = swarmdp.Recording([[[1, 2]], [[3, 4]]], fps=1, unit="m", individuals=["a"])  # type: ignore[arg-type]
+    assert recording.positions.dtype == np.float64
+    assert recording.individuals == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"positions": np.zeros((5, 2))}, "must have the shape (time, individual, 2 or 3 axes)"),
+        ({"positions": np.zeros((5, 2, 4))}, "got (5, 2, 4)"),
+        ({"positions": np.zeros((0, 2, 2))}, "at least one frame and one individual"),
+        ({"positions": np.zeros((5, 2, 2), dtype=complex)}, "positions must be"),
+        ({"positions": [[["a", "b"]]]}, "positions must be"),
+        ({"fps": 0}, "fps must be positive"),
+        ({"fps": np.nan}, "fps must be a finite number"),
+        ({"fps": np.inf}, "fps must be a finite number"),
+        ({"fps": "25"}, "fps must be a finite number"),
+        ({"unit": " "}, "unit must name the unit of length"),
+        ({"unit": 5}, "unit must be a text"),
+        ({"individuals": ("a",)}, "individuals must be 2 names"),
+        ({"individuals": ("a", "a")}, "must differ, got 'a' twice"),
+        ({"individuals": (1.5, 2.5)}, "individuals must be"),
+    ],
+)
+def test_bad_input_is_told(change: dict[str, object], message: str) -> None:
+    arguments = {"positions": np.zeros((5, 2, 2)), "fps": 25, "unit": "cm", **change}
+    with pytest.raises(InvalidInput) as error:
+        swarmdp.Recording(arguments.pop("positions"), **arguments)  # type: ignore[arg-type]
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_three_axes_are_projected_on_two() -> None:
+    positions = np.arange(30.0).reshape(5, 2, 3)
+    recording = swarmdp.Recording(positions, fps=10, unit="m", individuals=("a", "b"))
+    flat = recording.projected(axes=(0, 2))
+    np.testing.assert_array_equal(flat.positions, positions[..., [0, 2]])
+    assert flat.individuals == ("a", "b")
+    assert flat.notes == ("projected onto axes 0 and 2",)
+    with pytest.raises(InvalidInput, match="two different numbers from 0 to 2"):
+        recording.projected(axes=(0, 3))
+    with pytest.raises(InvalidInput, match="two different numbers"):
+        recording.projected(axes=(1, 1))
