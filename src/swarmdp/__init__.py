@@ -55,8 +55,13 @@ if TYPE_CHECKING:
     )
     from swarmdp.protocols import Learned, Learner, Wants
     from swarmdp.recording import DiscountedFeatures
+    from swarmdp.recordings.arena import Box, Circle, Periodic, Polygon
     from swarmdp.recordings.cleaning import Cleaned
+    from swarmdp.recordings.decisions import Decisions
+    from swarmdp.recordings.interaction import Interaction
+    from swarmdp.recordings.observation import Observation
     from swarmdp.recordings.recording import Recording
+    from swarmdp.recordings.swarm import Swarm
     from swarmdp.report.animation import animate
     from swarmdp.report.fits import plot_convergence, plot_reward
     from swarmdp.rewards import Reward
@@ -102,8 +107,13 @@ _NAMES = {
     "MixedPolicy Policy SoftPolicy load_controller",
     "swarmdp.protocols": "Learned Learner Wants",
     "swarmdp.recording": "DiscountedFeatures",
+    "swarmdp.recordings.arena": "Box Circle Periodic Polygon",
     "swarmdp.recordings.cleaning": "Cleaned",
+    "swarmdp.recordings.decisions": "Decisions",
+    "swarmdp.recordings.interaction": "Interaction",
+    "swarmdp.recordings.observation": "Observation",
     "swarmdp.recordings.recording": "Recording",
+    "swarmdp.recordings.swarm": "Swarm",
     "swarmdp.report.animation": "animate",
     "swarmdp.report.fits": "plot_convergence plot_reward",
     "swarmdp.rewards": "Reward",
@@ -127,7 +137,10 @@ __all__ = [
     "BatchQ",
     "Bayesian",
     "Bins",
+    "Box",
+    "Circle",
     "Cleaned",
+    "Decisions",
     "DiscountedFeatures",
     "Evaluation",
     "Evidence",
@@ -139,6 +152,7 @@ __all__ = [
     "Grid",
     "Gridworld",
     "HeterogeneousLearning",
+    "Interaction",
     "InterpolatedPolicy",
     "InvalidInput",
     "Ising",
@@ -157,9 +171,12 @@ __all__ = [
     "MixedPolicy",
     "NgRussell",
     "NotEnoughMemory",
+    "Observation",
+    "Periodic",
     "Planning",
     "Policy",
     "PolicyMatching",
+    "Polygon",
     "Product",
     "Projection",
     "Recording",
@@ -172,6 +189,7 @@ __all__ = [
     "SolverError",
     "Stream",
     "Streams",
+    "Swarm",
     "SwarmdpError",
     "SwarmdpWarning",
     "System",

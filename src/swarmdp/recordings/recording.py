@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from swarmdp.errors import InvalidInput
 
 if TYPE_CHECKING:
     from swarmdp.recordings.cleaning import Cleaned
+    from swarmdp.recordings.decisions import Decisions
 
 SHAPE = "(time, individual, 2 or 3 axes)"
 
@@ -149,6 +150,32 @@ class Recording:
         from swarmdp.recordings.cleaning import clean
 
         return clean(self, jump=jump, max_gap=max_gap, smooth=smooth, slow=slow)
+
+    def decisions(
+        self,
+        dt: float | Literal["auto"] = "auto",
+        *,
+        jump: float = 8.0,
+        max_gap: float = 0.3,
+        smooth: float = 0.0,
+        slow: float = 0.15,
+    ) -> "Decisions":
+        """Places, headings and turns at even times, with a part to train and a part to test on.
+
+        Parameters
+        ----------
+        dt
+            Seconds from one decision to the next, in whole frames. "auto" takes the shortest time
+            by which headings or neighbours have changed and errors of positions are small.
+        jump, max_gap, slow
+            As for `clean`; who is slower than `slow` of the median speed keeps its heading.
+        smooth
+            As for `clean`; none by default, since errors of positions are known and taken away.
+
+        """
+        from swarmdp.recordings.decisions import decide
+
+        return decide(self, dt=dt, jump=jump, max_gap=max_gap, smooth=smooth, slow=slow)
 
     def __repr__(self) -> str:
         return (
