@@ -1,11 +1,13 @@
 """What is estimated from recorded decisions: noise of turns, speeds, and turns to choose from."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp import kernels
+from swarmdp.features import Product
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.observation import View
 from swarmdp.recordings.turns import additive_matrix
@@ -19,6 +21,7 @@ HERMITE = 24  # polynomials by which correlations of scores become those of valu
 MOST_MEMORY = 0.98
 ROBUST = 1.0  # radians: a mean turn is that of turns cut off here
 RIDGE = 10.0  # weight of the squared coefficients of mean turns, as that of so many decisions
+ENOUGH, MOST_CLASSES = 200, 4  # residuals for a class of the turn before; classes at most
 LEAST_SHARE = 0.05  # of the residual variance that is left after that of errors is taken away
 ACTION_SHARES = (0.5, 0.75, 0.9)  # quantiles of the sizes of turns
 
@@ -42,21 +45,8 @@ class Wandering:
     @classmethod
     def of(cls, values: Floats, correlation: float) -> "Wandering":
         """What has these values and this autocorrelation from one decision to the next."""
-        from scipy.special import ndtr
-
-        table = np.quantile(values, ndtr(score_grid()))
+        table = np.quantile(values, _shares())
         return cls(table, _memory(table, correlation))
-
-    @property
-    def spread(self) -> float:
-        """The standard deviation of the values."""
-        from scipy.stats import norm
-
-        grid = score_grid()
-        weight = norm.pdf(grid)
-        weight /= weight.sum()
-        mean = weight @ self.table
-        return float(np.sqrt(weight @ (self.table - mean) ** 2))
 
     def scores(self, values: Floats) -> Floats:
         """The normal scores of values; 0 where a value is NaN."""
@@ -97,39 +87,132 @@ def _memory(table: Floats, correlation: float) -> float:
     return float(np.interp(correlation, np.maximum.accumulate(each), tried))
 
 
-def mean_turns(view: View, classes: Ints, turns: Floats, parts: tuple[str, ...]) -> Floats:
-    """The mean turn in each class (classes,), a sum over components, odd in the mirror.
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """The noise of turns: how large it is depends on how large the turn before was.
 
-    By a ridge regression of turns (n,) on the components' classes (n,), all counted mirrored too.
+    Individuals that have just turned much go on to turn much, to either side: for each class of the
+    size of the turn before there is a table of its own. Signs have a memory, as in `Wandering`.
     """
-    matrix = additive_matrix(view.features, parts)
+
+    tables: Floats  # (classes, ENTRIES): values at `score_grid`, rising
+    edges: Floats  # (classes - 1,): of the size of the turn before
+    memory: float
+    spread: float  # standard deviation
+
+    def values(self, scores: Floats, previous: Floats) -> Floats:
+        """The noise with these normal scores, after these turns."""
+        of = np.searchsorted(self.edges, np.abs(previous))
+        found = kernels.calibrated.interpolated(scores, self.tables[0], LARGEST)
+        for k in range(1, len(self.tables)):
+            other = kernels.calibrated.interpolated(scores, self.tables[k], LARGEST)
+            found = np.where(of == k, other, found)
+        return found
+
+    def scores(self, values: Floats, previous: Floats) -> Floats:
+        """The normal scores of noise after these turns; 0 where a value is NaN."""
+        of = np.searchsorted(self.edges, np.abs(np.nan_to_num(previous)))
+        found = np.zeros(values.shape)
+        for k, table in enumerate(self.tables):
+            found = np.where(of == k, np.interp(values, table, score_grid()), found)
+        return np.where(np.isnan(values), 0.0, found)
+
+
+def grouped(view: View) -> tuple[View, Ints]:
+    """The view without the turn before, and the class in it of each class."""
+    parts = {n: part for n, part in view.features.components.items() if n != "previous_turn"}
+    if len(parts) == len(view.components) or not parts:
+        return view, np.arange(view.features.size)
+    smaller = replace(view, features=Product(additive=view.features.additive, **parts))
+    sizes = [part.size for part in view.features.components.values()]
+    places = np.unravel_index(np.arange(view.features.size), sizes)
+    kept = [place for place, n in zip(places, view.components, strict=True) if n in parts]
+    return smaller, np.ravel_multi_index(kept, [part.size for part in parts.values()])
+
+
+def mean_turns(view: View, classes: Ints, turns: Floats) -> Floats:
+    """The mean turn in each class (classes,), odd in the mirror.
+
+    A ridge regression of turns (n,) on the components of their classes (n,), all counted mirrored
+    too, and to this sum of components what each class has beyond it, shrunk.
+    """
+    matrix = additive_matrix(view.features, view.components)
     cut = np.clip(turns, -ROBUST, ROBUST)
     size = view.features.size
     count = np.bincount(classes, minlength=size).astype(np.float64)
     total = np.bincount(classes, cut, minlength=size)
     count, total = count + count[view.mirror], total - total[view.mirror]
     inner = (matrix * count[:, None]).T @ matrix + RIDGE * np.eye(matrix.shape[1])
-    weights = np.linalg.solve(inner, matrix.T @ total)
-    found: Floats = matrix @ weights
-    return (found - found[view.mirror]) / 2
+    additive = matrix @ np.linalg.solve(inner, matrix.T @ total)
+    additive = (additive - additive[view.mirror]) / 2
+    # What classes have beyond a sum of components, shrunk by how much of it is chance.
+    own = np.divide(total, count, out=np.zeros(size), where=count > 0) - additive
+    chance = within_classes(view, classes, cut)
+    seen = count > 0
+    spread = (count[seen] * own[seen] ** 2).sum() - seen.sum() * chance
+    spread /= max(count.sum() - (count**2).sum() / count.sum(), 1.0)
+    share = count * max(spread, 0.0) / (count * max(spread, 0.0) + max(chance, 1e-12))
+    found: Floats = additive + share * own
+    return found
 
 
-def noise_of(decisions: Decisions, residuals: Floats) -> Wandering:
-    """The noise of turns, from what is left of them (time - 1, individual); NaN where unknown.
+def within_classes(view: View, classes: Ints, turns: Floats) -> float:
+    """The variance of turns (n,) among those that follow the same observation, or its mirror image.
 
-    Errors of positions are part of it. They add to its variance and, since each place is in three
-    turns with the weights 1, -2 and 1, take away from the product of successive turns: both are
-    mended.
+    It needs no model of what they have in common: where individuals in the same class do the same,
+    it is that of the noise.
     """
-    known = residuals[np.isfinite(residuals)]
-    variance = float(np.mean(known**2))
+    first = np.minimum(classes, view.mirror[classes])
+    signed = np.where(first == classes, turns, -turns)
+    size = view.features.size
+    count = np.bincount(first, minlength=size)
+    mean = np.bincount(first, signed, minlength=size) / np.maximum(count, 1)
+    free = int(np.maximum(count - 1, 0).sum())
+    if not free:
+        return float(np.mean(turns**2))
+    left = np.where(count[first] > 1, signed - mean[first], 0.0)
+    return float((left**2).sum() / free)
+
+
+def noise_of(decisions: Decisions, residuals: Floats, variance: float) -> Noise:
+    """The noise of turns with this variance, errors of positions included.
+
+    Its distribution and memory are those of what is left of turns by their means (time - 1,
+    individual), NaN where unknown.
+
+    Errors of positions add to its variance and, since each place is in three turns with the weights
+    1, -2 and 1, take away from the product of successive turns: both are mended.
+    """
+    known = np.isfinite(residuals)
     error = min(decisions.error_of_turns, (1 - LEAST_SHARE) * variance)
-    both = residuals[1:] * residuals[:-1]
-    together = float(np.nanmean(both)) if np.isfinite(both).any() else 0.0
     left = variance - error
-    correlation = (together + error * 4 / 6) / left
-    values = np.concatenate([known, -known]) * np.sqrt(left / variance)
-    return Wandering.of(values, float(np.clip(correlation, -MOST_MEMORY, MOST_MEMORY)))
+    previous = decisions.previous[:-1]
+    both = known & np.isfinite(previous)
+    count = int(np.clip(both.sum() // ENOUGH, 1, MOST_CLASSES))
+    sizes = np.abs(previous[both])
+    shares = np.arange(1, count) / count
+    edges = np.unique(np.quantile(sizes, shares)) if count > 1 else np.zeros(0)
+    of = np.searchsorted(edges, np.abs(np.where(np.isfinite(previous), previous, 0.0)))
+    values = residuals * np.sqrt(left / np.mean(residuals[known] ** 2))
+    if count == 1:
+        both = known
+    tables = []
+    for k in range(len(edges) + 1):
+        own = values[both & (of == k)]
+        tables.append(np.quantile(np.concatenate([own, -own]), _shares()))
+    made = Noise(np.stack(tables), edges, 0.0, float(np.sqrt(left)))
+    scores = np.where(known, made.scores(values, previous), np.nan)
+    product = scores[1:] * scores[:-1]
+    together = float(np.nanmean(product)) if np.isfinite(product).any() else 0.0
+    memory = (together * variance + error * 4 / 6) / left
+    return replace(made, memory=float(np.clip(memory, -MOST_MEMORY, MOST_MEMORY)))
+
+
+def _shares() -> Floats:
+    from scipy.special import ndtr
+
+    shares: Floats = ndtr(score_grid())
+    return shares
 
 
 def pace_of(decisions: Decisions, constant: bool) -> Wandering:

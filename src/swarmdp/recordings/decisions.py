@@ -4,9 +4,8 @@ An individual decides every `dt` seconds. Its heading at a time is the direction
 there since the time before, and its turn leads from this heading to the next one. What was
 interpolated is seen by others, but nothing is learned from it.
 
-Positions are known up to an error, which adds to every turn. The error is estimated from third
-differences of the frames, where smooth motion has almost nothing, and what it adds to the variance
-of turns is known from it.
+Positions are known up to an error, which adds to every turn. The error is estimated from the
+frames between decisions, and what it adds to the variance of turns is known from it.
 """
 
 from dataclasses import dataclass, replace
@@ -30,8 +29,12 @@ Bools = NDArray[np.bool_]
 
 HELD_OUT = 1 / 3  # share of the time that is kept for the test
 LEAST_DECISIONS = 50  # of a part, below which nothing can be learned
+SMALL_ERROR = 0.02  # the same share, above which positions are smoothed
+SMOOTHED = 5  # frames, the fewest over which smoothing changes anything
 MOST_ERROR = 0.1  # share of the variance of turns that errors of positions may make up
 LEAST_TURN = 0.4  # radians: a root mean square turn that can be told from going straight on
+REACH = 5  # frames over which two third differences, two frames apart, reach
+OUTLIER = 6.0  # standard deviations beyond which a third difference is cut off
 MAD = 1.4826  # standard deviations in a median absolute deviation of normal numbers
 GAP_FRAMES = 50  # of which neighbours are looked at
 LONGEST_SHARE = 40  # decisions that a recording must at least have room for
@@ -149,7 +152,7 @@ def decide(
     dt: float | Literal["auto"],
     jump: float,
     max_gap: float,
-    smooth: float,
+    smooth: float | Literal["auto"],
     slow: float,
 ) -> Decisions:
     """The decisions in a recording; see `Recording.decisions`."""
@@ -158,13 +161,19 @@ def decide(
             f"decisions are of 2-D recordings, this one has {recording.n_axes} axes: choose two, "
             "such as recording.projected(axes=(0, 1)).decisions()"
         )
-    cleaned = recording.clean(jump=jump, max_gap=max_gap, smooth=smooth, slow=slow)
+    first = 0.0 if isinstance(smooth, str) else smooth
+    cleaned = recording.clean(jump=jump, max_gap=max_gap, smooth=first, slow=slow)
     error = position_error(cleaned)
     if dt == "auto":
-        return _automatic(cleaned, error, slow)
-    check_number("dt", dt, positive=True)
-    every = max(1, round(dt * recording.fps))
+        every = _automatic(cleaned, error, slow)
+    else:
+        check_number("dt", dt, positive=True)
+        every = max(1, round(dt * recording.fps))
     found = at_even_times(cleaned, every, error, slow)
+    if smooth == "auto" and found.error_of_turns > SMALL_ERROR * np.nanmean(found.turns**2):
+        over = max(every, SMOOTHED) / recording.fps
+        cleaned = recording.clean(jump=jump, max_gap=max_gap, smooth=over, slow=slow)
+        found = at_even_times(cleaned, every, position_error(cleaned), slow)
     if found.count < LEAST_DECISIONS:
         raise InvalidInput(
             f"the recording has {found.count} known turns at dt={found.dt:.4g} s, at least "
@@ -173,7 +182,7 @@ def decide(
     return found
 
 
-def _automatic(cleaned: "Cleaned", error: float, slow: float) -> Decisions:
+def _automatic(cleaned: "Cleaned", error: float, slow: float) -> int:
     """The most frequent decisions by which something changes, hardly errors of positions.
 
     Something changes if the typical turn can be told from going straight on, or if individuals have
@@ -187,17 +196,17 @@ def _automatic(cleaned: "Cleaned", error: float, slow: float) -> Decisions:
             break
         found = every
         variance = float(np.nanmean(tried.turns**2))
-        error = tried.error_of_turns
+        added = tried.error_of_turns
         way = float(np.median(tried.speeds[tried.known])) * tried.dt
-        changes = variance - error >= LEAST_TURN**2 or way >= _typical_gap(tried)
-        if changes and error <= MOST_ERROR * variance:
+        changes = variance - added >= LEAST_TURN**2 or way >= _typical_gap(tried)
+        if changes and added <= MOST_ERROR * variance:
             break
     if found is None:
         raise InvalidInput(
             f"the recording has fewer than {LEAST_DECISIONS} known turns, too few to learn from: "
             "record longer, or more individuals"
         )
-    return at_even_times(cleaned, found, error, slow)
+    return found
 
 
 def _typical_gap(decisions: Decisions) -> float:
@@ -230,7 +239,7 @@ def at_even_times(cleaned: "Cleaned", every: int, error: float, slow: float) -> 
     ways = np.where(same[..., None], np.diff(seen, axis=0), np.nan)
     speeds = np.linalg.norm(ways, axis=2) / dt
     headings = np.arctan2(ways[..., 1], ways[..., 0])
-    recorded: Bools = np.isfinite(own).all(axis=2)
+    recorded = np.asarray(np.isfinite(own).all(axis=2))
     known = same & recorded[1:] & recorded[:-1]
     # Who hardly moves keeps its heading.
     some = speeds[known]
@@ -258,21 +267,34 @@ def _parts(cleaned: "Cleaned") -> NDArray[np.int64]:
 def position_error(cleaned: "Cleaned") -> float:
     """The standard deviation of a coordinate's error, from third differences of the frames.
 
-    Where positions were smoothed, it is that of the smoothed ones.
+    Independent errors of positions correlate third differences that are two frames apart by 6 times
+    their variance; turns that come at random correlate only neighbouring ones. Speeds vary along
+    the way, so only what is across the way counts. Where positions were smoothed, it is the error
+    of smoothed ones.
     """
-    raw = cleaned.recording.positions
-    part = cleaned.segment
-    if len(raw) < 4:
+    raw, part = cleaned.recording.positions, cleaned.segment
+    if len(raw) <= REACH:
         return 0.0
-    whole = (part[3:] >= 0) & (part[3:] == part[:-3]) & (part[2:-1] == part[3:])
-    whole &= part[1:-2] == part[3:]
-    third = np.diff(raw, 3, axis=0)[whole]
-    if not len(third):
+    whole = part[REACH:] >= 0
+    for back in range(1, REACH + 1):
+        whole &= part[REACH - back : len(part) - back] == part[REACH:]
+    way = (raw[REACH:] - raw[:-REACH])[whole]
+    length = np.linalg.norm(way, axis=1, keepdims=True)
+    across = np.stack([-way[:, 1], way[:, 0]], axis=1)[length[:, 0] > 0] / length[length > 0, None]
+    third = np.diff(raw, 3, axis=0)
+    first, second = (
+        (each[whole][length[:, 0] > 0] * across).sum(axis=1) for each in (third[:-2], third[2:])
+    )
+    if not len(first):
         return 0.0
-    # The weights 1, -3, 3, -1 of a third difference have squares that sum to 20.
-    error = MAD * float(np.median(np.abs(third))) / float(np.sqrt(20))
+    most = OUTLIER * MAD * float(np.median(np.abs(first)))
+    product = np.clip(first, -most, most) * np.clip(second, -most, most)
+    variance = float(product.mean()) / 6
+    if variance <= 2 * float(product.std()) / 6 / np.sqrt(len(product)):
+        return 0.0
+    error = float(np.sqrt(variance))
     window = round(cleaned.smooth * cleaned.recording.fps) | 1
-    if window < 5:
+    if window < SMOOTHED:
         return error
     from scipy.signal import savgol_coeffs
 

@@ -157,7 +157,7 @@ class Recording:
         *,
         jump: float = 8.0,
         max_gap: float = 0.3,
-        smooth: float = 0.0,
+        smooth: float | Literal["auto"] = "auto",
         slow: float = 0.15,
     ) -> "Decisions":
         """Places, headings and turns at even times, with a part to train and a part to test on.
@@ -170,7 +170,8 @@ class Recording:
         jump, max_gap, slow
             As for `clean`; who is slower than `slow` of the median speed keeps its heading.
         smooth
-            As for `clean`; none by default, since errors of positions are known and taken away.
+            As for `clean`. "auto" smooths over `dt`, if errors of positions are more than a
+            fiftieth of the variance of turns.
 
         """
         from swarmdp.recordings.decisions import decide

@@ -16,15 +16,19 @@ from swarmdp.checks import check_integer, told
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Product, described
 from swarmdp.pictures import Arrows
+from swarmdp.policies import LocalPolicy, SoftPolicy
 from swarmdp.recordings import arena as arenas
 from swarmdp.recordings.arena import Arena, Periodic
 from swarmdp.recordings.calibration import (
     LARGEST,
+    Noise,
     Wandering,
+    grouped,
     mean_turns,
     noise_of,
     pace_of,
     turns_to_choose,
+    within_classes,
 )
 from swarmdp.recordings.decisions import Decisions, wrapped
 from swarmdp.recordings.observation import Observation, View, calibrated, look
@@ -66,7 +70,7 @@ class Swarm:
 
     view: View
     choices: tuple[float, ...]  # the turns that an agent may choose
-    wobble: Wandering  # noise of turns
+    wobble: Noise  # of turns
     speeds: Wandering
     frames: Mapping[str, Floats]  # (frames, agents, ...), in which swarms start
     habits: Floats  # (classes,): the mean turn that was recorded in each class
@@ -74,7 +78,7 @@ class Swarm:
     unit: str  # of length
     touched: float | None  # share of the arena's rim to which somebody came near; None if given
     tried: Mapping[str, float]  # what was tried for neighbours and walls, in nats a decision
-    decisions: Decisions  # from which it was made
+    decisions: Decisions | None = None  # from which it was made
 
     action_units: ClassVar[str] = "rad"
 
@@ -125,6 +129,23 @@ class Swarm:
         if isinstance(arena, str):
             arena, touch = arenas.fitted(decisions.positions[decisions.known], arena)
         view, tried = calibrated(observation, decisions, arena)
+        return cls.seeing(
+            view, decisions, speed=speed, turns=turns, n_agents=n_agents, touched=touch, tried=tried
+        )
+
+    @classmethod
+    def seeing(
+        cls,
+        view: View,
+        decisions: Decisions,
+        *,
+        speed: Literal["wandering", "constant"] = "wandering",
+        turns: tuple[float, ...] | None = None,
+        n_agents: int | None = None,
+        touched: float | None = None,
+        tried: Mapping[str, float] | None = None,
+    ) -> "Swarm":
+        """Calibrate a swarm whose classes of observations are known; see `from_recording`."""
         classes = view.classes(decisions)[:-1]
         known = (classes >= 0) & np.isfinite(decisions.turns)
         if not known.any():
@@ -133,9 +154,9 @@ class Swarm:
                 "choose a smaller dt, or fill in the gaps"
             )
         seen, turned = classes[known], decisions.turns[known]
-        # What is left by a mean turn that does not know the turn before: its memory is the noise's.
-        others = tuple(name for name in view.components if name != "previous_turn")
-        habits = mean_turns(view, seen, turned, others)
+        # Mean turns do not know the turn before: what it tells is the memory of the noise.
+        smaller, group = grouped(view)
+        habits = mean_turns(smaller, group[seen], turned)[group]
         residuals = np.full(decisions.turns.shape, np.nan)
         residuals[known] = turned - habits[seen]
         if turns is None:
@@ -146,7 +167,7 @@ class Swarm:
                 raise InvalidInput(f"turns must be angles from -pi to pi in radians, got {turns!r}")
         agents = n_agents or _usual_number(decisions)
         check_integer("n_agents", agents, least=1)
-        wobble = noise_of(decisions, residuals)
+        wobble = noise_of(decisions, residuals, within_classes(smaller, group[seen], turned))
         speeds = pace_of(decisions, speed == "constant")
         made = cls(
             view,
@@ -157,8 +178,8 @@ class Swarm:
             habits,
             decisions.dt,
             decisions.unit,
-            touch,
-            tried,
+            touched,
+            tried or {},
             decisions,
         )
         frames, _, _ = _states(made, decisions, agents)
@@ -189,7 +210,7 @@ class Swarm:
     def settings(self) -> dict[str, Any]:
         """All that tells this swarm from others, as plain data."""
         digest = hashlib.sha256()
-        for array in (self.wobble.table, self.speeds.table, self.habits, *self.frames.values()):
+        for array in (self.wobble.tables, self.speeds.table, self.habits, *self.frames.values()):
             digest.update(np.ascontiguousarray(array).tobytes())
         return {
             "n_agents": self.n_agents,
@@ -271,9 +292,7 @@ class Swarm:
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
         """Turn by the action and the noise, then move; walls reflect."""
-        position, heading, noise, pace = self._checked(
-            state, "position", "heading", "noise", "pace"
-        )
+        position, heading, last, noise, pace = self._checked(state, *STATE)
         action = np.ascontiguousarray(numbers("turns", actions, np.float64))
         if action.shape != heading.shape or not np.isfinite(action).all():
             raise InvalidInput(
@@ -283,9 +302,8 @@ class Swarm:
         check_stream(rng, heading.shape)
         noise = _wander(noise, self.wobble.memory, rng.normal())
         pace = _wander(pace, self.speeds.memory, rng.normal())
-        table = kernels.calibrated.interpolated
-        turn = action + table(noise, self.wobble.table, LARGEST)
-        step = table(pace, self.speeds.table, LARGEST) * self.dt
+        turn = action + self.wobble.values(noise, last)
+        step = kernels.calibrated.interpolated(pace, self.speeds.table, LARGEST) * self.dt
         kind = kernels.calibrated.OPEN if self.arena is None else self.arena.kind
         walls = np.zeros((1, 2)) if self.arena is None else self.arena.walls
         position, heading, turned = kernels.calibrated.advance(
@@ -469,7 +487,45 @@ class Swarm:
         """
         from swarmdp.recordings.interaction import interaction
 
+        if self.decisions is None:
+            raise InvalidInput(
+                "this swarm was not made from a recording, so there is nothing to test: use "
+                "Swarm.from_recording"
+            )
         return interaction(self.view, self.decisions, shifts=shifts, seed=seed)
+
+    def anchored(self, policy: LocalPolicy, weight: float = 0.3) -> SoftPolicy:
+        """A policy mixed with the recorded habits, so that single turns stay plausible.
+
+        It is the geometric mixture of what the policy and the recorded individuals do: with the
+        same noise on both sides, its mean turn is the weighted mean of both.
+
+        Parameters
+        ----------
+        policy
+            A table of one replica, such as `result.policy`.
+        weight
+            Of the policy; 0 is a clone of the recording, 1 the policy itself.
+
+        """
+        from swarmdp.recordings.controllers import anchored
+
+        return anchored(self, policy, weight)
+
+    def turn_gain(self, policy: LocalPolicy, decisions: Decisions) -> float:
+        """How much better a policy predicts single turns than their distribution does, in nats.
+
+        Parameters
+        ----------
+        policy
+            A table of one replica, such as `result.policy` or an anchored one.
+        decisions
+            Whose turns are predicted, usually held-out ones.
+
+        """
+        from swarmdp.recordings.controllers import turn_gain
+
+        return turn_gain(self, policy, decisions)
 
     def __repr__(self) -> str:
         where = "open space" if self.arena is None else type(self.arena).__name__.lower()
@@ -528,11 +584,14 @@ def _states(
     classes = swarm.view.classes(decisions)
     expected = np.where(classes >= 0, swarm.habits[np.maximum(classes, 0)], 0.0)[:-1]
     left = np.concatenate([np.full((1, decisions.individuals), np.nan), decisions.turns - expected])
+    before = np.concatenate([np.zeros((1, decisions.individuals)), decisions.previous[:-1]])
     states = {
         "position": np.stack([_interpolated(axis) for axis in np.moveaxis(position, -1, 0)], -1),
         "heading": wrapped(_interpolated(heading, angle=True)),
         "turn": np.where(np.isnan(turn), 0.0, turn),
-        "noise": swarm.wobble.scores(_in_slots(left, slots, np.nan)),
+        "noise": swarm.wobble.scores(
+            _in_slots(left, slots, np.nan), _in_slots(before, slots, np.nan)
+        ),
         "pace": swarm.speeds.scores(
             np.where(there, _in_slots(decisions.speeds, slots, np.nan), np.nan)
         ),
