@@ -2,20 +2,22 @@ import json
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import swarmdp
 from swarmdp.errors import InvalidInput
 from swarmdp.recordings import arena
 
 
-def places(kind: str, count: int = 3000) -> np.ndarray:  # type: ignore[type-arg]
+def places(kind: str, count: int = 3000) -> NDArray[np.float64]:
     rng = np.random.default_rng(0)
     if kind == "box":
         return rng.uniform((-3, 1), (5, 6), (count, 2))
     angle, radius = rng.uniform(0, 2 * np.pi, count), 4 * np.sqrt(rng.random(count))
     if kind == "half":
         angle = angle / 2
-    return np.array([1.0, -2.0]) + np.stack([np.cos(angle), np.sin(angle)], 1) * radius[:, None]
+    away = np.stack([np.cos(angle), np.sin(angle)], axis=1) * radius[:, None]
+    return away + (1.0, -2.0)
 
 
 def test_a_circle_and_a_box_are_told_apart() -> None:

@@ -22,7 +22,8 @@ RIDGE = 10.0  # weight of the squared coefficients, as that of a few decisions
 FOLDS = 3  # of time, in cross-validation
 APART = 2  # decisions between training and test time that are left out
 NEWTON_STEPS = 30
-CLOSE = 1e-8
+CLOSE = 1e-5  # a Newton step that is small enough: the next one would be its square
+TINY = 1e-8  # ridge of the intercept
 
 
 def turn_edges(turns: Floats, bins: int = BINS) -> Floats:
@@ -62,7 +63,7 @@ def softmax_regression(matrix: Floats, counts: Floats, ridge: float = RIDGE) -> 
     n = y.sum(axis=1)
     d, a = x.shape[1], y.shape[1]
     penalty = np.full((d, a), ridge)
-    penalty[0] = CLOSE
+    penalty[0] = TINY
     w = np.zeros((d, a))
     for _ in range(NEWTON_STEPS):
         p = _softmax(x @ w)
@@ -73,7 +74,7 @@ def softmax_regression(matrix: Floats, counts: Floats, ridge: float = RIDGE) -> 
                 share = n * (p[:, i] * ((i == j) - p[:, j]))
                 curve[i, :, j, :] = (x * share[:, None]).T @ x
                 curve[j, :, i, :] = curve[i, :, j, :].T
-        whole = curve.reshape(a * d, a * d) + np.diag(penalty.T.ravel() + CLOSE)
+        whole = curve.reshape(a * d, a * d) + np.diag(penalty.T.ravel() + TINY)
         step = np.linalg.solve(whole, slope.T.ravel()).reshape(a, d).T
         w = w + step
         if np.abs(step).max() < CLOSE:
