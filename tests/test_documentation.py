@@ -28,6 +28,7 @@ SAID = {  # what a page tells of its own output
         "README.md",
         "docs/controllers.md",
         "docs/learning.md",
+        "docs/recorded-swarms.md",
         "docs/theory.md",
         "docs/uncertainty.md",
         "docs/updates.md",

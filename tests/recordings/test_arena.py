@@ -17,7 +17,8 @@ def places(kind: str, count: int = 3000) -> NDArray[np.float64]:
     if kind == "half":
         angle = angle / 2
     away = np.stack([np.cos(angle), np.sin(angle)], axis=1) * radius[:, None]
-    return away + (1.0, -2.0)
+    moved: NDArray[np.float64] = away + np.array([1.0, -2.0])
+    return moved
 
 
 def test_a_circle_and_a_box_are_told_apart() -> None:

@@ -34,6 +34,7 @@ SMOOTHED = 5  # frames, the fewest over which smoothing changes anything
 MOST_ERROR = 0.1  # share of the variance of turns that errors of positions may make up
 LEAST_TURN = 0.4  # radians: a root mean square turn that can be told from going straight on
 REACH = 5  # frames over which two third differences, two frames apart, reach
+TOLD_APART = 3  # frames a decision, from which on errors can be told from turns
 OUTLIER = 6.0  # standard deviations beyond which a third difference is cut off
 MAD = 1.4826  # standard deviations in a median absolute deviation of normal numbers
 GAP_FRAMES = 50  # of which neighbours are looked at
@@ -169,6 +170,8 @@ def decide(
     else:
         check_number("dt", dt, positive=True)
         every = max(1, round(dt * recording.fps))
+    if every < TOLD_APART:
+        error = 0.0
     found = at_even_times(cleaned, every, error, slow)
     if smooth == "auto" and found.error_of_turns > SMALL_ERROR * np.nanmean(found.turns**2):
         over = max(every, SMOOTHED) / recording.fps
@@ -268,9 +271,9 @@ def position_error(cleaned: "Cleaned") -> float:
     """The standard deviation of a coordinate's error, from third differences of the frames.
 
     Independent errors of positions correlate third differences that are two frames apart by 6 times
-    their variance; turns that come at random correlate only neighbouring ones. Speeds vary along
-    the way, so only what is across the way counts. Where positions were smoothed, it is the error
-    of smoothed ones.
+    their variance; turns that come at random, some frames apart, correlate only neighbouring ones.
+    Speeds vary along the way, so only what is across the way counts. Where positions were smoothed,
+    it is the error of smoothed ones.
     """
     raw, part = cleaned.recording.positions, cleaned.segment
     if len(raw) <= REACH:
@@ -279,14 +282,13 @@ def position_error(cleaned: "Cleaned") -> float:
     for back in range(1, REACH + 1):
         whole &= part[REACH - back : len(part) - back] == part[REACH:]
     way = (raw[REACH:] - raw[:-REACH])[whole]
-    length = np.linalg.norm(way, axis=1, keepdims=True)
-    across = np.stack([-way[:, 1], way[:, 0]], axis=1)[length[:, 0] > 0] / length[length > 0, None]
-    third = np.diff(raw, 3, axis=0)
-    first, second = (
-        (each[whole][length[:, 0] > 0] * across).sum(axis=1) for each in (third[:-2], third[2:])
-    )
-    if not len(first):
+    length = np.linalg.norm(way, axis=1)
+    moved = length > 0
+    if not moved.any():
         return 0.0
+    across = np.stack([-way[moved, 1], way[moved, 0]], axis=1) / length[moved, None]
+    third = np.diff(raw, 3, axis=0)
+    first, second = ((each[whole][moved] * across).sum(axis=1) for each in (third[:-2], third[2:]))
     most = OUTLIER * MAD * float(np.median(np.abs(first)))
     product = np.clip(first, -most, most) * np.clip(second, -most, most)
     variance = float(product.mean()) / 6
