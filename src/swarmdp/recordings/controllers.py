@@ -1,7 +1,7 @@
 """Controllers of a calibrated swarm: anchored to the recording, and simple rules beside them."""
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ Floats = NDArray[np.float64]
 
 LEAST_CHANCE = 1e-3  # of a bin of turns, so that one surprise does not decide
 TWO_PI = 2 * math.pi
+KEPT = 0.5  # share of the information on single turns that an anchored policy keeps
+WEIGHTS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 def intended(swarm: "Swarm", policy: LocalPolicy) -> Floats:
@@ -34,8 +36,10 @@ def intended(swarm: "Swarm", policy: LocalPolicy) -> Floats:
     return mean
 
 
-def anchored(swarm: "Swarm", policy: LocalPolicy, weight: float) -> SoftPolicy:
+def anchored(swarm: "Swarm", policy: LocalPolicy, weight: float | Literal["auto"]) -> SoftPolicy:
     """See `Swarm.anchored`."""
+    if isinstance(weight, str):
+        return _plausible(swarm, policy)
     check_between("weight", weight, 0.0, 1.0)
     mean = (1 - weight) * swarm.habits + weight * intended(swarm, policy)
     order = np.argsort(swarm.actions)
@@ -47,6 +51,20 @@ def anchored(swarm: "Swarm", policy: LocalPolicy, weight: float) -> SoftPolicy:
     chances[rows, order[above - 1]] = 1 - share
     chances[rows, order[above]] = share
     return SoftPolicy(chances, Interface.of(swarm))
+
+
+def _plausible(swarm: "Swarm", policy: LocalPolicy) -> SoftPolicy:
+    """The policy with the largest weight that keeps half of what habits tell of single turns."""
+    if swarm.decisions is None:
+        raise InvalidInput("this swarm was not made from a recording: give a weight")
+    found = anchored(swarm, policy, 0.0)
+    least = KEPT * turn_gain(swarm, found, swarm.decisions)
+    for weight in WEIGHTS:
+        tried = anchored(swarm, policy, weight)
+        if turn_gain(swarm, tried, swarm.decisions) < least:
+            break
+        found = tried
+    return found
 
 
 def turn_gain(swarm: "Swarm", policy: LocalPolicy, decisions: Decisions) -> float:

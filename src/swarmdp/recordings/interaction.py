@@ -16,8 +16,10 @@ from swarmdp import markup
 from swarmdp.arguments import checked
 from swarmdp.checks import check_integer, check_seed
 from swarmdp.errors import InvalidInput
+from swarmdp.features import Bins, Product
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.observation import View
+from swarmdp.recordings.turns import symmetric_edges
 
 Floats = NDArray[np.float64]
 
@@ -84,6 +86,10 @@ def interaction(view: View, decisions: Decisions, *, shifts: int, seed: int) -> 
             f"shifts must be at least {round(1 / LEVEL) - 1}, for a level of {LEVEL:.0%}, got "
             f"{shifts}"
         )
+    if "previous_turn" not in view.components:
+        edges = [-np.inf, *symmetric_edges(decisions.previous, 3), np.inf]
+        parts = {**view.features.components, "previous_turn": Bins(edges, "previous_turn", "rad")}
+        view = replace(view, features=Product(additive=True, **parts))
     rng = np.random.default_rng(seed)
     gains = social_gains(view, decisions)
     sums, counts = np.nansum(gains, axis=1), np.isfinite(gains).sum(axis=1)

@@ -494,7 +494,7 @@ class Swarm:
             )
         return interaction(self.view, self.decisions, shifts=shifts, seed=seed)
 
-    def anchored(self, policy: LocalPolicy, weight: float = 0.3) -> SoftPolicy:
+    def anchored(self, policy: LocalPolicy, weight: float | Literal["auto"] = "auto") -> SoftPolicy:
         """A policy mixed with the recorded habits, so that single turns stay plausible.
 
         It is the geometric mixture of what the policy and the recorded individuals do: with the
@@ -505,7 +505,9 @@ class Swarm:
         policy
             A table of one replica, such as `result.policy`.
         weight
-            Of the policy; 0 is a clone of the recording, 1 the policy itself.
+            Of the policy; 0 is a clone of the recording, 1 the policy itself. "auto" is the largest
+            weight that keeps half of what habits tell of single turns, in the decisions from which
+            the swarm was made.
 
         """
         from swarmdp.recordings.controllers import anchored
