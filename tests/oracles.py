@@ -300,3 +300,73 @@ def sweep(
         q[o] = reward[o] + discount * expected / (totals[o] + prior)
         value[o] = q[o].max()
     return value, q
+
+
+def nearest_wall(place: Floats, kind: str, walls: Floats) -> tuple[Floats, bool]:
+    """The point of a circle's or polygon's wall nearest to a place, and whether it is inside."""
+    if kind == "circle":
+        centre, radius = walls[0], walls[1, 0]
+        away = place - centre
+        distance = np.linalg.norm(away)
+        point = centre + (away / distance if distance else np.array([1.0, 0.0])) * radius
+        return point, bool(distance <= radius)
+    points = []
+    angle = 0.0
+    for a, b in zip(walls, np.roll(walls, -1, axis=0), strict=True):
+        share = np.clip((place - a) @ (b - a) / ((b - a) @ (b - a)), 0, 1)
+        points.append(a + share * (b - a))
+        turn = complex(*(b - place)) / complex(*(a - place))
+        angle += math.atan2(turn.imag, turn.real)
+    nearest = min(points, key=lambda point: float(np.linalg.norm(place - point)))
+    return nearest, abs(angle) > math.pi  # the winding number
+
+
+def sight(
+    position: Floats, heading: Floats, nearest: int, radius: float, kind: str, walls: Floats
+) -> Floats:
+    """What each agent (agents, ...) sees of its neighbours and of the wall."""
+    out = np.full((len(heading), 5), np.nan)
+    there = np.isfinite(position).all(axis=1) & np.isfinite(heading)
+    for i in np.flatnonzero(there):
+        others = [j for j in np.flatnonzero(there) if j != i]
+        away = position[others] - position[i]
+        if kind == "periodic":
+            away -= walls[1] * np.round(away / walls[1])
+        distance = np.linalg.norm(away, axis=1)
+        order = np.argsort(distance)
+        near = order[:nearest] if nearest else order[distance[order] <= radius]
+        own = np.exp(-1j * heading[i])
+        ahead = np.exp(1j * heading[np.array(others, int)[near]]).sum() * own
+        there_ = ((away[near] @ np.array([1, 1j])) / distance[near]).sum() * own
+        out[i, 0] = np.angle(ahead) if len(near) else 0.0
+        out[i, 1] = np.angle(there_) if len(near) else 0.0
+        out[i, 2] = distance.min() if len(others) else 1e12
+        out[i, 3:] = np.inf, 0.0
+        if kind in ("circle", "polygon"):
+            point, inside = nearest_wall(position[i], kind, walls)
+            gap = point - position[i]
+            out[i, 3] = np.linalg.norm(gap) if inside else 0.0
+            out[i, 4] = np.angle(complex(*(gap if inside else -gap)) * own)
+    return out
+
+
+def bounced(
+    place: Floats, heading: float, step: float, kind: str, walls: Floats
+) -> tuple[Floats, float]:
+    """A step along a heading, reflected at walls."""
+    start, u = place, np.array([math.cos(heading), math.sin(heading)])
+    place = place + step * u
+    if kind == "open":
+        return place, heading
+    if kind == "periodic":
+        return walls[0] + (place - walls[0]) % walls[1], heading
+    for _ in range(4):
+        point, inside = nearest_wall(place, kind, walls)
+        if inside:
+            break
+        normal = (place - point) / np.linalg.norm(place - point)
+        place = 2 * point - place
+        u = u - 2 * max(0.0, float(u @ normal)) * normal
+    if not nearest_wall(place, kind, walls)[1]:
+        place = start
+    return place, math.atan2(u[1], u[0])

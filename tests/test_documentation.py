@@ -29,6 +29,7 @@ SAID = {  # what a page tells of its own output
         "docs/controllers.md",
         "docs/learning.md",
         "docs/recordings.md",
+        "docs/recorded-swarms.md",
         "docs/theory.md",
         "docs/uncertainty.md",
         "docs/updates.md",

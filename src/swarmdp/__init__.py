@@ -55,9 +55,14 @@ if TYPE_CHECKING:
     )
     from swarmdp.protocols import Learned, Learner, Wants
     from swarmdp.recording import DiscountedFeatures
+    from swarmdp.recordings.arena import Box, Circle, Periodic, Polygon
     from swarmdp.recordings.cleaning import Cleaned
+    from swarmdp.recordings.decisions import Decisions
+    from swarmdp.recordings.interaction import Interaction
+    from swarmdp.recordings.observation import Observation
     from swarmdp.recordings.reading import read_tracks
     from swarmdp.recordings.recording import Recording
+    from swarmdp.recordings.swarm import Swarm
     from swarmdp.report.animation import animate
     from swarmdp.report.fits import plot_convergence, plot_reward
     from swarmdp.rewards import Reward
@@ -103,9 +108,14 @@ _NAMES = {
     "MixedPolicy Policy SoftPolicy load_controller",
     "swarmdp.protocols": "Learned Learner Wants",
     "swarmdp.recording": "DiscountedFeatures",
+    "swarmdp.recordings.arena": "Box Circle Periodic Polygon",
     "swarmdp.recordings.cleaning": "Cleaned",
     "swarmdp.recordings.reading": "read_tracks",
+    "swarmdp.recordings.decisions": "Decisions",
+    "swarmdp.recordings.interaction": "Interaction",
+    "swarmdp.recordings.observation": "Observation",
     "swarmdp.recordings.recording": "Recording",
+    "swarmdp.recordings.swarm": "Swarm",
     "swarmdp.report.animation": "animate",
     "swarmdp.report.fits": "plot_convergence plot_reward",
     "swarmdp.rewards": "Reward",
@@ -129,7 +139,10 @@ __all__ = [
     "BatchQ",
     "Bayesian",
     "Bins",
+    "Box",
+    "Circle",
     "Cleaned",
+    "Decisions",
     "DiscountedFeatures",
     "Evaluation",
     "Evidence",
@@ -141,6 +154,7 @@ __all__ = [
     "Grid",
     "Gridworld",
     "HeterogeneousLearning",
+    "Interaction",
     "InterpolatedPolicy",
     "InvalidInput",
     "Ising",
@@ -159,9 +173,12 @@ __all__ = [
     "MixedPolicy",
     "NgRussell",
     "NotEnoughMemory",
+    "Observation",
+    "Periodic",
     "Planning",
     "Policy",
     "PolicyMatching",
+    "Polygon",
     "Product",
     "Projection",
     "Recording",
@@ -174,6 +191,7 @@ __all__ = [
     "SolverError",
     "Stream",
     "Streams",
+    "Swarm",
     "SwarmdpError",
     "SwarmdpWarning",
     "System",

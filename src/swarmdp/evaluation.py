@@ -12,12 +12,14 @@ from swarmdp.adapted import Start
 from swarmdp.arguments import checked
 from swarmdp.checks import check_integer
 from swarmdp.errors import InvalidInput
+from swarmdp.irl.demos import read_demo
 from swarmdp.irl.expectations import feature_expectations
 from swarmdp.irl.frames import states_over
 from swarmdp.irl.result import Result
 from swarmdp.policies import Controller
 from swarmdp.progress import Tell
 from swarmdp.recording import DiscountedFeatures, check_shape
+from swarmdp.recordings.decisions import Decisions
 from swarmdp.simulation import rollout
 from swarmdp.system import HasExpert, Measure, System, measures_of, name_of
 from swarmdp.trajectory import Trajectory
@@ -119,7 +121,7 @@ def evaluate(
     result: Result,
     system: System,
     *,
-    expert: Controller | Trajectory | None = None,
+    expert: Controller | Trajectory | Decisions | None = None,
     steps: int | None = None,
     runs: int = 100,
     seed: int,
@@ -136,8 +138,8 @@ def evaluate(
     system
         The swarm to evaluate it in: the one that was fitted, or one with other settings.
     expert
-        A policy, a function from observations to actions, or a recorded trajectory with states;
-        `system.expert` if not given.
+        A policy, a function from observations to actions, a recorded trajectory with states, or
+        decisions of a recording; `system.expert` if not given.
     steps
         The number of time steps; those of a recorded expert or of the fit if not given.
     runs
@@ -158,7 +160,7 @@ def evaluate(
 
     """
     check_integer("runs", runs, least=1)
-    shown = own_expert(system) if expert is None else expert
+    shown = own_expert(system) if expert is None else read_demo(system, expert)
     recorded = shown if isinstance(shown, Trajectory) else None
     if steps is None:
         steps = result.settings["steps"] or STEPS if recorded is None else recorded.steps

@@ -29,7 +29,7 @@ from swarmdp.irl.algorithm import (
     random_reward,
 )
 from swarmdp.irl.cloning import cloned
-from swarmdp.irl.demos import Demo, Expert, expert_of, plain
+from swarmdp.irl.demos import Demo, Expert, ReadDemo, expert_of, plain, read_demo
 from swarmdp.irl.evidence import (
     Evidence,
     RewardUpdate,
@@ -80,7 +80,6 @@ LEAST_EVALUATIONS = 4  # of a policy, so that their spread is known
 CHECKPOINT_SECONDS = 5.0  # of work that a kill may cost
 FRESH = 4  # every so many policy updates one starts from nothing
 CANDIDATES, RACE = 8, 4  # policies that are rolled out again, and how many times as often
-SHORT_TAIL = 1e-4  # share of a discounted sum that is left out where no demo says how much
 
 OWN = (
     "initial",
@@ -139,7 +138,8 @@ def fit(
         The swarm that was recorded, without reward and policy.
     demo
         A trajectory of the expert. It needs no actions, unless the reward update does. Feature
-        expectations (d,) or (runs, d) will do in its place, for updates that need no more.
+        expectations (d,) or (runs, d) will do in its place, for updates that need no more. For a
+        swarm made from a recording, its decisions, such as `decisions.train`.
     seed
         Same seed, same result.
     estimator
@@ -335,7 +335,8 @@ class Fit:
         _check_choices(preset, start, iterations, evaluations, learner)
         check_number("tolerance", tolerance, positive=False)
         expectations.check_estimator(estimator)
-        discount = _discount(system, demo, discount)
+        shown = read_demo(system, demo)
+        discount = _discount(system, shown, discount)
         recorded, system = system, starting_from(system, initial)
         _check_interpolation(system, interpolate, wants)
         finite = exact_model(system) is not None
@@ -347,7 +348,7 @@ class Fit:
         even = np.asarray if symmetry is None else symmetry.even
         expert = expert_of(
             recorded,
-            demo,
+            shown,
             discount=discount,
             estimator=estimator,
             wants=wants,
@@ -355,8 +356,8 @@ class Fit:
             even=even,
         )
         profile = None
-        if isinstance(demo, Trajectory):
-            profile = profile_of(recorded, demo, estimator, even)
+        if isinstance(shown, Trajectory):
+            profile = profile_of(recorded, shown, estimator, even, discount)
             if profile is not None and not separate:
                 profile = profile.mean(axis=0, keepdims=True)
         if symmetry is not None:
@@ -371,7 +372,7 @@ class Fit:
         _check_memory(system, len(expert.mu), wants, iterations, evaluations)
         steps = expert.steps
         if steps is None and evaluations is not None:
-            steps = expectations.steps_for(discount, SHORT_TAIL)
+            steps = expectations.steps_for(discount, expectations.SHORT_TAIL)
         own = start is None and (wants.at_once or isinstance(chosen, Starting))
         settings = {
             "estimator": estimator,
@@ -409,7 +410,7 @@ class Fit:
             symmetry,
             search,
             profile,
-            demo if isinstance(demo, Trajectory) else None,
+            shown if isinstance(shown, Trajectory) else None,
             recorded,
             separate,
             seed,
@@ -734,11 +735,11 @@ class Fit:
         mdp = exact_model(self.system)
         if mdp is not None:
             return kernel_of(mdp, len(self.expert.pairs))
-        assert self.expert.steps is not None
+        assert self.steps is not None
         return local_kernel(
             self.system,
             cloned(self.system, self.expert.pairs),
-            steps=self.expert.steps,
+            steps=self.steps,
             seed=derived_seed(self.seed, SURROUNDINGS),
             threads=self.threads,
         )
@@ -787,7 +788,7 @@ def _symmetry(
     return found
 
 
-def _discount(system: System, demo: Demo, discount: float | Literal["auto"]) -> float:
+def _discount(system: System, demo: ReadDemo, discount: float | Literal["auto"]) -> float:
     """The discount, checked, or the one that suits the demo."""
     if not isinstance(discount, str):
         check_discount(discount)

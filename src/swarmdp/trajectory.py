@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 KIND = "swarmdp trajectory"
 FORMAT = 1
+PRESENT, ACTING = "present", "acting"  # whose observations, and whose actions, count
 MOST_ROWS = 5_000_000  # of a data frame, unless asked for more
 
 
@@ -128,6 +129,14 @@ class Trajectory(Mapping[str, NDArray[Any]]):
             repr(self).split("\n")[0],
             markup.table(("variable", "shape", "type", "units", "description"), rows),
         )
+
+    @property
+    def of_recording(self) -> bool:
+        """Whether it was recorded and not simulated: some agents are absent, no time is the first.
+
+        Its variable `present` says whose observation counts at each time.
+        """
+        return PRESENT in self.variables
 
     def to_dataframe(
         self, variables: Sequence[str] | None = None, *, most_rows: int = MOST_ROWS

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,10 +16,13 @@ from swarmdp.irl import expectations
 from swarmdp.irl.pairs import pair_counts
 from swarmdp.protocols import Wants
 from swarmdp.recording import check_recorded
+from swarmdp.recordings.decisions import Decisions, ReadsDecisions
 from swarmdp.system import System, feature_count, field_of, fields_of, name_of, settings_of
 from swarmdp.trajectory import Trajectory
 
-Demo = Trajectory | NDArray[np.float64] | list[Any] | tuple[Any, ...]
+Demo = Trajectory | Decisions | NDArray[np.float64] | list[Any] | tuple[Any, ...]
+
+ReadDemo = Trajectory | NDArray[np.float64] | list[Any] | tuple[Any, ...]
 
 LONGEST_TAIL = 0.01  # the share of a discounted sum that a demo may leave out
 
@@ -35,9 +38,27 @@ class Expert:
     actions: str | None = None  # how these are known: "recorded" or "inferred"
 
 
+@overload
+def read_demo(system: System, demo: Trajectory | Decisions) -> Trajectory: ...
+@overload
+def read_demo(system: System, demo: Demo) -> "ReadDemo": ...
+@overload
+def read_demo(system: System, demo: Any) -> Any: ...
+def read_demo(system: System, demo: Any) -> Any:
+    """Decisions as the trajectory that the system makes of them; anything else as it is."""
+    if not isinstance(demo, Decisions):
+        return demo
+    if not isinstance(system, ReadsDecisions):
+        raise InvalidInput(
+            f"decisions of a recording are for a swarm made from it, "
+            f"swarmdp.Swarm.from_recording(decisions.train), got {name_of(system)}"
+        )
+    return system.demo(demo)
+
+
 def expert_of(
     system: System,
-    demo: Demo,
+    demo: ReadDemo,
     *,
     discount: float,
     estimator: expectations.Estimator,
@@ -81,11 +102,13 @@ def expert_of(
         system, demo, discount=discount, estimator=estimator
     )
     mu, error = _pooled(even(estimates), separate)
+    # No time of a recording is the first: its sums are those of all times on average.
+    steps = None if demo.of_recording else demo.steps
     if not wants.actions:
-        return Expert(mu, error, demo.steps)
+        return Expert(mu, error, steps)
     counts, source = pair_counts(system, demo, estimator=estimator)
     pairs = counts if separate else counts.sum(axis=0, keepdims=True)
-    return Expert(mu, error, demo.steps, pairs, source)
+    return Expert(mu, error, steps, pairs, source)
 
 
 def _pooled(
@@ -167,7 +190,7 @@ def check_demo(
         if np.issubdtype(array.dtype, np.inexact) and not np.isfinite(array).all():
             raise InvalidInput(f"the demo's {key!r} has NaN or infinite values: remove these runs")
     check_recorded(system, demo, "the demo")
-    tail = expectations.truncation(discount, demo.steps)
+    tail = 0.0 if demo.of_recording else expectations.truncation(discount, demo.steps)
     if tail > LONGEST_TAIL:
         needed = expectations.steps_for(discount, LONGEST_TAIL)
         raise InvalidInput(

@@ -30,9 +30,11 @@ from swarmdp.system import (
     summed_features,
 )
 from swarmdp.systems.finite import exact_model
-from swarmdp.trajectory import Trajectory
+from swarmdp.trajectory import PRESENT, Trajectory
 
 Estimator = Literal["swarm", "single"]
+
+SHORT_TAIL = 1e-4  # share of a discounted sum that is left out where no demo says how much
 
 
 def check_estimator(estimator: str) -> None:
@@ -74,6 +76,8 @@ def feature_expectations(
     check_discount(discount)
     check_estimator(estimator)
     check_agent(agent, system)
+    if trajectory.of_recording:
+        return _time_average(system, trajectory, estimator, agent) / (1 - discount)
     features = system.features
     known = isinstance(features, Classes)
     size = features.size if isinstance(features, Classes) else feature_count(system)
@@ -85,6 +89,36 @@ def feature_expectations(
         summed = summed_features(system, now) if counts is None else counts
         total += discount**time / now.shape[1] * summed
     return features_of_counts(system, total) if known else total
+
+
+def _time_average(
+    system: System, trajectory: Trajectory, estimator: Estimator, agent: int
+) -> NDArray[np.float64]:
+    """The mean features (runs, d) of those who are present, over all times of a recording.
+
+    Every time of a recording is as good a start as any other: so the mean over time, divided by
+    1 - gamma, is the discounted sum from a start drawn from the recording.
+    """
+    total = np.zeros((trajectory.runs, feature_count(system)))
+    count = np.zeros((trajectory.runs, 1))
+    own = slice(agent, agent + 1) if estimator == "single" else slice(None)
+    each = zip(
+        observations_over(system, trajectory),
+        np.moveaxis(trajectory[PRESENT], 1, 0),
+        strict=True,
+    )
+    for observations, present in each:
+        for run, there in enumerate(present[:, own]):
+            if there.any():
+                seen = observations[run : run + 1, own][:, there]
+                total[run] += summed_features(system, seen)[0]
+        count += present[:, own].sum(axis=1, keepdims=True)
+    if not count.all():
+        raise InvalidInput(
+            "nobody is present in a run of the recording, so it has no feature expectations"
+        )
+    average: NDArray[np.float64] = total / count
+    return average
 
 
 def simulated_expectations(

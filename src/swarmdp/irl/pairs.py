@@ -28,7 +28,7 @@ from swarmdp.system import (
     name_of,
 )
 from swarmdp.systems.finite import exact_model
-from swarmdp.trajectory import Trajectory
+from swarmdp.trajectory import ACTING, Trajectory
 
 Source = Literal["recorded", "inferred"]
 
@@ -60,7 +60,15 @@ def pair_counts(
         index, taken = index[:, :, agent : agent + 1], taken[:, :, agent : agent + 1]
     shape = class_map(system).size, len(system.actions)
     cells = (index * shape[1] + taken).reshape(demo.runs, -1)
-    counts = [np.bincount(row, minlength=shape[0] * shape[1]) for row in cells]
+    if ACTING in demo:
+        acting = demo[ACTING][:, :, agent : agent + 1] if estimator == "single" else demo[ACTING]
+        known = acting.reshape(demo.runs, -1)
+    else:
+        known = np.ones(cells.shape, np.bool_)
+    counts = [
+        np.bincount(row[these], minlength=shape[0] * shape[1])
+        for row, these in zip(cells, known, strict=True)
+    ]
     return np.stack(counts).reshape(demo.runs, *shape).astype(np.float64), source
 
 

@@ -2,7 +2,8 @@
 
 With enough runs, demos are drawn from them. A single run, or a few, cannot be resampled that way,
 and blocks of its time are no substitute: a swarm that settles is at no two times the same. There
-the learned swarm, from the demo's own starts and for as long, takes the expert's place.
+the learned swarm, from the demo's own starts and for as long, takes the expert's place. A recording
+is taken to be the same at all times, so blocks of its time are drawn.
 """
 
 import itertools
@@ -16,16 +17,17 @@ from numpy.typing import NDArray
 
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Block, Classes, FeatureMap
-from swarmdp.irl import search
+from swarmdp.irl import expectations, search
 from swarmdp.irl.demos import Expert, expert_of
 from swarmdp.irl.expectations import Estimator
 from swarmdp.irl.frames import recorded_states, started_as
 from swarmdp.policies import LocalPolicy
 from swarmdp.protocols import Wants
+from swarmdp.recording import FeaturesOverTime
 from swarmdp.simulation import simulate
 from swarmdp.streams import derived_seed
 from swarmdp.system import System, feature_count
-from swarmdp.trajectory import Trajectory
+from swarmdp.trajectory import ACTING, Trajectory
 
 if TYPE_CHECKING:
     import pandas
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Even = Callable[[Floats], Floats]
 
+BLOCK, LEAST_BLOCKS = 8, 4  # decisions in a block of time; blocks of a short recording
 ENOUGH_RUNS = 5  # of a demo, so that others can be drawn from them
 LEVEL = 0.05  # share of differences called significant that may not be
 MOST_CLASSES = 500  # whose differences are listed
@@ -86,8 +89,11 @@ def other_demos(
             separate=True,
             even=even,
         )
-        return expert, profile_of(system, by, estimator, even)
+        return expert, profile_of(system, by, estimator, even, discount)
 
+    if demo.of_recording:
+        blocks = blocks_of_time(demo.steps + 1, copies, np.random.default_rng(seed))
+        return _joined([told(at_times(demo, rows)) for rows in blocks])
     if not separate and demo.runs >= ENOUGH_RUNS:
         rng = np.random.default_rng(derived_seed(seed, DRAWS))
         drawn = rng.integers(demo.runs, size=(copies, demo.runs))
@@ -114,10 +120,42 @@ def other_demos(
     return _joined(made)
 
 
-def profile_of(system: System, demo: Trajectory, estimator: Estimator, even: Even) -> Floats | None:
-    """The features of each run over time (runs, spans * d); None if of single agents."""
+def blocks_of_time(times: int, copies: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+    """Times of a recording drawn again, in blocks: what is near in time is alike."""
+    length = max(1, min(BLOCK, times // LEAST_BLOCKS))
+    starts = np.arange(0, times - length + 1, length)
+    drawn = rng.choice(starts, size=(copies, len(starts)))
+    return [(each[:, None] + np.arange(length)).ravel() for each in drawn]
+
+
+def at_times(demo: Trajectory, rows: NDArray[np.int64]) -> Trajectory:
+    """A recording made of these times of another, in this order; of the last one no action."""
+    steps = np.minimum(rows[:-1], demo.steps - 1)
+    cut = {}
+    for name, v in demo.variables.items():
+        moment = v.axes[1] if len(v.axes) > 1 else ""
+        values = v.values
+        if moment in ("time", "step"):
+            values = values[:, rows if moment == "time" else steps]
+        if name == ACTING:
+            values = values & (rows[:-1] < demo.steps)[None, :, None]
+        cut[name] = replace(v, values=values)
+    return replace(demo, variables=cut, steps=len(rows) - 1)
+
+
+def profile_of(
+    system: System, demo: Trajectory, estimator: Estimator, even: Even, discount: float
+) -> Floats | None:
+    """The features of each run over time (runs, spans * d); None if of single agents.
+
+    Those of a recording are the same at all times: its average.
+    """
     if estimator == "single":
         return None
+    if demo.of_recording:
+        average = even(expectations.feature_expectations(system, demo, discount=0.0))
+        steps = expectations.steps_for(discount, expectations.SHORT_TAIL)
+        return np.tile(average, FeaturesOverTime(steps).spans)
     each = search.time_profile(system, demo)
     spans = even(each.reshape(len(each), -1, feature_count(system)))
     return spans.reshape(len(each), -1)

@@ -10,7 +10,7 @@ from swarmdp.adapted import REPLACED
 from swarmdp.arguments import checked
 from swarmdp.checks import check_discount, check_integer, check_seed
 from swarmdp.errors import InvalidInput, VerdictWarning
-from swarmdp.irl.demos import check_demo
+from swarmdp.irl.demos import check_demo, read_demo
 from swarmdp.irl.result import Result
 from swarmdp.judging import baselines as poor
 from swarmdp.judging.elsewhere import checked_elsewhere
@@ -19,6 +19,7 @@ from swarmdp.judging.statistics import Look, joined
 from swarmdp.judging.weighing import LEARNED, weighed
 from swarmdp.policies import Controller, LocalPolicy, as_policy, check_fits, selected
 from swarmdp.progress import Tell, shown
+from swarmdp.recordings.decisions import Decisions
 from swarmdp.streams import derived_seed
 from swarmdp.system import System, check_is_system, name_of
 from swarmdp.systems.gridworld import Gridworld
@@ -60,7 +61,7 @@ class Effort:
 @checked
 def judge(
     learned: Judged,
-    demo: Trajectory,
+    demo: Trajectory | Decisions,
     *,
     system: System | None = None,
     seed: int,
@@ -83,7 +84,8 @@ def judge(
     learned
         The result of `swarmdp.fit`, a policy, or a function from observations to actions.
     demo
-        Recorded runs. The more of the state they have, the more can be compared.
+        Recorded runs. The more of the state they have, the more can be compared. For a swarm made
+        from a recording, a part of its decisions, such as `decisions.test`.
     system
         The system that was recorded. It may be left out for a result of a Vicsek, Ising or
         Gridworld system.
@@ -115,10 +117,11 @@ def judge(
         raise InvalidInput(
             f"judge takes one experiment, got {len(policies)}: use swarmdp.judge_each"
         )
+    recorded = _system(learned, system)
     verdict = _judged(
-        _system(learned, system),
+        recorded,
         policies[0],
-        demo,
+        read_demo(recorded, demo),
         discount=_discount(learned, discount),
         seed=seed,
         names=poor.check_baselines(baselines),
@@ -135,7 +138,7 @@ def judge(
 @checked
 def judge_each(
     learned: Judged,
-    demo: Trajectory,
+    demo: Trajectory | Decisions,
     *,
     system: System | None = None,
     seed: int,
@@ -168,7 +171,7 @@ def judge_each(
 
 def verdicts_of(
     learned: Judged,
-    demo: Trajectory,
+    demo: Trajectory | Decisions,
     *,
     system: System | None,
     seed: int,
@@ -182,6 +185,7 @@ def verdicts_of(
     """The verdicts of `judge_each`, without a warning."""
     policies = _policies(learned)
     recorded = _system(learned, system)
+    demo = read_demo(recorded, demo)
     if len(policies) not in (1, demo.runs):
         raise InvalidInput(
             f"{len(policies)} experiments need a demo of as many runs, one for each, got "

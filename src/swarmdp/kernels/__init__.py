@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from swarmdp.kernels import (
+        calibrated,
         graph,
         ising,
         linear,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "calibrated",
     "graph",
     "ising",
     "linear",

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import xarray
 
     from swarmdp.recordings.cleaning import Cleaned
+    from swarmdp.recordings.decisions import Decisions
     from swarmdp.recordings.summary import Summary
 
 SHAPE = "(time, individual, 2 or 3 axes)"
@@ -236,6 +237,33 @@ class Recording:
         from swarmdp.recordings.summary import Summary
 
         return Summary(self.clean(jump=jump, max_gap=max_gap, smooth=smooth, slow=slow))
+
+    def decisions(
+        self,
+        dt: float | Literal["auto"] = "auto",
+        *,
+        jump: float = 8.0,
+        max_gap: float = 0.3,
+        smooth: float | Literal["auto"] = "auto",
+        slow: float = 0.15,
+    ) -> "Decisions":
+        """Places, headings and turns at even times, with a part to train and a part to test on.
+
+        Parameters
+        ----------
+        dt
+            Seconds from one decision to the next, in whole frames. "auto" takes the shortest time
+            by which headings or neighbours have changed and errors of positions are small.
+        jump, max_gap, slow
+            As for `clean`; who is slower than `slow` of the median speed keeps its heading.
+        smooth
+            As for `clean`. "auto" smooths over `dt`, if errors of positions are more than a
+            fiftieth of the variance of turns.
+
+        """
+        from swarmdp.recordings.decisions import decide
+
+        return decide(self, dt=dt, jump=jump, max_gap=max_gap, smooth=smooth, slow=slow)
 
     def __repr__(self) -> str:
         return (

@@ -1,0 +1,136 @@
+"""Controllers of a calibrated swarm: anchored to the recording, and simple rules beside them."""
+
+import math
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.checks import check_between
+from swarmdp.errors import InvalidInput
+from swarmdp.policies import FunctionPolicy, Interface, LocalPolicy, SoftPolicy, TablePolicy
+from swarmdp.recordings.calibration import ROBUST
+from swarmdp.recordings.decisions import Decisions
+from swarmdp.recordings.turns import turn_edges
+
+if TYPE_CHECKING:
+    from swarmdp.recordings.swarm import Swarm
+
+Floats = NDArray[np.float64]
+
+LEAST_CHANCE = 1e-3  # of a bin of turns, so that one surprise does not decide
+TWO_PI = 2 * math.pi
+KEPT = 0.5  # share of the information on single turns that an anchored policy keeps
+WEIGHTS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+def intended(swarm: "Swarm", policy: LocalPolicy) -> Floats:
+    """The mean turn that a policy intends in each class (classes,)."""
+    if not isinstance(policy, TablePolicy) or policy.replicas != 1:
+        raise InvalidInput(
+            "this needs one policy that is a table of classes, hard or soft, such as the result of "
+            "swarmdp.fit"
+        )
+    policy.check(swarm)
+    mean: Floats = policy.chances(len(swarm.actions))[0] @ swarm.actions
+    return mean
+
+
+def anchored(swarm: "Swarm", policy: LocalPolicy, weight: float | Literal["auto"]) -> SoftPolicy:
+    """See `Swarm.anchored`."""
+    if isinstance(weight, str):
+        return _plausible(swarm, policy)
+    check_between("weight", weight, 0.0, 1.0)
+    mean = (1 - weight) * swarm.habits + weight * intended(swarm, policy)
+    order = np.argsort(swarm.actions)
+    turns = swarm.actions[order]
+    above = np.clip(np.searchsorted(turns, mean), 1, len(turns) - 1)
+    share = np.clip((mean - turns[above - 1]) / (turns[above] - turns[above - 1]), 0.0, 1.0)
+    chances = np.zeros((len(mean), len(turns)))
+    rows = np.arange(len(mean))
+    chances[rows, order[above - 1]] = 1 - share
+    chances[rows, order[above]] = share
+    return SoftPolicy(chances, Interface.of(swarm))
+
+
+def _plausible(swarm: "Swarm", policy: LocalPolicy) -> SoftPolicy:
+    """The policy with the largest weight that keeps half of what habits tell of single turns."""
+    if swarm.decisions is None:
+        raise InvalidInput("this swarm was not made from a recording: give a weight")
+    found = anchored(swarm, policy, 0.0)
+    least = KEPT * turn_gain(swarm, found, swarm.decisions)
+    for weight in WEIGHTS:
+        tried = anchored(swarm, policy, weight)
+        if turn_gain(swarm, tried, swarm.decisions) < least:
+            break
+        found = tried
+    return found
+
+
+def turn_gain(swarm: "Swarm", policy: LocalPolicy, decisions: Decisions) -> float:
+    """See `Swarm.turn_gain`."""
+    policy.check(swarm)
+    if not isinstance(policy, TablePolicy) or policy.replicas != 1:
+        intended(swarm, policy)  # raises
+        raise AssertionError
+    if swarm.decisions is None:
+        raise InvalidInput("this swarm was not made from a recording: use Swarm.from_recording")
+    edges = turn_edges(swarm.decisions.turns)
+    seen = swarm.view.seen(decisions)
+    known = seen.known
+    classes, turns = seen.classes[known], seen.turns[known]
+    marginal = swarm.decisions.turns[np.isfinite(swarm.decisions.turns)]
+    prior = _binned(np.concatenate([marginal, -marginal]), edges)
+    previous = np.nan_to_num(decisions.previous[:-1])[known]
+    scores = _noise_scores(swarm, decisions)[known]
+    chances = policy.chances(len(swarm.actions))[0]
+    bins = np.searchsorted(edges, turns)
+    low, high = np.append(-np.inf, edges)[bins], np.append(edges, np.inf)[bins]
+    found = np.zeros(len(turns))
+    for k, action in enumerate(swarm.actions):
+        below, above = (_below(swarm, end - action, scores, previous) for end in (low, high))
+        found += chances[classes, k] * (above - below)
+    found = (1 - len(prior) * LEAST_CHANCE) * found + LEAST_CHANCE
+    return float(np.mean(np.log(found) - np.log(prior[bins])))
+
+
+def _below(swarm: "Swarm", noise: Floats, scores: Floats, previous: Floats) -> Floats:
+    """The chance that the noise is below these values, after these scores and turns."""
+    from scipy.special import ndtr
+
+    memory = swarm.wobble.memory
+    limit = swarm.wobble.scores(np.clip(noise, -TWO_PI, TWO_PI), previous)
+    chance: Floats = ndtr((limit - memory * scores) / math.sqrt(1 - memory**2))
+    return np.where(np.isinf(noise), noise > 0, chance)
+
+
+def _noise_scores(swarm: "Swarm", decisions: Decisions) -> Floats:
+    """The normal score of the noise in the turn before each decision (time - 1, individual)."""
+    classes = swarm.view.classes(decisions)[:-1]
+    left = decisions.turns - np.where(classes >= 0, swarm.habits[np.maximum(classes, 0)], 0.0)
+    before = np.concatenate([np.full((1, decisions.individuals), np.nan), left[:-1]])
+    earlier = np.concatenate([np.zeros((1, decisions.individuals)), decisions.previous[:-2]])
+    return swarm.wobble.scores(before, earlier)
+
+
+def _binned(turns: Floats, edges: Floats) -> Floats:
+    counts = np.bincount(np.searchsorted(edges, turns), minlength=len(edges) + 1)
+    share: Floats = counts / counts.sum()
+    return share
+
+
+def aligning(swarm: "Swarm", decisions: Decisions) -> FunctionPolicy:
+    """Vicsek's rule, fitted: turn by a share of the misalignment, that of the recorded turns."""
+    if "misalignment" not in swarm.view.components:
+        raise InvalidInput("Vicsek's rule needs an observation with misalignment")
+    column = swarm.view.components.index("misalignment")
+    seen = swarm.view.of(decisions.positions, decisions.headings, decisions.previous)
+    angle = seen[:-1, :, column]
+    known = np.isfinite(angle) & np.isfinite(decisions.turns) & decisions.known[:-1]
+    turns = np.clip(decisions.turns[known], -ROBUST, ROBUST)
+    share = float(angle[known] @ turns / (angle[known] @ angle[known]))
+
+    def rule(observations: Floats) -> Floats:
+        return share * observations[..., column]
+
+    return FunctionPolicy(rule)

@@ -1,0 +1,636 @@
+"""A swarm calibrated from a recording: a system as any other."""
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp import kernels
+from swarmdp.arguments import checked, numbers
+from swarmdp.checks import check_integer, told
+from swarmdp.errors import InvalidInput
+from swarmdp.features import Product, described
+from swarmdp.pictures import Arrows
+from swarmdp.policies import LocalPolicy, SoftPolicy
+from swarmdp.recordings import arena as arenas
+from swarmdp.recordings.arena import Arena, Periodic
+from swarmdp.recordings.calibration import (
+    LARGEST,
+    Noise,
+    Wandering,
+    grouped,
+    mean_turns,
+    noise_of,
+    pace_of,
+    turns_to_choose,
+    within_classes,
+)
+from swarmdp.recordings.decisions import Decisions, wrapped
+from swarmdp.recordings.observation import Observation, View, calibrated, look
+from swarmdp.streams import Stream
+from swarmdp.system import (
+    Field,
+    Measure,
+    Mirror,
+    State,
+    arrays_of,
+    check_run,
+    check_stream,
+    name_of,
+    settings_of,
+)
+from swarmdp.trajectory import Trajectory, Variable
+
+if TYPE_CHECKING:
+    from swarmdp.recordings.interaction import Interaction
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+STATE = ("position", "heading", "turn", "noise", "pace")
+CROWD = 1.25  # individuals for each one present, above which tracks are pieces of animals' tracks
+FARTHEST = 1e9  # coordinate that a place may have
+
+
+@checked(but=("initial", "observe", "transition", "check_state"))
+@dataclass(frozen=True, eq=False)
+class Swarm:
+    """Individuals that move as recorded ones did, and turn as their policy says.
+
+    In each decision an agent turns by its action and by a noise with the recorded distribution and
+    memory, then moves on for `dt` seconds with a speed that wanders as the recorded speeds do.
+    Walls reflect. Swarms start from recorded frames, agents permuted, turned and reflected as far
+    as the arena allows it. Made by `Swarm.from_recording`.
+    """
+
+    view: View
+    choices: tuple[float, ...]  # the turns that an agent may choose
+    wobble: Noise  # of turns
+    speeds: Wandering
+    frames: Mapping[str, Floats]  # (frames, agents, ...), in which swarms start
+    habits: Floats  # (classes,): the mean turn that was recorded in each class
+    dt: float  # seconds from one decision to the next
+    unit: str  # of length
+    touched: float | None  # share of the arena's rim to which somebody came near; None if given
+    tried: Mapping[str, float]  # what was tried for neighbours and walls, in nats a decision
+    decisions: Decisions | None = None  # from which it was made
+
+    action_units: ClassVar[str] = "rad"
+
+    @classmethod
+    def from_recording(
+        cls,
+        decisions: Decisions,
+        observation: Observation | None = None,
+        *,
+        arena: Arena | Literal["auto", "circle", "box"] | None = "auto",
+        speed: Literal["wandering", "constant"] = "wandering",
+        turns: tuple[float, ...] | None = None,
+        n_agents: int | None = None,
+    ) -> "Swarm":
+        """Calibrate a swarm from decisions, usually the training part of them.
+
+        Parameters
+        ----------
+        decisions
+            From which all is estimated, such as `recording.decisions().train`.
+        observation
+            What individuals may react to; `Observation()` by default.
+        arena
+            A `Circle`, `Box`, `Polygon` or `Periodic`, None for open space; "circle" or "box" to
+            fit it, "auto" to fit the better one and to be asked if it is not to be believed.
+        speed
+            "wandering": with the recorded distribution and autocorrelation, or "constant".
+        turns
+            What agents may choose from, in radians; by default 0 and quantiles of the turns seen,
+            to both sides.
+        n_agents
+            The number of agents; by default as many as were recorded at a time.
+
+        Examples
+        --------
+        >>> import swarmdp
+        >>> vicsek = swarmdp.Vicsek(n_agents=30, noise=0.3)
+        >>> tracks = swarmdp.rollout(vicsek, vicsek.expert, steps=200, seed=1)["position"][0]
+        >>> decisions = swarmdp.Recording(tracks, fps=1, unit="1").decisions(dt=1)
+        >>> arena = swarmdp.Periodic((1.0, 1.0))
+        >>> observation = swarmdp.Observation(neighbours=5)
+        >>> swarmdp.Swarm.from_recording(decisions.train, observation, arena=arena).n_agents
+        30
+
+        """
+        observation = observation or Observation()
+        touch = None
+        if isinstance(arena, str):
+            arena, touch = arenas.fitted(decisions.positions[decisions.known], arena)
+        view, tried = calibrated(observation, decisions, arena)
+        return cls.seeing(
+            view, decisions, speed=speed, turns=turns, n_agents=n_agents, touched=touch, tried=tried
+        )
+
+    @classmethod
+    def seeing(
+        cls,
+        view: View,
+        decisions: Decisions,
+        *,
+        speed: Literal["wandering", "constant"] = "wandering",
+        turns: tuple[float, ...] | None = None,
+        n_agents: int | None = None,
+        touched: float | None = None,
+        tried: Mapping[str, float] | None = None,
+    ) -> "Swarm":
+        """Calibrate a swarm whose classes of observations are known; see `from_recording`."""
+        classes = view.classes(decisions)[:-1]
+        known = (classes >= 0) & np.isfinite(decisions.turns)
+        if not known.any():
+            raise InvalidInput(
+                "no decision is complete: nobody was seen at three times one after another; "
+                "choose a smaller dt, or fill in the gaps"
+            )
+        seen, turned = classes[known], decisions.turns[known]
+        # Mean turns do not know the turn before: what it tells is the memory of the noise.
+        smaller, group = grouped(view)
+        habits = mean_turns(smaller, group[seen], turned)[group]
+        residuals = np.full(decisions.turns.shape, np.nan)
+        residuals[known] = turned - habits[seen]
+        if turns is None:
+            choices = turns_to_choose(decisions.turns)
+        else:
+            choices = np.array(turns, np.float64)
+            if not len(choices) or not (np.abs(choices) <= math.pi).all():
+                raise InvalidInput(f"turns must be angles from -pi to pi in radians, got {turns!r}")
+        agents = n_agents or _usual_number(decisions)
+        check_integer("n_agents", agents, least=1)
+        wobble = noise_of(decisions, residuals, within_classes(smaller, group[seen], turned))
+        speeds = pace_of(decisions, speed == "constant")
+        made = cls(
+            view,
+            tuple(choices.tolist()),
+            wobble,
+            speeds,
+            {},
+            habits,
+            decisions.dt,
+            decisions.unit,
+            touched,
+            tried or {},
+            decisions,
+        )
+        frames, _, _ = _states(made, decisions, agents)
+        object.__setattr__(made, "frames", frames)
+        return made
+
+    @property
+    def arena(self) -> Arena | None:
+        """Where the agents are; None for open space."""
+        return self.view.arena
+
+    @cached_property
+    def n_agents(self) -> int:
+        """The number of agents."""
+        return int(self.frames["heading"].shape[1])
+
+    @cached_property
+    def actions(self) -> Floats:
+        """The turns that an agent may choose."""
+        return np.array(self.choices)
+
+    @property
+    def features(self) -> Product:
+        """The classes of what is observed."""
+        return self.view.features
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """All that tells this swarm from others, as plain data."""
+        digest = hashlib.sha256()
+        for array in (self.wobble.tables, self.speeds.table, self.habits, *self.frames.values()):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return {
+            "n_agents": self.n_agents,
+            "dt": float(self.dt),
+            "unit": self.unit,
+            "arena": arenas.described(self.arena),
+            "observation": described(self.features),
+            "nearest": self.view.nearest,
+            "radius": float(self.view.radius),
+            "wall_distance": float(self.view.wall_distance),
+            "turns": list(self.choices),
+            "noise": self.wobble.spread,
+            "noise_memory": self.wobble.memory,
+            "speed": float(self.speeds.table[len(self.speeds.table) // 2]),
+            "speed_memory": self.speeds.memory,
+            "calibration": digest.hexdigest()[:16],
+        }
+
+    @cached_property
+    def fields(self) -> Mapping[str, Field]:
+        """What the arrays of a state mean."""
+        sides = self.arena.sides if isinstance(self.arena, Periodic) else (0.0, 1.0)
+        lower = self.arena.lower if isinstance(self.arena, Periodic) else (0.0, 0.0)
+        period = sides[0] if sides[0] == sides[1] and lower == (0.0, 0.0) else None
+        return {
+            "position": Field(
+                "position", units=self.unit, axes=("axis",), kind="position", period=period
+            ),
+            "heading": Field("heading, from the x axis", units="rad", kind="angle"),
+            "turn": Field("turn that led to this heading", units="rad"),
+            "noise": Field("normal score of the noise in this turn"),
+            "pace": Field("normal score of the speed"),
+        }
+
+    def initial(self, rng: Stream) -> State:
+        """A recorded frame for each run, agents permuted, turned as the arena allows it."""
+        check_stream(rng)
+        count = len(self.frames["heading"])
+        chosen = np.minimum((rng.shared() * count).astype(np.int64), count - 1)[:, None]
+        slots = rng.permutation()
+        state = {name: array[chosen, slots] for name, array in self.frames.items()}
+        angle, sign = self._symmetry(rng.shared(), rng.shared())
+        return self._turned(state, angle, sign)
+
+    def _symmetry(self, one: Floats, other: Floats) -> tuple[Floats, Floats]:
+        """A rotation and a reflection of the arena for each run, from uniform numbers."""
+        found = None if self.arena is None else self.arena.symmetries
+        if found is None:
+            return (2 * one - 1) * math.pi, np.where(other < 0.5, 1.0, -1.0)
+        place = np.minimum((one * len(found)).astype(np.int64), len(found) - 1)
+        angles, signs = (np.array(each, np.float64) for each in zip(*found, strict=True))
+        return angles[place], signs[place]
+
+    def _turned(self, state: State, angle: Floats, sign: Floats) -> State:
+        """The state reflected where the sign is -1, then turned, about the arena's middle."""
+        middle = np.zeros(2) if self.arena is None else self.arena.middle
+        # One by one: the library's loops over arrays need not give the same bits.
+        c = np.array([math.cos(each) for each in angle])[:, None]
+        s = np.array([math.sin(each) for each in angle])[:, None]
+        flip = sign[:, None]
+        x = state["position"][..., 0] - middle[0]
+        y = (state["position"][..., 1] - middle[1]) * flip
+        position = np.stack([c * x - s * y + middle[0], s * x + c * y + middle[1]], axis=-1)
+        if isinstance(self.arena, Periodic):
+            low, sides = self.arena.walls
+            position = low + np.remainder(position - low, sides)
+        return {
+            "position": position,
+            "heading": wrapped(flip * state["heading"] + angle[:, None]),
+            "turn": flip * state["turn"],
+            "noise": flip * state["noise"],
+            "pace": state["pace"],
+        }
+
+    def observe(self, state: State) -> Floats:
+        """What each agent sees of its neighbours, of the wall and of its last turn."""
+        position, heading, turn = self._checked(state, "position", "heading", "turn")
+        return self.view.of(position, heading, turn)
+
+    def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
+        """Turn by the action and the noise, then move; walls reflect."""
+        position, heading, last, noise, pace = self._checked(state, *STATE)
+        action = np.ascontiguousarray(numbers("turns", actions, np.float64))
+        if action.shape != heading.shape or not np.isfinite(action).all():
+            raise InvalidInput(
+                f"turns must be finite angles of shape (runs, agents) = {heading.shape}, got "
+                f"{told(actions)}"
+            )
+        check_stream(rng, heading.shape)
+        noise = _wander(noise, self.wobble.memory, rng.normal())
+        pace = _wander(pace, self.speeds.memory, rng.normal())
+        turn = action + self.wobble.values(noise, last)
+        step = kernels.calibrated.interpolated(pace, self.speeds.table, LARGEST) * self.dt
+        kind = kernels.calibrated.OPEN if self.arena is None else self.arena.kind
+        walls = np.zeros((1, 2)) if self.arena is None else self.arena.walls
+        position, heading, turned = kernels.calibrated.advance(
+            position, heading, turn, step, kind, walls
+        )
+        return {
+            "position": position,
+            "heading": heading,
+            "turn": turned,
+            "noise": noise,
+            "pace": pace,
+        }
+
+    def _checked(self, state: State, *names: str) -> list[Floats]:
+        found = list(
+            map(np.ascontiguousarray, arrays_of(state, **dict.fromkeys(names, np.float64)))
+        )
+        for name, array in zip(names, found, strict=True):
+            wanted = (self.n_agents, 2) if name == "position" else (self.n_agents,)
+            if array.shape[1:] != wanted:
+                raise InvalidInput(
+                    f"{name!r} of a state must have the shape (runs, "
+                    f"{', '.join(map(str, wanted))}), got {array.shape}"
+                )
+            if not kernels.tabular.all_between(array, -FARTHEST, FARTHEST):
+                raise InvalidInput(f"{name!r} of a state must be finite, got NaN or others")
+        return found
+
+    def check_state(self, state: State) -> None:
+        """Raise InvalidInput for states that are not this swarm's."""
+        self._checked(state, *STATE)
+
+    @property
+    def mirror(self) -> Mirror | None:
+        """Left and right, if the arena has a mirror image and turns are the same to both sides."""
+        found = None if self.arena is None else self.arena.symmetries
+        both = np.array_equal(np.sort(-self.actions), np.sort(self.actions))
+        if not both or (found is not None and not any(sign < 0 for _, sign in found)):
+            return None
+        signs = self.view.signs
+        return Mirror(lambda seen: seen * signs, np.negative)
+
+    def demo(self, decisions: Decisions) -> Trajectory:
+        """Recorded decisions as a demo for `swarmdp.fit` and `swarmdp.judge`.
+
+        Absent individuals are filled in by interpolation, so that states are complete, and marked:
+        `present` says whose observation counts, `acting` whose turn does.
+
+        Parameters
+        ----------
+        decisions
+            Of the same kind as those from which this swarm was made: the same dt and unit.
+
+        """
+        if not isinstance(decisions, Decisions):
+            raise InvalidInput(
+                f"a swarm made from a recording learns from decisions, such as "
+                f"recording.decisions().train, got {told(decisions)}"
+            )
+        own = (self.dt, self.unit)
+        if (decisions.dt, decisions.unit) != own:
+            raise InvalidInput(
+                f"the decisions are every {decisions.dt:g} s in {decisions.unit!r}, the swarm was "
+                f"made from decisions every {own[0]:g} s in {own[1]!r}: give it the same"
+            )
+        states, taken, slots = _states(self, decisions, self.n_agents)
+        classes = _in_slots(self.view.classes(decisions), slots, -1)
+        observed = _in_slots(
+            self.view.of(decisions.positions, decisions.headings, decisions.previous), slots, np.nan
+        )
+        # Whose observation is not known is given that of its filled-in state, which does not count.
+        present = classes >= 0
+        filled = self.view.of(states["position"], states["heading"], states["turn"])
+        acting = present[:-1] & taken
+        intended = self.habits[np.maximum(classes[:-1], 0)]
+        axes = ("run", "time", "agent")
+        variables = {
+            name: Variable(
+                states[name][None],
+                (*axes, *field.axes),
+                field.units,
+                field.description,
+            )
+            for name, field in self.fields.items()
+        }
+        variables |= {
+            "observations": Variable(
+                np.where(present[..., None], observed, filled)[None],
+                (*axes, "component"),
+                description="what each agent saw",
+            ),
+            "actions": Variable(
+                self._rounded(np.where(acting, intended, 0.0))[None],
+                ("run", "step", "agent"),
+                "rad",
+                "mean turn for what was seen, rounded at random to a turn that can be chosen",
+            ),
+            "present": Variable(present[None], axes, description="whose observation counts"),
+            "acting": Variable(
+                acting[None], ("run", "step", "agent"), description="whose turn counts"
+            ),
+        }
+        return Trajectory(
+            variables,
+            name_of(self),
+            settings_of(self),
+            runs=1,
+            steps=decisions.times - 1,
+        )
+
+    def _rounded(self, turns: Floats) -> Floats:
+        """Turns as one of the two choices around each, at random, so that means are kept."""
+        order = np.sort(self.actions)
+        above = np.clip(np.searchsorted(order, turns), 1, len(order) - 1)
+        low, high = order[above - 1], order[above]
+        share = np.clip((turns - low) / (high - low), 0, 1)
+        chance = np.random.default_rng(0).random(turns.shape)
+        return np.where(chance < share, high, low)
+
+    @cached_property
+    def measures(self) -> Mapping[str, Measure]:
+        """What the swarm as a whole does; distances in the unit of the recording."""
+        whole = {
+            "polarisation": Measure(_polarisation, "polarisation", limits=(0.0, 1.0)),
+            "nearest_neighbour": Measure(
+                self._nearest, "distance to the nearest neighbour", self.unit, (0.0, None)
+            ),
+        }
+        if isinstance(self.arena, Periodic):
+            return whole
+        whole["rotation"] = Measure(self._rotation, "rotation", limits=(0.0, 1.0))
+        if self.arena is not None:
+            whole["wall_distance"] = Measure(
+                self._wall_distance, "distance to the wall", self.unit, (0.0, None)
+            )
+        whole["dispersion"] = Measure(
+            _dispersion, "distance from the centre of the swarm", self.unit, (0.0, None)
+        )
+        return whole
+
+    def _nearest(self, state: State) -> Floats:
+        seen = look(state["position"], state["heading"], 1, 0.0, self.arena)
+        return np.asarray(np.median(seen[..., 2], axis=1))
+
+    def _wall_distance(self, state: State) -> Floats:
+        seen = look(state["position"], state["heading"], 1, 0.0, self.arena)
+        return np.asarray(seen[..., 3].mean(axis=1))
+
+    def _rotation(self, state: State) -> Floats:
+        """How much the agents circle, all in one direction, about the arena's middle."""
+        place = state["position"]
+        centre = place.mean(axis=1, keepdims=True)
+        middle = centre if self.arena is None else self.arena.middle
+        away = place - middle
+        size = np.maximum(np.linalg.norm(away, axis=-1), 1e-12)
+        across = away[..., 0] * np.sin(state["heading"]) - away[..., 1] * np.cos(state["heading"])
+        return np.asarray(np.abs((across / size).mean(axis=1)))
+
+    def picture(self, swarm: Mapping[str, NDArray[Any]], run: int = 0) -> Arrows:
+        """The agents of one run as arrows."""
+        check_run(swarm, run, "position", "heading")
+        return Arrows(
+            swarm["position"][run],
+            swarm["heading"][run],
+            window=None if self.arena is None else self.arena.window,
+            periodic=isinstance(self.arena, Periodic),
+            steps_per_second=int(np.clip(round(1 / self.dt), 1, 30)),
+        )
+
+    def interaction_test(self, *, shifts: int = 20, seed: int = 0) -> "Interaction":
+        """Whether the recorded individuals react to each other; see `Interaction`.
+
+        Parameters
+        ----------
+        shifts
+            The number of times that all individuals are shifted in time against each other, at
+            least 19 for a level of 5 %.
+        seed
+            Same seed, same answer.
+
+        """
+        from swarmdp.recordings.interaction import interaction
+
+        if self.decisions is None:
+            raise InvalidInput(
+                "this swarm was not made from a recording, so there is nothing to test: use "
+                "Swarm.from_recording"
+            )
+        return interaction(self.view, self.decisions, shifts=shifts, seed=seed)
+
+    def anchored(self, policy: LocalPolicy, weight: float | Literal["auto"] = "auto") -> SoftPolicy:
+        """A policy mixed with the recorded habits, so that single turns stay plausible.
+
+        It is the geometric mixture of what the policy and the recorded individuals do: with the
+        same noise on both sides, its mean turn is the weighted mean of both.
+
+        Parameters
+        ----------
+        policy
+            A table of one replica, such as `result.policy`.
+        weight
+            Of the policy; 0 is a clone of the recording, 1 the policy itself. "auto" is the largest
+            weight that keeps half of what habits tell of single turns, in the decisions from which
+            the swarm was made.
+
+        """
+        from swarmdp.recordings.controllers import anchored
+
+        return anchored(self, policy, weight)
+
+    def turn_gain(self, policy: LocalPolicy, decisions: Decisions) -> float:
+        """How much better a policy predicts single turns than their distribution does, in nats.
+
+        Parameters
+        ----------
+        policy
+            A table of one replica, such as `result.policy` or an anchored one.
+        decisions
+            Whose turns are predicted, usually held-out ones.
+
+        """
+        from swarmdp.recordings.controllers import turn_gain
+
+        return turn_gain(self, policy, decisions)
+
+    def __repr__(self) -> str:
+        where = "open space" if self.arena is None else type(self.arena).__name__.lower()
+        near = (
+            f"{self.view.nearest} nearest"
+            if self.view.nearest
+            else f"all within {self.view.radius:.4g} {self.unit}"
+        )
+        rim = "" if self.touched is None else f", {self.touched:.0%} of its rim touched"
+        return (
+            f"Swarm of {self.n_agents} agents, {where}{rim}, neighbours: {near}, "
+            f"{self.features.size} classes, {len(self.actions)} turns, decisions every "
+            f"{self.dt:.4g} s, noise {math.degrees(self.wobble.spread):.3g} deg with memory "
+            f"{self.wobble.memory:.2f}"
+        )
+
+
+def _wander(score: Floats, memory: float, fresh: Floats) -> Floats:
+    """The next normal score."""
+    return memory * score + math.sqrt(1 - memory**2) * fresh
+
+
+def _polarisation(state: State) -> Floats:
+    heading = state["heading"]
+    length: Floats = np.hypot(np.cos(heading).mean(axis=-1), np.sin(heading).mean(axis=-1))
+    return length
+
+
+def _dispersion(state: State) -> Floats:
+    away = state["position"] - state["position"].mean(axis=1, keepdims=True)
+    return np.asarray(np.median(np.linalg.norm(away, axis=-1), axis=1))
+
+
+def _usual_number(decisions: Decisions) -> int:
+    """How many individuals a swarm has: all of them, unless tracks are pieces."""
+    usual = int(np.median(np.isfinite(decisions.headings).sum(axis=1)))
+    return decisions.individuals if decisions.individuals <= CROWD * usual else max(usual, 1)
+
+
+def _states(
+    swarm: Swarm, decisions: Decisions, agents: int
+) -> tuple[dict[str, Floats], Bools, NDArray[np.int64]]:
+    """Complete states (time, agents, ...), whose turn is known (time - 1, agents), and who is who.
+
+    Individuals are put into the slots of agents, absent ones are interpolated.
+    """
+    slots = _slots(np.isfinite(decisions.headings), agents)
+    heading = _in_slots(decisions.headings, slots, np.nan)
+    there = np.isfinite(heading)
+    if not there.any(axis=0).all():
+        raise InvalidInput(
+            f"{agents} agents are more than were ever seen at a time: choose fewer (n_agents=...)"
+        )
+    position = _in_slots(decisions.positions, slots, np.nan)
+    turn = _in_slots(decisions.previous, slots, np.nan)
+    classes = swarm.view.classes(decisions)
+    expected = np.where(classes >= 0, swarm.habits[np.maximum(classes, 0)], 0.0)[:-1]
+    left = np.concatenate([np.full((1, decisions.individuals), np.nan), decisions.turns - expected])
+    before = np.concatenate([np.zeros((1, decisions.individuals)), decisions.previous[:-1]])
+    states = {
+        "position": np.stack([_interpolated(axis) for axis in np.moveaxis(position, -1, 0)], -1),
+        "heading": wrapped(_interpolated(heading, angle=True)),
+        "turn": np.where(np.isnan(turn), 0.0, turn),
+        "noise": swarm.wobble.scores(
+            _in_slots(left, slots, np.nan), _in_slots(before, slots, np.nan)
+        ),
+        "pace": swarm.speeds.scores(
+            np.where(there, _in_slots(decisions.speeds, slots, np.nan), np.nan)
+        ),
+    }
+    same = slots[1:] == slots[:-1]
+    return states, np.isfinite(_in_slots(decisions.turns, slots[:-1], np.nan)) & same, slots
+
+
+def _slots(there: Bools, agents: int) -> NDArray[np.int64]:
+    """Which individual each agent is (time, agents), -1 for nobody; who is there stays the same."""
+    times, individuals = there.shape
+    if individuals == agents:
+        return np.where(there, np.arange(individuals), -1)
+    found = np.full((times, agents), -1, np.int64)
+    held = np.full(agents, -1, np.int64)
+    for t in range(times):
+        held[(held >= 0) & ~there[t, held]] = -1
+        free = np.flatnonzero(held < 0)
+        waiting = np.setdiff1d(np.flatnonzero(there[t]), held)[: len(free)]
+        held[free[: len(waiting)]] = waiting
+        found[t] = held
+    return found
+
+
+def _in_slots(values: NDArray[Any], slots: NDArray[np.int64], nothing: float) -> NDArray[Any]:
+    """Values of individuals (time, individual, ...) as those of agents."""
+    rows = np.arange(len(slots))[:, None]
+    found = values[: len(slots)][rows, np.maximum(slots, 0)]
+    empty = (slots < 0).reshape(*slots.shape, *(1,) * (found.ndim - 2))
+    return np.where(empty, nothing, found)
+
+
+def _interpolated(values: Floats, angle: bool = False) -> Floats:
+    """Values (time, agents) without gaps."""
+    times, found = np.arange(len(values)), np.empty_like(values)
+    for n, column in enumerate(values.T):
+        known = np.flatnonzero(np.isfinite(column))
+        given = np.unwrap(column[known]) if angle else column[known]
+        found[:, n] = np.interp(times, known, given)
+    return found

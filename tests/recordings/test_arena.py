@@ -1,0 +1,98 @@
+import json
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import swarmdp
+from swarmdp.errors import InvalidInput
+from swarmdp.recordings import arena
+
+
+def places(kind: str, count: int = 3000) -> NDArray[np.float64]:
+    rng = np.random.default_rng(0)
+    if kind == "box":
+        return rng.uniform((-3, 1), (5, 6), (count, 2))
+    angle, radius = rng.uniform(0, 2 * np.pi, count), 4 * np.sqrt(rng.random(count))
+    if kind == "half":
+        angle = angle / 2
+    away = np.stack([np.cos(angle), np.sin(angle)], axis=1) * radius[:, None]
+    moved: NDArray[np.float64] = away + np.array([1.0, -2.0])
+    return moved
+
+
+def test_a_circle_and_a_box_are_told_apart() -> None:
+    found, touched = arena.fitted(places("circle"), "auto")
+    assert isinstance(found, swarmdp.Circle)
+    assert touched == 1.0
+    # The largest of 3000 radii falls short of 4 by about 4 / (2 * 3000) on each side.
+    assert found.radius == pytest.approx(4, abs=0.02)
+    assert found.centre == pytest.approx((1, -2), abs=0.02)
+    found, touched = arena.fitted(places("box"), "auto")
+    assert isinstance(found, swarmdp.Box)
+    assert touched == 1.0
+    assert (*found.lower, *found.upper) == pytest.approx((-3, 1, 5, 6), abs=0.02)
+
+
+def test_the_user_is_asked_where_little_of_the_rim_was_touched() -> None:
+    with pytest.raises(InvalidInput, match=r'at least 70% .* give arena="'):
+        arena.fitted(places("half"), "auto")
+    assert arena.fitted(places("half"), "circle")[1] < 0.7
+    with pytest.raises(InvalidInput, match='arena must be "auto"'):
+        arena.fitted(places("circle"), "hexagon")
+    with pytest.raises(InvalidInput, match="on one line"):
+        arena.fitted(np.zeros((100, 2)), "auto")
+
+
+def test_the_enclosing_circle_is_the_smallest() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        points = rng.normal(size=(rng.integers(3, 40), 2))
+        circle = arena.enclosing_circle(points)
+        away = np.linalg.norm(points - circle.centre, axis=1)
+        assert away.max() == pytest.approx(circle.radius, rel=1e-9)
+        # Moved anywhere it would have to be larger.
+        for angle in np.linspace(0, 2 * np.pi, 16):
+            moved = np.array(circle.centre) + 1e-3 * np.array([np.cos(angle), np.sin(angle)])
+            assert np.linalg.norm(points - moved, axis=1).max() > circle.radius
+
+
+@pytest.mark.parametrize(
+    ("shape", "count", "reflections"),
+    [
+        (swarmdp.Box((0.0, 0.0), (2.0, 2.0)), 8, 4),
+        (swarmdp.Box((0.0, 0.0), (3.0, 2.0)), 4, 2),
+        (swarmdp.Periodic((2.0, 2.0)), 8, 4),
+        (swarmdp.Polygon(((0.0, 0.0), (4.0, 0.0), (1.0, 2.0))), 1, 0),
+        (swarmdp.Polygon(((0.0, 0.0), (4.0, 0.0), (2.0, 3.0))), 2, 1),
+    ],
+)
+def test_symmetries(
+    shape: swarmdp.Box | swarmdp.Periodic | swarmdp.Polygon, count: int, reflections: int
+) -> None:
+    found = shape.symmetries
+    assert len(found) == count
+    assert sum(sign < 0 for _, sign in found) == reflections
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        swarmdp.Circle((1.0, 2.0), 3.0),
+        swarmdp.Box((0.0, 0.0), (3.0, 2.0)),
+        swarmdp.Periodic((3.0, 2.0)),
+        swarmdp.Polygon(((0.0, 0.0), (4.0, 0.0), (1.0, 2.0))),
+        None,
+    ],
+)
+def test_an_arena_as_plain_data(shape: arena.Arena | None) -> None:
+    assert arena.restored(json.loads(json.dumps(arena.described(shape)))) == shape
+
+
+def test_wrong_arenas() -> None:
+    with pytest.raises(InvalidInput, match="radius must be positive"):
+        swarmdp.Circle((0.0, 0.0), 0.0)
+    with pytest.raises(InvalidInput, match="enclose an area"):
+        swarmdp.Polygon(((0.0, 0.0), (1.0, 1.0), (2.0, 2.0)))
+    with pytest.raises(InvalidInput, match="upper corner"):
+        swarmdp.Box((0.0, 0.0), (1.0, -1.0))
