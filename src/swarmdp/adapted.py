@@ -1,7 +1,7 @@
 """A system with other start states or other features than its own."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,7 @@ from swarmdp.system import (
     fields_of,
     measures_of,
     name_of,
+    rules_of,
     settings_of,
 )
 from swarmdp.trajectory import Trajectory
@@ -161,6 +162,11 @@ class Adapted:
         """That of the system, unless it starts from given states, which may have none."""
         given = self.start is not None and not self.start.drawn
         return self.system.mirror if isinstance(self.system, Mirrored) and not given else None
+
+    @property
+    def rules(self) -> Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]]:
+        """Those of the system."""
+        return rules_of(self.system)
 
     def expert(self, observations: NDArray[Any]) -> NDArray[Any]:
         """As the system does; raises InvalidInput if it has no expert."""

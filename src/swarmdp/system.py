@@ -208,6 +208,15 @@ class HasExpert(Protocol):
 
 
 @runtime_checkable
+class HasRules(Protocol):
+    """A system with simple rules that learned policies are compared with."""
+
+    @property
+    def rules(self) -> Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]]:
+        """Each rule by its name: from observations to physical actions."""
+
+
+@runtime_checkable
 class Measured(Protocol):
     """A system that says how to measure a swarm as a whole; the first measure is the main one."""
 
@@ -484,6 +493,11 @@ def by_rows(rows: NDArray[Any], matrix: NDArray[np.float64]) -> NDArray[np.float
 def feature_count(system: System) -> int:
     """The number of features d: of the weights of a reward, and of feature expectations."""
     return n_features(system.features)
+
+
+def rules_of(system: System) -> Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]]:
+    """The simple rules that a system brings; empty where it has none."""
+    return system.rules if isinstance(system, HasRules) else {}
 
 
 def null_action(system: System) -> int:

@@ -200,8 +200,10 @@ def test_absent_agents_do_not_count() -> None:
     np.testing.assert_allclose(mu[0], expected, atol=1e-9)
 
 
-def test_fit_judge_evaluate_and_load(swarm: Swarm, tmp_path: Path) -> None:
-    decisions = decisions_in("circle")
+def test_fit_judge_evaluate_and_load(tmp_path: Path) -> None:
+    decisions = decisions_in("circle", times=120)
+    few = swarmdp.Observation(misalignment=5, bearing=0, spacing=0, previous_turn=0, neighbours=5)
+    swarm = Swarm.from_recording(decisions.train, few, arena=ARENAS["circle"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", swarmdp.VerdictWarning)
         result = swarmdp.fit(swarm, decisions.train, seed=1, iterations=2, restarts=2)
@@ -214,8 +216,20 @@ def test_fit_judge_evaluate_and_load(swarm: Swarm, tmp_path: Path) -> None:
     json.dumps(swarm.settings)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", swarmdp.VerdictWarning)  # two iterations are few
-        verdict = swarmdp.judge(result, decisions.test, system=swarm, seed=1, quick=True)
+        verdict = swarmdp.judge(
+            result,
+            decisions.test,
+            system=swarm,
+            seed=1,
+            quick=True,
+            baselines=("random", "clone", "vicsek"),
+        )
     assert verdict.words
+    assert {"random", "clone", "vicsek"} <= set(verdict.lines[0].baselines)
+    with pytest.raises(InvalidInput, match='"clone", "vicsek"'):
+        swarmdp.judge(
+            result, decisions.test, system=swarm, seed=1, baselines=("couzin",), quick=True
+        )
     found = swarmdp.evaluate(result, swarm, expert=decisions.test, seed=1, runs=4)
     assert set(found.measures) == set(swarm.measures)
     assert swarm.picture(swarm.demo(decisions.test), 0).positions.shape[1] == swarm.n_agents

@@ -10,7 +10,7 @@ from swarmdp.errors import InvalidInput
 from swarmdp.features import Classes
 from swarmdp.irl.cloning import clone
 from swarmdp.policies import FunctionPolicy, LocalPolicy, Policy
-from swarmdp.system import System, class_map, null_action
+from swarmdp.system import System, class_map, null_action, rules_of
 from swarmdp.trajectory import Trajectory
 
 RANDOM, NOTHING, CLONE = "random", "nothing", "clone"
@@ -18,11 +18,12 @@ BASELINES = (RANDOM, NOTHING, CLONE)
 POOR = (RANDOM, NOTHING)  # those that know nothing of the demo
 
 
-def check_baselines(names: Sequence[str]) -> tuple[str, ...]:
+def check_baselines(names: Sequence[str], system: System) -> tuple[str, ...]:
     """The names as a tuple; raises InvalidInput if one is not known."""
-    wrong = [name for name in names if name not in BASELINES]
+    possible = (*BASELINES, *rules_of(system))
+    wrong = [name for name in names if name not in possible]
     if isinstance(names, str) or wrong:
-        known = ", ".join(f'"{name}"' for name in BASELINES)
+        known = ", ".join(f'"{name}"' for name in possible)
         raise InvalidInput(f"baselines must be some of {known}, got {names!r}")
     return tuple(dict.fromkeys(names))
 

@@ -17,11 +17,18 @@ from swarmdp.judging.elsewhere import checked_elsewhere
 from swarmdp.judging.stage import Stage
 from swarmdp.judging.statistics import Look, joined
 from swarmdp.judging.weighing import LEARNED, weighed
-from swarmdp.policies import Controller, LocalPolicy, as_policy, check_fits, selected
+from swarmdp.policies import (
+    Controller,
+    FunctionPolicy,
+    LocalPolicy,
+    as_policy,
+    check_fits,
+    selected,
+)
 from swarmdp.progress import Tell, shown
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.streams import derived_seed
-from swarmdp.system import System, check_is_system, name_of
+from swarmdp.system import System, check_is_system, name_of, rules_of
 from swarmdp.systems.gridworld import Gridworld
 from swarmdp.systems.ising import Ising
 from swarmdp.systems.vicsek import Vicsek
@@ -93,7 +100,8 @@ def judge(
         Same seed, same verdict.
     baselines
         What to compare with: "random" policies, doing "nothing", a "clone" of the demo (if its
-        actions are known).
+        actions are known), and rules that the system brings: "vicsek", fitted, for swarms made
+        from a recording.
     runs
         The number of runs of the learned swarm; 200 by default, 40 in the quick form.
     discount
@@ -124,7 +132,7 @@ def judge(
         read_demo(recorded, demo),
         discount=_discount(learned, discount),
         seed=seed,
-        names=poor.check_baselines(baselines),
+        names=poor.check_baselines(baselines, recorded),
         runs=runs,
         quick=quick,
         by_features=isinstance(learned, Result),
@@ -199,7 +207,7 @@ def verdicts_of(
             own,
             discount=_discount(learned, discount),
             seed=derived_seed(seed, e) if len(policies) > 1 else seed,
-            names=poor.check_baselines(baselines),
+            names=poor.check_baselines(baselines, recorded),
             runs=runs,
             quick=quick,
             by_features=isinstance(learned, Result),
@@ -299,6 +307,9 @@ def swarms_of(
         swarms[poor.NOTHING] = [poor.doing_nothing(system)], effort.nothing
     if poor.CLONE in names and (copy := poor.cloned_policy(system, demo)) is not None:
         swarms[poor.CLONE] = [copy], effort.clone
+    for name, rule in rules_of(system).items():
+        if name in names:
+            swarms[name] = [FunctionPolicy(rule)], effort.clone
     return swarms
 
 

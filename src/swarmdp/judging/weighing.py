@@ -227,9 +227,7 @@ def _lines(
     effect = np.minimum(effect, 1e6)  # baselines that do not differ from the demo at all
     low, high = np.sort(np.abs([demo, learned]), axis=0)
     by_factor = high > np.array([s.factor for s in table.statistics]) * np.maximum(low, small)
-    means = {
-        name: runs.mean(axis=(0, 1)) for name, runs in values.items() if name in poor.BASELINES
-    }
+    means = {name: runs.mean(axis=(0, 1)) for name, runs in values.items() if name != LEARNED}
     demo_spread = _demo_spread(table, starts)
     lines = tuple(
         Line(

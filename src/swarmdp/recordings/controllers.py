@@ -1,14 +1,15 @@
 """Controllers of a calibrated swarm: anchored to the recording, and simple rules beside them."""
 
 import math
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.checks import check_between
 from swarmdp.errors import InvalidInput
-from swarmdp.policies import FunctionPolicy, Interface, LocalPolicy, SoftPolicy, TablePolicy
+from swarmdp.policies import Interface, LocalPolicy, SoftPolicy, TablePolicy
 from swarmdp.recordings.calibration import ROBUST
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.turns import turn_edges
@@ -119,7 +120,7 @@ def _binned(turns: Floats, edges: Floats) -> Floats:
     return share
 
 
-def aligning(swarm: "Swarm", decisions: Decisions) -> FunctionPolicy:
+def aligning(swarm: "Swarm", decisions: Decisions) -> Callable[[NDArray[Any]], NDArray[Any]]:
     """Vicsek's rule, fitted: turn by a share of the misalignment, that of the recorded turns."""
     if "misalignment" not in swarm.view.components:
         raise InvalidInput("Vicsek's rule needs an observation with misalignment")
@@ -133,4 +134,4 @@ def aligning(swarm: "Swarm", decisions: Decisions) -> FunctionPolicy:
     def rule(observations: Floats) -> Floats:
         return share * observations[..., column]
 
-    return FunctionPolicy(rule)
+    return rule

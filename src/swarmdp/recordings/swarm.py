@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -472,6 +472,15 @@ class Swarm:
             periodic=isinstance(self.arena, Periodic),
             steps_per_second=int(np.clip(round(1 / self.dt), 1, 30)),
         )
+
+    @cached_property
+    def rules(self) -> Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]]:
+        """Vicsek's rule, with the share of the misalignment by which recorded individuals turn."""
+        from swarmdp.recordings.controllers import aligning
+
+        if self.decisions is None or "misalignment" not in self.view.components:
+            return {}
+        return {"vicsek": aligning(self, self.decisions)}
 
     def interaction_test(self, *, shifts: int = 20, seed: int = 0) -> "Interaction":
         """Whether the recorded individuals react to each other; see `Interaction`.
