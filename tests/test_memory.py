@@ -90,6 +90,13 @@ def test_learning_that_does_not_fit_is_refused_before_it_starts() -> None:
         HeterogeneousLearning()(system, reward, discount=0.9, seed=1)
 
 
+def test_tables_that_no_swarm_can_fill_are_refused_before_they_are_learned() -> None:
+    system = swarmdp.Vicsek(n_agents=10, n_bins=10**6)
+    demo = swarmdp.rollout(system, system.expert, steps=44, seed=1)
+    with pytest.raises(swarmdp.InvalidInput, match=r"1,000,000 classes .* and 13 .*coarser"):
+        swarmdp.fit(system, demo, seed=1, iterations=1, evaluations=None, judge=False)
+
+
 LIMITED = """
 import resource, psutil
 import swarmdp

@@ -201,6 +201,16 @@ def test_attributes_of_other_kinds_are_refused(
         swarmdp.load(tmp_path / "t.nc")
 
 
+def test_a_text_that_is_no_unicode_is_refused(trajectory: Trajectory, tmp_path: Path) -> None:
+    """HDF5 takes any bytes for a text; they could not be written again."""
+    netcdf.write_dataset(tmp_path / "t.nc", trajectory.to_xarray())
+    with h5py.File(tmp_path / "t.nc", "r+") as file:
+        kind = h5py.string_dtype("utf-8")
+        file["heading"].attrs.create("units", np.array(b"\xff\xfe", kind), dtype=kind)
+    with pytest.raises(FileError, match="its attribute 'units' must be a text in UTF-8"):
+        swarmdp.load(tmp_path / "t.nc")
+
+
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [

@@ -69,6 +69,8 @@ def read_dataset(path: str | os.PathLike[str]) -> tuple["xarray.Dataset", bool]:
             _check_content(opened)
         file.seek(0)
         with xarray.open_dataset(file, engine="h5netcdf", decode_times=False) as dataset:
+            for attributes in (dataset.attrs, *(v.attrs for v in dataset.variables.values())):
+                _check_texts(attributes)
             return dataset.load(), vouched
 
 
@@ -217,6 +219,14 @@ def _check_content(opened: Any) -> None:
         "to read it",
         "Record fewer runs or times, or read a part of it with xarray",
     )
+
+
+def _check_texts(attributes: Mapping[Any, Any]) -> None:
+    """Raise InvalidInput for texts that are no Unicode: they could not be written again."""
+    for name, value in attributes.items():
+        for text in (name, value):
+            if isinstance(text, str) and any("\ud800" <= letter <= "\udfff" for letter in text):
+                raise InvalidInput(f"its attribute {name!r} must be a text in UTF-8, got {value!r}")
 
 
 def _check_attributes(place: Any) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
+from swarmdp.errors import InvalidInput
 from swarmdp.policies import LocalPolicy, Policy, SoftPolicy
 from swarmdp.protocols import NOTHING_MORE, Learned, Wants
 from swarmdp.streams import Stream
@@ -39,6 +40,9 @@ class Memory(Protocol):
         """What the next policy update can go on with, by name, replicas first."""
 
 
+MOST_ENTRIES = 10_000_000  # of a table that is learned
+
+
 class TabularQ:
     """Q(o, a) as a table; in doubt, agents do nothing.
 
@@ -54,6 +58,12 @@ class TabularQ:
         wants: Wants = NOTHING_MORE,
     ) -> None:
         observations, actions = class_map(system).size, len(system.actions)
+        if observations * actions > MOST_ENTRIES:
+            raise InvalidInput(
+                f"a table of {observations:,} classes of observations and {actions} actions has "
+                f"more than {MOST_ENTRIES:,} entries, too many to be learned one by one: take "
+                "coarser features, or learn without classes (swarmdp.LinearQ)"
+            )
         self.values = np.zeros((replicas, observations, actions))
         self.seen = np.zeros((replicas, observations), np.bool_)
         self._system = system
