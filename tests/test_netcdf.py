@@ -250,6 +250,7 @@ def test_attributes_of_fits_of_other_kinds_are_refused(
         (lambda d: d.assign(policy_table=d["policy_table"] + 99), "needs 1[0-9]+ actions"),
         (lambda d: d.assign(runs=("x", [1.0, 2.0])), "the axes of 'runs' must be"),
         (lambda d: d.assign(policy_table=("x", [1.0, 2.0])), "first axes of 'policy_table'"),
+        (lambda d: d.assign(memory_counts=("x", [1.0, 2.0])), "first axes of 'memory_counts'"),
     ],
 )
 def test_arrays_of_a_fit_that_do_not_fit_together_are_refused(

@@ -576,6 +576,7 @@ def _arrays(dataset: "xarray.Dataset") -> dict[str, NDArray[Any]]:
     for key, array in dataset.data_vars.items():
         name = str(key)
         beginning = AXES["distance"] if name.startswith((POLICY, DIAGNOSTIC)) else ()
+        beginning = ("experiment",) if name.startswith(MEMORY) else beginning
         if array.dims[: len(beginning)] != beginning:
             raise InvalidInput(f"the first axes of {name!r} must be {beginning}, got {array.dims}")
     count = dataset.sizes["iteration"]
