@@ -236,5 +236,6 @@ def write_files() -> None:
         "DEMO.save('demo.nc')",
         "RESULT.save('result')",
         "POLICY.export('file.json', system=VICSEK)",
+        "FRAME.to_csv('tracks.csv', index=False)",
     ):
         eval(make, NAMESPACE)

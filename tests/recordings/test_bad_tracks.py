@@ -10,6 +10,7 @@ import pandas
 import pytest
 
 import swarmdp
+from swarmdp import Recording
 from swarmdp.errors import FileError, InvalidInput, NotEnoughMemory, SwarmdpError
 
 
@@ -251,3 +252,25 @@ def test_arguments_of_the_wrong_kind(tmp_path: Path) -> None:
         swarmdp.read_tracks(path, fps=1, unit="px", columns={"who": "id"})
     with pytest.raises(InvalidInput, match="there is no column 'fish'"):
         swarmdp.read_tracks(path, fps=1, unit="px", columns={"individual": "fish"})
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda r: Recording.from_frame([1.0], fps=1, unit="m"), "frame must be a pandas Data"),
+        (lambda r: Recording.from_dataset([1.0], fps=1, unit="m"), "must be an xarray Dataset"),
+        (lambda r: r.decisions(dt=1e300), "dt must be shorter than the recording"),
+        (lambda r: swarmdp.Circle((0.0, 0.0), 1.0).rim(0), "count must be an integer of at least"),
+    ],
+)
+def test_wrong_arguments_are_named(call: Any, message: str) -> None:
+    walk = np.cumsum(np.ones((50, 3, 2)), axis=0)
+    with pytest.raises(InvalidInput, match=message):
+        call(Recording(walk, fps=1, unit="m"))
+
+
+def test_what_is_shorter_than_the_smoothing_stays_as_it_is() -> None:
+    walk = np.cumsum(np.random.default_rng(1).normal(size=(50, 3, 2)), axis=0)
+    recording = Recording(walk, fps=1, unit="m")
+    plain, wide = recording.clean(smooth=0), recording.clean(smooth=2**64)
+    np.testing.assert_array_equal(plain.positions, wide.positions)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from swarmdp import kernels
 from swarmdp.arguments import checked
-from swarmdp.checks import check_number, told
+from swarmdp.checks import check_integer, check_number, told
 from swarmdp.errors import InvalidInput
 
 Floats = NDArray[np.float64]
@@ -67,6 +67,7 @@ class Circle:
 
     def rim(self, count: int) -> Floats:
         """Points on the wall (count, 2), at even distances along it."""
+        check_integer("count", count, least=1)
         angle = (np.arange(count) + 0.5) * (2 * math.pi / count)
         return self.middle + self.radius * np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
@@ -137,6 +138,7 @@ class Polygon:
 
     def rim(self, count: int) -> Floats:
         """Points on the wall (count, 2), at even distances along it."""
+        check_integer("count", count, least=1)
         ends = np.vstack([self.walls, self.walls[:1]])
         along = np.append(0, np.cumsum(np.linalg.norm(np.diff(ends, axis=0), axis=1)))
         places = (np.arange(count) + 0.5) * (along[-1] / count)

@@ -215,6 +215,8 @@ def _smooth(
     begins = np.flatnonzero(np.append(True, np.diff(numbers) > 0))
     first, last = line.at[begins], line.at[np.append(begins[1:] - 1, len(line.at) - 1)]
     long = last - first + 1 >= window
+    if not long.any():
+        return
     first, last = first[long], last[long]
     half = window // 2
     weights = [savgol_coeffs(window, 2, pos=place, use="dot") for place in range(window)]

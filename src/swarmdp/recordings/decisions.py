@@ -169,6 +169,10 @@ def decide(
         every = _automatic(cleaned, error, slow)
     else:
         check_number("dt", dt, positive=True)
+        if dt > recording.duration:
+            raise InvalidInput(
+                f"dt must be shorter than the recording, {recording.duration:.4g} s, got {dt!r}"
+            )
         every = max(1, round(dt * recording.fps))
     if every < TOLD_APART:
         error = 0.0

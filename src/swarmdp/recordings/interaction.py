@@ -23,6 +23,7 @@ from swarmdp.recordings.turns import symmetric_edges
 
 Floats = NDArray[np.float64]
 
+MOST_SHIFTS = 10_000
 LEVEL = 0.05  # share of swarms without an interaction in which one may be found
 MATTERS = 0.01  # nats a decision: a gain that a recording should be long enough to show
 BOOTSTRAPS = 1000
@@ -86,6 +87,8 @@ def interaction(view: View, decisions: Decisions, *, shifts: int, seed: int) -> 
             f"shifts must be at least {round(1 / LEVEL) - 1}, for a level of {LEVEL:.0%}, got "
             f"{shifts}"
         )
+    if shifts > MOST_SHIFTS:
+        raise InvalidInput(f"shifts must be at most {MOST_SHIFTS}, got {shifts}")
     if "previous_turn" not in view.components:
         edges = [-np.inf, *symmetric_edges(decisions.previous, 3), np.inf]
         parts = {**view.features.components, "previous_turn": Bins(edges, "previous_turn", "rad")}

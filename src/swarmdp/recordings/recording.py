@@ -108,9 +108,13 @@ class Recording:
             58 pixels. Coordinates are divided by it.
 
         """
+        import pandas
+
         from swarmdp.recordings.tables import choose, tracks_of
         from swarmdp.recordings.tracks import as_recording
 
+        if not isinstance(frame, pandas.DataFrame):
+            raise InvalidInput(f"frame must be a pandas DataFrame, got {told(frame)}")
         if not frame.columns.is_unique:
             twice = frame.columns[frame.columns.duplicated()][0]
             raise InvalidInput(f"the columns must have different names, got {told(twice)} twice")
@@ -144,9 +148,13 @@ class Recording:
             How many of the dataset's own units make one `unit`.
 
         """
+        import xarray
+
         from swarmdp.recordings.datasets import tracks_of_dataset
         from swarmdp.recordings.tracks import as_recording
 
+        if not isinstance(dataset, xarray.Dataset):
+            raise InvalidInput(f"dataset must be an xarray Dataset, got {told(dataset)}")
         tracks = tracks_of_dataset(dataset, keypoint)
         return as_recording(tracks, fps=fps, unit=unit, length=length)
 
