@@ -257,8 +257,8 @@ def test_arguments_of_the_wrong_kind(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda r: Recording.from_frame([1.0], fps=1, unit="m"), "frame must be a pandas Data"),
-        (lambda r: Recording.from_dataset([1.0], fps=1, unit="m"), "must be an xarray Dataset"),
+        (lambda r: r.from_frame([1.0], fps=1, unit="m"), "frame must be a pandas DataFrame"),
+        (lambda r: r.from_dataset([1.0], fps=1, unit="m"), "must be an xarray Dataset"),
         (lambda r: r.decisions(dt=1e300), "dt must be shorter than the recording"),
         (lambda r: swarmdp.Circle((0.0, 0.0), 1.0).rim(0), "count must be an integer of at least"),
     ],
