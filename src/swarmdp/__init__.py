@@ -11,6 +11,7 @@ from swarmdp._version import __version__
 if TYPE_CHECKING:
     from swarmdp import features, testing, theory
     from swarmdp.adapted import with_features
+    from swarmdp.analysing import Analysis, analyse
     from swarmdp.errors import (
         FileError,
         InvalidInput,
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
 _MODULES = ("features", "testing", "theory")
 _NAMES = {
     "swarmdp.adapted": "with_features",
+    "swarmdp.analysing": "Analysis analyse",
     "swarmdp.errors": "FileError InvalidInput NotEnoughMemory "
     "RecordingTooLarge SolverError SwarmdpError SwarmdpWarning VerdictWarning",
     "swarmdp.evaluation": "Evaluation evaluate",
@@ -132,6 +134,7 @@ _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()
 
 __all__ = [
     "MWAL",
+    "Analysis",
     "Angles",
     "Arrows",
     "Axis",
@@ -203,6 +206,7 @@ __all__ = [
     "Vicsek",
     "Wants",
     "__version__",
+    "analyse",
     "animate",
     "clone",
     "evaluate",

@@ -11,6 +11,7 @@ from typing import Any
 
 from swarmdp import files
 from swarmdp._version import __version__
+from swarmdp.cli import recorded
 from swarmdp.cli.common import DEMO, HelpFormatter, add_common_options
 from swarmdp.cli.systems import (
     add_system,
@@ -24,6 +25,7 @@ from swarmdp.irl.updates import UPDATES
 
 MOST_COLUMNS = 10  # of a grid that is shown on the terminal
 MOST_ROWS = 100  # of a table that is shown on the terminal
+ITERATIONS = 20  # of Algorithm 1
 RESTARTS = 8  # fits of resampled demos, which give the reward's error
 ALONE = 1000  # runs of the demo of a single agent; a swarm shows enough in one
 
@@ -33,9 +35,11 @@ def add(commands: Any, system: str | None) -> None:
     fit = commands.add_parser(
         "fit",
         help="learn the reward behind a swarm's behaviour, and a policy that reproduces it",
-        description="Learn from one trajectory of the expert (swarmdp fit vicsek), or from a "
-        "recording (swarmdp fit --demo FILE). Leaves result.nc, demo.nc, figures and "
-        "summary.json in a folder. Ctrl-C keeps what is done; --resume goes on.",
+        description="Learn from one trajectory of the expert (swarmdp fit vicsek), from a "
+        "trajectory of swarmdp (swarmdp fit --demo FILE), or from recorded tracks of animals or "
+        "robots (swarmdp fit --tracks FILE). Leaves result.nc, demo.nc, figures and "
+        "summary.json in a folder, of tracks a page report.html in place of demo.nc. Ctrl-C keeps "
+        "what is done; --resume goes on. Of tracks nothing is left before the end.",
         formatter_class=HelpFormatter,
         allow_abbrev=False,
     )
@@ -47,8 +51,13 @@ def add(commands: Any, system: str | None) -> None:
         "--demo-runs", type=int, help=f"runs of the expert; 1, or {ALONE} of a single agent"
     )
     demo.add_argument("--demo-seed", type=int, default=1, help="seed of the expert's runs")
+    recorded.add(fit)
     group = fit.add_argument_group("the fit")
-    group.add_argument("--iterations", type=int, default=20, help="of Algorithm 1")
+    group.add_argument(
+        "--iterations",
+        type=int,
+        help=f"of Algorithm 1; {ITERATIONS} if not given, {recorded.ITERATIONS} with --tracks",
+    )
     group.add_argument(
         "--discount",
         type=_discount,
@@ -81,12 +90,17 @@ def add(commands: Any, system: str | None) -> None:
         action="store_true",
         help="do not ask whether the learned swarm does what the recorded one did",
     )
-    add_common_options(group, "runs/fit-SYSTEM")
+    add_common_options(group, "runs/fit-SYSTEM or runs/fit-FILE")
     add_system(fit, system)
 
 
 def _run(options: argparse.Namespace) -> None:
     """Learn a reward and a policy, draw them, and write what came of it."""
+    if options.tracks is not None:
+        recorded.run(options)
+        return
+    if options.iterations is None:
+        options.iterations = ITERATIONS
     from swarmdp.errors import VerdictWarning
     from swarmdp.fitting import FitInterrupted, fit
     from swarmdp.irl.result import load

@@ -58,8 +58,8 @@ def add_reading(group: Any) -> None:
     group.add_argument("--keypoint", help="key point that stands for the individual")
 
 
-def recording_of(options: argparse.Namespace) -> Any:
-    """The recording that the options ask for."""
+def recording_of(options: argparse.Namespace, file: Path) -> Any:
+    """The recording in a file, read as the options ask for."""
     from swarmdp.recordings.reading import read_tracks
 
     columns = {}
@@ -69,7 +69,7 @@ def recording_of(options: argparse.Namespace) -> Any:
             raise InvalidInput(f"--column must be ROLE=NAME, such as individual=fish, got {pair!r}")
         columns[role] = name
     return read_tracks(
-        options.file,
+        file,
         format=options.format,
         columns=columns or None,
         fps=options.fps,
@@ -82,7 +82,7 @@ def recording_of(options: argparse.Namespace) -> Any:
 def _run(options: argparse.Namespace) -> None:
     output = options.output or Path("runs") / f"tracks-{options.file.stem}"
     files.check_folder(output)
-    recording = recording_of(options)
+    recording = recording_of(options, options.file)
     summary = recording.summary(**{name: getattr(options, name) for name in CLEANING})
     print(summary)
 

@@ -23,6 +23,10 @@ LEAST_TOUCHED = 0.7  # share of the rim from which on a fitted arena is believed
 SAME = 1e-6  # of its size, by which a polygon may miss its mirror image
 
 
+class UnclearArena(InvalidInput):
+    """No arena that was fitted to a recording can be believed: it has to be given."""
+
+
 @checked
 @dataclass(frozen=True)
 class Circle:
@@ -322,7 +326,7 @@ def fitted(places: Floats, wanted: str) -> tuple[Arena, float]:
         )
     places = places[np.isfinite(places).all(axis=1)]
     if len(places) < SECTORS or not np.ptp(places, axis=0).min() > 0:
-        raise InvalidInput(
+        raise UnclearArena(
             f"an arena cannot be fitted to {len(places)} places on one line: give "
             "arena=swarmdp.Circle(...), or arena=None for open space"
         )
@@ -333,7 +337,7 @@ def fitted(places: Floats, wanted: str) -> tuple[Arena, float]:
     best = max(found, key=lambda each: each[1])
     if wanted == "auto" and best[1] < LEAST_TOUCHED:
         name = type(best[0]).__name__.lower()
-        raise InvalidInput(
+        raise UnclearArena(
             f"the individuals came near to {best[1]:.0%} of the rim of the {name} fitted around "
             f'them, at least {LEAST_TOUCHED:.0%} are needed to believe it: give arena="{name}" to '
             "take it all the same, the true arena as arena=swarmdp.Circle(...), Box, Polygon or "

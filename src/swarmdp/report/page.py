@@ -39,6 +39,17 @@ class Shown:
 
 
 @dataclass(frozen=True)
+class Table:
+    """A table of the report: texts in the first column, numbers as text in the others."""
+
+    name: str
+    title: str
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
 class Claim:
     """A claim of the paper and what was measured of it."""
 
@@ -69,11 +80,13 @@ def write_page(
     players: Sequence[Player],
     citation: str,
     numbers: Mapping[str, object] | None = None,
+    tables: Sequence[Table] = (),
 ) -> Path:
     """Write the report atomically; figures are linked relative to its folder."""
     _check_names("figure", [one.name for one in shown])
     _check_names("claim", [one.name for one in claims])
     _check_names("player", [one.name for one in players])
+    _check_names("table", [one.name for one in tables])
     sections = [
         ("claims", "The paper's claims", _claims(claims), []),
         (
@@ -87,6 +100,12 @@ def write_page(
             "Figures",
             "\n".join(_figure(one, path.parent) for one in shown),
             [(f"figure-{one.name}", one.title) for one in shown],
+        ),
+        (
+            "tables",
+            "Tables",
+            "\n".join(_table(one) for one in tables),
+            [(f"table-{one.name}", one.title) for one in tables],
         ),
         ("numbers", "In numbers", _settings(numbers or {}), []),
         ("settings", "Settings", _settings(settings), []),
@@ -306,6 +325,27 @@ def _forms(figure: Path) -> list[Path]:
 
 def _relative(file: Path, folder: Path) -> str:
     return quote(Path(os.path.relpath(file, folder)).as_posix())
+
+
+def _table(table: Table) -> str:
+    first, *others = (html.escape(name) for name in table.columns)
+    head = f'<th scope="col">{first}</th>' + "".join(
+        f'<th scope="col" class="number">{name}</th>' for name in others
+    )
+    rows = "\n".join(
+        f'<tr><th scope="row">{html.escape(row[0])}</th>'
+        + "".join(f'<td class="number">{html.escape(cell) or "–"}</td>' for cell in row[1:])
+        + "</tr>"
+        for row in table.rows
+    )
+    name = html.escape(table.title)
+    return (
+        f'<div id="table-{table.name}">\n<h3>{name}</h3>\n'
+        f'<p class="caption">{html.escape(table.caption)}</p>\n'
+        f'<div class="rows" tabindex="0" role="group" aria-label="{name}, can be scrolled">'
+        f'<table class="plain"><thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table>'
+        "</div>\n</div>"
+    )
 
 
 def _settings(settings: Mapping[str, object]) -> str:

@@ -1,0 +1,353 @@
+"""`swarmdp.analyse`: from a recording to the answer, in one call.
+
+Is there an interaction, which local reward explains it, and does a swarm with this reward behave as
+the recorded one on time that was not learned from? Everything is chosen and fitted on the first two
+thirds of the recording; the verdict is on the last third.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from swarmdp import markup
+from swarmdp.arguments import checked
+from swarmdp.checks import check_boolean, check_integer, check_seed
+from swarmdp.errors import InvalidInput
+from swarmdp.features import Axis
+from swarmdp.fitting import fit
+from swarmdp.irl.evidence import RewardUpdate
+from swarmdp.irl.result import Result
+from swarmdp.judging import baselines as poor
+from swarmdp.judging.judge import verdicts_of
+from swarmdp.policies import SoftPolicy
+from swarmdp.progress import Tell
+from swarmdp.recordings.arena import Arena
+from swarmdp.recordings.decisions import Decisions
+from swarmdp.recordings.interaction import Interaction
+from swarmdp.recordings.observation import ODD, Observation
+from swarmdp.recordings.recording import Recording
+from swarmdp.recordings.summary import Summary
+from swarmdp.recordings.swarm import Swarm
+from swarmdp.streams import derived_seed
+from swarmdp.verdict import Verdict
+
+if TYPE_CHECKING:
+    import pandas
+
+INTERACTION, JUDGING = 1, 2  # parts of an analysis with random numbers of their own
+ITERATIONS = 4  # of Algorithm 1: each is done once more for each restart, a second a time
+RESTARTS = 8  # fits of resampled times, which give the reward's errors
+WALL = {0: "not near", 1: "beside", 2: "ahead"}  # what the classes of the wall mean
+CLEAR = 2.0  # standard errors by which a difference of rewards must exceed zero
+
+
+@dataclass(frozen=True)
+class Preference:
+    """The two classes of one component whose rewards differ most."""
+
+    component: str
+    best: str
+    worst: str
+    difference: float
+    error: float | None  # standard error of this difference; None without restarts
+
+    @property
+    def clear(self) -> bool:
+        """Whether the difference is more than chance would make it, as far as is known."""
+        return self.error is not None and self.difference > CLEAR * self.error
+
+    def __str__(self) -> str:
+        error = "" if self.error is None else f" ± {self.error:.2g}"
+        return f"{self.best} rather than {self.worst} ({self.difference:.2g}{error})"
+
+
+@checked
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """What `swarmdp.analyse` found in a recording."""
+
+    summary: Summary
+    decisions: Decisions
+    swarm: Swarm  # calibrated from decisions.train
+    interaction: Interaction
+    result: Result  # fitted to decisions.train
+    controller: SoftPolicy  # the learned policy, anchored to the recorded habits
+    verdict: Verdict | None  # on decisions.test; None if it was not asked for
+    seed: int
+
+    @property
+    def recording(self) -> Recording:
+        """What was analysed."""
+        return self.summary.recording
+
+    @property
+    def preferences(self) -> tuple[Preference, ...]:
+        """What the reward asks for, one entry for each component of an additive reward."""
+        found, begin = [], 0
+        weights, others = self.result.reward.weights[0], self.result.restarts
+        for block in self.result.blocks:
+            shape = [len(axis.values) for axis in block]
+            size = int(np.prod(shape))
+            own = weights[begin : begin + size]
+            high, low = int(own.argmax()), int(own.argmin())
+            error = None
+            if others is not None:
+                several = others[:, 0, begin : begin + size]
+                error = float((several[:, high] - several[:, low]).std(ddof=1))
+            begin += size
+            if size < 2:
+                continue
+            best, worst = (
+                ", ".join(
+                    _written(axis.shown, int(place), bool(self.result.settings["mirror"]))
+                    for axis, place in zip(block, np.unravel_index(index, shape), strict=True)
+                )
+                for index in (high, low)
+            )
+            title = " and ".join(axis.name for axis in block)
+            found.append(Preference(title, best, worst, float(own[high] - own[low]), error))
+        return tuple(found)
+
+    @property
+    def turn_gains(self) -> dict[str, float]:
+        """How well single turns of the held-out time are predicted, in nats a decision."""
+        policies = {
+            "recorded habits": self.swarm.anchored(self.result.policy, 0.0),
+            "learned policy": self.result.policy,
+            "anchored controller": self.controller,
+        }
+        return {
+            name: self.swarm.turn_gain(policy, self.decisions.test)
+            for name, policy in policies.items()
+        }
+
+    @property
+    def table(self) -> "pandas.DataFrame":
+        """The statistics of the held-out time beside the learned swarm and the baselines."""
+        if self.verdict is None:
+            raise InvalidInput("there is no table without a verdict: analyse with judge=True")
+        return self.verdict.table
+
+    @property
+    def conclusions(self) -> tuple[str, ...]:
+        """The answer in sentences."""
+        said = [_about_interaction(self.interaction)]
+        clear = [str(each) for each in self.preferences if each.clear]
+        if self.result.restarts is None:
+            listed = "; ".join(map(str, self.preferences))
+            said.append(f"The learned reward prefers, with unknown errors: {listed}.")
+        elif clear:
+            said.append(f"The learned reward clearly prefers: {'; '.join(clear)}.")
+        else:
+            said.append(
+                "No difference within the learned reward is larger than twice its error: this "
+                "recording does not tell which reward it is."
+            )
+        if self.verdict is not None:
+            words = self.verdict.words
+            said.append(f"On the last third of the recording the learned swarm: {words}.")
+            said += [f"What to do: {each}." for each in self.verdict.advice]
+        return tuple(said)
+
+    def __repr__(self) -> str:
+        lines = [repr(self.recording), repr(self.swarm), *self.conclusions]
+        return "Analysis of a recording\n" + "\n".join(f"  {line}" for line in lines)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                each.component,
+                each.best,
+                each.worst,
+                f"{each.difference:.2g}" + ("" if each.error is None else f" ± {each.error:.2g}"),
+            )
+            for each in self.preferences
+        ]
+        return markup.card(
+            repr(self.recording),
+            *map(markup.paragraph, (repr(self.swarm), *self.conclusions)),
+            markup.table(("component", "highest reward", "lowest", "difference"), rows),
+        )
+
+    def to_plain(self) -> dict[str, Any]:
+        """The analysis as plain data, for a JSON file."""
+        test = self.interaction
+        return {
+            "recording": self.summary.to_plain(),
+            "decisions": {
+                "dt": self.decisions.dt,
+                "train": self.decisions.train.count,
+                "test": self.decisions.test.count,
+                "position_error": self.decisions.error,
+            },
+            "swarm": self.swarm.settings
+            | {"rim_touched": self.swarm.touched, "tried": dict(self.swarm.tried)},
+            "interaction": {
+                "answer": test.answer,
+                "gain": test.gain,
+                "interval": list(test.interval),
+                "shifted": test.shifted.tolist(),
+                "p": test.p,
+                "decisions": test.decisions,
+            },
+            "settings": dict(self.result.settings),
+            "seed": self.seed,
+            "distance": float(self.result.distance[0]),
+            "reward": [vars(each) | {"clear": each.clear} for each in self.preferences],
+            "turn_gains": self.turn_gains,
+            "verdict": None if self.verdict is None else self.verdict.to_json(),
+            "conclusions": list(self.conclusions),
+        }
+
+
+def _written(axis: Axis, place: int, mirrored: bool) -> str:
+    """A class in words; where both sides have the same reward, without the side."""
+    if axis.name == "wall":
+        where = int(axis.values[place])
+        side = "" if mirrored or not where else " to the left" if where > 0 else " to the right"
+        return f"wall {WALL[abs(where)]}{side}"
+    if mirrored and axis.name in ODD and axis.values[place]:
+        value, units = abs(float(axis.values[place])), axis.units
+        return f"{axis.name.replace('_', ' ')} ±{value:.3g}{'' if units == '1' else ' ' + units}"
+    return axis.written(place).replace("_", " ")
+
+
+def _about_interaction(test: Interaction) -> str:
+    """The outcome of the interaction test, and what it means for the reward."""
+    low, high = test.interval
+    gains = (
+        f"knowing the others is worth {test.gain:+.3f} nats a decision (95 % interval {low:+.3f} "
+        f"to {high:+.3f}), against {test.shifted.mean():+.3f} on average and "
+        f"{test.shifted.max():+.3f} at most when individuals are shifted in time"
+    )
+    if test.answer == "interaction found":
+        return f"Individuals react to each other (interaction found): {gains}."
+    if test.answer == "interaction not found":
+        return (
+            f"No reaction to others was found, and one that matters would have been seen: {gains}. "
+            "What the reward says of others should not be read as a rule."
+        )
+    return (
+        f"There is too little data to tell whether individuals react to each other: {gains}. "
+        "What the reward says of others may be chance; record longer."
+    )
+
+
+@checked(own=("update", "discount"))
+def analyse(
+    recording: Recording,
+    *,
+    seed: int,
+    dt: float | Literal["auto"] = "auto",
+    observation: Observation | None = None,
+    arena: Arena | Literal["auto", "circle", "box"] | None = "auto",
+    update: str | RewardUpdate = "max_margin",
+    iterations: int = ITERATIONS,
+    discount: float | Literal["auto"] = 0.9,
+    restarts: int = RESTARTS,
+    judge: bool = True,
+    baselines: Sequence[str] = poor.BASELINES,
+    threads: int | None = None,
+    progress: bool | Tell | None = None,
+    say: Callable[[str], None] | None = None,
+) -> Analysis:
+    """Find the rule behind a recorded swarm: interaction, reward, and a verdict on held-out time.
+
+    The recording is cleaned and cut into decisions. From the first two thirds of the time a swarm
+    is calibrated, tested for an interaction and fitted; the last third judges it.
+
+    Parameters
+    ----------
+    recording
+        Of `swarmdp.read_tracks`, `Recording.from_frame` or an array.
+    seed
+        Same seed, same analysis.
+    dt
+        Seconds from one decision to the next; see `Recording.decisions`.
+    observation
+        What individuals may react to; `Observation()` by default.
+    arena
+        As for `Swarm.from_recording`.
+    update, iterations, discount
+        Of the fit; see `swarmdp.fit`.
+    restarts
+        The number of fits to the same decisions with blocks of time drawn again, for the errors of
+        the reward; 0 for none.
+    judge
+        Whether simulated swarms are compared with the held-out time.
+    baselines
+        As for `swarmdp.judge`.
+    threads
+        All cores by default.
+    progress
+        A bar on a terminal or in a notebook by default; False for none.
+    say
+        Called with a sentence after each part of the work, such as `print`.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> vicsek = swarmdp.Vicsek(n_agents=20, radius=0.3, noise=0.3)
+    >>> tracks = swarmdp.rollout(vicsek, vicsek.expert, steps=120, seed=1)["position"][0]
+    >>> recording = swarmdp.Recording(tracks, fps=1, unit="1")
+    >>> few = swarmdp.Observation(
+    ...     misalignment=5, bearing=0, spacing=0, previous_turn=0, neighbours=5
+    ... )
+    >>> arena = swarmdp.Periodic((1.0, 1.0))
+    >>> found = swarmdp.analyse(
+    ...     recording, seed=1, dt=1, observation=few, arena=arena, iterations=2, restarts=0,
+    ...     judge=False,
+    ... )
+    >>> found.interaction.answer
+    'interaction found'
+
+    """
+    check_seed(seed)
+    check_boolean("judge", judge)
+    check_integer("iterations", iterations, least=1)
+    check_integer("restarts", restarts, least=0)
+    if restarts == 1:
+        raise InvalidInput("restarts must be 0 or at least 2: one has no spread, got 1")
+    told = say or _nothing
+    summary = recording.summary()
+    decisions = recording.decisions(dt)
+    train, test = decisions.train, decisions.test
+    told(f"{decisions}; {train.count} of them to learn from, {test.count} to judge by")
+    swarm = Swarm.from_recording(train, observation, arena=arena)
+    told(str(swarm))
+    interaction = swarm.interaction_test(seed=derived_seed(seed, INTERACTION))
+    told(str(interaction))
+    result = fit(
+        swarm,
+        train,
+        seed=seed,
+        update=update,
+        iterations=iterations,
+        discount=discount,
+        restarts=restarts,
+        judge=False,
+        threads=threads,
+        progress=progress,
+    )
+    told(str(result))
+    verdict = None
+    if judge:
+        (verdict,) = verdicts_of(
+            result,
+            test,
+            system=swarm,
+            seed=derived_seed(seed, JUDGING),
+            baselines=baselines,
+            quick=False,
+            progress=progress,
+            threads=threads,
+        )
+        told(str(verdict))
+    controller = swarm.anchored(result.policy)
+    return Analysis(summary, decisions, swarm, interaction, result, controller, verdict, seed)
+
+
+def _nothing(text: str) -> None:
+    """Nobody listens."""

@@ -1,0 +1,139 @@
+"""`swarmdp fit --tracks`: the whole analysis of a recording, from a file to a page."""
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+from swarmdp import files
+from swarmdp.cli.systems import given_fields
+from swarmdp.cli.tracks import add_reading, recording_of
+from swarmdp.errors import InvalidInput
+
+ITERATIONS = 4  # as of swarmdp.analyse
+ARENAS = (
+    '"auto", "circle" or "box" (fitted), "open", circle:X,Y,RADIUS, box:X,Y,X,Y (two corners), '
+    "polygon:X,Y,X,Y,X,Y,... or periodic:WIDTH,HEIGHT"
+)
+OTHERS = ("demo", "name", "system", "preset", "separate", "resume")  # not of tracks
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options of recorded tracks."""
+    group = parser.add_argument_group("recorded tracks")
+    group.add_argument(
+        "--tracks",
+        type=Path,
+        metavar="FILE",
+        help="tracks of a recorded swarm (CSV, Parquet, idtracker.ai, TRex, ...; see swarmdp "
+        "tracks): its whole analysis, and a page about it",
+    )
+    add_reading(group)
+    group.add_argument("--dt", default="auto", help='seconds between decisions, or "auto"')
+    group.add_argument("--arena", default="auto", help=f"where they were: {ARENAS}")
+    group.add_argument(
+        "--neighbours",
+        default="auto",
+        help='whom individuals react to: 5 (nearest), 2.5 (radius, with a point), or "auto"',
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Analyse a recording and write the page."""
+    wrong = [name for name in OTHERS if getattr(options, name)] + list(given_fields(options))
+    if wrong:
+        name = "SYSTEM" if wrong[0] == "name" else f"--{wrong[0].replace('_', '-')}"
+        raise InvalidInput(f"--tracks is an analysis of its own: leave {name} out")
+    if options.estimator != "swarm":
+        raise InvalidInput("--tracks learns from the whole swarm: leave --estimator out")
+    dt, arena = _seconds(options.dt), _arena(options.arena)
+    neighbours = _neighbours(options.neighbours)
+    output = options.output or Path("runs") / f"fit-{options.tracks.stem}"
+    files.check_folder(output)
+
+    from swarmdp.analysing import analyse
+    from swarmdp.recordings.arena import UnclearArena
+    from swarmdp.recordings.observation import Observation
+
+    began = time.perf_counter()
+    recording = recording_of(options, options.tracks)
+    print(recording, flush=True)
+    try:
+        found = analyse(
+            recording,
+            seed=options.seed,
+            dt=dt,
+            arena=arena,
+            observation=Observation(neighbours=neighbours),
+            update=options.update,
+            iterations=ITERATIONS if options.iterations is None else options.iterations,
+            discount=options.discount,
+            restarts=options.restarts,
+            judge=not options.no_judge,
+            threads=options.threads,
+            say=_say,
+        )
+    except UnclearArena as error:
+        raise InvalidInput(f"{error}. Here: --arena with {ARENAS}") from None
+
+    from swarmdp.report.analyses import write_analysis
+
+    written = write_analysis(output, found, options.tracks.name)
+    for words in found.conclusions:
+        print(words)
+    print(f"analysed in {time.perf_counter() - began:.1f} s")
+    for path in written[-3:]:
+        print(f"  {path}")
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+def _seconds(text: str) -> Any:
+    return text if text == "auto" else _numbers("--dt", text, 1, 'seconds or "auto"')[0]
+
+
+def _neighbours(text: str) -> Any:
+    """A number of nearest neighbours, or a radius if it is written with a point."""
+    if text == "auto":
+        return text
+    if text.lstrip("+-").isdecimal():
+        return int(text)
+    return _numbers("--neighbours", text, 1, 'such as 5, 2.5 or "auto"')[0]
+
+
+def _arena(text: str) -> Any:
+    """The arena that the option describes."""
+    if text in ("auto", "circle", "box"):
+        return text
+    if text == "open":
+        return None
+
+    from swarmdp.recordings.arena import Box, Circle, Periodic, Polygon
+
+    kind, _, rest = text.partition(":")
+    if kind == "circle":
+        x, y, radius = _numbers("--arena", rest, 3, "circle:X,Y,RADIUS")
+        return Circle((x, y), radius)
+    if kind == "box":
+        x, y, right, top = _numbers("--arena", rest, 4, "box:X,Y,X,Y")
+        return Box((x, y), (right, top))
+    if kind == "periodic":
+        width, height = _numbers("--arena", rest, 2, "periodic:WIDTH,HEIGHT")
+        return Periodic((width, height))
+    if kind == "polygon":
+        numbers = _numbers("--arena", rest, None, "polygon:X,Y,X,Y,X,Y,...")
+        return Polygon(tuple(zip(numbers[::2], numbers[1::2], strict=True)))
+    raise InvalidInput(f"--arena must be {ARENAS}, got {text!r}")
+
+
+def _numbers(option: str, text: str, count: int | None, form: str) -> list[float]:
+    """So many numbers between commas; an even number of them if count is None."""
+    try:
+        found = [float(part) for part in text.split(",")]
+    except ValueError:
+        found = []
+    if not found or (len(found) % 2 if count is None else len(found) != count):
+        raise InvalidInput(f"{option} must be {form}, got {text!r}")
+    return found

@@ -1,0 +1,321 @@
+"""The page of an analysis: from the paths of a recording to the verdict on its last third."""
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle as Round
+from matplotlib.patches import Polygon as Corners
+from numpy.typing import NDArray
+
+from swarmdp import files
+from swarmdp._version import __version__
+from swarmdp.analysing import Analysis
+from swarmdp.recordings.arena import Arena, Circle, Periodic
+from swarmdp.recordings.decisions import wrapped
+from swarmdp.recordings.swarm import STATE
+from swarmdp.report import fits, style
+from swarmdp.report.citation import BIBTEX
+from swarmdp.report.page import Shown, Table, write_page
+from swarmdp.report.player import Player
+from swarmdp.report.recordings import group_figure, paths_figure
+from swarmdp.report.scenes import Scene
+from swarmdp.simulation import rollout
+from swarmdp.streams import derived_seed
+from swarmdp.trajectory import Trajectory
+
+SHOWN = 3  # the part of an analysis's random numbers that shows a simulated swarm
+MOST_STEPS = 400  # of the swarms in the player
+MOST_PLACES = 4000  # that are drawn in the arena
+MOST_AGENTS_STEPS = 2_000_000  # of the player: 5 bytes each, in two swarms
+PAGE, NUMBERS = "report.html", "summary.json"
+
+CAPTIONS = {
+    "paths": "Where individuals went after cleaning (left, one colour each), and how often all of "
+    "them were at a place (right, darker is more often).",
+    "group": "Polarisation (1: all go the same way) and rotation (1: all circle around the centre "
+    "of the group) over time. The last third was held out.",
+    "calibration": "What the simulated swarm was given, and how it compares. Left: places in the "
+    "training part and the arena. Middle and right: speeds and turns of the held-out time (bars) "
+    "and of the simulated swarm (line); ticks below the turns are those an agent may choose.",
+    "interaction": "How much better turns are predicted by knowing the others. The line is this "
+    "recording with its 95 % interval; dots are the same recording with every individual shifted "
+    "in time, where nobody can react to anybody.",
+    "reward": "The learned reward, one picture for each component. Only differences within a "
+    "picture mean something. The error bars are the spread of fits to times drawn again. A wall of "
+    "0 is not near, of 1 beside and of 2 ahead; the sign tells the side.",
+}
+TITLES = {
+    "paths": "The recording",
+    "group": "The group over time",
+    "calibration": "The calibrated swarm",
+    "interaction": "Is there an interaction?",
+    "reward": "The reward",
+}
+
+
+def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
+    """Write figures, the fit, the page and the summary of an analysis; return their paths.
+
+    The page and the summary come last: where they are, everything else is.
+    """
+    recorded = analysis.swarm.demo(analysis.decisions.test)
+    most = min(recorded.steps, MOST_STEPS, MOST_AGENTS_STEPS // analysis.swarm.n_agents)
+    recorded = recorded.until(max(1, most))
+    simulated = _simulated(analysis, recorded)
+    figures = {
+        "paths": paths_figure(analysis.summary),
+        "group": group_figure(analysis.summary),
+        "calibration": calibration_figure(analysis, simulated),
+        "interaction": interaction_figure(analysis),
+        "reward": fits.plot_reward(analysis.result),
+    }
+    written = {each: style.save(figure, folder / each) for each, figure in figures.items()}
+    scene = Scene(analysis.swarm, {"recorded": recorded, "simulated": simulated})
+    player = Player(
+        "swarm",
+        "Recorded and simulated",
+        "Left: the held-out time of the recording, every decision a step; individuals that were "
+        "not seen for a while are interpolated. Right: agents with the learned policy, from the "
+        "same places and headings. Single paths part soon; what the group does is to be compared.",
+        scene,
+    )
+    result = analysis.result.save(folder)
+    page = write_page(
+        folder / PAGE,
+        title=f"The rule behind {name}",
+        introduction=[
+            *analysis.conclusions,
+            "A reward tells what individuals act as if they wanted, in this model of them. It does "
+            "not tell what they perceive, and another reward may explain the same turns.",
+        ],
+        shown=[Shown(each, TITLES[each], CAPTIONS[each], (written[each][0],)) for each in figures],
+        claims=(),
+        settings=dict(analysis.result.settings) | {"seed": analysis.seed},
+        timing=(),
+        players=[player],
+        citation=BIBTEX,
+        numbers=_numbers(analysis),
+        tables=_tables(analysis),
+    )
+    plain = {"command": "fit --tracks", "version": __version__, "file": name}
+    text = json.dumps(plain | analysis.to_plain(), indent=2) + "\n"
+    files.write_text(folder / NUMBERS, text)
+    drawn = [path for paths in written.values() for path in paths]
+    return [*drawn, Path(result), page, folder / NUMBERS]
+
+
+def _simulated(analysis: Analysis, recorded: Trajectory) -> Trajectory:
+    """The learned swarm from where the recorded one began, for as long."""
+    return rollout(
+        analysis.swarm,
+        analysis.result.policy,
+        steps=recorded.steps,
+        seed=derived_seed(analysis.seed, SHOWN),
+        initial={name: recorded[name][:, 0] for name in STATE},
+        threads=1,
+    )
+
+
+def _numbers(analysis: Analysis) -> Mapping[str, Any]:
+    swarm, decisions, test = analysis.swarm, analysis.decisions, analysis.interaction
+    unit, pace = swarm.unit, np.quantile(swarm.speeds.table, (0.05, 0.5, 0.95))
+    where = "open space" if swarm.arena is None else _arena_words(swarm.arena, unit)
+    rim = "given" if swarm.touched is None else f"{swarm.touched:.0%} of its rim was touched"
+    near = (
+        f"{swarm.view.nearest} nearest"
+        if swarm.view.nearest
+        else f"all within {swarm.view.radius:.3g} {unit}"
+    )
+    choices = ", ".join(f"{math.degrees(turn):+.0f}°" for turn in sorted(swarm.choices))
+    return {
+        "recording": {
+            **analysis.summary.facts,
+            **{f"cleaning: {words}": count for words, count in analysis.summary.dropped.items()},
+            **{f"note {k + 1}": note for k, note in enumerate(analysis.recording.notes)},
+            **{f"remark {k + 1}": note for k, note in enumerate(analysis.summary.remarks)},
+        },
+        "decisions": {
+            "every": f"{decisions.dt:.3g} s",
+            "to learn from": decisions.train.count,
+            "to judge by": decisions.test.count,
+            "error of a coordinate": f"{decisions.error:.2g} {unit}",
+        },
+        "calibration": {
+            "agents": swarm.n_agents,
+            "speed": f"median {pace[1]:.3g} {unit}/s, 5–95 %: {pace[0]:.3g} to {pace[2]:.3g}; "
+            f"memory {swarm.speeds.memory:.2f}",
+            "noise of turns": f"{math.degrees(swarm.wobble.spread):.3g}°, memory "
+            f"{swarm.wobble.memory:.2f}",
+            "arena": f"{where} ({rim})" if swarm.arena is not None else where,
+            "neighbours": near,
+            "turns to choose from": choices,
+            **{f"tried: {words}": f"{score:.4f} nats" for words, score in swarm.tried.items()},
+        },
+        "interaction test": {
+            "answer": test.answer,
+            "gain": f"{test.gain:+.4f} nats a decision, 95 % interval {test.interval[0]:+.4f} to "
+            f"{test.interval[1]:+.4f}",
+            "shifted in time": f"{test.shifted.mean():+.4f} on average, {test.shifted.max():+.4f} "
+            f"at most ({len(test.shifted)} times)",
+            "p": f"{test.p:.3g}",
+        },
+        "single turns on held-out time": {
+            name: f"{gain:+.4f} nats a decision" for name, gain in analysis.turn_gains.items()
+        },
+        **({} if analysis.verdict is None else {"verdict": _verdict_words(analysis)}),
+    }
+
+
+def _arena_words(arena: Arena, unit: str) -> str:
+    if isinstance(arena, Circle):
+        return f"circle of radius {arena.radius:.4g} {unit}"
+    return f"{type(arena).__name__.lower()}, {arena.window[2]:.4g} {unit} wide"
+
+
+def _verdict_words(analysis: Analysis) -> Mapping[str, Any]:
+    verdict = analysis.verdict
+    assert verdict is not None
+    return {
+        "in words": verdict.words,
+        "p that both swarms are the same": f"{verdict.p:.2g}",
+        **{f"note {k + 1}": note for k, note in enumerate(verdict.notes)},
+        **{f"what to do {k + 1}": advice for k, advice in enumerate(verdict.advice)},
+    }
+
+
+def _tables(analysis: Analysis) -> list[Table]:
+    preferences = Table(
+        "reward",
+        "What the reward prefers",
+        "The two classes of each component whose rewards differ most. A difference is clear if it "
+        "is more than twice its standard error.",
+        ("component", "highest reward", "lowest reward", "difference", "clear"),
+        tuple(
+            (
+                each.component.replace("_", " "),
+                each.best,
+                each.worst,
+                f"{each.difference:.2g}" + ("" if each.error is None else f" ± {each.error:.2g}"),
+                "not known" if each.error is None else "yes" if each.clear else "no",
+            )
+            for each in analysis.preferences
+        ),
+    )
+    verdict = analysis.verdict
+    if verdict is None:
+        return [preferences]
+    lines = [line for line in verdict.lines if line.main]
+    others = list(dict.fromkeys(name for line in lines for name in line.baselines))
+    held_out = Table(
+        "held-out",
+        "Held-out statistics",
+        "The last third of the recording, the learned swarm (± from run to run), and swarms that "
+        "show what a difference means. p: how often a difference as large comes about by chance, "
+        "given that all statistics are looked at.",
+        ("statistic", "recorded", "learned", *others, "p"),
+        tuple(
+            (
+                f"{line.title}, {line.when}",
+                _number(line.demo),
+                f"{_number(line.learned)} ± {line.learned_spread:.2g}",
+                *(_number(line.baselines.get(name, math.nan)) for name in others),
+                f"{line.adjusted_p:.2g}",
+            )
+            for line in lines
+        ),
+    )
+    return [preferences, held_out]
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}" if math.isfinite(value) else ""
+
+
+def calibration_figure(analysis: Analysis, simulated: Trajectory) -> Figure:
+    """Arena and places, and speeds and turns of recorded and simulated individuals."""
+    swarm, test = analysis.swarm, analysis.decisions.test
+    with style.family():
+        figure, (where, pace, turn) = style.subplots(1, 3, figsize=(9.6, 3.0))
+        train = analysis.decisions.train
+        places = train.positions[train.known]
+        places = places[:: -(-len(places) // MOST_PLACES)]
+        where.plot(*places.T, ".", markersize=1.5, color=style.BLUE, alpha=0.4, rasterized=True)
+        if swarm.arena is not None:
+            where.add_patch(_outline(swarm.arena))
+            left, bottom, side = swarm.arena.window
+            margin = 0.03 * side
+            where.set(
+                xlim=(left - margin, left + side + margin),
+                ylim=(bottom - margin, bottom + side + margin),
+            )
+        where.set(xlabel=f"x ({swarm.unit})", ylabel=f"y ({swarm.unit})", aspect="equal")
+        steps = simulated["position"][0]
+        moved = np.diff(steps, axis=0)
+        if isinstance(swarm.arena, Periodic):
+            sides = np.asarray(swarm.arena.sides)
+            moved -= sides * np.round(moved / sides)
+        speeds = np.linalg.norm(moved, axis=-1).ravel() / swarm.dt
+        turns = np.degrees(wrapped(np.diff(simulated["heading"][0], axis=0))).ravel()
+        known = np.isfinite(test.turns)
+        recorded = np.degrees(test.turns[known])
+        _compared(pace, test.speeds[test.known], speeds, f"speed ({swarm.unit}/s)", whole=False)
+        _compared(turn, recorded, turns, "turn (degrees)", whole=True)
+        turn.plot(
+            np.degrees(swarm.actions),
+            np.zeros(len(swarm.actions)),
+            "|",
+            color=style.RED,
+            markersize=9,
+            clip_on=False,
+        )
+        pace.legend(loc="upper right")
+    return figure
+
+
+def _compared(
+    ax: Any,
+    recorded: NDArray[np.float64],
+    simulated: NDArray[np.float64],
+    label: str,
+    whole: bool,
+) -> None:
+    """Two distributions: recorded as bars, simulated as a line."""
+    ends = (0.5, 99.5) if whole else (0.0, 99.5)
+    low, high = np.percentile(np.concatenate([recorded, simulated]), ends)
+    edges = np.linspace(low, high if high > low else low + 1.0, 41)
+    ax.hist(recorded, edges, density=True, color=style.GREY, alpha=0.6, label="recorded")
+    ax.hist(
+        simulated, edges, density=True, histtype="step", color=style.BLUE, lw=1.4, label="simulated"
+    )
+    ax.set(xlabel=label, yticks=[])
+
+
+def _outline(arena: Arena) -> Any:
+    looks: dict[str, Any] = {"fill": False, "edgecolor": style.RED, "linewidth": 1.2}
+    if isinstance(arena, Circle):
+        return Round(arena.centre, arena.radius, **looks)
+    if isinstance(arena, Periodic):
+        low, sides = arena.walls
+        corners = low + sides * np.array([(0, 0), (1, 0), (1, 1), (0, 1)])
+        return Corners(corners, linestyle="--", **looks)
+    return Corners(arena.walls, **looks)
+
+
+def interaction_figure(analysis: Analysis) -> Figure:
+    """The gain of this recording, and those of recordings shifted in time."""
+    test = analysis.interaction
+    with style.family():
+        figure, ax = style.subplots(figsize=(7.2, 1.5))
+        ax.axvspan(*test.interval, color=style.BLUE, alpha=0.18, linewidth=0)
+        ax.axvline(test.gain, color=style.BLUE, label="this recording")
+        heights = np.linspace(-0.6, 0.6, len(test.shifted))
+        ax.plot(test.shifted, heights, "o", color=style.ORANGE, markersize=4, label="shifted")
+        ax.set(xlabel="gain by knowing the others (nats a decision)", ylim=(-1, 1), yticks=[])
+        ax.spines["left"].set_visible(False)
+        ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
+    return figure

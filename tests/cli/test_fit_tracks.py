@@ -1,0 +1,163 @@
+"""`swarmdp fit --tracks`: from a file of tracks to the report."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import swarmdp
+from swarmdp.cli import main
+from tests.terminal import fails
+
+READING = ["--fps", "1", "--unit", "cm", "--dt", "1", "--neighbours", "5"]
+SMALL = ["--iterations", "1", "--restarts", "0", "--threads", "1"]
+FILES = {
+    "report.html",
+    "summary.json",
+    "result.nc",
+    *(
+        f"{name}.{kind}"
+        for name in ("paths", "group", "calibration", "interaction", "reward")
+        for kind in ("png", "svg")
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def tracks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Twelve agents that align, in a box without walls, as a long table."""
+    vicsek = swarmdp.Vicsek(n_agents=12, radius=0.4, speed=0.05, noise=0.3)
+    places = swarmdp.rollout(vicsek, vicsek.expert, steps=90, seed=3)["position"][0] * 100
+    return written(tmp_path_factory.mktemp("tracks") / "fish.csv", places)
+
+
+def written(path: Path, places: NDArray[np.float64]) -> Path:
+    """Places (time, individual, 2) as a long table."""
+    lines = ["frame,fish,x,y"]
+    lines += [
+        f"{t},{k},{places[t, k, 0]:.5f},{places[t, k, 1]:.5f}"
+        for t in range(len(places))
+        for k in range(places.shape[1])
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_the_report(tracks: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    common = ["fit", "--tracks", str(tracks), *READING, "--arena", "periodic:100,100", *SMALL]
+    main([*common, "-o", str(tmp_path / "one")])
+    told = capsys.readouterr().out
+    assert "12 individuals in 91 frames" in told
+    assert "On the last third of the recording the learned swarm:" in told
+    assert {path.name for path in (tmp_path / "one").iterdir()} == FILES
+    page = (tmp_path / "one" / "report.html").read_text()
+    for words in (
+        "The rule behind fish.csv",
+        "Recorded and simulated",
+        "Is there an interaction?",
+        "Held-out statistics",
+        "What the reward prefers",
+        "turns to choose from",
+        "How to cite",
+    ):
+        assert words in page
+    assert "<script src" not in page
+    summary = json.loads((tmp_path / "one" / "summary.json").read_text())
+    assert summary["swarm"]["arena"]["kind"] == "Periodic"
+    assert summary["decisions"]["train"] > summary["decisions"]["test"]
+    assert summary["verdict"]["words"] in page
+    result = swarmdp.load(tmp_path / "one")
+    assert isinstance(result, swarmdp.Result)
+    assert len(summary["reward"]) == len(result.blocks)
+    main([*common, "--no-judge", "-o", str(tmp_path / "again")])
+    assert "Held-out statistics" not in (tmp_path / "again" / "report.html").read_text()
+    for name in FILES - {"report.html", "summary.json"}:
+        again = (tmp_path / "again" / name).read_bytes()
+        assert (tmp_path / "one" / name).read_bytes() == again, name
+
+
+def test_the_same_from_python(tracks: Path) -> None:
+    recording = swarmdp.read_tracks(tracks, fps=1, unit="cm")
+    said: list[str] = []
+    found = swarmdp.analyse(
+        recording,
+        seed=1,
+        dt=1,
+        observation=swarmdp.Observation(neighbours=5, bearing=0, previous_turn=0),
+        arena=swarmdp.Periodic((100.0, 100.0)),
+        iterations=1,
+        restarts=2,
+        judge=False,
+        threads=1,
+        say=said.append,
+    )
+    assert len(said) == 4
+    assert found.verdict is None
+    assert found.interaction.answer in found.conclusions[0]
+    assert "clear" in found.conclusions[1] or "twice its error" in found.conclusions[1]
+    assert all(each.error is not None for each in found.preferences)
+    assert "±" in found.preferences[0].best + found.preferences[0].worst
+    assert found.recording is recording
+    assert set(found.turn_gains) == {"recorded habits", "learned policy", "anchored controller"}
+    assert repr(found).startswith("Analysis of a recording")
+    assert "<table" in found._repr_html_()
+    json.dumps(found.to_plain())
+    with pytest.raises(swarmdp.InvalidInput, match="judge=True"):
+        _ = found.table
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--arena", "circle:1,2"], "--arena must be circle:X,Y,RADIUS, got '1,2'"),
+        (["--arena", "ring"], "--arena must be"),
+        (["--arena", "polygon:0,0,1"], "--arena must be polygon:"),
+        (["--arena", "open", "--neighbours", "many"], "--neighbours must be"),
+        (["--arena", "open", "--neighbours", "40"], "neighbours must be at most 10"),
+        (["--dt", "soon"], "--dt must be seconds"),
+        (["--arena", "open", "--restarts", "1"], "restarts must be 0 or at least 2"),
+        (["--demo", "run.nc"], "leave --demo out"),
+        (["--resume"], "leave --resume out"),
+        (["--estimator", "single"], "leave --estimator out"),
+        (["--unit", ""], "unit"),
+    ],
+)
+def test_one_line_for_what_is_wrong(
+    tracks: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    message: str,
+) -> None:
+    folder = tmp_path / "out"
+    arguments = ["fit", "--tracks", str(tracks), *READING, *SMALL, "-o", str(folder), *options]
+    assert message in fails(arguments, capsys)
+    assert not folder.exists()
+
+
+def test_an_arena_that_is_not_to_be_believed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    angles = np.random.default_rng(1).normal(0, 0.2, (90, 6))  # a flock that crosses open water
+    places = np.stack([np.cos(angles), np.sin(angles)], axis=-1).cumsum(axis=0)
+    path = written(tmp_path / "crossing.csv", places + np.arange(6)[:, None])
+    reading = ["--fps", "1", "--unit", "m", "--dt", "1", "-o", str(tmp_path / "out")]
+    error = fails(["fit", "--tracks", str(path), *reading], capsys)
+    assert "at least 70% are needed to believe it" in error
+    assert "--arena with" in error
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_noticed_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    arguments = ["fit", "--tracks", "missing.csv", "-o", str(tmp_path / "file")]
+    assert "it is a file, not a folder" in fails(arguments, capsys)
+    assert "missing.csv" in fails(["fit", "--tracks", "missing.csv", "-o", str(tmp_path)], capsys)
+
+
+def test_a_system_does_not_go_with_tracks(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "leave SYSTEM out" in fails(["fit", "vicsek", "--tracks", "fish.csv"], capsys)
