@@ -386,6 +386,15 @@ USUAL = {
     "interface": "None",
 }
 OWN: dict[str, dict[str, str]] = {
+    "analyse": {
+        "recording": "RECORDING",
+        "dt": "1.0",
+        "observation": "SEEING",
+        "arena": "ARENA",
+        "iterations": "1",
+        "restarts": "0",
+        "judge": "False",
+    },
     "Box": {"lower": "(0.0, 0.0)", "upper": "(1.0, 2.0)"},
     "Box.rim": {"count": "8"},
     "Circle": {"centre": "(0.0, 0.0)", "radius": "1.0"},
@@ -776,7 +785,10 @@ for _name in theory.__all__:
             _own.setdefault(_parameter, _text)
 
 # Made by other functions, not by hand.
-MADE = {"Cleaned", "Decisions", "Interaction", "Swarm", "Swarm.seeing", "Recording.from_dataset"}
+MADE = {
+    *("Analysis", "Analysis.to_plain", "Cleaned", "Decisions", "Interaction"),
+    *("Swarm", "Swarm.seeing", "Recording.from_dataset"),
+}
 
 # Where NaN means that something is not known, or anything may be kept.
 MAY_BE_NAN = {
