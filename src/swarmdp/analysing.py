@@ -40,7 +40,7 @@ INTERACTION, JUDGING = 1, 2  # parts of an analysis with random numbers of their
 ITERATIONS = 4  # of Algorithm 1: each is done once more for each restart, a second a time
 RESTARTS = 8  # fits of resampled times, which give the reward's errors
 WALL = {0: "not near", 1: "beside", 2: "ahead"}  # what the classes of the wall mean
-CLEAR = 2.0  # standard errors by which a difference of rewards must exceed zero
+LEVEL = 0.05  # share of differences of rewards that are called clear and are not
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,12 @@ class Preference:
     worst: str
     difference: float
     error: float | None  # standard error of this difference; None without restarts
+    p: float | None  # as in `Result.differences`, where all pairs of classes are tested together
 
     @property
     def clear(self) -> bool:
-        """Whether the difference is more than chance would make it, as far as is known."""
-        return self.error is not None and self.difference > CLEAR * self.error
+        """Whether the difference is significant: of those called so about 5 % are not."""
+        return self.p is not None and self.p <= LEVEL
 
     def __str__(self) -> str:
         error = "" if self.error is None else f" ± {self.error:.2g}"
@@ -85,20 +86,26 @@ class Analysis:
     @property
     def preferences(self) -> tuple[Preference, ...]:
         """What the reward asks for, one entry for each component of an additive reward."""
-        found, begin = [], 0
+        found, begin, done = [], 0, 0
         weights, others = self.result.reward.weights[0], self.result.restarts
+        # The pair that differs most was chosen among all, so it is tested among all.
+        tested = None if others is None else self.result.differences()
         for block in self.result.blocks:
             shape = [len(axis.values) for axis in block]
             size = int(np.prod(shape))
             own = weights[begin : begin + size]
             high, low = int(own.argmax()), int(own.argmin())
-            error = None
-            if others is not None:
-                several = others[:, 0, begin : begin + size]
-                error = float((several[:, high] - several[:, low]).std(ddof=1))
             begin += size
-            if size < 2:
+            pairs = size * (size - 1) // 2
+            rows = None if tested is None else tested[done : done + pairs]
+            done += pairs
+            if not pairs:
                 continue
+            error = p = None
+            if rows is not None:
+                one, other = sorted((high, low))
+                row = rows.iloc[one * size - one * (one + 1) // 2 + other - one - 1]
+                error, p = float(row["error"]), float(row["p"])
             best, worst = (
                 ", ".join(
                     _written(axis.shown, int(place), bool(self.result.settings["mirror"]))
@@ -107,7 +114,7 @@ class Analysis:
                 for index in (high, low)
             )
             title = " and ".join(axis.name for axis in block)
-            found.append(Preference(title, best, worst, float(own[high] - own[low]), error))
+            found.append(Preference(title, best, worst, float(own[high] - own[low]), error, p))
         return tuple(found)
 
     @property
@@ -142,12 +149,12 @@ class Analysis:
             said.append(f"The learned reward clearly prefers: {'; '.join(clear)}.")
         else:
             said.append(
-                "No difference within the learned reward is larger than twice its error: this "
-                "recording does not tell which reward it is."
+                "No difference within the learned reward is significant, given that all are looked "
+                "at: this recording does not tell which situations are preferred."
             )
         if self.verdict is not None:
             words = self.verdict.words
-            said.append(f"On the last third of the recording the learned swarm: {words}.")
+            said.append(f"Verdict on the last third of the recording: {words}.")
             said += [f"What to do: {each}." for each in self.verdict.advice]
         return tuple(said)
 
@@ -223,14 +230,14 @@ def _about_interaction(test: Interaction) -> str:
         f"{test.shifted.max():+.3f} at most when individuals are shifted in time"
     )
     if test.answer == "interaction found":
-        return f"Individuals react to each other (interaction found): {gains}."
+        return f"An interaction was found: {gains} (p = {test.p:.2g})."
     if test.answer == "interaction not found":
         return (
-            f"No reaction to others was found, and one that matters would have been seen: {gains}. "
+            f"Interaction not found, and one that matters would have been seen: {gains}. "
             "What the reward says of others should not be read as a rule."
         )
     return (
-        f"There is too little data to tell whether individuals react to each other: {gains}. "
+        f"Too little data to tell whether individuals react to each other: {gains}. "
         "What the reward says of others may be chance; record longer."
     )
 

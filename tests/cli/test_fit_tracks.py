@@ -50,7 +50,7 @@ def test_the_report(tracks: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     main([*common, "-o", str(tmp_path / "one")])
     told = capsys.readouterr().out
     assert "12 individuals in 91 frames" in told
-    assert "On the last third of the recording the learned swarm:" in told
+    assert "Verdict on the last third of the recording:" in told
     assert {path.name for path in (tmp_path / "one").iterdir()} == FILES
     page = (tmp_path / "one" / "report.html").read_text()
     for words in (
@@ -95,9 +95,16 @@ def test_the_same_from_python(tracks: Path) -> None:
     )
     assert len(said) == 4
     assert found.verdict is None
-    assert found.interaction.answer in found.conclusions[0]
-    assert "clear" in found.conclusions[1] or "twice its error" in found.conclusions[1]
-    assert all(each.error is not None for each in found.preferences)
+    assert f"{found.interaction.gain:+.3f} nats" in found.conclusions[0]
+    assert "reward" in found.conclusions[1]
+    tested = found.result.differences().set_index(["one", "other"])
+    sizes = [found.result.reward.weights[0][part] for part in (slice(0, 7), slice(7, 10))]
+    assert [each.component for each in found.preferences] == ["misalignment", "spacing"]
+    for each, weights in zip(found.preferences, sizes, strict=True):
+        assert each.difference == pytest.approx(np.ptp(weights))
+        same = np.isclose(tested["difference"].abs(), each.difference)
+        assert each.p in tested["p"][same].tolist()
+        assert each.error in tested["error"][same].tolist()
     assert "±" in found.preferences[0].best + found.preferences[0].worst
     assert found.recording is recording
     assert set(found.turn_gains) == {"recorded habits", "learned policy", "anchored controller"}

@@ -30,6 +30,7 @@ from swarmdp.trajectory import Trajectory
 
 SHOWN = 3  # the part of an analysis's random numbers that shows a simulated swarm
 MOST_STEPS = 400  # of the swarms in the player
+ALARMING = 0.05  # p up to which a statistic is shown whatever it is
 MOST_PLACES = 4000  # that are drawn in the arena
 MOST_AGENTS_STEPS = 2_000_000  # of the player: 5 bytes each, in two swarms
 PAGE, NUMBERS = "report.html", "summary.json"
@@ -192,16 +193,16 @@ def _tables(analysis: Analysis) -> list[Table]:
     preferences = Table(
         "reward",
         "What the reward prefers",
-        "The two classes of each component whose rewards differ most. A difference is clear if it "
-        "is more than twice its standard error.",
-        ("component", "highest reward", "lowest reward", "difference", "clear"),
+        "The two classes of each component whose rewards differ most, with the standard error of "
+        "the difference. Since they were chosen among all pairs, p is of all pairs together.",
+        ("component", "highest reward", "lowest reward", "difference", "p"),
         tuple(
             (
                 each.component.replace("_", " "),
                 each.best,
                 each.worst,
                 f"{each.difference:.2g}" + ("" if each.error is None else f" ± {each.error:.2g}"),
-                "not known" if each.error is None else "yes" if each.clear else "no",
+                "not known" if each.p is None else f"{each.p:.2g}",
             )
             for each in analysis.preferences
         ),
@@ -209,14 +210,20 @@ def _tables(analysis: Analysis) -> list[Table]:
     verdict = analysis.verdict
     if verdict is None:
         return [preferences]
-    lines = [line for line in verdict.lines if line.main]
+    measures = {measure.title for measure in analysis.swarm.measures.values()}
+    lines = [
+        line
+        for line in verdict.lines
+        if (line.title in measures and line.main) or line.adjusted_p <= ALARMING
+    ]
     others = list(dict.fromkeys(name for line in lines for name in line.baselines))
     held_out = Table(
         "held-out",
         "Held-out statistics",
         "The last third of the recording, the learned swarm (± from run to run), and swarms that "
         "show what a difference means. p: how often a difference as large comes about by chance, "
-        "given that all statistics are looked at.",
+        f"given that all statistics are looked at. Of {len(verdict.lines)} statistics these are "
+        f"the swarm's measures and those with p up to {ALARMING:g}; {NUMBERS} has all.",
         ("statistic", "recorded", "learned", *others, "p"),
         tuple(
             (
