@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 import swarmdp
+from swarmdp.irl.updates import UPDATES
 from swarmdp.policies import table_of
 from tests.campaigns.framework import ACCEPTED, Attempt, Campaign
 
@@ -30,15 +31,6 @@ OTHER = "other policies"
 FAR = "weights further apart than stated"
 TOLERANCE = 1e-12  # of the largest weight
 
-UPDATES = (
-    "max_margin",
-    "projection",
-    "ng_russell",
-    "mwal",
-    "maxent",
-    "policy_matching",
-    "bayesian",
-)
 Found = dict[str, Any]  # "exact": a digest; each other entry: numbers
 
 
@@ -146,7 +138,7 @@ CASES: dict[str, Callable[[], Found]] = {
     "roll-out ising": lambda: rolled(ISING, ISING.expert),
     "roll-out nearest": lambda: rolled(swarmdp.Vicsek(n_agents=60, nearest=5), VICSEK.expert),
     **{f"fit vicsek {u}": functools.partial(fitted, VICSEK, u) for u in UPDATES},
-    **{f"fit ising {u}": functools.partial(fitted, ISING, u) for u in UPDATES[:5]},
+    **{f"fit ising {u}": functools.partial(fitted, ISING, u) for u in list(UPDATES)[:5]},
     "fit gridworld max_margin": lambda: fitted(swarmdp.Gridworld(4, 4), "max_margin", learner=None),
     "fit vicsek paper": lambda: fitted(VICSEK, "max_margin", preset="paper", learner=None),
     "fit ising judged": lambda: fitted(ISING, "max_margin", judge=True),
