@@ -41,8 +41,8 @@ def as_recording(
     if fps is None:
         if tracks.fps is None:
             raise InvalidInput(
-                "fps is missing: give the number of frames per second, such as fps=25; nothing "
-                "here tells it"
+                "fps is missing: give the number of frames per second, such as fps=25 (--fps "
+                "25); nothing here tells it"
             )
         fps = tracks.fps
     elif tracks.fps is not None and not np.isclose(fps, tracks.fps, rtol=1e-3):
@@ -74,7 +74,7 @@ def _unit_and_scale(
         if own is None:
             raise InvalidInput(
                 'unit is missing: give the unit of the coordinates, such as unit="px" or '
-                'unit="cm"; to convert them, give the unit that you want and length=, how many of '
+                'unit="cm" (--unit cm); to convert them, give the unit that you want and length=, how many of '
                 "the units in the data it has"
             )
         return own, 1.0, []
