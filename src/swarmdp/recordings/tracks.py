@@ -74,8 +74,8 @@ def _unit_and_scale(
         if own is None:
             raise InvalidInput(
                 'unit is missing: give the unit of the coordinates, such as unit="px" or '
-                'unit="cm" (--unit cm); to convert them, give the unit that you want and length=, how many of '
-                "the units in the data it has"
+                'unit="cm" (--unit cm); to convert them, give the unit that you want and length=, '
+                "how many of the units in the data it has"
             )
         return own, 1.0, []
     if length is not None:
