@@ -32,6 +32,7 @@ from swarmdp.streams import Streams, derived_seed
 Arrays = dict[str, NDArray[Any]]
 
 LEARNERS = ("paper", "default")
+AS_THE_PAPER: dict[str, Any] = {"evaluations": 1, "mirror": False, "search": "newest"}
 SYSTEMS = ("vicsek", "ising")
 ESTIMATORS: tuple[Estimator, ...] = ("swarm", "single")
 STAGES = 4  # of one policy update
@@ -125,7 +126,7 @@ def _learned(
         separate=True,
         estimator=estimator,
         learner=learner_of(plan, which),
-        evaluations=1 if which == "paper" else None,
+        **(AS_THE_PAPER if which == "paper" else {}),
         iterations=plan.irl_iterations,
         discount=plan.discount,
         threads=threads,
