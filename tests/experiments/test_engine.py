@@ -72,6 +72,16 @@ def test_a_unit_depends_on_nothing_but_plan_and_number(task: str) -> None:
         np.testing.assert_array_equal(array, again[name])
 
 
+@pytest.mark.parametrize(("which", "mirrored"), [("paper", False), ("default", True)])
+def test_only_the_default_learner_counts_experience_also_mirrored(
+    which: str, mirrored: bool
+) -> None:
+    table = compute(PLAN, Unit(f"vicsek-swarm-{which}", 0))["table"]
+    last = len(PLAN.vicsek.actions) - 1
+    classes = PLAN.vicsek.features.index(-np.asarray(PLAN.vicsek.features.axes[0].values))
+    assert np.array_equal(table[:, classes], last - table) == mirrored
+
+
 def test_units_of_a_task_differ() -> None:
     first, second = (compute(PLAN, Unit("vicsek-random", index)) for index in (0, 1))
     assert not np.array_equal(first["mean"], second["mean"])
