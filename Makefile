@@ -57,7 +57,7 @@ theory: setup
 
 lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-		--no-annotate --no-header --extra dev --extra bench --extra cluster pyproject.toml -o requirements.lock
+		--no-annotate --no-header --extra dev --extra bench --extra cluster --extra envs --extra studio --extra docs pyproject.toml -o requirements.lock
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
