@@ -31,6 +31,7 @@ from swarmdp.system import (
     fields_of,
     measures_of,
     name_of,
+    null_action,
     rules_of,
     settings_of,
 )
@@ -162,6 +163,11 @@ class Adapted:
         """That of the system, unless it starts from given states, which may have none."""
         given = self.start is not None and not self.start.drawn
         return self.system.mirror if isinstance(self.system, Mirrored) and not given else None
+
+    @property
+    def null(self) -> int:
+        """That of the system."""
+        return null_action(self.system)
 
     @property
     def rules(self) -> Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]]:
