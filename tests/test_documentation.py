@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import swarmdp
-from studies import calibration, learners, small_swarm_tables, transfer
+from studies import calibration, environments, learners, small_swarm_tables, transfer
 from studies.rows import Row, read
 from tests.examples import ROOT, snippets
 
@@ -27,9 +27,11 @@ SAID = {  # what a page tells of its own output
     [
         "README.md",
         "docs/controllers.md",
+        "docs/environments.md",
         "docs/learning.md",
         "docs/recordings.md",
         "docs/recorded-swarms.md",
+        "docs/robots.md",
         "docs/theory.md",
         "docs/uncertainty.md",
         "docs/updates.md",
@@ -57,6 +59,7 @@ def test_snippets_run_as_written(
         ("updates-study.md", "transfer.json", transfer.table),
         ("theory.md", "theory.json", small_swarm_tables.tables),
         ("uncertainty.md", "calibration.json", calibration.table),
+        ("environments.md", "environments.json", environments.table),
     ],
 )
 def test_tables_are_those_of_their_files(
