@@ -30,6 +30,7 @@ from swarmdp.system import (
     field_of,
     fields_of,
     measures_of,
+    models_of,
     name_of,
     rules_of,
     settings_of,
@@ -167,6 +168,11 @@ class Adapted:
     def rules(self) -> Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]]:
         """Those of the system."""
         return rules_of(self.system)
+
+    @property
+    def models(self) -> Mapping[str, Callable[[], System]]:
+        """Those of the system."""
+        return models_of(self.system)
 
     def expert(self, observations: NDArray[Any]) -> NDArray[Any]:
         """As the system does; raises InvalidInput if it has no expert."""

@@ -255,7 +255,7 @@ def analyse(
     discount: float | Literal["auto"] = 0.9,
     restarts: int = RESTARTS,
     judge: bool = True,
-    baselines: Sequence[str] = poor.BASELINES,
+    baselines: Sequence[str] | None = None,
     threads: int | None = None,
     progress: bool | Tell | None = None,
     say: Callable[[str], None] | None = None,
@@ -285,7 +285,7 @@ def analyse(
     judge
         Whether simulated swarms are compared with the held-out time.
     baselines
-        As for `swarmdp.judge`.
+        As for `swarmdp.judge`; by default all of them, Vicsek's and Couzin's models among them.
     threads
         All cores by default.
     progress
@@ -324,6 +324,8 @@ def analyse(
     told(f"{decisions}; {train.count} of them to learn from, {test.count} to judge by")
     swarm = Swarm.from_recording(train, observation, arena=arena)
     told(str(swarm))
+    beside = poor.all_baselines(swarm) if baselines is None else baselines
+    poor.check_baselines(beside, swarm)
     interaction = swarm.interaction_test(seed=derived_seed(seed, INTERACTION))
     told(str(interaction))
     result = fit(
@@ -346,7 +348,7 @@ def analyse(
             test,
             system=swarm,
             seed=derived_seed(seed, JUDGING),
-            baselines=baselines,
+            baselines=beside,
             quick=False,
             progress=progress,
             threads=threads,

@@ -217,6 +217,18 @@ class HasRules(Protocol):
 
 
 @runtime_checkable
+class HasModels(Protocol):
+    """A system with models of the same swarm that learned policies are compared with.
+
+    Where a rule sees what agents observe, a model may see the whole state.
+    """
+
+    @property
+    def models(self) -> Mapping[str, "Callable[[], System]"]:
+        """What makes each model: a system with the same states and actions, and an expert."""
+
+
+@runtime_checkable
 class Measured(Protocol):
     """A system that says how to measure a swarm as a whole; the first measure is the main one."""
 
@@ -498,6 +510,11 @@ def feature_count(system: System) -> int:
 def rules_of(system: System) -> Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]]:
     """The simple rules that a system brings; empty where it has none."""
     return system.rules if isinstance(system, HasRules) else {}
+
+
+def models_of(system: System) -> Mapping[str, Callable[[], System]]:
+    """The models that a system brings, each made when it is called; empty where it has none."""
+    return system.models if isinstance(system, HasModels) else {}
 
 
 def null_action(system: System) -> int:

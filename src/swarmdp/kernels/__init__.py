@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         streams,
         tabular,
         vicsek,
+        zones,
     )
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "streams",
     "tabular",
     "vicsek",
+    "zones",
 ]
 
 

@@ -47,6 +47,7 @@ from swarmdp.system import (
 from swarmdp.trajectory import Trajectory, Variable
 
 if TYPE_CHECKING:
+    from swarmdp.recordings.couzin import Couzin
     from swarmdp.recordings.interaction import Interaction
 
 Floats = NDArray[np.float64]
@@ -481,6 +482,18 @@ class Swarm:
         if self.decisions is None or "misalignment" not in self.view.components:
             return {}
         return {"vicsek": aligning(self, self.decisions)}
+
+    @cached_property
+    def models(self) -> Mapping[str, "Callable[[], Couzin]"]:
+        """Couzin's zone model, fitted when it is first asked for."""
+        return {} if self.decisions is None else {"couzin": lambda: self._couzin}
+
+    @cached_property
+    def _couzin(self) -> "Couzin":
+        from swarmdp.recordings.couzin import fitted
+
+        assert self.decisions is not None
+        return fitted(self, self.decisions)
 
     def interaction_test(self, *, shifts: int = 20, seed: int = 0) -> "Interaction":
         """Whether the recorded individuals react to each other; see `Interaction`.
