@@ -53,7 +53,7 @@ class System(Protocol):
         """Draw initial states, one for each of the runs of rng, whatever the agents' order."""
 
     def observe(self, state: State) -> NDArray[Any]:
-        """The observation model xi: what each agent observes, (runs, agents, *features.shape)."""
+        """The observation model xi: what each agent observes, `(runs, agents, *features.shape)`."""
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
         """The transition model T: the next state, when the agents act so (runs, agents)."""
@@ -150,7 +150,7 @@ class Mirror:
     Parameters
     ----------
     observation
-        From physical observations (..., *shape) to the mirrored ones.
+        From physical observations `(..., *shape)` to the mirrored ones.
     action
         From physical actions to the mirrored ones.
 

@@ -78,7 +78,7 @@ class Enumeration:
         return np.unique(self.observations)
 
     def transitions(self, laws: Floats) -> "csr_array":
-        """P(s'|s) when every agent goes where its law (K, agents, n_local) says.
+        """`P(s'|s)` when every agent goes where its law (K, agents, n_local) says.
 
         The products and sums are as right for differences of laws, which may be negative.
         """
