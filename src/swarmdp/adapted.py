@@ -88,6 +88,14 @@ def with_features(system: System, features: FeatureMap) -> System:
     features
         A map for what `system.observe` returns, such as `Bins`, `Product` or `Basis`.
 
+    Examples
+    --------
+    >>> import swarmdp
+    >>> vicsek = swarmdp.Vicsek(n_agents=20)
+    >>> coarse = swarmdp.with_features(vicsek, swarmdp.Angles(8))
+    >>> coarse.features.size
+    8
+
     """
     check_is_system(system)
     return Adapted(system, own_features=features)

@@ -81,6 +81,12 @@ class Field:
         After which an angle or a position (each of its components) begins again: the side of a
         periodic box. None for positions in open space; of an angle None means 2 pi.
 
+    Examples
+    --------
+    >>> import swarmdp
+    >>> swarmdp.Field("heading", "rad", kind="angle").units
+    'rad'
+
     """
 
     description: str = ""
@@ -124,6 +130,16 @@ class Measure:
         The same number from the observations (runs, agents, ...), where it follows from them: then
         the swarm need not be observed a second time.
 
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> def speed(state):
+    ...     return np.linalg.norm(state["velocity"], axis=2).mean(axis=1)
+    ...
+    >>> swarmdp.Measure(speed, "mean speed", "m/s", limits=(0.0, None)).label
+    'mean speed / m/s'
+
     """
 
     function: Callable[[State], NDArray[Any]]
@@ -153,6 +169,14 @@ class Mirror:
         From physical observations `(..., *shape)` to the mirrored ones.
     action
         From physical actions to the mirrored ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> left_right = swarmdp.Mirror(np.negative, np.negative)
+    >>> left_right.action(np.radians([30.0])).round(3)
+    array([-0.524])
 
     """
 
