@@ -114,6 +114,23 @@ class Decisions:
         return np.concatenate([nothing, self.turns])
 
     @property
+    def without_gaps(self) -> "Decisions":
+        """The same with places and headings interpolated between the times of an individual."""
+        places, headings = self.positions.copy(), self.headings.copy()
+        times = np.arange(self.times)
+        for n in range(self.individuals):
+            there = np.isfinite(headings[:, n])
+            since = np.flatnonzero(there)
+            gap = ~there & (times > since.min(initial=self.times)) & (times < since.max(initial=0))
+            if not gap.any():
+                continue
+            for axis in range(2):
+                places[gap, n, axis] = np.interp(times[gap], since, places[since, n, axis])
+            angles = np.interp(times[gap], since, np.unwrap(headings[since, n]))
+            headings[gap, n] = wrapped(angles)
+        return replace(self, positions=places, headings=headings)
+
+    @property
     def error_of_turns(self) -> float:
         """The variance that errors of positions add to turns.
 
