@@ -451,6 +451,15 @@ class Swarm:
         )
         return whole
 
+    def recorded_means(self) -> dict[str, float]:
+        """The mean of each measure over the time it was made from; empty where unknown."""
+        if self.decisions is None:
+            return {}
+        return {
+            name: float(np.mean(measure.function(dict(self.frames))))
+            for name, measure in self.measures.items()
+        }
+
     def _nearest(self, state: State) -> Floats:
         seen = look(state["position"], state["heading"], 1, 0.0, self.arena)
         return np.asarray(np.median(seen[..., 2], axis=1))
