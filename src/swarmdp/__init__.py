@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from swarmdp._version import __version__
 
 if TYPE_CHECKING:
-    from swarmdp import features, testing, theory
+    from swarmdp import envs, features, testing, theory
     from swarmdp.adapted import with_features
     from swarmdp.analysing import Analysis, analyse
     from swarmdp.errors import (
@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from swarmdp.trajectory import Trajectory
     from swarmdp.verdict import Verdict
 
-_MODULES = ("features", "testing", "theory")
+_MODULES = ("envs", "features", "testing", "theory")
 _NAMES = {
     "swarmdp.adapted": "with_features",
     "swarmdp.analysing": "Analysis analyse",
@@ -211,6 +211,7 @@ __all__ = [
     "analyse",
     "animate",
     "clone",
+    "envs",
     "evaluate",
     "features",
     "fit",

@@ -29,6 +29,20 @@ def load(path: str | os.PathLike[str]) -> Any:
     path
         A file, or the folder of an analysis, of a fit or of a swarm.
 
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "demo.nc"
+    ...     _ = swarmdp.rollout(ising, ising.expert, steps=4, seed=1).save(file)
+    ...     demo = swarmdp.load(file)
+    ...
+    >>> demo.steps
+    4
+
     """
     source = as_path(path)
     if files.is_folder(source):

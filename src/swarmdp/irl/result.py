@@ -288,7 +288,7 @@ class Result:
 
     @property
     def distance(self) -> NDArray[np.float64]:
-        """|mu_E - mu| of the chosen policies (R,), from fresh roll-outs if there were any.
+        """`|mu_E - mu|` of the chosen policies (R,), from fresh roll-outs if there were any.
 
         The smallest of the distances in the history is smaller than the true one, by luck.
         """

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from swarmdp.kernels import (
         calibrated,
+        cells,
         graph,
         ising,
         linear,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "calibrated",
+    "cells",
     "graph",
     "ising",
     "linear",
