@@ -1,12 +1,12 @@
 """Progress of long work, on a terminal or in a notebook; silence elsewhere."""
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from swarmdp.errors import InvalidInput
+from swarmdp.notices import silence, somebody_looks
 
 DELAY = 0.5  # seconds before a bar appears: short work needs none
 
@@ -29,7 +29,11 @@ def shown(progress: bool | Tell | None, description: str) -> Iterator[Tell | Non
             )
         yield progress
         return
-    if progress is False or (progress is None and not _somebody_looks()):
+    if progress is False:
+        with silence():
+            yield None
+        return
+    if progress is None and not somebody_looks():
         yield None
         return
     bar = _Bar(description)
@@ -37,17 +41,6 @@ def shown(progress: bool | Tell | None, description: str) -> Iterator[Tell | Non
         yield bar.tell
     finally:
         bar.close()
-
-
-def _somebody_looks() -> bool:
-    return sys.stderr.isatty() or _in_notebook()
-
-
-def _in_notebook() -> bool:
-    """Whether the code runs in a notebook's kernel, which has imported IPython long ago."""
-    ipython: Any = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    return type(shell).__name__ == "ZMQInteractiveShell"
 
 
 class _Bar:
