@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from swarmdp.kernels import (
         calibrated,
+        events,
         graph,
         ising,
         linear,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "calibrated",
+    "events",
     "graph",
     "ising",
     "linear",
