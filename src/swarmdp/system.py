@@ -303,6 +303,14 @@ class NamesSolutions(Protocol):
 
 
 @runtime_checkable
+class Resizable(Protocol):
+    """A system that can have another number of agents without being another swarm to them."""
+
+    def resized(self, n_agents: int) -> "System":
+        """The same swarm with about so many agents, at the same density."""
+
+
+@runtime_checkable
 class Arranging(Protocol):
     """A system that runs faster when its agents are in a certain order in memory.
 
