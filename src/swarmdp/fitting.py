@@ -265,7 +265,13 @@ def _driven(
                 if watch is not None:
                     watch(iteration)
                 if tell is not None:
-                    tell(len(done), fitting.iterations, fitting.summary(done))
+                    tell(len(done), fitting.iterations + 1, fitting.summary(done))
+            if tell is not None:
+                tell(fitting.iterations, fitting.iterations + 1, "choosing the policy")
+            found = fitting.result(done)
+            if tell is not None:
+                tell(fitting.iterations + 1, fitting.iterations + 1, fitting.summary(done))
+            return found
     except KeyboardInterrupt:
         if done:
             raise FitInterrupted(fitting.so_far(done)) from None
@@ -273,7 +279,6 @@ def _driven(
     finally:
         if checkpoint is not None and done:
             fitting.so_far(done).save(checkpoint)
-    return fitting.result(done)
 
 
 @checked(nan=True, own=OWN)
@@ -603,8 +608,11 @@ class Fit:
                     done[-1].memory.clear()
                 done.append(iteration)
                 if tell is not None:
-                    tell(len(done), self.iterations, again.summary(done))
-        weights = again.result(done).reward.weights.reshape(restarts, *found.expert_mu.shape)
+                    tell(len(done), self.iterations + 1, again.summary(done))
+            if tell is not None:
+                tell(self.iterations, self.iterations + 1, "choosing the policies")
+            chosen = again.result(done)
+        weights = chosen.reward.weights.reshape(restarts, *found.expert_mu.shape)
         shifts = one_in_each_block(self.system.features)
         return alike(weights, found.reward.weights, found.blocks, shifts)
 

@@ -57,8 +57,10 @@ def guarded(program: str, work: Callable[[], None]) -> None:
         reason = f" ({error})" if str(error) else ""
         remedy = "take fewer runs, agents or classes, or raise the limit (ulimit -v)"
         sys.exit(_complain(f"{program}: there is not enough memory{reason}: {remedy}", 2))
-    except KeyboardInterrupt:
-        sys.exit(_complain(f"{program}: interrupted", 130))
+    except KeyboardInterrupt as stop:
+        # A command that keeps something says what, and how to go on.
+        kept = str(stop) or "nothing was kept; the same command starts again"
+        sys.exit(_complain(f"{program}: interrupted: {kept}", 130))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
@@ -67,6 +69,11 @@ def guarded(program: str, work: Callable[[], None]) -> None:
 def _complain(message: str, code: int) -> int:
     print(message, file=sys.stderr)
     return code
+
+
+def address(page: Path) -> str:
+    """Where a page is, as terminals make it a link."""
+    return page.resolve().as_uri()
 
 
 def add_common_options(group: Any, folder: str) -> None:
