@@ -42,7 +42,7 @@ def written(folder: Path, result: Result, demo: Trajectory, **more: Any) -> str:
         "reward": style.save(fits.plot_reward(result), folder / "reward")[0],
         "convergence": style.save(fits.plot_convergence(result), folder / "convergence")[0],
     }
-    options = {"expert": SYSTEM.expert, "figures": drawn, "planned": 3} | more
+    options: dict[str, Any] = {"expert": SYSTEM.expert, "figures": drawn, "planned": 3} | more
     page, _ = write_fit_page(folder, result, SYSTEM, demo, **options)
     elements = Elements(page.read_text(encoding="utf-8"))
     assert not elements.open
