@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from swarmdp.kernels import (
         calibrated,
+        cells,
         graph,
         ising,
         linear,
@@ -24,10 +25,12 @@ if TYPE_CHECKING:
         streams,
         tabular,
         vicsek,
+        zones,
     )
 
 __all__ = [
     "calibrated",
+    "cells",
     "graph",
     "ising",
     "linear",
@@ -37,6 +40,7 @@ __all__ = [
     "streams",
     "tabular",
     "vicsek",
+    "zones",
 ]
 
 

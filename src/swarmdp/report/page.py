@@ -173,7 +173,7 @@ def write_player(path: Path, shown: Player) -> Path:
 
 def document(title: str, body: str) -> str:
     """A whole page around its body: style, scripts, and the policy that forbids all else."""
-    script = asset("page.js") + asset("player.js")
+    script = asset("page.js") + asset("drawing.js") + asset("player.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     policy = (
         "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; "

@@ -189,6 +189,15 @@ def chain(system: "System | Enumeration", policy: PolicyLike) -> Chain:
 
     The policy may be a `Policy`, a table of action numbers (O,), probabilities of actions (O, A),
     or a function such as an expert.
+
+    Examples
+    --------
+    >>> from swarmdp import theory
+    >>> ring = theory.FiniteIsing((4,), reach=1, noise=0.1)
+    >>> chain = theory.chain(ring, ring.expert)
+    >>> chain.local_value([1.0, 0.5, 0.0], 0.9).round(2)    # of 0, 1 and 2 unlike neighbours
+    array([7.98, 7.23, 6.47])
+
     """
     swarm = enumerate_swarm(system)
     return Chain(swarm, policy_table(swarm.system, policy))
