@@ -32,10 +32,11 @@ class HelpFormatter(argparse.ArgumentDefaultsHelpFormatter):
         return super()._get_help_string(action)
 
 
-def guarded(program: str, work: Callable[[], None]) -> None:
+def guarded(program: str, work: Callable[[], None], kept: str = "") -> None:
     """Do the work; its errors and warnings become one line each, and errors the exit code.
 
-    Bad input exits with 2, an interrupt with 130.
+    Bad input exits with 2, an interrupt with 130. `kept` is what an interrupt leaves, in words,
+    unless the interrupt itself says it.
     """
     others = warnings.showwarning
 
@@ -59,9 +60,8 @@ def guarded(program: str, work: Callable[[], None]) -> None:
         remedy = "take fewer runs, agents or classes, or raise the limit (ulimit -v)"
         sys.exit(_complain(f"{program}: there is not enough memory{reason}: {remedy}", 2))
     except KeyboardInterrupt as stop:
-        # A command that keeps something says what, and how to go on.
-        kept = str(stop) or "nothing was kept; the same command starts again"
-        sys.exit(_complain(f"{program}: interrupted: {kept}", 130))
+        left = str(stop) or kept
+        sys.exit(_complain(f"{program}: interrupted{f': {left}' if left else ''}", 130))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
