@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         command: Command = options.command
         command(options)
 
-    guarded("swarmdp", work)
+    guarded("swarmdp", work, "nothing was kept; the same command starts again")
 
 
 def help_of(given: Sequence[str], columns: int = 80) -> str:
