@@ -156,11 +156,17 @@ class FeaturesOverTime:
         self, total: NDArray[np.float64], time: int, system: System, observations: NDArray[Any]
     ) -> None:
         """Add what agents observe at one time (runs, agents, ...) to its span."""
+        self.add_summed(total, time, system, summed_features(system, observations))
+
+    def add_summed(
+        self, total: NDArray[np.float64], time: int, system: System, summed: NDArray[Any]
+    ) -> None:
+        """Add the features of all agents at one time, added up (runs, d), to its span."""
         span = time.bit_length()
         first = 0 if span == 0 else 1 << (span - 1)
         length = min(max(1, 2 * first), self.steps + 1) - first
         size = feature_count(system)
-        mean = summed_features(system, observations) / observations.shape[1]
+        mean = summed / system.n_agents
         total[:, span * size : (span + 1) * size] += mean / length
 
 

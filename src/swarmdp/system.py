@@ -20,7 +20,7 @@ from swarmdp.checks import check_number, is_integer, told
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Classes, FeatureMap, Smooth, has_classes, n_features
 from swarmdp.pictures import Arrows, Grid
-from swarmdp.streams import Stream
+from swarmdp.streams import Stream, Streams
 
 State = dict[str, NDArray[Any]]
 Kind = Literal["angle", "position", "level"]
@@ -276,6 +276,44 @@ class Arranging(Protocol):
 
     def arrange(self, state: State, step: int) -> tuple[State, NDArray[np.integer]] | None:
         """The state in a better order, and that order (runs, agents); None to leave it."""
+
+
+class Moving(Protocol):
+    """Swarms under way in compiled code, moved by tables of action indices (R, classes).
+
+    Run r follows row r % R of a table. Agents are in the order of `streams.agents`.
+    """
+
+    @property
+    def streams(self) -> Streams:
+        """The random numbers of these runs."""
+
+    def explore(
+        self,
+        table: NDArray[np.integer],
+        temperature: float,
+        place: NDArray[np.float64] | None,
+        step: int,
+    ) -> tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.integer]]:
+        """Steps 1 to 3 of Algorithm 2: classes before, action indices and classes after.
+
+        Agents whose chance is below the temperature explore: one drawn now, or by their `place` in
+        a fixed order (see `learning.exploration`).
+        """
+
+    def count(self, table: NDArray[np.integer], steps: int) -> NDArray[np.unsignedinteger]:
+        """How many agents are in each class at each time (runs, steps + 1, classes).
+
+        The swarms do not move by this: they can be counted again with another table.
+        """
+
+
+@runtime_checkable
+class Quick(Protocol):
+    """A system that does several steps of a roll-out or of learning as one, to the same bits."""
+
+    def moving(self, streams: Streams, step: int = 0) -> Moving | None:
+        """Swarms that start with the random numbers of this step; None if these settings cannot."""
 
 
 _SYSTEMS: set[type] = set()  # kinds that were found to be systems: asking takes a while

@@ -14,7 +14,7 @@ from swarmdp.checks import check_between, check_integer, keep_python_numbers, to
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels
 from swarmdp.pictures import Grid
-from swarmdp.streams import Stream
+from swarmdp.streams import Purpose, Stream, Streams
 from swarmdp.system import Field, Measure, State, arrays_of, check_run, check_stream, reordered
 
 KEEP, FLIP = 0, 1
@@ -185,7 +185,8 @@ class Ising:
         site, spin = self._recorded(swarm)
         if spin.ndim > site.ndim:
             site = np.broadcast_to(site[:, None], spin.shape)
-        return self._on_grid(site, spin).reshape(*spin.shape[:-1], *self.shape)
+        on_grid: NDArray[np.int8] = self._on_grid(site, spin)
+        return on_grid.reshape(*spin.shape[:-1], *self.shape)
 
     def solutions(self, table: NDArray[np.integer], seen: NDArray[np.bool_]) -> list[str]:
         """Which solution each replica of a table (R, 25) is, on the energies seen (R, 25).
@@ -226,6 +227,17 @@ class Ising:
             "site": np.broadcast_to(self._sites, site.shape),
             "spin": reordered(spin, order),
         }, order
+
+    def moving(self, streams: Streams, step: int = 0) -> "_Grids":
+        """Swarms in compiled code, in the order of the sites."""
+        state = self.initial(streams.at(step, Purpose.INITIAL))
+        site, spin = state["site"], state["spin"]
+        agents = np.broadcast_to(streams.agents, site.shape)
+        return _Grids(
+            self,
+            self._on_grid(site, spin).reshape(-1, *self.shape),
+            Streams(streams.seed, streams.runs, self._on_grid(site, agents)),
+        )
 
     @cached_property
     def _sites(self) -> NDArray[np.int32]:
@@ -291,9 +303,9 @@ class Ising:
             self._checked({"site": site, "spin": spin[:, time]})
         return site, spin
 
-    def _on_grid(self, site: NDArray[Any], spin: NDArray[Any]) -> NDArray[np.int8]:
-        placed = np.empty(spin.shape, np.int8)
-        np.put_along_axis(placed, site, spin, axis=-1)
+    def _on_grid(self, site: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
+        placed = np.empty(values.shape, values.dtype)
+        np.put_along_axis(placed, site, values, axis=-1)
         return placed
 
     def _energies(self, spin: NDArray[Any]) -> NDArray[np.unsignedinteger]:
@@ -302,3 +314,47 @@ class Ising:
             spin.reshape(-1, *self.shape), self.reach, self.periodic
         )
         return energies.reshape(spin.shape)
+
+
+class _Grids:
+    """Grids of spins (runs, rows, columns) under way in compiled code; see `system.Moving`."""
+
+    def __init__(self, system: Ising, spin: NDArray[np.int8], streams: Streams) -> None:
+        self.streams = streams
+        self._system = system
+        self._spin = spin
+        self._energy: NDArray[np.unsignedinteger] | None = None
+
+    def explore(
+        self,
+        table: NDArray[np.integer],
+        temperature: float,
+        place: NDArray[np.float64] | None,
+        step: int,
+    ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8], NDArray[np.unsignedinteger]]:
+        """Energies before, actions, and energies after."""
+        system = self._system
+        before = self._energy
+        if before is None:
+            before = system._energies(self._spin.reshape(len(self._spin), -1))
+        actions, after = kernels.ising.explored(
+            self.streams.counter(step, Purpose.EXPLORATION),
+            self.streams.agents,
+            _NOWHERE if place is None else place,
+            temperature,
+            table,
+            self._spin,
+            before,
+            system.reach,
+            system.periodic,
+        )
+        self._energy = after
+        return before, actions, after
+
+    def count(self, table: NDArray[np.integer], steps: int) -> NDArray[np.unsignedinteger]:
+        """How many agents have each energy at each time."""
+        system = self._system
+        return kernels.ising.counted(self._spin, table, steps, system.reach, system.periodic)
+
+
+_NOWHERE = np.empty((0, 0))
