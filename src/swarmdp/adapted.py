@@ -17,14 +17,17 @@ from swarmdp.system import (
     Arranging,
     ChecksStates,
     Field,
+    Fused,
     HasExpert,
     InfersActions,
     Measure,
     Mirror,
     Mirrored,
     Pictured,
+    Rule,
     State,
     System,
+    WholeSteps,
     action_units_of,
     check_is_system,
     field_of,
@@ -194,6 +197,26 @@ class Adapted:
     def arrange(self, state: State, step: int) -> tuple[State, NDArray[np.integer]] | None:
         """As the system does, if it does."""
         return self.system.arrange(state, step) if isinstance(self.system, Arranging) else None
+
+    @property
+    def fused_measures(self) -> frozenset[str]:
+        """Those of the system."""
+        return self.system.fused_measures if isinstance(self.system, Fused) else frozenset()
+
+    def whole_steps(
+        self,
+        state: Callable[[], State],
+        rule: Rule,
+        rows: NDArray[np.int64],
+        streams: Streams,
+        steps: int,
+    ) -> WholeSteps | None:
+        """As the system does, if it does; it knows no classes but its own."""
+        if self.own_features is not None or not isinstance(self.system, Fused):
+            return None
+        if callable(rule) and rule == self.expert and isinstance(self.system, HasExpert):
+            rule = self.system.expert
+        return self.system.whole_steps(state, rule, rows, streams, steps)
 
 
 def _frames(system: System, initial: Start) -> Frames:

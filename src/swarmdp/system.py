@@ -8,7 +8,7 @@ own (`Measured`, `Pictured`, ...); a system that has the attribute has the trait
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
@@ -278,42 +278,89 @@ class Arranging(Protocol):
         """The state in a better order, and that order (runs, agents); None to leave it."""
 
 
-class Moving(Protocol):
-    """Swarms under way in compiled code, moved by tables of action indices (R, classes).
+@dataclass(frozen=True, eq=False)
+class Room:
+    """Where whole steps put what is to be kept of a chunk of runs; None for what nobody wants.
 
-    Run r follows row r % R of a table. Agents are in the order of `streams.agents`.
+    All is in the agents' own order.
+    """
+
+    states: Mapping[str, NDArray[Any]] | None = None  # each (runs, steps + 1, agents, ...)
+    observations: NDArray[Any] | None = None  # (runs, steps + 1, agents)
+    actions: NDArray[Any] | None = None  # physical ones (runs, steps, agents)
+    counts: NDArray[np.int64] | None = None  # of each class (runs, times of the call, classes)
+    measures: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # each (runs, steps + 1)
+
+
+class WholeSteps(Protocol):
+    """A chunk of runs under way: observation, policy and transition in one."""
+
+    def advance(self, first: int, last: int, room: Room) -> None:
+        """Keep the moments first..last - 1, and take the step after each of them but the last one.
+
+        The last moment is that at the time `steps`. Calls are in the order of time.
+        """
+
+
+Rule = NDArray[Any] | Callable[[NDArray[Any]], NDArray[Any]]
+"""How agents act: physical actions (replicas, classes), or a function of the observations."""
+
+
+@runtime_checkable
+class Fused(Protocol):
+    """A system that takes whole steps faster than by `observe` and `transition`, with their bits.
+
+    A roll-out asks for it where its policy is a table or a plain function, and all that is recorded
+    is what a `Room` has a place for.
     """
 
     @property
-    def streams(self) -> Streams:
-        """The random numbers of these runs."""
+    def fused_measures(self) -> frozenset[str]:
+        """The measures, by name, that whole steps compute as well."""
 
-    def explore(
+    def whole_steps(
+        self,
+        state: Callable[[], State],
+        rule: Rule,
+        rows: NDArray[np.int64],
+        streams: Streams,
+        steps: int,
+    ) -> WholeSteps | None:
+        """The runs of these streams, `steps` steps from a state on; None if it cannot be done.
+
+        Run r acts by rule[rows[r]] where the rule is a table. The state is handed over in a call,
+        so that its memory can be freed once it has been taken over.
+        """
+
+
+class ExploringSwarms(Protocol):
+    """Swarms under way while they learn: steps 1 to 3 of Algorithm 2 in one."""
+
+    @property
+    def streams(self) -> Streams:
+        """The random numbers of these runs, whose agents are in the order of what `step` gives."""
+
+    def step(
         self,
         table: NDArray[np.integer],
         temperature: float,
         place: NDArray[np.float64] | None,
-        step: int,
+        time: int,
     ) -> tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.integer]]:
-        """Steps 1 to 3 of Algorithm 2: classes before, action indices and classes after.
+        """Classes before, action indices and classes after, each (runs, agents).
 
-        Agents whose chance is below the temperature explore: one drawn now, or by their `place` in
-        a fixed order (see `learning.exploration`).
-        """
-
-    def count(self, table: NDArray[np.integer], steps: int) -> NDArray[np.unsignedinteger]:
-        """How many agents are in each class at each time (runs, steps + 1, classes).
-
-        The swarms do not move by this: they can be counted again with another table.
+        Greedy agents of run r act by table[r % R], action indices (R, classes). Agents whose chance
+        is below the temperature explore; where they have a `place` in a fixed order (runs, agents),
+        those whose place is (see `learning.exploration`).
         """
 
 
 @runtime_checkable
-class Quick(Protocol):
-    """A system that does several steps of a roll-out or of learning as one, to the same bits."""
+class FusedLearning(Protocol):
+    """A system whose swarms learn faster than by `observe` and `transition`, with their bits."""
 
-    def moving(self, streams: Streams, step: int = 0) -> Moving | None:
-        """Swarms that start with the random numbers of this step; None if these settings cannot."""
+    def exploring_swarms(self, streams: Streams, step: int) -> ExploringSwarms | None:
+        """Swarms that start with the random numbers of this step; None if it cannot be done."""
 
 
 _SYSTEMS: set[type] = set()  # kinds that were found to be systems: asking takes a while

@@ -4,7 +4,8 @@ Feature expectations and what else is a sum over classes follow from these count
 as from a roll-out that records them.
 """
 
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,8 +14,16 @@ from numpy.typing import NDArray
 from swarmdp import kernels
 from swarmdp.policies import LocalPolicy, Policy
 from swarmdp.recording import FeaturesOverTime
-from swarmdp.streams import Streams
-from swarmdp.system import Quick, System, class_map, feature_count, features_of_counts, null_action
+from swarmdp.streams import Purpose, Streams
+from swarmdp.system import (
+    Fused,
+    Room,
+    System,
+    class_map,
+    feature_count,
+    features_of_counts,
+    null_action,
+)
 from swarmdp.threads import over_chunks, thread_count
 
 MOST_BYTES = 2**26  # of all counts: where there are more, they are not kept
@@ -26,7 +35,7 @@ class Visits:
     """The number of agents in each class at each time, of every run."""
 
     system: System
-    counts: NDArray[np.unsignedinteger]  # (runs, steps + 1, classes)
+    counts: NDArray[np.int64]  # (runs, steps + 1, classes)
 
     def discounted(self, discount: float) -> NDArray[np.float64]:
         """Feature expectations (runs, d), as `DiscountedFeatures` adds them up."""
@@ -35,7 +44,7 @@ class Visits:
         if class_map(self.system).matrix is None:
             return kernels.tabular.weighted(self.counts, weights)
         total = np.zeros((len(self.counts), feature_count(self.system)))
-        for weight, now in zip(weights, self._by_time(), strict=True):
+        for weight, now in zip(weights, np.moveaxis(self.counts, 1, 0), strict=True):
             total += weight * features_of_counts(self.system, now)
         return total
 
@@ -43,8 +52,8 @@ class Visits:
         """Mean features in spans of time (runs, spans * d), as `FeaturesOverTime` has them."""
         profile = FeaturesOverTime(self.counts.shape[1] - 1)
         total = np.zeros((len(self.counts), profile.size(self.system)))
-        for time, now in enumerate(self._by_time()):
-            profile.add_summed(total, time, self.system, features_of_counts(self.system, now))
+        for time, now in enumerate(np.moveaxis(self.counts, 1, 0)):
+            profile.add_counts(total, time, self.system, now)
         return total
 
     def activity(self, table: NDArray[np.integer]) -> NDArray[np.float64]:
@@ -56,9 +65,6 @@ class Visits:
         for share in shares.T:
             total += share
         return total
-
-    def _by_time(self) -> Iterator[NDArray[np.int64]]:
-        return (now.astype(np.int64) for now in np.moveaxis(self.counts, 1, 0))
 
 
 def visits_of(
@@ -74,23 +80,31 @@ def visits_of(
 
     None where the system or the policy has no such code: then roll them out step by step.
     """
-    if type(policy) is not Policy or not isinstance(system, Quick):
+    if not isinstance(policy, Policy) or not isinstance(system, Fused):
         return None
     policy.check(system)
     size, runs = class_map(system).size, len(numbers)
-    if 4 * runs * (steps + 1) * size > MOST_BYTES:
+    if 8 * runs * (steps + 1) * size > MOST_BYTES:
         return None
-    if system.moving(Streams.of(seed, numbers[:0], system.n_agents)) is None:
-        return None
-    counts = np.empty((runs, steps + 1, size), np.uint32)
+    counts = np.empty((runs, steps + 1, size), np.int64)
+    rule = np.asarray(system.actions)[policy.table]
+    failed = threading.Event()
 
     def work(begin: int, end: int, check: Callable[[], None]) -> None:
         check()
-        moving = system.moving(Streams.of(seed, numbers[begin:end], system.n_agents))
-        assert moving is not None
-        rows = np.arange(begin, end) % policy.replicas
-        counts[begin:end] = moving.count(policy.table[rows], steps)
+        streams = Streams.of(seed, numbers[begin:end], system.n_agents)
+        swarms = system.whole_steps(
+            lambda: system.initial(streams.at(0, Purpose.INITIAL)),
+            rule,
+            np.arange(begin, end) % policy.replicas,
+            streams,
+            steps,
+        )
+        if swarms is None:
+            failed.set()
+        else:
+            swarms.advance(0, steps + 1, Room(counts=counts[begin:end]))
 
     chunk = max(1, CHUNK_AGENTS // system.n_agents)
     over_chunks(runs, chunk, thread_count(threads), work)
-    return Visits(system, counts)
+    return None if failed.is_set() else Visits(system, counts)

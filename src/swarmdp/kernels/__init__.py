@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from swarmdp.kernels import (
         calibrated,
+        cells,
+        exploring,
         graph,
         ising,
         linear,
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "calibrated",
+    "cells",
+    "exploring",
     "graph",
     "ising",
     "linear",

@@ -89,17 +89,21 @@ def explored(
 
 
 def counted(
-    spin: NDArray[np.int8], table: NDArray[np.integer], steps: int, reach: int, periodic: bool
-) -> NDArray[np.uint32]:
-    """How many agents have each energy at each time (runs, steps + 1, energies).
+    spin: NDArray[np.int8],
+    flips: NDArray[np.uint8],
+    times: int,
+    moving: int,
+    reach: int,
+    periodic: bool,
+) -> NDArray[np.int64]:
+    """How many agents have each energy at so many times (runs, times, energies).
 
-    Run r starts from spin[r % S] and follows table[r % R], of S starts (S, rows, columns) and R
-    tables (R, energies); there are as many runs as starts or tables, whichever are more.
+    After each of the first `moving` of these the spins (runs, rows, columns) change in place, where
+    flips[r, e] is one for energy e.
     """
-    runs = max(len(spin), len(table))
-    out = np.empty((runs, steps + 1, table.shape[1]), np.uint32)
+    out = np.empty((len(spin), times, flips.shape[1]), np.int64)
     sites, padded = _workspace(spin.shape[1], spin.shape[2], reach, periodic)
-    count_runs(spin, table, sites, reach, periodic, padded, energy_dtype(reach)(0), out)
+    count_runs(spin, flips, moving, sites, reach, periodic, padded, energy_dtype(reach)(0), out)
     return out
 
 
@@ -174,31 +178,25 @@ def explore_runs(
 
 
 @kernel
-def count_runs(spin, table, sites, reach, periodic, padded, zero, out):
+def count_runs(spin, flips, moving, sites, reach, periodic, padded, zero, out):
     """Simulate every run in turn, counting energies at all times."""
     runs, times, energies = out.shape
     rows, columns = spin.shape[1:]
-    now = np.empty((rows, columns), np.int8)
     energy = np.full((rows, columns), zero)
-    flips = np.empty(energies, np.bool_)
     found = np.empty((4, energies), np.uint32)
     for r in range(runs):
-        now[:] = spin[r % spin.shape[0]]
-        own = table[r % table.shape[0]]
-        for e in range(energies):
-            flips[e] = own[e] != 0
+        own = flips[r]
+        flat = spin[r].reshape(rows * columns)
+        seen = energy.reshape(rows * columns)
         for t in range(times):
-            pad(now, reach, periodic, padded)
-            local_energy_rows(0, rows, now, sites, reach, padded, energy)
-            count_energies(energy.ravel(), found)
+            pad(spin[r], reach, periodic, padded)
+            local_energy_rows(0, rows, spin[r], sites, reach, padded, energy)
+            count_energies(seen, found)
             for e in range(energies):
                 out[r, t, e] = found[0, e] + found[1, e] + found[2, e] + found[3, e]
-            if t == times - 1:
-                break
-            flat = now.ravel()
-            seen = energy.ravel()
-            for i in range(np.uint64(flat.shape[0])):
-                flat[i] = -flat[i] if flips[np.uint64(seen[i])] else flat[i]
+            if t < moving:
+                for i in range(np.uint64(flat.shape[0])):
+                    flat[i] = -flat[i] if own[np.uint64(seen[i])] != 0 else flat[i]
 
 
 @kernel

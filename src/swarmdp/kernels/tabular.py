@@ -68,9 +68,7 @@ def count(index: NDArray[np.integer], size: int) -> NDArray[np.int64]:
     return out
 
 
-def weighted(
-    counts: NDArray[np.unsignedinteger], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def weighted(counts: NDArray[np.integer], weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """out[r, k] = the sum over t of weights[t] * counts[r, t, k], one after the other."""
     out = np.zeros((counts.shape[0], counts.shape[2]))
     weighted_rows(counts, weights, out)

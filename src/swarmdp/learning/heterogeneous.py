@@ -21,7 +21,7 @@ from swarmdp.policies import joined
 from swarmdp.protocols import NOTHING_MORE, Learned, Wants
 from swarmdp.rewards import Reward
 from swarmdp.streams import Purpose, Streams
-from swarmdp.system import Arranging, Quick, State, System, field_of
+from swarmdp.system import Arranging, FusedLearning, State, System, field_of
 from swarmdp.threads import over_chunks, thread_count
 
 ENOUGH_AGENTS = 1000  # whose experience each iteration uses by default
@@ -193,7 +193,7 @@ class HeterogeneousLearning:
     ) -> bool:
         """Algorithm 2 to the same bits, in compiled code of the system's; False if it has none."""
         system, every = problem.system, self._restarts_every(problem.discount)
-        if not isinstance(system, Quick) or not isinstance(q, TabularQ) or q.is_soft:
+        if not isinstance(system, FusedLearning) or not isinstance(q, TabularQ) or q.is_soft:
             return False
         collected = rewards_for(q, problem, len(streams.runs))
         swarms = None
@@ -201,12 +201,12 @@ class HeterogeneousLearning:
             check()
             left = decayed(self.decay, i, self.iterations)
             if swarms is None or i % every == 0:
-                swarms = system.moving(streams, i)
+                swarms = system.exploring_swarms(streams, i)
                 if swarms is None:
                     return False
                 place = Explorers.of(self.exploration, swarms.streams).place
             # 1 to 3: Explore or be greedy, act, and iterate the system.
-            before, actions, after = swarms.explore(q.greedy, self.temperature * left, place, i)
+            before, actions, after = swarms.step(q.greedy, self.temperature * left, place, i)
             rewards = collected(before, before) if q.needs_rewards else _NO_REWARDS
             # 4: Update the Q-function based on the new experience.
             q.learn(before, actions, rewards, after, self.learning_rate * left)
