@@ -4,12 +4,14 @@ BIN := .venv/bin
 STUDY ?= learners
 MINUTES ?= 10
 
-.PHONY: help setup run test check attack bench study theory lock clean
+.PHONY: help setup run test check docs release-check attack bench study theory lock clean
 
 help:
 	@echo "make run    set up, learn the reward of a swarm, reproduce the paper (runs/)"
 	@echo "make test   set up and run all tests"
 	@echo "make check  ruff, mypy --strict, import contracts"
+	@echo "make docs   build the documentation site: docs/_build/html/index.html"
+	@echo "make release-check  what must hold before a version is released"
 	@echo "make attack try to break it for ten minutes (MINUTES=60: an hour): wrong arguments, damaged"
 	@echo "            files, kills, limits, ...; prints what was tried and every failure"
 	@echo "make bench  measure the simulator against its peers (several minutes)"
@@ -43,6 +45,13 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
+docs: setup
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+release-check: setup
+	$(BIN)/python -m tools.release_check
+
 attack: setup
 	$(BIN)/python -m tests.campaigns --minutes $(MINUTES)
 
@@ -60,5 +69,5 @@ lock:
 		--no-annotate --no-header --extra dev --extra bench --extra cluster --extra envs --extra studio --extra docs pyproject.toml -o requirements.lock
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist docs/_build docs/reference/generated
 	find src studies benchmarks tests -name __pycache__ -type d -exec rm -rf {} +

@@ -50,8 +50,12 @@ class Visits:
 
     def over_time(self) -> NDArray[np.float64]:
         """Mean features in spans of time (runs, spans * d), as `FeaturesOverTime` has them."""
-        profile = FeaturesOverTime(self.counts.shape[1] - 1)
-        total = np.zeros((len(self.counts), profile.size(self.system)))
+        runs, times, _ = self.counts.shape
+        if class_map(self.system).matrix is None:
+            spans = kernels.tabular.over_spans(self.counts, self.system.n_agents)
+            return spans.reshape(runs, -1)
+        profile = FeaturesOverTime(times - 1)
+        total = np.zeros((runs, profile.size(self.system)))
         for time, now in enumerate(np.moveaxis(self.counts, 1, 0)):
             profile.add_counts(total, time, self.system, now)
         return total

@@ -30,6 +30,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
     guarded("swarmdp", work)
 
 
+def help_of(given: Sequence[str], columns: int = 80) -> str:
+    """The help that `swarmdp GIVEN --help` prints, for the documentation."""
+    import contextlib
+    import io
+    import os
+
+    printed = io.StringIO()
+    before = os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = str(columns)
+    try:
+        with contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
+            main([*given, "--help"])
+    finally:
+        os.environ.pop("COLUMNS")
+        if before is not None:
+            os.environ["COLUMNS"] = before
+    return printed.getvalue()
+
+
 def _parser(system: str | None) -> argparse.ArgumentParser:
     """The parser of all commands, with the options of this system."""
     parser = Parser(

@@ -6,8 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from swarmdp._version import __version__
-from swarmdp.cli.common import HelpFormatter, expert_beside, fit_in, show_columns
-from swarmdp.cli.systems import system_of
+from swarmdp.cli.common import (
+    HelpFormatter,
+    expert_beside,
+    fit_in,
+    show_columns,
+    system_beside,
+)
 
 
 def add(commands: Any) -> None:
@@ -40,7 +45,7 @@ def _run(options: argparse.Namespace) -> None:
     from swarmdp.report import fits, style
 
     result = fit_in(options.fit)
-    system = system_of(result, options.system)
+    system = system_beside(options.fit, result, options.system)
     output = options.output or (options.fit if options.fit.is_dir() else options.fit.parent)
     files.check_folder(output)
     found = evaluate(

@@ -103,7 +103,7 @@ def _run(options: argparse.Namespace) -> None:
         options.iterations = ITERATIONS
     from swarmdp.errors import VerdictWarning
     from swarmdp.fitting import FitInterrupted, fit
-    from swarmdp.irl.result import load
+    from swarmdp.loading import load
     from swarmdp.system import name_of
 
     if options.output is not None:
@@ -151,8 +151,8 @@ def _demo(options: argparse.Namespace) -> tuple[Any, Any]:
     from swarmdp.errors import InvalidInput
     from swarmdp.evaluation import own_expert
     from swarmdp.irl.evidence import wants_of
-    from swarmdp.irl.result import load
     from swarmdp.irl.updates import named
+    from swarmdp.loading import load
     from swarmdp.simulation import rollout
     from swarmdp.trajectory import Trajectory
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from swarmdp import files
 from swarmdp.cli.common import HelpFormatter, show_columns
+from swarmdp.rounding import with_error
 
 FIGURES = (
     "snapshots",
@@ -191,8 +192,8 @@ def _show_claims(output: Path) -> None:
         return
     rows = [
         (
-            claim["statement"],
-            _measured(claim["value"], claim["error"]),
+            claim["sentence"],
+            _measured(claim),
             claim["verdict"].replace("does not", "does NOT"),
         )
         for claim in claims
@@ -200,7 +201,7 @@ def _show_claims(output: Path) -> None:
     show_columns("the paper's claims", ("claim", "measured", "verdict"), rows, texts=1)
 
 
-def _measured(value: float | None, error: float | None) -> str:
-    if value is None:
+def _measured(claim: Any) -> str:
+    if claim["value"] is None:
         return ""
-    return f"{value:.3g}" + (f" ± {error:.1g}" if error else "")
+    return with_error(claim["value"], claim["error"])

@@ -17,6 +17,7 @@ from swarmdp.kernels.streams import MASK, philox, unit_uniform
 from swarmdp.kernels.vicsek import BLOCK, LANES, Agents, Floats, Ints, Luck, Model
 
 TWO_PI = 2 * math.pi
+_NOWHERE = np.empty((0, 0))
 
 
 class Chances(NamedTuple):
@@ -69,12 +70,16 @@ class Swarms:
         few = len(self._turns) <= 256
         actions = np.empty(before.shape, np.uint8 if few else np.int32)
         explore_runs(
-            self._agents,
+            *self._agents,
             self._slots,
-            self._model,
-            Luck(self._seed, np.uint64(0), np.uint64(time), np.uint64(draws[1])),
+            *self._model,
+            self._seed,
             self._numbers,
-            Chances(temperature, np.uint64(draws[0]), np.empty((0, 0)) if place is None else place),
+            np.uint64(time),
+            np.uint64(draws[0]),
+            np.uint64(draws[1]),
+            temperature,
+            _NOWHERE if place is None else place,
             table,
             self._turns,
             self._bins,
@@ -136,9 +141,38 @@ def put_classes(ids, slots, r, angle, bins, out):
 
 @kernel
 def explore_runs(
-    agents, slots, model, luck, numbers, chances, table, turns, bins, before, actions, after
+    x,
+    y,
+    heading,
+    cosine,
+    sine,
+    ids,
+    slots,
+    radius,
+    speed,
+    noise_scale,
+    box,
+    seed,
+    numbers,
+    time,
+    draw,
+    noise_draw,
+    temperature,
+    place,
+    table,
+    turns,
+    bins,
+    before,
+    actions,
+    after,
 ):
-    """Choose, act, move and observe, every run in turn."""
+    """Choose, act, move and observe, every run in turn.
+
+    Plain arrays and numbers: a call with named tuples takes as long as moving a hundred agents.
+    """
+    agents = Agents(x, y, heading, cosine, sine, ids)
+    model = Model(radius, speed, noise_scale, box)
+    chances = Chances(temperature, draw, place)
     runs, size = before.shape
     now = vicsek.new_agents(size)
     work = vicsek.new_cells(size, 1)
@@ -150,20 +184,20 @@ def explore_runs(
     choice = np.empty(table.shape[1], np.int32)
     for r in range(runs):
         here = vicsek.run_of(agents, r)
-        at = Luck(luck.seed, np.uint64(numbers[r]), luck.step, luck.draw)
+        at = Luck(seed, np.uint64(numbers[r]), time, noise_draw)
         own = table[r % table.shape[0]]
         for o in range(np.uint64(choice.shape[0])):
             choice[o] = own[o]
         for low in range(np.uint64(0), np.uint64(size), np.uint64(BLOCK)):
             high = min(low + np.uint64(BLOCK), np.uint64(size))
-            ids = here.id[low:high]
+            who = here.id[low:high]
             if slots.shape[0] > 0:
                 for i in range(high - low):
-                    slot[i] = slots[r, np.uint64(np.uint32(ids[i]))]
+                    slot[i] = slots[r, np.uint64(np.uint32(who[i]))]
             else:
                 for i in range(high - low):
-                    slot[i] = ids[i]
-            choose(ids, slot, r, at, chances, choice, turns, before[r], actions[r], turn, noise)
+                    slot[i] = who[i]
+            choose(who, slot, r, at, chances, choice, turns, before[r], actions[r], turn, noise)
             vicsek.move(low, high, here, turn, model, at, noise, now)
         buffers = observe(now, model, work, buffers, here, angle)
         put_classes(here.id, slots, r, angle, bins, after[r])

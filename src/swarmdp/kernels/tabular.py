@@ -75,6 +75,14 @@ def weighted(counts: NDArray[np.integer], weights: NDArray[np.float64]) -> NDArr
     return out
 
 
+def over_spans(counts: NDArray[np.int64], agents: int) -> NDArray[np.float64]:
+    """Mean shares (runs, spans, k) at times 0, 1, 2 to 3, 4 to 7, ... of counts (runs, T, k)."""
+    runs, times, size = counts.shape
+    out = np.zeros((runs, (times - 1).bit_length() + 1, size))
+    over_spans_rows(counts, agents, out)
+    return out
+
+
 def total(values: NDArray[np.unsignedinteger]) -> NDArray[np.int64]:
     """The exact sum of each row of small unsigned integers."""
     out = np.empty(values.shape[0], np.int64)
@@ -229,6 +237,21 @@ def weighted_rows(counts, weights, out):
 
 
 @kernel
+def over_spans_rows(counts, agents, out):
+    """Add each time's shares to its span, one time after the other."""
+    times = counts.shape[1]
+    for r in range(counts.shape[0]):
+        for span in range(out.shape[1]):
+            first = 0 if span == 0 else 1 << (span - 1)
+            end = min(max(1, 2 * first), times)
+            sums = out[r, span]
+            for t in range(first, end):
+                row = counts[r, t]
+                for k in range(np.uint64(row.shape[0])):
+                    sums[k] += np.float64(row[k]) / agents / (end - first)
+
+
+@kernel
 def total_rows(values, out):
     """out[r] = sum of row r of an array of small non-negative integers, exactly."""
     for r in range(values.shape[0]):
@@ -287,13 +310,21 @@ def among_first_flat(chance, place, temperature, out):
 
 
 @kernel
-def mark(index: NDArray[np.integer], seen: NDArray[np.bool_]) -> None:
-    """Set seen[r % R, k] for every class k that occurs in row r of index."""
+def mark(index: NDArray[np.integer], order: NDArray[np.int64], seen: NDArray[np.bool_]) -> None:
+    """Set seen[r % R, k] for every class k that occurs in row r of index.
+
+    `order` are the mirrored classes, which count as well; it is empty where there is no mirror.
+    """
     for r in range(index.shape[0]):
         marks = seen[r % seen.shape[0]]
         row = index[r]
         for i in range(np.uint64(row.shape[0])):
             marks[np.uint64(row[i])] = True
+    if order.size:
+        for j in range(seen.shape[0]):
+            for k in range(order.shape[0]):
+                if seen[j, k]:
+                    seen[j, order[k]] = True
 
 
 @kernel

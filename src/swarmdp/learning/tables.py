@@ -78,6 +78,7 @@ class TabularQ:
         self._memory = memory
         self._softness = wants.softness
         self._symmetry = Symmetry.of(system) if wants.mirror else None
+        self._order = np.empty(0, np.int64) if self._symmetry is None else self._symmetry.classes
         self._null = null_action(system)
         self.greedy = self._best()
 
@@ -119,9 +120,7 @@ class TabularQ:
             actions = np.hstack([actions, turned[actions]])
             rewards = np.hstack([rewards, rewards])
         self._memory.learn(self.values, before, actions, rewards, after, rate)
-        kernels.tabular.mark(seen, self.seen)
-        if self._symmetry is not None:
-            self.seen |= self.seen[:, self._symmetry.classes]
+        kernels.tabular.mark(seen, self._order, self.seen)
         self.update()
 
     def update(self) -> None:

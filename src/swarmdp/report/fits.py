@@ -28,6 +28,7 @@ from swarmdp.report.swarms import draw_band, draw_mean, label_curve
 from swarmdp.systems.gridworld import Gridworld
 
 FAR = 10  # times the distances: margins beyond this need a logarithmic axis
+MOST_TICKS = 12  # of an axis of levels
 WIDE = 12  # letters of names that stand side by side under bars
 COLOURS = (style.GREY, style.ORANGE)  # of bars, and of their errors
 CURVES = (style.BLUE, style.ORANGE)  # of distances and margins
@@ -224,13 +225,17 @@ def draw_polar(
     degrees: NDArray[np.float64],
     mean: NDArray[np.float64],
     spread: NDArray[np.float64],
+    limits: tuple[float, float] | None = None,
 ) -> None:
-    """Rewards of angles around the circle, with error bars."""
+    """Rewards of angles around the circle, with error bars and numbers along the radius.
+
+    Several are on one scale if they are given the same limits (see `polar_limits`).
+    """
     angle = np.radians(degrees)
     width = 2 * np.pi / len(angle)
-    low, high = float((mean - spread).min()), float((mean + spread).max())
+    low, high = polar_limits([(mean, spread)]) if limits is None else limits
     inner = low - 0.15 * (high - low)
-    shade = (mean - low) / (high - low or 1.0)
+    shade = np.clip((mean - low) / (high - low), 0, 1)
     ax.bar(
         angle,
         mean - inner,
@@ -250,9 +255,29 @@ def draw_polar(
     ticks = np.arange(0, 360, 30)
     signed = np.where(ticks > 180, ticks - 360, ticks)
     ax.set_xticks(np.radians(ticks), [f"{t:+d}°" if t % 180 else f"{t}°" for t in signed])
-    ax.set_yticks([])
-    ax.grid(visible=False)
+    label_polar(ax, low, high)
     ax.spines["polar"].set_visible(False)
+
+
+def polar_limits(
+    shown: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]],
+) -> tuple[float, float]:
+    """The lowest and highest of several means with their spreads, zero included."""
+    low = min(0.0, *(float((mean - spread).min()) for mean, spread in shown))
+    high = max(0.0, *(float((mean + spread).max()) for mean, spread in shown))
+    return low, high if high > low else low + 1.0
+
+
+def label_polar(ax: Any, low: float, high: float) -> None:
+    """Circles at a few rewards, with their numbers between two of the bars' labels."""
+    ticks = [t for t in MaxNLocator(4).tick_values(low, high) if low <= t <= high]
+    ax.set_yticks(ticks, [f"{t:g}" for t in ticks], fontsize=7)
+    for text in ax.get_yticklabels():
+        text.set_bbox({"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.6})
+    ax.set_rlabel_position(195)
+    ax.grid(visible=False, axis="x")
+    ax.grid(visible=True, axis="y", color=style.PALE, linewidth=0.5)
+    ax.set_axisbelow(False)
 
 
 def draw_bars(
@@ -293,9 +318,19 @@ def _draw_map(ax: Any, panel: Panel) -> None:
 def _set_ticks(drawn: Any, axis: Axis) -> None:
     """Ticks at whole numbers for these, and at simple angles."""
     if axis.values.dtype.kind in "iu":
-        drawn.set_major_locator(MaxNLocator(integer=True))
+        set_levels(drawn, axis.values)
     elif axis.periodic and axis.units == "degrees":
         drawn.set_major_locator(MultipleLocator(60))
+
+
+def set_levels(drawn: Any, values: NDArray[Any]) -> None:
+    """Ticks at whole numbers, evenly from the lowest level to the highest if that can be."""
+    span = int(values[-1] - values[0])
+    step = next((s for s in range(1, span) if span % s == 0 and span // s <= MOST_TICKS), None)
+    if step is None or span // step < 3:
+        drawn.set_major_locator(MaxNLocator(integer=True))
+    else:
+        drawn.set_ticks(np.arange(values[0], values[-1] + 1, step))
 
 
 def _edges(values: NDArray[Any]) -> NDArray[np.float64]:
@@ -371,6 +406,7 @@ def plot_convergence(
             if result.experiments > 1:
                 ax.fill_between(iteration, low, high, color=colour, alpha=0.18, linewidth=0)
             ax.plot(iteration, values.mean(axis=1), line, color=colour, label=label, marker=".")
+        several = f"mean and 10–90 % of {result.experiments} experiments"
         if result.experiments == 1:
             chosen = int(result.chosen[0])
             ax.plot(
@@ -382,14 +418,17 @@ def plot_convergence(
                 markersize=10,
                 label=f"chosen: iteration {chosen}",
             )
-        ax.set(xlabel="iteration of Algorithm 1", ylabel="feature expectations")
+        ax.set(
+            xlabel="iteration of Algorithm 1",
+            ylabel="distance from the demo's\nfeature expectations",
+        )
         if history.margin.max() > FAR * history.distance.max() > 0:
             # Such as the bound of an estimated game: on a linear axis distances would lie on zero.
             ax.set_yscale("log")
         else:
             ax.set_ylim(bottom=0)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        ax.legend()
+        ax.legend(title=several if result.experiments > 1 else None)
     return figure_of(ax)
 
 
