@@ -377,6 +377,36 @@ class Fused(Protocol):
         """
 
 
+class ExploringSwarms(Protocol):
+    """Swarms under way while they learn: steps 1 to 3 of Algorithm 2 in one."""
+
+    @property
+    def streams(self) -> Streams:
+        """The random numbers of these runs, whose agents are in the order of what `step` gives."""
+
+    def step(
+        self,
+        table: NDArray[np.integer],
+        temperature: float,
+        place: NDArray[np.float64] | None,
+        time: int,
+    ) -> tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.integer]]:
+        """Classes before, action indices and classes after, each (runs, agents).
+
+        Greedy agents of run r act by table[r % R], action indices (R, classes). Agents whose chance
+        is below the temperature explore; where they have a `place` in a fixed order (runs, agents),
+        those whose place is (see `learning.exploration`).
+        """
+
+
+@runtime_checkable
+class FusedLearning(Protocol):
+    """A system whose swarms learn faster than by `observe` and `transition`, with their bits."""
+
+    def exploring_swarms(self, streams: Streams, step: int) -> ExploringSwarms | None:
+        """Swarms that start with the random numbers of this step; None if it cannot be done."""
+
+
 _SYSTEMS: set[type] = set()  # kinds that were found to be systems: asking takes a while
 
 
