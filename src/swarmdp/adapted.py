@@ -33,6 +33,7 @@ from swarmdp.system import (
     field_of,
     fields_of,
     measures_of,
+    models_of,
     name_of,
     rules_of,
     settings_of,
@@ -89,6 +90,14 @@ def with_features(system: System, features: FeatureMap) -> System:
         Any system.
     features
         A map for what `system.observe` returns, such as `Bins`, `Product` or `Basis`.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> vicsek = swarmdp.Vicsek(n_agents=20)
+    >>> coarse = swarmdp.with_features(vicsek, swarmdp.Angles(8))
+    >>> coarse.features.size
+    8
 
     """
     check_is_system(system)
@@ -170,6 +179,11 @@ class Adapted:
     def rules(self) -> Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]]:
         """Those of the system."""
         return rules_of(self.system)
+
+    @property
+    def models(self) -> Mapping[str, Callable[[], System]]:
+        """Those of the system."""
+        return models_of(self.system)
 
     def expert(self, observations: NDArray[Any]) -> NDArray[Any]:
         """As the system does; raises InvalidInput if it has no expert."""

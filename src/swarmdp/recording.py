@@ -91,7 +91,19 @@ def _check_total(total: NDArray[np.float64], moment: Moment) -> None:
 @checked(but=("add", "size"))
 @dataclass(frozen=True)
 class DiscountedFeatures:
-    """The whole-swarm feature expectations of each run: sum over t of gamma^t mean_n phi(o_t^n)."""
+    """The whole-swarm feature expectations of each run: sum over t of gamma^t mean_n phi(o_t^n).
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> seen = swarmdp.rollout(
+    ...     ising, ising.expert, steps=50, runs=2, seed=1, record=swarmdp.DiscountedFeatures(0.9)
+    ... )
+    >>> seen["discounted_features"].sum(axis=1).round(1)    # 1 / (1 - 0.9), but for the rest
+    array([10., 10.])
+
+    """
 
     discount: float = 0.9
     name: str = "discounted_features"

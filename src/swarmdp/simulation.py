@@ -105,6 +105,19 @@ def rollout(
     Trajectory
         The recorded arrays by name, each with a leading axis of runs.
 
+    Examples
+    --------
+    >>> import swarmdp
+    >>> vicsek = swarmdp.Vicsek(n_agents=20)
+    >>> run = swarmdp.rollout(vicsek, vicsek.expert, steps=10, runs=3, seed=1)
+    >>> run["position"].shape
+    (3, 11, 20, 2)
+    >>> order = swarmdp.rollout(
+    ...     vicsek, vicsek.expert, steps=10, runs=1000, seed=1, record="order"
+    ... )
+    >>> order["order"].shape
+    (1000, 11)
+
     """
     _check_count("steps", steps, least=0)
     _check_count("runs", runs, least=1)

@@ -89,7 +89,7 @@ class Stream:
     def uniform(
         self, low: float = 0.0, high: float = 1.0, size: tuple[int, ...] = ()
     ) -> NDArray[np.float64]:
-        """Uniform numbers in [low, high), of shape (runs, agents, *size)."""
+        """Uniform numbers in [low, high), of shape `(runs, agents, *size)`."""
         _check_draw(("low", low), ("high", high))
         self._check_size(size)
         draws = [

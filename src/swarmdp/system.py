@@ -53,7 +53,7 @@ class System(Protocol):
         """Draw initial states, one for each of the runs of rng, whatever the agents' order."""
 
     def observe(self, state: State) -> NDArray[Any]:
-        """The observation model xi: what each agent observes, (runs, agents, *features.shape)."""
+        """The observation model xi: what each agent observes, `(runs, agents, *features.shape)`."""
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
         """The transition model T: the next state, when the agents act so (runs, agents)."""
@@ -80,6 +80,12 @@ class Field:
     period
         After which an angle or a position (each of its components) begins again: the side of a
         periodic box. None for positions in open space; of an angle None means 2 pi.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> swarmdp.Field("heading", "rad", kind="angle").units
+    'rad'
 
     """
 
@@ -124,6 +130,16 @@ class Measure:
         The same number from the observations (runs, agents, ...), where it follows from them: then
         the swarm need not be observed a second time.
 
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> def speed(state):
+    ...     return np.linalg.norm(state["velocity"], axis=2).mean(axis=1)
+    ...
+    >>> swarmdp.Measure(speed, "mean speed", "m/s", limits=(0.0, None)).label
+    'mean speed / m/s'
+
     """
 
     function: Callable[[State], NDArray[Any]]
@@ -150,9 +166,17 @@ class Mirror:
     Parameters
     ----------
     observation
-        From physical observations (..., *shape) to the mirrored ones.
+        From physical observations `(..., *shape)` to the mirrored ones.
     action
         From physical actions to the mirrored ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> left_right = swarmdp.Mirror(np.negative, np.negative)
+    >>> left_right.action(np.radians([30.0])).round(3)
+    array([-0.524])
 
     """
 
@@ -217,6 +241,18 @@ class HasRules(Protocol):
 
 
 @runtime_checkable
+class HasModels(Protocol):
+    """A system with models of the same swarm that learned policies are compared with.
+
+    Where a rule sees what agents observe, a model may see the whole state.
+    """
+
+    @property
+    def models(self) -> Mapping[str, "Callable[[], System]"]:
+        """What makes each model: a system with the same states and actions, and an expert."""
+
+
+@runtime_checkable
 class Measured(Protocol):
     """A system that says how to measure a swarm as a whole; the first measure is the main one."""
 
@@ -264,6 +300,14 @@ class NamesSolutions(Protocol):
 
     def solutions(self, table: NDArray[np.integer], seen: NDArray[np.bool_]) -> list[str]:
         """Which solution each replica of a table (R, observations) is."""
+
+
+@runtime_checkable
+class Resizable(Protocol):
+    """A system that can have another number of agents without being another swarm to them."""
+
+    def resized(self, n_agents: int) -> "System":
+        """The same swarm with about so many agents, at the same density."""
 
 
 @runtime_checkable
@@ -534,7 +578,13 @@ def summed_features(system: System, observations: NDArray[Any]) -> NDArray[Any]:
 def features_of_counts(system: System, counts: NDArray[Any]) -> NDArray[Any]:
     """Features added up (runs, d), from how often each class occurs (runs, classes)."""
     matrix = class_map(system).matrix
-    return counts if matrix is None else by_rows(counts, matrix)
+    if matrix is None:
+        return counts
+    if np.issubdtype(counts.dtype, np.integer) and np.array_equal(matrix, np.rint(matrix)):
+        # Sums of whole numbers are exact, in whatever order.
+        whole: NDArray[np.float64] = counts.astype(np.float64) @ matrix
+        return whole
+    return by_rows(counts, matrix)
 
 
 def by_rows(rows: NDArray[Any], matrix: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -553,6 +603,11 @@ def feature_count(system: System) -> int:
 def rules_of(system: System) -> Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]]:
     """The simple rules that a system brings; empty where it has none."""
     return system.rules if isinstance(system, HasRules) else {}
+
+
+def models_of(system: System) -> Mapping[str, Callable[[], System]]:
+    """The models that a system brings, each made when it is called; empty where it has none."""
+    return system.models if isinstance(system, HasModels) else {}
 
 
 def null_action(system: System) -> int:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from swarmdp.kernels import (
         calibrated,
         cells,
+        events,
         graph,
         ising,
         linear,
@@ -25,11 +26,13 @@ if TYPE_CHECKING:
         streams,
         tabular,
         vicsek,
+        zones,
     )
 
 __all__ = [
     "calibrated",
     "cells",
+    "events",
     "graph",
     "ising",
     "linear",
@@ -39,6 +42,7 @@ __all__ = [
     "streams",
     "tabular",
     "vicsek",
+    "zones",
 ]
 
 
