@@ -41,7 +41,7 @@ run: setup kernels
 	$(BIN)/swarmdp reproduce -o runs/reproduction
 
 test: setup kernels
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: setup
 	$(BIN)/ruff check .
