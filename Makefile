@@ -35,10 +35,13 @@ kernels: setup
 	@$(BIN)/python -m swarmdp.precompile
 
 run: setup kernels
-	$(BIN)/swarmdp simulate vicsek -o runs/vicsek
-	$(BIN)/swarmdp fit vicsek -o runs/fit-vicsek
-	$(BIN)/swarmdp evaluate runs/fit-vicsek
+	@echo "1 of 2: learn the reward behind a swarm, from five recorded runs (under a minute)"
+	$(BIN)/swarmdp fit vicsek --demo-runs 5 -o runs/fit-vicsek
+	@echo "2 of 2: the paper's figures and claims at a small scale (a minute or two)"
 	$(BIN)/swarmdp reproduce -o runs/reproduction
+	@echo "Look at these two pages, they open in any browser:"
+	@echo "  file://$(CURDIR)/runs/fit-vicsek/report.html     a swarm, its reward, and the verdict"
+	@echo "  file://$(CURDIR)/runs/reproduction/report.html   the paper, reproduced"
 
 test: setup kernels
 	$(BIN)/python -m pytest -n auto --dist worksteal

@@ -1,5 +1,6 @@
 """Progress of long work, on a terminal or in a notebook; silence elsewhere."""
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,6 +9,7 @@ from typing import Any
 from swarmdp.errors import InvalidInput
 from swarmdp.notices import silence, somebody_looks
 
+ALMOST = 0.99  # of the work: what a bar shows at most, until it vanishes
 DELAY = 0.5  # seconds before a bar appears: short work needs none
 
 Tell = Callable[..., None]
@@ -43,6 +45,18 @@ def shown(progress: bool | Tell | None, description: str) -> Iterator[Tell | Non
         bar.close()
 
 
+@contextmanager
+def working(description: str) -> Iterator[None]:
+    """Say on a terminal what is being done, as long as it takes; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(description):
+        yield
+
+
 class _Bar:
     """A bar with the time left, which appears when the work takes a while."""
 
@@ -57,8 +71,10 @@ class _Bar:
             if time.monotonic() < self._began + DELAY or done >= total:
                 return
             self._open()
+        # As long as the bar is open something runs: it never stands at 100 %.
+        completed = min(done, ALMOST * total)
         self._bar.update(
-            self._task, completed=done, total=total, description=text or self._description
+            self._task, completed=completed, total=total, description=text or self._description
         )
 
     def close(self) -> None:
@@ -76,6 +92,9 @@ class _Bar:
         )
 
         columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
-        self._bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True))
+        # What is finished vanishes: no bar stands at 100 % while something else runs.
+        self._bar = Progress(
+            *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True
+        )
         self._task = self._bar.add_task(self._description, total=None)
         self._bar.start()
