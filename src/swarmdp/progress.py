@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from swarmdp.errors import InvalidInput
+from swarmdp.notices import silence, somebody_looks
 
 ALMOST = 0.99  # of the work: what a bar shows at most, until it vanishes
 DELAY = 0.5  # seconds before a bar appears: short work needs none
@@ -30,7 +31,11 @@ def shown(progress: bool | Tell | None, description: str) -> Iterator[Tell | Non
             )
         yield progress
         return
-    if progress is False or (progress is None and not _somebody_looks()):
+    if progress is False:
+        with silence():
+            yield None
+        return
+    if progress is None and not somebody_looks():
         yield None
         return
     bar = _Bar(description)
@@ -50,17 +55,6 @@ def working(description: str) -> Iterator[None]:
 
     with Console(stderr=True).status(description):
         yield
-
-
-def _somebody_looks() -> bool:
-    return sys.stderr.isatty() or _in_notebook()
-
-
-def _in_notebook() -> bool:
-    """Whether the code runs in a notebook's kernel, which has imported IPython long ago."""
-    ipython: Any = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    return type(shell).__name__ == "ZMQInteractiveShell"
 
 
 class _Bar:
