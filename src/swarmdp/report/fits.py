@@ -455,7 +455,7 @@ def plot_convergence(
             highest = max(float(history.distance.max()), float(history.margin.max()))
             ax.set_ylim(0, HEADROOM * highest if highest > 0 else 1)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        where = "upper right" if ax.get_yscale() == "linear" else "best"
+        where: Any = "upper right" if ax.get_yscale() == "linear" else "best"
         ax.legend(loc=where, title=several if result.experiments > 1 else None)
     return figure_of(ax)
 
