@@ -303,6 +303,14 @@ class NamesSolutions(Protocol):
 
 
 @runtime_checkable
+class Resizable(Protocol):
+    """A system that can have another number of agents without being another swarm to them."""
+
+    def resized(self, n_agents: int) -> "System":
+        """The same swarm with about so many agents, at the same density."""
+
+
+@runtime_checkable
 class Arranging(Protocol):
     """A system that runs faster when its agents are in a certain order in memory.
 
@@ -570,7 +578,13 @@ def summed_features(system: System, observations: NDArray[Any]) -> NDArray[Any]:
 def features_of_counts(system: System, counts: NDArray[Any]) -> NDArray[Any]:
     """Features added up (runs, d), from how often each class occurs (runs, classes)."""
     matrix = class_map(system).matrix
-    return counts if matrix is None else by_rows(counts, matrix)
+    if matrix is None:
+        return counts
+    if np.issubdtype(counts.dtype, np.integer) and np.array_equal(matrix, np.rint(matrix)):
+        # Sums of whole numbers are exact, in whatever order.
+        whole: NDArray[np.float64] = counts.astype(np.float64) @ matrix
+        return whole
+    return by_rows(counts, matrix)
 
 
 def by_rows(rows: NDArray[Any], matrix: NDArray[np.float64]) -> NDArray[np.float64]:

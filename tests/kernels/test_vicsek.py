@@ -152,7 +152,8 @@ def test_whole_steps_of_one_swarm_as_other_kernels_take_them(box: float) -> None
     near = oracles.neighbours(position, model.radius, box)
     assert_same_angles(seen, oracles.misalignment(heading, near)[after.id])
     vicsek.move(0, 700, after, seen, model, luck, noise, now)
-    drawn = np.array([oracles.normal(oracles.random_words(7, 3, 5, 1 << 16, i)) for i in after.id])
+    ids = after.id.tolist()
+    drawn = np.array([oracles.normal(oracles.random_words(7, 3, 5, 1 << 16, i)) for i in ids])
     moved, turned = oracles.advance(
         position[after.id], heading[after.id], seen, model.noise * drawn, model.speed, box
     )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from swarmdp.kernels import (
         calibrated,
         cells,
+        events,
         graph,
         ising,
         linear,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "calibrated",
     "cells",
+    "events",
     "graph",
     "ising",
     "linear",
