@@ -38,7 +38,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
         command: Command = options.command
         command(options)
 
-    guarded("swarmdp", work)
+    guarded("swarmdp", work, "nothing was kept; the same command starts again")
+
+
+def help_of(given: Sequence[str], columns: int = 80) -> str:
+    """The help that `swarmdp GIVEN --help` prints, for the documentation."""
+    import contextlib
+    import io
+    import os
+
+    printed = io.StringIO()
+    before = os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = str(columns)
+    try:
+        with contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
+            main([*given, "--help"])
+    finally:
+        os.environ.pop("COLUMNS")
+        if before is not None:
+            os.environ["COLUMNS"] = before
+    return printed.getvalue()
 
 
 def _parser(system: str | None) -> argparse.ArgumentParser:

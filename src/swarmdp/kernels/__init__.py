@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from swarmdp.kernels import (
         calibrated,
+        cells,
         events,
         graph,
         ising,
@@ -25,10 +26,12 @@ if TYPE_CHECKING:
         streams,
         tabular,
         vicsek,
+        zones,
     )
 
 __all__ = [
     "calibrated",
+    "cells",
     "events",
     "graph",
     "ising",
@@ -39,6 +42,7 @@ __all__ = [
     "streams",
     "tabular",
     "vicsek",
+    "zones",
 ]
 
 

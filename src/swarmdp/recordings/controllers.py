@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,14 @@ LEAST_CHANCE = 1e-3  # of a bin of turns, so that one surprise does not decide
 TWO_PI = 2 * math.pi
 KEPT = 0.5  # share of the information on single turns that an anchored policy keeps
 WEIGHTS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+@runtime_checkable
+class Anchoring(Protocol):
+    """A system that can mix what was recorded into a policy."""
+
+    def anchored(self, policy: LocalPolicy, weight: float | Literal["auto"] = "auto") -> SoftPolicy:
+        """The mixture; see `Swarm.anchored`."""
 
 
 def intended(swarm: "Swarm", policy: LocalPolicy) -> Floats:
