@@ -23,7 +23,7 @@ from swarmdp.pictures import Arrows, Grid
 from swarmdp.streams import Stream, Streams
 
 State = dict[str, NDArray[Any]]
-Kind = Literal["angle", "position", "level"]
+Kind = Literal["angle", "position", "level", "hidden"]
 
 
 @runtime_checkable
@@ -76,7 +76,8 @@ class Field:
         It never changes during a run, so it is recorded once.
     kind
         What may be said of it when swarms are compared (`swarmdp.judge`): an "angle" turns, a
-        "position" moves and has neighbours, a "level" changes or stays; None if nothing is known.
+        "position" moves and has neighbours, a "level" changes or stays, a "hidden" one is
+        bookkeeping that nobody observes and is not compared; None if nothing is known.
     period
         After which an angle or a position (each of its components) begins again: the side of a
         periodic box. None for positions in open space; of an angle None means 2 pi.
@@ -221,6 +222,15 @@ class HasActionUnits(Protocol):
     @property
     def action_units(self) -> str:
         """The unit of the actions."""
+
+
+@runtime_checkable
+class HasNull(Protocol):
+    """A system that says which of its actions does nothing."""
+
+    @property
+    def null(self) -> int:
+        """Its index in `actions`."""
 
 
 @runtime_checkable
@@ -643,7 +653,10 @@ def models_of(system: System) -> Mapping[str, Callable[[], System]]:
 def null_action(system: System) -> int:
     """The index of the action that does nothing: the first whose physical value is zero.
 
-    Where there is none, the first action. Where actions are mere numbers (finite MDPs) it is index
-    0, whatever that does: on gridworlds a move to +x.
+    A system may say itself which one it is. Where there is none, it is the first action. Where
+    actions are mere numbers (finite MDPs) it is index 0, whatever that does: on gridworlds a move
+    to +x.
     """
+    if isinstance(system, HasNull):
+        return int(system.null)
     return int(np.argmax(np.asarray(system.actions) == 0))
