@@ -1,4 +1,6 @@
-"""Swarms that learn in compiled code learn to the same bits as step by step, which watching asks."""
+"""Learning in compiled code gives the bits of learning step by step, which watching asks for."""
+
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ from swarmdp import BatchQ, HeterogeneousLearning, SequentialQ, Wants
 from swarmdp.adapted import with_features
 from swarmdp.system import FusedLearning
 
-SYSTEMS = {
+SYSTEMS: dict[str, Any] = {
     "vicsek": swarmdp.Vicsek(n_agents=60),
     "vicsek open": swarmdp.Vicsek(n_agents=40, periodic=False, noise=0.0),
     "vicsek large": swarmdp.Vicsek(n_agents=20_500, radius=0.02),
@@ -29,7 +31,7 @@ def test_both_paths_give_the_same_bits(name: str, learner: str) -> None:
     system, learning = SYSTEMS[name], LEARNERS[learner]
     assert isinstance(system, FusedLearning)
     weights = np.random.default_rng(1).normal(size=(2, system.features.size))
-    demand = {
+    demand: dict[str, Any] = {
         "discount": 0.9,
         "seed": 3,
         "wants": Wants(mirror=name.startswith("vicsek")),
