@@ -13,7 +13,7 @@ from swarmdp.system import FusedLearning
 SYSTEMS: dict[str, Any] = {
     "vicsek": swarmdp.Vicsek(n_agents=60),
     "vicsek open": swarmdp.Vicsek(n_agents=40, periodic=False, noise=0.0),
-    "vicsek large": swarmdp.Vicsek(n_agents=20_500, radius=0.02),
+    "vicsek arranged": swarmdp.Vicsek(n_agents=20_000, radius=0.02),
     "ising": swarmdp.Ising((9, 12)),
     "ising much experience": swarmdp.Ising((40, 40)),
     "ising open": swarmdp.Ising((8, 15), reach=3, periodic=False),
@@ -28,8 +28,8 @@ LEARNERS = {
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_both_paths_give_the_same_bits(name: str, learner: str) -> None:
+    assert isinstance(SYSTEMS[name], FusedLearning)
     system, learning = SYSTEMS[name], LEARNERS[learner]
-    assert isinstance(system, FusedLearning)
     weights = np.random.default_rng(1).normal(size=(2, system.features.size))
     demand: dict[str, Any] = {
         "discount": 0.9,
