@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -45,7 +47,7 @@ def test_visits_are_those_of_a_roll_out_to_the_same_bits(system: swarmdp.System)
 def test_ising_takes_whole_steps_with_the_bits_of_plain_ones() -> None:
     system = swarmdp.Ising((7, 9), periodic=False)
     record = ["states", "observations", "actions", "energy", DiscountedFeatures(0.9)]
-    demand = {"steps": 6, "runs": 3, "seed": 2}
+    demand: dict[str, Any] = {"steps": 6, "runs": 3, "seed": 2}
     whole = swarmdp.rollout(system, system.expert, record=record, **demand)
     plain = swarmdp.rollout(system, lambda seen: system.expert(seen), record=record, **demand)
     few = swarmdp.rollout(system, system.expert, record=["energy"], **demand)

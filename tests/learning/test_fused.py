@@ -1,4 +1,6 @@
-"""Swarms that learn in compiled code learn to the same bits as step by step, which watching asks."""
+"""Learning in compiled code gives the bits of learning step by step, which watching asks for."""
+
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,10 +10,10 @@ from swarmdp import BatchQ, HeterogeneousLearning, SequentialQ, Wants
 from swarmdp.adapted import with_features
 from swarmdp.system import FusedLearning
 
-SYSTEMS = {
+SYSTEMS: dict[str, Any] = {
     "vicsek": swarmdp.Vicsek(n_agents=60),
     "vicsek open": swarmdp.Vicsek(n_agents=40, periodic=False, noise=0.0),
-    "vicsek large": swarmdp.Vicsek(n_agents=20_500, radius=0.02),
+    "vicsek arranged": swarmdp.Vicsek(n_agents=20_000, radius=0.02),
     "ising": swarmdp.Ising((9, 12)),
     "ising much experience": swarmdp.Ising((40, 40)),
     "ising open": swarmdp.Ising((8, 15), reach=3, periodic=False),
@@ -26,10 +28,10 @@ LEARNERS = {
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_both_paths_give_the_same_bits(name: str, learner: str) -> None:
+    assert isinstance(SYSTEMS[name], FusedLearning)
     system, learning = SYSTEMS[name], LEARNERS[learner]
-    assert isinstance(system, FusedLearning)
     weights = np.random.default_rng(1).normal(size=(2, system.features.size))
-    demand = {
+    demand: dict[str, Any] = {
         "discount": 0.9,
         "seed": 3,
         "wants": Wants(mirror=name.startswith("vicsek")),
