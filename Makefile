@@ -44,7 +44,7 @@ run: setup kernels
 	@echo "  file://$(CURDIR)/runs/reproduction/report.html   the paper, reproduced"
 
 test: setup kernels
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: setup
 	$(BIN)/ruff check .
@@ -64,6 +64,7 @@ attack: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks -o runs/bench
+	$(BIN)/python -m benchmarks.studio --minutes 10 -o runs/studio
 
 study: setup
 	$(BIN)/python -m studies.$(STUDY) -o runs/$(STUDY)

@@ -13,7 +13,7 @@ from websockets.sync.client import ClientConnection, connect
 from swarmdp.studio.catalogue import BUILT_IN, Entry
 from swarmdp.studio.server import Server, Studio, listening
 
-PATIENCE = 120  # seconds until something that never happens is a failure
+PATIENCE = 60  # seconds until something that never happens is a failure
 
 # Small swarms, so that tests are quick.
 ENTRIES = {
@@ -90,6 +90,8 @@ class Tab:
             else:
                 message = json.loads(said)
                 self.heard.append(message)
+                if message["kind"] in ("error", "failed") and message["kind"] not in kinds:
+                    raise AssertionError(message["text"])
             if message["kind"] in kinds:
                 return message
 

@@ -177,7 +177,7 @@ def test_paint_with_the_pointer_and_the_keys(page: Page) -> None:
     page.wait(lambda: set(page.weights) == {0})
     page.key("e")
     page.wait(lambda: page.weights == before)
-    page.wait(lambda: page.run("(studio.stats.planned ?? []).some((one) => one.settled)"))
+    page.wait(lambda: page.run("studio.stats.planned.some((one) => one.settled)"))
 
 
 def test_a_painted_reward_changes_what_the_swarm_does(page: Page) -> None:

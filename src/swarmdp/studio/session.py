@@ -546,7 +546,7 @@ class Session:
         shown = self._shown
         if shown is None:
             return
-        if self._fitting is not None and not self._fitting.done():
+        if self._fitting is not None:
             self._say("error", about="learn", text="A fit is running already: stop it first.")
             return
         if isinstance(message, messages.Learn):
@@ -555,6 +555,7 @@ class Session:
         if self._learning is None:
             self._say("error", about="learn", text="There is no fit to go on with: start one.")
             return
+        self._learning.go_on()
         shown.moved_by, shown.opened = "learned", None
         self._fitting = asyncio.create_task(self._learn(self._learning, shown))
 
@@ -571,12 +572,17 @@ class Session:
                 now.stage.follow(policy)
 
         try:
-            await self._compiling(lambda: learning.run(say, follow))
+            last = await self._compiling(lambda: learning.run(say, follow))
         except SwarmdpError as error:
-            self._say("learning", phase="failed", text=_told(error))
+            last = {"phase": "failed", "text": _told(error)}
         except Exception as error:  # of a system of the user's own
             traceback.print_exc()
-            self._say("learning", phase="failed", text=_unexpected(error))
+            last = {"phase": "failed", "text": _unexpected(error)}
+        self._fitting = None  # before the end is told: the next one may start at once
+        if last:
+            if "weights" in last and shown.moved_by == "learned":
+                shown.weights = tuple(last["weights"])
+            self._say("learning", **last)
 
     async def _end_learning(self) -> None:
         """Stop the fit; what nobody has saved is kept under a name of its own."""
@@ -584,8 +590,8 @@ class Session:
         if learning is None:
             return
         learning.abandon()
-        if self._fitting is not None:
-            await asyncio.gather(self._fitting, return_exceptions=True)
+        if (fitting := self._fitting) is not None:
+            await asyncio.gather(fitting, return_exceptions=True)
         found = None if learning.saved else learning.kept()
         if found is not None:
             name = self._folder.free_name("unsaved-fit")

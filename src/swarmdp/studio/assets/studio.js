@@ -20,6 +20,7 @@ let seed = first.seed;
 let playing = !matchMedia("(prefers-reduced-motion: reduce)").matches;
 let pending = first.weights; // of the link
 let over = false;
+let planned = null; // a stroke that has a policy, until its first step is seen
 
 const canvases = [find("left"), find("right")];
 const say = (kind, entries) => connection.say(kind, entries);
@@ -63,7 +64,12 @@ const describe = () => {
 
 const charts = new MeasureCharts(find("charts"));
 const stage = new StageView(canvases, {
-  drawn: (frame) => say("drawn", { frame: frame.number }),
+  drawn: (frame) => {
+    say("drawn", { frame: frame.number });
+    if (!planned || frame.step <= planned.step) return;
+    stage.stats.behaved.push(performance.now() - planned.sent);
+    planned = null;
+  },
   rows: (frame) => {
     charts.take(frame);
     find("clock").textContent = `t = ${frame.step}, seed ${seed}`;
@@ -174,8 +180,12 @@ const hear = {
   restarted: () => {},
   planned: (told) => {
     if (told.number < painting.number) return; // there is a newer stroke
-    const sent = painted.get(told.number);
-    if (sent) stage.stats.planned = [...stage.stats.planned ?? [], { settled: told.settled, took: performance.now() - sent }];
+    if (painted.has(told.number)) {
+      const sent = painted.get(told.number);
+      stage.stats.planned.push({ settled: told.settled, took: performance.now() - sent });
+      planned ??= { sent, step: told.step };
+      painted.clear();
+    }
     painting.tell(told);
     describe();
   },
