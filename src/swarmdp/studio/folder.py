@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from swarmdp.errors import FileError, InvalidInput
-from swarmdp.irl.result import FILE, Result, load
+from swarmdp.irl.result import FILE, Result
+from swarmdp.loading import load
 from swarmdp.trajectory import Trajectory
 
 MOST = 200  # entries that are listed
