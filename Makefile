@@ -44,7 +44,7 @@ run: setup kernels
 	@echo "  file://$(CURDIR)/runs/reproduction/report.html   the paper, reproduced"
 
 test: setup kernels
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: setup
 	$(BIN)/ruff check .

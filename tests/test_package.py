@@ -138,7 +138,7 @@ from swarmdp.cli import main
 main(["simulate", "vicsek", "--runs", "3"])
 main(["fit", "vicsek", "-o", "fit", "--iterations", "2"])
 main(["evaluate", "fit", "--runs", "20"])
-main(["reproduce", "--scale", "smoke", "--only", "order", "energy"])
+main(["reproduce", "--scale", "smoke", "--only", "energy"])
 """
 
 

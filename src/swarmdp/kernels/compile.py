@@ -9,7 +9,7 @@ import secrets
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import llvmlite
 import numba
@@ -130,7 +130,10 @@ class _Nowhere:
 
 
 class _KernelCacheImpl(CompileResultCacheImpl):
-    _locator_classes: ClassVar[list[type]] = [*CompileResultCacheImpl._locator_classes, _Nowhere]
+    _locator_classes: list[type[object]] = [  # noqa: RUF012, as Numba declares it
+        *CompileResultCacheImpl._locator_classes,
+        _Nowhere,
+    ]
 
 
 class _KernelCache(FunctionCache):
@@ -185,7 +188,7 @@ def kernel(function: Function) -> Function:
 
 def inlined(function: Function) -> Function:
     """Compile a small function into each kernel that calls it, so that loops vectorise."""
-    return cast(Function, numba.njit(inline="always", error_model="numpy")(function))
+    return cast(Function, numba.njit(forceinline=True, nogil=True, error_model="numpy")(function))
 
 
 def cache_directory(compiled: Callable[..., Any]) -> str:
