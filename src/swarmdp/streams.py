@@ -36,6 +36,11 @@ class Purpose(IntEnum):
     POSTERIOR = 5
 
 
+def first_draw(purpose: Purpose) -> int:
+    """The draw, as kernels count them, of the first number that is taken for a purpose."""
+    return int(purpose) << 16
+
+
 def derived_seed(seed: int, *path: int) -> int:
     """A seed of its own for a part of the work, named by a path of numbers."""
     sequence = np.random.SeedSequence(entropy=check_seed(seed), spawn_key=path)
@@ -73,7 +78,7 @@ class Stream:
         self._seed = check_seed(seed)
         self.agents = agents
         self._step = step
-        self._first_draw = int(purpose) << 16
+        self._first_draw = first_draw(purpose)
         self._draws = 0
 
     @property
@@ -84,7 +89,7 @@ class Stream:
     def uniform(
         self, low: float = 0.0, high: float = 1.0, size: tuple[int, ...] = ()
     ) -> NDArray[np.float64]:
-        """Uniform numbers in [low, high), of shape (runs, agents, *size)."""
+        """Uniform numbers in [low, high), of shape `(runs, agents, *size)`."""
         _check_draw(("low", low), ("high", high))
         self._check_size(size)
         draws = [

@@ -358,11 +358,13 @@ def test_edges_are_where_turns_change() -> None:
     both = np.concatenate([values, -values]), np.concatenate([turns, -turns])
     groups = np.concatenate([group, group])
     edges = best_edges(*both, groups, 3, symmetric=True)
+    assert edges is not None
     # There are 80 places for an edge, 0.025 apart.
     np.testing.assert_allclose(edges, [-0.7, 0.7], atol=0.03)
     spacing = rng.uniform(0, 3, 4000)
     turns = np.where(spacing > 1.0, 0.4, 0.0) * (2 * group - 1) + 0.2 * rng.normal(size=4000)
     edge = best_edges(spacing, turns, group, 2, symmetric=False)
+    assert edge is not None
     np.testing.assert_allclose(edge, [1.0], atol=0.04)
     assert best_edges(np.zeros(10), np.zeros(10), np.zeros(10, int), 7, symmetric=True) is None
 

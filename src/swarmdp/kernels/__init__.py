@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from swarmdp.kernels import (
         calibrated,
+        cells,
+        events,
         graph,
         ising,
         linear,
@@ -24,10 +26,13 @@ if TYPE_CHECKING:
         streams,
         tabular,
         vicsek,
+        zones,
     )
 
 __all__ = [
     "calibrated",
+    "cells",
+    "events",
     "graph",
     "ising",
     "linear",
@@ -37,6 +42,7 @@ __all__ = [
     "streams",
     "tabular",
     "vicsek",
+    "zones",
 ]
 
 

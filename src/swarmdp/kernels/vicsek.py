@@ -1,46 +1,120 @@
 """The Vicsek model: neighbour sums on a cell list, misalignment, motion, order.
 
-Speed comes from four things: agents are copied into the order of their cells, so that memory is
-read in sequence; the candidates of a cell are copied once into a padded buffer, shifted across
-the periodic boundary, so that the inner loop has no branch; headings are summed as 64-bit
+What makes it fast: agents are copied into the order of their cells, so that memory is read in
+sequence; the candidates of a row of cells are copied once into a buffer, column by column, shifted
+across the periodic boundary, so that the inner loop has no branch; headings are summed as 64-bit
 fixed-point numbers, which vectorises and is exact, so that the order of summation cannot matter;
 and indices are unsigned, which spares the checks for negative ones.
+
+A swarm moves in two ways, with the same bits: by `misalignment` and `advance`, which take and give
+a state in the agents' own order; or by `Swarms`, which takes whole steps (observe, act, move) and
+keeps the agents in the order of their cells, with the sines and cosines of their headings.
+
+Another kernel can take whole steps of one swarm as well: `take_over` copies a state into `Agents`,
+`sort_by_cell` brings them into the order of their cells, `misalignment_in_cells` says what each of
+them observes, in that order, and `move` turns and moves them, from the sorted agents back into
+those that are sorted next.
 
 Arrays are (runs, agents) and (runs, agents, 2); `box` is the period of both axes, or 0 for open
 space.
 """
 
 import math
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.kernels import elementary, parallel
+from swarmdp.kernels import cells, elementary, parallel
 from swarmdp.kernels.compile import inlined, kernel
 from swarmdp.kernels.scratch import scratch
+from swarmdp.kernels.streams import MASK, philox, standard_normal
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
-LARGE = 10_000  # agents from which on a swarm is treated by itself, on several threads
 LANES = 8  # candidates are padded to a multiple of this many
 FAR = 1e150  # coordinate of a padding candidate; its square is finite
-BLOCK = 512  # agents whose sines and cosines are computed at a time
-CELL_MARGIN = 1 - 1e-12  # agents within the radius are in adjacent cells even after rounding
+BLOCK = 256  # agents that are moved at a time: what lies between stays in the cache
+COLUMNS = 64  # columns of cells whose candidates are copied at a time
 CANCELLED = 1e-9  # headings whose sum is shorter than this have no mean
 TWO_PI = 2 * math.pi
+
+
+class Agents(NamedTuple):
+    """A swarm in any order: arrays (agents,), or (runs, agents) for several."""
+
+    x: Floats
+    y: Floats
+    heading: Floats
+    cosine: Floats
+    sine: Floats
+    id: Ints  # which agent it is
+
+
+class Cells(NamedTuple):
+    """Where the agents of each cell are: cell k has the places start[k] up to start[k + 1]."""
+
+    cell: Ints  # of each agent, before they are sorted
+    start: Ints
+    cursor: Ints  # (parts, cells): where a part puts its next agent of a cell
+
+
+class Buffers(NamedTuple):
+    """What one thread needs for the rows of cells that it is at."""
+
+    x: Floats  # candidates: their places and directions, in fixed point
+    y: Floats
+    u: NDArray[np.int64]
+    v: NDArray[np.int64]
+    column: NDArray[np.uint64]  # where the candidates of each column begin
+    across: Floats  # sums of directions in the frame of each agent's own heading
+    along: Floats
+    angle: Floats  # of a block of agents: what they observe, how they turn
+    noise: Floats
+    group: Ints  # the class of what they observe
+
+
+class Model(NamedTuple):
+    """The settings of the model."""
+
+    radius: float
+    speed: float
+    noise: float
+    box: float
+
+
+class Luck(NamedTuple):
+    """Where the noise comes from: see `streams`."""
+
+    seed: np.uint64
+    run: np.uint64
+    step: np.uint64
+    draw: np.uint64
+
+
+class Kept(NamedTuple):
+    """What is to be kept of each moment: arrays with the axes (runs, times), or empty ones."""
+
+    order: Floats  # (runs, steps + 1)
+    position: Floats  # (runs, steps + 1, agents, 2)
+    heading: Floats  # (runs, steps + 1, agents)
+    observations: Floats  # (runs, steps + 1, agents)
+    actions: Floats  # (runs, steps, agents)
+    counts: NDArray[np.int64]  # (runs, times of this call, classes)
 
 
 def misalignment(position: Floats, heading: Floats, radius: float, box: float) -> Floats:
     """The angle from each agent's heading to the mean heading of its neighbours and itself."""
     runs, agents = heading.shape
     out = np.empty((runs, agents))
-    if agents < LARGE:
+    parts = parallel.shares(agents)
+    if parts == 1:
         misalignment_runs(position, heading, radius, box, out)
     else:
-        parts = parallel.shares(agents)
         for r in range(runs):
-            _misalignment_large(position[r], heading[r], radius, box, out[r], parts)
+            _misalignment_shared(position[r], heading[r], radius, box, out[r], parts)
     return out
 
 
@@ -74,8 +148,13 @@ def order(heading: Floats) -> Floats:
     parallel.divide(
         agents, parts, lambda part, begin, end: add_headings(begin, end, heading, sums[part])
     )
-    mean = sums.sum(axis=0) / fixed_point_scale(agents) / agents
-    length: Floats = np.sqrt(mean[:, 0] ** 2 + mean[:, 1] ** 2)
+    return _order_of_sums(sums.sum(axis=0), agents)
+
+
+def _order_of_sums(sums: NDArray[np.int64], agents: int) -> Floats:
+    """The order parameter (...) from fixed-point sums of all headings (..., 2)."""
+    mean = sums / fixed_point_scale(agents) / agents
+    length: Floats = np.sqrt(mean[..., 0] ** 2 + mean[..., 1] ** 2)
     return length
 
 
@@ -86,11 +165,10 @@ def by_cell(position: Floats, radius: float, box: float) -> Ints:
     return out
 
 
-def _misalignment_large(position, heading, radius, box, out, parts):
+def _misalignment_shared(position, heading, radius, box, out, parts):
     """One large swarm: its agents, then its rows of cells, are shared between threads."""
     agents = heading.shape[0]
-    columns, rows, corner, scale = cell_grid(position, radius, box)
-    if wraps_onto_itself(columns, rows, box):
+    if cells.wraps_onto_itself(radius, box, agents):
         parallel.divide(
             agents,
             parts,
@@ -99,91 +177,218 @@ def _misalignment_large(position, heading, radius, box, out, parts):
             ),
         )
         return
-    cells = columns * rows
-    work = scratch("vicsek", (agents, cells), lambda: new_workspace(agents, cells))
-    start, cell, *sorted_agents, _ = work
-    cursor = np.empty((parts, cells), np.int32)
+    sorted_agents, work = scratch(
+        "vicsek", (agents, parts), lambda: (new_agents(agents), new_cells(agents, parts))
+    )
+    x, y = sorted_agents.cosine, sorted_agents.sine  # not in use yet
+    copy_places(position, x, y)
+    grid = cells.cell_grid(x, y, radius, box)
+    size = grid.columns * grid.rows
+    parallel.divide(
+        agents, parts, lambda part, begin, end: find_part(part, begin, end, x, y, grid, work)
+    )
+    cells.start_cells(work.cursor[:, :size], work.start)
     parallel.divide(
         agents,
         parts,
-        lambda part, begin, end: find_cells(
-            begin, end, position, columns, rows, corner, scale, cell, cursor[part]
-        ),
-    )
-    start_cells(cursor, start)
-    parallel.divide(
-        agents,
-        parts,
-        lambda part, begin, end: place_agents(
-            begin, end, position, heading, cell, cursor[part], *sorted_agents
+        lambda part, begin, end: place_state(
+            begin, end, position, heading, work.cell, work.cursor[part], sorted_agents
         ),
     )
     parallel.divide(
-        rows,
+        grid.rows,
         parts,
-        lambda _, begin, end: misalignment_rows(begin, end, radius, box, columns, rows, work, out),
+        lambda _, begin, end: misalignment_rows(
+            begin, end, grid, radius, box, sorted_agents, work.start, out
+        ),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Swarms:
+    """Runs of the model that take whole steps, their agents in the order of their cells.
+
+    Every agent turns by its misalignment, or as a table says: `turns[rows[r], k]` for the agents of
+    run r whose misalignment is in the interval k of `bins` equal ones.
+    """
+
+    model: Model
+    agents: Agents  # arrays (runs, agents)
+    sums: NDArray[np.int64]  # (runs, 2): of the headings, in fixed point
+    steps: int
+    seed: int
+    numbers: NDArray[np.int64]  # (runs,)
+    draw: int
+    turns: Floats  # (replicas, bins), or (0, 0) for the misalignment itself
+    rows: NDArray[np.int64]  # (runs,)
+    bins: int
+
+    @classmethod
+    def of(
+        cls,
+        position: Floats,
+        heading: Floats,
+        model: Model,
+        *,
+        steps: int,
+        seed: int,
+        numbers: NDArray[np.int64],
+        draw: int,
+        turns: Floats | None,
+        rows: NDArray[np.int64],
+        bins: int,
+    ) -> "Swarms":
+        """The swarms that start from these states; box and radius must leave three cells."""
+        agents, sums = new_agents_of_runs(*heading.shape), np.empty((len(heading), 2), np.int64)
+        take_over_runs(position, heading, agents, sums)
+        values = np.empty((0, 0)) if turns is None else turns
+        return cls(model, agents, sums, steps, seed, numbers, draw, values, rows, bins)
+
+    def advance(self, first: int, last: int, kept: Kept) -> None:
+        """Keep the moments first..last - 1 and take the step after each, but none at the end."""
+        agents = self.agents.x.shape[1]
+        parts = parallel.shares(agents)
+        luck = Luck(np.uint64(self.seed), np.uint64(0), np.uint64(0), np.uint64(self.draw))
+        if parts == 1:
+            take_steps(
+                self.agents,
+                self.sums,
+                self.model,
+                luck,
+                self.numbers,
+                first,
+                last,
+                self.steps,
+                self.turns,
+                self.rows,
+                self.bins,
+                kept,
+            )
+            return
+        for r, number in enumerate(self.numbers):
+            for time in range(first, last):
+                at = luck._replace(run=np.uint64(number), step=np.uint64(time))
+                self._shared_step(r, time, time - first, at, kept, parts)
+
+    def _shared_step(
+        self, r: int, time: int, place: int, luck: Luck, kept: Kept, parts: int
+    ) -> None:
+        """One step of one large swarm, its agents and rows of cells shared between threads."""
+        now = Agents(*(array[r] for array in self.agents))
+        model, agents = self.model, now.x.size
+        keep_order(self.sums[r], agents, r, time, kept.order)
+        parallel.divide(
+            agents, parts, lambda _, begin, end: keep_state(begin, end, now, r, time, kept)
+        )
+        moving = time < self.steps
+        if not moving and not kept.observations.size and not kept.counts.size:
+            return
+        after, work = scratch(
+            "vicsek", (agents, parts), lambda: (new_agents(agents), new_cells(agents, parts))
+        )
+        grid = cells.cell_grid(now.x, now.y, model.radius, model.box)
+        size = grid.columns * grid.rows
+        parallel.divide(
+            agents,
+            parts,
+            lambda part, begin, end: find_part(part, begin, end, now.x, now.y, grid, work),
+        )
+        cells.start_cells(work.cursor[:, :size], work.start)
+        parallel.divide(
+            agents,
+            parts,
+            lambda part, begin, end: place_agents(
+                begin, end, now, work.cell, work.cursor[part], after
+            ),
+        )
+        turns = self.turns[self.rows[r]] if len(self.turns) else np.empty(0)
+        counts = np.zeros((parts, kept.counts.shape[2]), np.int64)
+        sums = np.zeros((parts, 2), np.int64)
+
+        def work_on(part: int, begin: int, end: int) -> None:
+            step_rows(
+                *(begin, end, grid, model, luck, work.start, after, turns, self.bins, moving, now),
+                *(r, time, kept, counts[part], sums[part]),
+            )
+
+        parallel.divide(grid.rows, parts, work_on)
+        if kept.counts.size:
+            kept.counts[r, place] = counts.sum(axis=0)
+        if moving:
+            self.sums[r] = sums.sum(axis=0)
+
+
+@kernel
+def new_agents(agents):
+    """Memory for one swarm, 44 bytes an agent."""
+    return Agents(
+        np.empty(agents),
+        np.empty(agents),
+        np.empty(agents),
+        np.empty(agents),
+        np.empty(agents),
+        np.empty(agents, np.int32),
     )
 
 
 @kernel
-def misalignment_runs(position, heading, radius, box, out):
-    """Misalignment for every run in turn."""
-    runs, agents = heading.shape
-    most = cells_per_axis(agents) ** 2
-    cursor = np.empty(most, np.int32)
-    work = new_workspace(agents, most)
-    for r in range(runs):
-        columns, rows, corner, scale = cell_grid(position[r], radius, box)
-        if wraps_onto_itself(columns, rows, box):
-            misalignment_all_pairs(0, agents, position[r], heading[r], radius, box, out[r])
-        else:
-            sort_by_cell(position[r], heading[r], columns, rows, corner, scale, cursor, work)
-            misalignment_rows(0, rows, radius, box, columns, rows, work, out[r])
+def new_agents_of_runs(runs, agents):
+    """Memory for several swarms."""
+    return Agents(
+        np.empty((runs, agents)),
+        np.empty((runs, agents)),
+        np.empty((runs, agents)),
+        np.empty((runs, agents)),
+        np.empty((runs, agents)),
+        np.empty((runs, agents), np.int32),
+    )
+
+
+@inlined
+def run_of(agents, r):
+    """One swarm of several."""
+    return Agents(
+        agents.x[r], agents.y[r], agents.heading[r], agents.cosine[r], agents.sine[r], agents.id[r]
+    )
 
 
 @kernel
-def cells_per_axis(agents):
-    """The largest number of cells along an axis: about one agent a cell, and at least three."""
-    return max(3, math.ceil(math.sqrt(agents)))
+def new_cells(agents, parts):
+    """Memory for the cells of a swarm."""
+    most = cells.cells_per_axis(agents) ** 2
+    return Cells(
+        np.empty(agents, np.int32), np.empty(most + 1, np.int32), np.empty((parts, most), np.int32)
+    )
 
 
 @kernel
-def wraps_onto_itself(columns, rows, box):
-    """Whether a cell and its neighbours meet each other again around the periodic boundary."""
-    return box > 0.0 and min(columns, rows) < 3
+def new_buffers(candidates):
+    """Memory for rows of cells with at most so many candidates."""
+    return Buffers(
+        np.empty(candidates + LANES),
+        np.empty(candidates + LANES),
+        np.empty(candidates + LANES, np.int64),
+        np.empty(candidates + LANES, np.int64),
+        np.empty(COLUMNS + 3, np.uint64),
+        np.empty(candidates + BLOCK),
+        np.empty(candidates + BLOCK),
+        np.empty(BLOCK),
+        np.empty(BLOCK),
+        np.empty(BLOCK, np.int32),
+    )
 
 
 @kernel
-def cell_grid(position, radius, box):
-    """Columns and rows of cells no narrower than the radius, their corner, and cells per length."""
-    most = cells_per_axis(position.shape[0])
-    if box > 0.0:
-        n = int(min(float(most), max(1.0, math.floor(box / radius * CELL_MARGIN))))
-        return n, n, (0.0, 0.0), (n / box, n / box)
-    x0 = x1 = position[0, 0]
-    y0 = y1 = position[0, 1]
-    for i in range(position.shape[0]):
-        x0 = min(x0, position[i, 0])
-        x1 = max(x1, position[i, 0])
-        y0 = min(y0, position[i, 1])
-        y1 = max(y1, position[i, 1])
-    columns = int(min(float(most), max(1.0, math.floor((x1 - x0) / radius * CELL_MARGIN))))
-    rows = int(min(float(most), max(1.0, math.floor((y1 - y0) / radius * CELL_MARGIN))))
-    scale_x = columns / (x1 - x0) if x1 > x0 else 0.0
-    scale_y = rows / (y1 - y0) if y1 > y0 else 0.0
-    return columns, rows, (x0, y0), (scale_x, scale_y)
-
-
-@kernel
-def new_workspace(agents, cells):
-    """Memory for one swarm in cell order, about 60 bytes an agent."""
-    start = np.empty(cells + 1, np.int32)
-    cell = np.empty(agents, np.int32)
-    order = np.empty(agents, np.int32)
-    place = np.empty((2, agents), np.float64)
-    direction = np.empty((2, agents), np.int64)
-    mean = np.empty((2, agents), np.float64)
-    return start, cell, order, place, direction, mean
+def most_candidates(begin_row, end_row, grid, start):
+    """An upper bound on the candidates of any of these rows: three rows, the edges twice."""
+    most = 0
+    for row in range(begin_row, end_row):
+        n = 0
+        for d in range(-1, 2):
+            first = ((row + d) % grid.rows) * grid.columns
+            n += start[first + grid.columns] - start[first]
+        most = max(most, n)
+    return 2 * most
 
 
 @kernel
@@ -193,97 +398,6 @@ def fixed_point_scale(agents: int) -> float:
     while (1 << bits) < agents:
         bits += 1
     return float(1 << (62 - bits))
-
-
-@kernel
-def sort_by_cell(position, heading, columns, rows, corner, scale, cursor, work):
-    """Counting sort: copy places and directions of the agents into the order of their cells."""
-    start, cell, order, place, direction, _ = work
-    agents = heading.shape[0]
-    cells = cursor[: columns * rows]
-    find_cells(0, agents, position, columns, rows, corner, scale, cell, cells)
-    start_cells(cells.reshape((1, columns * rows)), start)
-    place_agents(0, agents, position, heading, cell, cells, order, place, direction)
-
-
-@kernel
-def find_cells(begin, end, position, columns, rows, corner, scale, cell, count):
-    """The cell of each of the agents begin..end, and how many of them are in each cell."""
-    last_column = np.int32(columns - 1)
-    last_row = np.int32(rows - 1)
-    for i in range(np.uint64(begin), np.uint64(end)):
-        column = np.int32((position[i, 0] - corner[0]) * scale[0])
-        row = np.int32((position[i, 1] - corner[1]) * scale[1])
-        column = min(max(column, np.int32(0)), last_column)
-        row = min(max(row, np.int32(0)), last_row)
-        cell[i] = row * np.int32(columns) + column
-    for k in range(np.uint64(columns * rows)):
-        count[k] = 0
-    for i in range(np.uint64(begin), np.uint64(end)):
-        count[np.uint64(cell[i])] += np.int32(1)
-
-
-@kernel
-def start_cells(cursor, start):
-    """Turn counts (parts, cells) into where each part is to put its agents of each cell.
-
-    Cell k has the places start[k] up to start[k + 1].
-    """
-    parts, cells = cursor.shape
-    total = np.int32(0)
-    for k in range(np.uint64(cells)):
-        start[k] = total
-        for part in range(np.uint64(parts)):
-            here = cursor[part, k]
-            cursor[part, k] = total
-            total += here
-    start[np.uint64(cells)] = total
-
-
-@kernel
-def place_agents(begin, end, position, heading, cell, cursor, order, place, direction):
-    """Copy the agents begin..end to their places in cell order."""
-    units = fixed_point_scale(heading.shape[0])
-    sines = np.empty(BLOCK)
-    cosines = np.empty(BLOCK)
-    xs = place[0]
-    ys = place[1]
-    us = direction[0]
-    vs = direction[1]
-    for first in range(np.uint64(begin), np.uint64(end), np.uint64(BLOCK)):
-        size = min(np.uint64(BLOCK), np.uint64(end) - first)
-        block = heading[first : first + size]
-        for i in range(size):
-            sines[i], cosines[i] = elementary.sincos(block[i])
-        for i in range(size):
-            j = first + i
-            k = np.uint64(cell[j])
-            p = np.uint64(cursor[k])
-            cursor[k] += np.int32(1)
-            order[p] = np.int32(j)
-            xs[p] = position[j, 0]
-            ys[p] = position[j, 1]
-            us[p] = np.int64(cosines[i] * units)
-            vs[p] = np.int64(sines[i] * units)
-
-
-@kernel
-def by_cell_runs(position, radius, box, out):
-    """The agents of every run in the order of their cells."""
-    runs, agents = out.shape
-    most = cells_per_axis(agents) ** 2
-    start = np.empty(most + 1, np.int32)
-    cell = np.empty(agents, np.int32)
-    cursor = np.empty(most, np.int32)
-    for r in range(runs):
-        columns, rows, corner, scale = cell_grid(position[r], radius, box)
-        cells = cursor[: columns * rows]
-        find_cells(0, agents, position[r], columns, rows, corner, scale, cell, cells)
-        start_cells(cells.reshape((1, columns * rows)), start)
-        for i in range(agents):
-            k = cell[i]
-            out[r, cells[k]] = i
-            cells[k] += 1
 
 
 @kernel
@@ -303,154 +417,243 @@ def in_own_frame(own_u, own_v, u, v, least):
     return across, along
 
 
-@inlined
-def copy_segment(begin, end, shift_x, shift_y, place, direction, near, near_direction, n):
-    """Append the sorted agents begin..end, shifted, to the n candidates; return their number."""
-    xs = place[0]
-    ys = place[1]
-    us = direction[0]
-    vs = direction[1]
-    bx = near[0]
-    by = near[1]
-    bu = near_direction[0]
-    bv = near_direction[1]
-    for j in range(np.uint64(begin), np.uint64(end)):
-        bx[n] = xs[j] + shift_x
-        by[n] = ys[j] + shift_y
-        bu[n] = us[j]
-        bv[n] = vs[j]
-        n += np.uint64(1)
-    return n
+@kernel
+def take_over(position, heading, first, agents):
+    """Take agents over from a state; the first of them has the number `first`."""
+    for i in range(np.uint64(heading.shape[0])):
+        agents.x[i] = position[i, 0]
+        agents.y[i] = position[i, 1]
+    turn_to(heading, agents)
+    for i in range(np.uint64(heading.shape[0])):
+        agents.id[i] = np.int32(first) + np.int32(i)
 
 
 @kernel
-def gather_candidates(
-    column, row, columns, rows, box, start, place, direction, near, near_direction
-):
-    """Copy the agents of a cell and the eight around it into padded buffers; return the size."""
+def turn_to(heading, agents):
+    """Give agents these headings."""
+    new, cosines, sines = agents.heading, agents.cosine, agents.sine
+    for i in range(np.uint64(heading.shape[0])):
+        new[i] = heading[i]
+    for i in range(np.uint64(heading.shape[0])):
+        sine, cosine = elementary.sincos(heading[i])
+        cosines[i] = cosine
+        sines[i] = sine
+
+
+@kernel
+def take_over_runs(position, heading, agents, sums):
+    """Take the agents of every run over from a state."""
+    units = fixed_point_scale(heading.shape[1])
+    for r in range(heading.shape[0]):
+        now = run_of(agents, r)
+        take_over(position[r], heading[r], 0, now)
+        sums[r, 0] = fixed_point_sum(now.cosine, units)
+        sums[r, 1] = fixed_point_sum(now.sine, units)
+
+
+@kernel
+def fixed_point_sum(values, units):
+    """The exact sum of numbers in fixed point."""
+    total = np.int64(0)
+    for i in range(np.uint64(values.shape[0])):
+        total += np.int64(values[i] * units)
+    return total
+
+
+@kernel
+def copy_places(position, x, y):
+    """Positions (agents, 2), coordinate by coordinate."""
+    for i in range(np.uint64(x.shape[0])):
+        x[i] = position[i, 0]
+        y[i] = position[i, 1]
+
+
+@kernel
+def find_part(part, begin, end, x, y, grid, work):
+    """The cells of the agents begin..end, and how many of them are in each cell."""
+    cell = work.cell[begin:end]
+    cells.find_cells(x[begin:end], y[begin:end], grid, cell)
+    cells.count_in_cells(cell, work.cursor[part][: grid.columns * grid.rows])
+
+
+@kernel
+def sort_by_cell(now, radius, box, work, after):
+    """Copy a swarm into the order of its cells; returns their grid."""
+    grid = cells.cell_grid(now.x, now.y, radius, box)
+    find_part(0, 0, now.x.shape[0], now.x, now.y, grid, work)
+    size = grid.columns * grid.rows
+    cells.start_cells(work.cursor[0][:size].reshape((1, size)), work.start)
+    place_agents(0, now.x.shape[0], now, work.cell, work.cursor[0], after)
+    return grid
+
+
+@kernel
+def place_agents(begin, end, now, cell, cursor, after):
+    """Copy the agents begin..end to their places in cell order."""
+    x, y, heading, cosine, sine, ids = now
+    new_x, new_y, new_heading, new_cosine, new_sine, new_ids = after
+    for i in range(np.uint64(begin), np.uint64(end)):
+        k = np.uint64(np.uint32(cell[i]))
+        p = np.uint64(np.uint32(cursor[k]))
+        cursor[k] += np.int32(1)
+        new_x[p] = x[i]
+        new_y[p] = y[i]
+        new_heading[p] = heading[i]
+        new_cosine[p] = cosine[i]
+        new_sine[p] = sine[i]
+        new_ids[p] = ids[i]
+
+
+@kernel
+def place_state(begin, end, position, heading, cell, cursor, after):
+    """Copy the agents begin..end of a state to their places in cell order."""
+    block = new_agents(BLOCK)
+    for first in range(begin, end, BLOCK):
+        last = min(end, first + BLOCK)
+        take_over(position[first:last], heading[first:last], first, block)
+        place_agents(0, last - first, block, cell[first:last], cursor, after)
+
+
+@kernel
+def misalignment_runs(position, heading, radius, box, out):
+    """Misalignment for every run in turn."""
+    runs, agents = heading.shape
+    if cells.wraps_onto_itself(radius, box, agents):
+        for r in range(runs):
+            misalignment_all_pairs(0, agents, position[r], heading[r], radius, box, out[r])
+        return
+    work = new_cells(agents, 1)
+    after = new_agents(agents)
+    x, y = after.cosine, after.sine  # not in use while cells are looked for
+    for r in range(runs):
+        copy_places(position[r], x, y)
+        grid = cells.cell_grid(x, y, radius, box)
+        find_part(0, 0, agents, x, y, grid, work)
+        size = grid.columns * grid.rows
+        cells.start_cells(work.cursor[0][:size].reshape((1, size)), work.start)
+        place_state(0, agents, position[r], heading[r], work.cell, work.cursor[0], after)
+        misalignment_rows(0, grid.rows, grid, radius, box, after, work.start, out[r])
+
+
+@kernel
+def misalignment_rows(begin_row, end_row, grid, radius, box, after, start, out):
+    """Misalignment of the agents in these rows of cells; out is in the agents' own order."""
+    buffers = new_buffers(most_candidates(begin_row, end_row, grid, start))
+    units = fixed_point_scale(out.shape[0])
+    least = least_sum(out.shape[0])
+    across, along = buffers.across, buffers.along
+    for row in range(begin_row, end_row):
+        first = np.uint64(start[row * grid.columns])
+        size = np.uint64(start[(row + 1) * grid.columns]) - first
+        sum_row(row, grid, radius, box, units, least, start, after, first, buffers)
+        for i in range(size):
+            across[i] = elementary.atan2(across[i], along[i])
+        for i in range(size):
+            out[np.uint64(np.uint32(after.id[first + i]))] = across[i]
+
+
+@kernel
+def misalignment_in_cells(grid, radius, box, after, start, buffers, out):
+    """Misalignment of all agents, in the order of their cells."""
+    units = fixed_point_scale(out.shape[0])
+    least = least_sum(out.shape[0])
+    across, along = buffers.across, buffers.along
+    done = np.uint64(0)
+    for row in range(grid.rows):
+        sum_row(row, grid, radius, box, units, least, start, after, done, buffers)
+        end = np.uint64(start[(row + 1) * grid.columns])
+        if end - done >= np.uint64(BLOCK) or row == grid.rows - 1:
+            seen = out[done:end]
+            for i in range(end - done):
+                seen[i] = elementary.atan2(across[i], along[i])
+            done = end
+
+
+@kernel
+def merge_rows(row, first, last, grid, box, units, start, after, buffers):
+    """Copy the candidates of the columns first..last of a row: the agents of three rows of cells.
+
+    They are copied column by column, from the one before to the one after, shifted across the
+    periodic boundary; `column[q]` is where those of column first - 1 + q begin.
+    """
+    x, y, cosine, sine = after.x, after.y, after.cosine, after.sine
+    near_x, near_y, near_u, near_v = buffers.x, buffers.y, buffers.u, buffers.v
+    begins = buffers.column
     n = np.uint64(0)
-    for d in range(-1, 2):
-        r = row + d
-        shift_y = 0.0
-        if r < 0 or r >= rows:
+    q = 0
+    for wanted in range(first - 1, last + 1):
+        begins[q] = n
+        q += 1
+        column = wanted
+        shift_x = 0.0
+        if wanted < 0 or wanted >= grid.columns:
             if box == 0.0:
                 continue
-            shift_y = -box if r < 0 else box
-            r = r + rows if r < 0 else r - rows
-        first = r * columns
-        low = max(column - 1, 0)
-        high = min(column + 1, columns - 1)
-        n = copy_segment(
-            start[first + low],
-            start[first + high + 1],
-            0.0,
-            shift_y,
-            place,
-            direction,
-            near,
-            near_direction,
-            n,
-        )
-        if box > 0.0 and column == 0:
-            n = copy_segment(
-                start[first + columns - 1],
-                start[first + columns],
-                -box,
-                shift_y,
-                place,
-                direction,
-                near,
-                near_direction,
-                n,
-            )
-        if box > 0.0 and column == columns - 1:
-            n = copy_segment(
-                start[first],
-                start[first + 1],
-                box,
-                shift_y,
-                place,
-                direction,
-                near,
-                near_direction,
-                n,
-            )
-    padded = (n + np.uint64(LANES - 1)) // np.uint64(LANES) * np.uint64(LANES)
-    for j in range(n, padded):
-        near[0, j] = FAR
+            shift_x = -box if wanted < 0 else box
+            column = wanted + grid.columns if wanted < 0 else wanted - grid.columns
+        for beside in range(row - 1, row + 2):
+            there = beside
+            shift_y = 0.0
+            if beside < 0 or beside >= grid.rows:
+                if box == 0.0:
+                    continue
+                shift_y = -box if beside < 0 else box
+                there = beside + grid.rows if beside < 0 else beside - grid.rows
+            k = there * grid.columns + column
+            for j in range(np.uint64(np.uint32(start[k])), np.uint64(np.uint32(start[k + 1]))):
+                near_x[n] = x[j] + shift_x
+                near_y[n] = y[j] + shift_y
+                near_u[n] = np.int64(cosine[j] * units)
+                near_v[n] = np.int64(sine[j] * units)
+                n += np.uint64(1)
+    begins[q] = n
+    for j in range(n, n + np.uint64(LANES)):
+        near_x[j] = FAR
         # Even the largest radius must not find a direction here.
-        near_direction[0, j] = 0
-        near_direction[1, j] = 0
-    return padded
+        near_u[j] = 0
+        near_v[j] = 0
 
 
 @kernel
-def most_candidates(begin_row, end_row, columns, rows, start):
-    """An upper bound on the agents in any cell of these rows and the eight around it."""
-    most = 0
-    for row in range(begin_row, end_row):
-        for column in range(columns):
-            n = 0
-            for d in range(-1, 2):
-                first = ((row + d) % rows) * columns
-                for e in range(-1, 2):
-                    k = first + (column + e) % columns
-                    n += start[k + 1] - start[k]
-            most = max(most, n)
-    return most
+def sum_row(row, grid, radius, box, units, least, start, after, base, buffers):
+    """Add up the directions around each agent of a row, into across and along from base on.
 
-
-@kernel
-def misalignment_rows(begin_row, end_row, radius, box, columns, rows, work, out):
-    """Misalignment of the agents in these rows of cells; out is in the agents' own order."""
-    start, _, order, place, direction, mean = work
-    agents = order.shape[0]
-    capacity = agents
-    if agents > 4096:
-        capacity = most_candidates(begin_row, end_row, columns, rows, start)
-    near = np.empty((2, capacity + LANES), np.float64)
-    near_direction = np.empty((2, capacity + LANES), np.int64)
-    bx = near[0]
-    by = near[1]
-    bu = near_direction[0]
-    bv = near_direction[1]
-    xs = place[0]
-    ys = place[1]
-    us = direction[0]
-    vs = direction[1]
-    across = mean[0]
-    along = mean[1]
+    Candidates beyond those of the three columns, up to a multiple of LANES, are too far to count.
+    """
+    x, y, cosine, sine = after.x, after.y, after.cosine, after.sine
+    across, along = buffers.across, buffers.along
     square = radius * radius
     zero = np.int64(0)
-    least = least_sum(agents)
-    for row in range(begin_row, end_row):
-        for column in range(columns):
-            k = row * columns + column
-            begin = np.uint64(start[k])
-            end = np.uint64(start[k + 1])
+    lanes = np.uint64(LANES)
+    for first in range(0, grid.columns, COLUMNS):
+        last = min(grid.columns, first + COLUMNS)
+        merge_rows(row, first, last, grid, box, units, start, after, buffers)
+        for column in range(first, last):
+            k = row * grid.columns + column
+            begin = np.uint64(np.uint32(start[k]))
+            end = np.uint64(np.uint32(start[k + 1]))
             if begin == end:
                 continue
-            n = gather_candidates(
-                column, row, columns, rows, box, start, place, direction, near, near_direction
-            )
+            low = buffers.column[column - first]
+            size = buffers.column[column - first + 3] - low
+            size = (size + lanes - np.uint64(1)) // lanes * lanes
+            near_x = buffers.x[low : low + size]
+            near_y = buffers.y[low : low + size]
+            near_u = buffers.u[low : low + size]
+            near_v = buffers.v[low : low + size]
             for i in range(begin, end):
-                x = xs[i]
-                y = ys[i]
                 u = zero
                 v = zero
-                for j in range(n):
-                    dx = bx[j] - x
-                    dy = by[j] - y
+                for j in range(size):
+                    dx = near_x[j] - x[i]
+                    dy = near_y[j] - y[i]
                     within = dx * dx + dy * dy <= square
-                    u += bu[j] if within else zero
-                    v += bv[j] if within else zero
-                across[i], along[i] = in_own_frame(us[i], vs[i], u, v, least)
-    first = np.uint64(start[begin_row * columns])
-    last = np.uint64(start[end_row * columns])
-    for i in range(first, last):
-        across[i] = elementary.atan2(across[i], along[i])
-    for i in range(first, last):
-        out[np.uint64(order[i])] = across[i]
+                    u += near_u[j] if within else zero
+                    v += near_v[j] if within else zero
+                own_u = np.int64(cosine[i] * units)
+                own_v = np.int64(sine[i] * units)
+                p = i - base
+                across[p], along[p] = in_own_frame(own_u, own_v, u, v, least)
 
 
 @kernel
@@ -482,6 +685,244 @@ def misalignment_all_pairs(begin, end, position, heading, radius, box, out):
             sum_v += v[j] if within else np.int64(0)
         across, along = in_own_frame(u[i], v[i], sum_u, sum_v, least)
         out[i] = elementary.atan2(across, along)
+
+
+@kernel
+def take_steps(agents, sums, model, luck, numbers, first, last, steps, turns, rows, bins, kept):
+    """Keep the moments first..last - 1 of all runs and take the step after each, see `Swarms`."""
+    runs, size = agents.x.shape
+    after = new_agents(size)
+    work = new_cells(size, 1)
+    buffers = new_buffers(min(2 * size, 8192))
+    counts = np.empty(kept.counts.shape[2], np.int64)
+    nothing = np.empty(0)
+    for r in range(runs):
+        now = run_of(agents, r)
+        values = turns[rows[r]] if turns.shape[0] > 0 else nothing
+        for time in range(first, last):
+            keep_order(sums[r], size, r, time, kept.order)
+            keep_state(0, size, now, r, time, kept)
+            moving = time < steps
+            if not moving and kept.observations.size == 0 and kept.counts.size == 0:
+                continue
+            grid = sort_by_cell(now, model.radius, model.box, work, after)
+            needed = most_candidates(0, grid.rows, grid, work.start)
+            if needed > buffers.x.shape[0] - LANES:
+                buffers = new_buffers(needed)
+            at = Luck(luck.seed, np.uint64(numbers[r]), np.uint64(time), luck.draw)
+            counts[:] = 0
+            step_rows_in(
+                0,
+                grid.rows,
+                grid,
+                model,
+                at,
+                work.start,
+                after,
+                values,
+                bins,
+                moving,
+                now,
+                r,
+                time,
+                kept,
+                counts,
+                sums[r],
+                buffers,
+            )
+            if kept.counts.size > 0:
+                kept.counts[r, time - first] = counts
+
+
+@kernel
+def step_rows(
+    begin_row,
+    end_row,
+    grid,
+    model,
+    luck,
+    start,
+    after,
+    turns,
+    bins,
+    moving,
+    now,
+    r,
+    time,
+    kept,
+    counts,
+    sums,
+):
+    """`step_rows_in` with buffers of its own."""
+    buffers = new_buffers(most_candidates(begin_row, end_row, grid, start))
+    step_rows_in(
+        begin_row,
+        end_row,
+        grid,
+        model,
+        luck,
+        start,
+        after,
+        turns,
+        bins,
+        moving,
+        now,
+        r,
+        time,
+        kept,
+        counts,
+        sums,
+        buffers,
+    )
+
+
+@kernel
+def step_rows_in(
+    begin_row,
+    end_row,
+    grid,
+    model,
+    luck,
+    start,
+    after,
+    turns,
+    bins,
+    moving,
+    now,
+    r,
+    time,
+    kept,
+    counts,
+    sums,
+    buffers,
+):
+    """One step of the sorted agents in these rows of cells, back into `now`.
+
+    `sums` become the fixed-point sums of their new headings; the classes of what they observe are
+    added to `counts`, if these are to be kept.
+    """
+    units = fixed_point_scale(after.x.shape[0])
+    least = least_sum(after.x.shape[0])
+    u = np.int64(0)
+    v = np.int64(0)
+    done = np.uint64(start[begin_row * grid.columns])
+    for row in range(begin_row, end_row):
+        sum_row(row, grid, model.radius, model.box, units, least, start, after, done, buffers)
+        end = np.uint64(start[(row + 1) * grid.columns])
+        if end - done < np.uint64(BLOCK) and row < end_row - 1:
+            continue
+        for low in range(done, end, np.uint64(BLOCK)):
+            high = min(end, low + np.uint64(BLOCK))
+            act(low, high, low - done, after, turns, bins, moving, r, time, kept, counts, buffers)
+            if moving:
+                move(low, high, after, buffers.angle, model, luck, buffers.noise, now)
+                if kept.order.size > 0:
+                    u += fixed_point_sum(now.cosine[low:high], units)
+                    v += fixed_point_sum(now.sine[low:high], units)
+        done = end
+    sums[0] = u
+    sums[1] = v
+
+
+@kernel
+def act(low, high, offset, after, turns, bins, moving, r, time, kept, counts, buffers):
+    """How the sorted agents low..high turn, into `angle`: by their misalignment, or by a table."""
+    size = high - low
+    across = buffers.across[offset : offset + size]
+    along = buffers.along[offset : offset + size]
+    angle, group = buffers.angle, buffers.group
+    ids = after.id[low:high]
+    for i in range(size):
+        angle[i] = elementary.atan2(across[i], along[i])
+    if kept.observations.size > 0:
+        seen = kept.observations[r, time]
+        for i in range(size):
+            seen[np.uint64(np.uint32(ids[i]))] = angle[i]
+    if turns.shape[0] > 0 or counts.shape[0] > 0:
+        scale = bins / TWO_PI
+        middle = float(bins // 2)
+        for i in range(size):
+            group[i] = elementary.angle_class(angle[i], scale, middle, float(bins))
+        if counts.shape[0] > 0:
+            for i in range(size):
+                counts[np.uint64(np.uint32(group[i]))] += 1
+        if turns.shape[0] > 0:
+            for i in range(size):
+                angle[i] = turns[np.uint64(np.uint32(group[i]))]
+    if moving and kept.actions.size > 0:
+        done = kept.actions[r, time]
+        for i in range(size):
+            done[np.uint64(np.uint32(ids[i]))] = angle[i]
+
+
+@kernel
+def move(low, high, after, turn, model, luck, noise, now):
+    """Move the sorted agents low..high, then turn them; turn[i] is that of agent low + i.
+
+    `noise` is memory for as many numbers.
+    """
+    size = np.uint64(high) - np.uint64(low)
+    ids = after.id[low:high]
+    draw_noise(ids, model.noise, luck, noise)
+    heading, new_heading = after.heading[low:high], now.heading[low:high]
+    for i in range(size):
+        new_heading[i] = wrap(heading[i] + turn[i] + noise[i], -math.pi, TWO_PI)
+    move_along(after.x[low:high], after.cosine[low:high], model, now.x[low:high])
+    move_along(after.y[low:high], after.sine[low:high], model, now.y[low:high])
+    cosines, sines = now.cosine[low:high], now.sine[low:high]
+    for i in range(size):
+        sine, cosine = elementary.sincos(new_heading[i])
+        cosines[i] = cosine
+        sines[i] = sine
+    new_ids = now.id[low:high]
+    for i in range(size):
+        new_ids[i] = ids[i]
+
+
+@kernel
+def draw_noise(ids, scale, luck, out):
+    """The perturbations of these agents' turns."""
+    if scale == 0.0:
+        for i in range(np.uint64(ids.shape[0])):
+            out[i] = 0.0
+        return
+    k0 = luck.seed & np.uint64(MASK)
+    k1 = luck.seed >> np.uint64(32)
+    for i in range(np.uint64(ids.shape[0])):
+        w0, w1, w2, w3 = philox(np.uint64(ids[i]), luck.run, luck.step, luck.draw, k0, k1)
+        out[i] = 0.0 + scale * standard_normal(w0, w1, w2, w3)
+
+
+@kernel
+def move_along(place, direction, model, out):
+    """One coordinate after a step."""
+    if model.box > 0.0:
+        for i in range(np.uint64(place.shape[0])):
+            out[i] = wrap(place[i] + model.speed * direction[i], 0.0, model.box)
+    else:
+        for i in range(np.uint64(place.shape[0])):
+            out[i] = place[i] + model.speed * direction[i]
+
+
+@kernel
+def keep_order(sums, agents, r, time, kept):
+    """Keep the order parameter of a moment, if it is wanted."""
+    if kept.size > 0:
+        u = float(sums[0]) / fixed_point_scale(agents) / agents
+        v = float(sums[1]) / fixed_point_scale(agents) / agents
+        kept[r, time] = math.sqrt(u * u + v * v)
+
+
+@kernel
+def keep_state(begin, end, now, r, time, kept):
+    """Keep the states of the agents begin..end of a moment, if they are wanted."""
+    if kept.heading.size > 0:
+        position, heading = kept.position[r, time], kept.heading[r, time]
+        for i in range(np.uint64(begin), np.uint64(end)):
+            k = np.uint64(np.uint32(now.id[i]))
+            position[k, 0] = now.x[i]
+            position[k, 1] = now.y[i]
+            heading[k] = now.heading[i]
 
 
 @inlined
@@ -534,3 +975,23 @@ def add_headings(begin, end, heading, sums):
             v += np.int64(sine * units)
         sums[r, 0] = u
         sums[r, 1] = v
+
+
+@kernel
+def by_cell_runs(position, radius, box, out):
+    """The agents of every run in the order of their cells."""
+    runs, agents = out.shape
+    work = new_cells(agents, 1)
+    x = np.empty(agents)
+    y = np.empty(agents)
+    cursor = work.cursor[0]
+    for r in range(runs):
+        copy_places(position[r], x, y)
+        grid = cells.cell_grid(x, y, radius, box)
+        find_part(0, 0, agents, x, y, grid, work)
+        size = grid.columns * grid.rows
+        cells.start_cells(cursor[:size].reshape((1, size)), work.start)
+        for i in range(np.uint64(agents)):
+            k = np.uint64(np.uint32(work.cell[i]))
+            out[r, np.uint64(np.uint32(cursor[k]))] = np.int32(i)
+            cursor[k] += np.int32(1)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,14 @@ CLOSE = 0.01  # a memory that need not be mended
 MOST_REMEMBERED = 0.8
 STEPS_BACK = 9  # memories between that and the first
 WEIGHTS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+@runtime_checkable
+class Anchoring(Protocol):
+    """A system that can mix what was recorded into a policy."""
+
+    def anchored(self, policy: LocalPolicy, weight: float | Literal["auto"] = "auto") -> SoftPolicy:
+        """The mixture; see `Swarm.anchored`."""
 
 
 def intended(swarm: "Swarm", policy: LocalPolicy) -> Floats:

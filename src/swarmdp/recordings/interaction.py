@@ -220,3 +220,21 @@ def _shifted(decisions: Decisions, offsets: NDArray[np.int64]) -> Decisions:
         known=decisions.known[rows, here],
         turns=turns[rows, here][:-1],
     )
+
+
+def shifted_decisions(decisions: Decisions, count: int, seed: int) -> list[Decisions]:
+    """The same decisions with every individual moved in time by its own offset, so many times.
+
+    Parameters
+    ----------
+    decisions
+        Of at least one individual.
+    count
+        How many.
+    seed
+        Same seed, same offsets.
+
+    """
+    rng = np.random.default_rng(seed)
+    offsets = _offsets(decisions.times, decisions.individuals, count, rng)
+    return [_shifted(decisions, each) for each in offsets]

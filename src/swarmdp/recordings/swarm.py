@@ -2,9 +2,11 @@
 
 import hashlib
 import math
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -15,6 +17,8 @@ from swarmdp.arguments import checked, numbers
 from swarmdp.checks import check_integer, told
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Product, described
+from swarmdp.files import as_path
+from swarmdp.netcdf import write_dataset
 from swarmdp.pictures import Arrows
 from swarmdp.policies import LocalPolicy, SoftPolicy
 from swarmdp.recordings import arena as arenas
@@ -47,6 +51,7 @@ from swarmdp.system import (
 from swarmdp.trajectory import Trajectory, Variable
 
 if TYPE_CHECKING:
+    from swarmdp.recordings.couzin import Couzin
     from swarmdp.recordings.interaction import Interaction
 
 Floats = NDArray[np.float64]
@@ -501,6 +506,18 @@ class Swarm:
             return {}
         return {"vicsek": aligning(self, self.decisions)}
 
+    @cached_property
+    def models(self) -> Mapping[str, "Callable[[], Couzin]"]:
+        """Couzin's zone model, fitted when it is first asked for."""
+        return {} if self.decisions is None else {"couzin": lambda: self._couzin}
+
+    @cached_property
+    def _couzin(self) -> "Couzin":
+        from swarmdp.recordings.couzin import fitted
+
+        assert self.decisions is not None
+        return fitted(self, self.decisions)
+
     def interaction_test(self, *, shifts: int = 20, seed: int = 0) -> "Interaction":
         """Whether the recorded individuals react to each other; see `Interaction`.
 
@@ -557,6 +574,24 @@ class Swarm:
         from swarmdp.recordings.controllers import turn_gain
 
         return turn_gain(self, policy, decisions)
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write `swarm.nc` into a folder, atomically; return the file's path.
+
+        It holds the decisions from which the swarm was made, too. In the folder of a fit of this
+        swarm, the commands `swarmdp evaluate` and `swarmdp animate` find it.
+
+        Parameters
+        ----------
+        folder
+            Made if it is not there. `swarmdp.load` reads the swarm again.
+
+        """
+        from swarmdp.recordings.saved import FILE, swarm_dataset
+
+        path = as_path(folder) / FILE
+        write_dataset(path, swarm_dataset(self))
+        return path
 
     def __repr__(self) -> str:
         where = "open space" if self.arena is None else type(self.arena).__name__.lower()

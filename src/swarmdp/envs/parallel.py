@@ -1,0 +1,382 @@
+"""Ours in theirs: a system as a PettingZoo environment."""
+
+import math
+from typing import Any, Literal
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+from pettingzoo import AECEnv, ParallelEnv
+from pettingzoo.utils.conversions import parallel_to_aec
+
+from swarmdp.arguments import checked
+from swarmdp.checks import check_integer, check_seed, told
+from swarmdp.envs.drawing import image_of
+from swarmdp.errors import InvalidInput
+from swarmdp.features import Classes
+from swarmdp.rewards import Reward
+from swarmdp.streams import Purpose, Streams
+from swarmdp.system import (
+    Pictured,
+    State,
+    System,
+    check_is_system,
+    class_map,
+    classes,
+    field_of,
+    name_of,
+)
+
+FARTHEST = float(np.finfo(np.float32).max)  # learners ask for bounds; these hold for everything
+FRAMES = 15  # of a second, shown to a person
+
+Kind = Literal["class", "physical"]
+Agents = dict[str, Any]
+
+
+@checked
+def parallel_env(
+    system: System,
+    *,
+    reward: Reward | None = None,
+    max_cycles: int = 100,
+    observation: Kind = "class",
+    render_mode: Literal["rgb_array", "human"] | None = None,
+) -> "SwarmEnv":
+    """A swarm as a parallel environment of PettingZoo, rewarded by a learned reward.
+
+    `reset(seed=s)` starts run 0 of `swarmdp.rollout(system, ..., seed=s)`, to the bit, and every
+    further `reset()` the next run of it. Nothing ends before `max_cycles`: all agents are then
+    truncated. The reward of a step is R(o) of the observation in which the action was taken, so
+    that the discounted sum of rewards is the value that `swarmdp.fit` learns with.
+
+    Parameters
+    ----------
+    system
+        Any system.
+    reward
+        What agents are rewarded for, such as `result.reward`; nothing by default.
+    max_cycles
+        The number of steps of an episode.
+    observation
+        What agents are told: the "class" of their observation, as one 1 among zeros (for each
+        component of a product), or the "physical" observation as numbers (k,).
+    render_mode
+        What `render` does, if the system has a picture: return pixels ("rgb_array") or show them
+        in a window ("human", which needs pygame).
+
+    Returns
+    -------
+    SwarmEnv
+        An environment with `state()` and `state_space`: all arrays of the swarm's state, flat.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> from swarmdp.envs import parallel_env
+    >>> env = parallel_env(swarmdp.Vicsek(n_agents=10), max_cycles=5)
+    >>> observations, infos = env.reset(seed=1)
+    >>> len(env.agents), env.action_space("agent_0")
+    (10, Discrete(13))
+    >>> steps = 0
+    >>> while env.agents:
+    ...     _ = env.step({agent: 0 for agent in env.agents})
+    ...     steps += 1
+    >>> steps
+    5
+
+    """
+    return SwarmEnv(system, reward, max_cycles, observation, render_mode)
+
+
+@checked
+def env(
+    system: System,
+    *,
+    reward: Reward | None = None,
+    max_cycles: int = 100,
+    observation: Kind = "class",
+    render_mode: Literal["rgb_array", "human"] | None = None,
+) -> AECEnv[str, Any, Any]:
+    """A swarm as an environment of PettingZoo whose agents act in turn (AEC).
+
+    All agents choose before anything moves. See `parallel_env` for the arguments.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> from swarmdp import envs
+    >>> env = envs.env(swarmdp.Vicsek(n_agents=3), max_cycles=2)
+    >>> env.reset(seed=1)
+    >>> turns = 0
+    >>> for agent in env.agent_iter():
+    ...     _, _, terminated, truncated, _ = env.last()
+    ...     env.step(None if truncated else 0)
+    ...     turns += 1
+    >>> turns
+    9
+
+    """
+    return parallel_to_aec(SwarmEnv(system, reward, max_cycles, observation, render_mode))
+
+
+class SwarmEnv(ParallelEnv[str, Any, Any]):  # type: ignore[misc]
+    """A parallel environment of PettingZoo; `swarmdp.envs.parallel_env` makes it."""
+
+    metadata: dict[str, Any] = {"name": "swarmdp", "render_modes": []}  # noqa: RUF012
+
+    def __init__(
+        self,
+        system: System,
+        reward: Reward | None,
+        max_cycles: int,
+        observation: Kind,
+        render_mode: str | None,
+    ) -> None:
+        check_is_system(system)
+        check_integer("max_cycles", max_cycles, least=1)
+        if observation not in ("class", "physical"):
+            raise InvalidInput(
+                f'observation must be "class" or "physical", got {told(observation)}'
+            )
+        self.system = system
+        self.max_cycles = int(max_cycles)
+        self.possible_agents = [f"agent_{n}" for n in range(system.n_agents)]
+        self.agents: list[str] = []
+        modes = ["rgb_array", "human"] if isinstance(system, Pictured) else []
+        if render_mode is not None and render_mode not in modes:
+            known = f"one of {', '.join(modes)}" if modes else "None, since it has no picture"
+            raise InvalidInput(
+                f"render_mode of {name_of(system)} must be {known}, got {told(render_mode)}"
+            )
+        self.metadata = {
+            "name": f"swarmdp_{name_of(system).lower()}",
+            "render_modes": modes,
+            "render_fps": FRAMES,
+            "is_parallelizable": True,
+        }
+        self.render_mode = render_mode
+        self._physical = np.asarray(system.actions)
+        self._coding = _OneHot(system) if observation == "class" else _Numbers(system)
+        self._rewarding = None if reward is None else _Rewarding(system, reward)
+        # One space for each agent, and always the same: learners seed them one by one.
+        self._action_spaces = {
+            agent: spaces.Discrete(len(self._physical)) for agent in self.possible_agents
+        }
+        self._observation_spaces = {agent: self._coding.space() for agent in self.possible_agents}
+        start = system.initial(Streams.of(0, [0], system.n_agents).at(0, Purpose.INITIAL))
+        self.state_space = spaces.Box(-FARTHEST, FARTHEST, (len(_flat(start)),), np.float64)
+        self._seed: int | None = None
+        self._run = 0
+        self._cycle = 0
+        self._state: State | None = None
+        self._window: Any = None
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """What this agent is told."""
+        return self._observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """The indices of the system's actions."""
+        return self._action_spaces[agent]
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Agents, Agents]:
+        """Start run 0 of this seed, or without a seed the next run of the last one."""
+        if seed is not None:
+            self._seed, self._run = check_seed(seed), 0
+        elif self._seed is None:
+            self._seed, self._run = int(np.random.SeedSequence().generate_state(1)[0]), 0
+        else:
+            self._run += 1
+        self.agents = self.possible_agents[:]
+        self._cycle = 0
+        self._streams = Streams.of(self._seed, [self._run], self.system.n_agents)
+        self._state = self.system.initial(self._streams.at(0, Purpose.INITIAL))
+        self._raw = self.system.observe(self._state)
+        if self.render_mode == "human":
+            self.render()
+        return self._told(), {agent: {} for agent in self.agents}
+
+    def step(self, actions: Agents) -> tuple[Agents, Agents, Agents, Agents, Agents]:
+        """Move the swarm: observations, rewards, terminations, truncations, infos."""
+        agents = self.agents
+        if not agents or self._state is None:
+            raise InvalidInput("the episode is over, or has not begun: call reset")
+        chosen = self._indices(actions)
+        system, rewards = self.system, self._rewards()
+        luck = self._streams.at(self._cycle, Purpose.TRANSITION)
+        self._state = system.transition(self._state, self._physical[chosen][None], luck)
+        self._raw = system.observe(self._state)
+        self._cycle += 1
+        over = self._cycle >= self.max_cycles
+        if self.render_mode == "human":
+            self.render()
+        result: tuple[Agents, Agents, Agents, Agents, Agents] = (
+            self._told(),
+            dict(zip(agents, rewards, strict=True)),
+            dict.fromkeys(agents, False),
+            dict.fromkeys(agents, over),
+            {agent: {} for agent in agents},
+        )
+        if over:
+            self.agents = []
+        return result
+
+    def state(self) -> NDArray[np.float64]:
+        """All arrays of the swarm's state, one after another, flat."""
+        return _flat(self._known())
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """Pixels (height, width, 3), or None after showing them in a window."""
+        if self.render_mode is None:
+            raise InvalidInput('nothing to render: make it with render_mode="rgb_array" or "human"')
+        system, state = self.system, self._known()
+        assert isinstance(system, Pictured)
+        moment = {
+            name: array if field_of(system, name).constant else array[:, None]
+            for name, array in state.items()
+        }
+        image = image_of(system.picture(moment, 0))
+        if self.render_mode == "rgb_array":
+            return image
+        self._window = self._window or _Window(image.shape[1], image.shape[0])
+        self._window.show(image)
+        return None
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._window is not None:
+            self._window.close()
+            self._window = None
+
+    def _known(self) -> State:
+        if self._state is None:
+            raise InvalidInput("there is no state yet: call reset")
+        return self._state
+
+    def _indices(self, actions: Agents) -> NDArray[np.int64]:
+        """The action of each agent, checked."""
+        try:
+            found = np.array([actions[agent] for agent in self.agents])
+        except KeyError as missing:
+            raise InvalidInput(f"every agent needs an action, got none for {missing}") from None
+        if found.dtype.kind not in "iu" or found.shape != (len(self.agents),):
+            raise InvalidInput(
+                f"an action must be an integer from 0 to {len(self._physical) - 1}, got "
+                f"{told(actions[self.agents[0]])}"
+            )
+        low, high = found.min(), found.max()
+        if low < 0 or high >= len(self._physical):
+            wrong = low if low < 0 else high
+            raise InvalidInput(
+                f"an action must be an integer from 0 to {len(self._physical) - 1}, got {wrong}"
+            )
+        return found
+
+    def _rewards(self) -> list[float]:
+        if self._rewarding is None:
+            return [0.0] * len(self.agents)
+        return self._rewarding.of(self._raw)
+
+    def _told(self) -> Agents:
+        return dict(zip(self.possible_agents, self._coding.of(self._raw), strict=True))
+
+
+class _Rewarding:
+    """The reward of each agent for what it observed."""
+
+    def __init__(self, system: System, reward: Reward) -> None:
+        if reward.replicas != 1:
+            raise InvalidInput(
+                f"an environment has one reward, got {reward.replicas} replicas: choose one, "
+                "swarmdp.Reward(reward.weights[0])"
+            )
+        self._system, self._reward = system, reward
+        self._table = None
+        if isinstance(system.features, Classes):
+            self._table = reward.of_classes(system)[0]
+
+    def of(self, raw: NDArray[Any]) -> list[float]:
+        """One number for each agent."""
+        if self._table is not None:
+            found: list[float] = self._table[classes(self._system, raw)[0]].tolist()
+            return found
+        known: list[float] = self._reward.of(self._system, raw, np.zeros(1, np.int64))[0].tolist()
+        return known
+
+
+class _OneHot:
+    """Classes as vectors of zeros with a single 1, for each component of a product."""
+
+    def __init__(self, system: System) -> None:
+        self._system = system
+        features = class_map(system)
+        sizes = tuple(len(axis.values) for axis in features.axes)
+        if math.prod(sizes) != features.size:
+            sizes = (features.size,)
+        self._sizes = sizes
+        self._codes = [np.eye(size, dtype=np.float32) for size in sizes]
+
+    def space(self) -> spaces.Space[Any]:
+        return spaces.Box(0.0, 1.0, (sum(self._sizes),), np.float32)
+
+    def of(self, raw: NDArray[Any]) -> list[NDArray[np.float32]]:
+        index = classes(self._system, raw)[0]
+        if len(self._sizes) == 1:
+            return list(self._codes[0][index])
+        parts = np.unravel_index(index, self._sizes)
+        codes = [code[part] for code, part in zip(self._codes, parts, strict=True)]
+        return list(np.concatenate(codes, axis=1))
+
+
+class _Numbers:
+    """Physical observations as vectors."""
+
+    def __init__(self, system: System) -> None:
+        start = system.initial(Streams.of(0, [0], system.n_agents).at(0, Purpose.INITIAL))
+        self._size = math.prod(system.features.shape)
+        self._whole = system.observe(start).dtype.kind in "iub"
+
+    def space(self) -> spaces.Space[Any]:
+        if self._whole:
+            return spaces.Box(-(2**31), 2**31 - 1, (self._size,), np.int64)
+        return spaces.Box(-FARTHEST, FARTHEST, (self._size,), np.float64)
+
+    def of(self, raw: NDArray[Any]) -> list[NDArray[Any]]:
+        kind = np.int64 if self._whole else np.float64
+        return list(np.asarray(raw[0], kind).reshape(-1, self._size))
+
+
+class _Window:
+    """A window of pygame."""
+
+    def __init__(self, width: int, height: int) -> None:
+        try:
+            import pygame
+        except ModuleNotFoundError:
+            raise InvalidInput(
+                'render_mode="human" needs pygame: pip install pygame-ce, or use "rgb_array"'
+            ) from None
+        self._pygame = pygame
+        pygame.display.init()
+        self._screen = pygame.display.set_mode((width, height))
+        pygame.display.set_caption("swarmdp")
+        self._clock = pygame.time.Clock()
+
+    def show(self, image: NDArray[np.uint8]) -> None:
+        pygame = self._pygame
+        pygame.event.pump()
+        surface = pygame.surfarray.make_surface(image.swapaxes(0, 1))
+        self._screen.blit(surface, (0, 0))
+        pygame.display.flip()
+        self._clock.tick(FRAMES)
+
+    def close(self) -> None:
+        self._pygame.display.quit()
+
+
+def _flat(state: State) -> NDArray[np.float64]:
+    """All arrays of one run, one after another."""
+    return np.concatenate([np.asarray(array[0], np.float64).ravel() for array in state.values()])
