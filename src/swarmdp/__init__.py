@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from swarmdp.recordings.swarm import Swarm
     from swarmdp.report.animation import animate
     from swarmdp.report.fits import plot_convergence, plot_reward
+    from swarmdp.report.inline import show
     from swarmdp.rewards import Reward
     from swarmdp.simulation import rollout
     from swarmdp.streams import Stream, Streams
@@ -122,6 +123,7 @@ _NAMES = {
     "swarmdp.recordings.swarm": "Swarm",
     "swarmdp.report.animation": "animate",
     "swarmdp.report.fits": "plot_convergence plot_reward",
+    "swarmdp.report.inline": "show",
     "swarmdp.rewards": "Reward",
     "swarmdp.simulation": "rollout",
     "swarmdp.streams": "Stream Streams",
@@ -226,6 +228,7 @@ __all__ = [
     "plot_reward",
     "read_tracks",
     "rollout",
+    "show",
     "suggested_discount",
     "testing",
     "theory",

@@ -289,7 +289,13 @@ def _driven(
                 if watch is not None:
                     watch(iteration)
                 if tell is not None:
-                    tell(len(done), fitting.iterations, fitting.summary(done))
+                    tell(len(done), fitting.iterations + 1, fitting.summary(done))
+            if tell is not None:
+                tell(fitting.iterations, fitting.iterations + 1, "choosing the policy")
+            found = fitting.result(done)
+            if tell is not None:
+                tell(fitting.iterations + 1, fitting.iterations + 1, fitting.summary(done))
+            return found
     except KeyboardInterrupt:
         if done:
             raise FitInterrupted(fitting.so_far(done)) from None
@@ -297,7 +303,6 @@ def _driven(
     finally:
         if checkpoint is not None and done:
             fitting.so_far(done).save(checkpoint)
-    return fitting.result(done)
 
 
 @checked(nan=True, own=OWN)
@@ -709,8 +714,10 @@ class Fit:
                     done[-1].memory.clear()
                 done.append(iteration)
                 if tell is not None:
-                    tell(len(done), self.iterations, again.summary(done))
-        return again.result(done).reward.weights
+                    tell(len(done), self.iterations + 1, again.summary(done))
+            if tell is not None:
+                tell(self.iterations, self.iterations + 1, "choosing the policies")
+            return again.result(done).reward.weights
 
     def judged(self, found: Result, progress: bool | Tell | None = None) -> tuple[Verdict, ...]:
         """Whether each learned swarm does what its demo did; empty if that cannot be asked."""

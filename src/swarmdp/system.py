@@ -23,7 +23,7 @@ from swarmdp.pictures import Arrows, Grid
 from swarmdp.streams import Stream, Streams
 
 State = dict[str, NDArray[Any]]
-Kind = Literal["angle", "position", "level"]
+Kind = Literal["angle", "position", "level", "hidden"]
 
 
 @runtime_checkable
@@ -76,7 +76,8 @@ class Field:
         It never changes during a run, so it is recorded once.
     kind
         What may be said of it when swarms are compared (`swarmdp.judge`): an "angle" turns, a
-        "position" moves and has neighbours, a "level" changes or stays; None if nothing is known.
+        "position" moves and has neighbours, a "level" changes or stays, a "hidden" one is
+        bookkeeping that nobody observes and is not compared; None if nothing is known.
     period
         After which an angle or a position (each of its components) begins again: the side of a
         periodic box. None for positions in open space; of an angle None means 2 pi.
@@ -224,6 +225,15 @@ class HasActionUnits(Protocol):
 
 
 @runtime_checkable
+class HasNull(Protocol):
+    """A system that says which of its actions does nothing."""
+
+    @property
+    def null(self) -> int:
+        """Its index in `actions`."""
+
+
+@runtime_checkable
 class HasExpert(Protocol):
     """A system with an expert that shows how to behave."""
 
@@ -300,6 +310,14 @@ class NamesSolutions(Protocol):
 
     def solutions(self, table: NDArray[np.integer], seen: NDArray[np.bool_]) -> list[str]:
         """Which solution each replica of a table (R, observations) is."""
+
+
+@runtime_checkable
+class Resizable(Protocol):
+    """A system that can have another number of agents without being another swarm to them."""
+
+    def resized(self, n_agents: int) -> "System":
+        """The same swarm with about so many agents, at the same density."""
 
 
 @runtime_checkable
@@ -600,7 +618,13 @@ def summed_features(system: System, observations: NDArray[Any]) -> NDArray[Any]:
 def features_of_counts(system: System, counts: NDArray[Any]) -> NDArray[Any]:
     """Features added up (runs, d), from how often each class occurs (runs, classes)."""
     matrix = class_map(system).matrix
-    return counts if matrix is None else by_rows(counts, matrix)
+    if matrix is None:
+        return counts
+    if np.issubdtype(counts.dtype, np.integer) and np.array_equal(matrix, np.rint(matrix)):
+        # Sums of whole numbers are exact, in whatever order.
+        whole: NDArray[np.float64] = counts.astype(np.float64) @ matrix
+        return whole
+    return by_rows(counts, matrix)
 
 
 def by_rows(rows: NDArray[Any], matrix: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -629,7 +653,10 @@ def models_of(system: System) -> Mapping[str, Callable[[], System]]:
 def null_action(system: System) -> int:
     """The index of the action that does nothing: the first whose physical value is zero.
 
-    Where there is none, the first action. Where actions are mere numbers (finite MDPs) it is index
-    0, whatever that does: on gridworlds a move to +x.
+    A system may say itself which one it is. Where there is none, it is the first action. Where
+    actions are mere numbers (finite MDPs) it is index 0, whatever that does: on gridworlds a move
+    to +x.
     """
+    if isinstance(system, HasNull):
+        return int(system.null)
     return int(np.argmax(np.asarray(system.actions) == 0))

@@ -10,7 +10,7 @@ import swarmdp
 from swarmdp.recordings.swarm import Swarm
 from tests.recordings.test_swarm import ARENAS, decisions_in
 
-SEEN = swarmdp.Observation(neighbours=3, previous_turn=3)
+SEEN = swarmdp.Observation(misalignment=5, spacing=0, neighbours=3)  # few classes: quick
 
 
 @pytest.mark.parametrize("arena", ["box", "polygon", "open"])
@@ -49,11 +49,13 @@ def test_files_that_are_not_as_they_were(tmp_path: Path) -> None:
 
     dataset = swarm_dataset(swarm)
     for change, message in (
-        ({"habits": dataset["habits"] + 1}, "settings are not those"),
-        ({"habits": dataset["habits"][:-1]}, "habits are of"),
-        ({"frame_pace": dataset["frame_heading"] * np.nan}, "finite"),
+        ({"habits": swarm.habits + 1}, "settings are not those"),
+        ({"habits": swarm.habits[:-1]}, "habits are of"),
+        ({"frame_pace": swarm.frames["pace"] * np.nan}, "NaN"),
     ):
-        write_dataset(path, dataset.assign(change))
+        ((name, array),) = change.items()
+        axes = tuple(f"{name}_{n}" for n in range(array.ndim))
+        write_dataset(path, dataset.drop_vars(name).assign({name: (axes, array)}))
         with pytest.raises(swarmdp.FileError, match=message):
             swarmdp.load(path)
     write_dataset(path, dataset.drop_vars("speeds_table"))

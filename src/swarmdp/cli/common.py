@@ -32,10 +32,11 @@ class HelpFormatter(argparse.ArgumentDefaultsHelpFormatter):
         return super()._get_help_string(action)
 
 
-def guarded(program: str, work: Callable[[], None]) -> None:
+def guarded(program: str, work: Callable[[], None], kept: str = "") -> None:
     """Do the work; its errors and warnings become one line each, and errors the exit code.
 
-    Bad input exits with 2, an interrupt with 130.
+    Bad input exits with 2, an interrupt with 130. `kept` is what an interrupt leaves, in words,
+    unless the interrupt itself says it.
     """
     others = warnings.showwarning
 
@@ -58,8 +59,9 @@ def guarded(program: str, work: Callable[[], None]) -> None:
         reason = f" ({error})" if str(error) else ""
         remedy = "take fewer runs, agents or classes, or raise the limit (ulimit -v)"
         sys.exit(_complain(f"{program}: there is not enough memory{reason}: {remedy}", 2))
-    except KeyboardInterrupt:
-        sys.exit(_complain(f"{program}: interrupted", 130))
+    except KeyboardInterrupt as stop:
+        left = str(stop) or kept
+        sys.exit(_complain(f"{program}: interrupted{f': {left}' if left else ''}", 130))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
@@ -68,6 +70,11 @@ def guarded(program: str, work: Callable[[], None]) -> None:
 def _complain(message: str, code: int) -> int:
     print(message, file=sys.stderr)
     return code
+
+
+def address(page: Path) -> str:
+    """Where a page is, as terminals make it a link."""
+    return page.resolve().as_uri()
 
 
 def add_common_options(group: Any, folder: str) -> None:

@@ -416,6 +416,36 @@ class Result:
         # By name, since this layer must not import Matplotlib: figures are a layer above.
         return importlib.import_module("swarmdp.report.fits").plot_result(self)
 
+    def show(
+        self, system: Any = None, *, steps: int | None = None, seed: int = 0, experiment: int = 0
+    ) -> Any:
+        """The learned swarm in motion beside the expert's, in a notebook and without a server.
+
+        Parameters
+        ----------
+        system
+            The system of the fit; a built-in one is made from the fit's settings if not given.
+        steps
+            The number of time steps; 60 if not given.
+        seed
+            Of the roll-outs.
+        experiment
+            Which of the experiments.
+
+        Examples
+        --------
+        >>> import swarmdp
+        >>> vicsek = swarmdp.Vicsek(n_agents=30)
+        >>> demo = swarmdp.rollout(vicsek, vicsek.expert, steps=50, seed=1)
+        >>> result = swarmdp.fit(vicsek, demo, seed=2, iterations=1, judge=False)
+        >>> result.show(steps=10).scene.steps
+        10
+
+        """
+        # By name, since players are a layer above.
+        inline = importlib.import_module("swarmdp.report.inline")
+        return inline.show_result(self, system, steps, seed, experiment)
+
     def to_xarray(self) -> "xarray.Dataset":
         """Everything, with named dimensions."""
         import xarray

@@ -16,6 +16,7 @@ from swarmdp.irl.demos import check_demo, read_demo
 from swarmdp.irl.frames import recorded_states
 from swarmdp.irl.result import Result
 from swarmdp.judging import baselines as poor
+from swarmdp.judging.drift import checked_drift
 from swarmdp.judging.elsewhere import checked_elsewhere
 from swarmdp.judging.stage import Stage
 from swarmdp.judging.statistics import Look, joined
@@ -292,7 +293,10 @@ def _judged(
             by_features=by_features,
         )
         copies, _ = swarms.get(poor.CLONE, ([None], 0))
-        return checked_elsewhere(verdict, stage, policy, copies[0], derived_seed(seed, ELSEWHERE))
+        verdict = checked_elsewhere(
+            verdict, stage, policy, copies[0], derived_seed(seed, ELSEWHERE)
+        )
+        return checked_drift(verdict, system, demo)
 
 
 def swarms_of(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from swarmdp.kernels import (
         calibrated,
         cells,
+        events,
         exploring,
         graph,
         ising,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "calibrated",
     "cells",
+    "events",
     "exploring",
     "graph",
     "ising",

@@ -59,6 +59,7 @@ Bools = NDArray[np.bool_]
 
 STATE = ("position", "heading", "turn", "noise", "pace")
 CROWD = 1.25  # individuals for each one present, above which tracks are pieces of animals' tracks
+LEAST_SURE = 0.2  # share of decisions whose neighbours were all recorded, for only these to count
 FARTHEST = 1e9  # coordinate that a place may have
 
 
@@ -172,7 +173,13 @@ class Swarm:
                 raise InvalidInput(f"turns must be angles from -pi to pi in radians, got {turns!r}")
         agents = n_agents or _usual_number(decisions)
         check_integer("n_agents", agents, least=1)
-        wobble = noise_of(decisions, residuals, within_classes(smaller, group[seen], turned))
+        # Who is seen where nobody is makes turns look random: of the noise only those tell whose
+        # neighbours were all recorded.
+        sure = view.complete(decisions)[:-1][known]
+        if sure.sum() < LEAST_SURE * len(sure):
+            sure[:] = True
+        variance = within_classes(smaller, group[seen][sure], turned[sure])
+        wobble = noise_of(decisions, residuals, variance)
         speeds = pace_of(decisions, speed == "constant")
         made = cls(
             view,
@@ -449,6 +456,15 @@ class Swarm:
         )
         return whole
 
+    def recorded_means(self) -> dict[str, float]:
+        """The mean of each measure over the time it was made from; empty where unknown."""
+        if self.decisions is None:
+            return {}
+        return {
+            name: float(np.mean(measure.function(dict(self.frames))))
+            for name, measure in self.measures.items()
+        }
+
     def _nearest(self, state: State) -> Floats:
         seen = look(state["position"], state["heading"], 1, 0.0, self.arena)
         return np.asarray(np.median(seen[..., 2], axis=1))
@@ -518,7 +534,8 @@ class Swarm:
                 "this swarm was not made from a recording, so there is nothing to test: use "
                 "Swarm.from_recording"
             )
-        return interaction(self.view, self.decisions, shifts=shifts, seed=seed)
+        chosen = any(name.endswith(" nearest") for name in self.tried)
+        return interaction(self.view, self.decisions, shifts=shifts, seed=seed, any_number=chosen)
 
     def anchored(self, policy: LocalPolicy, weight: float | Literal["auto"] = "auto") -> SoftPolicy:
         """A policy mixed with the recorded habits, so that single turns stay plausible.

@@ -163,12 +163,17 @@ def write_page(
 
 def write_player(path: Path, shown: Player) -> Path:
     """Write a page with nothing but a player, atomically."""
+    files.write_text(path, player_document(shown))
+    return path
+
+
+def player_document(shown: Player) -> str:
+    """A page with nothing but a player."""
     body = (
         f'<main class="alone">\n<h1>{html.escape(shown.title)}</h1>\n'
         f"{player.markup(shown, alone=True)}\n</main>"
     )
-    files.write_text(path, document(shown.title, body))
-    return path
+    return document(shown.title, body)
 
 
 def document(title: str, body: str) -> str:

@@ -9,6 +9,7 @@ from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.path import Path
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
@@ -64,11 +65,11 @@ EXPLORING: dict[str, Any] = {"facecolor": style.ORANGE, "edgecolor": "black", "l
 
 
 def _sign(label: str, size: float, facecolor: str, edgecolor: str, linewidth: float) -> Line2D:
-    corners = [(z.real, z.imag) for z in ARROW]
+    corners = [(float(z.real), float(z.imag)) for z in ARROW]
     return Line2D(
         [],
         [],
-        marker=(*corners, corners[0]),
+        marker=Path([*corners, corners[0]]),
         linestyle="",
         markersize=size,
         markerfacecolor=facecolor,

@@ -28,7 +28,9 @@ from swarmdp.experiments.tasks import (
 )
 from swarmdp.judging.judge import judge
 from swarmdp.policies import Policy
+from swarmdp.progress import Tell
 from swarmdp.report import citation, page, paper, style
+from swarmdp.report.fit_page import SAME
 from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene
 from swarmdp.report.settings import settings_with_units
@@ -58,27 +60,34 @@ class Part:
     numbers: dict[str, Any]  # for summary.json
 
 
-def write_report(store: Store) -> Path:
+def write_report(store: Store, tell: Tell | None = None) -> Path:
     """Draw all figures whose units are there, judge the claims, write summary.json and report.html.
 
     What is in summary.json depends on the plan and these figures alone; times are in the page.
+    `tell` is told how far it is.
     """
     plan, folder = store.plan, store.folder
     wanted = complete_figures(store)
-    parts = {name: PARTS[name](store) for name in wanted}
-    shown = [
-        page.Shown(
-            name,
-            part.title,
-            part.caption,
-            tuple(style.save(part.figure, folder / "figures" / name)[:1]),
-            claims=tuple(map(_on_page, part.claims)),
-        )
-        for name, part in parts.items()
-    ]
-    judged = [claim for part in parts.values() for claim in part.claims]
     watched = {name: title for name, (title, needs) in WATCHED.items() if needs & set(wanted)}
-    verdicts = {name: _verdicts(store, name) for name in watched}
+    steps = [*(f"drawing {n}" for n in wanted), *(f"judging {n}" for n in watched), "the page"]
+
+    def begins(step: str) -> None:
+        if tell is not None:
+            tell(steps.index(step), len(steps), step)
+
+    parts, shown = {}, []
+    for name in wanted:
+        begins(f"drawing {name}")
+        parts[name] = part = PARTS[name](store)
+        files_of = style.save(part.figure, folder / "figures" / name)
+        told = tuple(map(_on_page, part.claims))
+        shown.append(page.Shown(name, part.title, part.caption, (files_of[0],), claims=told))
+    verdicts = {}
+    for name in watched:
+        begins(f"judging {name}")
+        verdicts[name] = _verdicts(store, name)
+    begins("the page")
+    judged = [claim for part in parts.values() for claim in part.claims]
     summary = {
         "command": "reproduce",
         "version": __version__,
@@ -361,9 +370,15 @@ PARTS: dict[str, Callable[[Store], Part]] = {
 def _judgement(system: str, who: str, verdict: Verdict) -> page.Finding:
     """What the judge says of a swarm that can be watched."""
     words = f"{system.capitalize()}, {who}: the learned swarm of the first experiment"
-    if verdict.words == "reproduces the demo":
+    if verdict.alarm:
+        return page.Finding(f"{words}: {verdict.words}", "bad")
+    if verdict.words == SAME:
         return page.Finding(f"{words} does what its demo did", "good")
-    return page.Finding(f"{words} {verdict.words}", "bad" if verdict.alarm else "open")
+    return page.Finding(
+        f"{words} does what its demo did, with exceptions that are small",
+        "good",
+        (f"The verdict: {verdict.words}.",),
+    )
 
 
 def _player(store: Store, system: str, title: str) -> Player:

@@ -1,7 +1,8 @@
 """The Ising model (section 'The Ising Model' of the paper)."""
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -199,6 +200,27 @@ class Ising:
             site = np.broadcast_to(site[:, None], spin.shape)
         on_grid: NDArray[np.int8] = self._on_grid(site, spin)
         return on_grid.reshape(*spin.shape[:-1], *self.shape)
+
+    def resized(self, n_agents: int) -> "Ising":
+        """The same grid with at most so many sites, its sides in about the same proportion.
+
+        Parameters
+        ----------
+        n_agents
+            The number of sites; there are more if a torus needs them for this reach.
+
+        Examples
+        --------
+        >>> import swarmdp
+        >>> swarmdp.Ising(shape=(100, 50)).resized(1250).shape
+        (50, 25)
+
+        """
+        check_integer("n_agents", n_agents, least=1)
+        share = math.sqrt(n_agents / self.n_agents)
+        least = 2 * self.reach + 1 if self.periodic else 1
+        rows, columns = (max(least, math.floor(side * share + 1e-9)) for side in self.shape)
+        return replace(self, shape=(rows, columns))
 
     def solutions(self, table: NDArray[np.integer], seen: NDArray[np.bool_]) -> list[str]:
         """Which solution each replica of a table (R, 25) is, on the energies seen (R, 25).

@@ -4,7 +4,7 @@ import math
 import threading
 import weakref
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -273,6 +273,24 @@ class Vicsek:
         turns = self.actions
         both = np.array_equal(np.sort(-turns), np.sort(turns))
         return Mirror(np.negative, np.negative) if both else None
+
+    def resized(self, n_agents: int) -> "Vicsek":
+        """The same swarm with another number of agents, in a box that keeps their density.
+
+        Parameters
+        ----------
+        n_agents
+            The number of agents.
+
+        Examples
+        --------
+        >>> import swarmdp
+        >>> swarmdp.Vicsek(n_agents=400, box=2.0).resized(100).box
+        1.0
+
+        """
+        check_integer("n_agents", n_agents, least=1)
+        return replace(self, n_agents=n_agents, box=self.box * math.sqrt(n_agents / self.n_agents))
 
     def hops(self, state: State, agent: int = 0) -> NDArray[np.int32]:
         """How many hops each agent is from the given one in the interaction graph of this state.
