@@ -64,6 +64,7 @@ attack: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks -o runs/bench
+	$(BIN)/python -m benchmarks.studio --minutes 10 -o runs/studio
 
 study: setup
 	$(BIN)/python -m studies.$(STUDY) -o runs/$(STUDY)

@@ -17,6 +17,18 @@ VICSEK = swarmdp.Vicsek(n_agents=60)
 ISING = swarmdp.Ising((12, 15))
 
 
+@dataclass(frozen=True)
+class StepByStep:
+    """A system as everybody else's: it observes and moves, and takes no whole steps."""
+
+    system: swarmdp.Vicsek
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("whole_steps", "fused_measures"):
+            raise AttributeError(name)
+        return getattr(self.system, name)
+
+
 def rollout_by_hand(system: Any, steps: int, seed: int, run: int) -> list[State]:
     """The loop of the paper for one run, without any machinery."""
     streams = Streams.of(seed, [run], system.n_agents)
@@ -64,27 +76,19 @@ def test_a_large_swarm_gives_the_same_bits_on_two_threads_and_in_any_order(
 ) -> None:
     system = swarmdp.Vicsek(n_agents=45_000, radius=0.01, speed=0.01)
     record = ["states", system.order, DiscountedFeatures(0.9)]
+    swarms: list[Any] = [system, StepByStep(system)]
     arranged = [
-        swarmdp.rollout(system, system.expert, steps=10, seed=4, record=record, threads=threads)
+        swarmdp.rollout(swarm, system.expert, steps=10, seed=4, record=record, threads=threads)
+        for swarm in swarms
         for threads in (1, 2)
     ]
     monkeypatch.setattr("swarmdp.systems.vicsek.REARRANGE_FROM", 10**9)
-    plain = swarmdp.rollout(system, system.expert, steps=10, seed=4, record=record, threads=1)
+    plain = swarmdp.rollout(
+        StepByStep(system), system.expert, steps=10, seed=4, record=record, threads=1
+    )
     for name in plain:
         for other in arranged:
             np.testing.assert_array_equal(other[name], plain[name])
-
-
-@dataclass(frozen=True)
-class StepByStep:
-    """A system as everybody else's: it observes and moves, and takes no whole steps."""
-
-    system: swarmdp.Vicsek
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("whole_steps", "fused_measures"):
-            raise AttributeError(name)
-        return getattr(self.system, name)
 
 
 WHOLE = {

@@ -35,6 +35,7 @@ from swarmdp.system import (
     measures_of,
     models_of,
     name_of,
+    null_action,
     rules_of,
     settings_of,
 )
@@ -174,6 +175,11 @@ class Adapted:
         """That of the system, unless it starts from given states, which may have none."""
         given = self.start is not None and not self.start.drawn
         return self.system.mirror if isinstance(self.system, Mirrored) and not given else None
+
+    @property
+    def null(self) -> int:
+        """That of the system."""
+        return null_action(self.system)
 
     @property
     def rules(self) -> Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]]:

@@ -67,7 +67,7 @@ from swarmdp.learning.local_kernel import local_kernel
 from swarmdp.learning.local_model import dense_bytes
 from swarmdp.learning.planning import Planning, kernel_of
 from swarmdp.memory import check_memory
-from swarmdp.policies import Interface, InterpolatedPolicy, LocalPolicy, TablePolicy
+from swarmdp.policies import Interface, InterpolatedPolicy, LocalPolicy, Policy, TablePolicy
 from swarmdp.policies.interpolated import check_interpolates
 from swarmdp.progress import Tell, shown
 from swarmdp.protocols import Learned, Learner, Mirroring, Remembering, Wants
@@ -482,11 +482,22 @@ class Fit:
                 memory.update(learned.memory)
             return learned
 
+        known: dict[bytes, Value] = {}
+
+        def value_estimation(policy: LocalPolicy, reward: Reward, i: int) -> Value:
+            # The same policies with the same random numbers have the same values.
+            if self.search != "alternating" or not isinstance(policy, Policy):
+                return self._value_estimation(policy, reward, i)
+            table = policy.table.tobytes()
+            if table not in known:
+                known[table] = self._value_estimation(policy, reward, i)
+            return known[table]
+
         yield from generic_irl(
             evidence,
             initialization=first,
             policy_update=policy_update,
-            value_estimation=self._value_estimation,
+            value_estimation=value_estimation,
             reward_update=update,
             next_reward=searching.alternating if self.search == "alternating" else searching.newest,
             iterations=iterations,

@@ -165,7 +165,7 @@ class Stream:
         return np.stack(draws, axis=-1).reshape(*self.shape, *size)
 
 
-@checked(but=("at", "rearranged"))
+@checked(but=("at", "counter", "rearranged"))
 @dataclass(frozen=True)
 class Streams:
     """The streams of a batch of runs: `streams.at(step, purpose)` is one of them."""
@@ -198,6 +198,10 @@ class Streams:
     def at(self, step: int, purpose: Purpose) -> Stream:
         """The stream for one purpose at one time step."""
         return Stream(self.seed, self.runs, self.agents, step, purpose)
+
+    def counter(self, step: int, purpose: Purpose) -> "kernels.streams.Counter":
+        """What the first draw of `at(step, purpose)` is computed from, for kernels that draw."""
+        return kernels.streams.Counter(self.seed, self.runs, step, int(purpose) << 16)
 
     def rearranged(self, order: NDArray[np.integer]) -> "Streams":
         """The same streams for agents put in another order (runs, agents)."""

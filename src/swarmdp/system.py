@@ -23,7 +23,7 @@ from swarmdp.pictures import Arrows, Grid
 from swarmdp.streams import Stream, Streams
 
 State = dict[str, NDArray[Any]]
-Kind = Literal["angle", "position", "level"]
+Kind = Literal["angle", "position", "level", "hidden"]
 
 
 @runtime_checkable
@@ -76,7 +76,8 @@ class Field:
         It never changes during a run, so it is recorded once.
     kind
         What may be said of it when swarms are compared (`swarmdp.judge`): an "angle" turns, a
-        "position" moves and has neighbours, a "level" changes or stays; None if nothing is known.
+        "position" moves and has neighbours, a "level" changes or stays, a "hidden" one is
+        bookkeeping that nobody observes and is not compared; None if nothing is known.
     period
         After which an angle or a position (each of its components) begins again: the side of a
         periodic box. None for positions in open space; of an angle None means 2 pi.
@@ -221,6 +222,15 @@ class HasActionUnits(Protocol):
     @property
     def action_units(self) -> str:
         """The unit of the actions."""
+
+
+@runtime_checkable
+class HasNull(Protocol):
+    """A system that says which of its actions does nothing."""
+
+    @property
+    def null(self) -> int:
+        """Its index in `actions`."""
 
 
 @runtime_checkable
@@ -375,6 +385,36 @@ class Fused(Protocol):
         Run r acts by rule[rows[r]] where the rule is a table. The state is handed over in a call,
         so that its memory can be freed once it has been taken over.
         """
+
+
+class ExploringSwarms(Protocol):
+    """Swarms under way while they learn: steps 1 to 3 of Algorithm 2 in one."""
+
+    @property
+    def streams(self) -> Streams:
+        """The random numbers of these runs, whose agents are in the order of what `step` gives."""
+
+    def step(
+        self,
+        table: NDArray[np.integer],
+        temperature: float,
+        place: NDArray[np.float64] | None,
+        time: int,
+    ) -> tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.integer]]:
+        """Classes before, action indices and classes after, each (runs, agents).
+
+        Greedy agents of run r act by table[r % R], action indices (R, classes). Agents whose chance
+        is below the temperature explore; where they have a `place` in a fixed order (runs, agents),
+        those whose place is (see `learning.exploration`).
+        """
+
+
+@runtime_checkable
+class FusedLearning(Protocol):
+    """A system whose swarms learn faster than by `observe` and `transition`, with their bits."""
+
+    def exploring_swarms(self, streams: Streams, step: int) -> ExploringSwarms | None:
+        """Swarms that start with the random numbers of this step; None if it cannot be done."""
 
 
 _SYSTEMS: set[type] = set()  # kinds that were found to be systems: asking takes a while
@@ -613,7 +653,10 @@ def models_of(system: System) -> Mapping[str, Callable[[], System]]:
 def null_action(system: System) -> int:
     """The index of the action that does nothing: the first whose physical value is zero.
 
-    Where there is none, the first action. Where actions are mere numbers (finite MDPs) it is index
-    0, whatever that does: on gridworlds a move to +x.
+    A system may say itself which one it is. Where there is none, it is the first action. Where
+    actions are mere numbers (finite MDPs) it is index 0, whatever that does: on gridworlds a move
+    to +x.
     """
+    if isinstance(system, HasNull):
+        return int(system.null)
     return int(np.argmax(np.asarray(system.actions) == 0))

@@ -233,6 +233,8 @@ class _Check:
         for name, array in state.items():
             values = array[:, chosen].reshape(EXCHANGE_RUNS, len(chosen), -1).astype(np.float64)
             for component in np.moveaxis(values, 2, 0):
+                if (component == component[0, 0]).all():
+                    continue
                 for what, asymmetry in (("values", _of_agents), ("pairs", _of_neighbours)):
                     if not _looks_exchangeable(component, asymmetry, rng):
                         raise ContractViolation(

@@ -66,6 +66,10 @@ def test_the_verdict_and_the_errors_are_in_words(
     text = written(tmp_path, same, demo)
     assert "✓ The learned swarm does what the recorded one did." in text
     assert "Their rewards agree with this one at all observations." in text
+    but = replace(same, verdicts=(verdict("reproduces it, except: order too small", False),))
+    text = written(tmp_path, but, demo)
+    assert "✓ The learned swarm does what the recorded one did, with exceptions that" in text
+    assert "The verdict: reproduces it, except: order too small." in text
     noise = 0.01 * np.random.default_rng(3).normal(size=(8, *result.reward.weights.shape))
     far = replace(
         good,
@@ -73,7 +77,7 @@ def test_the_verdict_and_the_errors_are_in_words(
         verdicts=(verdict("does not reproduce it: order too small later", True),),
     )
     text = written(tmp_path, far, demo)
-    assert "✗ Verdict on the learned swarm: does not reproduce it: order too small later." in text
+    assert "✗ The learned swarm: does not reproduce it: order too small later." in text
     assert "finer actions." in text
     assert "order, later 0.90 0.50 ± 0.10 0.02" in text
     count = int(peculiar(far).sum())

@@ -90,6 +90,8 @@ class Tab:
             else:
                 message = json.loads(said)
                 self.heard.append(message)
+                if message["kind"] in ("error", "failed") and message["kind"] not in kinds:
+                    raise AssertionError(message["text"])
             if message["kind"] in kinds:
                 return message
 

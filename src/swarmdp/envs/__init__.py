@@ -12,15 +12,19 @@ from typing import TYPE_CHECKING, Any
 from swarmdp.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from swarmdp.envs.black_box import BlackBox, from_pettingzoo, from_step
     from swarmdp.envs.parallel import SwarmEnv, env, parallel_env
 
 _HOMES = {
+    "BlackBox": "black_box",
     "SwarmEnv": "parallel",
     "env": "parallel",
+    "from_pettingzoo": "black_box",
+    "from_step": "black_box",
     "parallel_env": "parallel",
 }
 
-__all__ = ["SwarmEnv", "env", "parallel_env"]
+__all__ = ["BlackBox", "SwarmEnv", "env", "from_pettingzoo", "from_step", "parallel_env"]
 
 
 def __getattr__(name: str) -> Any:

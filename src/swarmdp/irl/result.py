@@ -436,7 +436,7 @@ class Result:
         --------
         >>> import swarmdp
         >>> vicsek = swarmdp.Vicsek(n_agents=30)
-        >>> demo = swarmdp.rollout(vicsek, vicsek.expert, steps=20, seed=1)
+        >>> demo = swarmdp.rollout(vicsek, vicsek.expert, steps=50, seed=1)
         >>> result = swarmdp.fit(vicsek, demo, seed=2, iterations=1, judge=False)
         >>> result.show(steps=10).scene.steps
         10

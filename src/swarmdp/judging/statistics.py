@@ -214,7 +214,7 @@ def observed(system: System, trajectory: Trajectory, known: Known, discount: flo
     places: dict[str, tuple[Floats, float | None]] = {}
     for name in known.states:
         field = field_of(system, name)
-        if not field.constant:
+        if not field.constant and field.kind != "hidden":
             _look_at_field(name, field, trajectory[name], blocks, series, later)
             if field.kind == "position" and system.n_agents > 1:
                 places[name] = _frames(trajectory[name], blocks), field.period

@@ -188,7 +188,7 @@ def kernel(function: Function) -> Function:
 
 def inlined(function: Function) -> Function:
     """Compile a small function into each kernel that calls it, so that loops vectorise."""
-    return cast(Function, numba.njit(inline="always", error_model="numpy")(function))
+    return cast(Function, numba.njit(forceinline=True, nogil=True, error_model="numpy")(function))
 
 
 def cache_directory(compiled: Callable[..., Any]) -> str:

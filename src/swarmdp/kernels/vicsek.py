@@ -1,19 +1,18 @@
 """The Vicsek model: neighbour sums on a cell list, misalignment, motion, order.
 
-What makes it fast: agents are copied into the order of their cells, so that memory is read in
-sequence; the candidates of a row of cells are copied once into a buffer, column by column, shifted
-across the periodic boundary, so that the inner loop has no branch; headings are summed as 64-bit
-fixed-point numbers, which vectorises and is exact, so that the order of summation cannot matter;
-and indices are unsigned, which spares the checks for negative ones.
+What makes it fast: places and directions are copied into the order of cells, so that memory is read
+in sequence; the candidates of a row of cells are copied once into a buffer, column by column,
+shifted across the periodic boundary, so that the inner loop has no branch; headings are summed as
+64-bit fixed-point numbers, which vectorises and is exact, so that the order of summation cannot
+matter; and indices are unsigned, which spares the checks for negative ones.
 
 A swarm moves in two ways, with the same bits: by `misalignment` and `advance`, which take and give
-a state in the agents' own order; or by `Swarms`, which takes whole steps (observe, act, move) and
-keeps the agents in the order of their cells, with the sines and cosines of their headings.
+a state; or by `Swarms`, which takes whole steps (observe, act, move) and keeps the sines and
+cosines of the headings from step to step.
 
-Another kernel can take whole steps of one swarm as well: `take_over` copies a state into `Agents`,
-`sort_by_cell` brings them into the order of their cells, `misalignment_in_cells` says what each of
-them observes, in that order, and `move` turns and moves them, from the sorted agents back into
-those that are sorted next.
+Another kernel takes whole steps of one swarm like this: `take_over` copies a state into `Agents`;
+in every step `observe` finds the misalignment of all agents, `look_up_angles` fetches it for some
+of them, and `move` turns and moves them in place. Agents stay in the order that they came in.
 
 Arrays are (runs, agents) and (runs, agents, 2); `box` is the period of both axes, or 0 for open
 space.
@@ -21,7 +20,7 @@ space.
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +37,8 @@ LANES = 8  # candidates are padded to a multiple of this many
 FAR = 1e150  # coordinate of a padding candidate; its square is finite
 BLOCK = 256  # agents that are moved at a time: what lies between stays in the cache
 COLUMNS = 64  # columns of cells whose candidates are copied at a time
+REORDER_FROM = 20_000  # agents; fewer fit the cache in any order
+REORDER_EVERY = 4  # steps; agents move by about a cell in each
 CANCELLED = 1e-9  # headings whose sum is shorter than this have no mean
 TWO_PI = 2 * math.pi
 
@@ -53,24 +54,33 @@ class Agents(NamedTuple):
     id: Ints  # which agent it is
 
 
-class Cells(NamedTuple):
-    """Where the agents of each cell are: cell k has the places start[k] up to start[k + 1]."""
+class Sorted(NamedTuple):
+    """What is known of the agents in the order of their cells, and some room behind them."""
 
-    cell: Ints  # of each agent, before they are sorted
+    x: Floats
+    y: Floats
+    u: NDArray[np.int64]  # directions in fixed point
+    v: NDArray[np.int64]
+    angle: Floats  # misalignment
+
+
+class Cells(NamedTuple):
+    """Where agents are in the order of cells: cell k has the places start[k] up to start[k + 1]."""
+
+    place: Ints  # of each agent; while they are sorted, the number of its cell
     start: Ints
     cursor: Ints  # (parts, cells): where a part puts its next agent of a cell
 
 
 class Buffers(NamedTuple):
-    """What one thread needs for the rows of cells that it is at."""
+    """What one thread needs for the rows of cells and the block of agents that it is at."""
 
-    x: Floats  # candidates: their places and directions, in fixed point
+    x: Floats  # candidates: their places and directions
     y: Floats
     u: NDArray[np.int64]
     v: NDArray[np.int64]
     column: NDArray[np.uint64]  # where the candidates of each column begin
-    across: Floats  # sums of directions in the frame of each agent's own heading
-    along: Floats
+    along: Floats  # sums of directions along each agent's own heading
     angle: Floats  # of a block of agents: what they observe, how they turn
     noise: Floats
     group: Ints  # the class of what they observe
@@ -177,44 +187,61 @@ def _misalignment_shared(position, heading, radius, box, out, parts):
             ),
         )
         return
-    sorted_agents, work = scratch(
-        "vicsek", (agents, parts), lambda: (new_agents(agents), new_cells(agents, parts))
-    )
-    x, y = sorted_agents.cosine, sorted_agents.sine  # not in use yet
-    copy_places(position, x, y)
-    grid = cells.cell_grid(x, y, radius, box)
-    size = grid.columns * grid.rows
+    now = new_agents(agents)
     parallel.divide(
-        agents, parts, lambda part, begin, end: find_part(part, begin, end, x, y, grid, work)
+        agents, parts, lambda _, begin, end: take_over_part(begin, end, position, heading, now)
     )
-    cells.start_cells(work.cursor[:, :size], work.start)
+    ordered, work = _workspace(agents, parts)
+    _observe_shared(now, radius, box, ordered, work, parts)
     parallel.divide(
         agents,
         parts,
-        lambda part, begin, end: place_state(
-            begin, end, position, heading, work.cell, work.cursor[part], sorted_agents
-        ),
+        lambda _, begin, end: look_up_angles(begin, end, ordered, work, out[begin:end]),
+    )
+
+
+def _workspace(agents: int, parts: int) -> tuple[Sorted, Cells]:
+    kept: tuple[Sorted, Cells] = scratch(
+        "vicsek", (agents, parts), lambda: (new_sorted(agents), new_cells(agents, parts))
+    )
+    return kept
+
+
+def _observe_shared(now, radius, box, ordered, work, parts):
+    """`observe` by several threads; returns the fixed-point sums of all headings."""
+    agents = now.x.size
+    grid = cells.cell_grid(now.x, now.y, radius, box)
+    sums = np.zeros((parts, 2), np.int64)
+    parallel.divide(
+        agents, parts, lambda part, begin, end: find_part(part, begin, end, now, grid, work)
+    )
+    cells.start_cells(work.cursor[:, : grid.columns * grid.rows], work.start)
+    parallel.divide(
+        agents,
+        parts,
+        lambda part, begin, end: sort_part(part, begin, end, now, work, ordered, sums[part]),
     )
     parallel.divide(
         grid.rows,
         parts,
         lambda _, begin, end: misalignment_rows(
-            begin, end, grid, radius, box, sorted_agents, work.start, out
+            begin, end, grid, radius, box, agents, work.start, ordered
         ),
     )
+    return sums.sum(axis=0)
 
 
 @dataclass(frozen=True, eq=False)
 class Swarms:
-    """Runs of the model that take whole steps, their agents in the order of their cells.
+    """Runs of the model that take whole steps.
 
     Every agent turns by its misalignment, or as a table says: `turns[rows[r], k]` for the agents of
-    run r whose misalignment is in the interval k of `bins` equal ones.
+    run r whose misalignment is in the interval k of `bins` equal ones. Large swarms are brought
+    into the order of their cells now and then.
     """
 
     model: Model
     agents: Agents  # arrays (runs, agents)
-    sums: NDArray[np.int64]  # (runs, 2): of the headings, in fixed point
     steps: int
     seed: int
     numbers: NDArray[np.int64]  # (runs,)
@@ -239,20 +266,18 @@ class Swarms:
         bins: int,
     ) -> "Swarms":
         """The swarms that start from these states; box and radius must leave three cells."""
-        agents, sums = new_agents_of_runs(*heading.shape), np.empty((len(heading), 2), np.int64)
-        take_over_runs(position, heading, agents, sums)
+        agents = new_agents_of_runs(*heading.shape)
+        take_over_runs(position, heading, agents)
         values = np.empty((0, 0)) if turns is None else turns
-        return cls(model, agents, sums, steps, seed, numbers, draw, values, rows, bins)
+        return cls(model, agents, steps, seed, numbers, draw, values, rows, bins)
 
     def advance(self, first: int, last: int, kept: Kept) -> None:
         """Keep the moments first..last - 1 and take the step after each, but none at the end."""
-        agents = self.agents.x.shape[1]
-        parts = parallel.shares(agents)
+        parts = parallel.shares(self.agents.x.shape[1])
         luck = Luck(np.uint64(self.seed), np.uint64(0), np.uint64(0), np.uint64(self.draw))
         if parts == 1:
             take_steps(
                 self.agents,
-                self.sums,
                 self.model,
                 luck,
                 self.numbers,
@@ -276,46 +301,39 @@ class Swarms:
         """One step of one large swarm, its agents and rows of cells shared between threads."""
         now = Agents(*(array[r] for array in self.agents))
         model, agents = self.model, now.x.size
-        keep_order(self.sums[r], agents, r, time, kept.order)
+        moving = time < self.steps
         parallel.divide(
             agents, parts, lambda _, begin, end: keep_state(begin, end, now, r, time, kept)
         )
-        moving = time < self.steps
         if not moving and not kept.observations.size and not kept.counts.size:
+            u, v = heading_sums(now)
+            keep_order(u, v, agents, r, time, kept.order)
             return
-        after, work = scratch(
-            "vicsek", (agents, parts), lambda: (new_agents(agents), new_cells(agents, parts))
-        )
-        grid = cells.cell_grid(now.x, now.y, model.radius, model.box)
-        size = grid.columns * grid.rows
-        parallel.divide(
-            agents,
-            parts,
-            lambda part, begin, end: find_part(part, begin, end, now.x, now.y, grid, work),
-        )
-        cells.start_cells(work.cursor[:, :size], work.start)
-        parallel.divide(
-            agents,
-            parts,
-            lambda part, begin, end: place_agents(
-                begin, end, now, work.cell, work.cursor[part], after
-            ),
-        )
+        ordered, work = _workspace(agents, parts)
+        sums = _observe_shared(now, model.radius, model.box, ordered, work, parts)
+        keep_order(sums[0], sums[1], agents, r, time, kept.order)
         turns = self.turns[self.rows[r]] if len(self.turns) else np.empty(0)
         counts = np.zeros((parts, kept.counts.shape[2]), np.int64)
-        sums = np.zeros((parts, 2), np.int64)
-
-        def work_on(part: int, begin: int, end: int) -> None:
-            step_rows(
-                *(begin, end, grid, model, luck, work.start, after, turns, self.bins, moving, now),
-                *(r, time, kept, counts[part], sums[part]),
-            )
-
-        parallel.divide(grid.rows, parts, work_on)
+        parallel.divide(
+            agents,
+            parts,
+            lambda part, begin, end: act_and_move(
+                *(begin, end, now, model, luck, ordered, work, turns, self.bins, moving),
+                *(r, time, kept, counts[part], new_buffers(0)),
+            ),
+        )
         if kept.counts.size:
             kept.counts[r, place] = counts.sum(axis=0)
-        if moving:
-            self.sums[r] = sums.sum(axis=0)
+        if agents >= REORDER_FROM and time % REORDER_EVERY == 0:
+            for array in now:
+                self._reorder(array, work.place, ordered.angle, parts)
+
+    @staticmethod
+    def _reorder(array: NDArray[Any], place: Ints, spare: Floats, parts: int) -> None:
+        """Bring what is known of all agents into the order of their cells."""
+        size = array.size
+        parallel.divide(size, parts, lambda _, begin, end: spread(begin, end, array, place, spare))
+        parallel.divide(size, parts, lambda _, begin, end: copy_back(begin, end, spare, array))
 
 
 @kernel
@@ -353,6 +371,18 @@ def run_of(agents, r):
 
 
 @kernel
+def new_sorted(agents):
+    """Memory for what is known in the order of cells, 40 bytes an agent."""
+    return Sorted(
+        np.empty(agents + LANES),
+        np.empty(agents + LANES),
+        np.empty(agents + LANES, np.int64),
+        np.empty(agents + LANES, np.int64),
+        np.empty(agents + LANES),
+    )
+
+
+@kernel
 def new_cells(agents, parts):
     """Memory for the cells of a swarm."""
     most = cells.cells_per_axis(agents) ** 2
@@ -371,7 +401,6 @@ def new_buffers(candidates):
         np.empty(candidates + LANES, np.int64),
         np.empty(COLUMNS + 3, np.uint64),
         np.empty(candidates + BLOCK),
-        np.empty(candidates + BLOCK),
         np.empty(BLOCK),
         np.empty(BLOCK),
         np.empty(BLOCK, np.int32),
@@ -385,8 +414,10 @@ def most_candidates(begin_row, end_row, grid, start):
     for row in range(begin_row, end_row):
         n = 0
         for d in range(-1, 2):
-            first = ((row + d) % grid.rows) * grid.columns
-            n += start[first + grid.columns] - start[first]
+            there = row + d
+            there = there + grid.rows if there < 0 else there
+            there = there - grid.rows if there >= grid.rows else there
+            n += start[(there + 1) * grid.columns] - start[there * grid.columns]
         most = max(most, n)
     return 2 * most
 
@@ -420,20 +451,13 @@ def in_own_frame(own_u, own_v, u, v, least):
 @kernel
 def take_over(position, heading, first, agents):
     """Take agents over from a state; the first of them has the number `first`."""
+    x, y, new_heading, cosines, sines, ids = agents
     for i in range(np.uint64(heading.shape[0])):
-        agents.x[i] = position[i, 0]
-        agents.y[i] = position[i, 1]
-    turn_to(heading, agents)
+        x[i] = position[i, 0]
+        y[i] = position[i, 1]
     for i in range(np.uint64(heading.shape[0])):
-        agents.id[i] = np.int32(first) + np.int32(i)
-
-
-@kernel
-def turn_to(heading, agents):
-    """Give agents these headings."""
-    new, cosines, sines = agents.heading, agents.cosine, agents.sine
-    for i in range(np.uint64(heading.shape[0])):
-        new[i] = heading[i]
+        new_heading[i] = heading[i]
+        ids[i] = np.int32(first) + np.int32(i)
     for i in range(np.uint64(heading.shape[0])):
         sine, cosine = elementary.sincos(heading[i])
         cosines[i] = cosine
@@ -441,149 +465,127 @@ def turn_to(heading, agents):
 
 
 @kernel
-def take_over_runs(position, heading, agents, sums):
+def take_over_part(begin, end, position, heading, agents):
+    """Take the agents begin..end over from a state."""
+    part = Agents(
+        agents.x[begin:end],
+        agents.y[begin:end],
+        agents.heading[begin:end],
+        agents.cosine[begin:end],
+        agents.sine[begin:end],
+        agents.id[begin:end],
+    )
+    take_over(position[begin:end], heading[begin:end], begin, part)
+
+
+@kernel
+def take_over_runs(position, heading, agents):
     """Take the agents of every run over from a state."""
-    units = fixed_point_scale(heading.shape[1])
     for r in range(heading.shape[0]):
-        now = run_of(agents, r)
-        take_over(position[r], heading[r], 0, now)
-        sums[r, 0] = fixed_point_sum(now.cosine, units)
-        sums[r, 1] = fixed_point_sum(now.sine, units)
+        take_over(position[r], heading[r], 0, run_of(agents, r))
 
 
 @kernel
-def fixed_point_sum(values, units):
-    """The exact sum of numbers in fixed point."""
-    total = np.int64(0)
-    for i in range(np.uint64(values.shape[0])):
-        total += np.int64(values[i] * units)
-    return total
-
-
-@kernel
-def copy_places(position, x, y):
-    """Positions (agents, 2), coordinate by coordinate."""
-    for i in range(np.uint64(x.shape[0])):
-        x[i] = position[i, 0]
-        y[i] = position[i, 1]
-
-
-@kernel
-def find_part(part, begin, end, x, y, grid, work):
+def find_part(part, begin, end, now, grid, work):
     """The cells of the agents begin..end, and how many of them are in each cell."""
-    cell = work.cell[begin:end]
-    cells.find_cells(x[begin:end], y[begin:end], grid, cell)
+    cell = work.place[begin:end]
+    cells.find_cells(now.x[begin:end], now.y[begin:end], grid, cell)
     cells.count_in_cells(cell, work.cursor[part][: grid.columns * grid.rows])
 
 
 @kernel
-def sort_by_cell(now, radius, box, work, after):
-    """Copy a swarm into the order of its cells; returns their grid."""
+def sort_part(part, begin, end, now, work, ordered, sums):
+    """Copy the agents begin..end to their places in cell order; adds their headings to sums."""
+    units = fixed_point_scale(now.x.shape[0])
+    x, y, cosine, sine = now.x, now.y, now.cosine, now.sine
+    xs, ys, us, vs = ordered.x, ordered.y, ordered.u, ordered.v
+    place = work.place
+    cursor = work.cursor[part]
+    sum_u = np.int64(0)
+    sum_v = np.int64(0)
+    for i in range(np.uint64(begin), np.uint64(end)):
+        k = np.uint64(np.uint32(place[i]))
+        at = cursor[k]
+        cursor[k] = at + np.int32(1)
+        place[i] = at
+        p = np.uint64(np.uint32(at))
+        u = np.int64(cosine[i] * units)
+        v = np.int64(sine[i] * units)
+        xs[p] = x[i]
+        ys[p] = y[i]
+        us[p] = u
+        vs[p] = v
+        sum_u += u
+        sum_v += v
+    sums[0] += sum_u
+    sums[1] += sum_v
+
+
+@kernel
+def observe(now, radius, box, ordered, work, buffers, sums):
+    """Find the misalignment of all agents of one swarm, and add their headings to sums (2,).
+
+    `ordered.angle[work.place[i]]` is that of agent i. Returns the buffers, larger ones if needed.
+    The box must have room for three cells each way, or be open.
+    """
+    agents = now.x.shape[0]
     grid = cells.cell_grid(now.x, now.y, radius, box)
-    find_part(0, 0, now.x.shape[0], now.x, now.y, grid, work)
+    find_part(0, 0, agents, now, grid, work)
     size = grid.columns * grid.rows
     cells.start_cells(work.cursor[0][:size].reshape((1, size)), work.start)
-    place_agents(0, now.x.shape[0], now, work.cell, work.cursor[0], after)
-    return grid
+    sort_part(0, 0, agents, now, work, ordered, sums)
+    needed = most_candidates(0, grid.rows, grid, work.start)
+    if needed > buffers.x.shape[0] - LANES:
+        buffers = new_buffers(needed)
+    misalignment_rows_in(0, grid.rows, grid, radius, box, agents, work.start, ordered, buffers)
+    return buffers
 
 
 @kernel
-def place_agents(begin, end, now, cell, cursor, after):
-    """Copy the agents begin..end to their places in cell order."""
-    x, y, heading, cosine, sine, ids = now
-    new_x, new_y, new_heading, new_cosine, new_sine, new_ids = after
-    for i in range(np.uint64(begin), np.uint64(end)):
-        k = np.uint64(np.uint32(cell[i]))
-        p = np.uint64(np.uint32(cursor[k]))
-        cursor[k] += np.int32(1)
-        new_x[p] = x[i]
-        new_y[p] = y[i]
-        new_heading[p] = heading[i]
-        new_cosine[p] = cosine[i]
-        new_sine[p] = sine[i]
-        new_ids[p] = ids[i]
-
-
-@kernel
-def place_state(begin, end, position, heading, cell, cursor, after):
-    """Copy the agents begin..end of a state to their places in cell order."""
-    block = new_agents(BLOCK)
-    for first in range(begin, end, BLOCK):
-        last = min(end, first + BLOCK)
-        take_over(position[first:last], heading[first:last], first, block)
-        place_agents(0, last - first, block, cell[first:last], cursor, after)
-
-
-@kernel
-def misalignment_runs(position, heading, radius, box, out):
-    """Misalignment for every run in turn."""
-    runs, agents = heading.shape
-    if cells.wraps_onto_itself(radius, box, agents):
-        for r in range(runs):
-            misalignment_all_pairs(0, agents, position[r], heading[r], radius, box, out[r])
-        return
-    work = new_cells(agents, 1)
-    after = new_agents(agents)
-    x, y = after.cosine, after.sine  # not in use while cells are looked for
-    for r in range(runs):
-        copy_places(position[r], x, y)
-        grid = cells.cell_grid(x, y, radius, box)
-        find_part(0, 0, agents, x, y, grid, work)
-        size = grid.columns * grid.rows
-        cells.start_cells(work.cursor[0][:size].reshape((1, size)), work.start)
-        place_state(0, agents, position[r], heading[r], work.cell, work.cursor[0], after)
-        misalignment_rows(0, grid.rows, grid, radius, box, after, work.start, out[r])
-
-
-@kernel
-def misalignment_rows(begin_row, end_row, grid, radius, box, after, start, out):
-    """Misalignment of the agents in these rows of cells; out is in the agents' own order."""
+def misalignment_rows(begin_row, end_row, grid, radius, box, agents, start, ordered):
+    """`misalignment_rows_in` with buffers of its own."""
     buffers = new_buffers(most_candidates(begin_row, end_row, grid, start))
-    units = fixed_point_scale(out.shape[0])
-    least = least_sum(out.shape[0])
-    across, along = buffers.across, buffers.along
-    for row in range(begin_row, end_row):
-        first = np.uint64(start[row * grid.columns])
-        size = np.uint64(start[(row + 1) * grid.columns]) - first
-        sum_row(row, grid, radius, box, units, least, start, after, first, buffers)
-        for i in range(size):
-            across[i] = elementary.atan2(across[i], along[i])
-        for i in range(size):
-            out[np.uint64(np.uint32(after.id[first + i]))] = across[i]
+    misalignment_rows_in(begin_row, end_row, grid, radius, box, agents, start, ordered, buffers)
 
 
 @kernel
-def misalignment_in_cells(grid, radius, box, after, start, buffers, out):
-    """Misalignment of all agents, in the order of their cells."""
-    units = fixed_point_scale(out.shape[0])
-    least = least_sum(out.shape[0])
-    across, along = buffers.across, buffers.along
-    done = np.uint64(0)
-    for row in range(grid.rows):
-        sum_row(row, grid, radius, box, units, least, start, after, done, buffers)
-        end = np.uint64(start[(row + 1) * grid.columns])
-        if end - done >= np.uint64(BLOCK) or row == grid.rows - 1:
-            seen = out[done:end]
-            for i in range(end - done):
-                seen[i] = elementary.atan2(across[i], along[i])
-            done = end
+def misalignment_rows_in(begin_row, end_row, grid, radius, box, agents, start, ordered, buffers):
+    """Misalignment of the agents in these rows of cells, in the order of cells."""
+    least = least_sum(agents)
+    angle, along = ordered.angle, buffers.along
+    row = begin_row
+    while row < end_row:
+        begin = np.uint64(start[row * grid.columns])
+        first = row
+        row += 1
+        # As many rows at once as make a block: calls and short loops cost.
+        while row < end_row and np.uint64(start[(row + 1) * grid.columns]) - begin <= np.uint64(
+            BLOCK
+        ):
+            row += 1
+        sum_rows(first, row, grid, radius, box, least, start, ordered, buffers)
+        for i in range(begin, np.uint64(start[row * grid.columns])):
+            angle[i] = elementary.atan2(angle[i], along[i - begin])
 
 
-@kernel
-def merge_rows(row, first, last, grid, box, units, start, after, buffers):
+@inlined
+def merge_rows(row, first, last, grid, box, start, ordered, buffers):
     """Copy the candidates of the columns first..last of a row: the agents of three rows of cells.
 
     They are copied column by column, from the one before to the one after, shifted across the
-    periodic boundary; `column[q]` is where those of column first - 1 + q begin.
+    periodic boundary; `column[q]` is where those of column first - 1 + q begin. Four agents are
+    copied at a time, whether they are in the cell or not: the next ones overwrite those that are
+    not, and short loops of unknown length would cost more.
     """
-    x, y, cosine, sine = after.x, after.y, after.cosine, after.sine
+    x, y, u, v = ordered.x, ordered.y, ordered.u, ordered.v
     near_x, near_y, near_u, near_v = buffers.x, buffers.y, buffers.u, buffers.v
     begins = buffers.column
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     n = np.uint64(0)
-    q = 0
+    q = np.uint64(0)
     for wanted in range(first - 1, last + 1):
         begins[q] = n
-        q += 1
+        q += one
         column = wanted
         shift_x = 0.0
         if wanted < 0 or wanted >= grid.columns:
@@ -599,13 +601,33 @@ def merge_rows(row, first, last, grid, box, units, start, after, buffers):
                     continue
                 shift_y = -box if beside < 0 else box
                 there = beside + grid.rows if beside < 0 else beside - grid.rows
-            k = there * grid.columns + column
-            for j in range(np.uint64(np.uint32(start[k])), np.uint64(np.uint32(start[k + 1]))):
-                near_x[n] = x[j] + shift_x
-                near_y[n] = y[j] + shift_y
-                near_u[n] = np.int64(cosine[j] * units)
-                near_v[n] = np.int64(sine[j] * units)
-                n += np.uint64(1)
+            k = np.uint64(there * grid.columns + column)
+            begin = np.uint64(np.uint32(start[k]))
+            end = np.uint64(np.uint32(start[k + one]))
+            p = n
+            for j in range(begin, end, four):
+                a, b, c, d = x[j], x[j + one], x[j + two], x[j + three]
+                near_x[p] = a + shift_x
+                near_x[p + one] = b + shift_x
+                near_x[p + two] = c + shift_x
+                near_x[p + three] = d + shift_x
+                a, b, c, d = y[j], y[j + one], y[j + two], y[j + three]
+                near_y[p] = a + shift_y
+                near_y[p + one] = b + shift_y
+                near_y[p + two] = c + shift_y
+                near_y[p + three] = d + shift_y
+                e, f, g, h = u[j], u[j + one], u[j + two], u[j + three]
+                near_u[p] = e
+                near_u[p + one] = f
+                near_u[p + two] = g
+                near_u[p + three] = h
+                e, f, g, h = v[j], v[j + one], v[j + two], v[j + three]
+                near_v[p] = e
+                near_v[p + one] = f
+                near_v[p + two] = g
+                near_v[p + three] = h
+                p += four
+            n += end - begin
     begins[q] = n
     for j in range(n, n + np.uint64(LANES)):
         near_x[j] = FAR
@@ -615,45 +637,71 @@ def merge_rows(row, first, last, grid, box, units, start, after, buffers):
 
 
 @kernel
-def sum_row(row, grid, radius, box, units, least, start, after, base, buffers):
-    """Add up the directions around each agent of a row, into across and along from base on.
+def sum_rows(begin_row, end_row, grid, radius, box, least, start, ordered, buffers):
+    """Add up the directions around each agent of these rows, in the frame of its own heading.
 
     Candidates beyond those of the three columns, up to a multiple of LANES, are too far to count.
     """
-    x, y, cosine, sine = after.x, after.y, after.cosine, after.sine
-    across, along = buffers.across, buffers.along
+    xs, ys, us, vs = ordered.x, ordered.y, ordered.u, ordered.v
+    near_x, near_y, near_u, near_v = buffers.x, buffers.y, buffers.u, buffers.v
+    across, along = ordered.angle, buffers.along
     square = radius * radius
     zero = np.int64(0)
     lanes = np.uint64(LANES)
-    for first in range(0, grid.columns, COLUMNS):
-        last = min(grid.columns, first + COLUMNS)
-        merge_rows(row, first, last, grid, box, units, start, after, buffers)
-        for column in range(first, last):
-            k = row * grid.columns + column
-            begin = np.uint64(np.uint32(start[k]))
-            end = np.uint64(np.uint32(start[k + 1]))
-            if begin == end:
-                continue
-            low = buffers.column[column - first]
-            size = buffers.column[column - first + 3] - low
-            size = (size + lanes - np.uint64(1)) // lanes * lanes
-            near_x = buffers.x[low : low + size]
-            near_y = buffers.y[low : low + size]
-            near_u = buffers.u[low : low + size]
-            near_v = buffers.v[low : low + size]
-            for i in range(begin, end):
-                u = zero
-                v = zero
-                for j in range(size):
-                    dx = near_x[j] - x[i]
-                    dy = near_y[j] - y[i]
-                    within = dx * dx + dy * dy <= square
-                    u += near_u[j] if within else zero
-                    v += near_v[j] if within else zero
-                own_u = np.int64(cosine[i] * units)
-                own_v = np.int64(sine[i] * units)
-                p = i - base
-                across[p], along[p] = in_own_frame(own_u, own_v, u, v, least)
+    base = np.uint64(start[begin_row * grid.columns])
+    for row in range(begin_row, end_row):
+        for first in range(0, grid.columns, COLUMNS):
+            last = min(grid.columns, first + COLUMNS)
+            merge_rows(row, first, last, grid, box, start, ordered, buffers)
+            for column in range(first, last):
+                k = np.uint64(row * grid.columns + column)
+                begin = np.uint64(np.uint32(start[k]))
+                end = np.uint64(np.uint32(start[k + np.uint64(1)]))
+                if begin == end:
+                    continue
+                q = np.uint64(column - first)
+                low = buffers.column[q]
+                size = buffers.column[q + np.uint64(3)] - low
+                high = low + (size + lanes - np.uint64(1)) // lanes * lanes
+                for i in range(begin, end):
+                    x = xs[i]
+                    y = ys[i]
+                    u = zero
+                    v = zero
+                    for j in range(low, high):
+                        dx = near_x[j] - x
+                        dy = near_y[j] - y
+                        within = dx * dx + dy * dy <= square
+                        u += near_u[j] if within else zero
+                        v += near_v[j] if within else zero
+                    across[i], along[i - base] = in_own_frame(us[i], vs[i], u, v, least)
+
+
+@kernel
+def misalignment_runs(position, heading, radius, box, out):
+    """Misalignment for every run in turn."""
+    runs, agents = heading.shape
+    if cells.wraps_onto_itself(radius, box, agents):
+        for r in range(runs):
+            misalignment_all_pairs(0, agents, position[r], heading[r], radius, box, out[r])
+        return
+    now = new_agents(agents)
+    ordered = new_sorted(agents)
+    work = new_cells(agents, 1)
+    buffers = new_buffers(min(2 * agents, 8192))
+    sums = np.empty(2, np.int64)
+    for r in range(runs):
+        take_over(position[r], heading[r], 0, now)
+        buffers = observe(now, radius, box, ordered, work, buffers, sums)
+        look_up_angles(0, agents, ordered, work, out[r])
+
+
+@kernel
+def look_up_angles(begin, end, ordered, work, out):
+    """What the agents begin..end observe."""
+    angle, place = ordered.angle, work.place
+    for i in range(np.uint64(begin), np.uint64(end)):
+        out[i - np.uint64(begin)] = angle[np.uint64(np.uint32(place[i]))]
 
 
 @kernel
@@ -688,156 +736,93 @@ def misalignment_all_pairs(begin, end, position, heading, radius, box, out):
 
 
 @kernel
-def take_steps(agents, sums, model, luck, numbers, first, last, steps, turns, rows, bins, kept):
+def take_steps(agents, model, luck, numbers, first, last, steps, turns, rows, bins, kept):
     """Keep the moments first..last - 1 of all runs and take the step after each, see `Swarms`."""
     runs, size = agents.x.shape
-    after = new_agents(size)
+    ordered = new_sorted(size)
     work = new_cells(size, 1)
     buffers = new_buffers(min(2 * size, 8192))
     counts = np.empty(kept.counts.shape[2], np.int64)
     nothing = np.empty(0)
+    sums = np.empty(2, np.int64)
     for r in range(runs):
         now = run_of(agents, r)
         values = turns[rows[r]] if turns.shape[0] > 0 else nothing
         for time in range(first, last):
-            keep_order(sums[r], size, r, time, kept.order)
-            keep_state(0, size, now, r, time, kept)
             moving = time < steps
+            keep_state(0, size, now, r, time, kept)
             if not moving and kept.observations.size == 0 and kept.counts.size == 0:
+                u, v = heading_sums(now)
+                keep_order(u, v, size, r, time, kept.order)
                 continue
-            grid = sort_by_cell(now, model.radius, model.box, work, after)
-            needed = most_candidates(0, grid.rows, grid, work.start)
-            if needed > buffers.x.shape[0] - LANES:
-                buffers = new_buffers(needed)
+            sums[:] = 0
+            buffers = observe(now, model.radius, model.box, ordered, work, buffers, sums)
+            keep_order(sums[0], sums[1], size, r, time, kept.order)
             at = Luck(luck.seed, np.uint64(numbers[r]), np.uint64(time), luck.draw)
             counts[:] = 0
-            step_rows_in(
+            act_and_move(
                 0,
-                grid.rows,
-                grid,
+                size,
+                now,
                 model,
                 at,
-                work.start,
-                after,
+                ordered,
+                work,
                 values,
                 bins,
                 moving,
-                now,
                 r,
                 time,
                 kept,
                 counts,
-                sums[r],
                 buffers,
             )
             if kept.counts.size > 0:
                 kept.counts[r, time - first] = counts
+            if size >= REORDER_FROM and time % REORDER_EVERY == 0:
+                reorder(now, work.place, ordered.angle)
 
 
 @kernel
-def step_rows(
-    begin_row,
-    end_row,
-    grid,
+def act_and_move(
+    begin,
+    end,
+    now,
     model,
     luck,
-    start,
-    after,
+    ordered,
+    work,
     turns,
     bins,
     moving,
-    now,
     r,
     time,
     kept,
     counts,
-    sums,
-):
-    """`step_rows_in` with buffers of its own."""
-    buffers = new_buffers(most_candidates(begin_row, end_row, grid, start))
-    step_rows_in(
-        begin_row,
-        end_row,
-        grid,
-        model,
-        luck,
-        start,
-        after,
-        turns,
-        bins,
-        moving,
-        now,
-        r,
-        time,
-        kept,
-        counts,
-        sums,
-        buffers,
-    )
-
-
-@kernel
-def step_rows_in(
-    begin_row,
-    end_row,
-    grid,
-    model,
-    luck,
-    start,
-    after,
-    turns,
-    bins,
-    moving,
-    now,
-    r,
-    time,
-    kept,
-    counts,
-    sums,
     buffers,
 ):
-    """One step of the sorted agents in these rows of cells, back into `now`.
+    """Let the agents begin..end act on what they observe, block by block.
 
-    `sums` become the fixed-point sums of their new headings; the classes of what they observe are
-    added to `counts`, if these are to be kept.
+    The classes of what they observe are added to `counts`, if these are to be kept.
     """
-    units = fixed_point_scale(after.x.shape[0])
-    least = least_sum(after.x.shape[0])
-    u = np.int64(0)
-    v = np.int64(0)
-    done = np.uint64(start[begin_row * grid.columns])
-    for row in range(begin_row, end_row):
-        sum_row(row, grid, model.radius, model.box, units, least, start, after, done, buffers)
-        end = np.uint64(start[(row + 1) * grid.columns])
-        if end - done < np.uint64(BLOCK) and row < end_row - 1:
-            continue
-        for low in range(done, end, np.uint64(BLOCK)):
-            high = min(end, low + np.uint64(BLOCK))
-            act(low, high, low - done, after, turns, bins, moving, r, time, kept, counts, buffers)
-            if moving:
-                move(low, high, after, buffers.angle, model, luck, buffers.noise, now)
-                if kept.order.size > 0:
-                    u += fixed_point_sum(now.cosine[low:high], units)
-                    v += fixed_point_sum(now.sine[low:high], units)
-        done = end
-    sums[0] = u
-    sums[1] = v
+    for low in range(begin, end, BLOCK):
+        high = min(end, low + BLOCK)
+        look_up_angles(low, high, ordered, work, buffers.angle)
+        act(low, high, now.id, turns, bins, moving, r, time, kept, counts, buffers)
+        if moving:
+            move(low, high, now, buffers.angle, model, luck, buffers.noise)
 
 
 @kernel
-def act(low, high, offset, after, turns, bins, moving, r, time, kept, counts, buffers):
-    """How the sorted agents low..high turn, into `angle`: by their misalignment, or by a table."""
-    size = high - low
-    across = buffers.across[offset : offset + size]
-    along = buffers.along[offset : offset + size]
+def act(low, high, ids, turns, bins, moving, r, time, kept, counts, buffers):
+    """Turn what the agents low..high observe into how they turn, and keep what is wanted of it."""
     angle, group = buffers.angle, buffers.group
-    ids = after.id[low:high]
-    for i in range(size):
-        angle[i] = elementary.atan2(across[i], along[i])
+    size = np.uint64(high - low)
+    first = np.uint64(low)
     if kept.observations.size > 0:
         seen = kept.observations[r, time]
         for i in range(size):
-            seen[np.uint64(np.uint32(ids[i]))] = angle[i]
+            seen[np.uint64(np.uint32(ids[first + i]))] = angle[i]
     if turns.shape[0] > 0 or counts.shape[0] > 0:
         scale = bins / TWO_PI
         middle = float(bins // 2)
@@ -852,65 +837,87 @@ def act(low, high, offset, after, turns, bins, moving, r, time, kept, counts, bu
     if moving and kept.actions.size > 0:
         done = kept.actions[r, time]
         for i in range(size):
-            done[np.uint64(np.uint32(ids[i]))] = angle[i]
+            done[np.uint64(np.uint32(ids[first + i]))] = angle[i]
 
 
 @kernel
-def move(low, high, after, turn, model, luck, noise, now):
-    """Move the sorted agents low..high, then turn them; turn[i] is that of agent low + i.
+def move(low, high, now, turn, model, luck, noise):
+    """Move the agents low..high, then turn them, in place; turn[i] is that of agent low + i.
 
     `noise` is memory for as many numbers.
     """
-    size = np.uint64(high) - np.uint64(low)
-    ids = after.id[low:high]
-    draw_noise(ids, model.noise, luck, noise)
-    heading, new_heading = after.heading[low:high], now.heading[low:high]
-    for i in range(size):
-        new_heading[i] = wrap(heading[i] + turn[i] + noise[i], -math.pi, TWO_PI)
-    move_along(after.x[low:high], after.cosine[low:high], model, now.x[low:high])
-    move_along(after.y[low:high], after.sine[low:high], model, now.y[low:high])
-    cosines, sines = now.cosine[low:high], now.sine[low:high]
-    for i in range(size):
-        sine, cosine = elementary.sincos(new_heading[i])
-        cosines[i] = cosine
-        sines[i] = sine
-    new_ids = now.id[low:high]
-    for i in range(size):
-        new_ids[i] = ids[i]
-
-
-@kernel
-def draw_noise(ids, scale, luck, out):
-    """The perturbations of these agents' turns."""
-    if scale == 0.0:
-        for i in range(np.uint64(ids.shape[0])):
-            out[i] = 0.0
-        return
+    x, y, heading, cosines, sines, ids = now
+    begin, end = np.uint64(low), np.uint64(high)
     k0 = luck.seed & np.uint64(MASK)
     k1 = luck.seed >> np.uint64(32)
-    for i in range(np.uint64(ids.shape[0])):
-        w0, w1, w2, w3 = philox(np.uint64(ids[i]), luck.run, luck.step, luck.draw, k0, k1)
-        out[i] = 0.0 + scale * standard_normal(w0, w1, w2, w3)
-
-
-@kernel
-def move_along(place, direction, model, out):
-    """One coordinate after a step."""
-    if model.box > 0.0:
-        for i in range(np.uint64(place.shape[0])):
-            out[i] = wrap(place[i] + model.speed * direction[i], 0.0, model.box)
+    if model.noise > 0.0:
+        for i in range(begin, end):
+            w0, w1, w2, w3 = philox(np.uint64(ids[i]), luck.run, luck.step, luck.draw, k0, k1)
+            noise[i - begin] = 0.0 + model.noise * standard_normal(w0, w1, w2, w3)
     else:
-        for i in range(np.uint64(place.shape[0])):
-            out[i] = place[i] + model.speed * direction[i]
+        for i in range(end - begin):
+            noise[i] = 0.0
+    if model.box > 0.0:
+        for i in range(begin, end):
+            x[i] = wrap(x[i] + model.speed * cosines[i], 0.0, model.box)
+            y[i] = wrap(y[i] + model.speed * sines[i], 0.0, model.box)
+    else:
+        for i in range(begin, end):
+            x[i] += model.speed * cosines[i]
+            y[i] += model.speed * sines[i]
+    for i in range(begin, end):
+        angle = heading[i] + turn[i - begin] + noise[i - begin]
+        heading[i] = wrap(angle, -math.pi, TWO_PI)
+    for i in range(begin, end):
+        sine, cosine = elementary.sincos(heading[i])
+        cosines[i] = cosine
+        sines[i] = sine
 
 
 @kernel
-def keep_order(sums, agents, r, time, kept):
+def reorder(now, place, spare):
+    """Bring a swarm into the order of its cells."""
+    size = now.x.shape[0]
+    for array in (now.x, now.y, now.heading, now.cosine, now.sine):
+        spread(0, size, array, place, spare)
+        copy_back(0, size, spare, array)
+    spread(0, size, now.id, place, spare)
+    copy_back(0, size, spare, now.id)
+
+
+@kernel
+def spread(begin, end, array, place, out):
+    """Put what is known of the agents begin..end where they are in the order of cells."""
+    for i in range(np.uint64(begin), np.uint64(end)):
+        out[np.uint64(np.uint32(place[i]))] = array[i]
+
+
+@kernel
+def copy_back(begin, end, values, array):
+    """Copy the entries begin..end."""
+    for i in range(np.uint64(begin), np.uint64(end)):
+        array[i] = values[i]
+
+
+@kernel
+def heading_sums(now):
+    """The fixed-point sums of all headings."""
+    units = fixed_point_scale(now.x.shape[0])
+    u = np.int64(0)
+    v = np.int64(0)
+    for i in range(np.uint64(now.x.shape[0])):
+        u += np.int64(now.cosine[i] * units)
+        v += np.int64(now.sine[i] * units)
+    return u, v
+
+
+@kernel
+def keep_order(u, v, agents, r, time, kept):
     """Keep the order parameter of a moment, if it is wanted."""
     if kept.size > 0:
-        u = float(sums[0]) / fixed_point_scale(agents) / agents
-        v = float(sums[1]) / fixed_point_scale(agents) / agents
-        kept[r, time] = math.sqrt(u * u + v * v)
+        u_mean = float(u) / fixed_point_scale(agents) / agents
+        v_mean = float(v) / fixed_point_scale(agents) / agents
+        kept[r, time] = math.sqrt(u_mean * u_mean + v_mean * v_mean)
 
 
 @kernel
@@ -981,17 +988,18 @@ def add_headings(begin, end, heading, sums):
 def by_cell_runs(position, radius, box, out):
     """The agents of every run in the order of their cells."""
     runs, agents = out.shape
-    work = new_cells(agents, 1)
-    x = np.empty(agents)
-    y = np.empty(agents)
-    cursor = work.cursor[0]
+    start = np.empty(cells.cells_per_axis(agents) ** 2 + 1, np.int32)
+    cursor = np.empty(start.shape[0], np.int32)
+    cell = np.empty(agents, np.int32)
     for r in range(runs):
-        copy_places(position[r], x, y)
+        x = position[r, :, 0].copy()
+        y = position[r, :, 1].copy()
         grid = cells.cell_grid(x, y, radius, box)
-        find_part(0, 0, agents, x, y, grid, work)
         size = grid.columns * grid.rows
-        cells.start_cells(cursor[:size].reshape((1, size)), work.start)
+        cells.find_cells(x, y, grid, cell)
+        cells.count_in_cells(cell, cursor[:size])
+        cells.start_cells(cursor[:size].reshape((1, size)), start)
         for i in range(np.uint64(agents)):
-            k = np.uint64(np.uint32(work.cell[i]))
+            k = np.uint64(np.uint32(cell[i]))
             out[r, np.uint64(np.uint32(cursor[k]))] = np.int32(i)
             cursor[k] += np.int32(1)

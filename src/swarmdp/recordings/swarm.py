@@ -171,6 +171,8 @@ class Swarm:
             choices = np.array(turns, np.float64)
             if not len(choices) or not (np.abs(choices) <= math.pi).all():
                 raise InvalidInput(f"turns must be angles from -pi to pi in radians, got {turns!r}")
+        from swarmdp.recordings.controllers import remembering
+
         agents = n_agents or _usual_number(decisions)
         check_integer("n_agents", agents, least=1)
         # Who is seen where nobody is makes turns look random: of the noise only those tell whose
@@ -196,6 +198,7 @@ class Swarm:
         )
         frames, _, _ = _states(made, decisions, agents)
         object.__setattr__(made, "frames", frames)
+        object.__setattr__(made, "wobble", remembering(made, decisions))
         return made
 
     @property
@@ -549,8 +552,8 @@ class Swarm:
             A table of one replica, such as `result.policy`.
         weight
             Of the policy; 0 is a clone of the recording, 1 the policy itself. "auto" is the largest
-            weight that keeps half of what habits tell of single turns, in the decisions from which
-            the swarm was made.
+            weight that keeps four fifths of what habits tell of single turns, in the decisions
+            from which the swarm was made.
 
         """
         from swarmdp.recordings.controllers import anchored

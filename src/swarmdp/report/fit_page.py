@@ -33,6 +33,7 @@ UNUSUAL = 0.05  # share of the expert's runs on the far side of the demo
 APART = 2.5  # s.d. of resampled demos: 95 % of further ones are within, if 8 tell the s.d.
 FEW = 0.1  # of the observations: as many may be off without the reward being a doubtful one
 LITTLE = 0.05  # of a reward's range: nobody would read a difference as small
+SAME = "reproduces the demo"  # the words of a verdict without exceptions
 ROWS = 8  # of the table of statistics, at most
 
 
@@ -134,7 +135,9 @@ def _verdict(result: Result, demo: Trajectory, unusual: str) -> list[Finding]:
         words = f"{good} of {len(verdicts)} learned swarms do what their demo did."
         return [Finding(words, "good" if good == len(verdicts) else "bad")]
     (verdict,) = verdicts
-    details = [_meaning(verdict), *verdict.notes]
+    same = verdict.words == SAME
+    details = [] if same or verdict.alarm else [f"The verdict: {verdict.words}."]
+    details += [_meaning(verdict), *verdict.notes]
     what = "What to do"
     if unusual and verdict.alarm:
         details.append(unusual)
@@ -144,22 +147,19 @@ def _verdict(result: Result, demo: Trajectory, unusual: str) -> list[Finding]:
             "astray."
         )
     details += [f"{what}: {advice}." for advice in verdict.advice]
-    words = "The learned swarm does what the recorded one did."
-    if verdict.words != "reproduces the demo":
-        words = f"Verdict on the learned swarm: {verdict.words}."
-    tone: Any = "bad" if verdict.alarm else "good" if verdict.reproduces else "open"
-    return [Finding(words, tone, tuple(details))]
+    if verdict.alarm:
+        return [Finding(f"The learned swarm: {verdict.words}.", "bad", tuple(details))]
+    exceptions = "" if same else ", with exceptions that are small"
+    words = f"The learned swarm does what the recorded one did{exceptions}."
+    return [Finding(words, "good", tuple(details))]
 
 
 def _meaning(verdict: Verdict) -> str:
     """How the verdict came about."""
-    told = (
+    return (
         f"{len(verdict.lines)} statistics of the demo were compared with {verdict.runs} runs of "
         f"the learned swarm from the same start (p = {verdict.p:.2g} that both are the same)."
     )
-    if not verdict.alarm and verdict.words != "reproduces the demo":
-        told += " What is listed can be seen, but is small beside what other policies do."
-    return told
 
 
 def _reward(result: Result) -> list[Finding]:

@@ -30,6 +30,7 @@ from swarmdp.judging.judge import judge
 from swarmdp.policies import Policy
 from swarmdp.progress import Tell
 from swarmdp.report import citation, page, paper, style
+from swarmdp.report.fit_page import SAME
 from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene
 from swarmdp.report.settings import settings_with_units
@@ -369,9 +370,15 @@ PARTS: dict[str, Callable[[Store], Part]] = {
 def _judgement(system: str, who: str, verdict: Verdict) -> page.Finding:
     """What the judge says of a swarm that can be watched."""
     words = f"{system.capitalize()}, {who}: the learned swarm of the first experiment"
-    if verdict.words == "reproduces the demo":
+    if verdict.alarm:
+        return page.Finding(f"{words}: {verdict.words}", "bad")
+    if verdict.words == SAME:
         return page.Finding(f"{words} does what its demo did", "good")
-    return page.Finding(f"{words} {verdict.words}", "bad" if verdict.alarm else "open")
+    return page.Finding(
+        f"{words} does what its demo did, with exceptions that are small",
+        "good",
+        (f"The verdict: {verdict.words}.",),
+    )
 
 
 def _player(store: Store, system: str, title: str) -> Player:

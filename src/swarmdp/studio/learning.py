@@ -37,7 +37,7 @@ class Wish:
 
 
 class Learning:
-    """One fit: `run` in a thread, `stop` from anywhere, `run` again to go on."""
+    """One fit: `run` in a thread, `stop` from anywhere; `go_on` and `run` again."""
 
     def __init__(self, play: Play, wish: Wish) -> None:
         self.wish = wish
@@ -56,13 +56,19 @@ class Learning:
         self._abandoned = True
         self._stop.set()
 
+    def go_on(self) -> None:
+        """Do not stop any more: `run` is about to be called again."""
+        self._stop.clear()
+
     def stop(self) -> None:
         """End after the iteration that is under way."""
         self._stop.set()
 
-    def run(self, say: Say, follow: Callable[[LocalPolicy], None]) -> None:
-        """Learn, telling what happens and letting a swarm follow each new policy."""
-        self._stop.clear()
+    def run(self, say: Say, follow: Callable[[LocalPolicy], None]) -> dict[str, Any]:
+        """Learn, telling what happens and letting a swarm follow each new policy.
+
+        What there is to be told at the end is returned; nothing if nobody is there any more.
+        """
         if self._fit is None:
             say({"phase": "demo"})
             self._fit = Fit.of(
@@ -82,8 +88,8 @@ class Learning:
             if self._stop.is_set():
                 break
         if self._abandoned:
-            return
-        self._finish(self._fit, say, follow)
+            return {}
+        return self._finish(self._fit, say, follow)
 
     def demo(self) -> Trajectory:
         """What is learned from: the recording, or the expert of a small swarm."""
@@ -100,17 +106,14 @@ class Learning:
             return self.result
         return self._fit.so_far(self.done)
 
-    def _finish(self, fit: Fit, say: Say, follow: Callable[[LocalPolicy], None]) -> None:
+    def _finish(self, fit: Fit, say: Say, follow: Callable[[LocalPolicy], None]) -> dict[str, Any]:
         stopped = self._stop.is_set()
         say({"phase": "choosing"})
         found = fit.result(self.done)
         self.result = found
         follow(found.policy)
         if stopped:
-            say({"phase": "stopped", **self._summary(found)})
-            return
-        if self._abandoned:
-            return
+            return {"phase": "stopped", **self._summary(found)}
         say({"phase": "judging", **self._summary(found)})
         found = self.result = replace(found, verdicts=fit.judged(found, progress=False))
         verdict = found.verdict
@@ -127,7 +130,7 @@ class Learning:
                 pass
             else:
                 found = self.result = replace(found, restarts=restarts)
-        say({"phase": "done", **self._summary(found), **words})
+        return {"phase": "done", **self._summary(found), **words}
 
     def _checking(self, done: int, total: int, text: str = "") -> None:
         """A progress bar that nobody sees, but that can be interrupted."""

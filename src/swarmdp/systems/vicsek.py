@@ -351,6 +351,32 @@ class Vicsek:
             )
         )
 
+    def exploring_swarms(self, streams: Streams, step: int) -> "_ExploringSwarms | None":
+        """Swarms that learn in compiled code, where neighbours are found by cells."""
+        if (
+            type(self) is not Vicsek
+            or self.nearest is not None
+            or kernels.cells.wraps_onto_itself(self.radius, self._period, self.n_agents)
+        ):
+            return None
+        state = self.initial(streams.at(step, Purpose.INITIAL))
+        if (better := self.arrange(state, 0)) is not None:
+            state, order = better
+            streams = streams.rearranged(order)
+        return _ExploringSwarms(
+            streams,
+            kernels.exploring.Swarms(
+                state["position"],
+                state["heading"],
+                streams.agents,
+                kernels.vicsek.Model(self.radius, self.speed, self.noise, self._period),
+                seed=streams.seed,
+                numbers=streams.runs,
+                turns=self.actions,
+                bins=self.n_bins,
+            ),
+        )
+
     @property
     def _period(self) -> float:
         return self.box if self.periodic else 0.0
@@ -394,6 +420,25 @@ class Vicsek:
         for r, (position, heading) in enumerate(zip(places, headings, strict=True)):
             out[r] = _misalignment_to_nearest(position, heading, self.nearest or 1, self._period)
         return out
+
+
+@dataclass(frozen=True, eq=False)
+class _ExploringSwarms:
+    """Swarms that learn; see `system.ExploringSwarms`."""
+
+    streams: Streams
+    swarms: "kernels.exploring.Swarms"
+
+    def step(
+        self,
+        table: NDArray[np.integer],
+        temperature: float,
+        place: NDArray[np.float64] | None,
+        time: int,
+    ) -> tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.integer]]:
+        """Classes before, actions, and classes after."""
+        draws = first_draw(Purpose.EXPLORATION), first_draw(Purpose.TRANSITION)
+        return self.swarms.step(table, temperature, place, time, draws)
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,7 +42,7 @@ export class StageView {
     this.interval = 100;
     this.arrived = 0;
     this.fresh = false;
-    this.stats = { drawn: 0, frames: 0, longest: 0, last: 0, gaps: [] };
+    this.stats = { drawn: 0, frames: 0, longest: 0, last: 0, waiting: 0, planned: [], behaved: [] };
     new ResizeObserver(() => { this.fresh = true; }).observe(canvases[0]);
     const tick = (now) => {
       this.tick(now);
@@ -54,6 +54,7 @@ export class StageView {
   open(scene) {
     this.scene = scene;
     this.before = this.now = null;
+    this.seen = 0;
     const count = scene.agents;
     this.room = [0, 1].map(() => ({
       xs: new Float32Array(count), ys: new Float32Array(count), angles: new Float32Array(count),
@@ -76,6 +77,7 @@ export class StageView {
     this.arrived = performance.now();
     this.fresh = this.unseen = true;
     this.stats.frames += 1;
+    this.stats.waiting = frame.number - (this.seen ?? 0);
     this.rows(frame);
   }
 
@@ -94,6 +96,8 @@ export class StageView {
     });
     if (this.unseen) {
       this.unseen = false;
+      this.seen = this.now.number;
+      this.stats.waiting = 0;
       this.drawn(this.now);
     }
   }

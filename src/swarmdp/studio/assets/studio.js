@@ -20,6 +20,8 @@ let seed = first.seed;
 let playing = !matchMedia("(prefers-reduced-motion: reduce)").matches;
 let pending = first.weights; // of the link
 let over = false;
+let behaving = 0; // the newest stroke that has a policy
+let planned = null; // a stroke that has a policy, until its first step is seen
 
 const canvases = [find("left"), find("right")];
 const say = (kind, entries) => connection.say(kind, entries);
@@ -63,7 +65,12 @@ const describe = () => {
 
 const charts = new MeasureCharts(find("charts"));
 const stage = new StageView(canvases, {
-  drawn: (frame) => say("drawn", { frame: frame.number }),
+  drawn: (frame) => {
+    say("drawn", { frame: frame.number });
+    if (!planned || frame.step <= planned.step) return;
+    stage.stats.behaved.push(performance.now() - planned.sent);
+    planned = null;
+  },
   rows: (frame) => {
     charts.take(frame);
     find("clock").textContent = `t = ${frame.step}, seed ${seed}`;
@@ -125,7 +132,7 @@ const hear = {
     find("system").replaceChildren(...systems.map((name) => element("option", {}, name)));
     find("system").disabled = false;
     find("folder").textContent = folder;
-    const system = scene?.entry ?? (systems.includes(first.system) ? first.system : systems[0]);
+    const system = systems.includes(scene?.entry) ? scene.entry : (systems.includes(first.system) ? first.system : systems[0]);
     if (first.system && !systems.includes(first.system)) {
       notice(`The link is of ${first.system}, which this studio does not know: start it with --system MODULE:${first.system}.`, close);
     }
@@ -149,6 +156,9 @@ const hear = {
     over = false;
     veil(null);
     describe();
+    if (![...find("system").options].some((option) => option.value === told.entry)) {
+      find("system").append(element("option", {}, told.entry)); // a calibrated swarm of a file
+    }
     find("system").value = told.entry;
     find("left-label").textContent = told.recording ? `recording ${told.recording}` : told.left;
     canvases[0].setAttribute("aria-label", `The swarm: ${find("left-label").textContent}`);
@@ -174,8 +184,13 @@ const hear = {
   restarted: () => {},
   planned: (told) => {
     if (told.number < painting.number) return; // there is a newer stroke
-    const sent = painted.get(told.number);
-    if (sent) stage.stats.planned = [...stage.stats.planned ?? [], { settled: told.settled, took: performance.now() - sent }];
+    if (painted.has(told.number)) {
+      const sent = painted.get(told.number);
+      stage.stats.planned.push({ settled: told.settled, took: performance.now() - sent });
+      if (told.number > behaving) planned ??= { sent, step: told.step };
+      behaving = told.number; // planned from nothing afterwards, it behaves already
+      for (const number of painted.keys()) if (number < told.number || told.settled) painted.delete(number);
+    }
     painting.tell(told);
     describe();
   },
@@ -188,7 +203,8 @@ const hear = {
       const verdict = told.verdict ? ` Its verdict: ${told.verdict}.` : "";
       keeping.tell(`${told.name} is open.${several}${verdict}`);
     } else {
-      keeping.tell(`${told.name} is on the left; both swarms start from its first state.`);
+      const verdict = told.verdict ? ` The verdict on it: ${told.verdict}.` : "";
+      keeping.tell(`${told.name} is on the left; both swarms start from its first state.${verdict}`);
     }
   },
   saved: ({ name }) => {
