@@ -4,12 +4,14 @@ BIN := .venv/bin
 STUDY ?= learners
 MINUTES ?= 10
 
-.PHONY: help setup run test check attack bench study theory lock clean
+.PHONY: help setup kernels run test check docs release-check attack bench study theory lock clean
 
 help:
 	@echo "make run    set up, learn the reward of a swarm, reproduce the paper (runs/)"
 	@echo "make test   set up and run all tests"
 	@echo "make check  ruff, mypy --strict, import contracts"
+	@echo "make docs   build the documentation site: docs/_build/html/index.html"
+	@echo "make release-check  what must hold before a version is released"
 	@echo "make attack try to break it for ten minutes (MINUTES=60: an hour): wrong arguments, damaged"
 	@echo "            files, kills, limits, ...; prints what was tried and every failure"
 	@echo "make bench  measure the simulator against its peers (several minutes)"
@@ -17,6 +19,7 @@ help:
 	@echo "            STUDY=updates, transfer or other_actions: the reward updates, changed swarms"
 	@echo "make theory exact study of small swarms (about ten minutes)"
 	@echo "make setup  create .venv and install what requirements.lock pins"
+	@echo "make kernels compile all kernels, on all cores (run and test do so; a minute, once)"
 	@echo "make lock   renew requirements.lock from pyproject.toml (needs uv)"
 	@echo "make clean  remove .venv and caches"
 
@@ -28,14 +31,20 @@ setup: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
-run: setup
-	$(BIN)/swarmdp simulate vicsek -o runs/vicsek
-	$(BIN)/swarmdp fit vicsek -o runs/fit-vicsek
-	$(BIN)/swarmdp evaluate runs/fit-vicsek
-	$(BIN)/swarmdp reproduce -o runs/reproduction
+kernels: setup
+	@$(BIN)/python -m swarmdp.precompile
 
-test: setup
-	$(BIN)/python -m pytest -n auto
+run: setup kernels
+	@echo "1 of 2: learn the reward behind a swarm, from five recorded runs (under a minute)"
+	$(BIN)/swarmdp fit vicsek --demo-runs 5 -o runs/fit-vicsek
+	@echo "2 of 2: the paper's figures and claims at a small scale (a minute or two)"
+	$(BIN)/swarmdp reproduce -o runs/reproduction
+	@echo "Look at these two pages, they open in any browser:"
+	@echo "  file://$(CURDIR)/runs/fit-vicsek/report.html     a swarm, its reward, and the verdict"
+	@echo "  file://$(CURDIR)/runs/reproduction/report.html   the paper, reproduced"
+
+test: setup kernels
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: setup
 	$(BIN)/ruff check .
@@ -43,11 +52,19 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
+docs: setup
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+release-check: setup
+	$(BIN)/python -m tools.release_check
+
 attack: setup
 	$(BIN)/python -m tests.campaigns --minutes $(MINUTES)
 
 bench: setup
 	$(BIN)/python -m benchmarks -o runs/bench
+	$(BIN)/python -m benchmarks.studio --minutes 10 -o runs/studio
 
 study: setup
 	$(BIN)/python -m studies.$(STUDY) -o runs/$(STUDY)
@@ -60,5 +77,6 @@ lock:
 		--no-annotate --no-header --extra dev --extra bench --extra cluster --extra envs --extra studio --extra docs pyproject.toml -o requirements.lock
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist docs/_build docs/reference/generated
+	rm -rf src/swarmdp/kernels/compiled
 	find src studies benchmarks tests -name __pycache__ -type d -exec rm -rf {} +

@@ -37,6 +37,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help="small swarms and at most two rounds, to try it out; too small to judge by",
     )
     parser.add_argument(
+        "--long",
+        action="store_true",
+        help="also the reproduction at the paper's scale and fits of up to a million agents: an "
+        "hour or more",
+    )
+    parser.add_argument(
         "-o", "--output", type=Path, default=Path("runs/bench"), help="folder for the results"
     )
 
@@ -44,7 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         options = parser.parse_args(arguments)
         from benchmarks.run import run
 
-        run(options.output / "bench.json", options.only, options.rounds, options.quick)
+        where = options.output / "bench.json"
+        run(where, options.only, options.rounds, options.quick, options.long)
 
     guarded(parser.prog, work)
 

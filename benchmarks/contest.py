@@ -59,6 +59,7 @@ class Workload:
     contestants: tuple[Contestant, ...]
     goals: tuple[Goal, ...]
     warm_up: bool = True  # an unmeasured round first
+    most_rounds: int | None = None  # what takes minutes is measured less often
 
 
 def times_faster(peer: str, limit: float | None = None, ours: str = OURS) -> Goal:
@@ -154,13 +155,24 @@ def compete(workload: Workload, rounds: int, after_round: Callable[[], None]) ->
             skipped[contestant.name] = str(reason)
         except Disagreement as error:
             raise Disagreement(f"{contestant.name} does not compute the same: {error}") from error
+        except Exception as error:  # a peer that fails is named, the others go on
+            if contestant.name == OURS:
+                raise
+            skipped[contestant.name] = f"failed: {type(error).__name__}: {error}"
     readings: dict[str, list[float]] = {name: [] for name in measures}
+    rounds = min(rounds, workload.most_rounds or rounds)
     for number in range(rounds + workload.warm_up):
         for name in list(readings):
             try:
                 reading = measures[name]()
             except Unavailable as reason:
                 skipped[name] = str(reason)
+                del readings[name]
+                continue
+            except Exception as error:
+                if name == OURS:
+                    raise
+                skipped[name] = f"failed: {type(error).__name__}: {error}"
                 del readings[name]
                 continue
             if number >= workload.warm_up:

@@ -1,10 +1,13 @@
 """What only a fresh process shows: how long swarmdp takes to start, how much memory it needs."""
 
+import atexit
+import functools
 import os
 import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -25,12 +28,23 @@ from swarmdp.cli import main
 sys.exit(main())
 """
 
-_FIRST_ROLLOUT = """
+FIRST_ROLLOUT = """
 import time
 begin = time.perf_counter()
 import swarmdp
 vicsek = swarmdp.Vicsek()
 swarmdp.rollout(vicsek, vicsek.expert, steps=100, seed=1)
+print(time.perf_counter() - begin)
+"""
+
+FIRST_FIT = """
+import time, warnings
+warnings.simplefilter("ignore")
+begin = time.perf_counter()
+import swarmdp
+vicsek = swarmdp.Vicsek()
+demo = swarmdp.rollout(vicsek, vicsek.expert, steps=100, seed=1)
+swarmdp.fit(vicsek, demo, seed=2)
 print(time.perf_counter() - begin)
 """
 
@@ -64,16 +78,38 @@ def help_seconds() -> Measure:
     return measure
 
 
-def first_rollout_seconds(fresh: bool) -> Measure:
-    """`import swarmdp` and a first roll-out, on an empty cache of kernels or the usual one."""
+def first_rollout_seconds() -> Measure:
+    """`import swarmdp` and a first roll-out, of what is installed here."""
+    return lambda: _number(_run(FIRST_ROLLOUT))
+
+
+def first_use_of_the_wheel(program: str) -> Measure:
+    """A program with the package of a wheel, on an empty cache of kernels."""
+    site = _unpacked_wheel()
 
     def measure() -> float:
-        if not fresh:
-            return _number(_run(_FIRST_ROLLOUT))
         with tempfile.TemporaryDirectory() as folder:
-            return _number(_run(_FIRST_ROLLOUT, {"NUMBA_CACHE_DIR": folder}))
+            environment = {"NUMBA_CACHE_DIR": folder, "PYTHONPATH": str(site)}
+            return _number(_run(program, environment))
 
     return measure
+
+
+@functools.cache
+def _unpacked_wheel() -> Path:
+    """The package as a wheel has it, in a temporary folder."""
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    root = Path(__file__).parents[1]
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder.name]
+    done = subprocess.run([*command, str(root)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Unavailable(f"the wheel cannot be built: {done.stderr.strip().splitlines()[-1:]}")
+    (wheel,) = Path(folder.name).glob("*.whl")
+    site = Path(folder.name) / "site"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    return site
 
 
 def bytes_per_agent(agents: int, steps: int) -> Measure:

@@ -24,15 +24,20 @@ LIBRARIES = ("numpy", "numba", "scipy", "freud-analysis", "jax", "torch", "mesa"
 
 
 def run(
-    output: Path | None = None, only: Sequence[str] = (), rounds: int = 7, quick: bool = False
+    output: Path | None = None,
+    only: Sequence[str] = (),
+    rounds: int = 7,
+    quick: bool = False,
+    long: bool = False,
 ) -> dict[str, Any]:
     """Measure the workloads, print a table of ratios, and write all times as JSON to `output`.
 
     The table goes beside it as Markdown.
 
     `only` keeps the workloads whose names contain one of these words. `quick` takes small swarms
-    and two rounds: it shows that everything works, not how fast it is. An interrupt (Ctrl-C) keeps
-    the workloads that were finished.
+    and two rounds: it shows that everything works, not how fast it is. `long` adds the paper's
+    scale and fits of up to a million agents. An interrupt (Ctrl-C) keeps the workloads that were
+    finished.
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
@@ -42,7 +47,7 @@ def run(
     if rounds < 1:
         raise InvalidInput(f"rounds must be at least 1, got {rounds}")
     rounds = min(rounds, QUICK_ROUNDS) if quick else rounds
-    chosen = _chosen(only, quick)
+    chosen = _chosen(only, quick, long)
     before = _load()
     begin = time.monotonic()
     console = Console(width=None if sys.stdout.isatty() else FILE_WIDTH)
@@ -50,7 +55,9 @@ def run(
     interrupted = False
     columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("", total=rounds * len(chosen))
+        task = progress.add_task(
+            "", total=sum(min(rounds, w.most_rounds or rounds) for w in chosen)
+        )
         try:
             for workload in chosen:
                 progress.update(task, description=workload.name)
@@ -65,7 +72,7 @@ def run(
             " others kept the cores busy, the figures are not to be trusted."
         )
     document = {
-        "settings": {"only": list(only), "rounds": rounds, "quick": quick},
+        "settings": {"only": list(only), "rounds": rounds, "quick": quick, "long": long},
         "complete": not interrupted,
         "seconds": round(time.monotonic() - begin, 1),
         "machine": {**_machine(), "load_before": before, "load_after": after},
@@ -80,10 +87,10 @@ def run(
     return document
 
 
-def _chosen(only: Sequence[str], quick: bool) -> list[Workload]:
+def _chosen(only: Sequence[str], quick: bool, long: bool) -> list[Workload]:
     from benchmarks.workloads import workloads
 
-    known = workloads(quick)
+    known = workloads(quick, long)
     chosen = [
         workload
         for workload in known

@@ -8,10 +8,11 @@ from functools import partial
 import numpy as np
 
 import swarmdp
-from benchmarks import compiled, optional_peers, peers, processes
+from benchmarks import compiled, earlier, gail, optional_peers, peers, processes
 from benchmarks.contest import (
     OURS,
     Contestant,
+    Goal,
     Measure,
     Unavailable,
     Workload,
@@ -21,6 +22,7 @@ from benchmarks.contest import (
     times_faster,
     times_slower,
 )
+from benchmarks.earlier import EARLIER
 from benchmarks.swarms import SEED, in_grid_order, states_at, vicsek
 from swarmdp.adapted import starting_from
 
@@ -67,10 +69,23 @@ class Share:
 SimulatorOf = Callable[[swarmdp.Vicsek], peers.Simulator]
 
 
-def workloads(quick: bool = False) -> list[Workload]:
-    """All workloads; `quick` makes them small and leaves out those that cannot be."""
-    small = [*_vicsek(quick), *_ising(quick), *_cores(quick)]
-    return small if quick else [*small, *_million(), *_start()]
+def workloads(quick: bool = False, long: bool = False) -> list[Workload]:
+    """All workloads; `quick` makes them small and leaves out those that cannot be.
+
+    `long` adds those that take an hour.
+    """
+    small = [*_vicsek(quick), *_ising(quick), *_cores(quick), *_recording(quick)]
+    if quick:
+        return small
+    return [
+        *small,
+        *_earlier(),
+        *_calibrated(),
+        *_million(),
+        *_start(),
+        *_peers_that_learn(),
+        *_long(long),
+    ]
 
 
 def _vicsek(quick: bool) -> list[Workload]:
@@ -97,11 +112,11 @@ def _vicsek(quick: bool) -> list[Workload]:
                 _flocking(many.agents, flocks),
             ),
             (
-                times_faster(CKDTREE, 15),
-                times_faster(FREUD, 50),
-                times_faster(NUMPY_BEST, 12),
+                times_faster(CKDTREE, 22),
+                times_faster(FREUD, 120),
+                times_faster(NUMPY_BEST, 13),
                 times_faster(NUMPY),
-                times_slower(C, 1.5),
+                times_slower(C, 1.15),
                 times_faster(JAX),
                 times_faster(TORCH),
                 times_faster(MESA),
@@ -118,7 +133,7 @@ def _vicsek(quick: bool) -> list[Workload]:
                     _peer(FREUD, peers.freud, swarm, share, tolerance=1e-4),
                     _peer(C, compiled.vicsek, swarm, Share(1, swarm.steps)),
                 ),
-                (times_faster(CKDTREE, 8), times_faster(FREUD, 25), times_slower(C, 1.8)),
+                (times_faster(CKDTREE, 8), times_faster(FREUD, 25), times_slower(C, 1.15)),
             )
             for swarm, share in ((medium, Share(1, 1, legs=5)), (large, Share(1, 1, legs=3)))
         ),
@@ -149,7 +164,7 @@ def _million() -> list[Workload]:
                 _peer(CKDTREE, peers.ckdtree, swarm, Share(1, 1, legs=2)),
                 _peer(C, compiled.vicsek, swarm, Share(1, swarm.steps)),
             ),
-            (times_faster(CKDTREE, 6), times_slower(C)),
+            (times_faster(CKDTREE, 6), times_slower(C, 1.15)),
         ),
         Workload(
             "Vicsek, exponent of time against N",
@@ -161,7 +176,7 @@ def _million() -> list[Workload]:
             "Vicsek N=1e6, memory for each agent",
             "B",
             (Contestant(OURS, partial(processes.bytes_per_agent, 1_000_000, 10), {"steps": 10}),),
-            (no_more_than(200),),
+            (no_more_than(130),),
             warm_up=False,
         ),
     ]
@@ -180,7 +195,7 @@ def _ising(quick: bool) -> list[Workload]:
 
 def _cores(quick: bool) -> list[Workload]:
     many = Swarms(200, 8, 10) if quick else Swarms(200, 256, 100)
-    pairs = [(many, 1.7)] if quick else [(many, 1.7), (Swarms(1_000_000, 1, 8), 1.4)]
+    pairs = [(many, 1.7)] if quick else [(many, 1.7), (Swarms(1_000_000, 1, 8), 1.75)]
     one, two = f"{OURS}, 1 thread", f"{OURS}, 2 threads"
     return [
         Workload(
@@ -193,20 +208,183 @@ def _cores(quick: bool) -> list[Workload]:
     ]
 
 
+def _recording(quick: bool) -> list[Workload]:
+    """What recording the states of a large swarm adds to a step."""
+    swarm = Swarms(2000, 1, 10) if quick else Swarms(100_000, 1, 20)
+    model = vicsek(swarm.agents)
+
+    def recording(record: object) -> Callable[[], Measure]:
+        def prepare() -> Measure:
+            def work() -> None:
+                swarmdp.rollout(
+                    model,
+                    model.expert,
+                    steps=swarm.steps,
+                    seed=SEED,
+                    record=record,  # type: ignore[arg-type]
+                    threads=1,
+                )
+
+            return nanoseconds_each(work, swarm.steps * swarm.agents)
+
+        return prepare
+
+    states, order = "states recorded", "order parameter recorded"
+    added = Goal(states, order, lambda r: r[states] / r[order] - 1, "at most", 0.2, (states, order))
+    return [
+        Workload(
+            f"recording states of {_title('Vicsek', swarm)}: added share",
+            "ns",
+            (
+                Contestant(states, recording("states"), asdict(swarm)),
+                Contestant(order, recording(model.order), asdict(swarm)),
+            ),
+            (added,),
+        )
+    ]
+
+
+def _earlier() -> list[Workload]:
+    """Steps of Ising, fits and batches of fits beside version 0.1.0."""
+    on_one: list[tuple[str, str, dict[str, object], float]] = [
+        (
+            "Ising 100x100, 64 runs that share a policy",
+            "ising shared policy",
+            {"side": 100, "steps": 100},
+            8,
+        ),
+        ("Ising 100x100, learning runs", "ising learning", {"side": 100}, 2.5),
+        ("one default Vicsek fit, one core", "vicsek fit", {}, 3.5),
+        ("one default Ising fit, one core", "ising fit", {}, 5),
+    ]
+    batch = earlier.contestants("batch of fits", {"size": 100}, "perf_counter")
+    return [
+        *(
+            Workload(name, "s", earlier.contestants(work, sizes), (times_faster(EARLIER, limit),))
+            for name, work, sizes, limit in on_one
+        ),
+        Workload(
+            "100 Vicsek fits as one batch, two cores", "s", batch, (times_faster(EARLIER, 3),)
+        ),
+    ]
+
+
+def _calibrated() -> list[Workload]:
+    """A step of a swarm calibrated from a recording beside Vicsek's, same number of agents."""
+    swarm = Swarms(200, 16, 50)
+    name = "Vicsek"
+
+    def ours() -> Measure:
+        model = swarmdp.Vicsek(n_agents=40, radius=0.2, speed=0.03, noise=0.35)
+        run = swarmdp.rollout(model, model.expert, steps=240, seed=SEED)
+        decisions = swarmdp.Recording(run["position"][0], fps=4, unit="m").decisions(dt=0.25)
+        calibrated = swarmdp.Swarm.from_recording(
+            decisions.train,
+            swarmdp.Observation(neighbours=7),
+            arena=swarmdp.Periodic((1.0, 1.0)),
+            n_agents=swarm.agents,
+        )
+        policy = swarmdp.Policy(np.arange(calibrated.features.size) % len(calibrated.actions))
+
+        def work() -> None:
+            swarmdp.rollout(
+                calibrated,
+                policy,
+                steps=swarm.steps,
+                runs=swarm.runs,
+                seed=SEED,
+                record=swarmdp.DiscountedFeatures(0.9),
+                threads=1,
+            )
+
+        return nanoseconds_each(work, swarm.runs * swarm.steps * swarm.agents)
+
+    return [
+        Workload(
+            f"calibrated {_title('swarm', swarm)}",
+            "ns",
+            (Contestant(OURS, ours, asdict(swarm)), _ours(swarm, name=name)),
+            (times_slower(name, 2.5),),
+        )
+    ]
+
+
+def _peers_that_learn() -> list[Workload]:
+    """GAIL with shared parameters on the same demo: processor time to the distance of a fit."""
+    return [
+        Workload(
+            "learning the Vicsek swarm: processor time to the same distance",
+            "s",
+            (
+                Contestant(gail.OURS_LEARNS, gail.fitted, {"needs_actions": False}),
+                Contestant(gail.GAIL, gail.learned, {"needs_actions": True}),
+            ),
+            (times_faster(gail.GAIL, ours=gail.OURS_LEARNS),),
+            warm_up=False,
+            most_rounds=1,
+        )
+    ]
+
+
+def _long(wanted: bool) -> list[Workload]:
+    """What takes an hour: the paper's scale, and fits of very large swarms."""
+    if not wanted:
+        return []
+    sizes = {f"N={_size(agents)}": agents for agents in (10_000, 100_000, 1_000_000)}
+
+    def fitting(agents: int) -> Callable[[], Measure]:
+        def prepare() -> Measure:
+            model = vicsek(agents)
+            demo = swarmdp.rollout(
+                model, model.expert, steps=50, seed=SEED, record=swarmdp.DiscountedFeatures(0.9)
+            )
+            features = demo["discounted_features"]
+
+            def work() -> None:
+                swarmdp.fit(model, features, seed=SEED, iterations=3, judge=False)
+
+            return nanoseconds_each(work, agents)
+
+        return prepare
+
+    return [
+        Workload(
+            "reproduce --scale paper, two cores",
+            "s",
+            earlier.contestants("reproduction", {"scale": "paper"}, "perf_counter"),
+            (times_faster(EARLIER, 2.6),),
+            warm_up=False,
+            most_rounds=1,
+        ),
+        Workload(
+            "fit of large Vicsek swarms, exponent of time against N",
+            "ns",
+            tuple(Contestant(name, fitting(n), {"agents": n}) for name, n in sizes.items()),
+            (exponent(sizes, 1.1),),
+            warm_up=False,
+            most_rounds=1,
+        ),
+    ]
+
+
 def _start() -> list[Workload]:
     return [
         _single("start: import swarmdp, beside NumPy", processes.import_seconds, 0.3),
         _single("start: swarmdp --help", processes.help_seconds, 0.6),
         _single(
             "start: first rollout, kernels cached",
-            partial(processes.first_rollout_seconds, fresh=False),
+            processes.first_rollout_seconds,
             1.0,
         ),
         _single(
-            "start: first rollout, fresh cache",
-            partial(processes.first_rollout_seconds, fresh=True),
-            30.0,
-            warm_up=False,
+            "start: first rollout of the wheel, no cache",
+            partial(processes.first_use_of_the_wheel, processes.FIRST_ROLLOUT),
+            1.5,
+        ),
+        _single(
+            "start: first fit of the wheel, no cache",
+            partial(processes.first_use_of_the_wheel, processes.FIRST_FIT),
+            3.0,
         ),
     ]
 

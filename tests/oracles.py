@@ -370,3 +370,39 @@ def bounced(
     if not nearest_wall(place, kind, walls)[1]:
         place = start
     return place, math.atan2(u[1], u[0])
+
+
+def zone_turns(
+    position: Floats, heading: Floats, zones: Floats, kind: str, walls: Floats
+) -> Floats:
+    """The turns that agents (agents, ...) of Couzin's zone model want.
+
+    Zones are the radii of repulsion, orientation and attraction, the distance from which the wall
+    is avoided, and how strongly.
+    """
+    close, along, far, reach, weight = zones
+    place, own = position @ np.array([1, 1j]), np.exp(1j * heading)
+    out = np.empty(len(heading))
+    for i in range(len(heading)):
+        away = np.delete(position, i, axis=0) - position[i]
+        if kind == "periodic":
+            away -= walls[1] * np.round(away / walls[1])
+        gaps = away @ np.array([1, 1j])
+        distance, others = np.abs(gaps), np.delete(own, i)
+        seen = np.cos(np.angle(gaps / own[i])) >= -math.sqrt(0.5)
+        near = distance < close
+        follow = ~near & seen & (distance < along)
+        approach = ~near & seen & (distance >= along) & (distance < far)
+        unit = gaps / distance
+        together = others[follow].sum() + unit[approach].sum()
+        want = -unit[near].sum() if near.any() else together
+        want = want / abs(want) if abs(want) > 1e-9 else own[i]
+        if kind in ("circle", "polygon"):
+            point, inside = nearest_wall(position[i], kind, walls)
+            gap = place[i] - complex(*point)
+            if not inside:
+                want -= weight * gap / abs(gap)
+            elif abs(gap) < reach:
+                want += weight * (1 - abs(gap) / reach) * gap / abs(gap)
+        out[i] = np.angle(want / own[i])
+    return out

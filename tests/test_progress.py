@@ -58,5 +58,6 @@ def test_on_a_terminal_roll_outs_and_fits_show_how_far_they_are() -> None:
     shown = shown_on_terminal([sys.executable, "-c", WORK.format(quiet="")])
     assert b"simulating 50 runs of Vicsek" in shown
     assert b"iteration 3 of 3" in shown  # the last one is always drawn
+    assert b"100%" not in shown  # since something always follows
     quiet = shown_on_terminal([sys.executable, "-c", WORK.format(quiet=", progress=False")])
     assert quiet == b""

@@ -1,5 +1,6 @@
 import threading
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,18 @@ from swarmdp.threads import thread_count
 
 VICSEK = swarmdp.Vicsek(n_agents=60)
 ISING = swarmdp.Ising((12, 15))
+
+
+@dataclass(frozen=True)
+class StepByStep:
+    """A system as everybody else's: it observes and moves, and takes no whole steps."""
+
+    system: swarmdp.Vicsek
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("whole_steps", "fused_measures"):
+            raise AttributeError(name)
+        return getattr(self.system, name)
 
 
 def rollout_by_hand(system: Any, steps: int, seed: int, run: int) -> list[State]:
@@ -63,15 +76,86 @@ def test_a_large_swarm_gives_the_same_bits_on_two_threads_and_in_any_order(
 ) -> None:
     system = swarmdp.Vicsek(n_agents=45_000, radius=0.01, speed=0.01)
     record = ["states", system.order, DiscountedFeatures(0.9)]
+    swarms: list[Any] = [system, StepByStep(system)]
     arranged = [
-        swarmdp.rollout(system, system.expert, steps=10, seed=4, record=record, threads=threads)
+        swarmdp.rollout(swarm, system.expert, steps=10, seed=4, record=record, threads=threads)
+        for swarm in swarms
         for threads in (1, 2)
     ]
     monkeypatch.setattr("swarmdp.systems.vicsek.REARRANGE_FROM", 10**9)
-    plain = swarmdp.rollout(system, system.expert, steps=10, seed=4, record=record, threads=1)
+    plain = swarmdp.rollout(
+        StepByStep(system), system.expert, steps=10, seed=4, record=record, threads=1
+    )
     for name in plain:
         for other in arranged:
             np.testing.assert_array_equal(other[name], plain[name])
+
+
+WHOLE = {
+    "periodic": VICSEK,
+    "few cells": swarmdp.Vicsek(n_agents=30, radius=0.3, speed=0.4),
+    "no cells": swarmdp.Vicsek(n_agents=30, radius=0.4),
+    "open": swarmdp.Vicsek(n_agents=60, periodic=False, speed=0.02),
+    "quiet": swarmdp.Vicsek(n_agents=60, noise=0.0, n_bins=7),
+    "dense": swarmdp.Vicsek(n_agents=600, box=0.4, speed=0.01),
+    "alone": swarmdp.Vicsek(n_agents=1),
+}
+RECORDED = ["states", "observations", "actions", "order", DiscountedFeatures(0.7)]
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_steps_give_the_bits_of_single_ones(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = WHOLE[name]
+    monkeypatch.setattr("swarmdp.simulation.WHOLE_STEPS", 2 * 5 * system.n_agents)
+    rng = np.random.default_rng(5)
+    table = Policy(rng.integers(len(system.actions), size=(2, system.n_bins)))
+    for policy in (system.expert, table):
+
+        def rolled(moved: Any, threads: int, policy: Any = policy) -> swarmdp.Trajectory:
+            return swarmdp.rollout(
+                moved, policy, steps=12, runs=2, seed=8, record=RECORDED, threads=threads
+            )
+
+        plain, whole = rolled(StepByStep(system), 1), rolled(system, 1)
+        with monkeypatch.context() as patched:
+            patched.setattr("swarmdp.kernels.parallel.SMALLEST_SHARE", 5)
+            shared = rolled(system, 6)  # three for the kernels of each run
+        for variable in plain:
+            np.testing.assert_array_equal(whole[variable], plain[variable], variable)
+            np.testing.assert_array_equal(shared[variable], plain[variable], variable)
+
+
+def test_whole_steps_are_taken_where_they_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Turned(swarmdp.Vicsek):
+        """Nothing but another class: it may have changed what a step is."""
+
+    observed = 0
+    observe = swarmdp.Vicsek.observe
+
+    def counted(system: swarmdp.Vicsek, state: State) -> NDArray[np.float64]:
+        nonlocal observed
+        observed += 1
+        return observe(system, state)
+
+    monkeypatch.setattr(swarmdp.Vicsek, "observe", counted)
+
+    def observations(system: swarmdp.Vicsek, policy: Any, **options: Any) -> int:
+        nonlocal observed
+        observed = 0
+        swarmdp.rollout(system, policy, steps=6, seed=1, threads=1, **options)
+        return observed
+
+    table = Policy(np.zeros(36, int))
+    start = swarmdp.rollout(VICSEK, VICSEK.expert, steps=1, seed=2)
+    for policy in (VICSEK.expert, table):
+        assert observations(VICSEK, policy) == 1  # the probe
+        assert observations(VICSEK, policy, initial=start) == 1
+        assert observations(VICSEK, policy, record=VICSEK.order) == 1
+    assert observations(VICSEK, lambda angles: 0.5 * angles) == 7
+    assert observations(VICSEK, table, record=lambda state: state["heading"].mean(1)) == 7
+    assert observations(Turned(n_agents=60), table) == 7
 
 
 def test_seeds_and_runs_differ() -> None:
@@ -165,6 +249,7 @@ def test_a_recording_that_cannot_fit_is_refused_before_it_starts() -> None:
 
 def test_progress_can_be_watched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("swarmdp.simulation.PROGRESS_SECONDS", 0.0)
+    monkeypatch.setattr("swarmdp.simulation.WHOLE_STEPS", 1)
     for threads in (1, 2):
         seen: list[tuple[int, int]] = []
         swarmdp.rollout(

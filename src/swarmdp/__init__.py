@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from swarmdp.irl.ng_russell import NgRussell, ng_russell
     from swarmdp.irl.policy_matching import PolicyMatching
     from swarmdp.irl.projection import Projection
-    from swarmdp.irl.result import Result, load
+    from swarmdp.irl.result import Result
     from swarmdp.judging.discounts import suggested_discount
     from swarmdp.judging.judge import judge, judge_each
     from swarmdp.learning.heterogeneous import HeterogeneousLearning, Snapshot
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from swarmdp.learning.local_model import LocalModel
     from swarmdp.learning.planning import Planning, plan, plan_to_horizon
     from swarmdp.learning.q_functions import BatchQ, SequentialQ
+    from swarmdp.loading import load
     from swarmdp.pictures import Arrows, Grid
     from swarmdp.policies import (
         FunctionPolicy,
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from swarmdp.recordings.swarm import Swarm
     from swarmdp.report.animation import animate
     from swarmdp.report.fits import plot_convergence, plot_reward
+    from swarmdp.report.inline import show
     from swarmdp.rewards import Reward
     from swarmdp.simulation import rollout
     from swarmdp.streams import Stream, Streams
@@ -96,7 +98,7 @@ _NAMES = {
     "swarmdp.irl.ng_russell": "NgRussell ng_russell",
     "swarmdp.irl.policy_matching": "PolicyMatching",
     "swarmdp.irl.projection": "Projection",
-    "swarmdp.irl.result": "Result load",
+    "swarmdp.irl.result": "Result",
     "swarmdp.judging.discounts": "suggested_discount",
     "swarmdp.judging.judge": "judge judge_each",
     "swarmdp.verdict": "Verdict",
@@ -105,6 +107,7 @@ _NAMES = {
     "swarmdp.learning.local_model": "LocalModel",
     "swarmdp.learning.planning": "Planning plan plan_to_horizon",
     "swarmdp.learning.q_functions": "BatchQ SequentialQ",
+    "swarmdp.loading": "load",
     "swarmdp.pictures": "Arrows Grid",
     "swarmdp.policies": "FunctionPolicy InterpolatedPolicy LinearPolicy LocalPolicy "
     "MixedPolicy Policy SoftPolicy load_controller",
@@ -120,6 +123,7 @@ _NAMES = {
     "swarmdp.recordings.swarm": "Swarm",
     "swarmdp.report.animation": "animate",
     "swarmdp.report.fits": "plot_convergence plot_reward",
+    "swarmdp.report.inline": "show",
     "swarmdp.rewards": "Reward",
     "swarmdp.simulation": "rollout",
     "swarmdp.streams": "Stream Streams",
@@ -224,6 +228,7 @@ __all__ = [
     "plot_reward",
     "read_tracks",
     "rollout",
+    "show",
     "suggested_discount",
     "testing",
     "theory",

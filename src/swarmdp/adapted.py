@@ -17,19 +17,23 @@ from swarmdp.system import (
     Arranging,
     ChecksStates,
     Field,
+    Fused,
     HasExpert,
     InfersActions,
     Measure,
     Mirror,
     Mirrored,
     Pictured,
+    Rule,
     State,
     System,
+    WholeSteps,
     action_units_of,
     check_is_system,
     field_of,
     fields_of,
     measures_of,
+    models_of,
     name_of,
     null_action,
     rules_of,
@@ -87,6 +91,14 @@ def with_features(system: System, features: FeatureMap) -> System:
         Any system.
     features
         A map for what `system.observe` returns, such as `Bins`, `Product` or `Basis`.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> vicsek = swarmdp.Vicsek(n_agents=20)
+    >>> coarse = swarmdp.with_features(vicsek, swarmdp.Angles(8))
+    >>> coarse.features.size
+    8
 
     """
     check_is_system(system)
@@ -174,6 +186,11 @@ class Adapted:
         """Those of the system."""
         return rules_of(self.system)
 
+    @property
+    def models(self) -> Mapping[str, Callable[[], System]]:
+        """Those of the system."""
+        return models_of(self.system)
+
     def expert(self, observations: NDArray[Any]) -> NDArray[Any]:
         """As the system does; raises InvalidInput if it has no expert."""
         if not isinstance(self.system, HasExpert):
@@ -200,6 +217,26 @@ class Adapted:
     def arrange(self, state: State, step: int) -> tuple[State, NDArray[np.integer]] | None:
         """As the system does, if it does."""
         return self.system.arrange(state, step) if isinstance(self.system, Arranging) else None
+
+    @property
+    def fused_measures(self) -> frozenset[str]:
+        """Those of the system."""
+        return self.system.fused_measures if isinstance(self.system, Fused) else frozenset()
+
+    def whole_steps(
+        self,
+        state: Callable[[], State],
+        rule: Rule,
+        rows: NDArray[np.int64],
+        streams: Streams,
+        steps: int,
+    ) -> WholeSteps | None:
+        """As the system does, if it does; it knows no classes but its own."""
+        if self.own_features is not None or not isinstance(self.system, Fused):
+            return None
+        if callable(rule) and rule == self.expert and isinstance(self.system, HasExpert):
+            rule = self.system.expert
+        return self.system.whole_steps(state, rule, rows, streams, steps)
 
 
 def _frames(system: System, initial: Start) -> Frames:

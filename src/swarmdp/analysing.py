@@ -5,29 +5,36 @@ the recorded one on time that was not learned from? Everything is chosen and fit
 thirds of the recording; the verdict is on the last third.
 """
 
+import json
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from swarmdp import markup
 from swarmdp.arguments import checked
 from swarmdp.checks import check_boolean, check_integer, check_seed
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Axis
-from swarmdp.fitting import fit
+from swarmdp.files import as_path
+from swarmdp.fitting import Fit, fit
 from swarmdp.irl.evidence import RewardUpdate
 from swarmdp.irl.result import Result
 from swarmdp.judging import baselines as poor
 from swarmdp.judging.judge import verdicts_of
-from swarmdp.policies import SoftPolicy
+from swarmdp.netcdf import write_dataset
+from swarmdp.policies import Interface, SoftPolicy
 from swarmdp.progress import Tell
 from swarmdp.recordings.arena import Arena
 from swarmdp.recordings.decisions import Decisions
-from swarmdp.recordings.interaction import Interaction
+from swarmdp.recordings.interaction import Interaction, shifted_decisions
 from swarmdp.recordings.observation import ODD, Observation
 from swarmdp.recordings.recording import Recording
+from swarmdp.recordings.saved import Packed, unpack_recording
 from swarmdp.recordings.summary import Summary
 from swarmdp.recordings.swarm import Swarm
 from swarmdp.streams import derived_seed
@@ -35,8 +42,12 @@ from swarmdp.verdict import Verdict
 
 if TYPE_CHECKING:
     import pandas
+    import xarray
 
-INTERACTION, JUDGING = 1, 2  # parts of an analysis with random numbers of their own
+KIND, FORMAT, FILE = "swarmdp analysis", 1, "analysis.nc"
+CLEANING = ("jump", "max_gap", "smooth", "slow")
+INTERACTION, JUDGING, SHIFTING = 1, 2, 4  # parts of an analysis with random numbers of their own
+SHIFTED = 4  # fits of individuals shifted in time, which show what a reward is by chance
 ITERATIONS = 4  # of Algorithm 1: each is done once more for each restart, a second a time
 RESTARTS = 8  # fits of resampled times, which give the reward's errors
 WALL = {0: "not near", 1: "beside", 2: "ahead"}  # what the classes of the wall mean
@@ -53,6 +64,8 @@ class Preference:
     difference: float
     error: float | None  # standard error of this difference; None without restarts
     p: float | None  # as in `Result.differences`, where all pairs of classes are tested together
+    shifted: float | None = None  # the same difference where individuals are shifted in time, mean
+    shifted_spread: float | None = None  # and its standard deviation
 
     @property
     def clear(self) -> bool:
@@ -61,7 +74,8 @@ class Preference:
 
     def __str__(self) -> str:
         error = "" if self.error is None else f" ± {self.error:.2g}"
-        return f"{self.best} rather than {self.worst} ({self.difference:.2g}{error})"
+        chance = "" if self.shifted is None else f", {self.shifted:.2g} when shifted in time"
+        return f"{self.best} rather than {self.worst} ({self.difference:.2g}{error}{chance})"
 
 
 @checked
@@ -76,6 +90,7 @@ class Analysis:
     result: Result  # fitted to decisions.train
     controller: SoftPolicy  # the learned policy, anchored to the recorded habits
     verdict: Verdict | None  # on decisions.test; None if it was not asked for
+    shifted: NDArray[np.float64] | None  # (K, d): rewards where individuals are shifted in time
     seed: int
 
     @property
@@ -95,6 +110,9 @@ class Analysis:
             size = int(np.prod(shape))
             own = weights[begin : begin + size]
             high, low = int(own.argmax()), int(own.argmin())
+            gaps = None
+            if self.shifted is not None:
+                gaps = self.shifted[:, begin + high] - self.shifted[:, begin + low]
             begin += size
             pairs = size * (size - 1) // 2
             rows = None if tested is None else tested[done : done + pairs]
@@ -114,7 +132,9 @@ class Analysis:
                 for index in (high, low)
             )
             title = " and ".join(axis.name for axis in block)
-            found.append(Preference(title, best, worst, float(own[high] - own[low]), error, p))
+            chance = (None, None) if gaps is None else (float(gaps.mean()), float(gaps.std(ddof=1)))
+            gap = float(own[high] - own[low])
+            found.append(Preference(title, best, worst, gap, error, p, *chance))
         return tuple(found)
 
     @property
@@ -157,6 +177,63 @@ class Analysis:
             said.append(f"Verdict on the last third of the recording: {words}.")
             said += [f"What to do: {each}." for each in self.verdict.advice]
         return tuple(said)
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write `analysis.nc`, `swarm.nc` and `result.nc` into a folder; `swarmdp.load` reads them.
+
+        Each is written atomically, `analysis.nc` as the last one; return its path.
+
+        Parameters
+        ----------
+        folder
+            Made if it is not there.
+
+        """
+        place = as_path(folder)
+        self.swarm.save(place)
+        self.result.save(place)
+        packed = Packed()
+        packed.add("recording", self.recording)
+        packed.add("decisions", self.decisions)
+        packed.add("interaction", self.interaction)
+        cleaned = self.summary.cleaned
+        packed.plain["cleaning"] = {name: getattr(cleaned, name) for name in CLEANING}
+        packed.plain["verdict"] = None if self.verdict is None else self.verdict.to_json()
+        packed.plain["seed"] = self.seed
+        packed.plain["swarm"] = self.swarm.settings
+        packed.arrays["controller"] = self.controller.probabilities
+        packed.arrays["weights"] = self.result.reward.weights
+        if self.shifted is not None:
+            packed.arrays["shifted"] = self.shifted
+        path = place / FILE
+        write_dataset(path, packed.dataset(KIND, FORMAT))
+        return path
+
+    @classmethod
+    def from_xarray(cls, dataset: "xarray.Dataset", swarm: Swarm, result: Result) -> "Analysis":
+        """The analysis in a dataset of `save`, with the swarm and the fit saved beside it."""
+        packed = Packed.of(dataset, KIND, FORMAT)
+        get, plain = packed.arrays, packed.plain
+        same = json.loads(json.dumps(swarm.settings)) == plain["swarm"]
+        if not same or not np.array_equal(get["weights"], result.reward.weights):
+            raise InvalidInput(
+                "the swarm or the fit beside it is of another analysis: save all of it again"
+            )
+        test = dict(plain["interaction"])
+        verdict = plain["verdict"]
+        return cls(
+            unpack_recording(packed).summary(**plain["cleaning"]),
+            packed.take(Decisions, "decisions"),
+            swarm,
+            Interaction(
+                **test | {"interval": tuple(test["interval"])}, shifted=get["interaction_shifted"]
+            ),
+            result,
+            SoftPolicy(get["controller"], Interface.of(swarm)),
+            None if verdict is None else Verdict.from_json(verdict),
+            get.get("shifted"),
+            int(plain["seed"]),
+        )
 
     def __repr__(self) -> str:
         lines = [repr(self.recording), repr(self.swarm), *self.conclusions]
@@ -255,7 +332,7 @@ def analyse(
     discount: float | Literal["auto"] = 0.9,
     restarts: int = RESTARTS,
     judge: bool = True,
-    baselines: Sequence[str] = poor.BASELINES,
+    baselines: Sequence[str] | None = None,
     threads: int | None = None,
     progress: bool | Tell | None = None,
     say: Callable[[str], None] | None = None,
@@ -281,11 +358,12 @@ def analyse(
         Of the fit; see `swarmdp.fit`.
     restarts
         The number of fits to the same decisions with blocks of time drawn again, for the errors of
-        the reward; 0 for none.
+        the reward; 0 for none. With them come as many, at most four, where every individual is
+        shifted in time: what a reward says by chance.
     judge
         Whether simulated swarms are compared with the held-out time.
     baselines
-        As for `swarmdp.judge`.
+        As for `swarmdp.judge`; by default all of them, Vicsek's and Couzin's models among them.
     threads
         All cores by default.
     progress
@@ -324,20 +402,24 @@ def analyse(
     told(f"{decisions}; {train.count} of them to learn from, {test.count} to judge by")
     swarm = Swarm.from_recording(train, observation, arena=arena)
     told(str(swarm))
+    beside = poor.all_baselines(swarm) if baselines is None else baselines
+    poor.check_baselines(beside, swarm)
     interaction = swarm.interaction_test(seed=derived_seed(seed, INTERACTION))
     told(str(interaction))
-    result = fit(
-        swarm,
-        train,
-        seed=seed,
-        update=update,
-        iterations=iterations,
-        discount=discount,
-        restarts=restarts,
-        judge=False,
-        threads=threads,
-        progress=progress,
-    )
+    how: dict[str, Any] = {
+        "seed": seed,
+        "update": update,
+        "iterations": iterations,
+        "discount": discount,
+        "threads": threads,
+    }
+    result = fit(swarm, train, **how, restarts=restarts, judge=False, progress=progress)
+    shifted = None
+    if restarts:
+        count = min(restarts, SHIFTED)
+        moved = shifted_decisions(train, count, derived_seed(seed, SHIFTING))
+        demos = [swarm.demo(each) for each in moved]
+        shifted = Fit.of(swarm, train, **how).learned_from(result, demos, progress)
     told(str(result))
     verdict = None
     if judge:
@@ -346,14 +428,16 @@ def analyse(
             test,
             system=swarm,
             seed=derived_seed(seed, JUDGING),
-            baselines=baselines,
+            baselines=beside,
             quick=False,
             progress=progress,
             threads=threads,
         )
         told(str(verdict))
     controller = swarm.anchored(result.policy)
-    return Analysis(summary, decisions, swarm, interaction, result, controller, verdict, seed)
+    return Analysis(
+        summary, decisions, swarm, interaction, result, controller, verdict, shifted, seed
+    )
 
 
 def _nothing(text: str) -> None:

@@ -48,7 +48,7 @@ class Evaluation:
 
     @property
     def distance(self) -> NDArray[np.float64]:
-        """The distance |mu_E - mu| of the feature expectations (R,), from these runs."""
+        """The distance `|mu_E - mu|` of the feature expectations (R,), from these runs."""
         gap: NDArray[np.float64] = np.linalg.norm(self.learned_mu - self.expert_mu, axis=1)
         return gap
 

@@ -28,7 +28,17 @@ LARGEST_ANGLE = 1e5  # radians; beyond, sines and cosines of kernels lose their 
 @checked
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """One component of an observation, or one axis of a reward's table."""
+    """One component of an observation, or one axis of a reward's table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> axis = swarmdp.Axis("misalignment", np.radians([-90.0, 0.0, 90.0]), "rad")
+    >>> axis.shown.written(2)
+    'misalignment 90 degrees'
+
+    """
 
     name: str
     values: NDArray[Any] = field(default_factory=lambda: np.empty(0))  # of the classes along it
@@ -146,7 +156,16 @@ def n_features(features: FeatureMap) -> int:
 @checked(but=("index", "between"))
 @dataclass(frozen=True)
 class Levels:
-    """Observations that are themselves the integers 0 to size - 1."""
+    """Observations that are themselves the integers 0 to size - 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> swarmdp.Levels(3, "neighbours").index(np.array([2, 0, 1]))
+    array([2, 0, 1])
+
+    """
 
     size: int
     name: str = "observation"
@@ -197,7 +216,17 @@ class Levels:
 @checked(but=("index",))
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """Observations 0 to size - 1, each with a vector of d features: rewards are w . phi(o)."""
+    """Observations 0 to size - 1, each with a vector of d features: rewards are w . phi(o).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> features = swarmdp.Vectors([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
+    >>> features.size, features.matrix[features.index(np.array([1]))]
+    (3, array([[0.5, 0.5]]))
+
+    """
 
     matrix: NDArray[np.float64]  # (size, d)
     name: str = "observation"
@@ -238,7 +267,19 @@ class Vectors:
 @checked(but=("index", "between"))
 @dataclass(frozen=True)
 class Angles:
-    """The circle cut into `size` equal intervals, one of them centred on zero."""
+    """The circle cut into `size` equal intervals, one of them centred on zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> features = swarmdp.Angles(4)
+    >>> np.degrees(features.values)
+    array([-180.,  -90.,    0.,   90.])
+    >>> features.index(np.radians([-80.0, 10.0, 170.0]))
+    array([1, 2, 0], dtype=int32)
+
+    """
 
     size: int
     name: str = "angle"
@@ -303,6 +344,14 @@ class Bins:
         What is observed.
     units
         The unit of the edges.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> near = swarmdp.Bins([0.0, 0.5, 2.0, np.inf], "distance", "m")
+    >>> near.index(np.array([0.1, 0.5, 7.0]))
+    array([0, 1, 2], dtype=int32)
 
     """
 
@@ -400,6 +449,16 @@ class Product:
         combinations apart.
     components
         A map with classes for each component, by its name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> features = swarmdp.Product(light=swarmdp.Angles(4), neighbours=swarmdp.Levels(3))
+    >>> features.size
+    12
+    >>> features.index(np.array([[0.0, 2.0], [np.pi / 2, 0.0]]))
+    array([8, 9])
 
     """
 
@@ -518,6 +577,17 @@ class Basis:
     axes
         The components of an observation, each an `Axis` with a name, a unit and whether it is
         periodic (an angle); one of them for observations that are a single number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> def waves(seen):
+    ...     return np.stack([np.cos(seen), np.sin(seen)], axis=-1)
+    ...
+    >>> features = swarmdp.Basis(waves, ("cosine", "sine"), scalar=True)
+    >>> features.of(np.array([0.0])).round(2)
+    array([[1., 0.]])
 
     """
 

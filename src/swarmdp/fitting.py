@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 
 from swarmdp.adapted import Start, starting_from
 from swarmdp.arguments import checked
-from swarmdp.checks import check_boolean, check_discount, check_integer, check_number, check_seed
+from swarmdp.checks import (
+    check_between,
+    check_boolean,
+    check_discount,
+    check_integer,
+    check_number,
+    check_seed,
+)
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Classes
 from swarmdp.irl import expectations
@@ -39,7 +46,13 @@ from swarmdp.irl.evidence import (
     own_start,
     wants_of,
 )
-from swarmdp.irl.resampling import alike, one_in_each_block, other_demos, profile_of
+from swarmdp.irl.resampling import (
+    alike,
+    experts_of,
+    one_in_each_block,
+    other_demos,
+    profile_of,
+)
 from swarmdp.irl.result import Result
 from swarmdp.irl.updates import name_of_update, named, needing_no
 from swarmdp.judging.discounts import suggested_discount
@@ -54,10 +67,11 @@ from swarmdp.learning.local_kernel import local_kernel
 from swarmdp.learning.local_model import dense_bytes
 from swarmdp.learning.planning import Planning, kernel_of
 from swarmdp.memory import check_memory
-from swarmdp.policies import Interface, InterpolatedPolicy, LocalPolicy, TablePolicy
+from swarmdp.policies import Interface, InterpolatedPolicy, LocalPolicy, Policy, TablePolicy
 from swarmdp.policies.interpolated import check_interpolates
 from swarmdp.progress import Tell, shown
 from swarmdp.protocols import Learned, Learner, Mirroring, Remembering, Wants
+from swarmdp.recordings.controllers import Anchoring
 from swarmdp.rewards import Reward
 from swarmdp.streams import derived_seed
 from swarmdp.symmetry import Symmetry
@@ -74,7 +88,7 @@ from swarmdp.trajectory import Trajectory
 from swarmdp.verdict import Verdict
 
 LEARNING, EVALUATION, START = 1, 2, 3  # parts of a fit with random numbers of their own
-SURROUNDINGS, RACING, RESTARTS, JUDGING = 5, 6, 7, 8  # others; 4 are reward updates
+SURROUNDINGS, RACING, RESTARTS, JUDGING, OTHERS = 5, 6, 7, 8, 9  # others; 4 are reward updates
 ENOUGH_AGENTS = 1000  # whose experience estimates the value of a policy, unless told otherwise
 LEAST_EVALUATIONS = 4  # of a policy, so that their spread is known
 CHECKPOINT_SECONDS = 5.0  # of work that a kill may cost
@@ -87,6 +101,7 @@ OWN = (
     "update",
     "discount",
     "tolerance",
+    "anchor",
 )  # `Fit.of` has more to say of these
 
 Watch = Callable[[Iteration], None]
@@ -122,6 +137,7 @@ def fit(
     evaluations: int | None = None,
     tolerance: float = 1e-6,
     restarts: int = 0,
+    anchor: float | Literal["auto"] | None = None,
     judge: bool = True,
     threads: int | None = None,
     progress: bool | Tell | None = None,
@@ -185,6 +201,11 @@ def fit(
         The number of fits of resampled demos that give `result.reward_error`: runs drawn from the
         demo, or where it has fewer than five, runs of the learned swarm. Each takes as long as the
         fit; 8 are enough for error bars.
+    anchor
+        For a swarm made from a recording: mixes a clone of the recorded turns into the learned
+        policy, so that single turns stay plausible. The weight of the learned policy, from 0 (the
+        clone) to 1, or "auto" (see `swarmdp.Swarm.anchored`). `result.policy` is then the
+        mixture; the history has the policies as they were learned, the reward is the same.
     judge
         Whether to ask at the end if the learned swarm does what the demo did (the quick form of
         `swarmdp.judge`): the answer is `result.verdict`, and a warning if it is no. Feature
@@ -227,8 +248,11 @@ def fit(
     )
     check_boolean("judge", judge)
     fitting.check_restarts(restarts)
+    fitting.check_anchor(anchor)
     found = _driven(fitting, progress, watch, watch_learning, resume, checkpoint)
     try:
+        if anchor is not None:
+            found = fitting.with_anchor(found, anchor)
         if judge:
             found = replace(found, verdicts=fitting.judged(found, progress))
         if restarts:
@@ -265,7 +289,13 @@ def _driven(
                 if watch is not None:
                     watch(iteration)
                 if tell is not None:
-                    tell(len(done), fitting.iterations, fitting.summary(done))
+                    tell(len(done), fitting.iterations + 1, fitting.summary(done))
+            if tell is not None:
+                tell(fitting.iterations, fitting.iterations + 1, "choosing the policy")
+            found = fitting.result(done)
+            if tell is not None:
+                tell(fitting.iterations + 1, fitting.iterations + 1, fitting.summary(done))
+            return found
     except KeyboardInterrupt:
         if done:
             raise FitInterrupted(fitting.so_far(done)) from None
@@ -273,7 +303,6 @@ def _driven(
     finally:
         if checkpoint is not None and done:
             fitting.so_far(done).save(checkpoint)
-    return fitting.result(done)
 
 
 @checked(nan=True, own=OWN)
@@ -453,11 +482,22 @@ class Fit:
                 memory.update(learned.memory)
             return learned
 
+        known: dict[bytes, Value] = {}
+
+        def value_estimation(policy: LocalPolicy, reward: Reward, i: int) -> Value:
+            # The same policies with the same random numbers have the same values.
+            if self.search != "alternating" or not isinstance(policy, Policy):
+                return self._value_estimation(policy, reward, i)
+            table = policy.table.tobytes()
+            if table not in known:
+                known[table] = self._value_estimation(policy, reward, i)
+            return known[table]
+
         yield from generic_irl(
             evidence,
             initialization=first,
             policy_update=policy_update,
-            value_estimation=self._value_estimation,
+            value_estimation=value_estimation,
             reward_update=update,
             next_reward=searching.alternating if self.search == "alternating" else searching.newest,
             iterations=iterations,
@@ -574,16 +614,45 @@ class Fit:
                 "restarts need a recorded demo, which can be resampled: feature expectations cannot"
             )
 
+    def check_anchor(self, anchor: float | Literal["auto"] | None) -> None:
+        """Raise InvalidInput if the policies of this fit cannot be anchored with this weight."""
+        if anchor is None:
+            return
+        if isinstance(anchor, str):
+            if anchor != "auto":
+                raise InvalidInput(f'anchor must be a number from 0 to 1 or "auto", got {anchor!r}')
+        else:
+            check_between("anchor", anchor, 0.0, 1.0)
+        if not isinstance(self.recorded, Anchoring):
+            raise InvalidInput(
+                f"anchor mixes in the turns of a recording, and {name_of(self.recorded)} was not "
+                "made from one: use Swarm.from_recording, or leave anchor out"
+            )
+        if len(self.expert.mu) > 1 or self.interpolate:
+            raise InvalidInput(
+                "anchor is for one experiment whose policy is a table: leave separate and "
+                "interpolate out"
+            )
+
+    def with_anchor(self, found: Result, anchor: float | Literal["auto"]) -> Result:
+        """The result with the clone mixed into its policy."""
+        self.check_anchor(anchor)
+        assert isinstance(self.recorded, Anchoring)
+        policy = self.recorded.anchored(replace(found, anchored=None).policy, anchor)
+        settings = {**found.settings, "anchor": anchor}
+        return replace(found, anchored=policy.probabilities, settings=settings)
+
     def repeated(
         self, found: Result, restarts: int, progress: bool | Tell | None = None
     ) -> NDArray[np.float64]:
         """The rewards (K, R, d) learned from as many resampled demos, all as one batch."""
         assert self.demo is not None
         seed = derived_seed(self.seed, RESTARTS)
+        policy = replace(found, anchored=None).policy
         expert, profile = other_demos(
             self.recorded,
             self.demo,
-            found.policy,
+            policy,
             copies=restarts,
             separate=self.separate,
             discount=self.discount,
@@ -593,20 +662,62 @@ class Fit:
             seed=seed,
             threads=self.threads,
         )
+        text = f"repeating the fit with {restarts} resampled demos"
+        weights = self._relearned(expert, profile, seed, text, progress)
+        return self._like(found, weights.reshape(restarts, *found.expert_mu.shape))
+
+    def learned_from(
+        self, found: Result, demos: Sequence[Trajectory], progress: bool | Tell | None = None
+    ) -> NDArray[np.float64]:
+        """The rewards (K, d) of as many other demos of one experiment, all as one batch.
+
+        They are scaled as the reward that was found is. The fit is the same in all else.
+        """
+        if len(found.expert_mu) != 1:
+            raise InvalidInput(
+                f"other demos can be compared with one experiment, got {len(found.expert_mu)}"
+            )
+        expert, profile = experts_of(
+            self.recorded,
+            demos,
+            discount=self.discount,
+            estimator=self.estimator,
+            wants=self.wants,
+            even=self._even,
+        )
+        text = f"repeating the fit with {len(demos)} other demos"
+        seed = derived_seed(self.seed, OTHERS)
+        weights = self._relearned(expert, profile, seed, text, progress)
+        return self._like(found, weights[:, None])[:, 0]
+
+    def _like(self, found: Result, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Rewards (K, R, d) scaled and shifted as that of the result is."""
+        shifts = one_in_each_block(self.system.features)
+        return alike(weights, found.reward.weights, found.blocks, shifts)
+
+    def _relearned(
+        self,
+        expert: Expert,
+        profile: NDArray[np.float64] | None,
+        seed: int,
+        text: str,
+        progress: bool | Tell | None,
+    ) -> NDArray[np.float64]:
+        """The rewards (experiments, d) of the same fit with other expert data."""
         if self.symmetry is not None:
             expert = _mirrored_pairs(expert, self.symmetry)
         again = replace(self, expert=expert, profile=profile, seed=seed)
         done: list[Iteration] = []
-        with shown(progress, f"repeating the fit with {restarts} resampled demos") as tell:
+        with shown(progress, text) as tell:
             for iteration in again.iterate():
                 if done:
                     done[-1].memory.clear()
                 done.append(iteration)
                 if tell is not None:
-                    tell(len(done), self.iterations, again.summary(done))
-        weights = again.result(done).reward.weights.reshape(restarts, *found.expert_mu.shape)
-        shifts = one_in_each_block(self.system.features)
-        return alike(weights, found.reward.weights, found.blocks, shifts)
+                    tell(len(done), self.iterations + 1, again.summary(done))
+            if tell is not None:
+                tell(self.iterations, self.iterations + 1, "choosing the policies")
+            return again.result(done).reward.weights
 
     def judged(self, found: Result, progress: bool | Tell | None = None) -> tuple[Verdict, ...]:
         """Whether each learned swarm does what its demo did; empty if that cannot be asked."""

@@ -13,7 +13,17 @@ from swarmdp.errors import InvalidInput
 @checked
 @dataclass(frozen=True, eq=False)
 class Arrows:
-    """Agents in the plane, at every time of one run."""
+    """Agents in the plane, at every time of one run.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> positions, headings = np.zeros((3, 10, 2)), np.zeros((3, 10))    # 3 times, 10 agents
+    >>> swarmdp.Arrows(positions, headings, window=(-1.0, -1.0, 2.0)).steps_per_second
+    10
+
+    """
 
     positions: NDArray[np.float64]  # (times, agents, 2)
     headings: NDArray[np.float64] | None = None  # (times, agents) in radians; None: dots
@@ -38,7 +48,16 @@ class Arrows:
 @checked
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Cells in rows and columns, at every time of one run."""
+    """Cells in rows and columns, at every time of one run.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> swarmdp.Grid(np.zeros((3, 8, 8), bool)).values.shape    # 3 times
+    (3, 8, 8)
+
+    """
 
     values: NDArray[Any]  # (times, rows, columns): whole numbers or yes and no
     # A swarm that blinks in every step then flashes less than three times a second, the limit for

@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from swarmdp.errors import InvalidInput
+from swarmdp.notices import silence, somebody_looks
 
+ALMOST = 0.99  # of the work: what a bar shows at most, until it vanishes
 DELAY = 0.5  # seconds before a bar appears: short work needs none
 
 Tell = Callable[..., None]
@@ -29,7 +31,11 @@ def shown(progress: bool | Tell | None, description: str) -> Iterator[Tell | Non
             )
         yield progress
         return
-    if progress is False or (progress is None and not _somebody_looks()):
+    if progress is False:
+        with silence():
+            yield None
+        return
+    if progress is None and not somebody_looks():
         yield None
         return
     bar = _Bar(description)
@@ -39,15 +45,16 @@ def shown(progress: bool | Tell | None, description: str) -> Iterator[Tell | Non
         bar.close()
 
 
-def _somebody_looks() -> bool:
-    return sys.stderr.isatty() or _in_notebook()
+@contextmanager
+def working(description: str) -> Iterator[None]:
+    """Say on a terminal what is being done, as long as it takes; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
 
-
-def _in_notebook() -> bool:
-    """Whether the code runs in a notebook's kernel, which has imported IPython long ago."""
-    ipython: Any = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    return type(shell).__name__ == "ZMQInteractiveShell"
+    with Console(stderr=True).status(description):
+        yield
 
 
 class _Bar:
@@ -64,8 +71,10 @@ class _Bar:
             if time.monotonic() < self._began + DELAY or done >= total:
                 return
             self._open()
+        # As long as the bar is open something runs: it never stands at 100 %.
+        completed = min(done, ALMOST * total)
         self._bar.update(
-            self._task, completed=done, total=total, description=text or self._description
+            self._task, completed=completed, total=total, description=text or self._description
         )
 
     def close(self) -> None:
@@ -83,6 +92,9 @@ class _Bar:
         )
 
         columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
-        self._bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True))
+        # What is finished vanishes: no bar stands at 100 % while something else runs.
+        self._bar = Progress(
+            *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True
+        )
         self._task = self._bar.add_task(self._description, total=None)
         self._bar.start()

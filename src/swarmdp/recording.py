@@ -10,15 +10,19 @@ from numpy.typing import NDArray
 from swarmdp.arguments import checked
 from swarmdp.checks import check_agent, check_discount, told
 from swarmdp.errors import InvalidInput, RecordingTooLarge
+from swarmdp.features import has_classes
 from swarmdp.memory import check_memory
 from swarmdp.streams import Purpose, Streams
 from swarmdp.system import (
     Measure,
+    Room,
     State,
     System,
     action_units_of,
     check_is_system,
+    class_map,
     feature_count,
+    features_of_counts,
     field_of,
     measures_of,
     summed_features,
@@ -60,6 +64,16 @@ class Reduction(Protocol):
         """The length of the result for one run."""
 
 
+@runtime_checkable
+class OfCounts(Protocol):
+    """A reduction for which it is enough to know how many agents observe each class."""
+
+    def add_counts(
+        self, total: NDArray[np.float64], time: int, system: System, counts: NDArray[np.int64]
+    ) -> None:
+        """As `add`, for a moment in which so many agents observe each class (runs, classes)."""
+
+
 def _check_total(total: NDArray[np.float64], moment: Moment) -> None:
     """Raise InvalidInput unless what is to be added has a place to be added to."""
     if not isinstance(moment, Moment) or moment.observations is None:
@@ -77,7 +91,19 @@ def _check_total(total: NDArray[np.float64], moment: Moment) -> None:
 @checked(but=("add", "size"))
 @dataclass(frozen=True)
 class DiscountedFeatures:
-    """The whole-swarm feature expectations of each run: sum over t of gamma^t mean_n phi(o_t^n)."""
+    """The whole-swarm feature expectations of each run: sum over t of gamma^t mean_n phi(o_t^n).
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> seen = swarmdp.rollout(
+    ...     ising, ising.expert, steps=50, runs=2, seed=1, record=swarmdp.DiscountedFeatures(0.9)
+    ... )
+    >>> seen["discounted_features"].sum(axis=1).round(1)    # 1 / (1 - 0.9), but for the rest
+    array([10., 10.])
+
+    """
 
     discount: float = 0.9
     name: str = "discounted_features"
@@ -96,6 +122,12 @@ class DiscountedFeatures:
         assert moment.observations is not None
         summed = summed_features(moment.system, moment.observations)
         total += self.discount**moment.time / moment.system.n_agents * summed
+
+    def add_counts(
+        self, total: NDArray[np.float64], time: int, system: System, counts: NDArray[np.int64]
+    ) -> None:
+        """Add the mean features of agents of which so many observe each class, discounted."""
+        total += self.discount**time / system.n_agents * features_of_counts(system, counts)
 
 
 @checked(but=("add", "size"))
@@ -156,11 +188,23 @@ class FeaturesOverTime:
         self, total: NDArray[np.float64], time: int, system: System, observations: NDArray[Any]
     ) -> None:
         """Add what agents observe at one time (runs, agents, ...) to its span."""
+        mean = summed_features(system, observations) / observations.shape[1]
+        self._add_mean(total, time, system, mean)
+
+    def add_counts(
+        self, total: NDArray[np.float64], time: int, system: System, counts: NDArray[np.int64]
+    ) -> None:
+        """Add agents of which so many observe each class (runs, classes) to the span of a time."""
+        mean = features_of_counts(system, counts) / system.n_agents
+        self._add_mean(total, time, system, mean)
+
+    def _add_mean(
+        self, total: NDArray[np.float64], time: int, system: System, mean: NDArray[np.float64]
+    ) -> None:
         span = time.bit_length()
         first = 0 if span == 0 else 1 << (span - 1)
         length = min(max(1, 2 * first), self.steps + 1) - first
         size = feature_count(system)
-        mean = summed_features(system, observations) / observations.shape[1]
         total[:, span * size : (span + 1) * size] += mean / length
 
 
@@ -181,6 +225,12 @@ class Recorder(Protocol):
     def write(self, runs: NDArray[np.int64], moment: Moment) -> None:
         """Keep this moment of these runs."""
 
+    def room(self, runs: NDArray[np.int64], times: range) -> Room | None:
+        """Where whole steps put this at these times; None if every moment must be looked at."""
+
+    def take(self, runs: NDArray[np.int64], times: range, room: Room) -> None:
+        """Look at what whole steps have put there."""
+
     def variables(self) -> dict[str, Variable]:
         """What was kept."""
 
@@ -191,6 +241,7 @@ class _AgentRecorder:
     def __init__(
         self,
         arrays: Callable[[Moment], Mapping[str, NDArray[Any] | None]],
+        rooms: Callable[[Mapping[str, NDArray[Any]]], Room],
         axis: str = "time",
         needs_observations: bool = False,
         units: str | None = None,
@@ -200,6 +251,7 @@ class _AgentRecorder:
         self._inner = inner
         self.needs_observations = needs_observations
         self._arrays = arrays
+        self._rooms = rooms
         self._axis = axis
         self._kept: dict[str, Variable] = {}
 
@@ -240,6 +292,14 @@ class _AgentRecorder:
             else:
                 target[np.arange(len(runs))[:, None], moment.agents] = array
 
+    def room(self, runs: NDArray[np.int64], times: range) -> Room:
+        return self._rooms(
+            {name: kept.values[runs[0] : runs[-1] + 1] for name, kept in self._kept.items()}
+        )
+
+    def take(self, runs: NDArray[np.int64], times: range, room: Room) -> None:
+        pass
+
     def variables(self) -> dict[str, Variable]:
         return self._kept
 
@@ -250,9 +310,10 @@ class _AgentRecorder:
 class _MeasureRecorder:
     """Keeps a measure of the state at every time."""
 
-    def __init__(self, name: str, measure: Measure) -> None:
+    def __init__(self, name: str, measure: Measure, own: str | None = None) -> None:
         self._name = name
         self._measure = measure
+        self._own = own  # what the system calls it
         self.needs_observations = measure.of_observations is not None
         self._kept: Variable | None = None
 
@@ -272,6 +333,15 @@ class _MeasureRecorder:
     def write(self, runs: NDArray[np.int64], moment: Moment) -> None:
         assert self._kept is not None
         self._kept.values[runs[0] : runs[-1] + 1, moment.time] = self._of(moment)
+
+    def room(self, runs: NDArray[np.int64], times: range) -> Room | None:
+        assert self._kept is not None
+        if self._own is None:
+            return None
+        return Room(measures={self._own: self._kept.values[runs[0] : runs[-1] + 1]})
+
+    def take(self, runs: NDArray[np.int64], times: range, room: Room) -> None:
+        pass
 
     def variables(self) -> dict[str, Variable]:
         assert self._kept is not None
@@ -311,20 +381,64 @@ class _ReductionRecorder:
         self._reduction = reduction
         self._total = np.empty((0, 0))
         self._axis = "feature"
+        self._system: System | None = None
 
     def bytes(self, probe: Moment, steps: int) -> int:
         return 8 * self._reduction.size(probe.system)
 
     def allocate(self, probe: Moment, runs: int, steps: int) -> None:
         size = self._reduction.size(probe.system)
+        self._system = probe.system
         self._total = np.zeros((runs, size))
         self._axis = "feature" if size == feature_count(probe.system) else f"{self._name}_0"
 
     def write(self, runs: NDArray[np.int64], moment: Moment) -> None:
         self._reduction.add(self._total[runs[0] : runs[-1] + 1], moment)
 
+    def room(self, runs: NDArray[np.int64], times: range) -> Room | None:
+        assert self._system is not None
+        if not isinstance(self._reduction, OfCounts) or not has_classes(self._system.features):
+            return None
+        shape = (len(runs), len(times), class_map(self._system).size)
+        return Room(counts=np.empty(shape, np.int64))
+
+    def take(self, runs: NDArray[np.int64], times: range, room: Room) -> None:
+        assert self._system is not None
+        assert isinstance(self._reduction, OfCounts)
+        assert room.counts is not None
+        total = self._total[runs[0] : runs[-1] + 1]
+        for place, time in enumerate(times):
+            self._reduction.add_counts(total, time, self._system, room.counts[:, place])
+
     def variables(self) -> dict[str, Variable]:
         return {self._name: Variable(self._total, ("run", self._axis))}
+
+
+def room_for(recorders: Sequence[Recorder], runs: NDArray[np.int64], times: range) -> Room | None:
+    """Where whole steps put all that is to be kept; None if they cannot serve all recorders.
+
+    Counts of classes are shared; anything else has room for one recorder.
+    """
+    states = observations = actions = counts = None
+    measures: dict[str, NDArray[Any]] = {}
+    for recorder in recorders:
+        room = recorder.room(runs, times)
+        if room is None:
+            return None
+        for given, there in (
+            (room.states, states),
+            (room.observations, observations),
+            (room.actions, actions),
+            (set(room.measures) & set(measures) or None, True),
+        ):
+            if given is not None and there is not None:
+                return None
+        states = states if room.states is None else room.states
+        observations = observations if room.observations is None else room.observations
+        actions = actions if room.actions is None else room.actions
+        counts = counts if room.counts is None else room.counts
+        measures.update(room.measures)
+    return Room(states, observations, actions, counts, measures)
 
 
 def recorders_of(
@@ -341,11 +455,12 @@ def recorders_of(
 def _recorder(what: Recordable, system: System, name: str | None = None) -> Recorder:
     measures = measures_of(system)
     if isinstance(what, str) and what == "states":
-        return _AgentRecorder(lambda moment: moment.state)
+        return _AgentRecorder(lambda moment: moment.state, lambda kept: Room(states=kept))
     if isinstance(what, str) and what == "observations":
         axes = system.features.axes
         return _AgentRecorder(
             lambda moment: {name or "observations": moment.observations},
+            lambda kept: Room(observations=next(iter(kept.values()))),
             needs_observations=True,
             units=axes[0].units if len(axes) == 1 else ", ".join(axis.units for axis in axes),
             inner=() if system.features.shape == () else ("component",),
@@ -353,19 +468,23 @@ def _recorder(what: Recordable, system: System, name: str | None = None) -> Reco
     if isinstance(what, str) and what == "actions":
         return _AgentRecorder(
             lambda moment: {name or "actions": moment.actions},
+            lambda kept: Room(actions=next(iter(kept.values()))),
             axis="step",
             units=action_units_of(system),
         )
     if isinstance(what, str) and what in measures:
-        return _MeasureRecorder(name or what, measures[what])
+        return _MeasureRecorder(name or what, measures[what], what)
     if isinstance(what, Measure):
         return _MeasureRecorder(name or what.title, what)
     if isinstance(what, Reduction) and callable(what.add) and callable(what.size):
         return _ReductionRecorder(name or what.name, what)
     if callable(what):
         known = [(key, m) for key, m in measures.items() if m.function == what]
-        own, measure = known[0] if known else (str(getattr(what, "__name__", "measure")), None)
-        return _MeasureRecorder(name or own, measure or Measure(what, name or own))
+        if known:
+            own, measure = known[0]
+            return _MeasureRecorder(name or own, measure, own)
+        called = name or str(getattr(what, "__name__", "measure"))
+        return _MeasureRecorder(called, Measure(what, called))
     raise _not_recordable(what, measures)
 
 

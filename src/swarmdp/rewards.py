@@ -32,6 +32,17 @@ class Reward:
     """A local reward R(o) = w . phi(o), the same for all agents of a run.
 
     `weights[j]` are those of replica j; run i is rewarded by replica i % R.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> reward = swarmdp.Reward([0.0, 1.0, 0.5])
+    >>> reward.weights.shape
+    (1, 3)
+    >>> reward.replicas
+    1
+
     """
 
     weights: NDArray[np.float64]  # (R, d)

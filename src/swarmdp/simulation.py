@@ -18,7 +18,14 @@ from swarmdp.arguments import checked
 from swarmdp.checks import check_integer, check_seed
 from swarmdp.errors import InvalidInput
 from swarmdp.memory import check_memory
-from swarmdp.policies import Controller, LocalPolicy, as_policy, check_fits
+from swarmdp.policies import (
+    Controller,
+    FunctionPolicy,
+    LocalPolicy,
+    Policy,
+    as_policy,
+    check_fits,
+)
 from swarmdp.progress import Tell, shown
 from swarmdp.recording import (
     Moment,
@@ -27,13 +34,24 @@ from swarmdp.recording import (
     check_fits_memory,
     check_shape,
     recorders_of,
+    room_for,
 )
 from swarmdp.streams import WORD, Purpose, Stream, Streams
-from swarmdp.system import Arranging, System, check_is_system, name_of, settings_of
+from swarmdp.system import (
+    Arranging,
+    Fused,
+    Rule,
+    System,
+    WholeSteps,
+    check_is_system,
+    name_of,
+    settings_of,
+)
 from swarmdp.threads import over_chunks, thread_count
 from swarmdp.trajectory import Trajectory
 
 CHUNK_BYTES = 2**20  # states, observations and actions of a chunk of runs: they stay in the cache
+WHOLE_STEPS = 2**19  # of agents, taken at a time before progress and interrupts are looked at
 PROGRESS_SECONDS = 0.1
 AGENT_BYTES = 64  # of its state, observation and action, at least
 
@@ -86,6 +104,19 @@ def rollout(
     -------
     Trajectory
         The recorded arrays by name, each with a leading axis of runs.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> vicsek = swarmdp.Vicsek(n_agents=20)
+    >>> run = swarmdp.rollout(vicsek, vicsek.expert, steps=10, runs=3, seed=1)
+    >>> run["position"].shape
+    (3, 11, 20, 2)
+    >>> order = swarmdp.rollout(
+    ...     vicsek, vicsek.expert, steps=10, runs=1000, seed=1, record="order"
+    ... )
+    >>> order["order"].shape
+    (1000, 11)
 
     """
     _check_count("steps", steps, least=0)
@@ -141,13 +172,14 @@ def simulate(
     teller = _Teller(tell, runs * steps)
 
     def work(begin: int, end: int, check: Callable[[], None]) -> None:
-        def after_step() -> None:
+        def after(steps: int) -> None:
             check()
-            teller(end - begin)
+            teller((end - begin) * steps)
 
-        simulation.run(np.arange(begin, end), numbers[begin:end], recorders, after_step)
+        simulation.run(np.arange(begin, end), numbers[begin:end], recorders, after)
 
     chunk = max(1, CHUNK_BYTES // probe.nbytes)
+    del probe  # its memory is that of a swarm
     over_chunks(runs, chunk, thread_count(threads), work)
     teller.finish()
     variables = [item for recorder in recorders for item in recorder.variables().items()]
@@ -175,12 +207,31 @@ class _Simulation:
         runs: NDArray[np.int64],
         numbers: NDArray[np.int64],
         recorders: Sequence[Recorder],
-        after_step: Callable[[], None],
+        after: Callable[[int], None],
     ) -> None:
-        """Simulate these runs, with the random numbers of these, and record every moment."""
-        system = self.system
-        streams = Streams.of(self.seed, numbers, system.n_agents)
+        """Simulate these runs, with the random numbers of these, and record every moment.
+
+        Calls after(steps) when it has taken so many.
+        """
+        streams = Streams.of(self.seed, numbers, self.system.n_agents)
         policy, rows = self.policy.for_runs(runs, streams)
+        whole = self._whole_steps(policy, rows, streams, recorders, runs)
+        if whole is not None:
+            self._run_whole(whole, runs, recorders, after)
+        else:
+            self._run_plain(policy, rows, streams, runs, recorders, after)
+
+    def _run_plain(
+        self,
+        policy: LocalPolicy,
+        rows: NDArray[np.int64],
+        streams: Streams,
+        runs: NDArray[np.int64],
+        recorders: Sequence[Recorder],
+        after: Callable[[int], None],
+    ) -> None:
+        """Observe, act, record, move; in every step."""
+        system = self.system
         state = system.initial(streams.at(0, Purpose.INITIAL))
         to_the_end = any(recorder.needs_observations for recorder in recorders)
         arrange = system.arrange if isinstance(system, Arranging) else None
@@ -202,7 +253,49 @@ class _Simulation:
                 recorder.write(runs, moment)
             if actions is not None:
                 state = system.transition(state, actions, streams.at(step, Purpose.TRANSITION))
-                after_step()
+                after(1)
+
+    def _run_whole(
+        self,
+        whole: WholeSteps,
+        runs: NDArray[np.int64],
+        recorders: Sequence[Recorder],
+        after: Callable[[int], None],
+    ) -> None:
+        """Let the system take several whole steps at a time."""
+        at_once = max(1, WHOLE_STEPS // (len(runs) * self.system.n_agents))
+        for first in range(0, self.steps + 1, at_once):
+            times = range(first, min(first + at_once, self.steps + 1))
+            room = room_for(recorders, runs, times)
+            assert room is not None
+            whole.advance(times.start, times.stop, room)
+            for recorder in recorders:
+                recorder.take(runs, times, room)
+            after(min(times.stop, self.steps) - first)
+
+    def _whole_steps(
+        self,
+        policy: LocalPolicy,
+        rows: NDArray[np.int64],
+        streams: Streams,
+        recorders: Sequence[Recorder],
+        runs: NDArray[np.int64],
+    ) -> WholeSteps | None:
+        """The runs as a system that takes whole steps moves them; None if it does not."""
+        system = self.system
+        rule = _rule_of(policy, system)
+        if rule is None or not isinstance(system, Fused):
+            return None
+        room = room_for(recorders, runs, range(0))
+        if room is None or not set(room.measures) <= system.fused_measures:
+            return None
+        return system.whole_steps(
+            lambda: system.initial(streams.at(0, Purpose.INITIAL)),
+            rule,
+            rows % policy.replicas,
+            streams,
+            self.steps,
+        )
 
     def probe(self) -> Moment:
         """The first moment of run 0, to check the system and to learn shapes and types."""
@@ -219,6 +312,14 @@ class _Simulation:
         actions = policy.act(system, observations, rows, luck)
         check_shape("the policy's actions", actions, agents)
         return Moment(system, 0, state, observations, actions, agents=None)
+
+
+def _rule_of(policy: LocalPolicy, system: System) -> Rule | None:
+    """How a policy acts, in terms that whole steps may understand."""
+    if isinstance(policy, Policy):
+        rule: NDArray[Any] = np.asarray(system.actions)[policy.table]
+        return rule
+    return policy.function if isinstance(policy, FunctionPolicy) else None
 
 
 class _Teller:

@@ -36,6 +36,11 @@ class Purpose(IntEnum):
     POSTERIOR = 5
 
 
+def first_draw(purpose: Purpose) -> int:
+    """The draw, as kernels count them, of the first number that is taken for a purpose."""
+    return int(purpose) << 16
+
+
 def derived_seed(seed: int, *path: int) -> int:
     """A seed of its own for a part of the work, named by a path of numbers."""
     sequence = np.random.SeedSequence(entropy=check_seed(seed), spawn_key=path)
@@ -73,7 +78,7 @@ class Stream:
         self._seed = check_seed(seed)
         self.agents = agents
         self._step = step
-        self._first_draw = int(purpose) << 16
+        self._first_draw = first_draw(purpose)
         self._draws = 0
 
     @property
@@ -84,7 +89,7 @@ class Stream:
     def uniform(
         self, low: float = 0.0, high: float = 1.0, size: tuple[int, ...] = ()
     ) -> NDArray[np.float64]:
-        """Uniform numbers in [low, high), of shape (runs, agents, *size)."""
+        """Uniform numbers in [low, high), of shape `(runs, agents, *size)`."""
         _check_draw(("low", low), ("high", high))
         self._check_size(size)
         draws = [
@@ -160,7 +165,7 @@ class Stream:
         return np.stack(draws, axis=-1).reshape(*self.shape, *size)
 
 
-@checked(but=("at", "rearranged"))
+@checked(but=("at", "counter", "rearranged"))
 @dataclass(frozen=True)
 class Streams:
     """The streams of a batch of runs: `streams.at(step, purpose)` is one of them."""
@@ -193,6 +198,10 @@ class Streams:
     def at(self, step: int, purpose: Purpose) -> Stream:
         """The stream for one purpose at one time step."""
         return Stream(self.seed, self.runs, self.agents, step, purpose)
+
+    def counter(self, step: int, purpose: Purpose) -> "kernels.streams.Counter":
+        """What the first draw of `at(step, purpose)` is computed from, for kernels that draw."""
+        return kernels.streams.Counter(self.seed, self.runs, step, int(purpose) << 16)
 
     def rearranged(self, order: NDArray[np.integer]) -> "Streams":
         """The same streams for agents put in another order (runs, agents)."""

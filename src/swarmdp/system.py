@@ -8,7 +8,7 @@ own (`Measured`, `Pictured`, ...); a system that has the attribute has the trait
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
@@ -20,7 +20,7 @@ from swarmdp.checks import check_number, is_integer, told
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Classes, FeatureMap, Smooth, has_classes, n_features
 from swarmdp.pictures import Arrows, Grid
-from swarmdp.streams import Stream
+from swarmdp.streams import Stream, Streams
 
 State = dict[str, NDArray[Any]]
 Kind = Literal["angle", "position", "level", "hidden"]
@@ -53,7 +53,7 @@ class System(Protocol):
         """Draw initial states, one for each of the runs of rng, whatever the agents' order."""
 
     def observe(self, state: State) -> NDArray[Any]:
-        """The observation model xi: what each agent observes, (runs, agents, *features.shape)."""
+        """The observation model xi: what each agent observes, `(runs, agents, *features.shape)`."""
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
         """The transition model T: the next state, when the agents act so (runs, agents)."""
@@ -81,6 +81,12 @@ class Field:
     period
         After which an angle or a position (each of its components) begins again: the side of a
         periodic box. None for positions in open space; of an angle None means 2 pi.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> swarmdp.Field("heading", "rad", kind="angle").units
+    'rad'
 
     """
 
@@ -125,6 +131,16 @@ class Measure:
         The same number from the observations (runs, agents, ...), where it follows from them: then
         the swarm need not be observed a second time.
 
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> def speed(state):
+    ...     return np.linalg.norm(state["velocity"], axis=2).mean(axis=1)
+    ...
+    >>> swarmdp.Measure(speed, "mean speed", "m/s", limits=(0.0, None)).label
+    'mean speed / m/s'
+
     """
 
     function: Callable[[State], NDArray[Any]]
@@ -151,9 +167,17 @@ class Mirror:
     Parameters
     ----------
     observation
-        From physical observations (..., *shape) to the mirrored ones.
+        From physical observations `(..., *shape)` to the mirrored ones.
     action
         From physical actions to the mirrored ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> left_right = swarmdp.Mirror(np.negative, np.negative)
+    >>> left_right.action(np.radians([30.0])).round(3)
+    array([-0.524])
 
     """
 
@@ -227,6 +251,18 @@ class HasRules(Protocol):
 
 
 @runtime_checkable
+class HasModels(Protocol):
+    """A system with models of the same swarm that learned policies are compared with.
+
+    Where a rule sees what agents observe, a model may see the whole state.
+    """
+
+    @property
+    def models(self) -> Mapping[str, "Callable[[], System]"]:
+        """What makes each model: a system with the same states and actions, and an expert."""
+
+
+@runtime_checkable
 class Measured(Protocol):
     """A system that says how to measure a swarm as a whole; the first measure is the main one."""
 
@@ -277,6 +313,14 @@ class NamesSolutions(Protocol):
 
 
 @runtime_checkable
+class Resizable(Protocol):
+    """A system that can have another number of agents without being another swarm to them."""
+
+    def resized(self, n_agents: int) -> "System":
+        """The same swarm with about so many agents, at the same density."""
+
+
+@runtime_checkable
 class Arranging(Protocol):
     """A system that runs faster when its agents are in a certain order in memory.
 
@@ -286,6 +330,91 @@ class Arranging(Protocol):
 
     def arrange(self, state: State, step: int) -> tuple[State, NDArray[np.integer]] | None:
         """The state in a better order, and that order (runs, agents); None to leave it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Room:
+    """Where whole steps put what is to be kept of a chunk of runs; None for what nobody wants.
+
+    All is in the agents' own order.
+    """
+
+    states: Mapping[str, NDArray[Any]] | None = None  # each (runs, steps + 1, agents, ...)
+    observations: NDArray[Any] | None = None  # (runs, steps + 1, agents)
+    actions: NDArray[Any] | None = None  # physical ones (runs, steps, agents)
+    counts: NDArray[np.int64] | None = None  # of each class (runs, times of the call, classes)
+    measures: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # each (runs, steps + 1)
+
+
+class WholeSteps(Protocol):
+    """A chunk of runs under way: observation, policy and transition in one."""
+
+    def advance(self, first: int, last: int, room: Room) -> None:
+        """Keep the moments first..last - 1, and take the step after each of them but the last one.
+
+        The last moment is that at the time `steps`. Calls are in the order of time.
+        """
+
+
+Rule = NDArray[Any] | Callable[[NDArray[Any]], NDArray[Any]]
+"""How agents act: physical actions (replicas, classes), or a function of the observations."""
+
+
+@runtime_checkable
+class Fused(Protocol):
+    """A system that takes whole steps faster than by `observe` and `transition`, with their bits.
+
+    A roll-out asks for it where its policy is a table or a plain function, and all that is recorded
+    is what a `Room` has a place for.
+    """
+
+    @property
+    def fused_measures(self) -> frozenset[str]:
+        """The measures, by name, that whole steps compute as well."""
+
+    def whole_steps(
+        self,
+        state: Callable[[], State],
+        rule: Rule,
+        rows: NDArray[np.int64],
+        streams: Streams,
+        steps: int,
+    ) -> WholeSteps | None:
+        """The runs of these streams, `steps` steps from a state on; None if it cannot be done.
+
+        Run r acts by rule[rows[r]] where the rule is a table. The state is handed over in a call,
+        so that its memory can be freed once it has been taken over.
+        """
+
+
+class ExploringSwarms(Protocol):
+    """Swarms under way while they learn: steps 1 to 3 of Algorithm 2 in one."""
+
+    @property
+    def streams(self) -> Streams:
+        """The random numbers of these runs, whose agents are in the order of what `step` gives."""
+
+    def step(
+        self,
+        table: NDArray[np.integer],
+        temperature: float,
+        place: NDArray[np.float64] | None,
+        time: int,
+    ) -> tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.integer]]:
+        """Classes before, action indices and classes after, each (runs, agents).
+
+        Greedy agents of run r act by table[r % R], action indices (R, classes). Agents whose chance
+        is below the temperature explore; where they have a `place` in a fixed order (runs, agents),
+        those whose place is (see `learning.exploration`).
+        """
+
+
+@runtime_checkable
+class FusedLearning(Protocol):
+    """A system whose swarms learn faster than by `observe` and `transition`, with their bits."""
+
+    def exploring_swarms(self, streams: Streams, step: int) -> ExploringSwarms | None:
+        """Swarms that start with the random numbers of this step; None if it cannot be done."""
 
 
 _SYSTEMS: set[type] = set()  # kinds that were found to be systems: asking takes a while
@@ -489,7 +618,13 @@ def summed_features(system: System, observations: NDArray[Any]) -> NDArray[Any]:
 def features_of_counts(system: System, counts: NDArray[Any]) -> NDArray[Any]:
     """Features added up (runs, d), from how often each class occurs (runs, classes)."""
     matrix = class_map(system).matrix
-    return counts if matrix is None else by_rows(counts, matrix)
+    if matrix is None:
+        return counts
+    if np.issubdtype(counts.dtype, np.integer) and np.array_equal(matrix, np.rint(matrix)):
+        # Sums of whole numbers are exact, in whatever order.
+        whole: NDArray[np.float64] = counts.astype(np.float64) @ matrix
+        return whole
+    return by_rows(counts, matrix)
 
 
 def by_rows(rows: NDArray[Any], matrix: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -508,6 +643,11 @@ def feature_count(system: System) -> int:
 def rules_of(system: System) -> Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]]:
     """The simple rules that a system brings; empty where it has none."""
     return system.rules if isinstance(system, HasRules) else {}
+
+
+def models_of(system: System) -> Mapping[str, Callable[[], System]]:
+    """The models that a system brings, each made when it is called; empty where it has none."""
+    return system.models if isinstance(system, HasModels) else {}
 
 
 def null_action(system: System) -> int:

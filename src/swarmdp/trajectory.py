@@ -57,6 +57,15 @@ class Trajectory(Mapping[str, NDArray[Any]]):
 
     The states of a roll-out have the shape (runs, steps + 1, agents, ...):
     `trajectory["heading"][r, t, n]` is the heading of agent n at time t of run r.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> run = swarmdp.rollout(ising, ising.expert, steps=4, runs=2, seed=1)
+    >>> run.runs, run.steps, list(run.variables)
+    (2, 4, ['site', 'spin'])
+
     """
 
     variables: Mapping[str, Variable]

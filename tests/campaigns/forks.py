@@ -30,7 +30,7 @@ class Ended:
     @property
     def lines(self) -> list[str]:
         """What it said, without warnings and progress."""
-        quiet = (": warning: ", " units done, about ", "interrupted: the units under way")
+        quiet = (": warning: ", " units done, ", "interrupted: the units under way")
         lines = self.said.strip().splitlines()
         return [line for line in lines if not any(each in line for each in quiet)]
 

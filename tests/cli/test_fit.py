@@ -26,8 +26,12 @@ def test_fit_vicsek(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "reward.svg",
         "convergence.png",
         "convergence.svg",
+        "measures.png",
+        "measures.svg",
+        "report.html",
         "summary.json",
     }
+    assert f"look at {(folder / 'report.html').as_uri()}" in shown
     summary = json.loads((folder / "summary.json").read_text())
     result = swarmdp.load(folder)
     assert summary["distance"] == pytest.approx(result.distance.tolist())
@@ -73,7 +77,9 @@ def test_an_interrupted_fit_keeps_what_is_done(
     with pytest.raises(SystemExit) as exit_:
         main(["fit", "vicsek", *FIT, "-o", str(tmp_path)])
     assert exit_.value.code == 130
-    assert "interrupted after 2 iterations; --resume goes on" in capsys.readouterr().out
+    said = capsys.readouterr().err
+    assert f"interrupted: 2 of 3 iterations are kept in {tmp_path}. Go on with: swarmdp fit" in said
+    assert said.rstrip().endswith("--resume")
     assert len(swarmdp.load(tmp_path).iterations) == 2
     monkeypatch.undo()
     main(["fit", "vicsek", *FIT, "--resume", "-o", str(tmp_path)])

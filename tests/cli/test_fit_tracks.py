@@ -12,11 +12,14 @@ from swarmdp.cli import main
 from tests.terminal import fails
 
 READING = ["--fps", "1", "--unit", "cm", "--dt", "1", "--neighbours", "5"]
+PERIODIC = ["--arena", "periodic:100,100"]
 SMALL = ["--iterations", "1", "--restarts", "0", "--threads", "1"]
 FILES = {
     "report.html",
     "summary.json",
     "result.nc",
+    "swarm.nc",
+    "analysis.nc",
     *(
         f"{name}.{kind}"
         for name in ("paths", "group", "calibration", "interaction", "reward")
@@ -33,6 +36,14 @@ def tracks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return written(tmp_path_factory.mktemp("tracks") / "fish.csv", places)
 
 
+@pytest.fixture(scope="module")
+def analysed(tracks: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an analysis."""
+    folder = tmp_path_factory.mktemp("analysis") / "one"
+    main(["fit", "--tracks", str(tracks), *READING, *PERIODIC, *SMALL, "-o", str(folder)])
+    return folder
+
+
 def written(path: Path, places: NDArray[np.float64]) -> Path:
     """Places (time, individual, 2) as a long table."""
     lines = ["frame,fish,x,y"]
@@ -45,14 +56,9 @@ def written(path: Path, places: NDArray[np.float64]) -> Path:
     return path
 
 
-def test_the_report(tracks: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    common = ["fit", "--tracks", str(tracks), *READING, "--arena", "periodic:100,100", *SMALL]
-    main([*common, "-o", str(tmp_path / "one")])
-    told = capsys.readouterr().out
-    assert "12 individuals in 91 frames" in told
-    assert "Verdict on the last third of the recording:" in told
-    assert {path.name for path in (tmp_path / "one").iterdir()} == FILES
-    page = (tmp_path / "one" / "report.html").read_text()
+def test_the_report(analysed: Path) -> None:
+    assert {path.name for path in analysed.iterdir()} == FILES
+    page = (analysed / "report.html").read_text()
     for words in (
         "The rule behind fish.csv",
         "Recorded and simulated",
@@ -64,18 +70,55 @@ def test_the_report(tracks: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     ):
         assert words in page
     assert "<script src" not in page
-    summary = json.loads((tmp_path / "one" / "summary.json").read_text())
+    summary = json.loads((analysed / "summary.json").read_text())
     assert summary["swarm"]["arena"]["kind"] == "Periodic"
     assert summary["decisions"]["train"] > summary["decisions"]["test"]
     assert summary["verdict"]["words"] in page
-    result = swarmdp.load(tmp_path / "one")
-    assert isinstance(result, swarmdp.Result)
-    assert len(summary["reward"]) == len(result.blocks)
-    main([*common, "--no-judge", "-o", str(tmp_path / "again")])
-    assert "Held-out statistics" not in (tmp_path / "again" / "report.html").read_text()
-    for name in FILES - {"report.html", "summary.json"}:
-        again = (tmp_path / "again" / name).read_bytes()
-        assert (tmp_path / "one" / name).read_bytes() == again, name
+
+
+def test_the_analysis_can_be_loaded(analysed: Path) -> None:
+    summary = json.loads((analysed / "summary.json").read_text())
+    found = swarmdp.load(analysed)
+    assert isinstance(found, swarmdp.Analysis)
+    assert json.loads(json.dumps(found.to_plain())).items() <= summary.items()
+    assert len(summary["reward"]) == len(found.result.blocks)
+    assert {"random", "nothing", "clone", "vicsek", "couzin"} <= set(found.table)
+
+
+def test_the_same_seed_gives_the_same_files(
+    tracks: Path, analysed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = [*READING, *PERIODIC, *SMALL, "--no-judge", "-o", str(tmp_path)]
+    main(["fit", "--tracks", str(tracks), *options])
+    told = capsys.readouterr().out
+    assert "12 individuals in 91 frames" in told
+    assert "Verdict on the last third of the recording:" not in told
+    assert "Held-out statistics" not in (tmp_path / "report.html").read_text()
+    for name in FILES - {"report.html", "summary.json", "analysis.nc"}:
+        assert (analysed / name).read_bytes() == (tmp_path / name).read_bytes(), name
+
+
+def test_other_commands_on_an_analysis(
+    analysed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["export", str(analysed), "-o", str(tmp_path / "controller.json")])
+    assert isinstance(swarmdp.load_controller(tmp_path / "controller.json"), swarmdp.LocalPolicy)
+    main(["evaluate", str(analysed), "--runs", "2", "-o", str(tmp_path), "--threads", "1"])
+    told = json.loads((tmp_path / "evaluation.json").read_text())
+    assert "polarisation" in told["measures"]
+    main(["animate", "--fit", str(analysed), "--steps", "3", "-o", str(tmp_path / "swarm.html")])
+    assert "learned: polarisation" in capsys.readouterr().out
+
+
+def test_a_fit_without_its_swarm(
+    analysed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "result.nc").write_bytes((analysed / "result.nc").read_bytes())
+    assert "no swarm.nc beside it" in fails(["evaluate", str(tmp_path)], capsys)
+    main(["export", str(tmp_path), "-o", str(tmp_path / "controller.csv")])
+    (tmp_path / "analysis.nc").write_bytes((analysed / "analysis.nc").read_bytes())
+    with pytest.raises(swarmdp.FileError, match="swarm.nc"):
+        swarmdp.load(tmp_path)
 
 
 def test_the_same_from_python(tracks: Path) -> None:

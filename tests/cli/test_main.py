@@ -34,7 +34,8 @@ def test_an_interrupt_exits_with_130(
     with pytest.raises(SystemExit) as exit_:
         main(["simulate", "vicsek"])
     assert exit_.value.code == 130
-    assert capsys.readouterr().err == "swarmdp: interrupted\n"
+    said = capsys.readouterr().err
+    assert said == "swarmdp: interrupted: nothing was kept; the same command starts again\n"
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

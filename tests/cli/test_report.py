@@ -21,7 +21,7 @@ def test_a_report_is_drawn_again_from_what_is_finished(
     for task in ("snapshots-paper", "snapshots-default", "vicsek-expert"):
         shutil.copytree(reproduction / "units" / task, folder / "units" / task)
     main(["report", str(folder)])
-    assert capsys.readouterr().out == f"{folder / 'report.html'}\n"
+    assert capsys.readouterr().out == f"look at {(folder / 'report.html').as_uri()}\n"
     assert json.loads((folder / "summary.json").read_text())["figures"] == ["snapshots"]
     with pytest.raises(SystemExit):
         main(["report", str(tmp_path)])

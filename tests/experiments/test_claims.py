@@ -75,13 +75,18 @@ def led(lead: float, spread: float, count: int) -> Claim:
     ("lead", "spread", "count", "verdict"),
     [
         (0.1, 0.05, 100, "holds"),
-        (0.1, 2.0, 100, "not decided"),  # twice the error is 0.33
-        (-0.1, 2.0, 100, "not decided"),
+        (0.1, 2.0, 100, "not decided at this scale"),  # twice the error is 0.33
+        (-0.1, 2.0, 100, "not decided at this scale"),
         (-0.1, 0.05, 100, "does not hold"),
-        (0.0, 2.0, 100, "not decided"),  # may be a lead that one would see
+        (0.0, 2.0, 100, "not decided at this scale"),  # may be a lead that one would see
         (0.0, 0.01, 100, "does not hold"),  # may be 0.0016 at most: nobody would see it
-        (0.1, 0.1, 3, "not decided"),  # 1.2 standard errors, of three experiments
-        (0.1, 0.045, 3, "not decided"),  # 2.7 standard errors, but four are needed of three
+        (0.1, 0.1, 3, "not decided at this scale"),  # 1.2 standard errors, of three experiments
+        (
+            0.1,
+            0.045,
+            3,
+            "not decided at this scale",
+        ),  # 2.7 standard errors, but four are needed of three
         (0.1, 0.045, 30, "holds"),
     ],
 )
@@ -94,8 +99,8 @@ def test_a_claim_is_decided_where_its_error_allows(
 def test_the_gap_to_the_expert_is_decided_where_its_error_allows() -> None:
     for gap, spread, verdict in (
         (0.05, 0.01, "holds"),
-        (0.05, 0.5, "not decided"),
-        (0.2, 0.5, "not decided"),
+        (0.05, 0.5, "not decided at this scale"),
+        (0.2, 0.5, "not decided at this scale"),
         (0.2, 0.05, "does not hold"),
     ):
         bands = {
@@ -169,7 +174,7 @@ def test_peak_and_symmetry_of_the_vicsek_reward() -> None:
 def test_few_experiments_say_nothing_of_peak_and_symmetry() -> None:
     noise = fits(RNG.normal(size=(4, 36)))
     verdicts = {c.name: c.verdict for c in vicsek_reward_claims(Vicsek(), "paper", noise)}
-    assert set(verdicts.values()) == {"not decided"}
+    assert set(verdicts.values()) == {"not decided at this scale"}
 
 
 def test_a_peak_elsewhere_is_not_found_in_noise() -> None:
@@ -242,7 +247,9 @@ def test_uncertainty_falls_with_distance_and_grows_with_radius() -> None:
     assert verdicts["uncertainty-falls-0.05"]
     rough = coefficients([0.3, 0.29, 0.28, 0.2], error=0.1)
     for claim in uncertainty_claims({0.125: wide, 0.05: rough}):
-        assert claim.verdict == ("holds" if claim.name.endswith("0.125") else "not decided")
+        assert claim.verdict == (
+            "holds" if claim.name.endswith("0.125") else "not decided at this scale"
+        )
 
 
 def test_what_could_not_be_measured_is_said() -> None:

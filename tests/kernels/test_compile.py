@@ -1,12 +1,27 @@
 """Compiled code is cached, and a cache that fails costs time, not the result."""
 
 import os
-import shutil
+import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import llvmlite
+import numba
+import numpy as np
 import pytest
+
+from swarmdp import notices
+from swarmdp.kernels import compile as compiling
+from swarmdp.kernels.compile import _described, _KernelFiles, _runs_portable_code
+from tests.terminal import shown_on_terminal
+
+NOTHING_SHIPPED = """
+from pathlib import Path
+import swarmdp.kernels.compile as c
+c.COMPILED = Path("{}")
+"""
 
 PROGRAM = """
 import numpy as np
@@ -17,10 +32,18 @@ print(cache_directory(tabular.total_rows))
 print(sum(tabular.total_rows.stats.cache_hits.values()))
 """
 
+HERE = ("x86_64-unknown-linux-gnu", "znver3", ",".join(f"+{f}" for f in compiling._FEATURES))
+OTHER_TARGETS = {
+    "an older processor": (HERE[0], "nehalem", HERE[2].replace("+avx2", "-avx2")),
+    "a processor asked for without features": (HERE[0], "nehalem", ""),
+    "another architecture": ("arm64-apple-darwin24.0.0", "apple-m1", HERE[2]),
+}
 
-def run(program: str = PROGRAM, **environment: str) -> list[str]:
+
+def run(program: str = PROGRAM, shipped: Path | str = "", **environment: str) -> list[str]:
+    """What the program prints; kernels that came with the package are in `shipped`."""
     done = subprocess.run(
-        [sys.executable, "-c", program],
+        [sys.executable, "-c", NOTHING_SHIPPED.format(shipped) + program],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
@@ -30,20 +53,41 @@ def run(program: str = PROGRAM, **environment: str) -> list[str]:
     return done.stdout.split("\n")
 
 
+def cached(folder: Path) -> Path:
+    """The one file of the kernel."""
+    (found,) = folder.rglob("tabular.total_rows-*.nbc")
+    return found
+
+
+@pytest.fixture(scope="module")
+def portable(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a kernel that was compiled for PORTABLE, as the package ships them."""
+    folder = tmp_path_factory.mktemp("kept")
+    target = {"NUMBA_CPU_NAME": compiling.PORTABLE, "NUMBA_CPU_FEATURES": ""}
+    assert run(NUMBA_CACHE_DIR=str(folder), **target)[1] == "0"
+    return cached(folder)
+
+
 def test_machine_code_is_kept_and_used_again(tmp_path: Path) -> None:
     where, hits, *_ = run(NUMBA_CACHE_DIR=str(tmp_path / "cache"))
     assert where.startswith(str(tmp_path))
     assert hits == "0"
     assert run(NUMBA_CACHE_DIR=str(tmp_path / "cache"))[1] == "1"
+    # A damaged one is compiled again, and mended.
+    path = cached(tmp_path)
+    path.write_bytes(b"damaged")
+    assert run(NUMBA_CACHE_DIR=str(tmp_path / "cache"))[1] == "0"
+    assert len(path.read_bytes()) > 1000
+    # What older sources left is removed.
+    changed = "c._SOURCES = 'another'\n" + PROGRAM
+    assert run(changed, NUMBA_CACHE_DIR=str(tmp_path / "cache"))[1] == "0"
+    assert cached(tmp_path) != path
+    assert not list(tmp_path.rglob("*.tmp.*"))
 
 
-def test_a_changed_kernel_file_is_compiled_again(tmp_path: Path) -> None:
-    run(NUMBA_CACHE_DIR=str(tmp_path))
-    changed = "import swarmdp.kernels.compile as c; c._SOURCES = 'another'\n" + PROGRAM
-    assert run(changed, NUMBA_CACHE_DIR=str(tmp_path))[1] == "0"
-
-
-def test_no_cache_directory_at_all(tmp_path: Path) -> None:
+def test_without_a_directory_to_write_to_kernels_that_were_shipped_are_used(
+    tmp_path: Path, portable: Path
+) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
     # Numba's fall-backs must not be found either: the directory of the source and the user's own.
@@ -55,6 +99,9 @@ for locator in caching.CacheImpl._locator_classes:
     where, hits, *_ = run(hidden + PROGRAM, NUMBA_CACHE_DIR=str(blocked))
     assert where.startswith("nowhere")
     assert hits == "0"
+    where, hits, *_ = run(hidden + PROGRAM, portable.parent, NUMBA_CACHE_DIR=str(blocked))
+    assert where.startswith("nowhere")
+    assert hits == "1"
 
 
 @pytest.mark.parametrize("failure", ["OSError(28, 'No space left on device')", "EOFError()"])
@@ -69,58 +116,111 @@ compile._KernelFiles.load = fail
     assert run(broken + PROGRAM, NUMBA_CACHE_DIR=str(tmp_path))[1] == "0"
 
 
-def cached(folder: Path) -> Path:
-    """The one file of the kernel."""
-    (found,) = folder.rglob("tabular.total_rows-*.nbc")
+def test_a_shipped_kernel_with_a_flipped_bit_is_compiled_again(
+    tmp_path: Path, portable: Path
+) -> None:
+    assert run(shipped=portable.parent, NUMBA_CACHE_DIR=str(tmp_path))[1] == "1"
+    damaged = bytearray(portable.read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    (tmp_path / portable.name).write_bytes(damaged)
+    assert run(shipped=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache"))[1] == "0"
+
+
+KEY = ("a signature", HERE, ("code", "closure"))
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> _KernelFiles:
+    """Holds 'machine code' under KEY."""
+    found = _KernelFiles(tmp_path, "kernel")
+    found.save(KEY, "machine code")
+    assert found.load(KEY) == "machine code"
     return found
 
 
-def test_a_damaged_cache_is_compiled_again_and_mended(tmp_path: Path) -> None:
-    run(NUMBA_CACHE_DIR=str(tmp_path))
-    for path in [path for path in tmp_path.rglob("*") if path.is_file()]:
-        path.write_bytes(b"damaged")
-    assert run(NUMBA_CACHE_DIR=str(tmp_path))[1] == "0"
-    assert run(NUMBA_CACHE_DIR=str(tmp_path))[1] == "1"
-
-
-@pytest.mark.parametrize("place", [0, 31, 32, 0.3, 0.5, 0.7, -1])
-def test_a_flipped_bit_is_noticed_before_machine_code_is_run(
-    tmp_path: Path, place: float, kept: Path
+@pytest.mark.parametrize("place", range(0, 48, 5))
+def test_no_flipped_bit_gets_as_far_as_the_unpickler(
+    files: _KernelFiles, place: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / kept.relative_to(kept.parents[1])
-    shutil.copytree(kept.parent, path.parent)
+    path = files._path(KEY)
     damaged = bytearray(path.read_bytes())
-    damaged[place if isinstance(place, int) else int(place * len(damaged))] ^= 1
+    damaged[min(place, len(damaged) - 1)] ^= 1
     path.write_bytes(damaged)
-    assert run(NUMBA_CACHE_DIR=str(tmp_path))[1] == "0"
+    monkeypatch.setattr(pickle, "loads", pytest.fail)
+    assert files.load(KEY) is None
 
 
-def test_the_file_of_another_kernel_and_one_of_numba_are_not_loaded(
-    tmp_path: Path, kept: Path
-) -> None:
-    path = tmp_path / kept.relative_to(kept.parents[1])
-    shutil.copytree(kept.parent, path.parent)
-    other = PROGRAM.replace("uint8", "int64")
-    run(other, NUMBA_CACHE_DIR=str(tmp_path))
-    (foreign,) = set(path.parent.glob("*.nbc")) - {path}
-    path.write_bytes(foreign.read_bytes())
-    assert run(NUMBA_CACHE_DIR=str(tmp_path))[1] == "0"
+def test_files_of_others_are_not_loaded(files: _KernelFiles) -> None:
+    other = (*KEY[:2], ("other code", "closure"))
+    path = files._path(KEY)
+    files.save(other, "other machine code")
+    path.write_bytes(files._path(other).read_bytes())
+    assert files.load(KEY) is None
     path.write_bytes(path.read_bytes()[32:])  # without a digest, as Numba writes them
-    assert run(NUMBA_CACHE_DIR=str(tmp_path))[1] == "0"
+    assert files.load(KEY) is None
+    path.unlink()
+    path.mkdir()  # something that cannot be read
+    assert files.load(KEY) is None
 
 
-def test_what_older_sources_left_is_removed(tmp_path: Path) -> None:
-    run(NUMBA_CACHE_DIR=str(tmp_path))
-    old = cached(tmp_path)
-    changed = "import swarmdp.kernels.compile as c; c._SOURCES = 'another'\n" + PROGRAM
-    run(changed, NUMBA_CACHE_DIR=str(tmp_path))
-    assert cached(tmp_path) != old
-    assert not list(tmp_path.rglob("*.tmp.*"))
+@pytest.mark.parametrize(
+    ("owner", "name", "value"),
+    [
+        (compiling, "_SOURCES", "others"),
+        (numba, "__version__", "0.60.0"),
+        (llvmlite, "__version__", "0.43.0"),
+        (np, "__version__", "3.0.0"),
+        (sys.implementation, "cache_tag", "cpython-399"),
+    ],
+)
+def test_whatever_differs_means_another_file(
+    files: _KernelFiles, owner: object, name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = _described(KEY)
+    monkeypatch.setattr(owner, name, value)
+    assert _described(KEY) != before
+    assert files.load(KEY) is None
 
 
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache that is whole: the kernel's file in it."""
-    folder = tmp_path_factory.mktemp("kept")
-    run(NUMBA_CACHE_DIR=str(folder))
-    return cached(folder)
+def test_another_minor_version_of_numpy_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = _described(KEY)
+    monkeypatch.setattr(np, "__version__", np.__version__.partition(".")[0] + ".99.0")
+    assert _described(KEY) == before
+
+
+def test_shipped_kernels_are_for_processors_that_have_all_features() -> None:
+    assert _runs_portable_code(HERE)
+    assert _runs_portable_code((HERE[0], compiling.PORTABLE, ""))
+    for target in OTHER_TARGETS.values():
+        assert not _runs_portable_code(target)
+
+
+def test_a_processor_that_lacks_a_feature_compiles_for_itself(
+    tmp_path: Path, portable: Path
+) -> None:
+    older = {"NUMBA_CPU_NAME": "nehalem", "NUMBA_CPU_FEATURES": ""}
+    asked = run(shipped=portable.parent, NUMBA_CACHE_DIR=str(tmp_path), **older)
+    assert asked[1] == "0"
+
+
+def test_compiling_is_announced_once_to_whom_looks(tmp_path: Path) -> None:
+    twice = PROGRAM + "tabular.total(np.ones((2, 5), np.uint16))\n"
+    program = f"{NOTHING_SHIPPED.format('')}\nimport os\n{twice}"
+    arguments = ["env", f"NUMBA_CACHE_DIR={tmp_path}", sys.executable, "-c", program]
+    shown = shown_on_terminal(arguments).decode()
+    assert re.findall(r"[^\r\n]+", shown) == [
+        "swarmdp: compiling kernels for this machine; this happens once"
+    ]
+    assert shown_on_terminal(arguments) == b""
+
+
+def test_who_wants_silence_is_told_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(notices, "somebody_looks", lambda: True)
+    with notices.silence():
+        notices.tell_once("a line")
+    assert capsys.readouterr().err == ""
+    notices.tell_once("a line")
+    notices.tell_once("a line")
+    assert capsys.readouterr().err == "a line\n"

@@ -28,7 +28,7 @@ def test_added_transitions(seed: int, agents: int, observations: int, actions: i
         before, after = rng.integers(observations, size=(2, 2, agents))
         action = rng.integers(actions, size=(2, agents)).astype(np.uint8)
         sparse_counts.add_transitions(
-            before, action, after, weight, begins, columns, values, totals
+            before, action, after, weight, False, begins, columns, values, totals
         )
         oracles.add_transitions(before, action, after, weight, table)
         np.add.at(expected, (before, action), weight)

@@ -64,9 +64,13 @@ def test_greedy() -> None:
 
 def test_mark() -> None:
     seen = np.zeros((2, 6), bool)
-    tabular.mark(np.array([[0, 1], [5, 5], [2, 0]]), seen)
+    visits = np.array([[0, 1], [5, 5], [2, 0]])
+    tabular.mark(visits, np.empty(0, int), seen)
     np.testing.assert_array_equal(np.flatnonzero(seen[0]), [0, 1, 2])
     np.testing.assert_array_equal(np.flatnonzero(seen[1]), [5])
+    tabular.mark(visits, np.arange(6)[::-1].copy(), seen)
+    np.testing.assert_array_equal(np.flatnonzero(seen[0]), [0, 1, 2, 3, 4, 5])
+    np.testing.assert_array_equal(np.flatnonzero(seen[1]), [0, 5])
 
 
 def test_count() -> None:
@@ -116,3 +120,50 @@ def test_soft_sweeps(softness: float) -> None:
     tabular.sweep_model(counts, totals, 0.7, reward, 0.9, softness, 3, value, q)
     np.testing.assert_allclose(value, expected[0], rtol=1e-12)
     np.testing.assert_allclose(q, expected[1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("agents", [7, 400])
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_experience_counts_also_mirrored(agents: int, mirrored: bool) -> None:
+    """By one by one where there is little, at once where there is more than can be told apart."""
+    rng = np.random.default_rng(7)
+    observations, actions, runs = 6, 3, 4
+    before, after = rng.integers(observations, size=(2, runs, agents)).astype(np.int32)
+    action = rng.integers(actions, size=(runs, agents)).astype(np.uint8)
+    order, turned = np.arange(observations)[::-1].copy(), np.arange(actions)[::-1].copy()
+    nothing = np.empty(0, np.int64)
+    assert tabular.is_much(2 * agents, observations, actions) == (agents == 400)
+    counts, totals = np.zeros((2, observations, actions, observations)), np.zeros((2, 6, 3))
+    mirror = (order, turned) if mirrored else (nothing, nothing)
+    tabular.add_experience(before, action, after, *mirror, 0.25, counts, totals)
+    expected = np.zeros_like(counts)
+    for r in range(runs):
+        np.add.at(expected[r % 2], (before[r], action[r], after[r]), 0.25)
+        if mirrored:
+            images = order[before[r]], turned[action[r]], order[after[r]]
+            np.add.at(expected[r % 2], images, 0.25)
+    np.testing.assert_array_equal(counts, expected)
+    np.testing.assert_array_equal(totals, expected.sum(axis=3))
+
+
+def test_greedy_on_both_sides_of_a_mirror() -> None:
+    rng = np.random.default_rng(8)
+    q = rng.integers(5, size=(4, 7, 5)).astype(float)
+    order, turned = np.arange(7)[::-1].copy(), np.arange(5)[::-1].copy()
+    even = (q + q[:, order][:, :, turned]) / 2
+    even[:, 3, [0, 1, 3, 4]] = -np.inf  # nothing is straight but action 2
+    expected = even.argmax(axis=2)
+    expected[even[..., 2] == even.max(axis=2)] = 2
+    expected[:, 4:] = turned[expected[:, 2::-1]]
+    np.testing.assert_array_equal(tabular.greedy_odd(q, 2, 1e-9, order, turned), expected)
+
+
+def test_counts_over_time() -> None:
+    rng = np.random.default_rng(9)
+    counts = rng.integers(50, size=(3, 7, 4))
+    weights = rng.random(7)
+    expected = (counts * weights[:, None]).sum(axis=1)
+    np.testing.assert_allclose(tabular.weighted(counts, weights), expected, rtol=1e-14)
+    spans = [slice(0, 1), slice(1, 2), slice(2, 4), slice(4, 7)]
+    means = np.stack([counts[:, span].mean(axis=1) / 100 for span in spans], axis=1)
+    np.testing.assert_allclose(tabular.over_spans(counts, 100), means, rtol=1e-14)

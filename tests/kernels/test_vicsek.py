@@ -139,6 +139,31 @@ def test_by_cell_is_a_permutation_that_brings_neighbours_together(box: float) ->
     assert np.median(steps) < 0.05 < np.median(np.linalg.norm(np.diff(position[0], axis=0), axis=1))
 
 
+@pytest.mark.parametrize("box", [1.0, 0.0])
+def test_whole_steps_of_one_swarm_as_other_kernels_take_them(box: float) -> None:
+    (position,), (heading,) = states("clustered", 1, 700)
+    now, ordered = vicsek.new_agents(700), vicsek.new_sorted(700)
+    work, buffers = vicsek.new_cells(700, 1), vicsek.new_buffers(0)
+    model, noise, seen = vicsek.Model(0.05, 0.03, 0.2, box), np.empty(700), np.empty(700)
+    luck = vicsek.Luck(np.uint64(7), np.uint64(3), np.uint64(5), np.uint64(1 << 16))
+    sums = np.zeros(2, np.int64)
+    vicsek.take_over(position, heading, 0, now)
+    vicsek.observe(now, model.radius, box, ordered, work, buffers, sums)
+    vicsek.look_up_angles(0, 700, ordered, work, seen)
+    near = oracles.neighbours(position, model.radius, box)
+    assert_same_angles(seen, oracles.misalignment(heading, near))
+    mean = sums / vicsek.fixed_point_scale(700) / 700
+    assert np.hypot(*mean) == pytest.approx(oracles.order(heading), abs=1e-14)
+    vicsek.move(0, 700, now, seen, model, luck, noise)
+    words = [oracles.random_words(7, 3, 5, 1 << 16, i) for i in range(700)]
+    drawn = model.noise * np.array([oracles.normal(word) for word in words])
+    moved, turned = oracles.advance(position, heading, seen, drawn, model.speed, box)
+    np.testing.assert_array_equal(now.id, np.arange(700))
+    np.testing.assert_allclose(np.stack([now.x, now.y], axis=-1), moved, atol=1e-14)
+    assert_same_angles(now.heading, turned)
+    np.testing.assert_allclose(now.cosine + 1j * now.sine, np.exp(1j * turned), atol=1e-14)
+
+
 def test_fixed_point_sums_cannot_overflow() -> None:
     for agents in (1, 2, 3, 200, 2**20, 10**6, 2**31):
         scale = vicsek.fixed_point_scale(agents)

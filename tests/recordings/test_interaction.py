@@ -28,6 +28,7 @@ def test_an_interaction_is_found_and_none_where_there_is_none() -> None:
     assert found.answer == "interaction found"
     assert found.gain > found.shifted.max()
     assert found.interval[0] < found.gain < found.interval[1]
+    assert 0 < found.excess_interval[0] < found.excess < found.excess_interval[1]
     assert found.p == 1 / 21
     assert "interaction found" in repr(found)
     assert "interaction found" in found._repr_html_()
@@ -118,6 +119,6 @@ def test_folds_and_edges() -> None:
 
 def test_gains_are_of_held_out_time() -> None:
     decisions = recorded(0.4, times=100)
-    gains = social_gains(calibrated(decisions).view, decisions)
+    gains = social_gains([calibrated(decisions).view], decisions)
     assert gains.shape == decisions.turns.shape
     assert np.isfinite(gains).sum() > 900

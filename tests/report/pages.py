@@ -11,7 +11,7 @@ import swarmdp
 from swarmdp.policies import Policy
 from swarmdp.report import style, swarms
 from swarmdp.report.citation import BIBTEX
-from swarmdp.report.page import Claim, Shown, write_page
+from swarmdp.report.page import Claim, Finding, Shown, write_page
 from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene
 from tests.examples import Robots, Sand
@@ -21,19 +21,26 @@ CLAIMS = (
         "close",
         "The learned swarm is close.",
         "holds",
-        "0.97 against 0.98",
-        "± 0.01",
+        "0.97 ± 0.01",
+        "of order",
         "At t = 99.",
+        "one learner",
+        "Vicsek",
     ),
     Claim(
         "symmetric",
         "The reward is symmetric.",
         "does not hold",
-        "3.1 standard errors",
-        "limit 2.9",
+        "3.1",
+        "standard errors",
+        group="another learner",
     ),
-    Claim("beats", "One beats the other.", "not decided", "0.01", "± 0.02"),
-    Claim("distance", "It falls with distance.", "not measured", "", "", "Too few pairs."),
+    Claim("beats", "One beats the other.", "not decided at this scale", "0.01 ± 0.02"),
+)
+OTHERS = (Claim("distance", "It falls with distance.", "not measured", "", "", "Too few pairs."),)
+FINDINGS = (
+    Finding("The swarm does what its demo did.", "good", ("By 8 statistics.",)),
+    Finding("The other one does not.", "bad"),
 )
 VICSEK = swarmdp.Vicsek(n_agents=30)
 ISING = swarmdp.Ising((12, 9))
@@ -98,7 +105,7 @@ def draw(folder: Path) -> list[Shown]:
     figure = swarms.swarm_figure(Scene(ISING, {"expert": grids}), ISING.energy(grids))
     grid = style.save(figure, folder / "grid")
     return [
-        Shown("swarm", "The expert swarm", "It finds its order.", (swarm[0],)),
+        Shown("swarm", "The expert swarm", "It finds its order.", (swarm[0],), claims=CLAIMS),
         Shown("both", "Both systems", "Side by side.", (swarm[1], grid[0]), ("Vicsek", "Ising")),
     ]
 
@@ -110,7 +117,8 @@ def write(folder: Path) -> Path:
         title="A small report",
         introduction=["What it is about.", "How it was made."],
         shown=draw(folder / "figures"),
-        claims=CLAIMS,
+        findings=FINDINGS,
+        claims=OTHERS,
         settings={"seed": 1, "scale": "smoke", "vicsek": {"radius": 0.1, "turns": [-1.5, 0, 1.5]}},
         timing=[("simulation", 12.34), ("learning", 75.0)],
         players=players(),

@@ -1,12 +1,6 @@
-"""The report in a real browser: headless Chromium, a page opened from disk.
-
-Where no browser is installed these tests are skipped, unless the environment says
-SWARMDP_BROWSER=required: then that is a failure.
-"""
+"""The report in a real browser: a page opened from disk."""
 
 import json
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -14,7 +8,6 @@ from typing import Any
 
 import pytest
 from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
@@ -23,36 +16,17 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 from swarmdp.report import style
 from swarmdp.report.page import write_player
 from swarmdp.report.player import Player
+from tests.browser import PATIENCE, emulate, needed, resize
+from tests.browser import opened as opened_browser
 from tests.report import pages
 
-BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-REQUIRED = os.environ.get("SWARMDP_BROWSER") == "required"
-
-pytestmark = pytest.mark.skipif(
-    not (BROWSER and DRIVER) and not REQUIRED,
-    reason="no browser: install chromium and chromium-driver (chromedriver)",
-)
-
-OPTIONS = (
-    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run "
-    "--disable-background-networking --disable-component-update --disable-sync "
-    "--disable-dev-shm-usage"
-)
-PATIENCE = 120  # seconds until something that never happens is a failure
+pytestmark = needed
 
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
-    if not (BROWSER and DRIVER):
-        pytest.fail("SWARMDP_BROWSER=required, but chromium and chromedriver are not on the PATH")
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    for option in (*OPTIONS.split(), f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(option)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-    yield driver
-    driver.quit()
+    with opened_browser(tmp_path_factory.mktemp("profile")) as driver:
+        yield driver
 
 
 @pytest.fixture(scope="module")
@@ -84,21 +58,6 @@ def visit(browser: webdriver.Chrome, page: Path) -> Iterator[webdriver.Chrome]:
     ]
     assert {url.partition(":")[0] for url in asked} <= {"file", "data"}
     assert [url for url in asked if url.startswith("file")] == [page.as_uri()]
-
-
-def resize(browser: webdriver.Chrome, width: int, height: int = 900, dots: float = 1) -> None:
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {"width": width, "height": height, "deviceScaleFactor": dots, "mobile": False},
-    )
-
-
-def emulate(browser: webdriver.Chrome, scheme: str = "light", motion: str = "") -> None:
-    features = {"prefers-color-scheme": scheme, "prefers-reduced-motion": motion}
-    browser.execute_cdp_cmd(
-        "Emulation.setEmulatedMedia",
-        {"features": [{"name": name, "value": value} for name, value in features.items()]},
-    )
 
 
 class Shown:
@@ -163,11 +122,13 @@ def test_every_figure_is_shown(opened: webdriver.Chrome) -> None:
 
 
 def test_the_claims_are_complete(opened: webdriver.Chrome) -> None:
-    rows = opened.find_elements(By.CSS_SELECTOR, "#claims tbody tr")
+    for how in opened.find_elements(By.CSS_SELECTOR, ".how summary"):
+        how.click()
+    rows = opened.find_elements(By.CSS_SELECTOR, ".claims tbody tr")
     texts = [row.text for row in rows]
-    verdicts = ("✓ holds", "✗ does not hold", "? not decided", "– not measured")
-    for claim, text, verdict in zip(pages.CLAIMS, texts, verdicts, strict=True):
-        for part in (claim.statement, verdict, claim.measured, claim.uncertainty, claim.detail):
+    verdicts = ("✓ holds", "✗ does not hold", "? not decided at this scale", "– not measured")
+    for claim, text, verdict in zip((*pages.CLAIMS, *pages.OTHERS), texts, verdicts, strict=True):
+        for part in (claim.statement, verdict, claim.measured, claim.unit, claim.detail):
             assert part in text
 
 
@@ -486,7 +447,7 @@ def test_the_reproduction_of_the_paper_is_shown_and_moves(
         for picture in pictures:
             assert int(str(picture.get_property("naturalWidth"))) > 0
         claims = json.loads((reproduction / "summary.json").read_text())["claims"]
-        assert len(page.find_elements(By.CSS_SELECTOR, ".claims tbody tr")) == len(claims)
+        assert len(page.find_elements(By.CSS_SELECTOR, ".claims .verdict")) == len(claims)
         for name in ("vicsek", "ising"):
             player = Shown(page, name)
             player.one(".first").click()

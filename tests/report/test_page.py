@@ -9,7 +9,7 @@ import pytest
 
 from swarmdp.errors import FileError, InvalidInput
 from swarmdp.report import citation, page
-from swarmdp.report.page import Claim, Shown, embedded, write_page, write_player
+from swarmdp.report.page import Claim, Finding, Shown, embedded, write_page, write_player
 from swarmdp.report.player import Player
 from tests.examples import ROOT
 from tests.report import pages
@@ -68,16 +68,23 @@ def test_everything_is_there_in_order(report: Path) -> None:
         for part in (
             "A small report",
             "What it is about.",
-            "Of 4 claims: 1 holds, 1 does not, 1 is not decided, 1 was not measured.",
-            "The learned swarm is close.",
-            "✓ holds",
-            "0.97 against 0.98",
-            "✗ does not hold",
-            "? not decided",
-            "– not measured",
+            "Of 4 claims:",
+            "1 holds 1 does not hold 1 not decided at this scale 1 not measured",
+            "another learner: The reward is symmetric.",  # which does not hold
+            "✓ The swarm does what its demo did.",
+            "By 8 statistics.",
+            "✗ The other one does not.",
             "Arrows fly.",
             "It finds its order.",
+            "What the paper says One learner Another learner What was found",
+            "The learned swarm is close.",
+            "✓ holds",
+            "0.97 ± 0.01 of order",
+            "✗ does not hold",
+            "3.1 standard errors",
+            "? not decided at this scale",
             "Side by side.",
+            "– not measured",
             "vicsek › radius",
             "1 min 15 s",
             "in all 1 min 27 s",
@@ -89,7 +96,7 @@ def test_everything_is_there_in_order(report: Path) -> None:
     links = [str(a["href"]) for a in elements.all("a")]
     inner = {link[1:] for link in links if link.startswith("#")}
     assert inner <= names
-    assert {"claims", "figure-swarm", "figure-both", "player-vicsek", "citation"} <= inner
+    assert {"summary", "figure-swarm", "player-vicsek", "claim-symmetric", "citation"} <= inner
     outer = [link for link in links if not link.startswith("#")]
     assert set(outer) == {f"figures/{n}.{s}" for n in ("swarm", "grid") for s in ("png", "svg")}
     assert all((report.parent / link).is_file() for link in outer)
@@ -131,7 +138,8 @@ def test_text_is_escaped(tmp_path: Path) -> None:
         title=bad,
         introduction=[bad],
         shown=[Shown("a", bad, bad, (figure,), (bad,))],
-        claims=[Claim("a", bad, "holds", bad, bad, bad)],
+        findings=[Finding(bad, "open", (bad,))],
+        claims=[Claim("a", bad, "does not hold", bad, bad, bad, bad, bad)],
         settings={bad: bad, "list": [bad]},
         timing=[(bad, 1.0)],
         players=[Player("a", bad, bad, nasty)],
@@ -142,8 +150,9 @@ def test_text_is_escaped(tmp_path: Path) -> None:
     assert not elements.open
     assert text.count("<script") == 2  # the player's data, the page's program
     # 2 titles, the introduction, 6 of the figure (contents, heading, label, caption, two links),
-    # 4 of the claim, 3 of the settings, the timing, 4 of the player, the citation.
-    assert elements.text.count(bad) == 2 + 1 + 6 + 4 + 3 + 1 + 4 + 1
+    # 2 of the finding, 8 of the claim (3 in the summary, 5 in its table), 3 of the settings, the
+    # timing, 4 of the player, the citation.
+    assert elements.text.count(bad) == 2 + 1 + 6 + 2 + 8 + 3 + 1 + 4 + 1
     assert "alert" not in "".join(re.findall(r"<script(?! type)[^>]*>(.*?)</script>", text, re.S))
 
 
@@ -197,14 +206,14 @@ def test_damaged_figures_are_refused(tmp_path: Path) -> None:
 
 def test_an_unknown_verdict_is_refused() -> None:
     with pytest.raises(InvalidInput, match="must be one of 'holds', .*got 'maybe'"):
-        Claim("a", "", "maybe", "", "")
+        Claim("a", "", "maybe", "")
 
 
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ({"claims": [Claim("a b", "", "holds", "", "")]}, "name of a claim must be letters"),
-        ({"claims": [Claim("a", "", "holds", "", "")] * 2}, "must differ, got 'a' twice"),
+        ({"claims": [Claim("a b", "", "holds", "")]}, "name of a claim must be letters"),
+        ({"claims": [Claim("a", "", "holds", "")] * 2}, "must differ, got 'a' twice"),
         ({"shown": [Shown("a", "A", "", ())]}, "has no files"),
         ({"shown": [Shown("a", "A", "", (Path("a.png"),), ("x", "y"))]}, "1 files but 2 labels"),
     ],

@@ -7,6 +7,7 @@ from pathlib import Path
 from swarmdp.experiments.engine import reproduce
 from swarmdp.experiments.plan import make_plan
 from swarmdp.experiments.tasks import FIGURES
+from swarmdp.report.page import VERDICTS
 from swarmdp.report.reproduction import PARTS, write_report
 
 
@@ -51,7 +52,7 @@ def test_the_summary_has_every_claim_with_figure_error_and_verdict(reproduction:
             assert claim["error"] is None
             assert claim["name"].startswith("uncertainty")  # too few pairs at this scale
             continue
-        words = {True: "holds", False: "does not hold", None: "not decided"}
+        words = {True: "holds", False: "does not hold", None: "not decided at this scale"}
         assert claim["verdict"] == words[claim["holds"]]
         assert isinstance(claim["value"], float)
         assert claim["error"] is not None or claim["name"].endswith("symmetry")
@@ -63,11 +64,33 @@ def test_the_page_tells_what_the_summary_tells(reproduction: Path) -> None:
     page = (reproduction / "report.html").read_text(encoding="utf-8")
     claims = json.loads((reproduction / "summary.json").read_text())["claims"]
     for claim in claims:
-        row = re.search(rf'id="claim-{re.escape(claim["name"])}" class="([^"]*)"', page)
-        assert row is not None
-        assert row[1] == claim["verdict"].replace(" ", "-")
+        cell = re.search(rf'id="claim-{re.escape(claim["name"])}" class="([^"]*)"', page)
+        assert cell is not None
+        assert cell[1] == VERDICTS[claim["verdict"]][1]
     held = sum(claim["holds"] is True for claim in claims)
-    assert f"Of {len(claims)} claims: {held} hold, " in page
+    assert f"Of {len(claims)} claims:" in page
+    assert f"<strong>{held}</strong> hold</li>" in page
+
+
+def test_the_swarms_come_first_and_claims_stand_with_their_figure(reproduction: Path) -> None:
+    page = (reproduction / "report.html").read_text(encoding="utf-8")
+    places = [
+        page.index(f'id="{name}"')
+        for name in (
+            "summary",
+            "player-vicsek",
+            "figure-uncertainty",
+            "claim-uncertainty-grows-near",
+            "figure-order",
+            "claim-vicsek-paper-close-transient",
+            "claim-vicsek-default-close-transient",
+            "figure-energy",
+            "claim-ising-paper-close-transient",
+            "settings",
+        )
+    ]
+    assert places == sorted(places)
+    assert "noise</th><td>10°</td>" in page
     assert 'id="player-vicsek"' in page
     assert 'id="player-ising"' in page
 

@@ -9,7 +9,18 @@ import sys
 from collections.abc import Callable, Sequence
 
 from swarmdp._version import __version__
-from swarmdp.cli import animate, evaluate, export, fit, info, report, reproduce, simulate, tracks
+from swarmdp.cli import (
+    animate,
+    evaluate,
+    export,
+    fit,
+    info,
+    report,
+    reproduce,
+    simulate,
+    studio,
+    tracks,
+)
 from swarmdp.cli.common import Parser, guarded
 from swarmdp.cli.systems import asked_for
 
@@ -27,7 +38,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
         command: Command = options.command
         command(options)
 
-    guarded("swarmdp", work)
+    guarded("swarmdp", work, "nothing was kept; the same command starts again")
+
+
+def help_of(given: Sequence[str], columns: int = 80) -> str:
+    """The help that `swarmdp GIVEN --help` prints, for the documentation."""
+    import contextlib
+    import io
+    import os
+
+    printed = io.StringIO()
+    before = os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = str(columns)
+    try:
+        with contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
+            main([*given, "--help"])
+    finally:
+        os.environ.pop("COLUMNS")
+        if before is not None:
+            os.environ["COLUMNS"] = before
+    return printed.getvalue()
 
 
 def _parser(system: str | None) -> argparse.ArgumentParser:
@@ -41,6 +71,6 @@ def _parser(system: str | None) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for with_system in (simulate, fit, animate):
         with_system.add(commands, system)
-    for other in (evaluate, export, tracks, reproduce, report, info):
+    for other in (evaluate, export, tracks, reproduce, report, studio, info):
         other.add(commands)
     return parser

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from swarmdp import files
-from swarmdp.cli.common import HelpFormatter, expert_beside, fit_in
+from swarmdp.cli.common import HelpFormatter, expert_beside, fit_in, system_beside
 from swarmdp.cli.systems import (
     add_system,
     build,
@@ -14,7 +14,6 @@ from swarmdp.cli.systems import (
     given_fields,
     name_given,
     steps_for,
-    system_of,
 )
 
 DISCOUNT = 0.9  # for which the expert of a gridworld is optimal
@@ -110,7 +109,7 @@ def _fitted(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
         raise InvalidInput(
             f"{options.fit} is shown with its own system: leave the options of the swarm out"
         )
-    system = system_of(result, options.system)
+    system = system_beside(options.fit, result, options.system)
     chosen = slice(options.experiment, options.experiment + 1)
     expert = expert_beside(options.fit, system, result.settings["discount"])
     return system, {"expert": expert, "learned": selected(result.policy, chosen)}

@@ -1,6 +1,7 @@
 """What the commands share: options, errors, tables."""
 
 import argparse
+import json
 import os
 import sys
 import warnings
@@ -8,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from swarmdp.cli.systems import expert_of
+from swarmdp.cli.systems import expert_of, system_of
 from swarmdp.errors import SwarmdpError, SwarmdpWarning
 
 DEMO = "demo.nc"  # what a fit learned from, beside it
@@ -31,10 +32,11 @@ class HelpFormatter(argparse.ArgumentDefaultsHelpFormatter):
         return super()._get_help_string(action)
 
 
-def guarded(program: str, work: Callable[[], None]) -> None:
+def guarded(program: str, work: Callable[[], None], kept: str = "") -> None:
     """Do the work; its errors and warnings become one line each, and errors the exit code.
 
-    Bad input exits with 2, an interrupt with 130.
+    Bad input exits with 2, an interrupt with 130. `kept` is what an interrupt leaves, in words,
+    unless the interrupt itself says it.
     """
     others = warnings.showwarning
 
@@ -57,8 +59,9 @@ def guarded(program: str, work: Callable[[], None]) -> None:
         reason = f" ({error})" if str(error) else ""
         remedy = "take fewer runs, agents or classes, or raise the limit (ulimit -v)"
         sys.exit(_complain(f"{program}: there is not enough memory{reason}: {remedy}", 2))
-    except KeyboardInterrupt:
-        sys.exit(_complain(f"{program}: interrupted", 130))
+    except KeyboardInterrupt as stop:
+        left = str(stop) or kept
+        sys.exit(_complain(f"{program}: interrupted{f': {left}' if left else ''}", 130))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
@@ -67,6 +70,11 @@ def guarded(program: str, work: Callable[[], None]) -> None:
 def _complain(message: str, code: int) -> int:
     print(message, file=sys.stderr)
     return code
+
+
+def address(page: Path) -> str:
+    """Where a page is, as terminals make it a link."""
+    return page.resolve().as_uri()
 
 
 def add_common_options(group: Any, folder: str) -> None:
@@ -96,9 +104,11 @@ def show_columns(
 def fit_in(folder: Path, experiment: int = 0) -> Any:
     """The fit that a folder or file holds, which must have this experiment."""
     from swarmdp.errors import InvalidInput
-    from swarmdp.irl.result import Result, load
+    from swarmdp.irl.result import FILE, Result
+    from swarmdp.loading import load
 
-    result = load(folder)
+    # Beside the fit of a recording there is its whole analysis, which is not needed.
+    result = load(folder / FILE if (folder / FILE).is_file() else folder)
     if not isinstance(result, Result):
         raise InvalidInput(f"{folder} is not a fit: give the folder that swarmdp fit wrote")
     if not 0 <= experiment < result.experiments:
@@ -109,10 +119,16 @@ def fit_in(folder: Path, experiment: int = 0) -> Any:
 
 
 def expert_beside(folder: Path, system: Any, discount: float) -> Any:
-    """The expert of a fit's system, or the recording that the fit learned from."""
-    from swarmdp.errors import InvalidInput
-    from swarmdp.irl.result import load
+    """The expert of a fit's system, or the recording that the fit learned from.
 
+    Of an analysis it is the time that the fit did not learn from.
+    """
+    from swarmdp.errors import InvalidInput
+    from swarmdp.loading import load
+    from swarmdp.recordings.swarm import Swarm
+
+    if isinstance(system, Swarm):
+        return recorded_beside(folder, system)
     expert = expert_of(system, discount)
     if expert is not None:
         return expert
@@ -123,3 +139,38 @@ def expert_beside(folder: Path, system: Any, discount: float) -> Any:
             "the class a method expert(observations), or fit with swarmdp fit, which keeps the demo"
         )
     return load(demo)
+
+
+def system_beside(folder: Path, result: Any, path: str | None) -> Any:
+    """The system of a fit: rebuilt from its settings, or a recorded swarm saved beside it."""
+    from swarmdp.errors import InvalidInput
+    from swarmdp.loading import load
+    from swarmdp.recordings.saved import FILE
+    from swarmdp.recordings.swarm import Swarm
+
+    if path is not None or result.system_name != Swarm.__name__:
+        return system_of(result, path)
+    file = (folder if folder.is_dir() else folder.parent) / FILE
+    if not file.is_file():
+        raise InvalidInput(
+            f"it is a fit of a recorded swarm, and there is no {FILE} beside it: save the swarm "
+            "with swarm.save(FOLDER), or use swarmdp fit --tracks, which does"
+        )
+    swarm = load(file)
+    if json.loads(json.dumps(swarm.settings)) != dict(result.system_settings):
+        raise InvalidInput(f"{file} is not the swarm of this fit: it was calibrated otherwise")
+    return swarm
+
+
+def recorded_beside(folder: Path, swarm: Any) -> Any:
+    """The held-out decisions of an analysis as a trajectory; without one, those of the swarm."""
+    from swarmdp.analysing import FILE
+    from swarmdp.errors import InvalidInput
+    from swarmdp.loading import load
+
+    path = (folder if folder.is_dir() else folder.parent) / FILE
+    if path.is_file():
+        return swarm.demo(load(path).decisions.test)
+    if swarm.decisions is None:
+        raise InvalidInput("the swarm was saved without its recording: there is nothing to compare")
+    return swarm.demo(swarm.decisions)

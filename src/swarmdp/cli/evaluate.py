@@ -2,12 +2,19 @@
 
 import argparse
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 from swarmdp._version import __version__
-from swarmdp.cli.common import HelpFormatter, expert_beside, fit_in, show_columns
-from swarmdp.cli.systems import system_of
+from swarmdp.cli.common import (
+    HelpFormatter,
+    expert_beside,
+    fit_in,
+    show_columns,
+    system_beside,
+)
+from swarmdp.rounding import with_error
 
 
 def add(commands: Any) -> None:
@@ -40,7 +47,7 @@ def _run(options: argparse.Namespace) -> None:
     from swarmdp.report import fits, style
 
     result = fit_in(options.fit)
-    system = system_of(result, options.system)
+    system = system_beside(options.fit, result, options.system)
     output = options.output or (options.fit if options.fit.is_dir() else options.fit.parent)
     files.check_folder(output)
     found = evaluate(
@@ -77,12 +84,21 @@ def _run(options: argparse.Namespace) -> None:
     files.write_text(output / "evaluation.json", json.dumps(summary, indent=2) + "\n")
     for name, measure in found.measures.items():
         show_columns(
-            f"{measure.label}, means over runs",
+            f"{measure.label}, means over runs ± standard errors",
             ("time", "expert", "learned"),
-            [(str(t), f"{e:.6g}", f"{m:.6g}") for t, e, m in tables[name]],
+            [
+                (str(t), _mean(found.expert[name][:, t]), _mean(found.learned[name][:, t]))
+                for t, _, _ in tables[name]
+            ],
         )
     print(
         f"distance of the learned to the expert's feature expectations: {found.distance.mean():.3g}"
     )
     for path in (*written, output / "evaluation.json"):
         print(f"  {path}")
+
+
+def _mean(values: Any) -> str:
+    """The mean over runs with its standard error; alone if there is but one run."""
+    error = values.std(ddof=1) / math.sqrt(len(values)) if len(values) > 1 else None
+    return with_error(float(values.mean()), error)

@@ -4,6 +4,8 @@ import argparse
 import itertools
 import json
 import math
+import shlex
+import sys
 import time
 import warnings
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import Any
 from swarmdp import files
 from swarmdp._version import __version__
 from swarmdp.cli import recorded
-from swarmdp.cli.common import DEMO, HelpFormatter, add_common_options
+from swarmdp.cli.common import DEMO, HelpFormatter, add_common_options, address
 from swarmdp.cli.systems import (
     add_system,
     build,
@@ -22,6 +24,8 @@ from swarmdp.cli.systems import (
     system_of,
 )
 from swarmdp.irl.updates import UPDATES
+from swarmdp.progress import working
+from swarmdp.rounding import rounded, with_error
 
 MOST_COLUMNS = 10  # of a grid that is shown on the terminal
 MOST_ROWS = 100  # of a table that is shown on the terminal
@@ -37,8 +41,8 @@ def add(commands: Any, system: str | None) -> None:
         help="learn the reward behind a swarm's behaviour, and a policy that reproduces it",
         description="Learn from one trajectory of the expert (swarmdp fit vicsek), from a "
         "trajectory of swarmdp (swarmdp fit --demo FILE), or from recorded tracks of animals or "
-        "robots (swarmdp fit --tracks FILE). Leaves result.nc, demo.nc, figures and "
-        "summary.json in a folder, of tracks a page report.html in place of demo.nc. Ctrl-C keeps "
+        "robots (swarmdp fit --tracks FILE). Leaves a page report.html, result.nc, demo.nc, "
+        "figures and summary.json in a folder (of tracks no demo.nc). Ctrl-C keeps "
         "what is done; --resume goes on. Of tracks nothing is left before the end.",
         formatter_class=HelpFormatter,
         allow_abbrev=False,
@@ -103,7 +107,7 @@ def _run(options: argparse.Namespace) -> None:
         options.iterations = ITERATIONS
     from swarmdp.errors import VerdictWarning
     from swarmdp.fitting import FitInterrupted, fit
-    from swarmdp.irl.result import load
+    from swarmdp.loading import load
     from swarmdp.system import name_of
 
     if options.output is not None:
@@ -135,10 +139,36 @@ def _run(options: argparse.Namespace) -> None:
             )
         except FitInterrupted as stop:
             result, interrupted = stop.result, True
-    _report_fit(result, system, demo, output, time.perf_counter() - began)
+    seconds = time.perf_counter() - began
     if interrupted:
-        print(f"interrupted after {len(result.iterations)} iterations; --resume goes on")
-        raise KeyboardInterrupt
+        demo.save(output / DEMO)
+        raise KeyboardInterrupt(_kept(result, options, output))
+    _report_fit(result, system, demo, output, seconds, options)
+
+
+def _kept(result: Any, options: argparse.Namespace, output: Path) -> str:
+    """What an interrupted fit leaves, and how to go on with it."""
+    done, wanted = len(result.iterations), options.iterations
+    missing = "" if done < wanted else "; the verdict or the reward's error is missing"
+    given = sys.argv[1:] if sys.argv[1:2] == ["fit"] else ["fit", "..."]
+    again = [part for part in given if part != "--resume"]
+    if options.output is None:
+        again += ["-o", str(output)]
+    return (
+        f"{done} of {wanted} iterations are kept in {output}{missing}. Go on with: swarmdp "
+        f"{shlex.join([*again, '--resume'])}"
+    )
+
+
+def _expert(system: Any, options: argparse.Namespace) -> Any:
+    """Who shows what is to be learned."""
+    from swarmdp.evaluation import own_expert
+
+    return expert_of(system, _known_discount(options)) or own_expert(system)
+
+
+def _known_discount(options: argparse.Namespace) -> float:
+    return 0.9 if options.discount == "auto" else float(options.discount)
 
 
 def _discount(text: str) -> float | str:
@@ -149,10 +179,9 @@ def _demo(options: argparse.Namespace) -> tuple[Any, Any]:
     """The system, and what to learn from: a recording, or runs of the system's expert."""
     from swarmdp.checks import check_discount
     from swarmdp.errors import InvalidInput
-    from swarmdp.evaluation import own_expert
     from swarmdp.irl.evidence import wants_of
-    from swarmdp.irl.result import load
     from swarmdp.irl.updates import named
+    from swarmdp.loading import load
     from swarmdp.simulation import rollout
     from swarmdp.trajectory import Trajectory
 
@@ -171,11 +200,10 @@ def _demo(options: argparse.Namespace) -> tuple[Any, Any]:
             )
         return system_of(demo, options.system), demo
     system = build(options, "fit")
-    discount = 0.9 if options.discount == "auto" else options.discount
-    check_discount(discount)
+    check_discount(_known_discount(options))
     demo = rollout(
         system,
-        expert_of(system, discount) or own_expert(system),
+        _expert(system, options),
         steps=options.demo_steps,
         runs=options.demo_runs or (ALONE if system.n_agents == 1 else 1),
         seed=options.demo_seed,
@@ -185,17 +213,31 @@ def _demo(options: argparse.Namespace) -> tuple[Any, Any]:
     return system, demo
 
 
-def _report_fit(result: Any, system: Any, demo: Any, output: Path, seconds: float) -> None:
+def _report_fit(
+    result: Any, system: Any, demo: Any, output: Path, seconds: float, options: argparse.Namespace
+) -> None:
     from rich.console import Console
 
     from swarmdp.report import fits, style
+    from swarmdp.report.fit_page import write_fit_page
 
-    written = [
-        result.save(output),
-        demo.save(output / DEMO),
-        *style.save(fits.plot_reward(result), output / "reward"),
-        *style.save(fits.plot_convergence(result), output / "convergence"),
-    ]
+    written = [result.save(output), demo.save(output / DEMO)]
+    with working("drawing the page"):
+        drawn = {
+            "reward": style.save(fits.plot_reward(result), output / "reward"),
+            "convergence": style.save(fits.plot_convergence(result), output / "convergence"),
+        }
+        page, measures = write_fit_page(
+            output,
+            result,
+            system,
+            demo,
+            expert=None if options.demo is not None else _expert(system, options),
+            figures={name: paths[0] for name, paths in drawn.items()},
+            planned=options.iterations,
+            threads=options.threads,
+        )
+    written += [*drawn["reward"], *drawn["convergence"], *measures, page]
     summary = {
         "command": "fit",
         "version": __version__,
@@ -221,7 +263,7 @@ def _report_fit(result: Any, system: Any, demo: Any, output: Path, seconds: floa
     for number, verdict in enumerate(result.verdicts):
         alone = result.experiments == 1
         print(verdict if alone else f"experiment {number}: {verdict.words}")
-    print(f"learned in {seconds:.1f} s")
+    print(f"learned in {seconds:.1f} s; look at {address(page)}")
     for path in (*written, output / "summary.json"):
         print(f"  {path}")
 
@@ -273,22 +315,36 @@ def _table(result: Any, system: Any, number: int) -> Any:
     if rewards.size > MOST_ROWS:
         shape = " x ".join(map(str, rewards.shape))
         return f"learned reward of {shape} classes: see the figure"
-    error = result.reward_error
-    texts = [f"{reward:+.3f}" for reward in rewards.ravel()]
-    if error is not None and len(error) == 1:
-        errors = result.reward.tables(error)[number].to_numpy().ravel()
-        texts = [f"{text} ± {e:.3f}" for text, e in zip(texts, errors, strict=True)]
+    names, texts = _reward_columns(result, number, rewards.ravel().tolist())
     columns, policy = [axis.label for axis in block], result.policy
     shown = isinstance(policy, TablePolicy) and policy.table.shape[1] == rewards.size
     shown = shown and len(result.blocks) == 1
-    table = Table(*columns, "reward", *(["policy"] if shown else []), title="learned reward")
+    table = Table(*columns, *names, *(["policy"] if shown else []), title="learned reward")
     actions = _actions(system, policy.table[0]) if shown else []
     places = [[_value(value) for value in axis.values] for axis in block]
     for row, labels in enumerate(itertools.product(*places)):
-        table.add_row(*labels, texts[row], *([actions[row]] if shown else []))
+        table.add_row(*labels, *texts[row], *([actions[row]] if shown else []))
     for column in table.columns:
         column.justify = "right"
     return table
+
+
+def _reward_columns(
+    result: Any, number: int, rewards: list[float]
+) -> tuple[list[str], list[tuple[str, ...]]]:
+    """The reward of each class, with what is known of its error: names and texts of columns."""
+    error = result.reward_error
+    if error is None or len(error) != 1:
+        return ["reward"], [(f"{reward:+.2f}",) for reward in rewards]
+    errors = result.reward.tables(error)[number].to_numpy().ravel().tolist()
+    if result.restarts is None:
+        return ["reward"], [(with_error(r, e),) for r, e in zip(rewards, errors, strict=True)]
+    means = result.reward.tables(result.restarts.mean(axis=0))[number].to_numpy().ravel().tolist()
+    name = f"from {len(result.restarts)} resampled demos (± s.d.)"
+    return ["reward", name], [
+        (rounded(reward, e), with_error(mean, e))
+        for reward, mean, e in zip(rewards, means, errors, strict=True)
+    ]
 
 
 def _value(value: Any) -> str:

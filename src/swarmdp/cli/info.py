@@ -23,7 +23,7 @@ def _run(options: argparse.Namespace) -> None:
     from importlib.metadata import version
 
     from swarmdp.kernels import streams
-    from swarmdp.kernels.compile import cache_directory
+    from swarmdp.kernels.compile import cache_directory, shipped_kernels
     from swarmdp.threads import thread_count
 
     packages = ("numpy", "numba", "scipy", "xarray", "h5netcdf", "matplotlib")
@@ -33,6 +33,7 @@ def _run(options: argparse.Namespace) -> None:
         **{package: version(package) for package in packages},
         "platform": platform.platform(),
         "threads": str(thread_count()),
+        "shipped kernels": shipped_kernels(),
         "compiled code": cache_directory(streams.uniform_runs),
     }
     width = max(map(len, rows))

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from swarmdp import files
+from swarmdp.cli.common import address
+from swarmdp.progress import shown
 
 
 def add(commands: Any) -> None:
@@ -32,4 +34,6 @@ def _run(options: argparse.Namespace) -> None:
         raise InvalidInput(
             f"no figure of {options.folder} is complete yet: swarmdp reproduce goes on with it"
         )
-    print(reproduction.write_report(store))
+    with shown(None, "drawing and judging") as tell:
+        page = reproduction.write_report(store, tell)
+    print(f"look at {address(page)}")

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from swarmdp import files
-from swarmdp.cli.common import HelpFormatter, show_columns
+from swarmdp.cli.common import HelpFormatter, address, show_columns
+from swarmdp.progress import shown
+from swarmdp.rounding import with_error
 
 FIGURES = (
     "snapshots",
@@ -74,18 +76,34 @@ def _run(options: argparse.Namespace) -> None:
     store = Store(output, plan)
     began = time.perf_counter()
     with _executor(options) as executor, store.locked(), _log(output / "log.txt"):
-        with _shown(wanted) as progress:
-            engine.compute_missing(store, figures=wanted, executor=executor, progress=progress)
+        try:
+            with _shown(wanted) as progress:
+                engine.compute_missing(store, figures=wanted, executor=executor, progress=progress)
 
-        from swarmdp.report import reproduction
+            from swarmdp.report import reproduction
 
-        page = reproduction.write_report(store)
+            with shown(None, "drawing and judging") as tell:
+                page = reproduction.write_report(store, tell)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(_kept(store, wanted)) from None
         seconds = round(time.perf_counter() - began, 1)
         reproduction.write_timing(store, seconds)
     _show_claims(output)
-    print(f"reproduced in {seconds:.0f} s; look at {page}")
+    print(f"reproduced in {seconds:.0f} s; look at {address(page)}")
     for name in ("summary.json", "timing.json", "log.txt"):
         print(f"  {output / name}")
+
+
+def _kept(store: Any, figures: list[str]) -> str:
+    """What an interrupted reproduction leaves, and how to go on with it."""
+    from swarmdp.experiments.tasks import units_of
+
+    units = {unit for figure in figures for unit in units_of(store.plan, figure)}
+    done = sum(unit in store for unit in units)
+    return (
+        f"{done} of {len(units)} units are kept in {store.folder}; the same command goes on. "
+        f"What is complete can be drawn: swarmdp report {store.folder}"
+    )
 
 
 @contextlib.contextmanager
@@ -150,7 +168,7 @@ def _shown(figures: list[str]) -> Iterator[Callable[[Any], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bars:
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
         overall = bars.add_task("all", total=None)
         each = {figure: bars.add_task(f"  {figure}", total=None) for figure in figures}
 
@@ -174,8 +192,9 @@ class _Lines:
         if tenths > self._tenths:
             self._tenths = tenths
             left = _duration(progress.seconds_left)
+            rest = f"about {left} left" if progress.done < progress.total else "the report follows"
             print(
-                f"{progress.done} of {progress.total} units done, about {left} left",
+                f"{progress.done} of {progress.total} units done, {rest}",
                 file=sys.stderr,
                 flush=True,
             )
@@ -191,8 +210,8 @@ def _show_claims(output: Path) -> None:
         return
     rows = [
         (
-            claim["statement"],
-            _measured(claim["value"], claim["error"]),
+            claim["sentence"],
+            _measured(claim),
             claim["verdict"].replace("does not", "does NOT"),
         )
         for claim in claims
@@ -200,7 +219,7 @@ def _show_claims(output: Path) -> None:
     show_columns("the paper's claims", ("claim", "measured", "verdict"), rows, texts=1)
 
 
-def _measured(value: float | None, error: float | None) -> str:
-    if value is None:
+def _measured(claim: Any) -> str:
+    if claim["value"] is None:
         return ""
-    return f"{value:.3g}" + (f" ± {error:.1g}" if error else "")
+    return with_error(claim["value"], claim["error"])

@@ -10,6 +10,8 @@ from typing import Any
 from swarmdp._version import __version__
 from swarmdp.cli.common import HelpFormatter, add_common_options, show_columns
 from swarmdp.cli.systems import add_system, build, expert_of, name_given, steps_for
+from swarmdp.progress import working
+from swarmdp.rounding import with_error
 
 DISCOUNT = 0.9  # for which the expert of a gridworld is optimal
 
@@ -67,7 +69,8 @@ def _run(options: argparse.Namespace) -> None:
     trajectory = rollout(system, expert, runs=options.save_runs, **common)
     seconds = time.perf_counter() - began
     written.append(trajectory.save(output / "trajectory.nc"))
-    written += _draw(system, trajectory, measured, output / name)
+    with working("drawing the swarm"):
+        written += _draw(system, trajectory, measured, output / name)
     tables = {}
     for key, values in measured.items():
         error = values.std(axis=0, ddof=1) / math.sqrt(len(values)) if len(values) > 1 else None
@@ -101,11 +104,8 @@ def _run(options: argparse.Namespace) -> None:
     for key, rows in tables.items():
         show_columns(
             f"{measures[key].title} of the expert swarm, {options.runs} runs",
-            ("time", measures[key].label, "standard error"),
-            [
-                (str(t), f"{mean:.6g}", "–" if error is None else f"{error:.2g}")
-                for t, mean, error in rows
-            ],
+            ("time", f"{measures[key].label}, ± standard error"),
+            [(str(t), with_error(mean, error)) for t, mean, error in rows],
         )
     print(f"simulated and recorded in {seconds:.1f} s")
     for path in (*written, output / "summary.json"):

@@ -291,9 +291,8 @@ def system_of(recorded: Any, path: str | None = None) -> Any:
 
     A system that is not built in needs its class, as module:Class.
     """
-    from swarmdp.adapted import REPLACED, with_features
-    from swarmdp.features import restored
     from swarmdp.irl.result import Result
+    from swarmdp.systems.rebuilding import rebuilt
 
     name = recorded.system_name
     builtin = {known.path.partition(":")[2]: known.path for known in SYSTEMS.values()}
@@ -302,30 +301,8 @@ def system_of(recorded: Any, path: str | None = None) -> Any:
             f"it was recorded from {name}, which is not a built-in system: say where its class is "
             f"with --system MODULE:{name}"
         )
-    kind = class_of(path or builtin[name])
     settings = recorded.system_settings if isinstance(recorded, Result) else recorded.settings
-    if kind.__name__ != name and not hasattr(kind, "system_name"):
-        raise InvalidInput(f"it was recorded from {name}, not from {kind.__name__}")
-    fields = {field.name for field in dataclasses.fields(kind)} if is_dataclass(kind) else set()
-    replaced = {key for key in REPLACED if key in settings} - fields
-    system = _made(kind, {key: _tuples(settings[key]) for key in settings if key not in replaced})
-    if "initial" in replaced:
-        raise InvalidInput(
-            "it was made with start states of its own, which no file keeps: use Python, where "
-            "`initial` can be given again"
-        )
-    if "features" not in replaced:
-        return system
-    features = restored(settings["features"])
-    if features is None:
-        raise InvalidInput(
-            f"its features ({settings['features']['kind']}) cannot be made from a file: use Python"
-        )
-    return with_features(system, features)
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+    return rebuilt(class_of(path or builtin[name]), name, settings)
 
 
 def expert_of(system: Any, discount: float) -> Any:

@@ -1,7 +1,7 @@
 """What the paper says of its results, asked of our numbers.
 
-A claim holds, does not hold, or is not decided: from few experiments, or of a small difference, one
-cannot tell. All three follow from the standard error of the figure that decides.
+A claim holds, does not hold, or is not decided at this scale: from few experiments, or of a small
+difference, one cannot tell. All three follow from the standard error of the figure that decides.
 """
 
 import math
@@ -30,10 +30,13 @@ class Claim:
     """One claim with the figure that decides it."""
 
     name: str
+    about: str  # the swarms that it is about: "Vicsek" or "Ising"
+    learner: str  # one of LEARNER_NAMES; empty: it is about the expert
     statement: str
     holds: bool | None  # None: not decided, or not measured where there is no value
     value: float  # NaN if there were too few data to measure it
     error: float  # standard error of the value; NaN if there is none
+    unit: str  # of the value and its error, or what they are a share of; empty if there is none
     criterion: str  # when it holds, and when it does not
 
     def __post_init__(self) -> None:
@@ -44,17 +47,26 @@ class Claim:
 
     @property
     def verdict(self) -> str:
-        """In words: "holds", "does not hold", "not decided" or "not measured"."""
+        """In words: "holds", "does not hold", "not decided at this scale" or "not measured"."""
         if self.holds is not None:
             return "holds" if self.holds else "does not hold"
-        return "not measured" if math.isnan(self.value) else "not decided"
+        return "not measured" if math.isnan(self.value) else "not decided at this scale"
+
+    @property
+    def sentence(self) -> str:
+        """The statement with what it is about."""
+        who = LEARNER_NAMES[self.learner] if self.learner else "expert"
+        return f"{self.about}, {who}: {self.statement}"
 
 
 def swarm_claims(system: str, which: str, bands: Mapping[str, Band]) -> Iterator[Claim]:
     """Who comes near the expert, and who beats whom, in order parameter or energy."""
     sign = 1.0 if system == "vicsek" else -1.0  # energy: less is better
     what = "order parameter" if system == "vicsek" else "energy"
-    title = f"{system.capitalize()}, {LEARNER_NAMES[which]}"
+    about, unit = (
+        system.capitalize(),
+        "in ω" if system == "vicsek" else "unlike pairs",
+    )
     last = len(bands["expert"].mean) - 1
     phases = {
         "transient": slice(1, max(2, 3 * last // 10)),
@@ -74,11 +86,14 @@ def swarm_claims(system: str, which: str, bands: Mapping[str, Band]) -> Iterator
         error, needed = margin(times, "expert", "swarm")
         yield Claim(
             f"{system}-{which}-close-{phase}",
-            f"{title}: nearer to the expert than {CLOSE:.0%} of its lead over random policies, "
+            about,
+            which,
+            f"nearer to the expert than {CLOSE:.0%} of its lead over random policies, "
             f"{phase} (t = {times.start} to {times.stop - 1})",
             _above(CLOSE - value, needed / scale),
             value,
             float(error / scale),
+            "of that lead",
             f"mean gap in {what}, as a share of the expert's lead over random policies, "
             f"below {CLOSE} {BY}; it does not hold if it is above {BY}",
         )
@@ -99,10 +114,13 @@ def swarm_claims(system: str, which: str, bands: Mapping[str, Band]) -> Iterator
         value, (error, needed) = lead(better, worse), margin(everything, better, worse)
         yield Claim(
             f"{system}-{which}-{better}-beats-{worse}",
-            f"{title}: {words}",
+            about,
+            which,
+            words,
             _above(value, needed, unseen),
             value,
             error,
+            unit,
             f"lead in {what}, mean over all times, above zero {BY}; it does not hold if the lead "
             f"is below {UNSEEN:.0%} of the expert's over random policies {BY}",
         )
@@ -110,7 +128,6 @@ def swarm_claims(system: str, which: str, bands: Mapping[str, Band]) -> Iterator
 
 def vicsek_reward_claims(system: Vicsek, which: str, found: Fits) -> Iterator[Claim]:
     """The reward peaks at zero misalignment and is symmetric."""
-    title = f"Vicsek, {LEARNER_NAMES[which]}"
     weights, degrees = found.weights, system.features.axes[0].shown.values
     zero = int(np.abs(degrees).argmin())
     mean = weights.mean(axis=0)
@@ -121,10 +138,13 @@ def vicsek_reward_claims(system: Vicsek, which: str, found: Fits) -> Iterator[Cl
     holds = _above(value, error * _quantile(ONE_SIDED, freedom))
     yield Claim(
         f"vicsek-{which}-reward-peak",
-        f"{title}: the reward peaks at zero misalignment",
+        "Vicsek",
+        which,
+        "the reward peaks at zero misalignment",
         holds or (False if value + chosen < 0 else None),
         value,
         error,
+        "",
         f"reward at 0° less the highest elsewhere (here at {degrees[rival]:+.0f}°), above zero "
         f"{BY}; it does not hold if it is below zero by more than chance explains, given that "
         "the highest was chosen",
@@ -135,10 +155,13 @@ def vicsek_reward_claims(system: Vicsek, which: str, found: Fits) -> Iterator[Cl
     if not np.abs(difference).max() > 1e-12:
         yield Claim(
             f"vicsek-{which}-reward-symmetry",
-            f"{title}: the reward is symmetric within its error",
+            "Vicsek",
+            which,
+            "the reward is symmetric within its error",
             True,
             0.0,
             math.nan,
+            "standard errors",
             "left and right are the same: this learner counts every experience also mirrored, so "
             "that it says nothing about the paper's method",
         )
@@ -150,10 +173,13 @@ def vicsek_reward_claims(system: Vicsek, which: str, found: Fits) -> Iterator[Cl
     largest = np.abs(means) + errors * _quantile(ONE_SIDED, freedom)
     yield Claim(
         f"vicsek-{which}-reward-symmetry",
-        f"{title}: the reward is symmetric within its error",
+        "Vicsek",
+        which,
+        "the reward is symmetric within its error",
         False if worst >= limit else _above(CLOSE * height, float(largest.max())),
         worst,
         math.nan,
+        "standard errors",
         f"largest difference of left and right, in standard errors, below {limit:.2f}: the "
         f"largest of {len(right)} that chance exceeds once in a hundred; not decided if one may "
         f"be above {CLOSE:.0%} of the reward's height and be missed",
@@ -162,27 +188,32 @@ def vicsek_reward_claims(system: Vicsek, which: str, found: Fits) -> Iterator[Cl
 
 def ising_reward_claims(system: Ising, which: str, found: Fits) -> Iterator[Claim]:
     """The reward is high for low energy, negative past the majority, near neutral beyond."""
-    title = f"Ising, {LEARNER_NAMES[which]}"
     weights, half = found.weights, system.n_neighbours // 2
     quarter = half // 2
     low = weights[:, : quarter + 1].max(axis=1)
     value, error = _mean_and_error(low - weights[:, quarter + 1 :].max(axis=1))
     yield Claim(
         f"ising-{which}-reward-low-energy",
-        f"{title}: the reward is high for low energy",
+        "Ising",
+        which,
+        "the reward is high for low energy",
         _above(value, _margin([error], [len(weights)])),
         value,
         error,
+        "",
         f"highest reward at energies 0 to {quarter} less the highest beyond, above zero {BY}; it "
         f"does not hold if it is below zero {BY}",
     )
     value, error = _mean_and_error(weights[:, half + 1 : half + quarter + 1].mean(axis=1))
     yield Claim(
         f"ising-{which}-reward-past-majority",
-        f"{title}: the reward is negative past the majority threshold",
+        "Ising",
+        which,
+        "the reward is negative past the majority threshold",
         _above(-value, _margin([error], [len(weights)])),
         value,
         error,
+        "",
         f"mean reward at energies {half + 1} to {half + quarter}, below zero {BY}; it does not "
         f"hold if it is above zero {BY}",
     )
@@ -190,10 +221,13 @@ def ising_reward_claims(system: Ising, which: str, found: Fits) -> Iterator[Clai
     value, error = _mean_and_error(high / np.abs(weights).max(axis=1))
     yield Claim(
         f"ising-{which}-reward-high-energy",
-        f"{title}: the reward is near neutral at high energy",
+        "Ising",
+        which,
+        "the reward is near neutral at high energy",
         _above(CLOSE - abs(value), _margin([error], [len(weights)])),
         value,
         error,
+        "of the largest weight",
         f"mean reward at energies {half + quarter + 1} to {system.n_neighbours} relative to the "
         f"largest weight, within {CLOSE} of zero {BY}; it does not hold if it is beyond {BY}",
     )
@@ -214,11 +248,14 @@ def uncertainty_claims(found: Mapping[float, Uncertainty]) -> Iterator[Claim]:
             together = None
         yield Claim(
             f"uncertainty-falls-{radius:g}",
-            f"Vicsek expert, radius {radius:g}: the uncertainty coefficient falls with the "
-            "topological distance, hop by hop" + (f" up to {len(known) + 1}" if known else ""),
+            "Vicsek",
+            "",
+            f"radius {radius:g}: the uncertainty coefficient falls with the topological distance, "
+            "hop by hop" + (f" up to {len(known) + 1}" if known else ""),
             together if known else None,
             value,
             error,
+            "(the smallest fall)",
             "the smallest fall from one hop to the next, mean over times, is not below zero "
             f"{BY}, and all together are above zero {BY}; it does not hold if the smallest, or all "
             "together, are below zero by more than chance explains",
@@ -235,10 +272,13 @@ def uncertainty_claims(found: Mapping[float, Uncertainty]) -> Iterator[Claim]:
         falls_instead = value < -_of_several(len(known)) * error
         yield Claim(
             f"uncertainty-grows-{name}",
-            f"Vicsek expert: the uncertainty coefficient grows with the radius, {words}",
+            "Vicsek",
+            "",
+            f"the uncertainty coefficient grows with the radius, {words}",
             False if falls_instead else value > SIGMAS * error or None,
             value,
             error,
+            "(the smallest rise)",
             f"the smallest rise from radius {narrow:g} to {wide:g}, mean over times, is above zero "
             f"{BY}; it does not hold if it is below zero by more than chance explains",
         )

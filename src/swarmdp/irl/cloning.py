@@ -26,6 +26,14 @@ def clone(system: System, demo: Trajectory, *, separate: bool = False) -> SoftPo
     separate
         If True each run of the demo gives a policy of its own. If False the runs are pooled.
 
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(8, 8), reach=1)
+    >>> demo = swarmdp.rollout(ising, ising.expert, steps=10, runs=5, seed=1)
+    >>> swarmdp.clone(ising, demo).probabilities.shape
+    (1, 9, 2)
+
     """
     counts, _ = pair_counts(system, demo)
     return cloned(system, counts if separate else counts.sum(axis=0, keepdims=True))

@@ -96,7 +96,7 @@ class Evidence:
 
     @property
     def distance(self) -> NDArray[np.float64]:
-        """|mu_E - mu| of every policy (J, R)."""
+        """`|mu_E - mu|` of every policy (J, R)."""
         distance: NDArray[np.float64] = np.linalg.norm(self.expert - self.learned, axis=2)
         return distance
 

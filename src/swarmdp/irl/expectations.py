@@ -31,6 +31,7 @@ from swarmdp.system import (
 )
 from swarmdp.systems.finite import exact_model
 from swarmdp.trajectory import PRESENT, Trajectory
+from swarmdp.visits import visits_of
 
 Estimator = Literal["swarm", "single"]
 
@@ -184,6 +185,10 @@ def simulated_runs(
     kind = DiscountedFeatures if estimator == "swarm" else SingleAgentFeatures
     replicas = policy.replicas
     numbers = (np.arange(replicas) * runs + np.arange(runs)[:, None]).ravel()
+    if estimator == "swarm":
+        visits = visits_of(system, policy, numbers=numbers, steps=steps, seed=seed, threads=threads)
+        if visits is not None:
+            return visits.discounted(discount).reshape(runs, replicas, -1)
     trajectory = simulate(
         system,
         policy,

@@ -28,7 +28,20 @@ ROUNDING = 1e-13  # gaps below this share of mu_E are none
 @checked
 @dataclass(frozen=True)
 class MaxMargin:
-    """`update="max_margin"`: the reward under which the expert beats all policies by the most."""
+    """`update="max_margin"`: the reward under which the expert beats all policies by the most.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(8, 8), reach=1)
+    >>> demo = swarmdp.rollout(ising, ising.expert, steps=50, runs=5, seed=1)
+    >>> result = swarmdp.fit(
+    ...     ising, demo, seed=1, update=swarmdp.MaxMargin(), iterations=2, judge=False
+    ... )
+    >>> result.reward.weights.shape
+    (1, 9)
+
+    """
 
     wants: ClassVar[Wants] = Wants(any_policies=True)
 

@@ -149,6 +149,15 @@ def ng_russell(
     largest
         The bound R_max of the rewards' absolute values.
 
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> stay, move = np.eye(2), np.eye(2)[::-1]
+    >>> found = swarmdp.ng_russell([stay, move], [1, 0], discount=0.9)
+    >>> found.reward.round(2)    # the policy rests in the second state
+    array([-1.,  1.])
+
     """
     rows, actions = chain_of(transitions)
     states = rows.shape[1]

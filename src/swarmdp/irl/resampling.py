@@ -8,7 +8,7 @@ is taken to be the same at all times, so blocks of its time are drawn.
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -80,16 +80,9 @@ def other_demos(
     """
 
     def told(by: Trajectory) -> tuple[Expert, Floats | None]:
-        expert = expert_of(
-            system,
-            by,
-            discount=discount,
-            estimator=estimator,
-            wants=wants,
-            separate=True,
-            even=even,
+        return experts_of(
+            system, [by], discount=discount, estimator=estimator, wants=wants, even=even
         )
-        return expert, profile_of(system, by, estimator, even, discount)
 
     if demo.of_recording:
         blocks = blocks_of_time(demo.steps + 1, copies, np.random.default_rng(seed))
@@ -118,6 +111,35 @@ def other_demos(
         own = replace(runs, system_name=demo.system_name, settings=demo.settings)
         made.append(told(own) if separate else _pooled(*told(own), np.arange(demo.runs)[None]))
     return _joined(made)
+
+
+def experts_of(
+    system: System,
+    demos: Sequence[Trajectory],
+    *,
+    discount: float,
+    estimator: Estimator,
+    wants: Wants,
+    even: Even,
+) -> tuple[Expert, Floats | None]:
+    """The expert data and the features over time of several demos, each run an experiment."""
+    return _joined(
+        [
+            (
+                expert_of(
+                    system,
+                    demo,
+                    discount=discount,
+                    estimator=estimator,
+                    wants=wants,
+                    separate=True,
+                    even=even,
+                ),
+                profile_of(system, demo, estimator, even, discount),
+            )
+            for demo in demos
+        ]
+    )
 
 
 def blocks_of_time(times: int, copies: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:

@@ -16,9 +16,8 @@ from swarmdp import files, markup
 from swarmdp._version import __version__
 from swarmdp.arguments import checked
 from swarmdp.checks import check_discount, check_integer
-from swarmdp.errors import FileError, InvalidInput, SwarmdpError
+from swarmdp.errors import InvalidInput
 from swarmdp.features import Axis, Block
-from swarmdp.files import as_path
 from swarmdp.irl.algorithm import Iteration, last_counting
 from swarmdp.irl.resampling import differences
 from swarmdp.irl.search import Choice, below, not_mended
@@ -26,7 +25,6 @@ from swarmdp.irl.updates import title
 from swarmdp.netcdf import (
     integer_of,
     json_of,
-    read_dataset,
     settings_of,
     text_of,
     write_dataset,
@@ -35,12 +33,13 @@ from swarmdp.policies import (
     Interface,
     LocalPolicy,
     MixedPolicy,
+    SoftPolicy,
     check_interface,
     gathered,
     restored,
 )
 from swarmdp.rewards import Reward
-from swarmdp.trajectory import Trajectory, check_dataset
+from swarmdp.trajectory import check_dataset
 from swarmdp.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -69,9 +68,10 @@ AXES = {
     "verdict": ("experiment",),
     "restarts": ("restart", "experiment", "feature"),
     "runs": ("iteration", "evaluation", "experiment", "feature"),
+    "anchored": ("experiment", "observation", "action"),
 }  # of a file's variables
 OPTIONAL = {
-    *("seen", "error", "verdict", "restarts", "runs"),
+    *("seen", "error", "verdict", "restarts", "runs", "anchored"),
     *("choice_iteration", "choice_mu", "choice_gap"),
 }
 
@@ -112,6 +112,7 @@ class Result:
     choice: Choice | None = None  # of the policy, by fresh roll-outs
     verdicts: tuple[Verdict, ...] = ()  # whether each learned swarm does what its demo did
     restarts: NDArray[np.float64] | None = None  # (K, R, d): rewards of resampled demos
+    anchored: NDArray[np.float64] | None = None  # (R, classes, actions): chances, with a clone in
     version: str = __version__
 
     @property
@@ -156,7 +157,9 @@ class Result:
 
     @property
     def policy(self) -> LocalPolicy:
-        """The chosen policy of each experiment."""
+        """The chosen policy of each experiment; with a clone mixed in if that was asked for."""
+        if self.anchored is not None:
+            return SoftPolicy(self.anchored, self.interface)
         return gathered(self.history.policies, self.chosen, self.interface)
 
     @property
@@ -285,7 +288,7 @@ class Result:
 
     @property
     def distance(self) -> NDArray[np.float64]:
-        """|mu_E - mu| of the chosen policies (R,), from fresh roll-outs if there were any.
+        """`|mu_E - mu|` of the chosen policies (R,), from fresh roll-outs if there were any.
 
         The smallest of the distances in the history is smaller than the true one, by luck.
         """
@@ -413,6 +416,36 @@ class Result:
         # By name, since this layer must not import Matplotlib: figures are a layer above.
         return importlib.import_module("swarmdp.report.fits").plot_result(self)
 
+    def show(
+        self, system: Any = None, *, steps: int | None = None, seed: int = 0, experiment: int = 0
+    ) -> Any:
+        """The learned swarm in motion beside the expert's, in a notebook and without a server.
+
+        Parameters
+        ----------
+        system
+            The system of the fit; a built-in one is made from the fit's settings if not given.
+        steps
+            The number of time steps; 60 if not given.
+        seed
+            Of the roll-outs.
+        experiment
+            Which of the experiments.
+
+        Examples
+        --------
+        >>> import swarmdp
+        >>> vicsek = swarmdp.Vicsek(n_agents=30)
+        >>> demo = swarmdp.rollout(vicsek, vicsek.expert, steps=50, seed=1)
+        >>> result = swarmdp.fit(vicsek, demo, seed=2, iterations=1, judge=False)
+        >>> result.show(steps=10).scene.steps
+        10
+
+        """
+        # By name, since players are a layer above.
+        inline = importlib.import_module("swarmdp.report.inline")
+        return inline.show_result(self, system, steps, seed, experiment)
+
     def to_xarray(self) -> "xarray.Dataset":
         """Everything, with named dimensions."""
         import xarray
@@ -453,6 +486,8 @@ class Result:
             data["verdict"] = (("experiment",), np.array(texts, dtype=object))
         if self.restarts is not None:
             data["restarts"] = (("restart", "experiment", "feature"), self.restarts)
+        if self.anchored is not None:
+            data["anchored"] = (("experiment", "observation", "action"), self.anchored)
         if (errors := self._errors) is not None:
             data["error"] = ((*axes, "feature"), errors)
         for name, array in self.diagnostics.items():
@@ -553,6 +588,7 @@ class Result:
             choice,
             tuple(Verdict.from_json(files.parse_json(text)) for text in get.get("verdict", ())),
             get.get("restarts"),
+            get.get("anchored"),
             text_of(attributes, "swarmdp_version"),
         )
 
@@ -597,40 +633,3 @@ def _checked(settings: dict[str, Any]) -> dict[str, Any]:
     if missing:
         raise InvalidInput(f"its settings lack {', '.join(sorted(missing))}")
     return settings
-
-
-def _told(error: Exception) -> str:
-    """An error in one line; a KeyError names only what is missing."""
-    return f"{error} is missing" if isinstance(error, KeyError) else str(error).split("\n")[0]
-
-
-@checked
-def load(path: str | os.PathLike[str]) -> Any:
-    """Read what was saved: a fit or a trajectory.
-
-    Raises FileError if the file is damaged: its content is not what its digest says. Warns if it
-    carries no digest, such as after an edit elsewhere.
-
-    Parameters
-    ----------
-    path
-        The folder or the file of a fit, or the file of a trajectory.
-
-    """
-    source = as_path(path)
-    if files.is_folder(source):
-        source = source / FILE
-        if not files.exists(source):
-            raise FileError(2, f"cannot read {path}: the folder has no {FILE}")
-    dataset, vouched = read_dataset(source)
-    kind: type[Result] | type[Trajectory] = Trajectory
-    found = dataset.attrs.get("kind")
-    if isinstance(found, str) and found == KIND:
-        kind = Result
-    try:
-        made = kind.from_xarray(dataset)
-    except (SwarmdpError, KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
-        raise FileError(5, f"cannot read {source}: {_told(error)}") from error
-    if not vouched:
-        files.warn_without_digest(source)
-    return made

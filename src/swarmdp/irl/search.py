@@ -6,6 +6,7 @@ to the expert. A policy that collects less of its own reward than another one do
 for it; then the same reward is tried again, from what was learned so far.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from scipy import stats
 
 from swarmdp.irl.evidence import Evidence, Update
 from swarmdp.irl.frames import observations_over
-from swarmdp.policies import LocalPolicy, gathered
+from swarmdp.policies import LocalPolicy, Policy, gathered
 from swarmdp.recording import (
     DiscountedFeatures,
     FeaturesOverTime,
@@ -25,6 +26,7 @@ from swarmdp.recording import (
 from swarmdp.simulation import simulate
 from swarmdp.system import System, null_action
 from swarmdp.trajectory import Trajectory
+from swarmdp.visits import visits_of
 
 ATTEMPTS = 3  # at a reward, if its policies are worth less than others
 ALIKE = 1.1  # times the smallest gap: candidates that the demo cannot tell apart
@@ -147,20 +149,16 @@ def race(
     order = np.argsort(distance, axis=0, kind="stable")[:candidates]
     rows = np.arange(distance.shape[1])
     numbers = (rows * runs + np.arange(runs)[:, None]).ravel()
-    kind = DiscountedFeatures if estimator == "swarm" else SingleAgentFeatures
     mus, means, spreads, activity = [], [], [], []
     for chosen in order:
-        found = simulate(
+        found = _rolled_out(
             system,
             gathered(policies, chosen),
+            discount=discount,
+            estimator=estimator,
             numbers=numbers,
             steps=steps,
             seed=seed,
-            record={
-                "mu": kind(discount),
-                "profile": FeaturesOverTime(steps),
-                "activity": _Activity(),
-            },
             threads=threads,
         )
         mus.append(even(found["mu"].reshape(runs, len(rows), -1).mean(axis=0)))
@@ -177,6 +175,42 @@ def race(
     gaps = np.where(np.isfinite(distance[order, rows]), gaps, np.inf)
     best = _chosen(gaps, np.stack(activity), _first_found(rewards)[order, rows])
     return Choice(order[best, rows], np.stack(mus)[best, rows], gaps[best, rows])
+
+
+def _rolled_out(
+    system: System,
+    policy: LocalPolicy,
+    *,
+    discount: float,
+    estimator: str,
+    numbers: NDArray[np.int64],
+    steps: int,
+    seed: int,
+    threads: int | None,
+) -> Mapping[str, NDArray[np.float64]]:
+    """Feature expectations, features over time and activity of roll-outs, each (runs, ...)."""
+    if estimator == "swarm" and isinstance(policy, Policy):
+        visits = visits_of(system, policy, numbers=numbers, steps=steps, seed=seed, threads=threads)
+        if visits is not None:
+            return {
+                "mu": visits.discounted(discount),
+                "profile": visits.over_time(),
+                "activity": visits.activity(policy.table),
+            }
+    kind = DiscountedFeatures if estimator == "swarm" else SingleAgentFeatures
+    return simulate(
+        system,
+        policy,
+        numbers=numbers,
+        steps=steps,
+        seed=seed,
+        record={
+            "mu": kind(discount),
+            "profile": FeaturesOverTime(steps),
+            "activity": _Activity(),
+        },
+        threads=threads,
+    )
 
 
 @dataclass(frozen=True)

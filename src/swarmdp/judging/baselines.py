@@ -10,7 +10,7 @@ from swarmdp.errors import InvalidInput
 from swarmdp.features import Classes
 from swarmdp.irl.cloning import clone
 from swarmdp.policies import FunctionPolicy, LocalPolicy, Policy
-from swarmdp.system import System, class_map, null_action, rules_of
+from swarmdp.system import System, class_map, models_of, null_action, rules_of
 from swarmdp.trajectory import Trajectory
 
 RANDOM, NOTHING, CLONE = "random", "nothing", "clone"
@@ -18,9 +18,14 @@ BASELINES = (RANDOM, NOTHING, CLONE)
 POOR = (RANDOM, NOTHING)  # those that know nothing of the demo
 
 
+def all_baselines(system: System) -> tuple[str, ...]:
+    """The names of all that a swarm of this system can be compared with."""
+    return (*BASELINES, *rules_of(system), *models_of(system))
+
+
 def check_baselines(names: Sequence[str], system: System) -> tuple[str, ...]:
     """The names as a tuple; raises InvalidInput if one is not known."""
-    possible = (*BASELINES, *rules_of(system))
+    possible = all_baselines(system)
     wrong = [name for name in names if name not in possible]
     if isinstance(names, str) or wrong:
         known = ", ".join(f'"{name}"' for name in possible)

@@ -33,6 +33,14 @@ def suggested_discount(system: System, demo: Trajectory) -> float:
     demo
         Runs of the expert.
 
+    Examples
+    --------
+    >>> import swarmdp
+    >>> vicsek = swarmdp.Vicsek()
+    >>> demo = swarmdp.rollout(vicsek, vicsek.expert, steps=100, seed=1)
+    >>> 0.9 <= swarmdp.suggested_discount(vicsek, demo) < 1
+    True
+
     """
     check_demo(system, demo, 0.0)
     return _discount_of(course_of(system, demo, Known.of(system, demo)))

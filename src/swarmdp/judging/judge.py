@@ -3,16 +3,20 @@
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from swarmdp.adapted import REPLACED
 from swarmdp.arguments import checked
 from swarmdp.checks import check_discount, check_integer, check_seed
 from swarmdp.errors import InvalidInput, VerdictWarning
 from swarmdp.irl.demos import check_demo, read_demo
+from swarmdp.irl.frames import recorded_states
 from swarmdp.irl.result import Result
 from swarmdp.judging import baselines as poor
+from swarmdp.judging.drift import checked_drift
 from swarmdp.judging.elsewhere import checked_elsewhere
 from swarmdp.judging.stage import Stage
 from swarmdp.judging.statistics import Look, joined
@@ -28,7 +32,7 @@ from swarmdp.policies import (
 from swarmdp.progress import Tell, shown
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.streams import derived_seed
-from swarmdp.system import System, check_is_system, name_of, rules_of
+from swarmdp.system import HasExpert, System, check_is_system, models_of, name_of, rules_of
 from swarmdp.systems.gridworld import Gridworld
 from swarmdp.systems.ising import Ising
 from swarmdp.systems.vicsek import Vicsek
@@ -100,8 +104,9 @@ def judge(
         Same seed, same verdict.
     baselines
         What to compare with: "random" policies, doing "nothing", a "clone" of the demo (if its
-        actions are known), and rules that the system brings: "vicsek", fitted, for swarms made
-        from a recording.
+        actions are known), and what the system brings. Swarms made from a recording bring two
+        models that are fitted to the decisions from which the swarm was made: "vicsek" and
+        "couzin".
     runs
         The number of runs of the learned swarm; 200 by default, 40 in the quick form.
     discount
@@ -269,10 +274,12 @@ def _judged(
     total = demo.runs * sum(count for _, count in swarms.values())
     with shown(progress, f"judging a swarm of {name_of(system)}") as tell:
         looks: dict[str, Look] = {}
+        models = models_of(system)
         done = 0
         for part, (name, (policies, count)) in enumerate(swarms.items()):
             pieces = []
-            for look in stage.looks(policies, count, derived_seed(seed, part)):
+            model = models[name]() if name in models else None
+            for look in stage.looks(policies, count, derived_seed(seed, part), model):
                 pieces.append(look)
                 done += look.runs
                 if tell is not None:
@@ -286,7 +293,10 @@ def _judged(
             by_features=by_features,
         )
         copies, _ = swarms.get(poor.CLONE, ([None], 0))
-        return checked_elsewhere(verdict, stage, policy, copies[0], derived_seed(seed, ELSEWHERE))
+        verdict = checked_elsewhere(
+            verdict, stage, policy, copies[0], derived_seed(seed, ELSEWHERE)
+        )
+        return checked_drift(verdict, system, demo)
 
 
 def swarms_of(
@@ -310,7 +320,17 @@ def swarms_of(
     for name, rule in rules_of(system).items():
         if name in names:
             swarms[name] = [FunctionPolicy(rule)], effort.clone
+    for name, model in models_of(system).items():
+        if name in names and recorded_states(system, demo):
+            swarms[name] = [FunctionPolicy(_expert(name, model()))], effort.clone
     return swarms
+
+
+def _expert(name: str, model: System) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    """The rule of a model."""
+    if not isinstance(model, HasExpert):
+        raise InvalidInput(f"the model {name!r} of a system must have an expert")
+    return model.expert
 
 
 def _policies(learned: Judged) -> list[LocalPolicy]:

@@ -39,10 +39,17 @@ class Stage:
         look = observed(system, demo, known, discount)
         return cls(system, demo, known, discount, threads, look, course_of(system, demo, known))
 
-    def looks(self, policies: list[LocalPolicy], count: int, seed: int) -> Iterator[Look]:
+    def looks(
+        self,
+        policies: list[LocalPolicy],
+        count: int,
+        seed: int,
+        model: System | None = None,
+    ) -> Iterator[Look]:
         """Looks at `count` runs from each start; run i is from start i % R.
 
-        Several policies share them, each has equally many; so do the replicas of one.
+        Several policies share them, each has equally many; so do the replicas of one. They move the
+        system that was recorded, or a model of it with the same states.
         """
         starts = self.demo.runs
         each = count // len(policies)
@@ -50,7 +57,8 @@ class Stage:
         for k, policy in enumerate(policies):
             done = 0
             if policy.replicas == 1 and each > TRIED:
-                first = self._look(policy, np.arange(TRIED * starts) + k * each * starts, seed)
+                numbers = np.arange(TRIED * starts) + k * each * starts
+                first = self._look(policy, numbers, seed, model)
                 yield first
                 done = TRIED
                 if first.repeats(starts):
@@ -64,24 +72,21 @@ class Stage:
                 own = policy
                 if policy.replicas > 1:
                     own = selected(policy, numbers // starts % policy.replicas)
-                yield self._look(own, numbers, seed)
+                yield self._look(own, numbers, seed, model)
 
-    def _look(self, policy: LocalPolicy, numbers: NDArray[np.int64], seed: int) -> Look:
+    def _look(
+        self, policy: LocalPolicy, numbers: NDArray[np.int64], seed: int, model: System | None
+    ) -> Look:
         seen = simulate(
-            self._started,
+            started_as(model or self.system, self.demo, self.known.states),
             policy,
             numbers=numbers,
             steps=self.demo.steps,
             seed=seed,
-            record=self.known.record,
+            record=self.known.record if model is None else "states",
             threads=self.threads,
         )
         return observed(self.system, seen, self.known, self.discount)
-
-    @property
-    def _started(self) -> System:
-        """The system from the demo's first states; from its own where there are none."""
-        return started_as(self.system, self.demo, self.known.states)
 
     def _bytes(self) -> int:
         """The memory of one recorded run, about."""

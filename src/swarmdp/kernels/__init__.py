@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from swarmdp.kernels import (
         calibrated,
+        cells,
+        events,
+        exploring,
         graph,
         ising,
         linear,
@@ -24,10 +27,14 @@ if TYPE_CHECKING:
         streams,
         tabular,
         vicsek,
+        zones,
     )
 
 __all__ = [
     "calibrated",
+    "cells",
+    "events",
+    "exploring",
     "graph",
     "ising",
     "linear",
@@ -37,6 +44,7 @@ __all__ = [
     "streams",
     "tabular",
     "vicsek",
+    "zones",
 ]
 
 

@@ -111,6 +111,14 @@ def atan2(y, x):
 
 
 @inlined
+def angle_class(angle, scale, middle, bins):
+    """The interval of an angle: `bins` equal ones, scale = bins / 2 pi, middle = bins // 2."""
+    k = math.floor(angle * scale + 0.5) + middle
+    k = k - bins * math.floor(k / bins)
+    return max(np.int32(0), min(np.int32(k), np.int32(bins) - np.int32(1)))
+
+
+@inlined
 def log(x):
     """Natural logarithm of a positive, normal number."""
     bits = np.float64(x).view(np.uint64)

@@ -10,7 +10,7 @@ Positions are (runs, agents, 2); `box` is the period of both axes, or 0 for open
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.kernels import vicsek
+from swarmdp.kernels import cells
 from swarmdp.kernels.compile import kernel
 
 NOT_CONNECTED = -1
@@ -33,7 +33,7 @@ def hops(
 def hops_runs(position, source, radius, box, out):
     """Hops for every run in turn."""
     runs, agents = out.shape
-    most = vicsek.cells_per_axis(agents) ** 2
+    most = cells.cells_per_axis(agents) ** 2
     start = np.empty(most + 1, np.int32)
     end = np.empty(most, np.int32)
     cell = np.empty(agents, np.int32)
@@ -41,24 +41,28 @@ def hops_runs(position, source, radius, box, out):
     queue = np.empty(agents, np.int32)
     for r in range(runs):
         place = position[r]
-        columns, rows, corner, scale = vicsek.cell_grid(place, radius, box)
-        if vicsek.wraps_onto_itself(columns, rows, box):
+        if cells.wraps_onto_itself(radius, box, agents):
             search_all(place, source, radius, box, waiting, queue, out[r])
         else:
-            ends = end[: columns * rows]
-            vicsek.find_cells(0, agents, place, columns, rows, corner, scale, cell, ends)
-            vicsek.start_cells(ends.reshape((1, columns * rows)), start)
+            x = place[:, 0].copy()
+            y = place[:, 1].copy()
+            grid = cells.cell_grid(x, y, radius, box)
+            size = grid.columns * grid.rows
+            ends = end[:size]
+            cells.find_cells(x, y, grid, cell)
+            cells.count_in_cells(cell, ends)
+            cells.start_cells(ends.reshape((1, size)), start)
             for i in range(agents):
                 waiting[ends[cell[i]]] = i
                 ends[cell[i]] += 1
-            cells = (columns, rows, start, ends, cell)
-            search_cells(place, source, radius, box, cells, waiting, queue, out[r])
+            found = (grid.columns, grid.rows, start, ends, cell)
+            search_cells(place, source, radius, box, found, waiting, queue, out[r])
 
 
 @kernel
-def search_cells(place, source, radius, box, cells, waiting, queue, out):
+def search_cells(place, source, radius, box, found, waiting, queue, out):
     """Hops from the source; cell k has the agents waiting[start[k]:end[k]] still to be reached."""
-    columns, rows, start, end, cell = cells
+    columns, rows, start, end, cell = found
     square = radius * radius
     out[:] = NOT_CONNECTED
     out[source] = 0

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from swarmdp.kernels import parallel
 from swarmdp.kernels.compile import kernel
 from swarmdp.kernels.scratch import scratch
+from swarmdp.kernels.streams import MASK, Counter, philox, unit_uniform
 
 BLOCK_SIZE = 16_384  # elements of a block of rows
+LUCK_SIZE = 2_048  # random numbers of a block of sites
 
 
 def energy_dtype(reach: int) -> type[np.unsignedinteger]:
@@ -34,12 +36,7 @@ def local_energy(spin: NDArray[np.int8], reach: int, periodic: bool) -> NDArray[
     runs, rows, columns = spin.shape
     kind = energy_dtype(reach)
     out = np.empty(spin.shape, kind)
-    largest = (2 * reach + 1) ** 2
-    # As small a number as the energies, so that the loop over them stays narrow.
-    sites = kind(largest)
-    sums = np.int8 if largest <= 127 else np.int16 if largest <= 32767 else np.int32
-    size = (rows + 2 * reach, columns + 2 * reach)
-    padded = scratch("ising", (size, reach, sums, periodic), lambda: np.zeros(size, sums))
+    sites, padded = _workspace(rows, columns, reach, periodic)
     parts = parallel.shares(rows * columns // 20)  # a spin costs about a twentieth of an agent
     if parts == 1:
         local_energy_runs(spin, sites, reach, periodic, padded, out)
@@ -52,6 +49,173 @@ def local_energy(spin: NDArray[np.int8], reach: int, periodic: bool) -> NDArray[
 
         parallel.divide(rows, parts, work)
     return out
+
+
+def explored(
+    counter: Counter,
+    agents: NDArray[np.int32],
+    place: NDArray[np.float64],
+    temperature: float,
+    table: NDArray[np.integer],
+    spin: NDArray[np.int8],
+    before: NDArray[np.unsignedinteger],
+    reach: int,
+    periodic: bool,
+) -> tuple[NDArray[np.uint8], NDArray[np.unsignedinteger]]:
+    """Actions (runs, sites) of exploring and greedy agents, and the energies that they lead to.
+
+    Spins (runs, rows, columns) change in place. `agents` are who sits on each site, `place` their
+    places among the explorers, or empty where these are drawn in every step.
+    """
+    actions = np.empty(before.shape, np.uint8)
+    after = np.empty(before.shape, before.dtype)
+    sites, padded = _workspace(spin.shape[1], spin.shape[2], reach, periodic)
+    explore_runs(
+        *counter.words(),
+        agents,
+        place,
+        temperature,
+        table,
+        spin,
+        before,
+        sites,
+        reach,
+        periodic,
+        padded,
+        actions,
+        after,
+    )
+    return actions, after
+
+
+def counted(
+    spin: NDArray[np.int8],
+    flips: NDArray[np.uint8],
+    times: int,
+    moving: int,
+    reach: int,
+    periodic: bool,
+) -> NDArray[np.int64]:
+    """How many agents have each energy at so many times (runs, times, energies).
+
+    After each of the first `moving` of these the spins (runs, rows, columns) change in place, where
+    flips[r, e] is one for energy e.
+    """
+    out = np.empty((len(spin), times, flips.shape[1]), np.int64)
+    sites, padded = _workspace(spin.shape[1], spin.shape[2], reach, periodic)
+    count_runs(spin, flips, moving, sites, reach, periodic, padded, energy_dtype(reach)(0), out)
+    return out
+
+
+def _workspace(
+    rows: int, columns: int, reach: int, periodic: bool
+) -> tuple[np.unsignedinteger, NDArray[np.signedinteger]]:
+    """The number of sites within reach, and room for a grid with its border."""
+    largest = (2 * reach + 1) ** 2
+    sums = np.int8 if largest <= 127 else np.int16 if largest <= 32767 else np.int32
+    size = (rows + 2 * reach, columns + 2 * reach)
+    padded = scratch("ising", (size, reach, sums, periodic), lambda: np.zeros(size, sums))
+    # As small a number as the energies, so that the loop over them stays narrow.
+    return energy_dtype(reach)(largest), padded
+
+
+@kernel
+def explore_runs(
+    seed,
+    numbers,
+    step,
+    draw,
+    agents,
+    place,
+    temperature,
+    table,
+    spin,
+    before,
+    sites,
+    reach,
+    periodic,
+    padded,
+    actions,
+    after,
+):
+    """One step of every run in turn: who explores, actions, flips, energies."""
+    runs, rows, columns = spin.shape
+    k0 = seed & np.uint64(MASK)
+    k1 = seed >> np.uint64(32)
+    luck = np.empty(LUCK_SIZE)
+    choice = np.empty(table.shape[1], np.uint8)
+    fixed = place.size > 0
+    scale = 2.0 / temperature if temperature > 0.0 else 0.0
+    for r in range(runs):
+        run = np.uint64(numbers[r])
+        own = table[r % table.shape[0]]
+        for e in range(choice.shape[0]):
+            choice[e] = own[e]
+        flat = spin[r].reshape(rows * columns)
+        for first in range(np.uint64(0), np.uint64(flat.shape[0]), np.uint64(LUCK_SIZE)):
+            last = min(first + np.uint64(LUCK_SIZE), np.uint64(flat.shape[0]))
+            size = last - first
+            ids = agents[r, first:last]
+            energies = before[r, first:last]
+            acts = actions[r, first:last]
+            spins = flat[first:last]
+            for i in range(size):
+                w0, w1, _, _ = philox(np.uint64(ids[i]), run, step, draw, k0, k1)
+                luck[i] = unit_uniform(w0, w1)
+            if fixed:
+                places = place[r, first:last]
+                for i in range(size):
+                    luck[i] = temperature * luck[i] if places[i] < temperature else 1.0
+            for i in range(size):
+                acts[i] = choice[np.uint64(energies[i])]
+            for i in range(size):
+                explores = np.uint8(1) if luck[i] * scale >= 1.0 else np.uint8(0)
+                acts[i] = explores if luck[i] < temperature else acts[i]
+            for i in range(size):
+                spins[i] = -spins[i] if acts[i] != 0 else spins[i]
+        pad(spin[r], reach, periodic, padded)
+        local_energy_rows(0, rows, spin[r], sites, reach, padded, after[r].reshape((rows, columns)))
+
+
+@kernel
+def count_runs(spin, flips, moving, sites, reach, periodic, padded, zero, out):
+    """Simulate every run in turn, counting energies at all times."""
+    runs, times, energies = out.shape
+    rows, columns = spin.shape[1:]
+    energy = np.full((rows, columns), zero)
+    found = np.empty((4, energies), np.uint32)
+    for r in range(runs):
+        own = flips[r]
+        flat = spin[r].reshape(rows * columns)
+        seen = energy.reshape(rows * columns)
+        for t in range(times):
+            pad(spin[r], reach, periodic, padded)
+            local_energy_rows(0, rows, spin[r], sites, reach, padded, energy)
+            count_energies(seen, found)
+            for e in range(energies):
+                out[r, t, e] = found[0, e] + found[1, e] + found[2, e] + found[3, e]
+            if t < moving:
+                for i in range(np.uint64(flat.shape[0])):
+                    flat[i] = -flat[i] if own[np.uint64(seen[i])] != 0 else flat[i]
+
+
+@kernel
+def count_energies(energy, found):
+    """Count in four tables in turn, so that an addition need not wait for the one before it."""
+    found[:] = np.uint32(0)
+    first = found[0]
+    second = found[1]
+    third = found[2]
+    fourth = found[3]
+    one = np.uint32(1)
+    whole = energy.shape[0] // 4 * 4
+    for i in range(np.uint64(0), np.uint64(whole), np.uint64(4)):
+        first[np.uint64(energy[i])] += one
+        second[np.uint64(energy[i + np.uint64(1)])] += one
+        third[np.uint64(energy[i + np.uint64(2)])] += one
+        fourth[np.uint64(energy[i + np.uint64(3)])] += one
+    for i in range(np.uint64(whole), np.uint64(energy.shape[0])):
+        first[np.uint64(energy[i])] += one
 
 
 @kernel

@@ -18,6 +18,7 @@ def add_transitions(
     action: NDArray[np.integer],
     after: NDArray[np.integer],
     weight: float,
+    at_once: bool,
     begins: NDArray[np.int64],
     columns: NDArray[np.int32],
     values: NDArray[np.float64],
@@ -25,21 +26,28 @@ def add_transitions(
 ) -> None:
     """Add the transitions of one replica's runs to its counts and to totals (o, a).
 
-    `columns` and `values` must have room for as many new entries as there are transitions.
+    `columns` and `values` must have room for as many new entries as there are transitions. Equal
+    transitions are added one by one, or `at_once`, as `tabular.add_experience` does.
     """
     observations, actions = totals.shape
     row = before.astype(np.int64) * actions + action
     keys = (row * observations + after).ravel()
     keys.sort()
-    add_sorted(keys, observations, weight, begins, columns, values, totals.reshape(-1))
+    add_sorted(keys, observations, weight, at_once, begins, columns, values, totals.reshape(-1))
 
 
 @kernel
-def add_sorted(keys, observations, weight, begins, columns, values, totals):
+def add_sorted(keys, observations, weight, at_once, begins, columns, values, totals):
     """Add transitions, given as ascending keys row * observations + o'.
 
-    Equal ones add their weight one by one: c + w + w is not always c + 2 w.
+    Whether equal ones add their weight one by one matters: c + w + w is not always c + 2 w.
     """
+    if at_once:
+        visits = np.zeros(totals.shape[0], np.int64)
+        for i in range(keys.shape[0]):
+            visits[keys[i] // observations] += 1
+        for row in range(totals.shape[0]):
+            totals[row] += weight * visits[row]
     # What is there already grows; what is new is noted with the place where it will be put.
     row_of = np.empty(keys.shape[0], np.int64)
     column_of = np.empty(keys.shape[0], np.int32)
@@ -62,10 +70,14 @@ def add_sorted(keys, observations, weight, begins, columns, values, totals):
                 high = middle
         known = low < end and columns[low] == column
         value = values[low] if known else 0.0
+        first = i
         while i < keys.shape[0] and keys[i] == key:
-            value += weight
-            totals[row] += weight
+            if not at_once:
+                value += weight
+                totals[row] += weight
             i += 1
+        if at_once:
+            value += weight * (i - first)
         if known:
             values[low] = value
         else:

@@ -68,6 +68,21 @@ def count(index: NDArray[np.integer], size: int) -> NDArray[np.int64]:
     return out
 
 
+def weighted(counts: NDArray[np.integer], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """out[r, k] = the sum over t of weights[t] * counts[r, t, k], one after the other."""
+    out = np.zeros((counts.shape[0], counts.shape[2]))
+    weighted_rows(counts, weights, out)
+    return out
+
+
+def over_spans(counts: NDArray[np.int64], agents: int) -> NDArray[np.float64]:
+    """Mean shares (runs, spans, k) at times 0, 1, 2 to 3, 4 to 7, ... of counts (runs, T, k)."""
+    runs, times, size = counts.shape
+    out = np.zeros((runs, (times - 1).bit_length() + 1, size))
+    over_spans_rows(counts, agents, out)
+    return out
+
+
 def total(values: NDArray[np.unsignedinteger]) -> NDArray[np.int64]:
     """The exact sum of each row of small unsigned integers."""
     out = np.empty(values.shape[0], np.int64)
@@ -123,6 +138,53 @@ def greedy_replicas(q, null, tie, out):
             out[j, o] = null if q[j, o, null] >= q[j, o, best] - tie * largest else best
 
 
+def greedy_odd(
+    q: NDArray[np.float64],
+    null: int,
+    tie: float,
+    order: NDArray[np.int64],
+    turned: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """The best action (R, observations) on both sides of a mirror: mirrored classes mirror it.
+
+    Q-values count half their own and half mirrored. A class that is its own mirror image gets an
+    action that is, if there is one.
+    """
+    out = np.empty(q.shape[:2], np.int64)
+    greedy_odd_replicas(q, null, tie, order, turned, out)
+    return out
+
+
+@kernel
+def greedy_odd_replicas(q, null, tie, order, turned, out):
+    """The best action of every observation and replica, on both sides of a mirror."""
+    replicas, observations, actions = q.shape
+    even = np.empty((observations, actions))
+    free = 0  # actions that are their own mirror images
+    for a in range(actions):
+        free += 1 if turned[a] == a else 0
+    for j in range(replicas):
+        largest = 0.0
+        for o in range(observations):
+            for a in range(actions):
+                even[o, a] = (q[j, o, a] + q[j, order[o], turned[a]]) / 2
+                largest = max(largest, abs(even[o, a]))
+        for o in range(observations):
+            if order[o] == o and free > 0:
+                for a in range(actions):
+                    if turned[a] != a:
+                        even[o, a] = -np.inf
+            best = 0
+            for a in range(1, actions):
+                if even[o, a] > even[o, best]:
+                    best = a
+            out[j, o] = null if even[o, null] >= even[o, best] - tie * largest else best
+        for o in range(observations):
+            # Of equally good actions the first is taken; mirrored, that would be the last.
+            if order[o] < o:
+                out[j, o] = turned[out[j, order[o]]]
+
+
 @kernel
 def look_up_rows(index, table, rows, out):
     """out[r, i] = table[rows[r], index[r, i]]."""
@@ -161,6 +223,32 @@ def count_rows(index, out):
         wanted = index[r]
         for i in range(np.uint64(wanted.shape[0])):
             counts[np.uint64(wanted[i])] += 1
+
+
+@kernel
+def weighted_rows(counts, weights, out):
+    """Add weights[t] * counts[r, t, k] to out[r, k]."""
+    for r in range(counts.shape[0]):
+        sums = out[r]
+        for t in range(counts.shape[1]):
+            row = counts[r, t]
+            for k in range(np.uint64(row.shape[0])):
+                sums[k] += weights[t] * np.float64(row[k])
+
+
+@kernel
+def over_spans_rows(counts, agents, out):
+    """Add each time's shares to its span, one time after the other."""
+    times = counts.shape[1]
+    for r in range(counts.shape[0]):
+        for span in range(out.shape[1]):
+            first = 0 if span == 0 else 1 << (span - 1)
+            end = min(max(1, 2 * first), times)
+            sums = out[r, span]
+            for t in range(first, end):
+                row = counts[r, t]
+                for k in range(np.uint64(row.shape[0])):
+                    sums[k] += np.float64(row[k]) / agents / (end - first)
 
 
 @kernel
@@ -222,13 +310,21 @@ def among_first_flat(chance, place, temperature, out):
 
 
 @kernel
-def mark(index: NDArray[np.integer], seen: NDArray[np.bool_]) -> None:
-    """Set seen[r % R, k] for every class k that occurs in row r of index."""
+def mark(index: NDArray[np.integer], order: NDArray[np.int64], seen: NDArray[np.bool_]) -> None:
+    """Set seen[r % R, k] for every class k that occurs in row r of index.
+
+    `order` are the mirrored classes, which count as well; it is empty where there is no mirror.
+    """
     for r in range(index.shape[0]):
         marks = seen[r % seen.shape[0]]
         row = index[r]
         for i in range(np.uint64(row.shape[0])):
             marks[np.uint64(row[i])] = True
+    if order.size:
+        for j in range(seen.shape[0]):
+            for k in range(order.shape[0]):
+                if seen[j, k]:
+                    seen[j, order[k]] = True
 
 
 @kernel
@@ -315,6 +411,94 @@ def add_transitions(
             a = np.uint64(action[r, i])
             table[o, a, np.uint64(after[r, i])] += weight
             total[o, a] += weight
+
+
+@kernel
+def add_experience(
+    before: NDArray[np.integer],
+    action: NDArray[np.integer],
+    after: NDArray[np.integer],
+    order: NDArray[np.int64],
+    turned: NDArray[np.int64],
+    weight: float,
+    counts: NDArray[np.float64],
+    totals: NDArray[np.float64],
+) -> None:
+    """Add the transitions (o, a, o') of all runs to the counts of their replicas, also mirrored.
+
+    `order` are the mirrored classes and `turned` the mirrored actions; both are empty where there
+    is no mirror. Where there are more transitions than possible ones, they are counted first.
+    """
+    replicas, observations, actions, _ = counts.shape
+    runs, agents = before.shape
+    if not is_much(runs // replicas * agents, observations, actions):
+        add_transitions(before, action, after, weight, counts, totals)
+        if order.size:
+            for r in range(runs):
+                table = counts[r % replicas]
+                total = totals[r % replicas]
+                for i in range(np.uint64(agents)):
+                    mirrored = np.uint64(order[np.uint64(before[r, i])])
+                    other = np.uint64(turned[np.uint64(action[r, i])])
+                    table[mirrored, other, np.uint64(order[np.uint64(after[r, i])])] += weight
+                    total[mirrored, other] += weight
+        return
+    size = observations * actions * observations
+    found = np.empty((4, size), np.uint32)
+    for j in range(replicas):
+        found[:] = np.uint32(0)
+        for r in range(j, runs, replicas):
+            count_experience(before[r], action[r], after[r], observations, actions, found)
+        for k in range(np.uint64(size)):
+            found[0, k] += found[1, k] + found[2, k] + found[3, k]
+        table = found[0].reshape((observations, actions, observations))
+        for o in range(observations):
+            for a in range(actions):
+                visits = np.int64(0)
+                for then in range(observations):
+                    number = np.int64(table[o, a, then])
+                    if order.size:
+                        number += np.int64(table[order[o], turned[a], order[then]])
+                    counts[j, o, a, then] += weight * number
+                    visits += number
+                totals[j, o, a] += weight * visits
+
+
+@kernel
+def is_much(transitions: int, observations: int, actions: int) -> bool:
+    """Whether so many transitions of a replica in one step are counted before they are added."""
+    return transitions >= observations * actions * observations
+
+
+@kernel
+def count_experience(before, action, after, observations, actions, found):
+    """Count the transitions of a run in four tables in turn, so that additions need not wait."""
+    first = found[0]
+    second = found[1]
+    third = found[2]
+    fourth = found[3]
+    of_action = np.uint64(observations)
+    of_class = np.uint64(observations * actions)
+    one = np.uint32(1)
+    whole = before.shape[0] // 4 * 4
+    for i in range(np.uint64(0), np.uint64(whole), np.uint64(4)):
+        j, k, m = i + np.uint64(1), i + np.uint64(2), i + np.uint64(3)
+        first[
+            np.uint64(before[i]) * of_class + np.uint64(action[i]) * of_action + np.uint64(after[i])
+        ] += one
+        second[
+            np.uint64(before[j]) * of_class + np.uint64(action[j]) * of_action + np.uint64(after[j])
+        ] += one
+        third[
+            np.uint64(before[k]) * of_class + np.uint64(action[k]) * of_action + np.uint64(after[k])
+        ] += one
+        fourth[
+            np.uint64(before[m]) * of_class + np.uint64(action[m]) * of_action + np.uint64(after[m])
+        ] += one
+    for i in range(np.uint64(whole), np.uint64(before.shape[0])):
+        first[
+            np.uint64(before[i]) * of_class + np.uint64(action[i]) * of_action + np.uint64(after[i])
+        ] += one
 
 
 @kernel

@@ -1,46 +1,130 @@
 """The Vicsek model: neighbour sums on a cell list, misalignment, motion, order.
 
-Speed comes from four things: agents are copied into the order of their cells, so that memory is
-read in sequence; the candidates of a cell are copied once into a padded buffer, shifted across
-the periodic boundary, so that the inner loop has no branch; headings are summed as 64-bit
-fixed-point numbers, which vectorises and is exact, so that the order of summation cannot matter;
-and indices are unsigned, which spares the checks for negative ones.
+What makes it fast: places and directions are copied into the order of cells, so that memory is read
+in sequence; the candidates of a row of cells are copied once into a buffer, column by column,
+shifted across the periodic boundary, so that the inner loop has no branch; headings are summed as
+64-bit fixed-point numbers, which vectorises and is exact, so that the order of summation cannot
+matter; and indices are unsigned, which spares the checks for negative ones.
+
+A swarm moves in two ways, with the same bits: by `misalignment` and `advance`, which take and give
+a state; or by `Swarms`, which takes whole steps (observe, act, move) and keeps the sines and
+cosines of the headings from step to step.
+
+Another kernel takes whole steps of one swarm like this: `take_over` copies a state into `Agents`;
+in every step `observe` finds the misalignment of all agents, `look_up_angles` fetches it for some
+of them, and `move` turns and moves them in place. Agents stay in the order that they came in.
 
 Arrays are (runs, agents) and (runs, agents, 2); `box` is the period of both axes, or 0 for open
 space.
 """
 
 import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.kernels import elementary, parallel
+from swarmdp.kernels import cells, elementary, parallel
 from swarmdp.kernels.compile import inlined, kernel
 from swarmdp.kernels.scratch import scratch
+from swarmdp.kernels.streams import MASK, philox, standard_normal
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
-LARGE = 10_000  # agents from which on a swarm is treated by itself, on several threads
 LANES = 8  # candidates are padded to a multiple of this many
 FAR = 1e150  # coordinate of a padding candidate; its square is finite
-BLOCK = 512  # agents whose sines and cosines are computed at a time
-CELL_MARGIN = 1 - 1e-12  # agents within the radius are in adjacent cells even after rounding
+BLOCK = 256  # agents that are moved at a time: what lies between stays in the cache
+COLUMNS = 64  # columns of cells whose candidates are copied at a time
+REORDER_FROM = 20_000  # agents; fewer fit the cache in any order
+REORDER_EVERY = 4  # steps; agents move by about a cell in each
 CANCELLED = 1e-9  # headings whose sum is shorter than this have no mean
 TWO_PI = 2 * math.pi
+
+
+class Agents(NamedTuple):
+    """A swarm in any order: arrays (agents,), or (runs, agents) for several."""
+
+    x: Floats
+    y: Floats
+    heading: Floats
+    cosine: Floats
+    sine: Floats
+    id: Ints  # which agent it is
+
+
+class Sorted(NamedTuple):
+    """What is known of the agents in the order of their cells, and some room behind them."""
+
+    x: Floats
+    y: Floats
+    u: NDArray[np.int64]  # directions in fixed point
+    v: NDArray[np.int64]
+    angle: Floats  # misalignment
+
+
+class Cells(NamedTuple):
+    """Where agents are in the order of cells: cell k has the places start[k] up to start[k + 1]."""
+
+    place: Ints  # of each agent; while they are sorted, the number of its cell
+    start: Ints
+    cursor: Ints  # (parts, cells): where a part puts its next agent of a cell
+
+
+class Buffers(NamedTuple):
+    """What one thread needs for the rows of cells and the block of agents that it is at."""
+
+    x: Floats  # candidates: their places and directions
+    y: Floats
+    u: NDArray[np.int64]
+    v: NDArray[np.int64]
+    column: NDArray[np.uint64]  # where the candidates of each column begin
+    along: Floats  # sums of directions along each agent's own heading
+    angle: Floats  # of a block of agents: what they observe, how they turn
+    noise: Floats
+    group: Ints  # the class of what they observe
+
+
+class Model(NamedTuple):
+    """The settings of the model."""
+
+    radius: float
+    speed: float
+    noise: float
+    box: float
+
+
+class Luck(NamedTuple):
+    """Where the noise comes from: see `streams`."""
+
+    seed: np.uint64
+    run: np.uint64
+    step: np.uint64
+    draw: np.uint64
+
+
+class Kept(NamedTuple):
+    """What is to be kept of each moment: arrays with the axes (runs, times), or empty ones."""
+
+    order: Floats  # (runs, steps + 1)
+    position: Floats  # (runs, steps + 1, agents, 2)
+    heading: Floats  # (runs, steps + 1, agents)
+    observations: Floats  # (runs, steps + 1, agents)
+    actions: Floats  # (runs, steps, agents)
+    counts: NDArray[np.int64]  # (runs, times of this call, classes)
 
 
 def misalignment(position: Floats, heading: Floats, radius: float, box: float) -> Floats:
     """The angle from each agent's heading to the mean heading of its neighbours and itself."""
     runs, agents = heading.shape
     out = np.empty((runs, agents))
-    if agents < LARGE:
+    parts = parallel.shares(agents)
+    if parts == 1:
         misalignment_runs(position, heading, radius, box, out)
     else:
-        parts = parallel.shares(agents)
         for r in range(runs):
-            _misalignment_large(position[r], heading[r], radius, box, out[r], parts)
+            _misalignment_shared(position[r], heading[r], radius, box, out[r], parts)
     return out
 
 
@@ -74,8 +158,13 @@ def order(heading: Floats) -> Floats:
     parallel.divide(
         agents, parts, lambda part, begin, end: add_headings(begin, end, heading, sums[part])
     )
-    mean = sums.sum(axis=0) / fixed_point_scale(agents) / agents
-    length: Floats = np.sqrt(mean[:, 0] ** 2 + mean[:, 1] ** 2)
+    return _order_of_sums(sums.sum(axis=0), agents)
+
+
+def _order_of_sums(sums: NDArray[np.int64], agents: int) -> Floats:
+    """The order parameter (...) from fixed-point sums of all headings (..., 2)."""
+    mean = sums / fixed_point_scale(agents) / agents
+    length: Floats = np.sqrt(mean[..., 0] ** 2 + mean[..., 1] ** 2)
     return length
 
 
@@ -86,11 +175,10 @@ def by_cell(position: Floats, radius: float, box: float) -> Ints:
     return out
 
 
-def _misalignment_large(position, heading, radius, box, out, parts):
+def _misalignment_shared(position, heading, radius, box, out, parts):
     """One large swarm: its agents, then its rows of cells, are shared between threads."""
     agents = heading.shape[0]
-    columns, rows, corner, scale = cell_grid(position, radius, box)
-    if wraps_onto_itself(columns, rows, box):
+    if cells.wraps_onto_itself(radius, box, agents):
         parallel.divide(
             agents,
             parts,
@@ -99,91 +187,239 @@ def _misalignment_large(position, heading, radius, box, out, parts):
             ),
         )
         return
-    cells = columns * rows
-    work = scratch("vicsek", (agents, cells), lambda: new_workspace(agents, cells))
-    start, cell, *sorted_agents, _ = work
-    cursor = np.empty((parts, cells), np.int32)
+    now = new_agents(agents)
+    parallel.divide(
+        agents, parts, lambda _, begin, end: take_over_part(begin, end, position, heading, now)
+    )
+    ordered, work = _workspace(agents, parts)
+    _observe_shared(now, radius, box, ordered, work, parts)
     parallel.divide(
         agents,
         parts,
-        lambda part, begin, end: find_cells(
-            begin, end, position, columns, rows, corner, scale, cell, cursor[part]
-        ),
+        lambda _, begin, end: look_up_angles(begin, end, ordered, work, out[begin:end]),
     )
-    start_cells(cursor, start)
+
+
+def _workspace(agents: int, parts: int) -> tuple[Sorted, Cells]:
+    kept: tuple[Sorted, Cells] = scratch(
+        "vicsek", (agents, parts), lambda: (new_sorted(agents), new_cells(agents, parts))
+    )
+    return kept
+
+
+def _observe_shared(now, radius, box, ordered, work, parts):
+    """`observe` by several threads; returns the fixed-point sums of all headings."""
+    agents = now.x.size
+    grid = cells.cell_grid(now.x, now.y, radius, box)
+    sums = np.zeros((parts, 2), np.int64)
+    parallel.divide(
+        agents, parts, lambda part, begin, end: find_part(part, begin, end, now, grid, work)
+    )
+    cells.start_cells(work.cursor[:, : grid.columns * grid.rows], work.start)
     parallel.divide(
         agents,
         parts,
-        lambda part, begin, end: place_agents(
-            begin, end, position, heading, cell, cursor[part], *sorted_agents
-        ),
+        lambda part, begin, end: sort_part(part, begin, end, now, work, ordered, sums[part]),
     )
     parallel.divide(
-        rows,
+        grid.rows,
         parts,
-        lambda _, begin, end: misalignment_rows(begin, end, radius, box, columns, rows, work, out),
+        lambda _, begin, end: misalignment_rows(
+            begin, end, grid, radius, box, agents, work.start, ordered
+        ),
+    )
+    return sums.sum(axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class Swarms:
+    """Runs of the model that take whole steps.
+
+    Every agent turns by its misalignment, or as a table says: `turns[rows[r], k]` for the agents of
+    run r whose misalignment is in the interval k of `bins` equal ones. Large swarms are brought
+    into the order of their cells now and then.
+    """
+
+    model: Model
+    agents: Agents  # arrays (runs, agents)
+    steps: int
+    seed: int
+    numbers: NDArray[np.int64]  # (runs,)
+    draw: int
+    turns: Floats  # (replicas, bins), or (0, 0) for the misalignment itself
+    rows: NDArray[np.int64]  # (runs,)
+    bins: int
+
+    @classmethod
+    def of(
+        cls,
+        position: Floats,
+        heading: Floats,
+        model: Model,
+        *,
+        steps: int,
+        seed: int,
+        numbers: NDArray[np.int64],
+        draw: int,
+        turns: Floats | None,
+        rows: NDArray[np.int64],
+        bins: int,
+    ) -> "Swarms":
+        """The swarms that start from these states; box and radius must leave three cells."""
+        agents = new_agents_of_runs(*heading.shape)
+        take_over_runs(position, heading, agents)
+        values = np.empty((0, 0)) if turns is None else turns
+        return cls(model, agents, steps, seed, numbers, draw, values, rows, bins)
+
+    def advance(self, first: int, last: int, kept: Kept) -> None:
+        """Keep the moments first..last - 1 and take the step after each, but none at the end."""
+        parts = parallel.shares(self.agents.x.shape[1])
+        luck = Luck(np.uint64(self.seed), np.uint64(0), np.uint64(0), np.uint64(self.draw))
+        if parts == 1:
+            take_steps(
+                self.agents,
+                self.model,
+                luck,
+                self.numbers,
+                first,
+                last,
+                self.steps,
+                self.turns,
+                self.rows,
+                self.bins,
+                kept,
+            )
+            return
+        for r, number in enumerate(self.numbers):
+            for time in range(first, last):
+                at = luck._replace(run=np.uint64(number), step=np.uint64(time))
+                self._shared_step(r, time, time - first, at, kept, parts)
+
+    def _shared_step(
+        self, r: int, time: int, place: int, luck: Luck, kept: Kept, parts: int
+    ) -> None:
+        """One step of one large swarm, its agents and rows of cells shared between threads."""
+        now = Agents(*(array[r] for array in self.agents))
+        model, agents = self.model, now.x.size
+        moving = time < self.steps
+        parallel.divide(
+            agents, parts, lambda _, begin, end: keep_state(begin, end, now, r, time, kept)
+        )
+        if not moving and not kept.observations.size and not kept.counts.size:
+            u, v = heading_sums(now)
+            keep_order(u, v, agents, r, time, kept.order)
+            return
+        ordered, work = _workspace(agents, parts)
+        sums = _observe_shared(now, model.radius, model.box, ordered, work, parts)
+        keep_order(sums[0], sums[1], agents, r, time, kept.order)
+        turns = self.turns[self.rows[r]] if len(self.turns) else np.empty(0)
+        counts = np.zeros((parts, kept.counts.shape[2]), np.int64)
+        parallel.divide(
+            agents,
+            parts,
+            lambda part, begin, end: act_and_move(
+                *(begin, end, now, model, luck, ordered, work, turns, self.bins, moving),
+                *(r, time, kept, counts[part], new_buffers(0)),
+            ),
+        )
+        if kept.counts.size:
+            kept.counts[r, place] = counts.sum(axis=0)
+        if agents >= REORDER_FROM and time % REORDER_EVERY == 0:
+            for array in now:
+                self._reorder(array, work.place, ordered.angle, parts)
+
+    @staticmethod
+    def _reorder(array: NDArray[Any], place: Ints, spare: Floats, parts: int) -> None:
+        """Bring what is known of all agents into the order of their cells."""
+        size = array.size
+        parallel.divide(size, parts, lambda _, begin, end: spread(begin, end, array, place, spare))
+        parallel.divide(size, parts, lambda _, begin, end: copy_back(begin, end, spare, array))
+
+
+@kernel
+def new_agents(agents):
+    """Memory for one swarm, 44 bytes an agent."""
+    return Agents(
+        np.empty(agents),
+        np.empty(agents),
+        np.empty(agents),
+        np.empty(agents),
+        np.empty(agents),
+        np.empty(agents, np.int32),
     )
 
 
 @kernel
-def misalignment_runs(position, heading, radius, box, out):
-    """Misalignment for every run in turn."""
-    runs, agents = heading.shape
-    most = cells_per_axis(agents) ** 2
-    cursor = np.empty(most, np.int32)
-    work = new_workspace(agents, most)
-    for r in range(runs):
-        columns, rows, corner, scale = cell_grid(position[r], radius, box)
-        if wraps_onto_itself(columns, rows, box):
-            misalignment_all_pairs(0, agents, position[r], heading[r], radius, box, out[r])
-        else:
-            sort_by_cell(position[r], heading[r], columns, rows, corner, scale, cursor, work)
-            misalignment_rows(0, rows, radius, box, columns, rows, work, out[r])
+def new_agents_of_runs(runs, agents):
+    """Memory for several swarms."""
+    return Agents(
+        np.empty((runs, agents)),
+        np.empty((runs, agents)),
+        np.empty((runs, agents)),
+        np.empty((runs, agents)),
+        np.empty((runs, agents)),
+        np.empty((runs, agents), np.int32),
+    )
+
+
+@inlined
+def run_of(agents, r):
+    """One swarm of several."""
+    return Agents(
+        agents.x[r], agents.y[r], agents.heading[r], agents.cosine[r], agents.sine[r], agents.id[r]
+    )
 
 
 @kernel
-def cells_per_axis(agents):
-    """The largest number of cells along an axis: about one agent a cell, and at least three."""
-    return max(3, math.ceil(math.sqrt(agents)))
+def new_sorted(agents):
+    """Memory for what is known in the order of cells, 40 bytes an agent."""
+    return Sorted(
+        np.empty(agents + LANES),
+        np.empty(agents + LANES),
+        np.empty(agents + LANES, np.int64),
+        np.empty(agents + LANES, np.int64),
+        np.empty(agents + LANES),
+    )
 
 
 @kernel
-def wraps_onto_itself(columns, rows, box):
-    """Whether a cell and its neighbours meet each other again around the periodic boundary."""
-    return box > 0.0 and min(columns, rows) < 3
+def new_cells(agents, parts):
+    """Memory for the cells of a swarm."""
+    most = cells.cells_per_axis(agents) ** 2
+    return Cells(
+        np.empty(agents, np.int32), np.empty(most + 1, np.int32), np.empty((parts, most), np.int32)
+    )
 
 
 @kernel
-def cell_grid(position, radius, box):
-    """Columns and rows of cells no narrower than the radius, their corner, and cells per length."""
-    most = cells_per_axis(position.shape[0])
-    if box > 0.0:
-        n = int(min(float(most), max(1.0, math.floor(box / radius * CELL_MARGIN))))
-        return n, n, (0.0, 0.0), (n / box, n / box)
-    x0 = x1 = position[0, 0]
-    y0 = y1 = position[0, 1]
-    for i in range(position.shape[0]):
-        x0 = min(x0, position[i, 0])
-        x1 = max(x1, position[i, 0])
-        y0 = min(y0, position[i, 1])
-        y1 = max(y1, position[i, 1])
-    columns = int(min(float(most), max(1.0, math.floor((x1 - x0) / radius * CELL_MARGIN))))
-    rows = int(min(float(most), max(1.0, math.floor((y1 - y0) / radius * CELL_MARGIN))))
-    scale_x = columns / (x1 - x0) if x1 > x0 else 0.0
-    scale_y = rows / (y1 - y0) if y1 > y0 else 0.0
-    return columns, rows, (x0, y0), (scale_x, scale_y)
+def new_buffers(candidates):
+    """Memory for rows of cells with at most so many candidates."""
+    return Buffers(
+        np.empty(candidates + LANES),
+        np.empty(candidates + LANES),
+        np.empty(candidates + LANES, np.int64),
+        np.empty(candidates + LANES, np.int64),
+        np.empty(COLUMNS + 3, np.uint64),
+        np.empty(candidates + BLOCK),
+        np.empty(BLOCK),
+        np.empty(BLOCK),
+        np.empty(BLOCK, np.int32),
+    )
 
 
 @kernel
-def new_workspace(agents, cells):
-    """Memory for one swarm in cell order, about 60 bytes an agent."""
-    start = np.empty(cells + 1, np.int32)
-    cell = np.empty(agents, np.int32)
-    order = np.empty(agents, np.int32)
-    place = np.empty((2, agents), np.float64)
-    direction = np.empty((2, agents), np.int64)
-    mean = np.empty((2, agents), np.float64)
-    return start, cell, order, place, direction, mean
+def most_candidates(begin_row, end_row, grid, start):
+    """An upper bound on the candidates of any of these rows: three rows, the edges twice."""
+    most = 0
+    for row in range(begin_row, end_row):
+        n = 0
+        for d in range(-1, 2):
+            there = row + d
+            there = there + grid.rows if there < 0 else there
+            there = there - grid.rows if there >= grid.rows else there
+            n += start[(there + 1) * grid.columns] - start[there * grid.columns]
+        most = max(most, n)
+    return 2 * most
 
 
 @kernel
@@ -193,97 +429,6 @@ def fixed_point_scale(agents: int) -> float:
     while (1 << bits) < agents:
         bits += 1
     return float(1 << (62 - bits))
-
-
-@kernel
-def sort_by_cell(position, heading, columns, rows, corner, scale, cursor, work):
-    """Counting sort: copy places and directions of the agents into the order of their cells."""
-    start, cell, order, place, direction, _ = work
-    agents = heading.shape[0]
-    cells = cursor[: columns * rows]
-    find_cells(0, agents, position, columns, rows, corner, scale, cell, cells)
-    start_cells(cells.reshape((1, columns * rows)), start)
-    place_agents(0, agents, position, heading, cell, cells, order, place, direction)
-
-
-@kernel
-def find_cells(begin, end, position, columns, rows, corner, scale, cell, count):
-    """The cell of each of the agents begin..end, and how many of them are in each cell."""
-    last_column = np.int32(columns - 1)
-    last_row = np.int32(rows - 1)
-    for i in range(np.uint64(begin), np.uint64(end)):
-        column = np.int32((position[i, 0] - corner[0]) * scale[0])
-        row = np.int32((position[i, 1] - corner[1]) * scale[1])
-        column = min(max(column, np.int32(0)), last_column)
-        row = min(max(row, np.int32(0)), last_row)
-        cell[i] = row * np.int32(columns) + column
-    for k in range(np.uint64(columns * rows)):
-        count[k] = 0
-    for i in range(np.uint64(begin), np.uint64(end)):
-        count[np.uint64(cell[i])] += np.int32(1)
-
-
-@kernel
-def start_cells(cursor, start):
-    """Turn counts (parts, cells) into where each part is to put its agents of each cell.
-
-    Cell k has the places start[k] up to start[k + 1].
-    """
-    parts, cells = cursor.shape
-    total = np.int32(0)
-    for k in range(np.uint64(cells)):
-        start[k] = total
-        for part in range(np.uint64(parts)):
-            here = cursor[part, k]
-            cursor[part, k] = total
-            total += here
-    start[np.uint64(cells)] = total
-
-
-@kernel
-def place_agents(begin, end, position, heading, cell, cursor, order, place, direction):
-    """Copy the agents begin..end to their places in cell order."""
-    units = fixed_point_scale(heading.shape[0])
-    sines = np.empty(BLOCK)
-    cosines = np.empty(BLOCK)
-    xs = place[0]
-    ys = place[1]
-    us = direction[0]
-    vs = direction[1]
-    for first in range(np.uint64(begin), np.uint64(end), np.uint64(BLOCK)):
-        size = min(np.uint64(BLOCK), np.uint64(end) - first)
-        block = heading[first : first + size]
-        for i in range(size):
-            sines[i], cosines[i] = elementary.sincos(block[i])
-        for i in range(size):
-            j = first + i
-            k = np.uint64(cell[j])
-            p = np.uint64(cursor[k])
-            cursor[k] += np.int32(1)
-            order[p] = np.int32(j)
-            xs[p] = position[j, 0]
-            ys[p] = position[j, 1]
-            us[p] = np.int64(cosines[i] * units)
-            vs[p] = np.int64(sines[i] * units)
-
-
-@kernel
-def by_cell_runs(position, radius, box, out):
-    """The agents of every run in the order of their cells."""
-    runs, agents = out.shape
-    most = cells_per_axis(agents) ** 2
-    start = np.empty(most + 1, np.int32)
-    cell = np.empty(agents, np.int32)
-    cursor = np.empty(most, np.int32)
-    for r in range(runs):
-        columns, rows, corner, scale = cell_grid(position[r], radius, box)
-        cells = cursor[: columns * rows]
-        find_cells(0, agents, position[r], columns, rows, corner, scale, cell, cells)
-        start_cells(cells.reshape((1, columns * rows)), start)
-        for i in range(agents):
-            k = cell[i]
-            out[r, cells[k]] = i
-            cells[k] += 1
 
 
 @kernel
@@ -303,154 +448,260 @@ def in_own_frame(own_u, own_v, u, v, least):
     return across, along
 
 
-@inlined
-def copy_segment(begin, end, shift_x, shift_y, place, direction, near, near_direction, n):
-    """Append the sorted agents begin..end, shifted, to the n candidates; return their number."""
-    xs = place[0]
-    ys = place[1]
-    us = direction[0]
-    vs = direction[1]
-    bx = near[0]
-    by = near[1]
-    bu = near_direction[0]
-    bv = near_direction[1]
-    for j in range(np.uint64(begin), np.uint64(end)):
-        bx[n] = xs[j] + shift_x
-        by[n] = ys[j] + shift_y
-        bu[n] = us[j]
-        bv[n] = vs[j]
-        n += np.uint64(1)
-    return n
+@kernel
+def take_over(position, heading, first, agents):
+    """Take agents over from a state; the first of them has the number `first`."""
+    x, y, new_heading, cosines, sines, ids = agents
+    for i in range(np.uint64(heading.shape[0])):
+        x[i] = position[i, 0]
+        y[i] = position[i, 1]
+    for i in range(np.uint64(heading.shape[0])):
+        new_heading[i] = heading[i]
+        ids[i] = np.int32(first) + np.int32(i)
+    for i in range(np.uint64(heading.shape[0])):
+        sine, cosine = elementary.sincos(heading[i])
+        cosines[i] = cosine
+        sines[i] = sine
 
 
 @kernel
-def gather_candidates(
-    column, row, columns, rows, box, start, place, direction, near, near_direction
-):
-    """Copy the agents of a cell and the eight around it into padded buffers; return the size."""
+def take_over_part(begin, end, position, heading, agents):
+    """Take the agents begin..end over from a state."""
+    part = Agents(
+        agents.x[begin:end],
+        agents.y[begin:end],
+        agents.heading[begin:end],
+        agents.cosine[begin:end],
+        agents.sine[begin:end],
+        agents.id[begin:end],
+    )
+    take_over(position[begin:end], heading[begin:end], begin, part)
+
+
+@kernel
+def take_over_runs(position, heading, agents):
+    """Take the agents of every run over from a state."""
+    for r in range(heading.shape[0]):
+        take_over(position[r], heading[r], 0, run_of(agents, r))
+
+
+@kernel
+def find_part(part, begin, end, now, grid, work):
+    """The cells of the agents begin..end, and how many of them are in each cell."""
+    cell = work.place[begin:end]
+    cells.find_cells(now.x[begin:end], now.y[begin:end], grid, cell)
+    cells.count_in_cells(cell, work.cursor[part][: grid.columns * grid.rows])
+
+
+@kernel
+def sort_part(part, begin, end, now, work, ordered, sums):
+    """Copy the agents begin..end to their places in cell order; adds their headings to sums."""
+    units = fixed_point_scale(now.x.shape[0])
+    x, y, cosine, sine = now.x, now.y, now.cosine, now.sine
+    xs, ys, us, vs = ordered.x, ordered.y, ordered.u, ordered.v
+    place = work.place
+    cursor = work.cursor[part]
+    sum_u = np.int64(0)
+    sum_v = np.int64(0)
+    for i in range(np.uint64(begin), np.uint64(end)):
+        k = np.uint64(np.uint32(place[i]))
+        at = cursor[k]
+        cursor[k] = at + np.int32(1)
+        place[i] = at
+        p = np.uint64(np.uint32(at))
+        u = np.int64(cosine[i] * units)
+        v = np.int64(sine[i] * units)
+        xs[p] = x[i]
+        ys[p] = y[i]
+        us[p] = u
+        vs[p] = v
+        sum_u += u
+        sum_v += v
+    sums[0] += sum_u
+    sums[1] += sum_v
+
+
+@kernel
+def observe(now, radius, box, ordered, work, buffers, sums):
+    """Find the misalignment of all agents of one swarm, and add their headings to sums (2,).
+
+    `ordered.angle[work.place[i]]` is that of agent i. Returns the buffers, larger ones if needed.
+    The box must have room for three cells each way, or be open.
+    """
+    agents = now.x.shape[0]
+    grid = cells.cell_grid(now.x, now.y, radius, box)
+    find_part(0, 0, agents, now, grid, work)
+    size = grid.columns * grid.rows
+    cells.start_cells(work.cursor[0][:size].reshape((1, size)), work.start)
+    sort_part(0, 0, agents, now, work, ordered, sums)
+    needed = most_candidates(0, grid.rows, grid, work.start)
+    if needed > buffers.x.shape[0] - LANES:
+        buffers = new_buffers(needed)
+    misalignment_rows_in(0, grid.rows, grid, radius, box, agents, work.start, ordered, buffers)
+    return buffers
+
+
+@kernel
+def misalignment_rows(begin_row, end_row, grid, radius, box, agents, start, ordered):
+    """`misalignment_rows_in` with buffers of its own."""
+    buffers = new_buffers(most_candidates(begin_row, end_row, grid, start))
+    misalignment_rows_in(begin_row, end_row, grid, radius, box, agents, start, ordered, buffers)
+
+
+@kernel
+def misalignment_rows_in(begin_row, end_row, grid, radius, box, agents, start, ordered, buffers):
+    """Misalignment of the agents in these rows of cells, in the order of cells."""
+    least = least_sum(agents)
+    angle, along = ordered.angle, buffers.along
+    row = begin_row
+    while row < end_row:
+        begin = np.uint64(start[row * grid.columns])
+        first = row
+        row += 1
+        # As many rows at once as make a block: calls and short loops cost.
+        while row < end_row and np.uint64(start[(row + 1) * grid.columns]) - begin <= np.uint64(
+            BLOCK
+        ):
+            row += 1
+        sum_rows(first, row, grid, radius, box, least, start, ordered, buffers)
+        for i in range(begin, np.uint64(start[row * grid.columns])):
+            angle[i] = elementary.atan2(angle[i], along[i - begin])
+
+
+@inlined
+def merge_rows(row, first, last, grid, box, start, ordered, buffers):
+    """Copy the candidates of the columns first..last of a row: the agents of three rows of cells.
+
+    They are copied column by column, from the one before to the one after, shifted across the
+    periodic boundary; `column[q]` is where those of column first - 1 + q begin. Four agents are
+    copied at a time, whether they are in the cell or not: the next ones overwrite those that are
+    not, and short loops of unknown length would cost more.
+    """
+    x, y, u, v = ordered.x, ordered.y, ordered.u, ordered.v
+    near_x, near_y, near_u, near_v = buffers.x, buffers.y, buffers.u, buffers.v
+    begins = buffers.column
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     n = np.uint64(0)
-    for d in range(-1, 2):
-        r = row + d
-        shift_y = 0.0
-        if r < 0 or r >= rows:
+    q = np.uint64(0)
+    for wanted in range(first - 1, last + 1):
+        begins[q] = n
+        q += one
+        column = wanted
+        shift_x = 0.0
+        if wanted < 0 or wanted >= grid.columns:
             if box == 0.0:
                 continue
-            shift_y = -box if r < 0 else box
-            r = r + rows if r < 0 else r - rows
-        first = r * columns
-        low = max(column - 1, 0)
-        high = min(column + 1, columns - 1)
-        n = copy_segment(
-            start[first + low],
-            start[first + high + 1],
-            0.0,
-            shift_y,
-            place,
-            direction,
-            near,
-            near_direction,
-            n,
-        )
-        if box > 0.0 and column == 0:
-            n = copy_segment(
-                start[first + columns - 1],
-                start[first + columns],
-                -box,
-                shift_y,
-                place,
-                direction,
-                near,
-                near_direction,
-                n,
-            )
-        if box > 0.0 and column == columns - 1:
-            n = copy_segment(
-                start[first],
-                start[first + 1],
-                box,
-                shift_y,
-                place,
-                direction,
-                near,
-                near_direction,
-                n,
-            )
-    padded = (n + np.uint64(LANES - 1)) // np.uint64(LANES) * np.uint64(LANES)
-    for j in range(n, padded):
-        near[0, j] = FAR
+            shift_x = -box if wanted < 0 else box
+            column = wanted + grid.columns if wanted < 0 else wanted - grid.columns
+        for beside in range(row - 1, row + 2):
+            there = beside
+            shift_y = 0.0
+            if beside < 0 or beside >= grid.rows:
+                if box == 0.0:
+                    continue
+                shift_y = -box if beside < 0 else box
+                there = beside + grid.rows if beside < 0 else beside - grid.rows
+            k = np.uint64(there * grid.columns + column)
+            begin = np.uint64(np.uint32(start[k]))
+            end = np.uint64(np.uint32(start[k + one]))
+            p = n
+            for j in range(begin, end, four):
+                a, b, c, d = x[j], x[j + one], x[j + two], x[j + three]
+                near_x[p] = a + shift_x
+                near_x[p + one] = b + shift_x
+                near_x[p + two] = c + shift_x
+                near_x[p + three] = d + shift_x
+                a, b, c, d = y[j], y[j + one], y[j + two], y[j + three]
+                near_y[p] = a + shift_y
+                near_y[p + one] = b + shift_y
+                near_y[p + two] = c + shift_y
+                near_y[p + three] = d + shift_y
+                e, f, g, h = u[j], u[j + one], u[j + two], u[j + three]
+                near_u[p] = e
+                near_u[p + one] = f
+                near_u[p + two] = g
+                near_u[p + three] = h
+                e, f, g, h = v[j], v[j + one], v[j + two], v[j + three]
+                near_v[p] = e
+                near_v[p + one] = f
+                near_v[p + two] = g
+                near_v[p + three] = h
+                p += four
+            n += end - begin
+    begins[q] = n
+    for j in range(n, n + np.uint64(LANES)):
+        near_x[j] = FAR
         # Even the largest radius must not find a direction here.
-        near_direction[0, j] = 0
-        near_direction[1, j] = 0
-    return padded
+        near_u[j] = 0
+        near_v[j] = 0
 
 
 @kernel
-def most_candidates(begin_row, end_row, columns, rows, start):
-    """An upper bound on the agents in any cell of these rows and the eight around it."""
-    most = 0
-    for row in range(begin_row, end_row):
-        for column in range(columns):
-            n = 0
-            for d in range(-1, 2):
-                first = ((row + d) % rows) * columns
-                for e in range(-1, 2):
-                    k = first + (column + e) % columns
-                    n += start[k + 1] - start[k]
-            most = max(most, n)
-    return most
+def sum_rows(begin_row, end_row, grid, radius, box, least, start, ordered, buffers):
+    """Add up the directions around each agent of these rows, in the frame of its own heading.
 
-
-@kernel
-def misalignment_rows(begin_row, end_row, radius, box, columns, rows, work, out):
-    """Misalignment of the agents in these rows of cells; out is in the agents' own order."""
-    start, _, order, place, direction, mean = work
-    agents = order.shape[0]
-    capacity = agents
-    if agents > 4096:
-        capacity = most_candidates(begin_row, end_row, columns, rows, start)
-    near = np.empty((2, capacity + LANES), np.float64)
-    near_direction = np.empty((2, capacity + LANES), np.int64)
-    bx = near[0]
-    by = near[1]
-    bu = near_direction[0]
-    bv = near_direction[1]
-    xs = place[0]
-    ys = place[1]
-    us = direction[0]
-    vs = direction[1]
-    across = mean[0]
-    along = mean[1]
+    Candidates beyond those of the three columns, up to a multiple of LANES, are too far to count.
+    """
+    xs, ys, us, vs = ordered.x, ordered.y, ordered.u, ordered.v
+    near_x, near_y, near_u, near_v = buffers.x, buffers.y, buffers.u, buffers.v
+    across, along = ordered.angle, buffers.along
     square = radius * radius
     zero = np.int64(0)
-    least = least_sum(agents)
+    lanes = np.uint64(LANES)
+    base = np.uint64(start[begin_row * grid.columns])
     for row in range(begin_row, end_row):
-        for column in range(columns):
-            k = row * columns + column
-            begin = np.uint64(start[k])
-            end = np.uint64(start[k + 1])
-            if begin == end:
-                continue
-            n = gather_candidates(
-                column, row, columns, rows, box, start, place, direction, near, near_direction
-            )
-            for i in range(begin, end):
-                x = xs[i]
-                y = ys[i]
-                u = zero
-                v = zero
-                for j in range(n):
-                    dx = bx[j] - x
-                    dy = by[j] - y
-                    within = dx * dx + dy * dy <= square
-                    u += bu[j] if within else zero
-                    v += bv[j] if within else zero
-                across[i], along[i] = in_own_frame(us[i], vs[i], u, v, least)
-    first = np.uint64(start[begin_row * columns])
-    last = np.uint64(start[end_row * columns])
-    for i in range(first, last):
-        across[i] = elementary.atan2(across[i], along[i])
-    for i in range(first, last):
-        out[np.uint64(order[i])] = across[i]
+        for first in range(0, grid.columns, COLUMNS):
+            last = min(grid.columns, first + COLUMNS)
+            merge_rows(row, first, last, grid, box, start, ordered, buffers)
+            for column in range(first, last):
+                k = np.uint64(row * grid.columns + column)
+                begin = np.uint64(np.uint32(start[k]))
+                end = np.uint64(np.uint32(start[k + np.uint64(1)]))
+                if begin == end:
+                    continue
+                q = np.uint64(column - first)
+                low = buffers.column[q]
+                size = buffers.column[q + np.uint64(3)] - low
+                high = low + (size + lanes - np.uint64(1)) // lanes * lanes
+                for i in range(begin, end):
+                    x = xs[i]
+                    y = ys[i]
+                    u = zero
+                    v = zero
+                    for j in range(low, high):
+                        dx = near_x[j] - x
+                        dy = near_y[j] - y
+                        within = dx * dx + dy * dy <= square
+                        u += near_u[j] if within else zero
+                        v += near_v[j] if within else zero
+                    across[i], along[i - base] = in_own_frame(us[i], vs[i], u, v, least)
+
+
+@kernel
+def misalignment_runs(position, heading, radius, box, out):
+    """Misalignment for every run in turn."""
+    runs, agents = heading.shape
+    if cells.wraps_onto_itself(radius, box, agents):
+        for r in range(runs):
+            misalignment_all_pairs(0, agents, position[r], heading[r], radius, box, out[r])
+        return
+    now = new_agents(agents)
+    ordered = new_sorted(agents)
+    work = new_cells(agents, 1)
+    buffers = new_buffers(min(2 * agents, 8192))
+    sums = np.empty(2, np.int64)
+    for r in range(runs):
+        take_over(position[r], heading[r], 0, now)
+        buffers = observe(now, radius, box, ordered, work, buffers, sums)
+        look_up_angles(0, agents, ordered, work, out[r])
+
+
+@kernel
+def look_up_angles(begin, end, ordered, work, out):
+    """What the agents begin..end observe."""
+    angle, place = ordered.angle, work.place
+    for i in range(np.uint64(begin), np.uint64(end)):
+        out[i - np.uint64(begin)] = angle[np.uint64(np.uint32(place[i]))]
 
 
 @kernel
@@ -482,6 +733,203 @@ def misalignment_all_pairs(begin, end, position, heading, radius, box, out):
             sum_v += v[j] if within else np.int64(0)
         across, along = in_own_frame(u[i], v[i], sum_u, sum_v, least)
         out[i] = elementary.atan2(across, along)
+
+
+@kernel
+def take_steps(agents, model, luck, numbers, first, last, steps, turns, rows, bins, kept):
+    """Keep the moments first..last - 1 of all runs and take the step after each, see `Swarms`."""
+    runs, size = agents.x.shape
+    ordered = new_sorted(size)
+    work = new_cells(size, 1)
+    buffers = new_buffers(min(2 * size, 8192))
+    counts = np.empty(kept.counts.shape[2], np.int64)
+    nothing = np.empty(0)
+    sums = np.empty(2, np.int64)
+    for r in range(runs):
+        now = run_of(agents, r)
+        values = turns[rows[r]] if turns.shape[0] > 0 else nothing
+        for time in range(first, last):
+            moving = time < steps
+            keep_state(0, size, now, r, time, kept)
+            if not moving and kept.observations.size == 0 and kept.counts.size == 0:
+                u, v = heading_sums(now)
+                keep_order(u, v, size, r, time, kept.order)
+                continue
+            sums[:] = 0
+            buffers = observe(now, model.radius, model.box, ordered, work, buffers, sums)
+            keep_order(sums[0], sums[1], size, r, time, kept.order)
+            at = Luck(luck.seed, np.uint64(numbers[r]), np.uint64(time), luck.draw)
+            counts[:] = 0
+            act_and_move(
+                0,
+                size,
+                now,
+                model,
+                at,
+                ordered,
+                work,
+                values,
+                bins,
+                moving,
+                r,
+                time,
+                kept,
+                counts,
+                buffers,
+            )
+            if kept.counts.size > 0:
+                kept.counts[r, time - first] = counts
+            if size >= REORDER_FROM and time % REORDER_EVERY == 0:
+                reorder(now, work.place, ordered.angle)
+
+
+@kernel
+def act_and_move(
+    begin,
+    end,
+    now,
+    model,
+    luck,
+    ordered,
+    work,
+    turns,
+    bins,
+    moving,
+    r,
+    time,
+    kept,
+    counts,
+    buffers,
+):
+    """Let the agents begin..end act on what they observe, block by block.
+
+    The classes of what they observe are added to `counts`, if these are to be kept.
+    """
+    for low in range(begin, end, BLOCK):
+        high = min(end, low + BLOCK)
+        look_up_angles(low, high, ordered, work, buffers.angle)
+        act(low, high, now.id, turns, bins, moving, r, time, kept, counts, buffers)
+        if moving:
+            move(low, high, now, buffers.angle, model, luck, buffers.noise)
+
+
+@kernel
+def act(low, high, ids, turns, bins, moving, r, time, kept, counts, buffers):
+    """Turn what the agents low..high observe into how they turn, and keep what is wanted of it."""
+    angle, group = buffers.angle, buffers.group
+    size = np.uint64(high - low)
+    first = np.uint64(low)
+    if kept.observations.size > 0:
+        seen = kept.observations[r, time]
+        for i in range(size):
+            seen[np.uint64(np.uint32(ids[first + i]))] = angle[i]
+    if turns.shape[0] > 0 or counts.shape[0] > 0:
+        scale = bins / TWO_PI
+        middle = float(bins // 2)
+        for i in range(size):
+            group[i] = elementary.angle_class(angle[i], scale, middle, float(bins))
+        if counts.shape[0] > 0:
+            for i in range(size):
+                counts[np.uint64(np.uint32(group[i]))] += 1
+        if turns.shape[0] > 0:
+            for i in range(size):
+                angle[i] = turns[np.uint64(np.uint32(group[i]))]
+    if moving and kept.actions.size > 0:
+        done = kept.actions[r, time]
+        for i in range(size):
+            done[np.uint64(np.uint32(ids[first + i]))] = angle[i]
+
+
+@kernel
+def move(low, high, now, turn, model, luck, noise):
+    """Move the agents low..high, then turn them, in place; turn[i] is that of agent low + i.
+
+    `noise` is memory for as many numbers.
+    """
+    x, y, heading, cosines, sines, ids = now
+    begin, end = np.uint64(low), np.uint64(high)
+    k0 = luck.seed & np.uint64(MASK)
+    k1 = luck.seed >> np.uint64(32)
+    if model.noise > 0.0:
+        for i in range(begin, end):
+            w0, w1, w2, w3 = philox(np.uint64(ids[i]), luck.run, luck.step, luck.draw, k0, k1)
+            noise[i - begin] = 0.0 + model.noise * standard_normal(w0, w1, w2, w3)
+    else:
+        for i in range(end - begin):
+            noise[i] = 0.0
+    if model.box > 0.0:
+        for i in range(begin, end):
+            x[i] = wrap(x[i] + model.speed * cosines[i], 0.0, model.box)
+            y[i] = wrap(y[i] + model.speed * sines[i], 0.0, model.box)
+    else:
+        for i in range(begin, end):
+            x[i] += model.speed * cosines[i]
+            y[i] += model.speed * sines[i]
+    for i in range(begin, end):
+        angle = heading[i] + turn[i - begin] + noise[i - begin]
+        heading[i] = wrap(angle, -math.pi, TWO_PI)
+    for i in range(begin, end):
+        sine, cosine = elementary.sincos(heading[i])
+        cosines[i] = cosine
+        sines[i] = sine
+
+
+@kernel
+def reorder(now, place, spare):
+    """Bring a swarm into the order of its cells."""
+    size = now.x.shape[0]
+    for array in (now.x, now.y, now.heading, now.cosine, now.sine):
+        spread(0, size, array, place, spare)
+        copy_back(0, size, spare, array)
+    spread(0, size, now.id, place, spare)
+    copy_back(0, size, spare, now.id)
+
+
+@kernel
+def spread(begin, end, array, place, out):
+    """Put what is known of the agents begin..end where they are in the order of cells."""
+    for i in range(np.uint64(begin), np.uint64(end)):
+        out[np.uint64(np.uint32(place[i]))] = array[i]
+
+
+@kernel
+def copy_back(begin, end, values, array):
+    """Copy the entries begin..end."""
+    for i in range(np.uint64(begin), np.uint64(end)):
+        array[i] = values[i]
+
+
+@kernel
+def heading_sums(now):
+    """The fixed-point sums of all headings."""
+    units = fixed_point_scale(now.x.shape[0])
+    u = np.int64(0)
+    v = np.int64(0)
+    for i in range(np.uint64(now.x.shape[0])):
+        u += np.int64(now.cosine[i] * units)
+        v += np.int64(now.sine[i] * units)
+    return u, v
+
+
+@kernel
+def keep_order(u, v, agents, r, time, kept):
+    """Keep the order parameter of a moment, if it is wanted."""
+    if kept.size > 0:
+        u_mean = float(u) / fixed_point_scale(agents) / agents
+        v_mean = float(v) / fixed_point_scale(agents) / agents
+        kept[r, time] = math.sqrt(u_mean * u_mean + v_mean * v_mean)
+
+
+@kernel
+def keep_state(begin, end, now, r, time, kept):
+    """Keep the states of the agents begin..end of a moment, if they are wanted."""
+    if kept.heading.size > 0:
+        position, heading = kept.position[r, time], kept.heading[r, time]
+        for i in range(np.uint64(begin), np.uint64(end)):
+            k = np.uint64(np.uint32(now.id[i]))
+            position[k, 0] = now.x[i]
+            position[k, 1] = now.y[i]
+            heading[k] = now.heading[i]
 
 
 @inlined
@@ -534,3 +982,24 @@ def add_headings(begin, end, heading, sums):
             v += np.int64(sine * units)
         sums[r, 0] = u
         sums[r, 1] = v
+
+
+@kernel
+def by_cell_runs(position, radius, box, out):
+    """The agents of every run in the order of their cells."""
+    runs, agents = out.shape
+    start = np.empty(cells.cells_per_axis(agents) ** 2 + 1, np.int32)
+    cursor = np.empty(start.shape[0], np.int32)
+    cell = np.empty(agents, np.int32)
+    for r in range(runs):
+        x = position[r, :, 0].copy()
+        y = position[r, :, 1].copy()
+        grid = cells.cell_grid(x, y, radius, box)
+        size = grid.columns * grid.rows
+        cells.find_cells(x, y, grid, cell)
+        cells.count_in_cells(cell, cursor[:size])
+        cells.start_cells(cursor[:size].reshape((1, size)), start)
+        for i in range(np.uint64(agents)):
+            k = np.uint64(np.uint32(cell[i]))
+            out[r, np.uint64(np.uint32(cursor[k]))] = np.int32(i)
+            cursor[k] += np.int32(1)

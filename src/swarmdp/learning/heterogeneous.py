@@ -15,15 +15,17 @@ from swarmdp.learning.exploration import Exploration, Explorers, check_explorati
 from swarmdp.learning.local_model import LocalModel
 from swarmdp.learning.q_functions import Problem, QFunction, QUpdate, SequentialQ, rewards_for
 from swarmdp.learning.schedules import Decay, decayed
+from swarmdp.learning.tables import TabularQ
 from swarmdp.memory import check_memory
 from swarmdp.policies import joined
 from swarmdp.protocols import NOTHING_MORE, Learned, Wants
 from swarmdp.rewards import Reward
 from swarmdp.streams import Purpose, Streams
-from swarmdp.system import Arranging, State, System, field_of
+from swarmdp.system import Arranging, FusedLearning, State, System, field_of
 from swarmdp.threads import over_chunks, thread_count
 
 ENOUGH_AGENTS = 1000  # whose experience each iteration uses by default
+_NO_REWARDS = np.empty((0, 0))  # for ways of learning that do not look at them
 CHUNK_BYTES = 2**19  # of the swarms that a thread moves at a time: they stay in the cache
 
 
@@ -186,6 +188,30 @@ class HeterogeneousLearning:
             left = decayed(self.decay, i + 1, self.iterations)
             rate, temperature = self.learning_rate * left, self.temperature * left
 
+    def _quickly(
+        self, q: QFunction, problem: Problem, streams: Streams, check: Callable[[], None]
+    ) -> bool:
+        """Algorithm 2 to the same bits, in compiled code of the system's; False if it has none."""
+        system, every = problem.system, self._restarts_every(problem.discount)
+        if not isinstance(system, FusedLearning) or not isinstance(q, TabularQ) or q.is_soft:
+            return False
+        collected = rewards_for(q, problem, len(streams.runs))
+        swarms = None
+        for i in range(self.iterations):
+            check()
+            left = decayed(self.decay, i, self.iterations)
+            if swarms is None or i % every == 0:
+                swarms = system.exploring_swarms(streams, i)
+                if swarms is None:
+                    return False
+                place = Explorers.of(self.exploration, swarms.streams).place
+            # 1 to 3: Explore or be greedy, act, and iterate the system.
+            before, actions, after = swarms.step(q.greedy, self.temperature * left, place, i)
+            rewards = collected(before, before) if q.needs_rewards else _NO_REWARDS
+            # 4: Update the Q-function based on the new experience.
+            q.learn(before, actions, rewards, after, self.learning_rate * left)
+        return True
+
     def __call__(
         self,
         system: System,
@@ -255,10 +281,11 @@ class HeterogeneousLearning:
                 memory={name: array[begin:end] for name, array in memory.items()},
             )
             q = self.q_update.start(own)
-            for snapshot in self.iterate(q, own, streams):
-                check()
-                if watch is not None:
-                    watch(snapshot)
+            if watch is not None or not self._quickly(q, own, streams, check):
+                for snapshot in self.iterate(q, own, streams):
+                    check()
+                    if watch is not None:
+                        watch(snapshot)
             parts[begin] = q.learned()
 
         over_chunks(reward.replicas, chunk, workers, learn)

@@ -18,6 +18,7 @@ from swarmdp.errors import InvalidInput
 from swarmdp.learning.q_functions import Problem, QFunction, table_bytes
 from swarmdp.learning.tables import Indices, TabularQ
 from swarmdp.protocols import Wants
+from swarmdp.symmetry import Symmetry
 from swarmdp.system import System, class_map
 
 SMALL = 2**20  # bytes of a full table that stays in the cache: it is quicker than a sparse one
@@ -100,13 +101,18 @@ def sparse_bytes(observations: int, actions: int, transitions: int) -> int:
     return 12 * transitions + 8 * (observations * actions + 1)
 
 
+Turned = tuple[NDArray[np.int64], NDArray[np.int64]]  # mirrored classes and actions, or empty
+
+
 class Counts(Protocol):
     """Counts of (o, a, o') of R replicas; run r of the experience belongs to replica r % R."""
 
     totals: NDArray[np.float64]  # (R, observations, actions)
 
-    def add(self, before: Indices, action: Indices, after: Indices, weight: float) -> None:
-        """Add the weight to the count of each transition (runs, agents)."""
+    def add(
+        self, before: Indices, action: Indices, after: Indices, mirror: Turned, weight: float
+    ) -> None:
+        """Add the weight to the count of each transition (runs, agents), also mirrored."""
 
     def divide(self, by: float) -> None:
         """Make all counts smaller."""
@@ -140,9 +146,13 @@ class _DenseCounts:
         self.totals = np.zeros(shape)
         self._table = np.zeros((*shape, shape[1]))
 
-    def add(self, before: Indices, action: Indices, after: Indices, weight: float) -> None:
-        """Add the weight to the count of each transition."""
-        kernels.tabular.add_transitions(before, action, after, weight, self._table, self.totals)
+    def add(
+        self, before: Indices, action: Indices, after: Indices, mirror: Turned, weight: float
+    ) -> None:
+        """Add the weight to the count of each transition, also mirrored."""
+        kernels.tabular.add_experience(
+            before, action, after, *mirror, weight, self._table, self.totals
+        )
 
     def divide(self, by: float) -> None:
         """Make all counts smaller."""
@@ -192,9 +202,17 @@ class _SparseCounts:
         self._columns = np.empty((replicas, transitions), np.int32)
         self._values = np.empty((replicas, transitions))
 
-    def add(self, before: Indices, action: Indices, after: Indices, weight: float) -> None:
-        """Add the weight to the count of each transition."""
+    def add(
+        self, before: Indices, action: Indices, after: Indices, mirror: Turned, weight: float
+    ) -> None:
+        """Add the weight to the count of each transition, also mirrored."""
         replicas, room = self._columns.shape
+        each = len(before) // replicas * before.shape[1]
+        at_once = kernels.tabular.is_much(each, *self.totals.shape[1:])
+        order, turned = mirror
+        if order.size:
+            before, after = np.hstack([before, order[before]]), np.hstack([after, order[after]])
+            action = np.hstack([action, turned[action]])
         for j in range(replicas):
             of = slice(j, None, replicas)
             if self._begins[j, -1] + before[of].size > room:
@@ -203,7 +221,13 @@ class _SparseCounts:
                     "came: start it with Problem(..., transitions=) as many as there may be"
                 )
             kernels.sparse_counts.add_transitions(
-                before[of], action[of], after[of], weight, *self._arrays(j), self.totals[j]
+                before[of],
+                action[of],
+                after[of],
+                weight,
+                at_once,
+                *self._arrays(j),
+                self.totals[j],
             )
 
     def divide(self, by: float) -> None:
@@ -260,6 +284,9 @@ class _SparseCounts:
 class _Model:
     """Counts of (o, a, o') and the values of observations that are optimal for them."""
 
+    needs_rewards: ClassVar[bool] = False
+    mirrors: ClassVar[bool] = True
+
     def __init__(
         self,
         settings: LocalModel,
@@ -267,8 +294,10 @@ class _Model:
         reward: NDArray[np.float64],
         discount: float,
         wants: Wants,
+        mirror: Turned,
     ) -> None:
         self._settings = settings
+        self._mirror = mirror
         self._counts = counts
         self._reward = reward
         self._discount = discount
@@ -288,7 +317,10 @@ class _Model:
         # What earlier learning kept is a full table, and stays one.
         sparse = not problem.memory and few is not None and is_sparse(shape[1], shape[2], few)
         counts: Counts = _SparseCounts(shape, few or 0) if sparse else _DenseCounts(shape)
-        return cls(settings, counts, reward, problem.discount, problem.wants)
+        symmetry = Symmetry.of(problem.system) if problem.wants.mirror else None
+        nothing = np.empty(0, np.int64)
+        mirror = (nothing, nothing) if symmetry is None else (symmetry.classes, symmetry.actions)
+        return cls(settings, counts, reward, problem.discount, problem.wants, mirror)
 
     def learn(
         self,
@@ -302,7 +334,7 @@ class _Model:
         # The reward of every class is known, also of those that nobody is in now: the collected
         # rewards add nothing. Instead of letting old counts shrink, new ones weigh more: the ratio
         # is the same.
-        self._counts.add(before, actions, after, self._weight)
+        self._counts.add(before, actions, after, self._mirror, self._weight)
         self._prior = self._settings.prior * self._weight
         self._sweep(values, self._settings.sweeps)
         self._weight /= self._settings.forgetting

@@ -38,6 +38,14 @@ class Planning:
     rounds
         The number of rounds of policy iteration, at most. It rarely takes more than ten.
 
+    Examples
+    --------
+    >>> import swarmdp
+    >>> grid = swarmdp.Gridworld(rows=3, columns=3)
+    >>> learned = swarmdp.Planning()(grid, swarmdp.Reward(range(9)), discount=0.9, seed=1)
+    >>> learned.policy.table.shape
+    (1, 9)
+
     """
 
     rounds: int = 1000
@@ -140,6 +148,13 @@ def plan(
     softness
         Above zero for Boltzmann's policy, with probabilities proportional to exp(Q / softness).
 
+    Examples
+    --------
+    >>> import swarmdp
+    >>> grid = swarmdp.Gridworld(rows=2, columns=2, wind=0.0)
+    >>> swarmdp.plan(grid, swarmdp.Reward([0.0, 0.0, 0.0, 1.0])).policy.table
+    array([[0, 1, 0, 0]])
+
     """
     return Planning()(system, reward, discount=discount, wants=Wants(softness=softness))
 
@@ -171,6 +186,14 @@ def plan_to_horizon(
         The discount of future rewards, from 0 to 1.
     softness
         Above zero for Boltzmann's policies, with probabilities proportional to exp(Q / softness).
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> grid = swarmdp.Gridworld(rows=2, columns=2, wind=0.0)
+    >>> found = swarmdp.plan_to_horizon(grid, swarmdp.Reward([0.0, 0.0, 0.0, 1.0]), steps=3)
+    >>> type(found).__name__
+    'HorizonPlan'
 
     """
     if not 0 <= discount <= 1:

@@ -171,6 +171,9 @@ def _watkins(rule: Any, problem: Problem, update: QUpdate) -> QFunction:
 class _Watkins:
     """Q-learning by Watkins' rule, applied by one of the kernels."""
 
+    needs_rewards: ClassVar[bool] = True
+    mirrors: ClassVar[bool] = False
+
     def __init__(self, rule: Any, problem: Problem) -> None:
         self._rule = rule
         self._discount = problem.discount

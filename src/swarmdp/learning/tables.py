@@ -22,6 +22,14 @@ Indices = NDArray[np.integer]
 class Memory(Protocol):
     """What a way of learning keeps beside the table."""
 
+    @property
+    def needs_rewards(self) -> bool:
+        """Whether it looks at the rewards that agents collect."""
+
+    @property
+    def mirrors(self) -> bool:
+        """Whether it counts experience mirrored by itself, if that is wanted."""
+
     def learn(
         self,
         values: NDArray[np.float64],
@@ -70,8 +78,19 @@ class TabularQ:
         self._memory = memory
         self._softness = wants.softness
         self._symmetry = Symmetry.of(system) if wants.mirror else None
+        self._order = np.empty(0, np.int64) if self._symmetry is None else self._symmetry.classes
         self._null = null_action(system)
         self.greedy = self._best()
+
+    @property
+    def is_soft(self) -> bool:
+        """Whether its policy is Boltzmann's."""
+        return self._softness > 0
+
+    @property
+    def needs_rewards(self) -> bool:
+        """Whether it looks at the rewards that agents collect."""
+        return self._memory.needs_rewards
 
     def sees(self, observations: NDArray[Any]) -> Indices:
         """The class of each observation."""
@@ -94,13 +113,14 @@ class TabularQ:
         rate: float,
     ) -> None:
         """Update the table."""
-        if self._symmetry is not None:
+        seen = before
+        if self._symmetry is not None and not self._memory.mirrors:
             order, turned = self._symmetry.classes, self._symmetry.actions
             before, after = np.hstack([before, order[before]]), np.hstack([after, order[after]])
             actions = np.hstack([actions, turned[actions]])
             rewards = np.hstack([rewards, rewards])
         self._memory.learn(self.values, before, actions, rewards, after, rate)
-        kernels.tabular.mark(before, self.seen)
+        kernels.tabular.mark(seen, self._order, self.seen)
         self.update()
 
     def update(self) -> None:
@@ -130,19 +150,10 @@ class TabularQ:
         An observation that is its own mirror image, such as no misalignment, gets an action that
         is, such as no turn: of a turn to the left and one to the right neither is better.
         """
-        q = self._even()
         if self._symmetry is None:
-            return greedy(q, self._null)
-        order, turned = self._symmetry.classes, self._symmetry.actions
-        middle = np.flatnonzero(order == np.arange(len(order)))
-        sided = np.flatnonzero(turned != np.arange(len(turned)))
-        if len(sided) < len(turned):
-            q[np.ix_(np.arange(len(q)), middle, sided)] = q.min() - 1.0
-        best = greedy(q, self._null)
-        # Of equally good actions the first is taken; mirrored, that would be the last.
-        other = np.flatnonzero(order < np.arange(len(order)))
-        best[:, other] = turned[best[:, order[other]]]
-        return best
+            return greedy(self.values, self._null)
+        mirror = self._symmetry.classes, self._symmetry.actions
+        return kernels.tabular.greedy_odd(self.values, self._null, TIE, *mirror)
 
     def _probabilities(self) -> NDArray[np.float64]:
         return boltzmann(self._even(), self._softness, self.seen, self._null)

@@ -19,7 +19,17 @@ from swarmdp.system import System, check_is_system, check_observed
 @checked(but=("act", "check"))
 @dataclass(frozen=True, eq=False)
 class FunctionPolicy:
-    """A policy that is a plain function from observations to physical actions (runs, agents)."""
+    """A policy that is a plain function from observations to physical actions (runs, agents).
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> vicsek = swarmdp.Vicsek(n_agents=20)
+    >>> half = swarmdp.FunctionPolicy(lambda seen: seen / 2)    # half of the misalignment
+    >>> swarmdp.rollout(vicsek, half, steps=5, seed=1).steps
+    5
+
+    """
 
     function: Callable[[NDArray[Any]], NDArray[Any]]
     interface: Interface | None = None

@@ -25,6 +25,17 @@ class InterpolatedPolicy:
 
     `values[j, o]` is the physical action of replica j at the centre of class o; between centres it
     is interpolated (around the circle for angles, not at all between levels).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> vicsek = swarmdp.Vicsek(n_agents=20)
+    >>> turns = np.clip(vicsek.features.values, -0.5, 0.5)    # at the centre of each class
+    >>> policy = swarmdp.InterpolatedPolicy(turns)
+    >>> swarmdp.rollout(vicsek, policy, steps=5, seed=1).steps
+    5
+
     """
 
     values: NDArray[np.float64]  # (R, n_observations)

@@ -25,6 +25,16 @@ class MixedPolicy:
 
     `weights[j, k]` is how likely a run of replica j follows `policies[k]`, each of which has R
     replicas. Its feature expectations are the weighted mean of theirs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> keep, flip = swarmdp.Policy(np.zeros(9, int)), swarmdp.Policy(np.ones(9, int))
+    >>> mixed = swarmdp.MixedPolicy([keep, flip], [0.75, 0.25])    # drawn once for each run
+    >>> swarmdp.rollout(swarmdp.Ising(shape=(6, 6), reach=1), mixed, steps=2, runs=4, seed=1).runs
+    4
+
     """
 
     policies: tuple[LocalPolicy, ...]

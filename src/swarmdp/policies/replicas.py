@@ -116,6 +116,22 @@ def load_controller(path: str | os.PathLike[str]) -> LocalPolicy:
         The JSON file. Raises FileError if there is none, it is not a controller or it is damaged.
         Warns if its entry 'sha256' is missing, such as after an edit.
 
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "controller.json"
+    ...     keep = swarmdp.Policy(np.zeros(9, int))
+    ...     _ = keep.export(file, system=ising)
+    ...     again = swarmdp.load_controller(file)
+    ...
+    >>> again.table
+    array([[0, 0, 0, 0, 0, 0, 0, 0, 0]])
+
     """
     kind, arrays, interface, vouched = export.read(path)
     try:

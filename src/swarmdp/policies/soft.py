@@ -36,6 +36,15 @@ class SoftPolicy:
 
     `probabilities[j, o, a]` is how likely replica j takes the action of index a in the observation
     class o. Run i follows replica i % R; every agent draws for itself in every step.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> even = swarmdp.SoftPolicy(np.full((9, 2), 0.5))    # flip half of the time
+    >>> swarmdp.rollout(swarmdp.Ising(shape=(6, 6), reach=1), even, steps=3, seed=1).steps
+    3
+
     """
 
     probabilities: NDArray[np.float64]  # (R, n_observations, n_actions)

@@ -27,6 +27,17 @@ class Policy:
 
     `table[j, o]` is the index of the action that replica j takes in the observation class o.
     Run i follows replica i % R.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> table = (np.arange(9) > 4).astype(int)    # flip if more than 4 of 8 neighbours are unlike
+    >>> majority = swarmdp.Policy(table)
+    >>> swarmdp.rollout(ising, majority, steps=3, seed=1).steps
+    3
+
     """
 
     table: NDArray[np.integer]  # (R, n_observations)

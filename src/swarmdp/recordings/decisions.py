@@ -8,6 +8,7 @@ Positions are known up to an error, which adds to every turn. The error is estim
 frames between decisions, and what it adds to the variance of turns is known from it.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from swarmdp.arguments import checked
 from swarmdp.checks import check_number
 from swarmdp.errors import InvalidInput
+from swarmdp.system import Field
 from swarmdp.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -114,6 +116,23 @@ class Decisions:
         return np.concatenate([nothing, self.turns])
 
     @property
+    def without_gaps(self) -> "Decisions":
+        """The same with places and headings interpolated between the times of an individual."""
+        places, headings = self.positions.copy(), self.headings.copy()
+        times = np.arange(self.times)
+        for n in range(self.individuals):
+            there = np.isfinite(headings[:, n])
+            since = np.flatnonzero(there)
+            gap = ~there & (times > since.min(initial=self.times)) & (times < since.max(initial=0))
+            if not gap.any():
+                continue
+            for axis in range(2):
+                places[gap, n, axis] = np.interp(times[gap], since, places[since, n, axis])
+            angles = np.interp(times[gap], since, np.unwrap(headings[since, n]))
+            headings[gap, n] = wrapped(angles)
+        return replace(self, positions=places, headings=headings)
+
+    @property
     def error_of_turns(self) -> float:
         """The variance that errors of positions add to turns.
 
@@ -140,6 +159,18 @@ class ReadsDecisions(Protocol):
 
     def demo(self, decisions: Decisions) -> Trajectory:
         """The demo; raises InvalidInput if the decisions are not of this system."""
+
+
+@runtime_checkable
+class KnowsItsRecording(Protocol):
+    """A system that was made from a recording, and knows what the swarm did in it."""
+
+    @property
+    def fields(self) -> Mapping[str, Field]:
+        """What the arrays of a state mean."""
+
+    def recorded_means(self) -> Mapping[str, float]:
+        """The mean of each measure over the time it was made from; empty where unknown."""
 
 
 def wrapped(angle: Floats) -> Floats:

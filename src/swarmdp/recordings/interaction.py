@@ -4,8 +4,13 @@ How much better are turns predicted by what is seen of others, beyond the turn b
 The answer is compared with the same data where every individual is shifted in time by its own
 offset: each still moves as it did, in the same arena, but nobody reacts to anybody. Where all
 circulate the shifted data are predicted a little, too, so that zero is not the yardstick.
+
+Nothing in the test is chosen by the turns of the recording alone: classes have equal sizes, and
+where the number of neighbours is not given, the better of two is taken for the recording and for
+each of the shifted data.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -18,12 +23,13 @@ from swarmdp.checks import check_integer, check_seed
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Bins, Product
 from swarmdp.recordings.decisions import Decisions
-from swarmdp.recordings.observation import View
+from swarmdp.recordings.observation import View, equal_classes
 from swarmdp.recordings.turns import symmetric_edges
 
 Floats = NDArray[np.float64]
 
 MOST_SHIFTS = 10_000
+TRIED = (3, 7)  # numbers of neighbours, of which the better one is taken
 LEVEL = 0.05  # share of swarms without an interaction in which one may be found
 MATTERS = 0.01  # nats a decision: a gain that a recording should be long enough to show
 BOOTSTRAPS = 1000
@@ -40,7 +46,7 @@ class Interaction:
     """The outcome of `Swarm.interaction_test`; gains are in nats a decision."""
 
     gain: float  # of what is seen of others, beyond the turn before and the wall
-    interval: tuple[float, float]  # 95 % of it, by a bootstrap over blocks of time
+    interval: tuple[float, float]  # 95 % of it, by blocks of time and by shifted data
     shifted: Floats  # the same gain with individuals shifted in time (shifts,)
     p: float  # how often shifted data gain as much
     decisions: int
@@ -52,12 +58,18 @@ class Interaction:
         """The gain beyond the mean of shifted data."""
         return self.gain - float(self.shifted.mean())
 
+    @property
+    def excess_interval(self) -> tuple[float, float]:
+        """95 % of the excess; an interaction is found only if all of it is above zero."""
+        mean = float(self.shifted.mean())
+        return self.interval[0] - mean, self.interval[1] - mean
+
     def __repr__(self) -> str:
-        low, high = self.interval
+        low, high = self.excess_interval
         return (
-            f"{self.answer}: what is seen of others is worth {self.gain:+.4f} nats a decision "
-            f"[{low:+.4f}, {high:+.4f}]; with individuals shifted in time "
-            f"{self.shifted.mean():+.4f} on average, {self.shifted.max():+.4f} at most "
+            f"{self.answer}: what is seen of others is worth {self.gain:+.4f} nats a decision, "
+            f"with individuals shifted in time {self.shifted.mean():+.4f} on average and "
+            f"{self.shifted.max():+.4f} at most: {self.excess:+.4f} more [{low:+.4f}, {high:+.4f}] "
             f"(p = {self.p:.3g}, {self.decisions} decisions, {len(self.shifted)} shifts)"
         )
 
@@ -73,8 +85,14 @@ class Interaction:
         return markup.card(self.answer, markup.table(("nats a decision", "value"), rows))
 
 
-def interaction(view: View, decisions: Decisions, *, shifts: int, seed: int) -> Interaction:
-    """The test; see `Swarm.interaction_test`."""
+def interaction(
+    view: View, decisions: Decisions, *, shifts: int, seed: int, any_number: bool = False
+) -> Interaction:
+    """The test; see `Swarm.interaction_test`.
+
+    With `any_number` the number of neighbours in the view was chosen from the same decisions, and
+    is chosen again for the test.
+    """
     check_integer("shifts", shifts, least=1)
     check_seed(seed)
     if not view.social:
@@ -93,21 +111,27 @@ def interaction(view: View, decisions: Decisions, *, shifts: int, seed: int) -> 
         edges = [-np.inf, *symmetric_edges(decisions.previous, 3), np.inf]
         parts = {**view.features.components, "previous_turn": Bins(edges, "previous_turn", "rad")}
         view = replace(view, features=Product(additive=True, **parts))
+    views = _views(view, decisions, any_number)
+    from scipy.stats import t as student_t
+
     rng = np.random.default_rng(seed)
-    gains = social_gains(view, decisions)
+    gains = social_gains(views, decisions)
     sums, counts = np.nansum(gains, axis=1), np.isfinite(gains).sum(axis=1)
     total = int(counts.sum())
     if not total:
         raise InvalidInput("no decision is complete, so nothing can be tested: record longer")
     gain = float(sums.sum() / total)
     length = max(2, round(BLOCK_SECONDS / decisions.dt))
-    low, high, error, blocks = _bootstrapped(sums, counts, length, rng)
+    error, blocks = _bootstrapped(sums, counts, length, rng)
     offsets = _offsets(decisions.times, decisions.individuals, shifts, rng)
-    shifted = np.array([_mean(social_gains(view, _shifted(decisions, each))) for each in offsets])
+    shifted = np.array([_mean(social_gains(views, _shifted(decisions, each))) for each in offsets])
     p = float((1 + (shifted >= gain).sum()) / (1 + shifts))
+    # How much the gain varies is known in two ways, and neither may be too small.
+    spread = max(error, float(shifted.std(ddof=1)) * np.sqrt(1 + 1 / shifts))
+    width = float(student_t.ppf(0.975, shifts - 1)) * spread
+    low, high = gain - width, gain + width
     found = p <= LEVEL and low > shifted.mean()
     # Would an interaction that matters have been seen?
-    spread = float(np.hypot(error, shifted.std(ddof=1)))
     seen = gain - shifted.mean() + 1.645 * spread < MATTERS
     enough = blocks >= LEAST_BLOCKS and (found or seen)
     answer: Answer = "too little data"
@@ -116,10 +140,38 @@ def interaction(view: View, decisions: Decisions, *, shifts: int, seed: int) -> 
     return Interaction(gain, (low, high), shifted, p, total, blocks, answer)
 
 
-def social_gains(view: View, decisions: Decisions) -> Floats:
-    """By how much each turn is predicted better with what is seen of others; NaN where unknown."""
-    seen = view.seen(decisions)
-    return seen.log_chances(view.components) - seen.log_chances(view.alone)
+def social_gains(views: Sequence[View], decisions: Decisions) -> Floats:
+    """By how much each turn is predicted better with what is seen of others; NaN where unknown.
+
+    Of several views of the others that which predicts best.
+    """
+    best: Floats | None = None
+    for view in views:
+        seen = view.seen(decisions)
+        chances = seen.log_chances(view.components)
+        if best is None or _mean(chances) > _mean(best):
+            best = chances
+    assert best is not None
+    return best - seen.log_chances(view.alone)
+
+
+def _views(view: View, decisions: Decisions, any_number: bool) -> list[View]:
+    """The view with classes of equal sizes, for each number of neighbours that is tried."""
+    numbers = [(view.nearest, view.radius)]
+    if any_number:
+        others = int(np.median(np.isfinite(decisions.headings).sum(axis=1))) - 1
+        numbers = [(k, 0.0) for k in sorted({min(k, max(others, 1)) for k in TRIED})]
+    found = []
+    for nearest, radius in numbers:
+        own = replace(view, nearest=nearest, radius=radius)
+        parts = dict(view.features.components)
+        seen = own.of(decisions.positions, decisions.headings, decisions.previous)
+        for n, (name, part) in enumerate(parts.items()):
+            if name in ("misalignment", "spacing"):
+                values, unit = seen[..., n][decisions.known], part.axes[0].units
+                parts[name] = equal_classes(name, values[np.isfinite(values)], part.size, unit)
+        found.append(replace(own, features=Product(additive=True, **parts)))
+    return found
 
 
 def _mean(gains: Floats) -> float:
@@ -128,15 +180,14 @@ def _mean(gains: Floats) -> float:
 
 def _bootstrapped(
     sums: Floats, counts: NDArray[np.int64], length: int, rng: np.random.Generator
-) -> tuple[float, float, float, int]:
-    """The 95 % interval and the standard error of the mean gain, by blocks of time."""
+) -> tuple[float, int]:
+    """The standard error of the mean gain, and the number of blocks of time that tell it."""
     starts = np.arange(0, len(sums), length)
     gain, weight = np.add.reduceat(sums, starts), np.add.reduceat(counts, starts)
     gain, weight = gain[weight > 0], weight[weight > 0]
     drawn = rng.integers(len(gain), size=(BOOTSTRAPS, len(gain)))
     means = gain[drawn].sum(axis=1) / weight[drawn].sum(axis=1)
-    low, high = np.quantile(means, (0.025, 0.975))
-    return float(low), float(high), float(means.std(ddof=1)), len(gain)
+    return float(means.std(ddof=1)), len(gain)
 
 
 def _offsets(
@@ -169,3 +220,21 @@ def _shifted(decisions: Decisions, offsets: NDArray[np.int64]) -> Decisions:
         known=decisions.known[rows, here],
         turns=turns[rows, here][:-1],
     )
+
+
+def shifted_decisions(decisions: Decisions, count: int, seed: int) -> list[Decisions]:
+    """The same decisions with every individual moved in time by its own offset, so many times.
+
+    Parameters
+    ----------
+    decisions
+        Of at least one individual.
+    count
+        How many.
+    seed
+        Same seed, same offsets.
+
+    """
+    rng = np.random.default_rng(seed)
+    offsets = _offsets(decisions.times, decisions.individuals, count, rng)
+    return [_shifted(decisions, each) for each in offsets]

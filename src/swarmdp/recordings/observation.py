@@ -1,6 +1,6 @@
 """What an individual of a recorded swarm may react to, in classes with edges from the data."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -18,13 +18,20 @@ from swarmdp.recordings.turns import Seen, symmetric_edges
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 COMPONENTS = ("misalignment", "bearing", "spacing", "wall", "previous_turn")
 SOCIAL = ("misalignment", "bearing", "spacing")
 ODD = ("misalignment", "bearing", "wall", "previous_turn")  # change their sign in the mirror
-NEAREST = (1, 2, 3, 5, 10, 20)  # numbers of neighbours that are tried
+NEAREST = (1, 2, 3, 5, 7, 10, 20)  # numbers of neighbours that are tried
+CLEARLY = 2.0  # standard errors by which a radius must predict better than a number
 WITHIN = (3, 10)  # radii that are tried: the median distance to so many neighbours
 WALL_SHARES = (0.25, 0.5, 0.75)  # quantiles of the distance to the wall that are tried
+PLACES = 80  # places for an edge that are tried
+MOVABLE = ("misalignment", "spacing", "wall")  # components whose edges are moved
+FEWEST = 0.02  # share of all observations that a class has at least, when edges are moved
+ROUNDS = 2  # in which the edges of each component are moved
+ROBUST = 1.0  # radians: a mean turn is that of turns cut off here
 AHEAD, AWAY = np.pi / 3, 2 * np.pi / 3  # angles to the wall: running into it, running from it
 
 
@@ -160,6 +167,18 @@ class View:
         found[whole] = self.features.index(seen[whole])
         return found
 
+    def complete(self, decisions: Decisions) -> Bools:
+        """Whose neighbours were all recorded (time, individual), none interpolated or missing.
+
+        It is so if the same is seen whether the others' gaps are filled in or left out.
+        """
+        filled = decisions.without_gaps
+        whole = look(filled.positions, filled.headings, self.nearest, self.radius, self.arena)
+        hidden = np.where(decisions.known, decisions.headings, np.nan)
+        part = look(decisions.positions, hidden, self.nearest, self.radius, self.arena)
+        found: Bools = (whole[..., :3] == part[..., :3]).all(axis=-1)
+        return found
+
     def seen(self, decisions: Decisions) -> Seen:
         """Classes and the turns that followed."""
         return Seen(self.classes(decisions)[:-1], decisions.turns, self.features, self.mirror)
@@ -211,15 +230,13 @@ def calibrated(
     near = walls[len(walls) // 2]
     groups = _neighbours(observation, decisions, max(others, 1), arena)
     if len(groups) > 1:
-        best = -np.inf
+        scores = {}
         for nearest, radius in groups:
             view = _view(observation, decisions, arena, nearest, radius, near, walled)
-            score = _score(view, decisions)
+            scores[nearest, radius] = _chances(view, decisions)
             name = f"{nearest} nearest" if nearest else f"within {radius:.4g} {decisions.unit}"
-            tried[name] = score
-            if score > best:
-                best, chosen = score, (nearest, radius)
-        groups = [chosen]
+            tried[name] = float(np.nanmean(scores[nearest, radius]))
+        groups = [_chosen(scores)]
     if len(walls) > 1:
         best = -np.inf
         for distance in walls:
@@ -228,7 +245,29 @@ def calibrated(
             tried[f"wall within {distance:.4g} {decisions.unit}"] = score
             if score > best:
                 best, near = score, distance
-    return _view(observation, decisions, arena, *groups[0], near, walled), tried
+    even = _view(observation, decisions, arena, *groups[0], near, walled)
+    moved = _moved(even, decisions)
+    if moved is even:
+        return even, tried
+    for name, view in (("classes of equal size", even), ("classes by their turns", moved)):
+        tried[name] = _score(view, decisions)
+    better = tried["classes by their turns"] > tried["classes of equal size"]
+    return moved if better else even, tried
+
+
+def _chosen(scores: dict[tuple[int, float], Floats]) -> tuple[int, float]:
+    """The number of neighbours that predicts best; a radius only if it is clearly better.
+
+    Who has nobody within a radius has no direction to turn to, and a simulated swarm falls apart.
+    """
+    best = max(scores, key=lambda each: float(np.nanmean(scores[each])))
+    counted = [each for each in scores if each[0]]
+    if best[0] or not counted:
+        return best
+    other = max(counted, key=lambda each: float(np.nanmean(scores[each])))
+    better = np.nansum(scores[best] - scores[other], axis=1)  # of each time
+    error = float(better.std(ddof=1)) * np.sqrt(len(better))
+    return best if better.sum() > CLEARLY * error else other
 
 
 def _neighbours(
@@ -295,14 +334,11 @@ def _view(
     for name in observation.components:
         classes = getattr(observation, name)
         if name == "misalignment":
-            inner = symmetric_edges(seen[:, 0], classes)
-            parts[name] = Bins([-np.inf, *inner, np.inf], name, "rad")
+            parts[name] = equal_classes(name, seen[:, 0], classes, "rad")
         elif name == "bearing":
             parts[name] = Angles(classes, name)
         elif name == "spacing":
-            shares = np.arange(1, classes) / classes
-            inner = np.unique(np.quantile(seen[:, 2], shares)) if len(shares) else np.zeros(0)
-            parts[name] = Bins([0.0, *inner[inner > 0], np.inf], name, unit)
+            parts[name] = equal_classes(name, seen[:, 2], classes, unit)
         elif name == "wall" and walled:
             half = classes // 2
             parts[name] = Bins(np.arange(-half, half + 2) - 0.5, name)
@@ -318,6 +354,135 @@ def _view(
     return View(features, nearest, radius, near, arena, observation.wall == 3)
 
 
+def equal_classes(name: str, values: Floats, classes: int, unit: str) -> Bins:
+    """Classes of misalignment or spacing in which about equally many values (n,) are."""
+    if name == "misalignment":
+        return Bins([-np.inf, *symmetric_edges(values, classes), np.inf], name, unit)
+    shares = np.arange(1, classes) / classes
+    inner = np.unique(np.quantile(values, shares)) if len(shares) else np.zeros(0)
+    return Bins([0.0, *inner[inner > 0], np.inf], name, unit)
+
+
+def _chances(view: View, decisions: Decisions) -> Floats:
+    """The logarithm of the chance of each held-out turn (time - 1, individual)."""
+    return view.seen(decisions).log_chances(view.components)
+
+
 def _score(view: View, decisions: Decisions) -> float:
-    """The mean logarithm of the chance of a held-out turn."""
-    return float(np.nanmean(view.seen(decisions).log_chances(view.components)))
+    return float(np.nanmean(_chances(view, decisions)))
+
+
+def _moved(view: View, decisions: Decisions) -> View:
+    """The view with edges where turns change most: the same number of classes, other places.
+
+    One component after the other gets those edges between which turns differ least, given the
+    classes of all others. The view itself, if it has no edges to move.
+    """
+    turns = decisions.turns
+    seen = view.of(decisions.positions, decisions.headings, decisions.previous)[:-1]
+    known = np.isfinite(seen).all(axis=-1) & np.isfinite(turns) & decisions.known[:-1]
+    raw, cut = seen[known], np.clip(turns[known], -ROBUST, ROBUST)
+    # Everything counts also mirrored.
+    raw, cut = np.concatenate([raw, raw * view.signs]), np.concatenate([cut, -cut])
+    parts = dict(view.features.components)
+    movable = [name for name in MOVABLE if name in parts and parts[name].size > 1]
+    if not movable or not known.any():
+        return view
+    places = {name: n for n, name in enumerate(parts)}
+    near = view.wall_distance
+    if "wall" in movable:
+        gaps = look(decisions.positions, decisions.headings, 1, 0.0, view.arena)[:-1][known]
+        distance, angle = (np.concatenate([each, each]) for each in (gaps[:, 3], gaps[:, 4]))
+        angle[len(gaps) :] *= -1
+    for name in movable * ROUNDS:
+        group = np.zeros(len(raw), np.int64)
+        for other, part in parts.items():
+            if other not in (name, "previous_turn"):
+                group = group * part.size + part.index(raw[:, places[other]])
+        _, group = np.unique(group, return_inverse=True)
+        part, own = parts[name], raw[:, places[name]]
+        if name == "wall":
+            near = _best_distance(distance, angle, view.sides, cut, group, part, near)
+            raw[:, places[name]] = _wall(distance, angle, near, view.sides)
+            continue
+        inner = best_edges(own, cut, group, part.size, symmetric=name == "misalignment")
+        if inner is not None:
+            low = -np.inf if name == "misalignment" else 0.0
+            units = "rad" if name == "misalignment" else decisions.unit
+            parts[name] = Bins([low, *inner, np.inf], name, units)
+    features = Product(additive=view.features.additive, **parts)
+    return replace(view, features=features, wall_distance=near)
+
+
+def _best_distance(
+    distance: Floats,
+    angle: Floats,
+    sides: bool,
+    turns: Floats,
+    group: Ints,
+    part: Classes,
+    near: float,
+) -> float:
+    """From how far the wall is seen, so that turns in one class of one group differ least."""
+    variance = float(np.mean(turns**2))
+    best, found = -np.inf, near
+    for tried in np.unique(np.append(np.quantile(distance, np.arange(1, PLACES) / PLACES), near)):
+        cell = group * part.size + part.index(_wall(distance, angle, float(tried), sides))
+        count = np.bincount(cell)
+        total = np.bincount(cell, turns)
+        seen = count > 0
+        worth = float((total[seen] ** 2 / count[seen]).sum() - variance * seen.sum())
+        if worth > best:
+            best, found = worth, float(tried)
+    return found
+
+
+def best_edges(
+    values: Floats, turns: Floats, group: Ints, classes: int, *, symmetric: bool
+) -> Floats | None:
+    """Edges of classes of values within which turns (n,) of one group (n,) differ least.
+
+    All values occur also mirrored. Symmetric edges are about zero, in an odd number of classes.
+    None if there are too few values for so many classes.
+    """
+    sizes = np.abs(values) if symmetric else values
+    tried = np.unique(np.quantile(sizes, np.arange(1, PLACES) / PLACES))
+    tried = tried[tried > 0]
+    intervals = (classes + 1) // 2 if symmetric else classes
+    if len(tried) < intervals - 1 or intervals < 2:
+        return None
+    place = np.searchsorted(tried, sizes)
+    groups = int(group.max()) + 1
+    variance = float(np.mean(turns**2))
+
+    def worth(which: NDArray[np.bool_]) -> Floats:
+        """What is explained (begin, end) by one class of the places from begin to before end."""
+        at = place[which] * groups + group[which]
+        shape = (len(tried) + 1, groups)
+        count = np.bincount(at, minlength=shape[0] * groups).reshape(shape)
+        total = np.bincount(at, turns[which], minlength=shape[0] * groups).reshape(shape)
+        upto = [
+            np.concatenate([np.zeros((1, groups)), each.cumsum(axis=0)]) for each in (count, total)
+        ]
+        n, sums = (each[None] - each[:, None] for each in upto)
+        own = np.divide(sums**2, n, out=np.zeros(n.shape), where=n > 0) - variance * (n > 0)
+        found = own.sum(axis=2)
+        return np.where(n.sum(axis=2) >= FEWEST * n[0, -1].sum(), found, -np.inf)
+
+    every = np.ones(len(values), np.bool_)
+    outer = worth(values > 0) if symmetric else worth(every)
+    inner = worth(every) / 2 if symmetric else outer
+    # The best first k classes that end before each place, one class after the other.
+    best, back = inner[0], []
+    for _ in range(intervals - 1):
+        each = best[:, None] + outer
+        back.append(each.argmax(axis=0))
+        best = each.max(axis=0)
+    if not np.isfinite(best[-1]):
+        return None
+    ends, end = [], len(tried) + 1
+    for came in reversed(back):
+        end = int(came[end])
+        ends.append(tried[end - 1])
+    edges = np.array(ends[::-1])
+    return np.concatenate([-edges[::-1], edges]) if symmetric else edges

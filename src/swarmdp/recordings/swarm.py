@@ -2,9 +2,11 @@
 
 import hashlib
 import math
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -15,6 +17,8 @@ from swarmdp.arguments import checked, numbers
 from swarmdp.checks import check_integer, told
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Product, described
+from swarmdp.files import as_path
+from swarmdp.netcdf import write_dataset
 from swarmdp.pictures import Arrows
 from swarmdp.policies import LocalPolicy, SoftPolicy
 from swarmdp.recordings import arena as arenas
@@ -47,6 +51,7 @@ from swarmdp.system import (
 from swarmdp.trajectory import Trajectory, Variable
 
 if TYPE_CHECKING:
+    from swarmdp.recordings.couzin import Couzin
     from swarmdp.recordings.interaction import Interaction
 
 Floats = NDArray[np.float64]
@@ -54,6 +59,7 @@ Bools = NDArray[np.bool_]
 
 STATE = ("position", "heading", "turn", "noise", "pace")
 CROWD = 1.25  # individuals for each one present, above which tracks are pieces of animals' tracks
+LEAST_SURE = 0.2  # share of decisions whose neighbours were all recorded, for only these to count
 FARTHEST = 1e9  # coordinate that a place may have
 
 
@@ -165,9 +171,17 @@ class Swarm:
             choices = np.array(turns, np.float64)
             if not len(choices) or not (np.abs(choices) <= math.pi).all():
                 raise InvalidInput(f"turns must be angles from -pi to pi in radians, got {turns!r}")
+        from swarmdp.recordings.controllers import remembering
+
         agents = n_agents or _usual_number(decisions)
         check_integer("n_agents", agents, least=1)
-        wobble = noise_of(decisions, residuals, within_classes(smaller, group[seen], turned))
+        # Who is seen where nobody is makes turns look random: of the noise only those tell whose
+        # neighbours were all recorded.
+        sure = view.complete(decisions)[:-1][known]
+        if sure.sum() < LEAST_SURE * len(sure):
+            sure[:] = True
+        variance = within_classes(smaller, group[seen][sure], turned[sure])
+        wobble = noise_of(decisions, residuals, variance)
         speeds = pace_of(decisions, speed == "constant")
         made = cls(
             view,
@@ -184,6 +198,7 @@ class Swarm:
         )
         frames, _, _ = _states(made, decisions, agents)
         object.__setattr__(made, "frames", frames)
+        object.__setattr__(made, "wobble", remembering(made, decisions))
         return made
 
     @property
@@ -444,6 +459,15 @@ class Swarm:
         )
         return whole
 
+    def recorded_means(self) -> dict[str, float]:
+        """The mean of each measure over the time it was made from; empty where unknown."""
+        if self.decisions is None:
+            return {}
+        return {
+            name: float(np.mean(measure.function(dict(self.frames))))
+            for name, measure in self.measures.items()
+        }
+
     def _nearest(self, state: State) -> Floats:
         seen = look(state["position"], state["heading"], 1, 0.0, self.arena)
         return np.asarray(np.median(seen[..., 2], axis=1))
@@ -482,6 +506,18 @@ class Swarm:
             return {}
         return {"vicsek": aligning(self, self.decisions)}
 
+    @cached_property
+    def models(self) -> Mapping[str, "Callable[[], Couzin]"]:
+        """Couzin's zone model, fitted when it is first asked for."""
+        return {} if self.decisions is None else {"couzin": lambda: self._couzin}
+
+    @cached_property
+    def _couzin(self) -> "Couzin":
+        from swarmdp.recordings.couzin import fitted
+
+        assert self.decisions is not None
+        return fitted(self, self.decisions)
+
     def interaction_test(self, *, shifts: int = 20, seed: int = 0) -> "Interaction":
         """Whether the recorded individuals react to each other; see `Interaction`.
 
@@ -501,7 +537,8 @@ class Swarm:
                 "this swarm was not made from a recording, so there is nothing to test: use "
                 "Swarm.from_recording"
             )
-        return interaction(self.view, self.decisions, shifts=shifts, seed=seed)
+        chosen = any(name.endswith(" nearest") for name in self.tried)
+        return interaction(self.view, self.decisions, shifts=shifts, seed=seed, any_number=chosen)
 
     def anchored(self, policy: LocalPolicy, weight: float | Literal["auto"] = "auto") -> SoftPolicy:
         """A policy mixed with the recorded habits, so that single turns stay plausible.
@@ -515,8 +552,8 @@ class Swarm:
             A table of one replica, such as `result.policy`.
         weight
             Of the policy; 0 is a clone of the recording, 1 the policy itself. "auto" is the largest
-            weight that keeps half of what habits tell of single turns, in the decisions from which
-            the swarm was made.
+            weight that keeps four fifths of what habits tell of single turns, in the decisions
+            from which the swarm was made.
 
         """
         from swarmdp.recordings.controllers import anchored
@@ -537,6 +574,24 @@ class Swarm:
         from swarmdp.recordings.controllers import turn_gain
 
         return turn_gain(self, policy, decisions)
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write `swarm.nc` into a folder, atomically; return the file's path.
+
+        It holds the decisions from which the swarm was made, too. In the folder of a fit of this
+        swarm, the commands `swarmdp evaluate` and `swarmdp animate` find it.
+
+        Parameters
+        ----------
+        folder
+            Made if it is not there. `swarmdp.load` reads the swarm again.
+
+        """
+        from swarmdp.recordings.saved import FILE, swarm_dataset
+
+        path = as_path(folder) / FILE
+        write_dataset(path, swarm_dataset(self))
+        return path
 
     def __repr__(self) -> str:
         where = "open space" if self.arena is None else type(self.arena).__name__.lower()

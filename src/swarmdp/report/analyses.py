@@ -47,8 +47,10 @@ CAPTIONS = {
     "recording with its 95 % interval; dots are the same recording with every individual shifted "
     "in time, where nobody can react to anybody.",
     "reward": "The learned reward, one picture for each component. Only differences within a "
-    "picture mean something. The error bars are the spread of fits to times drawn again. A wall of "
-    "0 is not near, of 1 beside and of 2 ahead; the sign tells the side.",
+    "picture mean something. The error bars are the spread of fits to blocks of time drawn again. "
+    "Diamonds are rewards learned where every individual is shifted in time, so that nobody can "
+    "react to anybody, with their spread: a bar that is like its diamond tells nothing of an "
+    "interaction. A wall of 0 is not near, of 1 beside and of 2 ahead; the sign tells the side.",
 }
 TITLES = {
     "paths": "The recording",
@@ -73,7 +75,7 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
         "group": group_figure(analysis.summary),
         "calibration": calibration_figure(analysis, simulated),
         "interaction": interaction_figure(analysis),
-        "reward": fits.plot_reward(analysis.result),
+        "reward": reward_figure(analysis),
     }
     written = {each: style.save(figure, folder / each) for each, figure in figures.items()}
     scene = Scene(analysis.swarm, {"recorded": recorded, "simulated": simulated})
@@ -85,7 +87,7 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
         "same places and headings. Single paths part soon; what the group does is to be compared.",
         scene,
     )
-    result = analysis.result.save(folder)
+    saved = analysis.save(folder)
     page = write_page(
         folder / PAGE,
         title=f"The rule behind {name}",
@@ -107,7 +109,7 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
     text = json.dumps(plain | analysis.to_plain(), indent=2) + "\n"
     files.write_text(folder / NUMBERS, text)
     drawn = [path for paths in written.values() for path in paths]
-    return [*drawn, Path(result), page, folder / NUMBERS]
+    return [*drawn, saved, page, folder / NUMBERS]
 
 
 def _simulated(analysis: Analysis, recorded: Trajectory) -> Trajectory:
@@ -194,8 +196,10 @@ def _tables(analysis: Analysis) -> list[Table]:
         "reward",
         "What the reward prefers",
         "The two classes of each component whose rewards differ most, with the standard error of "
-        "the difference. Since they were chosen among all pairs, p is of all pairs together.",
-        ("component", "highest reward", "lowest reward", "difference", "p"),
+        "the difference. Since they were chosen among all pairs, p is of all pairs together. "
+        "Shifted in time: the same difference in rewards learned from the same tracks where nobody "
+        "can react to anybody, with its spread.",
+        ("component", "highest reward", "lowest reward", "difference", "p", "shifted in time"),
         tuple(
             (
                 each.component.replace("_", " "),
@@ -203,6 +207,9 @@ def _tables(analysis: Analysis) -> list[Table]:
                 each.worst,
                 f"{each.difference:.2g}" + ("" if each.error is None else f" ± {each.error:.2g}"),
                 "not known" if each.p is None else f"{each.p:.2g}",
+                "not known"
+                if each.shifted is None
+                else f"{each.shifted:.2g} ± {each.shifted_spread:.2g}",
             )
             for each in analysis.preferences
         ),
@@ -311,6 +318,32 @@ def _outline(arena: Arena) -> Any:
         corners = low + sides * np.array([(0, 0), (1, 0), (1, 1), (0, 1)])
         return Corners(corners, linestyle="--", **looks)
     return Corners(arena.walls, **looks)
+
+
+def reward_figure(analysis: Analysis) -> Figure:
+    """The reward with its errors, and beside it that of individuals shifted in time."""
+    figure = fits.plot_reward(analysis.result)
+    panels = fits.panels_of(analysis.result)
+    if analysis.shifted is None or any(len(block) > 1 for block in analysis.result.blocks):
+        return figure
+    begin = 0
+    for ax, panel in zip(figure.axes, panels, strict=False):
+        own = analysis.shifted[:, begin : begin + panel.mean.size]
+        begin += panel.mean.size
+        places = panel.axes[0].values
+        x = np.radians(places) if ax.name == "polar" else places
+        ax.errorbar(
+            x,
+            own.mean(axis=0),
+            own.std(axis=0, ddof=1),
+            fmt="D",
+            markersize=4,
+            color=style.BLUE,
+            markerfacecolor="white",
+            elinewidth=1,
+            zorder=5,
+        )
+    return figure
 
 
 def interaction_figure(analysis: Analysis) -> Figure:

@@ -12,6 +12,7 @@ from swarmdp.report.scenes import Scene
 
 HUES = 32  # of headings
 CORNERS = 12  # of a dot
+ARROW = np.array([0.6, -0.4 + 0.32j, -0.2, -0.4 - 0.32j])  # an arrowhead of length 1 along x
 
 Mover = Callable[[int], None]  # shows another time
 
@@ -36,7 +37,7 @@ def _draw_agents(ax: Axes, scene: Scene, label: str, trail: int) -> Mover:
     if headings is None:
         sign = 0.3 * length * np.exp(2j * np.pi * np.arange(CORNERS) / CORNERS)
     else:
-        sign = length * np.array([0.6, -0.4 + 0.32j, -0.2, -0.4 - 0.32j])
+        sign = length * ARROW
     trails = LineCollection([], colors=style.GREY, alpha=0.3, linewidths=0.6)
     agents = PolyCollection([], linewidths=0, facecolors=style.BLUE)
     ax.add_collection(trails)

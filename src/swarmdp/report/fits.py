@@ -3,7 +3,7 @@
 The functions take Matplotlib axes and colours; without axes they make a figure of their own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -28,10 +28,14 @@ from swarmdp.report.swarms import draw_band, draw_mean, label_curve
 from swarmdp.systems.gridworld import Gridworld
 
 FAR = 10  # times the distances: margins beyond this need a logarithmic axis
+HEADROOM = 1.45  # of the highest distance: the legend stands above the curves
+MOST_LINES = 10  # of single runs of a demo; of more the mean is drawn
+MOST_TICKS = 12  # of an axis of levels
 WIDE = 12  # letters of names that stand side by side under bars
 COLOURS = (style.GREY, style.ORANGE)  # of bars, and of their errors
 CURVES = (style.BLUE, style.ORANGE)  # of distances and margins
-SWARMS = (style.EXPERT, style.BLUE)  # of the expert and the learned swarm
+SWARMS = (style.PALE, style.BLUE)  # of the expert and the learned swarm
+BROAD = 4.0  # width of the expert's line, which others are drawn upon
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +46,7 @@ class Panel:
     mean: NDArray[np.float64]  # a grid over the axes
     spread: NDArray[np.float64]  # likewise; zero where it is not known
     note: str = ""  # what to say of it beside its name
+    centre: NDArray[np.float64] | None = None  # what the spread is around, if not the mean
 
     @property
     def polar(self) -> bool:
@@ -54,9 +59,11 @@ def panels_of(result: Result) -> list[Panel]:
 
     A block of more is shown by the means over all other components, one picture for each.
     """
-    errors = None
+    errors = centres = None
     if result.experiments == 1 and result.reward_error is not None:
         errors = result.reward.tables(np.nan_to_num(result.reward_error))
+    if result.experiments == 1 and result.restarts is not None:
+        centres = result.reward.tables(result.restarts.mean(axis=0))
     panels = []
     for number, table in enumerate(result.reward.tables()):
         block = tuple(axis.shown for axis in result.blocks[number])
@@ -64,10 +71,11 @@ def panels_of(result: Result) -> list[Panel]:
         if len(block) <= 2:
             error = None if errors is None else errors[number].to_numpy()
             mean, spread = mean_and_spread(weights, error)
+            centre = None if centres is None else centres[number].to_numpy()[0]
             note = ""
             if len(block) == 2 and spread.any():  # a map has no error bars
                 note = f"s.d. of a class up to {spread.max():.2g}, mostly {np.median(spread):.2g}"
-            panels.append(Panel(block, mean, spread, note))
+            panels.append(Panel(block, mean, spread, note, centre))
             continue
         for place, axis in enumerate(block):
             others = tuple(i + 1 for i in range(len(block)) if i != place)
@@ -128,7 +136,7 @@ def plot_reward(result: Result, ax: Any = None, *, colours: Sequence[str] = COLO
 
 def _reward_size(panels: Sequence[Panel]) -> tuple[float, float]:
     if len(panels) == 1:
-        return (4.2, 4.2) if panels[0].polar else (5.4, 3.4)
+        return (5.2, 4.8) if panels[0].polar else (5.4, 3.4)
     return min(4.2 * len(panels), 12.6), 3.4 * -(-len(panels) // 3)
 
 
@@ -160,7 +168,7 @@ def _set_titles(axes: Any, panels: Sequence[Panel], result: Result, figure: Any 
     if count > 1:
         what += f", mean {'' if maps else '± s.d. '}of {count} experiments"
     elif any(panel.spread.any() for panel in panels) and not maps:
-        what += f" ± {_error_name(result)}"
+        what += f"; orange: {_error_name(result)}"
     together = figure is not None and len(panels) > 1
     if together:
         figure.suptitle(what, fontsize="medium")
@@ -169,7 +177,7 @@ def _set_titles(axes: Any, panels: Sequence[Panel], result: Result, figure: Any 
         if panel.note:
             notes.append(panel.note)
         if ax.name == "polar":
-            notes.append("dashed: zero; long and dark: high reward")
+            notes.append(f"by {panel.axes[0].label}; dashed: zero")
         ax.set_title("\n".join(notes))
 
 
@@ -202,9 +210,9 @@ def draw_panel(ax: Any, panel: Panel, colours: Sequence[str] = COLOURS) -> None:
     if len(panel.axes) == 2:
         _draw_map(ax, panel)
     elif ax.name == "polar":
-        draw_polar(ax, first.values, panel.mean, panel.spread)
+        draw_polar(ax, first.values, panel.mean, panel.spread, centre=panel.centre)
     else:
-        draw_bars(ax, first.values, panel.mean, panel.spread, colours)
+        draw_bars(ax, first.values, panel.mean, panel.spread, colours, panel.centre)
         ax.set_xlabel(first.label)
         _set_ticks(ax.xaxis, first)
 
@@ -224,13 +232,22 @@ def draw_polar(
     degrees: NDArray[np.float64],
     mean: NDArray[np.float64],
     spread: NDArray[np.float64],
+    limits: tuple[float, float] | None = None,
+    centre: NDArray[np.float64] | None = None,
 ) -> None:
-    """Rewards of angles around the circle, with error bars."""
+    """Rewards of angles around the circle, with error bars and numbers along the radius.
+
+    Several are on one scale if they are given the same limits (see `polar_limits`). The error bars
+    are around the rewards, or around a centre of their own.
+    """
     angle = np.radians(degrees)
     width = 2 * np.pi / len(angle)
-    low, high = float((mean - spread).min()), float((mean + spread).max())
+    middle = mean if centre is None else centre
+    if limits is None:
+        limits = polar_limits([(mean, np.zeros_like(mean)), (middle, spread)])
+    low, high = limits
     inner = low - 0.15 * (high - low)
-    shade = (mean - low) / (high - low or 1.0)
+    shade = np.clip((mean - low) / (high - low), 0, 1)
     ax.bar(
         angle,
         mean - inner,
@@ -241,7 +258,9 @@ def draw_polar(
         linewidth=0.6,
     )
     if spread.any():
-        ax.errorbar(angle, mean, spread, fmt="none", ecolor=style.ORANGE, elinewidth=1)
+        dots = "none" if centre is None else "o"
+        looks = {"color": style.ORANGE, "markersize": 2.5, "elinewidth": 1}
+        ax.errorbar(angle, middle, spread, fmt=dots, **looks)
     around = np.linspace(0, 2 * np.pi, 200)  # the circle of zero reward
     ax.plot(around, np.zeros_like(around), color=style.BLUE, linewidth=0.8, linestyle="--")
     ax.set_theta_zero_location("N")
@@ -250,9 +269,29 @@ def draw_polar(
     ticks = np.arange(0, 360, 30)
     signed = np.where(ticks > 180, ticks - 360, ticks)
     ax.set_xticks(np.radians(ticks), [f"{t:+d}°" if t % 180 else f"{t}°" for t in signed])
-    ax.set_yticks([])
-    ax.grid(visible=False)
+    label_polar(ax, low, high)
     ax.spines["polar"].set_visible(False)
+
+
+def polar_limits(
+    shown: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]],
+) -> tuple[float, float]:
+    """The lowest and highest of several means with their spreads, zero included."""
+    low = min(0.0, *(float((mean - spread).min()) for mean, spread in shown))
+    high = max(0.0, *(float((mean + spread).max()) for mean, spread in shown))
+    return low, high if high > low else low + 1.0
+
+
+def label_polar(ax: Any, low: float, high: float) -> None:
+    """Circles at a few rewards, with their numbers between two of the bars' labels."""
+    ticks = [t for t in MaxNLocator(4).tick_values(low, high) if low <= t <= high]
+    ax.set_yticks(ticks, [f"{t:g}" for t in ticks], fontsize=7)
+    for text in ax.get_yticklabels():
+        text.set_bbox({"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.6})
+    ax.set_rlabel_position(195)
+    ax.grid(visible=False, axis="x")
+    ax.grid(visible=True, axis="y", color=style.PALE, linewidth=0.5)
+    ax.set_axisbelow(False)
 
 
 def draw_bars(
@@ -261,13 +300,20 @@ def draw_bars(
     mean: NDArray[np.float64],
     spread: NDArray[np.float64],
     colours: Sequence[str] = COLOURS,
+    centre: NDArray[np.float64] | None = None,
 ) -> None:
-    """Rewards of values, or of named features, as bars with error bars."""
+    """Rewards of values, or of named features, as bars with error bars.
+
+    These are around the rewards, or around a centre of their own.
+    """
     named = values.dtype.kind in "US"
     places = np.arange(len(values), dtype=np.float64) if named else values.astype(np.float64)
     width = 0.8 * (np.diff(places).min() if len(places) > 1 else 1.0)
-    bars: dict[str, Any] = {"yerr": spread, "error_kw": {"ecolor": colours[1], "elinewidth": 1}}
-    ax.bar(places, mean, width, color=colours[0], **(bars if spread.any() else {}))
+    ax.bar(places, mean, width, color=colours[0])
+    if spread.any():
+        dots, middle = ("none", mean) if centre is None else ("o", centre)
+        looks: dict[str, Any] = {"color": colours[1], "markersize": 3, "elinewidth": 1}
+        ax.errorbar(places, middle, spread, fmt=dots, **looks)
     if named:
         longest = max(map(len, values)) * len(values) > 5 * WIDE
         ax.set_xticks(places, list(values), rotation=45 if longest else 0)
@@ -293,9 +339,19 @@ def _draw_map(ax: Any, panel: Panel) -> None:
 def _set_ticks(drawn: Any, axis: Axis) -> None:
     """Ticks at whole numbers for these, and at simple angles."""
     if axis.values.dtype.kind in "iu":
-        drawn.set_major_locator(MaxNLocator(integer=True))
+        set_levels(drawn, axis.values)
     elif axis.periodic and axis.units == "degrees":
         drawn.set_major_locator(MultipleLocator(60))
+
+
+def set_levels(drawn: Any, values: NDArray[Any]) -> None:
+    """Ticks at whole numbers, evenly from the lowest level to the highest if that can be."""
+    span = int(values[-1] - values[0])
+    step = next((s for s in range(1, span) if span % s == 0 and span // s <= MOST_TICKS), None)
+    if step is None or span // step < 3:
+        drawn.set_major_locator(MaxNLocator(integer=True))
+    else:
+        drawn.set_ticks(np.arange(values[0], values[-1] + 1, step))
 
 
 def _edges(values: NDArray[Any]) -> NDArray[np.float64]:
@@ -324,15 +380,21 @@ def _gridworld_figure(result: Result, grid: Gridworld) -> Figure:
         table_of(result.policy)[0],
         "learned reward" if count == 1 else f"learned reward, mean of {count}",
         spread if spread.any() else None,
-        _error_name(result) if count == 1 else f"s.d. of {count} experiments",
+        _grid_error(result) if count == 1 else f"s.d. of {count} experiments",
     )
 
 
 def _error_name(result: Result) -> str:
-    """What the error of a reward is."""
-    return (
-        "posterior s.d." if result.restarts is None else f"s.d. of {len(result.restarts)} restarts"
-    )
+    """What the error bars of a reward are."""
+    if result.restarts is None:
+        return "± posterior s.d."
+    return f"mean ± s.d. from {len(result.restarts)} resampled demos"
+
+
+def _grid_error(result: Result) -> str:
+    if result.restarts is None:
+        return "posterior s.d."
+    return f"s.d. from {len(result.restarts)} resampled demos"
 
 
 @checked
@@ -371,6 +433,7 @@ def plot_convergence(
             if result.experiments > 1:
                 ax.fill_between(iteration, low, high, color=colour, alpha=0.18, linewidth=0)
             ax.plot(iteration, values.mean(axis=1), line, color=colour, label=label, marker=".")
+        several = f"mean and 10–90 % of {result.experiments} experiments"
         if result.experiments == 1:
             chosen = int(result.chosen[0])
             ax.plot(
@@ -382,14 +445,19 @@ def plot_convergence(
                 markersize=10,
                 label=f"chosen: iteration {chosen}",
             )
-        ax.set(xlabel="iteration of Algorithm 1", ylabel="feature expectations")
+        ax.set(
+            xlabel="iteration of Algorithm 1",
+            ylabel="distance from the demo's\nfeature expectations",
+        )
         if history.margin.max() > FAR * history.distance.max() > 0:
             # Such as the bound of an estimated game: on a linear axis distances would lie on zero.
             ax.set_yscale("log")
         else:
-            ax.set_ylim(bottom=0)
+            highest = max(float(history.distance.max()), float(history.margin.max()))
+            ax.set_ylim(0, HEADROOM * highest if highest > 0 else 1)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        ax.legend()
+        where: Any = "upper right" if ax.get_yscale() == "linear" else "best"
+        ax.legend(loc=where, title=several if result.experiments > 1 else None)
     return figure_of(ax)
 
 
@@ -442,8 +510,36 @@ def plot_evaluation(
         for name, each in zip(wanted, drawn, strict=True):
             expert, learned = evaluation.expert[name], evaluation.learned[name]
             draw(each, expert, f"expert, {len(expert)} runs", expert_colour)
+            each.lines[-1].set_linewidth(BROAD)
             draw(each, learned, f"learned, {len(learned)} runs", learned_colour)
             each.lines[-1].set_linestyle("--")
             label_curve(each, evaluation.measures[name], [expert, learned])
-            each.legend(title="mean and 10–90 %" if spread else "mean and its 95 % confidence")
+            each.legend(title=_band_name(evaluation))
     return figure_of(drawn[0])
+
+
+def _band_name(evaluation: Evaluation) -> str:
+    several = evaluation.n_agents > 1
+    return "line: mean, band: 10–90 % of runs" if several else "mean and its 95 % confidence"
+
+
+def plot_beside_demo(evaluation: Evaluation, demo: Mapping[str, NDArray[Any]]) -> Figure:
+    """The measures of an evaluation over time, with those of the demo (runs, times) by name."""
+    figure = plot_evaluation(evaluation)
+    with style.family():
+        for name, ax in zip(evaluation.measures, figure.axes, strict=True):
+            runs = demo[name]
+            label = "demo" if len(runs) == 1 else f"demo, {len(runs)} runs"
+            if len(runs) > MOST_LINES:
+                runs, label = runs.mean(axis=0, keepdims=True), f"demo, mean of {len(runs)} runs"
+            lines = ax.plot(
+                np.arange(runs.shape[1]), runs.T, color=style.ORANGE, linewidth=1.1, zorder=1.9
+            )
+            lines[0].set_label(label)
+            label_curve(
+                ax,
+                evaluation.measures[name],
+                [evaluation.expert[name], evaluation.learned[name], runs],
+            )
+            ax.legend(title=_band_name(evaluation))
+    return figure

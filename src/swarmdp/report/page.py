@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 from urllib.parse import quote
 
 from swarmdp import files
@@ -24,18 +25,23 @@ from swarmdp.report.player import Player
 SMALL_SVG = 150_000  # bytes
 WIDE = 760  # a figure this many pixels wide is scrolled on a phone, not shrunk
 
-VERDICTS = {"holds": "✓", "does not hold": "✗", "not decided": "?", "not measured": "–"}
+# What a claim may be found to do: a sign, the class of its style, and the words for several.
+VERDICTS = {
+    "holds": ("✓", "holds", "hold"),
+    "does not hold": ("✗", "does-not-hold", "do not hold"),
+    "not decided at this scale": ("?", "not-decided", "not decided at this scale"),
+    "not measured": ("–", "not-measured", "not measured"),
+}
+SIGNS = {"good": "✓", "bad": "✗", "open": "?"}  # of the tones of a finding
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A figure of the report; several files stand side by side."""
+class Finding:
+    """One sentence of the summary, how good that is, and what else is to be known of it."""
 
-    name: str
-    title: str
-    caption: str
-    figures: tuple[Path, ...]  # PNG or SVG files; what else has the same name is linked
-    labels: tuple[str, ...] = ()  # what tells several files apart, one each
+    words: str
+    tone: Literal["good", "bad", "open"]
+    details: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,14 +57,19 @@ class Table:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper and what was measured of it."""
+    """A claim of the paper and what was measured of it.
+
+    Claims of the same statement and other groups share a row of their table.
+    """
 
     name: str
     statement: str
     verdict: str  # one of VERDICTS
-    measured: str
-    uncertainty: str
-    detail: str = ""
+    measured: str  # with its error
+    unit: str = ""
+    detail: str = ""  # when it holds
+    group: str = ""  # who it is said of, such as a learner
+    about: str = ""  # what tells it from claims of other figures, such as a system
 
     def __post_init__(self) -> None:
         if self.verdict not in VERDICTS:
@@ -68,27 +79,45 @@ class Claim:
             )
 
 
+@dataclass(frozen=True)
+class Shown:
+    """A figure of the report with its claims; several files stand side by side."""
+
+    name: str
+    title: str
+    caption: str
+    figures: tuple[Path, ...]  # PNG or SVG files; what else has the same name is linked
+    labels: tuple[str, ...] = ()  # what tells several files apart, one each
+    claims: tuple[Claim, ...] = ()
+
+
 def write_page(
     path: Path,
     *,
     title: str,
     introduction: Sequence[str],
     shown: Sequence[Shown],
-    claims: Sequence[Claim],
     settings: Mapping[str, object],
-    timing: Sequence[tuple[str, float]],
     players: Sequence[Player],
     citation: str,
+    findings: Sequence[Finding] = (),
+    claims: Sequence[Claim] = (),
+    timing: Sequence[tuple[str, float]] = (),
     numbers: Mapping[str, object] | None = None,
     tables: Sequence[Table] = (),
 ) -> Path:
-    """Write the report atomically; figures are linked relative to its folder."""
+    """Write the report atomically; figures are linked relative to its folder.
+
+    The summary comes first: findings, and how many claims hold, those of figures and others. The
+    swarms follow, then figures, each with its claims, and what else there is.
+    """
+    everything = [*(claim for one in shown for claim in one.claims), *claims]
     _check_names("figure", [one.name for one in shown])
-    _check_names("claim", [one.name for one in claims])
+    _check_names("claim", [one.name for one in everything])
     _check_names("player", [one.name for one in players])
     _check_names("table", [one.name for one in tables])
     sections = [
-        ("claims", "The paper's claims", _claims(claims), []),
+        ("summary", "In short", _summary(findings, everything), []),
         (
             "swarms",
             "Watch the swarm",
@@ -101,6 +130,7 @@ def write_page(
             "\n".join(_figure(one, path.parent) for one in shown),
             [(f"figure-{one.name}", one.title) for one in shown],
         ),
+        ("claims", "Other claims", _claims(claims), []),
         (
             "tables",
             "Tables",
@@ -133,17 +163,22 @@ def write_page(
 
 def write_player(path: Path, shown: Player) -> Path:
     """Write a page with nothing but a player, atomically."""
+    files.write_text(path, player_document(shown))
+    return path
+
+
+def player_document(shown: Player) -> str:
+    """A page with nothing but a player."""
     body = (
         f'<main class="alone">\n<h1>{html.escape(shown.title)}</h1>\n'
         f"{player.markup(shown, alone=True)}\n</main>"
     )
-    files.write_text(path, document(shown.title, body))
-    return path
+    return document(shown.title, body)
 
 
 def document(title: str, body: str) -> str:
     """A whole page around its body: style, scripts, and the policy that forbids all else."""
-    script = asset("page.js") + asset("player.js")
+    script = asset("page.js") + asset("drawing.js") + asset("player.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     policy = (
         "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; "
@@ -177,46 +212,99 @@ def _entry(name: str, heading: str, below: Sequence[tuple[str, str]]) -> str:
     return f'<li><a href="#{name}">{heading}</a>{f"<ol>{links}</ol>" if links else ""}</li>'
 
 
-def _claims(claims: Sequence[Claim]) -> str:
+def _summary(findings: Sequence[Finding], claims: Sequence[Claim]) -> str:
+    """What was found, and how many claims hold; those that do not are listed."""
+    return "\n".join([_counts(claims), *map(_finding, findings)]).strip()
+
+
+def _finding(finding: Finding) -> str:
+    details = "".join(f"<li>{html.escape(text)}</li>" for text in finding.details)
+    return (
+        f'<div class="finding {finding.tone}"><p class="words">'
+        f'<span aria-hidden="true">{SIGNS[finding.tone]}</span> {html.escape(finding.words)}</p>'
+        f"{f'<ul>{details}</ul>' if details else ''}</div>"
+    )
+
+
+def _counts(claims: Sequence[Claim]) -> str:
     if not claims:
         return ""
     words = [claim.verdict for claim in claims]
-    hold, fail, open_ones, missing = (words.count(verdict) for verdict in VERDICTS)
-    summary = f"{hold} hold" if hold != 1 else "1 holds"
-    summary += f", {fail} {'do' if fail != 1 else 'does'} not"
-    if open_ones:
-        summary += f", {open_ones} {'are' if open_ones != 1 else 'is'} not decided"
-    if missing:
-        summary += f", {missing} {'were' if missing != 1 else 'was'} not measured"
-    rows = "\n".join(_claim(claim) for claim in claims)
-    return (
-        f'<p class="summary">Of {len(claims)} claims: {summary}.</p>\n'
-        '<table class="claims" role="table">\n<thead role="rowgroup"><tr role="row">'
-        + "".join(
-            f'<th role="columnheader" scope="col">{name}</th>'
-            for name in ("Claim", "Verdict", "Measured", "Uncertainty")
-        )
-        + f'</tr></thead>\n<tbody role="rowgroup">\n{rows}\n</tbody>\n</table>'
+    counts = "".join(
+        f'<li class="{kind}"><strong>{words.count(verdict)}</strong> '
+        f"{verdict if words.count(verdict) == 1 else several}</li>"
+        for verdict, (_, kind, several) in VERDICTS.items()
+        if verdict in words
+    )
+    listed = "".join(
+        f'<li><a href="#claim-{claim.name}">{html.escape(_sentence(claim))}</a></li>'
+        for claim in claims
+        if claim.verdict == "does not hold"
+    )
+    return f'<p class="summary">Of {len(claims)} claims:</p>\n<ul class="counts">{counts}</ul>' + (
+        f'\n<p class="summary">What does not hold:</p>\n<ul>{listed}</ul>' if listed else ""
     )
 
 
-def _claim(claim: Claim) -> str:
-    words, symbol = claim.verdict, VERDICTS[claim.verdict]
-    detail = f'<p class="detail">{html.escape(claim.detail)}</p>' if claim.detail else ""
+def _sentence(claim: Claim) -> str:
+    who = ", ".join(name for name in (claim.about, claim.group) if name)
+    return f"{who}: {claim.statement}" if who else claim.statement
+
+
+def _claims(claims: Sequence[Claim]) -> str:
+    """A row for each statement, a column for each group."""
+    if not claims:
+        return ""
+    groups = list(dict.fromkeys(claim.group for claim in claims))
+    rows: dict[str, list[Claim]] = {}
+    for claim in claims:
+        rows.setdefault(claim.statement, []).append(claim)
+    names = ["What the paper says", *(group or "What was found" for group in groups)]
+    head = "".join(f'<th role="columnheader" scope="col">{_capital(name)}</th>' for name in names)
+    body = "\n".join(_row(said, groups) for said in rows.values())
     return (
-        f'<tr role="row" id="claim-{claim.name}" class="{words.replace(" ", "-")}">'
-        f'<th role="rowheader" scope="row">{html.escape(claim.statement)}{detail}</th>'
-        f'<td role="cell" data-name="Verdict" class="verdict">'
-        f'<span aria-hidden="true">{symbol}</span> {words}</td>'
-        + _cell("Measured", claim.measured)
-        + _cell("Uncertainty", claim.uncertainty)
-        + "</tr>"
+        '<table class="claims" role="table">\n<thead role="rowgroup">'
+        f'<tr role="row">{head}</tr></thead>\n<tbody role="rowgroup">\n{body}\n</tbody>\n</table>'
     )
 
 
-def _cell(name: str, text: str) -> str:
-    empty = "" if text else ' class="empty"'
-    return f'<td role="cell" data-name="{name}"{empty}>{html.escape(text) or "–"}</td>'
+def _row(said: Sequence[Claim], groups: Sequence[str]) -> str:
+    """One statement, and what was found in each group."""
+    details = dict.fromkeys(claim.detail for claim in said if claim.detail)
+    several = len(details) > 1
+    how = "".join(
+        f'<p class="detail">{f"{html.escape(claim.group)}: " if several and claim.group else ""}'
+        f"{html.escape(claim.detail)}</p>"
+        for claim in (said if several else said[:1])
+        if claim.detail
+    )
+    if how:
+        how = f'<details class="how"><summary>How it is decided</summary>{how}</details>'
+    found = {claim.group: claim for claim in said}
+    cells = "".join(_cell(found[group]) if group in found else _NOTHING for group in groups)
+    return (
+        f'<tr role="row"><th role="rowheader" scope="row">{_capital(said[0].statement)}{how}'
+        f"</th>{cells}</tr>"
+    )
+
+
+def _capital(text: str) -> str:
+    return html.escape(text[:1].upper() + text[1:])
+
+
+_NOTHING = '<td role="cell" class="empty"></td>'
+
+
+def _cell(claim: Claim) -> str:
+    sign, kind, _ = VERDICTS[claim.verdict]
+    group = f' data-name="{html.escape(claim.group)}"' if claim.group else ""
+    measured = " ".join(text for text in (claim.measured, claim.unit) if text)
+    return (
+        f'<td role="cell" id="claim-{claim.name}" class="{kind}"{group}>'
+        f'<span class="verdict"><span aria-hidden="true">{sign}</span> {claim.verdict}</span>'
+        + (f' <span class="measured">{html.escape(measured)}</span>' if claim.measured else "")
+        + "</td>"
+    )
 
 
 def _figure(shown: Shown, folder: Path) -> str:
@@ -237,6 +325,7 @@ def _figure(shown: Shown, folder: Path) -> str:
         f'<figure id="figure-{shown.name}" class="shown">\n<h3>{html.escape(shown.title)}</h3>\n'
         f'<div class="panels">\n{"".join(panels)}</div>\n'
         f"<figcaption>{html.escape(shown.caption)}</figcaption>\n</figure>"
+        f"{_claims(shown.claims)}"
     )
 
 

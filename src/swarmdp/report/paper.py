@@ -5,25 +5,36 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
+from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.path import Path
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from swarmdp.experiments.claims import LEARNER_NAMES
 from swarmdp.experiments.outcome import Band, Fits
 from swarmdp.report import style
-from swarmdp.report.fits import draw_bars, draw_polar, mean_and_spread
+from swarmdp.report.drawing import ARROW
+from swarmdp.report.fits import (
+    draw_bars,
+    draw_polar,
+    mean_and_spread,
+    polar_limits,
+    set_levels,
+)
 from swarmdp.systems.ising import Ising
 from swarmdp.systems.vicsek import Vicsek
 from swarmdp.trajectory import Trajectory
 
-CURVES: dict[str, tuple[str, str, Any]] = {
-    "expert": ("expert", style.EXPERT, "-"),
-    "swarm": ("learned", style.BLUE, (0, (5, 1.5))),
-    "single": ("learned, single-agent estimate", style.RED, "-."),
-    "hand": ("hand-crafted reward", style.GREEN, (0, (3, 1, 1, 1, 1, 1))),
-    "random": ("random policies", style.GREY, ":"),
+CURVES: dict[str, tuple[str, str, Any, float]] = {
+    # The expert's is broad and pale, so that those upon it are seen.
+    "expert": ("expert", style.PALE, "-", 4.5),
+    "swarm": ("learned", style.BLUE, (0, (5, 1.5)), 1.6),
+    "single": ("learned, single-agent estimate", style.RED, "-.", 1.4),
+    "hand": ("hand-crafted reward", style.GREEN, (0, (1, 1.2)), 1.8),
+    "random": ("random policies", style.PURPLE, ":", 1.4),
 }
 
 
@@ -39,8 +50,8 @@ def snapshots_figure(system: Vicsek, stages: Mapping[str, Mapping[str, NDArray[A
             row[0].set_ylabel(LEARNER_NAMES[which])
         figure.legend(
             handles=[
-                _arrow("greedy agents", style.BLUE, "o", 4.0),
-                _arrow("exploring agents", style.RED, "^", 7.0),
+                _sign("greedy agents", 7.0, **GREEDY),
+                _sign("exploring agents: larger, with an edge", 10.0, **EXPLORING),
             ],
             loc="outside lower center",
             ncols=2,
@@ -48,27 +59,36 @@ def snapshots_figure(system: Vicsek, stages: Mapping[str, Mapping[str, NDArray[A
     return figure
 
 
-def _arrow(label: str, colour: str, marker: str, size: float) -> Line2D:
-    return Line2D([], [], color=colour, marker=marker, linestyle="", markersize=size, label=label)
+# How agents look: all are arrowheads that point where they head.
+GREEDY: dict[str, Any] = {"facecolor": style.BLUE, "edgecolor": "none", "linewidth": 0.0}
+EXPLORING: dict[str, Any] = {"facecolor": style.ORANGE, "edgecolor": "black", "linewidth": 0.7}
+
+
+def _sign(label: str, size: float, facecolor: str, edgecolor: str, linewidth: float) -> Line2D:
+    corners = [(float(z.real), float(z.imag)) for z in ARROW]
+    return Line2D(
+        [],
+        [],
+        marker=Path([*corners, corners[0]]),
+        linestyle="",
+        markersize=size,
+        markerfacecolor=facecolor,
+        markeredgecolor=edgecolor,
+        markeredgewidth=linewidth,
+        label=label,
+    )
 
 
 def _draw_stage(ax: Axes, system: Vicsek, now: Mapping[str, Any]) -> None:
     exploring = now["exploring"].astype(bool)
-    for who, colour, width, size, marker in (
-        (~exploring, style.BLUE, 0.006, 4, "o"),
-        (exploring, style.RED, 0.010, 16, "^"),
-    ):
+    for who, length, looks in ((~exploring, 0.05, GREEDY), (exploring, 0.075, EXPLORING)):
         place, heading = now["position"][who], now["heading"][who]
-        ax.quiver(
-            *place.T,
-            np.cos(heading),
-            np.sin(heading),
-            color=colour,
-            scale=17,
-            width=width,
-            headwidth=3.5,
+        corners = (place @ (1, 1j))[:, None] + length * system.box * ARROW * np.exp(
+            1j * heading[:, None]
         )
-        ax.scatter(place[:, 0], place[:, 1], s=size, color=colour, marker=marker, linewidths=0)
+        ax.add_collection(
+            PolyCollection(list(np.stack([corners.real, corners.imag], axis=2)), **looks)
+        )
     order = float(system.order({"heading": now["heading"][None]})[0])
     share = 100 * exploring.mean()
     ax.set_title(f"iteration {now['iteration'] + 1}\n{share:.0f} % explore, ω = {order:.2f}")
@@ -89,11 +109,15 @@ def vicsek_reward_figure(system: Vicsek, found: Mapping[str, Fits]) -> Figure:
         figure, axes = style.subplots(
             1, len(found), figsize=(9.2, 4.2), subplot_kw={"projection": "polar"}, squeeze=False
         )
+        shown = {which: mean_and_spread(fits.weights) for which, fits in found.items()}
+        limits = polar_limits(list(shown.values()))
         for ax, (which, fits) in zip(axes[0], found.items(), strict=True):
-            draw_polar(ax, system.features.axes[0].shown.values, *mean_and_spread(fits.weights))
-            ax.set_title(f"{LEARNER_NAMES[which]}\n{len(fits.weights)} experiments")
+            draw_polar(ax, system.features.axes[0].shown.values, *shown[which], limits)
+            ax.set_title(f"{LEARNER_NAMES[which]}\n{len(fits.weights)} experiments", pad=14)
         figure.supxlabel(
-            "misalignment; long and dark: high reward, dashed: zero, orange: ± s.d.", fontsize=9
+            "reward (weights of length 1, both on one scale) by misalignment in degrees; "
+            "orange: ± s.d. of experiments, dashed: zero",
+            fontsize=9,
         )
     return figure
 
@@ -103,11 +127,11 @@ def ising_reward_figure(system: Ising, found: Mapping[str, Fits]) -> Figure:
     with style.family():
         figure, axes = style.subplots(1, len(found), figsize=(9.2, 3.0), sharey=True, squeeze=False)
         for ax, (which, fits) in zip(axes[0], found.items(), strict=True):
-            draw_bars(
-                ax, system.features.axes[0].values.astype(float), *mean_and_spread(fits.weights)
-            )
+            draw_bars(ax, system.features.axes[0].values, *mean_and_spread(fits.weights))
             ax.axvline(system.n_neighbours / 2, color=style.BLUE, linewidth=0.8, linestyle="--")
-            ax.set(xlabel="local energy (unlike neighbours)")
+            ax.set(xlabel="local energy / unlike neighbours")
+            set_levels(ax.xaxis, system.features.axes[0].values)
+            ax.tick_params(labelleft=True)
             ax.set_title(f"{LEARNER_NAMES[which]}, mean ± s.d. of {len(fits.weights)} experiments")
         axes[0, -1].annotate(
             "dashed: half of the neighbours",
@@ -142,7 +166,7 @@ def trajectories_figure(system: Vicsek, swarms: Mapping[str, Trajectory], span: 
         ):
             row[0].set_ylabel(f"{label}, t = {begin} to {begin + span}")
         colours = figure.colorbar(drawn[0], ax=axes, shrink=0.5, ticks=[0, span])
-        colours.set_label("time", labelpad=-8)
+        colours.set_label("time in the panel", labelpad=-8)
         colours.ax.set_yticklabels(["first", "last"])
     return figure
 
@@ -168,21 +192,34 @@ def bands_figure(found: Mapping[str, Mapping[str, Band]], label: str, unit: floa
     with style.family():
         figure, axes = style.subplots(1, len(found), figsize=(9.2, 3.6), sharey=True, squeeze=False)
         for ax, (which, bands) in zip(axes[0], found.items(), strict=True):
-            for curve, band in reversed(list(bands.items())):
-                name, colour, line = CURVES[curve]
+            for curve, band in bands.items():
+                name, colour, line, width = CURVES[curve]
                 time = np.arange(len(band.mean))
-                shade = 0.25 if curve == "expert" else 0.13
+                shade = 0.4 if curve == "expert" else 0.13
                 ax.fill_between(
                     time, band.low / unit, band.high / unit, color=colour, alpha=shade, linewidth=0
                 )
-                ax.plot(time, band.mean / unit, color=colour, linestyle=line, label=name)
+                ax.plot(
+                    time,
+                    band.mean / unit,
+                    color=colour,
+                    linestyle=line,
+                    linewidth=width,
+                    label=name,
+                )
             ax.set(xlabel="time step")
             ax.set_title(LEARNER_NAMES[which])
             ax.margins(x=0)
             ax.set_ylim(bottom=0)
+            ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes[0, 0].set_ylabel(label)
         handles, names = axes[0, 0].get_legend_handles_labels()
+        band_sign = Patch(facecolor=style.PALE, alpha=0.5, label="bands: 10–90 % of runs")
         figure.legend(
-            handles[::-1], names[::-1], loc="outside lower center", ncols=len(handles), fontsize=8
+            [*handles, band_sign],
+            [*names, str(band_sign.get_label())],
+            loc="outside lower center",
+            ncols=3,
+            fontsize=8,
         )
     return figure

@@ -16,6 +16,7 @@ from swarmdp._version import __version__
 from swarmdp.errors import VerdictWarning
 from swarmdp.experiments import claims, outcome
 from swarmdp.experiments.claims import LEARNER_NAMES, Claim
+from swarmdp.experiments.plan import Plan
 from swarmdp.experiments.store import Store
 from swarmdp.experiments.tasks import (
     FIGURES,
@@ -27,10 +28,14 @@ from swarmdp.experiments.tasks import (
 )
 from swarmdp.judging.judge import judge
 from swarmdp.policies import Policy
+from swarmdp.progress import Tell
 from swarmdp.report import citation, page, paper, style
+from swarmdp.report.fit_page import SAME
 from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene
+from swarmdp.report.settings import settings_with_units
 from swarmdp.report.uncertainty import uncertainty_figure
+from swarmdp.rounding import with_error
 from swarmdp.simulation import rollout
 from swarmdp.trajectory import Trajectory
 from swarmdp.verdict import Verdict
@@ -55,26 +60,34 @@ class Part:
     numbers: dict[str, Any]  # for summary.json
 
 
-def write_report(store: Store) -> Path:
+def write_report(store: Store, tell: Tell | None = None) -> Path:
     """Draw all figures whose units are there, judge the claims, write summary.json and report.html.
 
     What is in summary.json depends on the plan and these figures alone; times are in the page.
+    `tell` is told how far it is.
     """
     plan, folder = store.plan, store.folder
     wanted = complete_figures(store)
-    parts = {name: PARTS[name](store) for name in wanted}
-    shown = [
-        page.Shown(
-            name,
-            part.title,
-            part.caption,
-            tuple(style.save(part.figure, folder / "figures" / name)[:1]),
-        )
-        for name, part in parts.items()
-    ]
-    judged = [claim for part in parts.values() for claim in part.claims]
     watched = {name: title for name, (title, needs) in WATCHED.items() if needs & set(wanted)}
-    verdicts = {name: _verdicts(store, name) for name in watched}
+    steps = [*(f"drawing {n}" for n in wanted), *(f"judging {n}" for n in watched), "the page"]
+
+    def begins(step: str) -> None:
+        if tell is not None:
+            tell(steps.index(step), len(steps), step)
+
+    parts, shown = {}, []
+    for name in wanted:
+        begins(f"drawing {name}")
+        parts[name] = part = PARTS[name](store)
+        files_of = style.save(part.figure, folder / "figures" / name)
+        told = tuple(map(_on_page, part.claims))
+        shown.append(page.Shown(name, part.title, part.caption, (files_of[0],), claims=told))
+    verdicts = {}
+    for name in watched:
+        begins(f"judging {name}")
+        verdicts[name] = _verdicts(store, name)
+    begins("the page")
+    judged = [claim for part in parts.values() for claim in part.claims]
     summary = {
         "command": "reproduce",
         "version": __version__,
@@ -83,7 +96,7 @@ def write_report(store: Store) -> Path:
         "claims": [
             dataclasses.asdict(claim)
             | {"value": _known(claim.value), "error": _known(claim.error)}
-            | {"verdict": claim.verdict}
+            | {"sentence": claim.sentence, "verdict": claim.verdict}
             for claim in judged
         ],
         "numbers": {name: part.numbers for name, part in parts.items() if part.numbers},
@@ -98,10 +111,14 @@ def write_report(store: Store) -> Path:
         title="Inverse Reinforcement Learning in Swarm Systems, reproduced",
         introduction=_introduction(store, wanted),
         shown=shown,
-        claims=[_on_page(claim) for claim in judged],
-        settings=plan.described(),
+        settings=_settings(plan),
         timing=_timing(store),
-        players=[_player(store, name, title, verdicts[name]) for name, title in watched.items()],
+        findings=[
+            _judgement(name, who, verdict)
+            for name, own in verdicts.items()
+            for who, verdict in own.items()
+        ],
+        players=[_player(store, name, title) for name, title in watched.items()],
         citation=citation.BIBTEX,
     )
 
@@ -131,16 +148,29 @@ def _introduction(store: Store, wanted: Sequence[str]) -> list[str]:
         f"“{plan.scale}” with seed {plan.seed} by swarmdp {__version__}, in {took} of one core. "
         "Where learning is involved, the paper's learner stands beside the default "
         "of this software.",
-        "Claims that do not hold are in the table all the same. A claim is not decided where its "
-        "figure is nearer to the limit than its error: more experiments may tell. A “±” is a "
-        "standard error.",
+        "What the paper says stands below each figure, with what was measured, also where it does "
+        "not hold. A claim is not decided at this scale where its figure is nearer to the limit "
+        "than its error: more experiments may tell. A “±” is a standard error.",
     ]
 
 
 def _on_page(claim: Claim) -> page.Claim:
-    measured = "" if np.isnan(claim.value) else f"{claim.value:.3g}"
-    error = "" if np.isnan(claim.error) else f"± {claim.error:.2g}"
-    return page.Claim(claim.name, claim.statement, claim.verdict, measured, error, claim.criterion)
+    return page.Claim(
+        claim.name,
+        claim.statement,
+        claim.verdict,
+        "" if np.isnan(claim.value) else with_error(claim.value, claim.error),
+        claim.unit,
+        claim.criterion,
+        LEARNER_NAMES.get(claim.learner, ""),
+        claim.about,
+    )
+
+
+def _settings(plan: Plan) -> dict[str, Any]:
+    """The plan as the page shows it: angles in degrees."""
+    own = {"vicsek": settings_with_units(plan.vicsek), "ising": settings_with_units(plan.ising)}
+    return {**plan.described(), **own}
 
 
 def _known(value: float) -> float | None:
@@ -337,12 +367,26 @@ PARTS: dict[str, Callable[[Store], Part]] = {
 }
 
 
-def _player(store: Store, system: str, title: str, verdicts: Mapping[str, Verdict]) -> Player:
-    """Expert and learned swarms to be watched, and what the judge says of these."""
+def _judgement(system: str, who: str, verdict: Verdict) -> page.Finding:
+    """What the judge says of a swarm that can be watched."""
+    words = f"{system.capitalize()}, {who}: the learned swarm of the first experiment"
+    if verdict.alarm:
+        return page.Finding(f"{words}: {verdict.words}", "bad")
+    if verdict.words == SAME:
+        return page.Finding(f"{words} does what its demo did", "good")
+    return page.Finding(
+        f"{words} does what its demo did, with exceptions that are small",
+        "good",
+        (f"The verdict: {verdict.words}.",),
+    )
+
+
+def _player(store: Store, system: str, title: str) -> Player:
+    """Expert and learned swarms to be watched."""
     caption = (
         "The expert beside the policies learned in the first experiment, from the same initial "
-        "state. "
-    ) + " ".join(f"Verdict on {who}: {verdict.words}." for who, verdict in verdicts.items())
+        "state."
+    )
     scene = Scene(case_of(store.plan, system).system, _swarms(store, system))
     return Player(system, title, caption, scene)
 

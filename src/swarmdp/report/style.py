@@ -19,7 +19,9 @@ BLUE = "#0072B2"
 ORANGE = "#E69F00"
 GREEN = "#009E73"
 RED = "#D55E00"
+PURPLE = "#CC79A7"
 GREY = "#8C8C8C"
+PALE = "#B4B4B4"  # of what others are drawn upon
 
 SPINS = "cividis"
 TIMES = "viridis_r"  # dark is late, also in grey

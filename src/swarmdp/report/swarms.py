@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from swarmdp.report import style
@@ -64,6 +65,7 @@ def label_curve(ax: Axes, measure: Measure, values: list[NDArray[Any]]) -> None:
     low, high = axis_limits(measure.limits, values)
     room = 0.03 * (high - low)
     ax.set(xlabel="time step", ylabel=measure.label)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_ylim(low - (room if low < 0 else 0.0), high + room)
 
 

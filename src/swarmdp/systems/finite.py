@@ -34,6 +34,16 @@ class FiniteMDP:
     distribution (S,) of the first state, or the number of a state. `features` is a matrix (S, d)
     of feature vectors; by default each state is its own feature. An action's physical value is its
     number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> stay, move = np.eye(2), np.eye(2)[::-1]
+    >>> mdp = swarmdp.FiniteMDP([stay, move], initial=[1.0, 0.0])
+    >>> swarmdp.plan(mdp, swarmdp.Reward([0.0, 1.0])).policy.table
+    array([[1, 0]])
+
     """
 
     n_agents: ClassVar[int] = 1

@@ -33,6 +33,14 @@ class Gridworld:
     The defaults are Ng and Russell's 5 x 5 grid: an absorbing goal in the last corner, with a
     reward of 1. `Gridworld.macrocells` is Abbeel and Ng's: no goal, but rewards of square blocks
     of cells.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> grid = swarmdp.Gridworld(rows=3, columns=3, wind=0.1)
+    >>> grid.features.size, len(grid.actions)
+    (9, 4)
+
     """
 
     rows: int = field(default=5, metadata={"help": "rows of the grid"})

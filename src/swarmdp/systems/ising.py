@@ -1,7 +1,8 @@
 """The Ising model (section 'The Ising Model' of the paper)."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -14,8 +15,19 @@ from swarmdp.checks import check_between, check_integer, keep_python_numbers, to
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels
 from swarmdp.pictures import Grid
-from swarmdp.streams import Stream
-from swarmdp.system import Field, Measure, State, arrays_of, check_run, check_stream, reordered
+from swarmdp.streams import Purpose, Stream, Streams
+from swarmdp.system import (
+    Field,
+    Measure,
+    Room,
+    Rule,
+    State,
+    WholeSteps,
+    arrays_of,
+    check_run,
+    check_stream,
+    reordered,
+)
 
 KEEP, FLIP = 0, 1
 
@@ -50,6 +62,7 @@ class Ising:
         default=0.0, metadata={"help": "expected mean of the initial spins"}
     )
 
+    fused_measures: ClassVar[frozenset[str]] = frozenset({"energy"})
     fields: ClassVar[Mapping[str, Field]] = {
         "site": Field("number of the grid's site, row by row", constant=True),
         "spin": Field("spin, +1 or -1", kind="level"),
@@ -185,7 +198,29 @@ class Ising:
         site, spin = self._recorded(swarm)
         if spin.ndim > site.ndim:
             site = np.broadcast_to(site[:, None], spin.shape)
-        return self._on_grid(site, spin).reshape(*spin.shape[:-1], *self.shape)
+        on_grid: NDArray[np.int8] = self._on_grid(site, spin)
+        return on_grid.reshape(*spin.shape[:-1], *self.shape)
+
+    def resized(self, n_agents: int) -> "Ising":
+        """The same grid with at most so many sites, its sides in about the same proportion.
+
+        Parameters
+        ----------
+        n_agents
+            The number of sites; there are more if a torus needs them for this reach.
+
+        Examples
+        --------
+        >>> import swarmdp
+        >>> swarmdp.Ising(shape=(100, 50)).resized(1250).shape
+        (50, 25)
+
+        """
+        check_integer("n_agents", n_agents, least=1)
+        share = math.sqrt(n_agents / self.n_agents)
+        least = 2 * self.reach + 1 if self.periodic else 1
+        rows, columns = (max(least, math.floor(side * share + 1e-9)) for side in self.shape)
+        return replace(self, shape=(rows, columns))
 
     def solutions(self, table: NDArray[np.integer], seen: NDArray[np.bool_]) -> list[str]:
         """Which solution each replica of a table (R, 25) is, on the energies seen (R, 25).
@@ -226,6 +261,35 @@ class Ising:
             "site": np.broadcast_to(self._sites, site.shape),
             "spin": reordered(spin, order),
         }, order
+
+    def exploring_swarms(self, streams: Streams, step: int) -> "_ExploringGrids | None":
+        """Swarms that learn in compiled code, in the order of the sites; None for subclasses."""
+        if type(self) is not Ising:
+            return None
+        state = self.initial(streams.at(step, Purpose.INITIAL))
+        site = state["site"]
+        spin = self._on_grid(site, state["spin"]).reshape(-1, *self.shape)
+        agents = self._on_grid(site, np.broadcast_to(streams.agents, site.shape))
+        return _ExploringGrids(self, spin, Streams(streams.seed, streams.runs, agents))
+
+    def whole_steps(
+        self,
+        state: Callable[[], State],
+        rule: Rule,
+        rows: NDArray[np.int64],
+        streams: Streams,
+        steps: int,
+    ) -> WholeSteps | None:
+        """Whole steps of the expert or of a table; None for subclasses."""
+        if type(self) is not Ising or (callable(rule) and rule != self.expert):
+            return None
+        levels = np.arange(self.features.size, dtype=np.uint32)
+        table = self.expert(levels)[None] if callable(rule) else np.asarray(rule)
+        flips = table.astype(np.uint8)[rows % len(table)]
+        site, spin = self._checked(state())
+        return _WholeSteps(
+            self, self._on_grid(site, spin).reshape(-1, *self.shape), site, flips, steps
+        )
 
     @cached_property
     def _sites(self) -> NDArray[np.int32]:
@@ -291,9 +355,9 @@ class Ising:
             self._checked({"site": site, "spin": spin[:, time]})
         return site, spin
 
-    def _on_grid(self, site: NDArray[Any], spin: NDArray[Any]) -> NDArray[np.int8]:
-        placed = np.empty(spin.shape, np.int8)
-        np.put_along_axis(placed, site, spin, axis=-1)
+    def _on_grid(self, site: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
+        placed = np.empty(values.shape, values.dtype)
+        np.put_along_axis(placed, site, values, axis=-1)
         return placed
 
     def _energies(self, spin: NDArray[Any]) -> NDArray[np.unsignedinteger]:
@@ -302,3 +366,99 @@ class Ising:
             spin.reshape(-1, *self.shape), self.reach, self.periodic
         )
         return energies.reshape(spin.shape)
+
+
+class _ExploringGrids:
+    """Grids of spins (runs, rows, columns) that learn; see `system.ExploringSwarms`."""
+
+    def __init__(self, system: Ising, spin: NDArray[np.int8], streams: Streams) -> None:
+        self.streams = streams
+        self._system = system
+        self._spin = spin
+        self._energy = system._energies(spin.reshape(len(spin), -1))
+
+    def step(
+        self,
+        table: NDArray[np.integer],
+        temperature: float,
+        place: NDArray[np.float64] | None,
+        time: int,
+    ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8], NDArray[np.unsignedinteger]]:
+        """Energies before, actions, and energies after."""
+        before = self._energy
+        actions, self._energy = kernels.ising.explored(
+            self.streams.counter(time, Purpose.EXPLORATION),
+            self.streams.agents,
+            _NOWHERE if place is None else place,
+            temperature,
+            table,
+            self._spin,
+            before,
+            self._system.reach,
+            self._system.periodic,
+        )
+        return before, actions, self._energy
+
+
+_NOWHERE = np.empty((0, 0))
+
+
+@dataclass(frozen=True, eq=False)
+class _WholeSteps:
+    """Grids of spins under way; see `system.WholeSteps`."""
+
+    system: Ising
+    spin: NDArray[np.int8]  # (runs, rows, columns), changed in place
+    site: NDArray[np.integer]  # (runs, agents)
+    flips: NDArray[np.uint8]  # (runs, energies): 1 where a spin flips
+    steps: int
+
+    def advance(self, first: int, last: int, room: Room) -> None:
+        """Keep these moments, and take the step after each of them."""
+        if room.states is None and room.observations is None and room.actions is None:
+            moving = min(last, self.steps) - first  # after all moments, but not after the very last
+            counts = kernels.ising.counted(
+                self.spin, self.flips, last - first, moving, self.system.reach, self.system.periodic
+            )
+            self._keep_counts(counts, first, last, room)
+            return
+        for time in range(first, last):
+            spin = self.spin.reshape(len(self.spin), -1)
+            energy = self.system._energies(spin)
+            flip = np.take_along_axis(self.flips, energy.astype(np.intp), axis=1).view(np.bool_)
+            self._keep_agents(spin, energy, flip, time, room)
+            counts = kernels.tabular.count(energy, self.flips.shape[1])[:, None]
+            self._keep_counts(counts, time, time + 1, room, time - first)
+            if time < self.steps:
+                np.negative(spin, out=spin, where=flip)
+
+    def _keep_agents(
+        self,
+        spin: NDArray[np.int8],
+        energy: NDArray[np.unsignedinteger],
+        flip: NDArray[np.bool_],
+        time: int,
+        room: Room,
+    ) -> None:
+        """Keep what is kept of every agent, in the agents' own order."""
+        if room.states is not None and time == 0:
+            room.states["site"][...] = self.site
+        kept = (
+            (None if room.states is None else room.states["spin"], spin),
+            (room.observations, energy),
+            (room.actions if time < self.steps else None, flip),
+        )
+        for target, values in kept:
+            if target is not None:
+                target[:, time] = np.take_along_axis(values, self.site, axis=1)
+
+    def _keep_counts(
+        self, counts: NDArray[np.int64], first: int, last: int, room: Room, place: int = 0
+    ) -> None:
+        """Keep the number of agents of each energy, and the global energy."""
+        if room.counts is not None:
+            room.counts[:, place : place + last - first] = counts
+        if "energy" in room.measures:
+            levels = np.arange(counts.shape[2])
+            energy = (counts * levels).sum(axis=2) - self.system._missing
+            room.measures["energy"][:, first:last] = energy

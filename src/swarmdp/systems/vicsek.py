@@ -3,8 +3,8 @@
 import math
 import threading
 import weakref
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -24,12 +24,15 @@ from swarmdp.checks import (
 from swarmdp.errors import InvalidInput
 from swarmdp.features import LARGEST_ANGLE, Angles
 from swarmdp.pictures import Arrows
-from swarmdp.streams import Stream
+from swarmdp.streams import Purpose, Stream, Streams, first_draw
 from swarmdp.system import (
     Field,
     Measure,
     Mirror,
+    Room,
+    Rule,
     State,
+    WholeSteps,
     arrays_of,
     check_run,
     check_stream,
@@ -97,6 +100,7 @@ class Vicsek:
     )
 
     action_units: ClassVar[str] = "rad"
+    fused_measures: ClassVar[frozenset[str]] = frozenset({"order"})
 
     def __post_init__(self) -> None:
         keep_python_numbers(self)
@@ -270,6 +274,24 @@ class Vicsek:
         both = np.array_equal(np.sort(-turns), np.sort(turns))
         return Mirror(np.negative, np.negative) if both else None
 
+    def resized(self, n_agents: int) -> "Vicsek":
+        """The same swarm with another number of agents, in a box that keeps their density.
+
+        Parameters
+        ----------
+        n_agents
+            The number of agents.
+
+        Examples
+        --------
+        >>> import swarmdp
+        >>> swarmdp.Vicsek(n_agents=400, box=2.0).resized(100).box
+        1.0
+
+        """
+        check_integer("n_agents", n_agents, least=1)
+        return replace(self, n_agents=n_agents, box=self.box * math.sqrt(n_agents / self.n_agents))
+
     def hops(self, state: State, agent: int = 0) -> NDArray[np.int32]:
         """How many hops each agent is from the given one in the interaction graph of this state.
 
@@ -291,6 +313,69 @@ class Vicsek:
             return None
         order = kernels.vicsek.by_cell(self._floats(state)[0], self.radius, self._period)
         return {name: reordered(array, order) for name, array in state.items()}, order
+
+    def whole_steps(
+        self,
+        state: Callable[[], State],
+        rule: Rule,
+        rows: NDArray[np.int64],
+        streams: Streams,
+        steps: int,
+    ) -> WholeSteps | None:
+        """Whole steps of the expert or of a table, where neighbours are found by cells.
+
+        None for subclasses, which may have changed what a step is.
+        """
+        turns = None if callable(rule) else np.ascontiguousarray(rule, np.float64)
+        if (
+            type(self) is not Vicsek
+            or (turns is None and rule != self.expert)
+            or self.nearest is not None
+            or kernels.cells.wraps_onto_itself(self.radius, self._period, self.n_agents)
+        ):
+            return None
+        position, heading = self._floats(state())
+        model = kernels.vicsek.Model(self.radius, self.speed, self.noise, self._period)
+        return _WholeSteps(
+            kernels.vicsek.Swarms.of(
+                position,
+                heading,
+                model,
+                steps=steps,
+                seed=streams.seed,
+                numbers=streams.runs,
+                draw=first_draw(Purpose.TRANSITION),
+                turns=turns,
+                rows=rows,
+                bins=self.n_bins,
+            )
+        )
+
+    def exploring_swarms(self, streams: Streams, step: int) -> "_ExploringSwarms | None":
+        """Swarms that learn in compiled code, where neighbours are found by cells."""
+        if (
+            type(self) is not Vicsek
+            or self.nearest is not None
+            or kernels.cells.wraps_onto_itself(self.radius, self._period, self.n_agents)
+        ):
+            return None
+        state = self.initial(streams.at(step, Purpose.INITIAL))
+        if (better := self.arrange(state, 0)) is not None:
+            state, order = better
+            streams = streams.rearranged(order)
+        return _ExploringSwarms(
+            streams,
+            kernels.exploring.Swarms(
+                state["position"],
+                state["heading"],
+                streams.agents,
+                kernels.vicsek.Model(self.radius, self.speed, self.noise, self._period),
+                seed=streams.seed,
+                numbers=streams.runs,
+                turns=self.actions,
+                bins=self.n_bins,
+            ),
+        )
 
     @property
     def _period(self) -> float:
@@ -335,6 +420,46 @@ class Vicsek:
         for r, (position, heading) in enumerate(zip(places, headings, strict=True)):
             out[r] = _misalignment_to_nearest(position, heading, self.nearest or 1, self._period)
         return out
+
+
+@dataclass(frozen=True, eq=False)
+class _ExploringSwarms:
+    """Swarms that learn; see `system.ExploringSwarms`."""
+
+    streams: Streams
+    swarms: "kernels.exploring.Swarms"
+
+    def step(
+        self,
+        table: NDArray[np.integer],
+        temperature: float,
+        place: NDArray[np.float64] | None,
+        time: int,
+    ) -> tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.integer]]:
+        """Classes before, actions, and classes after."""
+        draws = first_draw(Purpose.EXPLORATION), first_draw(Purpose.TRANSITION)
+        return self.swarms.step(table, temperature, place, time, draws)
+
+
+@dataclass(frozen=True, eq=False)
+class _WholeSteps:
+    """Swarms under way that are never put back into the agents' own order, but for recording."""
+
+    swarms: "kernels.vicsek.Swarms"
+
+    def advance(self, first: int, last: int, room: Room) -> None:
+        """Keep these moments, and take the step after each of them."""
+        states = room.states or {}
+        nothing = np.empty((0, 0, 0))
+        kept = kernels.vicsek.Kept(
+            order=room.measures.get("order", np.empty((0, 0))),
+            position=states.get("position", np.empty((0, 0, 0, 0))),
+            heading=states.get("heading", nothing),
+            observations=nothing if room.observations is None else room.observations,
+            actions=nothing if room.actions is None else room.actions,
+            counts=np.empty((0, 0, 0), np.int64) if room.counts is None else room.counts,
+        )
+        self.swarms.advance(first, last, kept)
 
 
 def _all_angles(angles: NDArray[np.float64]) -> bool:

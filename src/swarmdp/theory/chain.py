@@ -53,18 +53,18 @@ class Chain:
 
     @cached_property
     def transitions(self) -> "csr_array":
-        """P(s'|s, pi) (K, K): every agent follows the policy."""
+        """`P(s'|s, pi)` (K, K): every agent follows the policy."""
         return self.swarm.transitions(self.swarm.laws_under(self.policy))
 
     def deviating(self, action: int, agent: int = 0) -> "csr_array":
-        """P^(n)(s'|s, a, pi) (K, K): one agent takes an action, all others follow the policy."""
+        """`P^(n)(s'|s, a, pi)` (K, K): one agent takes an action, all others follow the policy."""
         self._check_deviation(action, agent)
         laws = self.swarm.laws_under(self.policy)
         laws[:, agent] = self.swarm.laws[action][:, agent]
         return self.swarm.transitions(laws)
 
     def deviation(self, action: int, agent: int = 0) -> "csr_array":
-        """P(s'|s, pi) - P^(n)(s'|s, a, pi) (K, K): what one agent's action changes.
+        """`P(s'|s, pi) - P^(n)(s'|s, a, pi)` (K, K): what one agent's action changes.
 
         From the difference of that agent's laws, so that a small one keeps all its digits.
         """
@@ -97,7 +97,7 @@ class Chain:
         return limit_of(self.transitions, self.swarm.initial, self.swarm.local)
 
     def given_observation(self, time: int | None = None, agent: int = 0) -> "csr_array":
-        """P_t(s|o^(n) = o) (observations, K); without a time its limit P(s|o^(n) = o).
+        """`P_t(s|o^(n) = o)` (observations, K); without a time its limit `P(s|o^(n) = o)`.
 
         The row of an observation that has probability zero is empty.
         """
@@ -116,14 +116,14 @@ class Chain:
     def private_value(
         self, reward: "Reward | ArrayLike", discount: float, agent: int = 0
     ) -> Floats:
-        """V^(n)(s|pi) (K,)."""
+        """`V^(n)(s|pi)` (K,)."""
         self._check_agent(agent)
         check_discount(discount)
         gained = self._gained(reward, agent)
         return discounted(self.transitions, gained[:, None], discount)[:, 0]
 
     def private_q(self, reward: "Reward | ArrayLike", discount: float, agent: int = 0) -> Floats:
-        """Q^(n)(s, a|pi) (K, actions)."""
+        """`Q^(n)(s, a|pi)` (K, actions)."""
         value = self.private_value(reward, discount, agent)
         then = [self.deviating(a, agent) @ value for a in range(self.swarm.n_actions)]
         return self._gained(reward, agent)[:, None] + discount * np.stack(then, axis=1)
@@ -136,7 +136,7 @@ class Chain:
         time: int | None = None,
         agent: int = 0,
     ) -> Floats:
-        """V_t^(n)(o|pi) (O,), without a time its limit V(o|pi); NaN where o has no probability."""
+        """`V_t^(n)(o|pi)` (O,), without a time its limit; NaN where o has no probability."""
         given = self.given_observation(time, agent)
         value = given @ self.private_value(reward, discount, agent)
         return np.where(self.observed(time, agent) > 0, value, np.nan)
@@ -149,7 +149,7 @@ class Chain:
         time: int | None = None,
         agent: int = 0,
     ) -> Floats:
-        """Q_t^(n)(o, a|pi) (O, actions), without a time its limit Q(o, a|pi)."""
+        """`Q_t^(n)(o, a|pi)` (O, actions), without a time its limit `Q(o, a|pi)`."""
         given = self.given_observation(time, agent)
         value = given @ self.private_q(reward, discount, agent)
         return np.where(self.observed(time, agent)[:, None] > 0, value, np.nan)
@@ -168,7 +168,7 @@ class Chain:
         return mu
 
     def global_value(self, reward: "Reward | ArrayLike", discount: float, agent: int = 0) -> float:
-        """V_|pi, the expected return of an agent from the initial distribution."""
+        """`V_|pi`, the expected return of an agent from the initial distribution."""
         return float(self.swarm.initial @ self.private_value(reward, discount, agent))
 
     def _gained(self, reward: "Reward | ArrayLike", agent: int) -> Floats:
@@ -189,6 +189,15 @@ def chain(system: "System | Enumeration", policy: PolicyLike) -> Chain:
 
     The policy may be a `Policy`, a table of action numbers (O,), probabilities of actions (O, A),
     or a function such as an expert.
+
+    Examples
+    --------
+    >>> from swarmdp import theory
+    >>> ring = theory.FiniteIsing((4,), reach=1, noise=0.1)
+    >>> chain = theory.chain(ring, ring.expert)
+    >>> chain.local_value([1.0, 0.5, 0.0], 0.9).round(2)    # of 0, 1 and 2 unlike neighbours
+    array([7.98, 7.23, 6.47])
+
     """
     swarm = enumerate_swarm(system)
     return Chain(swarm, policy_table(swarm.system, policy))

@@ -94,6 +94,15 @@ def characterize(
     larger Q(s, a|pi) in any joint state. P(s|o) is the limiting one, or that of a `time`. An
     observation that has no probability there puts no condition on the reward in R_L. For a
     stochastic policy, no action may be better than the policy's own mixture.
+
+    Examples
+    --------
+    >>> from swarmdp import theory
+    >>> ring = theory.FiniteIsing((4,), reach=1, noise=0.1)
+    >>> found = theory.characterize(ring, ring.expert)
+    >>> found.local_cone.contains([1.0, 0.5, 0.0])
+    False
+
     """
     process = chain(system, policy)
     swarm = process.swarm

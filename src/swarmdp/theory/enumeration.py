@@ -78,7 +78,7 @@ class Enumeration:
         return np.unique(self.observations)
 
     def transitions(self, laws: Floats) -> "csr_array":
-        """P(s'|s) when every agent goes where its law (K, agents, n_local) says.
+        """`P(s'|s)` when every agent goes where its law (K, agents, n_local) says.
 
         The products and sums are as right for differences of laws, which may be negative.
         """
@@ -140,6 +140,15 @@ def enumerate_swarm(
     """List all joint states of a finite swarm.
 
     `initial` replaces the system's own initial distribution P_0 by another one (K,).
+
+    Examples
+    --------
+    >>> from swarmdp import theory
+    >>> ring = theory.FiniteIsing((4,), reach=1, noise=0.1)
+    >>> listed = theory.enumerate_swarm(ring)
+    >>> listed.n_states, listed.n_observations, listed.n_actions
+    (16, 3, 2)
+
     """
     if isinstance(system, Enumeration):
         return system if initial is None else _started(system, initial)
@@ -210,6 +219,16 @@ def policy_table(system: System, policy: PolicyLike) -> Floats:
 
     From a `Policy`, a table of action numbers (O,), probabilities (O, A), or a function from
     observations to physical actions such as an expert.
+
+    Examples
+    --------
+    >>> from swarmdp import theory
+    >>> ring = theory.FiniteIsing((4,), reach=1, noise=0.1)
+    >>> theory.policy_table(ring, ring.expert)
+    array([[1., 0.],
+           [1., 0.],
+           [0., 1.]])
+
     """
     observations, actions = class_map(system).size, len(system.actions)
     table: NDArray[np.generic]

@@ -45,6 +45,14 @@ class FiniteIsing:
     An action fails, and does the opposite, with the probability `noise`. The agents sit on random
     sites, so that they are interchangeable. Where they sit never changes and all sites are alike,
     so for the exact laws agent n sits on site n.
+
+    Examples
+    --------
+    >>> from swarmdp import theory
+    >>> ring = theory.FiniteIsing((4,), reach=1, noise=0.1)
+    >>> theory.enumerate_swarm(ring).n_states
+    16
+
     """
 
     shape: tuple[int, ...] = (6,)

@@ -207,7 +207,17 @@ def _ratio(above: float, below: float) -> float:
 
 @checked
 def game(system: System | Enumeration, discount: float = 0.9) -> Game:
-    """Work out all deterministic local policies of a finite swarm."""
+    """Work out all deterministic local policies of a finite swarm.
+
+    Examples
+    --------
+    >>> from swarmdp import theory
+    >>> ring = theory.FiniteIsing((4,), reach=1, noise=0.1)
+    >>> game = theory.game(ring)
+    >>> game.judge(ring.expert, [1.0, 0.5, 0.0]).equilibrium
+    False
+
+    """
     check_discount(discount)
     swarm = enumerate_swarm(system)
     possible = swarm.possible
@@ -269,7 +279,16 @@ class JointControl:
 
 @checked
 def joint_control(system: System | Enumeration, discount: float = 0.9) -> JointControl:
-    """The central controller of a finite swarm, with its joint actions listed."""
+    """The central controller of a finite swarm, with its joint actions listed.
+
+    Examples
+    --------
+    >>> from swarmdp import theory
+    >>> ring = theory.FiniteIsing((4,), reach=1, noise=0.1)
+    >>> round(theory.joint_control(ring).value([1.0, 0.5, 0.0]), 2)
+    7.88
+
+    """
     check_discount(discount)
     swarm = enumerate_swarm(system)
     agents = swarm.system.n_agents
@@ -307,6 +326,14 @@ def best_response(
 
     Where that is a tie, or the observation does not occur in the limit, it is the policy's own.
     Raises `NoLimit` if P_t(s) does not converge under the policy.
+
+    Examples
+    --------
+    >>> from swarmdp import theory
+    >>> ring = theory.FiniteIsing((4,), reach=1, noise=0.1)
+    >>> theory.best_response(ring, ring.expert, [1.0, 0.5, 0.0])
+    array([0, 0, 0])
+
     """
     process = chain(system, policy)
     r = reward_vector(process.swarm.system, reward)
@@ -330,6 +357,14 @@ def best_responses(
 
     Raises `NoLimit` if the way leads to a policy under which P_t(s) does not converge: to such a
     policy there is no best response.
+
+    Examples
+    --------
+    >>> from swarmdp import theory
+    >>> ring = theory.FiniteIsing((4,), reach=1, noise=0.1)
+    >>> theory.best_responses(ring, [1.0, 0.5, 0.0]).converged
+    False
+
     """
     swarm = enumerate_swarm(system)
     if start is None:

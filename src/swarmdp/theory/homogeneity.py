@@ -72,6 +72,14 @@ def check_homogeneity(
 
     Without a reward all rewards are checked: values are linear in the reward, so the indicator of
     each observation is taken as a reward of its own.
+
+    Examples
+    --------
+    >>> from swarmdp import theory
+    >>> ring = theory.FiniteIsing((4,), reach=1, noise=0.1)
+    >>> theory.check_homogeneity(ring, ring.expert, steps=5).holds
+    True
+
     """
     check_discount(discount)
     if isinstance(steps, bool) or not isinstance(steps, int) or steps < 0:

@@ -39,6 +39,14 @@ class RandomSwarm:
     (to all of them if None). With `n_observations=None` every situation (own state, counts of the
     others) is an observation of its own, which is all that an agent of a homogeneous swarm could
     ever see.
+
+    Examples
+    --------
+    >>> from swarmdp import theory
+    >>> swarm = theory.RandomSwarm(n_agents=2, n_local=3, seed=1)
+    >>> theory.enumerate_swarm(swarm).n_states
+    9
+
     """
 
     n_agents: int = 3

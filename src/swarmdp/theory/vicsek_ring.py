@@ -41,6 +41,13 @@ class VicsekRing:
     `radius=None` it sees only itself.
 
     With the probability `noise` the agent comes out of its turn with a uniformly random heading.
+
+    Examples
+    --------
+    >>> from swarmdp import theory
+    >>> theory.enumerate_swarm(theory.VicsekRing(n_agents=2, cells=4)).n_states
+    64
+
     """
 
     n_agents: int = 3

@@ -61,7 +61,17 @@ class Share:
 def share(
     cone: Cone, *, seed: int, draws: int = 200_000, particles: int = 400, repetitions: int = 16
 ) -> Share:
-    """The share of rewards, uniform on the sphere, that lie in a cone."""
+    """The share of rewards, uniform on the sphere, that lie in a cone.
+
+    Examples
+    --------
+    >>> from swarmdp import theory
+    >>> ring = theory.FiniteIsing((4,), reach=1, noise=0.1)
+    >>> cone = theory.characterize(ring, ring.expert).local_cone
+    >>> 0 < theory.share(cone, seed=1, draws=1000).value < 1
+    True
+
+    """
     for name, value in (("draws", draws), ("particles", particles), ("repetitions", repetitions)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 2:
             raise InvalidInput(f"{name} must be an integer of at least 2, got {value!r}")
@@ -87,6 +97,15 @@ def draw_rewards(cone: Cone, count: int, *, seed: int) -> Floats:
     Particles that were led into the cone by splitting, and moved about in it once more: not quite
     independent of each other. They are uniform in all d directions, also in those that do not
     matter to this cone: they may matter to another (those that matter to R_G need not to R_L).
+
+    Examples
+    --------
+    >>> from swarmdp import theory
+    >>> ring = theory.FiniteIsing((4,), reach=1, noise=0.1)
+    >>> cone = theory.characterize(ring, ring.expert).local_cone
+    >>> theory.draw_rewards(cone, 2, seed=1).shape
+    (2, 3)
+
     """
     if isinstance(count, bool) or not isinstance(count, int) or count < 2:
         raise InvalidInput(f"count must be an integer of at least 2, got {count!r}")

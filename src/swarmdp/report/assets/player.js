@@ -22,13 +22,14 @@ for (const root of document.querySelectorAll("section.player")) {
       const step = place(time + 1, agent, axis) - place(time, agent, axis);
       return data.periodic ? step - Math.round(step) : step;
     };
+    const xs = new Float64Array(count);
+    const ys = new Float64Array(count);
+    const angles = headings ? new Float64Array(count) : null;
     return (canvas, time) => {
       const size = canvas.width;
       const pen = canvas.getContext("2d");
       const last = Math.floor(time);
       const share = time - last;
-      const length = size * Math.min(0.04, Math.max(0.008, 0.5 / Math.sqrt(count)));
-      const buckets = data.colours.map(() => []);
       pen.clearRect(0, 0, size, size);
       pen.lineWidth = Math.max(1, size / 600);
       pen.strokeStyle = "rgba(128, 128, 128, 0.28)";
@@ -47,7 +48,8 @@ for (const root of document.querySelectorAll("section.player")) {
           x -= Math.floor(x);
           y -= Math.floor(y);
         }
-        buckets[Math.floor((heading & 255) * buckets.length / 256)].push([x, y, heading]);
+        [xs[agent], ys[agent]] = [x, y];
+        if (angles) angles[agent] = heading;
         // The trail, from now back in time.
         const from = time - data.trail;
         pen.moveTo(x * size, (1 - y) * size);
@@ -59,49 +61,17 @@ for (const root of document.querySelectorAll("section.player")) {
         }
       }
       pen.stroke();
-      buckets.forEach((bucket, number) => {
-        pen.fillStyle = data.colours[number];
-        pen.beginPath();
-        for (const [x, y, heading] of bucket) {
-          const angle = heading * Math.PI / 128;
-          const u = length * Math.cos(angle);
-          const v = -length * Math.sin(angle);
-          const [left, top] = [x * size, (1 - y) * size];
-          if (!headings) {
-            pen.moveTo(left + 0.3 * length, top);
-            pen.arc(left, top, 0.3 * length, 0, 2 * Math.PI);
-            continue;
-          }
-          pen.moveTo(left + 0.6 * u, top + 0.6 * v);
-          pen.lineTo(left - 0.4 * u - 0.32 * v, top - 0.4 * v + 0.32 * u);
-          pen.lineTo(left - 0.2 * u, top - 0.2 * v);
-          pen.lineTo(left - 0.4 * u + 0.32 * v, top - 0.4 * v - 0.32 * u);
-          pen.closePath();
-        }
-        pen.fill();
-      });
+      Drawing.agents(pen, size, xs, ys, angles, data.colours);
     };
   };
 
   const grid = (swarm) => {
     const cells = bytes(swarm.cells);
-    const colour = data.colours.length === 2
-      ? (at) => (cells[at >> 3] >> (7 - (at & 7))) & 1
-      : (at) => cells[at];
-    const sites = data.rows * data.columns;
-    const colours = data.colours.map((text) => [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16)));
-    const small = document.createElement("canvas");
-    [small.width, small.height] = [data.columns, data.rows];
-    const image = small.getContext("2d").createImageData(data.columns, data.rows);
+    const colour = data.colours.length === 2 ? (at) => Drawing.bit(cells, at) : (at) => cells[at];
+    const draw = Drawing.cells(data.rows, data.columns, data.colours);
     return (canvas, time) => {
-      const first = Math.floor(time) * sites;
-      for (let site = 0; site < sites; site++) {
-        image.data.set([...colours[colour(first + site)], 255], 4 * site);
-      }
-      small.getContext("2d").putImageData(image, 0, 0);
-      const pen = canvas.getContext("2d");
-      pen.imageSmoothingEnabled = false;
-      pen.drawImage(small, 0, 0, canvas.width, canvas.height);
+      const first = Math.floor(time) * data.rows * data.columns;
+      draw(canvas, (site) => colour(first + site));
     };
   };
 
@@ -121,11 +91,7 @@ for (const root of document.querySelectorAll("section.player")) {
   const draw = () => {
     const step = Math.floor(time);
     for (const one of shown) {
-      const [width, height] = [one.canvas.clientWidth, one.canvas.clientHeight].map(
-        (size) => Math.max(1, Math.round(size * devicePixelRatio)));
-      if (one.canvas.width !== width || one.canvas.height !== height) {
-        [one.canvas.width, one.canvas.height] = [width, height];
-      }
+      Drawing.fit(one.canvas);
       one.draw(one.canvas, still.matches ? step : time);
       if (!one.curve) continue; // nothing is measured
       one.reading.textContent = one.readings[step];

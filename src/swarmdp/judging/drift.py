@@ -1,0 +1,49 @@
+"""Whether the recording itself stayed what it was: a swarm learns only what it was shown.
+
+A swarm that was made from the first part of a recording is judged on the last part. Where the
+recorded swarm had changed by then, more than any learned swarm could be blamed for, the last part
+tells little about what was learned from the first.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from swarmdp.recordings.decisions import KnowsItsRecording
+from swarmdp.system import Measure, System, measures_of
+from swarmdp.trajectory import Trajectory
+from swarmdp.verdict import Verdict
+
+FACTOR = 1.5  # between the means of a measure in both parts, from which on it has changed
+SHARE = 0.25  # of a measure's range, where it has one: likewise
+
+
+def checked_drift(verdict: Verdict, system: System, demo: Trajectory) -> Verdict:
+    """The verdict, or 'too little data' if the recording itself changed before the demo."""
+    if not isinstance(system, KnowsItsRecording) or not demo.of_recording:
+        return verdict
+    before = system.recorded_means()
+    if not before or not set(system.fields) <= set(demo):
+        return verdict
+    states = {name: demo[name].reshape(-1, *demo[name].shape[2:]) for name in system.fields}
+    changed = []
+    for name, measure in measures_of(system).items():
+        now = float(np.mean(measure.function(states)))
+        if _changed(measure, before[name], now):
+            changed.append(f"{measure.title} from {before[name]:.3g} to {now:.3g}")
+    if not changed:
+        return verdict
+    words = (
+        "too little data to tell: the recording itself changed, compared with the time that was "
+        f"learned from, {', '.join(changed)}"
+    )
+    advice = "record longer, until both parts show the same behaviour"
+    return replace(verdict, words=words, reproduces=False, alarm=True, advice=(advice,))
+
+
+def _changed(measure: Measure, before: float, now: float) -> bool:
+    low, high = measure.limits
+    if low is not None and high is not None:
+        return abs(now - before) > SHARE * (high - low)
+    small, large = sorted((abs(before), abs(now)))
+    return large > FACTOR * small

@@ -1,0 +1,39 @@
+"""Lines for the person who waits: shown on a terminal or in a notebook, silent elsewhere."""
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+_told: set[str] = set()
+_silences: list[object] = []  # asked for at the moment, by any thread
+
+
+def somebody_looks() -> bool:
+    """Whether what is written to stderr is seen at once."""
+    return sys.stderr is not None and (sys.stderr.isatty() or _in_notebook())
+
+
+def tell_once(line: str) -> None:
+    """Write the line to stderr, unless it was written before, nobody looks or wants to."""
+    if line not in _told and not _silences and somebody_looks():
+        _told.add(line)
+        print(line, file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def silence() -> Iterator[None]:
+    """Keep lines back while this lasts."""
+    mark = object()
+    _silences.append(mark)
+    try:
+        yield
+    finally:
+        _silences.remove(mark)
+
+
+def _in_notebook() -> bool:
+    """Whether the code runs in a notebook's kernel, which has imported IPython long ago."""
+    ipython: Any = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return type(shell).__name__ == "ZMQInteractiveShell"

@@ -1,0 +1,353 @@
+"""The page of a fit: the verdict in words, the swarms to watch, the reward and its errors."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.evaluation import Evaluation, evaluate, measured
+from swarmdp.irl.frames import recorded_states, started_as
+from swarmdp.irl.resampling import ENOUGH_RUNS
+from swarmdp.irl.result import Result
+from swarmdp.policies import Controller, selected
+from swarmdp.report import fits, style
+from swarmdp.report.citation import BIBTEX
+from swarmdp.report.page import Finding, Shown, Table, write_page
+from swarmdp.report.player import Player
+from swarmdp.report.scenes import Scene
+from swarmdp.report.settings import settings_with_units
+from swarmdp.rounding import rounded, with_error
+from swarmdp.simulation import rollout
+from swarmdp.streams import derived_seed
+from swarmdp.system import Measure, Pictured, System, measures_of
+from swarmdp.trajectory import Trajectory
+from swarmdp.verdict import Verdict
+
+PAGE = "report.html"
+SHOWING, MEASURING = 9, 10  # parts of a fit with random numbers of their own (see fitting.py)
+MOST_AGENTS_STEPS = 1_000_000  # of a swarm in the player: 5 bytes each
+MOST_RUNS, LEAST_RUNS, ENOUGH = 100, 4, 4_000_000  # runs that are measured; agents times steps
+UNUSUAL = 0.05  # share of the expert's runs on the far side of the demo
+APART = 2.5  # s.d. of resampled demos: 95 % of further ones are within, if 8 tell the s.d.
+FEW = 0.1  # of the observations: as many may be off without the reward being a doubtful one
+LITTLE = 0.05  # of a reward's range: nobody would read a difference as small
+SAME = "reproduces the demo"  # the words of a verdict without exceptions
+ROWS = 8  # of the table of statistics, at most
+
+
+def write_fit_page(
+    folder: Path,
+    result: Result,
+    system: System,
+    demo: Trajectory,
+    *,
+    expert: Controller | None,
+    figures: Mapping[str, Path],
+    planned: int,
+    threads: int | None = None,
+) -> tuple[Path, list[Path]]:
+    """Write report.html beside a fit; return its path, and the files of the measures' figure.
+
+    Parameters
+    ----------
+    folder
+        Of the fit.
+    result
+        What was learned; of several experiments the first is watched.
+    system
+        The swarm that was fitted.
+    demo
+        What it was learned from.
+    expert
+        Who showed it; None if nobody knows, as of a recording.
+    figures
+        The files of the figures `reward` and `convergence`.
+    planned
+        The iterations that were asked for: with fewer the fit was interrupted.
+    threads
+        All cores by default.
+
+    """
+    evaluation = _evaluation(result, system, demo, expert, threads)
+    shown, written = [], []
+    caption = _reward_caption(result, demo)
+    shown.append(Shown("reward", "The reward", caption, (figures["reward"],)))
+    own: dict[str, NDArray[Any]] = {}
+    if evaluation is not None:
+        own = {name: measured(system, demo, name) for name in evaluation.measures}
+        drawn = (
+            fits.plot_evaluation(evaluation)
+            if expert is None
+            else fits.plot_beside_demo(evaluation, own)
+        )
+        written = style.save(drawn, folder / "measures")
+        shown.append(
+            Shown("measures", "The swarm over time", _measures_caption(expert), (written[0],))
+        )
+    caption = _convergence_caption(result)
+    shown.append(Shown("convergence", "The way there", caption, (figures["convergence"],)))
+    unusual = "" if evaluation is None or expert is None else _unusual(evaluation, own)
+    player = _player(result, system, demo, threads)
+    page = write_page(
+        folder / PAGE,
+        title=f"The reward behind a {result.system_name} swarm",
+        introduction=_introduction(result, demo),
+        findings=[
+            *_verdict(result, demo, unusual),
+            *_reward(result),
+            *_interrupted(result, planned),
+        ],
+        shown=shown,
+        settings={"system": settings_with_units(system), "fit": dict(result.settings)}
+        | {"seed": result.seed},
+        players=[] if player is None else [player],
+        citation=BIBTEX,
+        tables=_tables(result),
+    )
+    return page, written
+
+
+def _introduction(result: Result, demo: Trajectory) -> list[str]:
+    runs = "one recorded run" if demo.runs == 1 else f"{demo.runs} recorded runs"
+    each = ", each an experiment of its own" if result.experiments > 1 else ""
+    return [
+        f"Learned from {runs} of {demo.steps} time steps{each}, without knowing what the agents "
+        "wanted or did: which local reward makes agents behave like this, and which local rule "
+        f"collects it. Made by swarmdp {result.version} with seed {result.seed}."
+    ]
+
+
+def _verdict(result: Result, demo: Trajectory, unusual: str) -> list[Finding]:
+    """Whether the learned swarm does what the demo did."""
+    verdicts = result.verdicts
+    if not verdicts:
+        return [
+            Finding(
+                "Nobody has judged whether the learned swarm does what the recorded one did.",
+                "open",
+                ("swarmdp.judge does; a single agent is not judged.",),
+            )
+        ]
+    if len(verdicts) > 1:
+        good = sum(not verdict.alarm for verdict in verdicts)
+        words = f"{good} of {len(verdicts)} learned swarms do what their demo did."
+        return [Finding(words, "good" if good == len(verdicts) else "bad")]
+    (verdict,) = verdicts
+    same = verdict.words == SAME
+    details = [] if same or verdict.alarm else [f"The verdict: {verdict.words}."]
+    details += [_meaning(verdict), *verdict.notes]
+    what = "What to do"
+    if unusual and verdict.alarm:
+        details.append(unusual)
+        what = "If that does not help"
+        details.append(
+            "What to do: learn from several runs (--demo-runs 5). One unusual run leads a reward "
+            "astray."
+        )
+    details += [f"{what}: {advice}." for advice in verdict.advice]
+    if verdict.alarm:
+        return [Finding(f"The learned swarm: {verdict.words}.", "bad", tuple(details))]
+    exceptions = "" if same else ", with exceptions that are small"
+    words = f"The learned swarm does what the recorded one did{exceptions}."
+    return [Finding(words, "good", tuple(details))]
+
+
+def _meaning(verdict: Verdict) -> str:
+    """How the verdict came about."""
+    return (
+        f"{len(verdict.lines)} statistics of the demo were compared with {verdict.runs} runs of "
+        f"the learned swarm from the same start (p = {verdict.p:.2g} that both are the same)."
+    )
+
+
+def _reward(result: Result) -> list[Finding]:
+    """Where the reward is high, and whether one may read its other values."""
+    words = f"The reward is highest at {result.highest}."
+    if result.experiments > 1:
+        return [Finding(words, "good", ("Mean over the experiments; their spread is drawn.",))]
+    if result.restarts is None:
+        detail = (
+            "How far its other values can be trusted is not known: restarts were not asked for "
+            "(--restarts 8). A single reward has peaks that come from chance."
+        )
+        return [Finding(words, "open", () if result.reward_error is not None else (detail,))]
+    chance, count = int(peculiar(result).sum()), result.reward.weights.shape[1]
+    how = f"The fit was repeated with {len(result.restarts)} demos drawn again. "
+    if not chance:
+        return [
+            Finding(
+                words, "good", (f"{how}Their rewards agree with this one at all observations.",)
+            )
+        ]
+    detail = (
+        f"{how}At {chance} of {count} observations this reward is further from theirs than chance "
+        "explains: what it says there comes from this demo alone, and is not to be read as a rule."
+    )
+    return [Finding(words, "good" if chance <= FEW * count else "open", (detail,))]
+
+
+def peculiar(result: Result) -> NDArray[np.bool_]:
+    """Where a reward is far from those of resampled demos (features,)."""
+    assert result.restarts is not None
+    own, others = result.reward.weights[0], result.restarts[:, 0]
+    away = np.abs(own - others.mean(axis=0))
+    far: NDArray[np.bool_] = away > np.maximum(
+        APART * others.std(axis=0, ddof=1), LITTLE * np.ptp(own)
+    )
+    return far
+
+
+def _interrupted(result: Result, planned: int) -> list[Finding]:
+    done = len(result.iterations)
+    if done >= planned or bool((result.margin <= result.tolerance).all()):
+        return []
+    words = f"The fit was interrupted after {done} of {planned} iterations; --resume goes on."
+    return [Finding(words, "open")]
+
+
+def _reward_caption(result: Result, demo: Trajectory) -> str:
+    text = (
+        "What an agent acts as if it wanted, by what it observes. Only differences mean something: "
+        "a reward twice as large asks for the same. "
+    )
+    if result.experiments > 1:
+        return f"{text}Bars: mean over {result.experiments} experiments, orange: their s.d."
+    if result.restarts is None:
+        if result.reward_error is None:
+            return f"{text}Its errors are not known: the fit had no restarts."
+        return f"{text}Orange: the errors that the reward update gives."
+    source = "runs of the demo drawn again"
+    if demo.of_recording:
+        source = "times of the demo drawn again"
+    elif demo.runs < ENOUGH_RUNS:
+        source = (
+            f"runs of the learned swarm from the demo's start, since fewer than {ENOUGH_RUNS} runs "
+            "cannot be drawn from"
+        )
+    return (
+        f"{text}Bars: the reward from this demo. Orange: mean and s.d. of the rewards from "
+        f"{len(result.restarts)} other demos ({source}), brought to the same scale. A bar that "
+        "ends far from its orange dot comes from the chance of this demo, not from the rule of "
+        "the swarm. Observations that are rarely visited have the least certain rewards."
+    )
+
+
+def _measures_caption(expert: Controller | None) -> str:
+    if expert is None:
+        return "The learned swarm (blue) beside the recorded one (grey)."
+    return (
+        "The demo that was learned from (orange), other runs of the same expert (grey), and the "
+        "learned swarm (blue). Where the orange line leaves the grey band, the demo was unusual."
+    )
+
+
+def _convergence_caption(result: Result) -> str:
+    return (
+        "Each dot is one policy of Algorithm 1: how far its feature expectations, what its agents "
+        "observe and how often, are from the demo's. The nearest ones were rolled out again, and "
+        "the circle is the one that was chosen."
+        if result.experiments == 1
+        else "How far the policies of Algorithm 1 are from their demos, in what agents observe and "
+        "how often."
+    )
+
+
+def _evaluation(
+    result: Result,
+    system: System,
+    demo: Trajectory,
+    expert: Controller | None,
+    threads: int | None,
+) -> Evaluation | None:
+    """Learned swarms and the expert's, measured; None if nothing can be measured."""
+    if not measures_of(system) or (expert is None and not recorded_states(system, demo)):
+        return None
+    runs = max(LEAST_RUNS, min(MOST_RUNS, ENOUGH // (system.n_agents * demo.steps)))
+    return evaluate(
+        result,
+        system,
+        expert=demo if expert is None else expert,
+        steps=demo.steps,
+        runs=max(MOST_RUNS, runs) if system.n_agents == 1 else runs,
+        seed=derived_seed(result.seed, MEASURING),
+        threads=threads,
+        progress=False,
+    )
+
+
+def _unusual(evaluation: Evaluation, demo: Mapping[str, NDArray[Any]]) -> str:
+    """Whether a demo's main measure is out of the ordinary among the expert's runs, in words."""
+    name, measure = next(iter(evaluation.measures.items()))
+    others = evaluation.expert[name].mean(axis=1)
+    own = float(demo[name].mean())
+    if len(demo[name]) > 1 or len(others) < 1 / UNUSUAL:
+        return ""
+    below = int((others <= own).sum())
+    above = int((others >= own).sum())
+    least = min(below, above)
+    if least > UNUSUAL * len(others):
+        return ""
+    return (
+        f"This demo is an unusual one: its {measure.title} is {_plain(own, measure)} on average "
+        f"over time; of {len(others)} other runs of the expert {least} "
+        f"{'is' if least == 1 else 'are'} as {'low' if below < above else 'high'} "
+        f"(mean {with_error(float(others.mean()), float(others.std(ddof=1)))}, ± s.d. of runs)."
+    )
+
+
+def _plain(value: float, measure: Measure) -> str:
+    return f"{value:.3g}" + ("" if measure.units == "1" else f" {measure.units}")
+
+
+def _player(result: Result, system: System, demo: Trajectory, threads: int | None) -> Player | None:
+    """The first run of the demo and the learned swarm from its start; None if it has no picture."""
+    names = recorded_states(system, demo)
+    if not isinstance(system, Pictured) or not names or system.n_agents == 1:
+        return None
+    pictured: Any = system
+    steps = max(1, min(demo.steps, MOST_AGENTS_STEPS // system.n_agents))
+    first = demo.only(0).until(steps)
+    learned = rollout(
+        started_as(system, first, names),
+        selected(result.policy, slice(0, 1)),
+        steps=steps,
+        seed=derived_seed(result.seed, SHOWING),
+        threads=threads,
+        progress=False,
+    )
+    return Player(
+        "swarm",
+        "Recorded and learned",
+        "Left: the demo. Right: agents with the learned policy, from the same start. Single paths "
+        "part soon; what the swarm does is to be compared.",
+        Scene(pictured, {"demo": first, "learned": learned}),
+    )
+
+
+def _tables(result: Result) -> list[Table]:
+    """What the verdict is based on, the clearest differences first."""
+    if len(result.verdicts) != 1:
+        return []
+    verdict = result.verdicts[0]
+    lines = verdict.telltales[:ROWS]
+    return [
+        Table(
+            "statistics",
+            "What the verdict is based on",
+            f"The {len(lines)} of {len(verdict.lines)} statistics that differ most, the clearest "
+            "first. ± is the spread from run to run of the learned swarm. p: how often a "
+            "difference as large comes about by chance, given that all statistics are looked at.",
+            ("statistic", "demo", "learned", "p"),
+            tuple(
+                (
+                    f"{line.title}, {line.when}",
+                    rounded(line.demo, line.learned_spread),
+                    with_error(line.learned, line.learned_spread),
+                    f"{line.adjusted_p:.2g}",
+                )
+                for line in lines
+            ),
+        )
+    ]

@@ -1,0 +1,153 @@
+"""`swarmdp.show`: swarms in motion inside a notebook, without a server."""
+
+import html
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from swarmdp import files
+from swarmdp.adapted import Start
+from swarmdp.arguments import checked
+from swarmdp.checks import check_integer
+from swarmdp.errors import InvalidInput
+from swarmdp.irl.result import Result
+from swarmdp.policies import Controller, selected
+from swarmdp.report import page
+from swarmdp.report.player import Player
+from swarmdp.report.scenes import Scene
+from swarmdp.simulation import rollout
+from swarmdp.system import HasExpert, System, name_of
+from swarmdp.systems.gridworld import Gridworld
+from swarmdp.systems.ising import Ising
+from swarmdp.systems.rebuilding import rebuilt
+from swarmdp.systems.vicsek import Vicsek
+from swarmdp.trajectory import Trajectory
+
+STEPS = 60  # unless told otherwise
+HEIGHT = 640  # pixels of the frame in a notebook
+BUILT_IN = {"Vicsek": Vicsek, "Ising": Ising, "Gridworld": Gridworld}
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A player that notebooks display: a page in a frame, which asks nobody for anything."""
+
+    scene: Scene
+    title: str
+    steps_per_second: int | None = None
+
+    @property
+    def document(self) -> str:
+        """The whole page."""
+        caption = "Keys: space plays and pauses, arrow keys step."
+        player = Player("swarm", self.title, caption, self.scene, self.steps_per_second)
+        return page.player_document(player)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page as a file, atomically.
+
+        Parameters
+        ----------
+        path
+            The file, usually .html.
+
+        """
+        files.write_text(path, self.document)
+        return Path(path)
+
+    def _repr_html_(self) -> str:
+        # In a sandbox its script cannot touch the notebook.
+        return (
+            f'<iframe title="{html.escape(self.title)}" sandbox="allow-scripts" width="100%" '
+            f'height="{HEIGHT}" style="border: 0" srcdoc="{html.escape(self.document)}"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        names = " and ".join(self.scene.swarms)
+        return (
+            f"Player of {self.title}: {names}, {self.scene.steps} steps (a notebook shows it; "
+            '.save("swarm.html") writes a page)'
+        )
+
+
+@checked(own=("initial", "swarms"))
+def show(
+    system: System,
+    swarms: Controller | Trajectory | Mapping[str, Controller | Trajectory],
+    *,
+    steps: int | None = None,
+    seed: int = 0,
+    initial: Start | None = None,
+    steps_per_second: int | None = None,
+    title: str | None = None,
+) -> Shown:
+    """Swarms in motion side by side, in a notebook and without a server.
+
+    Parameters
+    ----------
+    system
+        The swarm, with a method `picture`; its main measure is drawn below it.
+    swarms
+        A policy, or a trajectory with recorded states; or several of these by label. Policies start
+        from the same state and meet the same noise.
+    steps
+        The number of time steps; those of the trajectories, or 60, if not given.
+    seed
+        Of the roll-outs.
+    initial
+        Where policies start, instead of `system.initial` (see `swarmdp.rollout`).
+    steps_per_second
+        How fast it is shown; as the system's picture says if not given.
+    title
+        Above the player; the system's name if not given.
+
+    Returns
+    -------
+    Shown
+        What a notebook displays; `.save("swarm.html")` writes it as a page.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> vicsek = swarmdp.Vicsek(n_agents=50)
+    >>> swarmdp.show(vicsek, vicsek.expert, steps=10).scene.steps
+    10
+
+    """
+    several = isinstance(swarms, Mapping) and not isinstance(swarms, Trajectory)
+    named: dict[str, Any] = dict(swarms) if several else {name_of(system): swarms}  # type: ignore[arg-type]
+    if steps is None:
+        lengths = [swarm.steps for swarm in named.values() if isinstance(swarm, Trajectory)]
+        steps = min(lengths, default=STEPS)
+    check_integer("steps", steps, least=0)
+
+    def one(swarm: Any) -> Trajectory:
+        if isinstance(swarm, Trajectory):
+            return swarm.until(steps)
+        return rollout(system, swarm, steps=steps, seed=seed, initial=initial, progress=False)
+
+    scene = Scene(system, {label: one(swarm) for label, swarm in named.items()})
+    return Shown(scene, title or f"{name_of(system)}: {' and '.join(named)}", steps_per_second)
+
+
+def show_result(
+    result: Result, system: System | None, steps: int | None, seed: int, experiment: int
+) -> Shown:
+    """The learned swarm of a fit beside its expert's; what `Result.show` gives."""
+    if not 0 <= experiment < result.experiments:
+        raise InvalidInput(
+            f"experiment must be from 0 to {result.experiments - 1}, got {experiment}"
+        )
+    if system is None:
+        kind = BUILT_IN.get(result.system_name)
+        if kind is None:
+            raise InvalidInput(
+                f"the fit is of {result.system_name}, which is not a built-in system: give it, "
+                "result.show(system)"
+            )
+        system = rebuilt(kind, result.system_name, result.system_settings)
+    swarms: dict[str, Any] = {"expert": system.expert} if isinstance(system, HasExpert) else {}
+    swarms["learned"] = selected(result.policy, slice(experiment, experiment + 1))
+    return show(system, swarms, steps=steps, seed=seed)

@@ -1,0 +1,97 @@
+// Files of the folder, and what is taken away: script, link, picture, GIF.
+import { bytes, element, find } from "./words.js";
+
+const download = (blob, name) => {
+  const address = URL.createObjectURL(blob);
+  element("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
+};
+
+export class Keeping {
+  constructor({ say, canvases, label }) {
+    Object.assign(this, { say, canvases, label });
+    find("script").onclick = () => this.ask("script", "Writing the script …");
+    find("gif").onclick = () => this.ask("gif", "Drawing the GIF; this takes a while …");
+    find("link").onclick = () => this.copy(location.href, "The link is copied: it holds the settings and the reward, but no key.");
+    find("picture").onclick = () => this.picture();
+    find("save").onsubmit = (event) => {
+      event.preventDefault();
+      this.say("save", { what: find("save-what").value, name: find("save-name").value });
+    };
+  }
+
+  ask(kind, words) {
+    if (this.say(kind)) this.tell(words);
+  }
+
+  tell(words) {
+    find("kept").textContent = words;
+  }
+
+  async copy(text, words) {
+    try {
+      await navigator.clipboard.writeText(text);
+      this.tell(words);
+    } catch {
+      find("text-area").value = text;
+      find("text").showModal();
+      find("text-area").select();
+      this.tell("The browser did not allow copying: copy it yourself.");
+    }
+  }
+
+  list(entries) {
+    const rows = entries.map((entry) => {
+      const when = new Date(entry.time * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+      const name = entry.name === "." ? "the fit of this folder" : entry.name;
+      const button = element("button", { type: "button" }, element("span", {}, name),
+        element("span", { class: "facts" }, `${entry.kind}, ${bytes(entry.bytes)}, ${when}`));
+      button.onclick = () => {
+        this.tell(`Opening ${name} …`);
+        this.say("open", { name: entry.name });
+      };
+      return element("li", {}, button);
+    });
+    const nothing = element("li", {}, "Nothing yet. Learn a reward and keep it, or save one of the swarms.");
+    find("files").replaceChildren(...(rows.length ? rows : [nothing]));
+  }
+
+  keepFit() {
+    find("save-what").value = "fit";
+    find("save-name").focus();
+    this.tell("Give it a name and save it.");
+  }
+
+  picture() {
+    const [left, right] = this.canvases;
+    const gap = Math.round(left.width / 40);
+    const title = Math.max(20, Math.round(left.width / 20));
+    const whole = element("canvas");
+    [whole.width, whole.height] = [2 * left.width + 3 * gap, left.height + title + 2 * gap];
+    const style = getComputedStyle(document.documentElement);
+    const pen = whole.getContext("2d");
+    pen.fillStyle = style.getPropertyValue("--paper");
+    pen.fillRect(0, 0, whole.width, whole.height);
+    pen.fillStyle = style.getPropertyValue("--ink");
+    pen.font = `${Math.round(0.7 * title)}px system-ui, sans-serif`;
+    this.canvases.forEach((canvas, side) => {
+      const x = gap + side * (left.width + gap);
+      pen.fillText(this.label(side), x, gap + 0.7 * title);
+      pen.drawImage(canvas, x, gap + title);
+      pen.strokeStyle = style.getPropertyValue("--quiet");
+      pen.strokeRect(x, gap + title, canvas.width, canvas.height);
+    });
+    whole.toBlob((blob) => {
+      download(blob, "swarm.png");
+      this.tell("The picture is in your downloads.");
+    });
+  }
+
+  // A file: its first byte says so, then its name with its length, then its content.
+  file(buffer) {
+    const head = new Uint8Array(buffer);
+    const name = new TextDecoder().decode(head.slice(2, 2 + head[1]));
+    download(new Blob([buffer.slice(2 + head[1])], { type: "image/gif" }), name);
+    this.tell(`${name} is in your downloads.`);
+  }
+}

@@ -1,0 +1,86 @@
+"""The systems that can be shown, and how to make them again."""
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from swarmdp.errors import InvalidInput
+from swarmdp.irl.result import Result
+from swarmdp.learning.planning import plan
+from swarmdp.policies import Controller
+from swarmdp.recordings.swarm import Swarm
+from swarmdp.studio.planning import DISCOUNT
+from swarmdp.system import HasExpert, System, name_of, settings_of
+from swarmdp.systems.gridworld import Gridworld
+from swarmdp.systems.rebuilding import rebuilt
+from swarmdp.trajectory import Trajectory
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One system: its class, and the settings that it starts with."""
+
+    path: str  # module:Class
+    system: System | None = None  # None: as its class makes it
+    recording: Trajectory | None = None  # what it was calibrated from
+    source: str | None = None  # the Python expression that makes it, if it is from a file
+
+    @property
+    def kind(self) -> type[Any]:
+        """Its class."""
+        module, _, name = self.path.partition(":")
+        found: type[Any] = getattr(importlib.import_module(module), name)
+        return found
+
+    def made(self) -> System:
+        """The system, as it starts; raises InvalidInput if its class has no defaults."""
+        if self.system is not None:
+            return self.system
+        try:
+            made: System = self.kind()
+        except TypeError as error:
+            raise InvalidInput(
+                f"{self.path} cannot be made without settings ({error}): give its fields defaults"
+            ) from None
+        return made
+
+
+BUILT_IN: Mapping[str, Entry] = {
+    "Vicsek": Entry("swarmdp.systems.vicsek:Vicsek"),
+    "Ising": Entry("swarmdp.systems.ising:Ising"),
+}
+
+
+def calibrated(swarm: Swarm, source: str) -> Entry:
+    """A swarm that was made from a recording, which is shown beside it."""
+    if swarm.decisions is None:
+        raise InvalidInput("this swarm has lost its recording: make it again from its tracks")
+    return Entry("", swarm, swarm.demo(swarm.decisions), source)
+
+
+def expert_of(system: System) -> Controller:
+    """Whom the system is compared with; raises InvalidInput if it has nobody."""
+    if isinstance(system, Gridworld):
+        return plan(system, system.reward, discount=DISCOUNT).policy
+    if not isinstance(system, HasExpert):
+        raise InvalidInput(
+            f"{name_of(system)} has no expert: give the class a method expert(observations), or "
+            "open a recording of it"
+        )
+    return system.expert
+
+
+def system_in(found: Result | Trajectory, entries: Mapping[str, Entry]) -> tuple[str, System]:
+    """The system that a fit or trajectory is of, and the name of its entry."""
+    name = found.system_name
+    settings = found.system_settings if isinstance(found, Result) else found.settings
+    for key, entry in entries.items():
+        own = entry.system
+        if own is not None and name_of(own) == name and settings_of(own) == settings:
+            return key, own
+        if entry.path.partition(":")[2] == name:
+            return key, rebuilt(entry.kind, name, settings)
+    raise InvalidInput(
+        f"it is of {name}, which this studio does not know: start it with --system MODULE:{name}"
+    )

@@ -1,0 +1,110 @@
+"""The fits and trajectories of one folder, and of no other."""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from swarmdp.analysing import FILE as ANALYSIS
+from swarmdp.analysing import Analysis
+from swarmdp.errors import FileError, InvalidInput
+from swarmdp.irl.result import FILE, Result
+from swarmdp.loading import IN_FOLDERS, load
+from swarmdp.recordings.saved import FILE as SWARM
+from swarmdp.recordings.swarm import Swarm
+from swarmdp.trajectory import Trajectory
+
+MOST = 200  # entries that are listed
+DEEPEST = 3  # folders in folders
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+KINDS = {ANALYSIS: "analysis", FILE: "fit", SWARM: "calibrated swarm"}  # of folders
+Opened = Result | Trajectory | Swarm | Analysis
+LARGEST = 2 * 2**30  # bytes of a file that is opened here
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder of this machine that the page may read and write."""
+
+    path: Path
+
+    def listed(self) -> list[dict[str, Any]]:
+        """What can be opened, the newest first: names relative to the folder, kind and size."""
+        found = sorted(self._entries(), key=lambda each: -each["time"])
+        return found[:MOST]
+
+    def _entries(self) -> Iterator[dict[str, Any]]:
+        root = str(self.path)
+        for here, folders, names in os.walk(root):
+            depth = len(Path(here).relative_to(root).parts)
+            folders[:] = sorted(f for f in folders if not f.startswith("."))
+            folders[:] = folders[: MOST if depth < DEEPEST else 0]
+            whole = next((name for name in IN_FOLDERS if name in names), None)
+            for name in names:
+                if name in KINDS and name != whole:
+                    continue  # a part of what the folder holds
+                if not name.endswith(".nc") or name.startswith("."):
+                    continue
+                path = Path(here, name)
+                shown = path.parent if name == whole else path
+                try:
+                    self._inside(path)
+                    facts = path.stat()
+                except (OSError, InvalidInput):
+                    continue
+                yield {
+                    "name": "." if shown == self.path else shown.relative_to(root).as_posix(),
+                    "kind": KINDS.get(name, "trajectory"),
+                    "bytes": facts.st_size,
+                    "time": facts.st_mtime,
+                }
+
+    def open(self, name: str) -> Opened:
+        """What has this name, as `listed` tells it."""
+        path = self._inside(self.path / name)
+        if path.is_dir():
+            there = next((each for each in IN_FOLDERS if (path / each).exists()), FILE)
+            path = self._inside(path / there)
+        if not path.is_file():
+            raise FileError(2, f"there is no fit and no trajectory called {name!r} in this folder")
+        if path.stat().st_size > LARGEST:
+            raise InvalidInput(f"{name} is too large to be shown here: open it in Python")
+        found = load(path)
+        if not isinstance(found, Opened):
+            raise InvalidInput(f"{name} is a {type(found).__name__}, which cannot be shown here")
+        return found
+
+    def save(self, name: str, what: Result | Trajectory) -> str:
+        """Write it under a new name; never over something that is there."""
+        if not NAME.fullmatch(name):
+            raise InvalidInput(
+                "a name must be up to 64 letters, digits, dots, dashes and underscores, and begin "
+                f"with a letter or digit, got {name[:80]!r}"
+            )
+        target = self.path / (name if isinstance(what, Result) else f"{name}.nc")
+        self._inside(target)
+        if os.path.lexists(target):
+            raise InvalidInput(
+                f"there is already something called {target.name}: choose a new name"
+            )
+        what.save(target)
+        return target.name
+
+    def free_name(self, beginning: str) -> str:
+        """A name that nothing in the folder has."""
+        number = 1
+        while os.path.lexists(self.path / f"{beginning}-{number}"):
+            number += 1
+        return f"{beginning}-{number}"
+
+    def _inside(self, path: Path) -> Path:
+        """The path without links; raises InvalidInput if it leads out of the folder."""
+        try:
+            real, root = path.resolve(), self.path.resolve()
+        except (OSError, RuntimeError, ValueError):
+            raise InvalidInput("this is not the name of a file in the folder") from None
+        if real != root and root not in real.parents:
+            raise InvalidInput("only what is in the folder of the studio can be opened here")
+        return real

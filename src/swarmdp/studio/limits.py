@@ -1,0 +1,41 @@
+"""How much a browser may say in a while."""
+
+import time
+from collections.abc import Callable
+
+RATE, BURST = 300.0, 600.0  # messages a second, and at once
+ANSWERED = 20  # malformed messages that are told what is wrong
+PATIENCE = 200  # malformed or too frequent messages until a tab is shut out
+
+
+class Limit:
+    """Counts messages; `passes` says whether the next one is looked at."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._last, self._left = clock, clock(), BURST
+        self._strikes = 0
+
+    def passes(self) -> bool:
+        """Whether one more message is within the rate."""
+        now = self._clock()
+        self._left = min(BURST, self._left + RATE * (now - self._last))
+        self._last = now
+        if self._left < 1:
+            self.strike()
+            return False
+        self._left -= 1
+        return True
+
+    def strike(self) -> None:
+        """Count something that no page of ours would send."""
+        self._strikes += 1
+
+    @property
+    def worth_answering(self) -> bool:
+        """Whether whoever sends this may be helped by an answer."""
+        return self._strikes <= ANSWERED
+
+    @property
+    def exceeded(self) -> bool:
+        """Whether it is enough."""
+        return self._strikes > PATIENCE

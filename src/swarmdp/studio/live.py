@@ -1,0 +1,140 @@
+"""Swarms that are moved on step by step while somebody watches."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.adapted import starting_from
+from swarmdp.errors import InvalidInput
+from swarmdp.irl.frames import states_over
+from swarmdp.pictures import Arrows, Grid
+from swarmdp.policies import Controller, LocalPolicy, as_policy, check_fits
+from swarmdp.rewards import Reward
+from swarmdp.streams import Purpose, Streams
+from swarmdp.system import Arranging, Pictured, State, System, field_of, measures_of, name_of
+from swarmdp.trajectory import Trajectory
+
+RUN = np.zeros(1, np.int64)  # the only run there is
+
+
+class Shown(Protocol):
+    """A swarm as it is now."""
+
+    system: System
+    step: int
+    state: State
+
+    def observations(self) -> NDArray[Any]:
+        """What the agents observe now (1, agents, ...)."""
+
+    def advance(self) -> bool:
+        """Go on by one step; False if there is none."""
+
+
+class Live:
+    """A swarm that a policy moves: the same bits as a roll-out of this seed."""
+
+    def __init__(self, system: System, policy: Controller, seed: int) -> None:
+        self.system, self.step = system, 0
+        self._streams = Streams.of(seed, RUN, system.n_agents)
+        self.state = system.initial(self._streams.at(0, Purpose.INITIAL))
+        self._seen: NDArray[Any] | None = None
+        self.follow(policy)
+        self._arrange()
+
+    def follow(self, policy: Controller) -> None:
+        """Be moved by another policy from now on."""
+        given = as_policy(policy)
+        check_fits(given, self.system, 1)
+        self._policy: LocalPolicy
+        self._policy, self._rows = given.for_runs(RUN, self._streams)
+
+    def observations(self) -> NDArray[Any]:
+        """What the agents observe now (1, agents, ...)."""
+        if self._seen is None:
+            self._seen = self.system.observe(self.state)
+        return self._seen
+
+    def advance(self) -> bool:
+        """Go on by one step."""
+        streams = self._streams
+        luck = streams.at(self.step, Purpose.POLICY)
+        actions = self._policy.act(self.system, self.observations(), self._rows, luck)
+        luck = streams.at(self.step, Purpose.TRANSITION)
+        self.state = self.system.transition(self.state, actions, luck)
+        self.step += 1
+        self._seen = None
+        self._arrange()
+        return True
+
+    def _arrange(self) -> None:
+        system = self.system
+        if isinstance(system, Arranging):
+            better = system.arrange(self.state, self.step)
+            if better is not None:
+                self.state, order = better
+                self._streams = self._streams.rearranged(order)
+                self._seen = None
+
+
+class Replay:
+    """A recorded swarm, one time after another."""
+
+    def __init__(self, system: System, recorded: Trajectory, run: int = 0) -> None:
+        self.system, self.step, self.steps = system, 0, recorded.steps
+        self._times = states_over(system, recorded.only(run))
+        self.state: State = dict(next(self._times))
+
+    def observations(self) -> NDArray[Any]:
+        """What the agents observe now (1, agents, ...)."""
+        return self.system.observe(self.state)
+
+    def advance(self) -> bool:
+        """Go on by one step; False at the end of the recording."""
+        found = next(self._times, None)
+        if found is None:
+            return False
+        self.state = dict(found)
+        self.step += 1
+        return True
+
+
+def start_of(system: System, recorded: Trajectory, run: int = 0) -> System:
+    """The system, started in the first state of a recording."""
+    first = next(states_over(system, recorded.only(run)))
+    return starting_from(system, {name: array[0] for name, array in first.items()})
+
+
+def picture_of(shown: Shown) -> Arrows | Grid:
+    """What a swarm looks like now."""
+    system = shown.system
+    if not isinstance(system, Pictured):
+        raise InvalidInput(
+            f"{name_of(system)} cannot be drawn: give it a method picture(swarm, run) that returns "
+            "swarmdp.Arrows or swarmdp.Grid"
+        )
+    times: Mapping[str, NDArray[Any]] = {
+        name: array if field_of(system, name).constant else array[:, None]
+        for name, array in shown.state.items()
+    }
+    return system.picture(times, 0)
+
+
+def measured(shown: Shown, reward: Reward | None) -> list[float]:
+    """All measures of a swarm now, and last the mean reward of its agents, NaN if there is none."""
+    system = shown.system
+    values = [
+        float(
+            (
+                measure.function(shown.state)
+                if measure.of_observations is None
+                else measure.of_observations(shown.observations())
+            )[0]
+        )
+        for measure in measures_of(system).values()
+    ]
+    if reward is None:
+        return [*values, float("nan")]
+    return [*values, float(reward.of(system, shown.observations(), RUN).mean())]

@@ -1,0 +1,152 @@
+"""From a painted reward to a policy, quickly: on a small swarm of the same density."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.errors import InvalidInput
+from swarmdp.features import Classes
+from swarmdp.learning.heterogeneous import HeterogeneousLearning, default_learning
+from swarmdp.learning.planning import Planning
+from swarmdp.policies import LocalPolicy
+from swarmdp.protocols import Wants
+from swarmdp.recording import DiscountedFeatures
+from swarmdp.rewards import Reward
+from swarmdp.simulation import rollout
+from swarmdp.symmetry import Symmetry
+from swarmdp.system import Resizable, System, feature_count, name_of
+from swarmdp.systems.finite import exact_model
+
+ENOUGH_AGENTS = 1000  # that plan; more would say the same
+DISCOUNT = 0.9
+STEPS = 50  # of the roll-outs that say what a policy collects
+SEED = 0  # of planning: the same reward gives the same policy
+MOST_WEIGHTS = 1000  # that can be painted
+
+
+@dataclass(frozen=True, eq=False)
+class Planned:
+    """A policy for a painted reward, and what it collects."""
+
+    policy: LocalPolicy
+    visited: NDArray[np.bool_] | None  # (d,): which weights matter to anybody; None if unknown
+    value: float  # mean reward a step, discounted, of the planned policy
+    expert_value: float  # of the expert; NaN if there is none
+    best: float  # the highest reward that there is
+    memory: Mapping[str, NDArray[np.float64]]
+
+
+def small(system: System) -> System:
+    """The same swarm with at most ENOUGH_AGENTS agents, if it can be resized."""
+    if system.n_agents <= ENOUGH_AGENTS or not isinstance(system, Resizable):
+        return system
+    return system.resized(ENOUGH_AGENTS)
+
+
+def check_paintable(system: System) -> None:
+    """Raise InvalidInput if a reward of this system cannot be painted."""
+    if not isinstance(system.features, Classes):
+        raise InvalidInput(
+            f"the features of {name_of(system)} are functions, not classes of observations, so its "
+            "reward cannot be painted: give it Angles, Levels, Bins or a Product of them"
+        )
+    if (count := feature_count(system)) > MOST_WEIGHTS:
+        raise InvalidInput(
+            f"a reward of {count} weights is too much to paint, at most {MOST_WEIGHTS} can be: "
+            "give the system fewer classes, or a Product(..., additive=True)"
+        )
+
+
+def plan_painted(
+    system: System,
+    weights: NDArray[np.float64],
+    expert_mu: NDArray[np.float64] | None,
+    memory: Mapping[str, NDArray[np.float64]] | None = None,
+) -> Planned:
+    """The policy for these weights, from nothing or, with a memory, from what is known already."""
+    where, reward = small(system), Reward(weights)
+    learner = learner_for(where)
+    more: dict[str, Any] = {}
+    if memory and isinstance(learner, HeterogeneousLearning):
+        more["memory"] = dict(memory)
+    wants = Wants(mirror=is_even(where, weights) and isinstance(learner, HeterogeneousLearning))
+    learned = learner(where, reward, discount=DISCOUNT, seed=SEED, wants=wants, threads=1, **more)
+    mu = expectations(where, learned.policy)
+    return Planned(
+        learned.policy,
+        visited(system, learned.seen),
+        float((mu * weights).sum()),
+        float("nan") if expert_mu is None else float((expert_mu * weights).sum()),
+        float(reward.of_classes(system).max()),
+        learned.memory,
+    )
+
+
+def expectations(system: System, policy: Any) -> NDArray[np.float64]:
+    """The share of (discounted) time that each feature has under a policy (d,)."""
+    runs = max(2, ENOUGH_AGENTS // system.n_agents)
+    found = rollout(
+        system,
+        policy,
+        steps=STEPS,
+        runs=runs,
+        seed=SEED,
+        record=DiscountedFeatures(DISCOUNT),
+        threads=1,
+        progress=False,
+    )
+    mean: NDArray[np.float64] = found["discounted_features"].mean(axis=0) * (1 - DISCOUNT)
+    return mean
+
+
+def learner_for(system: System) -> HeterogeneousLearning | Planning:
+    """The learner that `swarmdp.fit` takes."""
+    return Planning() if exact_model(system) is not None else default_learning()
+
+
+def is_even(system: System, weights: NDArray[np.float64]) -> bool:
+    """Whether a reward is the same on both sides of the system's mirror."""
+    try:
+        symmetry = Symmetry.of(system)
+    except InvalidInput:
+        return False
+    return symmetry is not None and np.allclose(symmetry.even_weights(weights[None]), weights)
+
+
+def mirrored_weights(system: System) -> list[int] | None:
+    """For each weight the one on the other side of the mirror; None if there is no mirror."""
+    try:
+        symmetry = Symmetry.of(system)
+    except InvalidInput:
+        return None
+    if symmetry is None:
+        return None
+    swap = np.abs(symmetry.weights)
+    if not ((swap > 0.5).sum(axis=1) == 1).all():
+        return None
+    return [int(place) for place in swap.argmax(axis=1)]
+
+
+def visited(system: System, seen: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+    """Which weights (d,) belong to an observation that was seen."""
+    features = system.features
+    if seen is None or not isinstance(features, Classes):
+        return None
+    if features.matrix is None:
+        own: NDArray[np.bool_] = seen[0]
+        return own
+    touched: NDArray[np.bool_] = (features.matrix[seen[0]] != 0).any(axis=0)
+    return touched
+
+
+def changed_fields(learner: HeterogeneousLearning) -> dict[str, Any]:
+    """The settings of a learner that are not the defaults of its class."""
+    plain = HeterogeneousLearning()
+    return {
+        field.name: vars(learner)[field.name]
+        for field in fields(learner)
+        if field.name != "q_update" and vars(learner)[field.name] != vars(plain)[field.name]
+    }

@@ -1,0 +1,188 @@
+"""The two swarms that are watched side by side, from the same start."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from swarmdp.errors import InvalidInput
+from swarmdp.pictures import Grid
+from swarmdp.policies import Controller, LocalPolicy, as_policy
+from swarmdp.report import style
+from swarmdp.rewards import Reward
+from swarmdp.studio import frames
+from swarmdp.studio.live import Live, Replay, Shown, measured, picture_of, start_of
+from swarmdp.system import System, check_is_system, measures_of, name_of
+from swarmdp.trajectory import Trajectory
+
+FASTEST = 60  # steps a second
+FASTEST_GRID = 5  # a grid that blinks then flashes less than three times a second
+MOST_ROWS = 600  # of measures that wait for a frame
+COLOURS = 64  # of headings
+MOST_AGENTS = 200_000
+
+
+@dataclass(frozen=True, eq=False)
+class Play:
+    """What is shown: a system, whom it is compared with, and the random numbers of both."""
+
+    system: System
+    left: Controller | Trajectory  # the expert, or a recording
+    seed: int
+
+    def __post_init__(self) -> None:
+        check_is_system(self.system)
+        if self.system.n_agents > MOST_AGENTS:
+            raise InvalidInput(
+                f"the studio shows at most {MOST_AGENTS} agents, got {self.system.n_agents}: "
+                "choose fewer"
+            )
+
+    @property
+    def started(self) -> System:
+        """The system, started where the recording starts if there is one."""
+        if isinstance(self.left, Trajectory):
+            return start_of(self.system, self.left)
+        return self.system
+
+
+class Stage:
+    """An expert or a recording on the left, a swarm with a policy on the right.
+
+    Threads may call all methods at any time: one of them works, the others wait.
+    """
+
+    def __init__(self, play: Play, policy: Controller, scene: int) -> None:
+        self.play, self.scene = play, scene
+        self._system = play.started
+        self._policy = as_policy(policy)
+        self._reward: Reward | None = None
+        self._lock = threading.RLock()
+        self._number = 0
+        self.restart(play.seed)
+        first = picture_of(self._right)
+        self.grid = isinstance(first, Grid)
+        self.fastest = FASTEST_GRID if self.grid else FASTEST
+        self.usual = min(self.fastest, first.steps_per_second)
+        self._first = first
+
+    def restart(self, seed: int) -> None:
+        """Both swarms from the start, with these random numbers."""
+        with self._lock:
+            self.seed, left = seed, self.play.left
+            self._left: Shown
+            if isinstance(left, Trajectory):
+                self._left = Replay(self.play.system, left)
+            else:
+                self._left = Live(self._system, left, seed)
+            self._right = Live(self._system, self._policy, seed)
+            self._view = frames.View()
+            self._rows: list[list[float]] = []
+            self._jump = self._over = False
+            self._restarted = True
+            self._measure()
+
+    def follow(self, policy: LocalPolicy) -> None:
+        """Let another policy move the right swarm from now on."""
+        with self._lock:
+            self._right.follow(policy)
+            self._policy = policy
+
+    def collect(self, reward: Reward | None) -> None:
+        """Measure what the swarms collect of another reward from now on."""
+        with self._lock:
+            self._reward = reward
+
+    @property
+    def columns(self) -> int:
+        """How many numbers are measured in a step: of both swarms, with their rewards."""
+        return 2 * (len(measures_of(self.play.system)) + 1)
+
+    @property
+    def step(self) -> int:
+        """How many steps the swarms have gone."""
+        return self._right.step
+
+    @property
+    def over(self) -> bool:
+        """Whether the recording has come to its end."""
+        return self._over
+
+    @property
+    def policy(self) -> LocalPolicy:
+        """What moves the right swarm."""
+        return self._policy
+
+    def advance(self) -> bool:
+        """Move both swarms on by one step; False at the end of a recording."""
+        with self._lock:
+            if not self._left.advance():
+                self._over = True
+                return False
+            self._right.advance()
+            self._measure()
+            return True
+
+    def frame(self) -> bytes:
+        """The swarms as they are now, with the measures of all steps since the frame before."""
+        with self._lock:
+            pictures = [picture_of(self._left), picture_of(self._right)]
+            moved = self._view.show(pictures)
+            jump, self._restarted = self._restarted or moved, False
+            rows, self._rows = self._rows, []
+            self._number += 1
+            return frames.packed(
+                pictures,
+                self._view,
+                np.array(rows, np.float32).reshape(len(rows), self.columns),
+                scene=self.scene,
+                step=self.step,
+                number=self._number,
+                jump=jump,
+            )
+
+    @property
+    def frames_made(self) -> int:
+        """The number of the newest frame."""
+        return self._number
+
+    def described(self) -> dict[str, Any]:
+        """All that a browser has to know of the scene before its first frame, as plain data."""
+        first, system = self._first, self.play.system
+        shape = first.values.shape[1:] if isinstance(first, Grid) else (1, 1)
+        if isinstance(first, Grid):
+            shades = 2 if first.values.dtype == np.bool_ else frames.SHADES
+            colours = style.colours_of(style.SPINS, shades)
+        else:
+            arrows = first.headings is not None
+            colours = style.heading_colours(COLOURS) if arrows else [style.BLUE]
+        recorded = isinstance(self.play.left, Trajectory)
+        return {
+            "scene": self.scene,
+            "name": name_of(system),
+            "agents": system.n_agents,
+            "rows": shape[0],
+            "columns": shape[1],
+            "periodic": not isinstance(first, Grid) and first.periodic,
+            "colours": colours,
+            "left": "recording" if recorded else "expert",
+            "measures": [
+                {"name": name, "label": measure.label, "limits": list(measure.limits)}
+                for name, measure in measures_of(system).items()
+            ],
+            "fastest": self.fastest,
+            "usual": self.usual,
+            "seed": self.seed,
+        }
+
+    def _measure(self) -> None:
+        row = [*measured(self._left, self._reward), *measured(self._right, self._reward)]
+        self._rows.append(row)
+        del self._rows[:-MOST_ROWS]
+
+    def locked(self, work: Callable[[], None]) -> None:
+        """Do some work while nobody moves the swarms."""
+        with self._lock:
+            work()

@@ -1,0 +1,396 @@
+"""How far recorded swarms can be trusted: zebrafish, and tracks whose rule is known.
+
+The zebrafish are those of the package trajectorytools: 15 (31 s), 100 (9 s) and 8 (18 s). All is
+chosen and learned on the first two thirds of a recording and measured on the last third. The known
+rule is a reward, from which a policy is learned that moves 40 agents; their tracks get errors of
+positions, gaps and swapped identities before anything is estimated from them.
+"""
+
+import importlib.util
+import itertools
+import math
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import swarmdp
+from studies import command
+from studies.rows import Job, Row, collect, conditions, markdown
+from swarmdp import files, kernels
+from swarmdp.errors import InvalidInput
+from swarmdp.irl.frames import recorded_states, started_as
+from swarmdp.learning.heterogeneous import HeterogeneousLearning
+from swarmdp.policies import FunctionPolicy, LocalPolicy, TablePolicy
+from swarmdp.recordings.calibration import Noise, Wandering, score_grid
+from swarmdp.recordings.decisions import Decisions
+from swarmdp.recordings.interaction import _shifted, interaction
+from swarmdp.recordings.observation import View
+from swarmdp.recordings.recording import Recording
+from swarmdp.recordings.swarm import Swarm
+from swarmdp.streams import derived_seed
+
+Floats = NDArray[np.float64]
+
+ROWS = "recordings.json"
+SEEDS = (301, 302, 303, 304, 305)
+ITERATIONS = 8  # of Algorithm 1
+RUNS = 40  # of a simulated swarm
+BODY = 57.0  # pixels of a body length
+LATER = 15.0  # seconds after which the 100 fish are looked at
+TANK = swarmdp.Circle((1751.0, 1741.0), 1617.0)  # around the border that is marked in the file
+SMALL_TANK = swarmdp.Circle((580.0, 469.0), 400.0)  # likewise
+EACH = 8  # data sets of a seed without interaction
+NOISE = math.radians(12)
+ANGLES = tuple(np.radians([-40.0, -20.0, -8.0, 0.0, 8.0, 20.0, 40.0]).tolist())
+STEPS, BEFORE, FRAMES = 300, 40, 4  # of the known rule: decisions, those left out, frames for each
+
+
+def zebrafish(count: int) -> Recording:
+    """A recording of the package trajectorytools; raises InvalidInput if it is not installed."""
+    found = importlib.util.find_spec("trajectorytools")
+    if found is None or not found.submodule_search_locations:
+        raise InvalidInput("the zebrafish come with a package: pip install trajectorytools")
+    folder = Path(found.submodule_search_locations[0]) / "data"
+    name, fps = {
+        8: ("test_trajectories_idtrackerai_with_border.npy", None),
+        15: ("trajectories_with_points.npy", None),
+        100: ("test_trajectories.npy", 32.0),
+    }[count]
+    return swarmdp.read_tracks(folder / name, fps=fps, unit="px")
+
+
+def energy_distance(one: Floats, other: Floats) -> float:
+    """The energy distance of two samples, in standard deviations of both together."""
+    a, b = one.ravel(), other.ravel()
+
+    def apart(x: Floats, y: Floats) -> float:
+        return float(np.abs(x[:, None] - y).mean())
+
+    spread = float(np.std(np.concatenate([a, b]))) or 1.0
+    return (2 * apart(a, b) - apart(a, a) - apart(b, b)) / spread
+
+
+def measured(swarm: Swarm, states: Mapping[str, NDArray[Any]]) -> dict[str, Floats]:
+    """All measures of recorded states (runs, times)."""
+    shape = states["heading"].shape[:2]
+    flat = {name: states[name].reshape(-1, *states[name].shape[2:]) for name in swarm.fields}
+    return {
+        name: np.asarray(measure.function(flat)).reshape(shape)
+        for name, measure in swarm.measures.items()
+    }
+
+
+def simulated(
+    swarm: Swarm, policy: LocalPolicy, decisions: Decisions, steps: int, seed: int, runs: int
+) -> Mapping[str, NDArray[Any]]:
+    """Runs from the first of these decisions."""
+    demo = swarm.demo(decisions)
+    started = started_as(swarm, demo, recorded_states(swarm, demo))
+    return swarmdp.rollout(started, policy, steps=steps, runs=runs, seed=seed, threads=1)
+
+
+def distance(swarm: Swarm, states: Mapping[str, NDArray[Any]], decisions: Decisions) -> float:
+    """The mean energy distance over all measures."""
+    own, real = measured(swarm, states), measured(swarm, swarm.demo(decisions))
+    return float(np.mean([energy_distance(own[name], real[name]) for name in real]))
+
+
+def autocorrelation(turns: Floats) -> float:
+    """Of turns (..., time, individual) from one decision to the next."""
+    return float(np.nanmean(turns[..., 1:, :] * turns[..., :-1, :]) / np.nanmean(turns**2))
+
+
+def fish(count: int, quick: bool, seed: int) -> Row:
+    """A fit to zebrafish, and how its swarm compares with the held-out time."""
+    decisions = zebrafish(count).decisions()
+    train, test = decisions.train, decisions.test
+    began = time.process_time()
+    swarm = Swarm.from_recording(train, arena=TANK if count == 15 else "circle")
+    result = swarmdp.fit(
+        swarm, train, seed=seed, iterations=1 if quick else ITERATIONS, judge=False, threads=1
+    )
+    seconds = time.process_time() - began
+    runs = 2 if quick else RUNS
+    anchored = swarm.anchored(result.policy)
+    policies: dict[str, LocalPolicy] = {
+        "anchored": anchored,
+        "learned": result.policy,
+        "clone": swarm.anchored(result.policy, 0.0),
+        "vicsek": FunctionPolicy(swarm.rules["vicsek"]),
+    }
+    row: Row = {"processor_seconds": seconds, "neighbours": swarm.view.nearest}
+    for name, policy in policies.items():
+        states = simulated(swarm, policy, test, test.times - 1, derived_seed(seed, 1), runs)
+        row[f"energy_{name}"] = distance(swarm, states, test)
+        if name == "anchored":
+            row["autocorrelation"] = autocorrelation(states["turn"][:, 1:])
+        if name != "vicsek":
+            row[f"gain_{name}"] = swarm.turn_gain(policy, test)
+    row["energy_recorded"] = distance(swarm, swarm.demo(train), test)
+    row["autocorrelation_recorded"] = autocorrelation(test.turns)
+    steps = round(LATER / swarm.dt)
+    last = measured(
+        swarm, simulated(swarm, anchored, test, steps, derived_seed(seed, 2), min(runs, 10))
+    )
+    row["polarisation_later"] = float(last["polarisation"][:, -1].mean())
+    row["neighbour_later"] = float(last["nearest_neighbour"][:, -1].mean()) / BODY
+    return row
+
+
+def eight_fish(quick: bool, seed: int) -> Row:
+    """What is said of the recording that is too short."""
+    decisions = zebrafish(8).decisions()
+    swarm = Swarm.from_recording(decisions.train, arena=SMALL_TANK)
+    clone = swarm.anchored(swarmdp.Policy(np.zeros(swarm.features.size, int)), 0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", swarmdp.VerdictWarning)
+        verdict = swarmdp.judge(
+            clone, decisions.test, system=swarm, seed=seed, quick=True, runs=20, threads=1
+        )
+    return {"answer": swarm.interaction_test(seed=seed).answer, "verdict": verdict.words}
+
+
+def shifted(quick: bool, seed: int) -> Row:
+    """In how many data sets of 15 fish that are shifted in time an interaction is found."""
+    decisions = zebrafish(15).decisions().train
+    view = Swarm.from_recording(decisions, swarmdp.Observation(neighbours=3), arena=TANK).view
+    rng = np.random.default_rng(seed)
+    said = []
+    for k in range(1 if quick else EACH):
+        offsets = rng.integers(decisions.times, size=decisions.individuals)
+        nobody = _shifted(decisions, offsets)
+        test = interaction(view, nobody, shifts=20, seed=derived_seed(seed, k), any_number=True)
+        said.append(test.answer)
+    return {"sets": len(said), "found": said.count("interaction found")}
+
+
+def walkers(quick: bool, seed: int) -> Row:
+    """In how many swarms of independent walkers in a circle an interaction is found."""
+    arena = swarmdp.Circle((0.0, 0.0), 8.0)
+    said = []
+    for k in range(1 if quick else EACH):
+        rng = np.random.default_rng(derived_seed(seed, k))
+        place, heading = rng.uniform(-4, 4, (1, 12, 2)), rng.uniform(-np.pi, np.pi, (1, 12))
+        tracks, turn = [place[0]], np.zeros((1, 12))
+        for _ in range(200):
+            turn = 0.4 * turn + 0.3 * rng.normal(size=turn.shape)
+            step = 0.5 * np.exp(0.2 * rng.normal(size=turn.shape))
+            place, heading, _ = kernels.calibrated.advance(
+                place, heading, turn, step, arena.kind, arena.walls
+            )
+            tracks.append(place[0])
+        decisions = Recording(np.stack(tracks), fps=4, unit="cm").decisions(dt=0.25)
+        swarm = Swarm.from_recording(decisions, arena=arena)
+        said.append(swarm.interaction_test(seed=derived_seed(seed, k)).answer)
+    return {"sets": len(said), "found": said.count("interaction found")}
+
+
+def swapped(positions: Floats, swaps: int, rng: np.random.Generator) -> Floats:
+    """Tracks in which identities of nearest neighbours are swapped from some time on."""
+    found = positions.copy()
+    times, individuals, _ = positions.shape
+    for t, n in zip(
+        rng.integers(times // 8, times, swaps), rng.integers(individuals, size=swaps), strict=True
+    ):
+        gaps = np.linalg.norm(found[t] - found[t, n], axis=1)
+        gaps[n] = np.inf
+        if np.isnan(gaps).all():
+            continue
+        other = int(np.nanargmin(gaps))
+        if np.isfinite(gaps[other]):
+            found[t:, [n, other]] = found[t:, [other, n]]
+    return found
+
+
+def swaps(quick: bool, seed: int) -> Row:
+    """What 50 swaps of identities do to the gain of the interaction test, in 15 fish."""
+    whole = zebrafish(15)
+    three = swarmdp.Observation(neighbours=3)
+    rng = np.random.default_rng(seed)
+    spoiled = Recording(swapped(whole.positions, 50, rng), fps=whole.fps, unit="px")
+    gains = []
+    for recording in (whole, spoiled):
+        swarm = Swarm.from_recording(recording.decisions(dt=0.1875), three, arena=TANK)
+        gains.append(swarm.interaction_test(seed=seed).gain)
+    return {"gain": gains[0], "gain_swapped": gains[1]}
+
+
+@cache
+def known_rule() -> tuple[Swarm, Floats, LocalPolicy]:
+    """A swarm, its additive reward and the policy that was learned for it."""
+    features = swarmdp.Product(
+        additive=True,
+        misalignment=swarmdp.Bins([-np.inf, -1.2, -0.6, -0.2, 0.2, 0.6, 1.2, np.inf]),
+        bearing=swarmdp.Angles(4),
+        spacing=swarmdp.Bins([0.0, 0.6, 1.2, np.inf]),
+        wall=swarmdp.Bins(np.arange(-2, 4) - 0.5),
+    )
+    view = View(features, 7, 0.0, 3.0, swarmdp.Circle((0.0, 0.0), 12.0), False)
+    rng = np.random.default_rng(0)
+    angle, away = rng.uniform(0, 2 * np.pi, (40, 40)), 5 * np.sqrt(rng.uniform(size=(40, 40)))
+    frames = {
+        "position": np.stack([away * np.cos(angle), away * np.sin(angle)], axis=-1),
+        "heading": rng.uniform(-np.pi, np.pi, (40, 40)),
+        "turn": np.zeros((40, 40)),
+        "noise": rng.normal(size=(40, 40)),
+        "pace": rng.normal(size=(40, 40)),
+    }
+    grid = score_grid()
+    wobble = Noise(NOISE * grid[None], np.zeros(0), 0.0, NOISE)
+    pace = Wandering(3 * np.exp(0.3 * grid), 0.5)
+    swarm = Swarm(view, ANGLES, wobble, pace, frames, np.zeros(features.size), 0.25, "BL", None, {})
+    aligned, behind = [-0.6, -0.1, 0.4, 1.0, 0.4, -0.1, -0.6], [-0.4, 0.0, 0.4, 0.0]
+    weights = np.array([*aligned, *behind, -0.5, 0.4, 0.0, -0.8, -0.2, 0.4, -0.2, -0.8])
+    learning = HeterogeneousLearning(iterations=200)
+    learned = learning(swarm, swarmdp.Reward(weights), discount=0.9, seed=3, threads=1)
+    return swarm, weights, learned.policy
+
+
+def spoiled_tracks(seed: int, steps: int) -> Recording:
+    """Tracks of the known rule: errors of 4 % of a step, 5 % gaps, 4 swaps of identities."""
+    truth, _, policy = known_rule()
+    x = swarmdp.rollout(truth, policy, steps=steps + BEFORE, seed=seed)["position"][0][BEFORE:]
+    share = np.arange(FRAMES)[:, None, None] / FRAMES
+    between = [a + share * (b - a) for a, b in itertools.pairwise(x)]
+    true = np.concatenate([*between, x[-1:]])
+    rng = np.random.default_rng(seed)
+    tracks = true + 0.03 * rng.normal(size=true.shape)
+    times, agents, _ = tracks.shape
+    missing = 0
+    while missing < 0.05 * times * agents:
+        length = int(rng.integers(1, 12))
+        t, n = rng.integers(times), rng.integers(agents)
+        tracks[t : t + length, n] = np.nan
+        missing += length
+    return Recording(swapped(tracks, 4, rng), fps=FRAMES / truth.dt, unit="BL")
+
+
+def _means(policy: LocalPolicy, swarm: Swarm) -> Floats:
+    assert isinstance(policy, TablePolicy)
+    mean: Floats = policy.chances(len(swarm.actions))[0] @ swarm.actions
+    return mean
+
+
+def known(true_classes: bool, quick: bool, seed: int) -> Row:
+    """How near what is estimated from spoiled tracks is to the rule that made them.
+
+    Correlations are over the recorded decisions: of the turn that the rule intends in the class of
+    the rule with that of a controller in its own class, and of the rewards of both classes.
+    """
+    truth, weights, policy = known_rule()
+    decisions = spoiled_tracks(seed, 100 if quick else STEPS).decisions(dt=truth.dt).train
+    if true_classes:
+        made = Swarm.seeing(truth.view, decisions, turns=truth.choices)
+    else:
+        made = Swarm.from_recording(decisions, arena=truth.arena)
+    result = swarmdp.fit(
+        made, decisions, seed=seed, iterations=1 if quick else ITERATIONS, judge=False, threads=1
+    )
+    own, other = truth.view.classes(decisions), made.view.classes(decisions)
+    both = (own >= 0) & (other >= 0)
+    own, other = own[both], other[both]
+    turns = _means(policy, truth)[own]
+
+    def agreement(of_class: Floats) -> float:
+        return float(np.corrcoef(turns, of_class[other])[0, 1])
+
+    count = np.maximum(np.bincount(other, minlength=made.features.size), 1)
+    best: Floats = np.bincount(other, turns, minlength=made.features.size) / count
+    assert truth.features.matrix is not None
+    assert made.features.matrix is not None
+    rewards = (truth.features.matrix @ weights)[own]
+    found = (made.features.matrix @ result.reward.weights[0])[other]
+    return {
+        "decisions": decisions.count,
+        "neighbours": made.view.nearest,
+        "noise": made.wobble.spread / NOISE - 1,
+        "turns_anchored": agreement(_means(made.anchored(result.policy), made)),
+        "turns_learned": agreement(_means(result.policy, made)),
+        "turns_habits": agreement(made.habits),
+        "turns_possible": agreement(best),  # the most that these classes can tell
+        "rewards": float(np.corrcoef(rewards, found)[0, 1]),
+    }
+
+
+PARTS: dict[str, Callable[[bool, int], Row]] = {
+    "15 fish": partial(fish, 15),
+    "100 fish": partial(fish, 100),
+    "8 fish": eight_fish,
+    "shifted in time": shifted,
+    "independent walkers": walkers,
+    "50 swaps": swaps,
+    "known rule": partial(known, False),
+    "known rule, its classes": partial(known, True),
+}
+
+
+def study(output: Path, quick: bool = False, only: Sequence[str] = ()) -> list[Row]:
+    """Measure all parts, or some; write and return the rows.
+
+    Parameters
+    ----------
+    output
+        The folder for `recordings.json` (the rows) and `recordings.md` (medians over the seeds).
+    quick
+        One seed, one iteration, few runs.
+    only
+        Names of parts.
+
+    """
+    unknown = set(only) - set(PARTS)
+    if unknown:
+        raise InvalidInput(f"parts are {', '.join(PARTS)}, got {', '.join(sorted(unknown))}")
+    parts = {name: part for name, part in PARTS.items() if not only or name in only}
+    seeds = SEEDS[:1] if quick else SEEDS
+    jobs = [
+        Job({"part": name, "seed": seed}, partial(part, quick, seed))
+        for name, part in parts.items()
+        for seed in seeds
+    ]
+    done = collect(output / ROWS, jobs, conditions(quick=quick), _line)
+    files.write_text(output / "recordings.md", table(done))
+    return done
+
+
+def _line(row: Row) -> str:
+    return f"{row['part']}, seed {row['seed']}"
+
+
+def table(rows: Sequence[Row]) -> str:
+    """The median of each number over the seeds, and its range, in Markdown."""
+    lines = []
+    for part in PARTS:
+        own = [row for row in rows if row["part"] == part]
+        for name in own[0] if own else ():
+            if name in ("part", "seed", "quick", "version"):
+                continue
+            values = [row[name] for row in own]
+            if isinstance(values[0], str):
+                shown = "; ".join(sorted(set(values)))
+            elif name in ("sets", "found"):
+                shown = str(sum(values))
+            else:
+                shown = f"{np.median(values):.3g} ({min(values):.3g} to {max(values):.3g})"
+            lines.append([part, name.replace("_", " "), shown])
+    return markdown(["part", "number", "median (range) of the seeds, or sum"], lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the study from the command line."""
+    command.main(
+        study,
+        "recordings",
+        "How far recorded swarms can be trusted: about ten minutes on one core.",
+        only=f"parts: {', '.join(PARTS)}",
+        arguments=arguments,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+"""The page of a fit says what was found, how far it can be trusted, and what to do."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import swarmdp
+from swarmdp import HeterogeneousLearning
+from swarmdp.irl.result import Result
+from swarmdp.report import fits, style
+from swarmdp.report.fit_page import _unusual, peculiar, write_fit_page
+from swarmdp.trajectory import Trajectory
+from swarmdp.verdict import Line, Verdict
+from tests.report.test_page import Elements
+
+SYSTEM = swarmdp.Vicsek(n_agents=20)
+
+
+@pytest.fixture(scope="module")
+def demo() -> Trajectory:
+    return swarmdp.rollout(SYSTEM, SYSTEM.expert, steps=50, seed=1)
+
+
+@pytest.fixture(scope="module")
+def result(demo: Trajectory) -> Result:
+    quick = HeterogeneousLearning(iterations=10, swarms=1)
+    return swarmdp.fit(SYSTEM, demo, seed=2, iterations=3, learner=quick, judge=False)
+
+
+def verdict(words: str, alarm: bool) -> Verdict:
+    line = Line("order", "later", True, 0.9, 0.1, 0.5, 0.1, {}, 1.0, 0.01, 0.02, 0.5)
+    advice = ("finer actions",) if alarm else ()
+    return Verdict(words, not alarm, alarm, 0.02, (line,), None, 0, 1.0, None, advice, (), 40, True)
+
+
+def written(folder: Path, result: Result, demo: Trajectory, **more: Any) -> str:
+    drawn = {
+        "reward": style.save(fits.plot_reward(result), folder / "reward")[0],
+        "convergence": style.save(fits.plot_convergence(result), folder / "convergence")[0],
+    }
+    options: dict[str, Any] = {"expert": SYSTEM.expert, "figures": drawn, "planned": 3} | more
+    page, _ = write_fit_page(folder, result, SYSTEM, demo, **options)
+    elements = Elements(page.read_text(encoding="utf-8"))
+    assert not elements.open
+    names = {a["id"] for _, a in elements.found if "id" in a}
+    assert {"summary", "player-swarm", "figure-reward", "figure-measures"} <= names
+    return " ".join(elements.text.split())
+
+
+def test_a_fit_that_nobody_judged_says_so(tmp_path: Path, result: Result, demo: Trajectory) -> None:
+    text = written(tmp_path, result, demo, planned=5)
+    assert "? Nobody has judged whether the learned swarm does" in text
+    assert "How far its other values can be trusted is not known" in text
+    assert "interrupted after 3 of 5 iterations; --resume goes on" in text
+
+
+def test_the_verdict_and_the_errors_are_in_words(
+    tmp_path: Path, result: Result, demo: Trajectory
+) -> None:
+    good = replace(result, verdicts=(verdict("reproduces the demo", False),))
+    same = replace(good, restarts=np.repeat(result.reward.weights[None], 8, axis=0))
+    text = written(tmp_path, same, demo)
+    assert "✓ The learned swarm does what the recorded one did." in text
+    assert "Their rewards agree with this one at all observations." in text
+    but = replace(same, verdicts=(verdict("reproduces it, except: order too small", False),))
+    text = written(tmp_path, but, demo)
+    assert "✓ The learned swarm does what the recorded one did, with exceptions that" in text
+    assert "The verdict: reproduces it, except: order too small." in text
+    noise = 0.01 * np.random.default_rng(3).normal(size=(8, *result.reward.weights.shape))
+    far = replace(
+        good,
+        restarts=noise,
+        verdicts=(verdict("does not reproduce it: order too small later", True),),
+    )
+    text = written(tmp_path, far, demo)
+    assert "✗ The learned swarm: does not reproduce it: order too small later." in text
+    assert "finer actions." in text
+    assert "order, later 0.90 0.50 ± 0.10 0.02" in text
+    count = int(peculiar(far).sum())
+    assert 0 < count < 36
+    assert f"At {count} of 36 observations this reward is further from theirs" in text
+    assert "runs of the learned swarm from the demo's start" in text
+
+
+def test_error_bars_are_where_resampled_demos_put_them(result: Result) -> None:
+    restarts = np.zeros((8, *result.reward.weights.shape))
+    restarts[::2] = 0.1
+    ax = fits.plot_reward(replace(result, restarts=restarts)).axes[0]
+    (dots,) = [line for line in ax.lines if line.get_marker() == "o"]
+    np.testing.assert_allclose(np.asarray(dots.get_ydata(), float), 0.05)
+    numbers = [text.get_text() for text in ax.get_yticklabels()]
+    assert "0" in numbers
+    assert len(numbers) >= 3  # the scale can be read
+
+
+def test_an_unusual_demo_is_called_one(demo: Trajectory) -> None:
+    usual = np.linspace(0.4, 0.6, 100)[:, None] * np.ones(51)
+    measures = SYSTEM.measures
+    found = swarmdp.Evaluation(
+        "Vicsek",
+        measures,
+        {"order": usual},
+        {"order": usual},
+        np.zeros(2),
+        np.zeros((1, 2)),
+        20,
+        50,
+    )
+    assert _unusual(found, {"order": np.full((1, 51), 0.5)}) == ""
+    words = _unusual(found, {"order": np.full((1, 51), 0.405)})
+    assert re.search(r"order parameter . is 0.405 on average .* of 100 other runs .* 3 are", words)
+    assert "as low (mean 0.50 ± 0.06, ± s.d. of runs)" in words

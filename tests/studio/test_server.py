@@ -1,0 +1,246 @@
+"""Only the owner gets in, and nothing that a stranger sends stops the studio."""
+
+import contextlib
+import http.client
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from swarmdp.errors import FileError, InvalidInput
+from swarmdp.studio import server
+from swarmdp.studio.server import MOST_TABS, OWN, SHARED, Studio, listening, serve
+from tests.studio.served import PATIENCE, Tab, joined, places, served, step_of
+
+
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
+    with served(tmp_path_factory.mktemp("folder")) as one:
+        yield one
+
+
+def asked(
+    studio: Studio, path: str, host: str | None = None, method: str = "GET"
+) -> http.client.HTTPResponse:
+    connection = http.client.HTTPConnection("127.0.0.1", studio.port, timeout=PATIENCE)
+    connection.putrequest(method, path, skip_host=True)
+    connection.putheader("Host", host or f"127.0.0.1:{studio.port}")
+    connection.endheaders()
+    answer = connection.getresponse()
+    answer.text = answer.read().decode()  # type: ignore[attr-defined]
+    connection.close()
+    return answer
+
+
+def test_the_page_and_its_parts_are_served_under_a_strict_policy(studio: Studio) -> None:
+    for path in ("/", *(f"/{name}" for name in (*OWN, *SHARED))):
+        answer = asked(studio, path)
+        assert answer.status == 200
+        policy = str(answer.headers["content-security-policy"])
+        assert "default-src 'none'" in policy
+        assert "script-src 'self';" in policy
+        assert "unsafe" not in policy
+        assert "frame-ancestors 'none'" in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert answer.headers["cache-control"] == "no-store"
+        assert studio.token not in answer.text  # type: ignore[attr-defined]
+        assert "server" not in answer.headers
+
+
+def test_every_part_of_the_page_is_served(studio: Studio) -> None:
+    assets = Path(server.__file__).parent / "assets"
+    written = {path.name for path in assets.iterdir() if path.suffix in (".js", ".css")}
+    assert written == set(OWN)
+
+
+def test_the_page_asks_for_nothing_from_elsewhere() -> None:
+    assets = Path(server.__file__).parent / "assets"
+    for path in assets.iterdir():
+        if path.suffix in (".js", ".css", ".html"):
+            text = path.read_text(encoding="utf-8")
+            text = text.replace("http://www.w3.org/2000/svg", "").replace("http://127.0.0.1", "")
+            assert "http" not in text, path
+            assert "innerHTML" not in text
+            assert "eval(" not in text
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/../server.py",
+        "/%2e%2e/server.py",
+        "/..%2fserver.py",
+        "//etc/passwd",
+        "/etc/passwd",
+        "/assets/studio.js",
+        "/__init__.py",
+        "/studio.html",
+        "/socket",
+    ],
+)
+def test_no_other_path_leads_anywhere(studio: Studio, path: str) -> None:
+    assert asked(studio, path).status in (403, 404)
+    assert asked(studio, "/", method="POST").status == 405
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:{port}",
+        "127.0.0.1",
+        "127.0.0.1:1",
+        "127.0.0.1:{port}.evil.example",
+    ],
+)
+def test_a_request_under_another_name_is_refused(studio: Studio, host: str) -> None:
+    """A name of the attacker's that leads to this machine (DNS rebinding)."""
+    answer = asked(studio, "/", host.format(port=studio.port))
+    assert answer.status == 421
+    assert "127.0.0.1" in answer.text  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"origin": "http://evil.example"},
+        {"origin": "null"},
+        {"origin": None},
+        {"origin": "http://127.0.0.1"},
+        {"origin": "https://127.0.0.1:{port}"},
+        {"origin": "http://127.0.0.1:{port}.evil.example"},
+        {"subprotocols": None},
+        {"subprotocols": ["swarmdp"]},
+        {"subprotocols": ["swarmdp", "token."]},
+        {"subprotocols": ["swarmdp", "token.{wrong}"]},
+        {"subprotocols": ["swarmdp", "token.{wrong}", "token.{token}"]},
+        {"subprotocols": ["token.{token}"]},
+        {"additional_headers": {"Host": "evil.example"}},
+        {"additional_headers": {"Origin": "http://evil.example"}},
+    ],
+    ids=str,
+)
+def test_a_socket_of_a_stranger_is_refused(studio: Studio, changes: dict[str, object]) -> None:
+    def filled(value: object) -> object:
+        if isinstance(value, str):
+            return value.format(port=studio.port, token=studio.token, wrong="x" * len(studio.token))
+        return [filled(each) for each in value] if isinstance(value, list) else value
+
+    with pytest.raises(InvalidStatus) as caught:
+        Tab(studio, **{name: filled(value) for name, value in changes.items()})
+    assert caught.value.response.status_code in (400, 403)
+
+
+def test_the_token_is_long_and_new_each_time() -> None:
+    one, other = (Studio(1, Path(), dict) for _ in range(2))
+    assert one.token != other.token
+    assert len(one.token) >= 43
+    assert one.token not in repr(one)
+    assert one.link == f"http://127.0.0.1:1/#token={one.token}"
+
+
+def test_it_listens_on_the_loopback_address_only() -> None:
+    with listening(0) as where:
+        assert where.getsockname()[0] == "127.0.0.1"
+        with pytest.raises(FileError, match="Choose another one"):
+            listening(where.getsockname()[1])
+    with pytest.raises(FileError):
+        listening(70_000)
+    with pytest.raises(InvalidInput, match="is not a folder"):
+        serve(Path("/nowhere/at/all"), dict)
+
+
+def test_ten_thousand_malformed_messages_leave_it_running(studio: Studio) -> None:
+    texts: list[str | bytes] = [
+        "",
+        "{",
+        "[]",
+        '{"kind": "paint", "weights": "all"}',
+        '{"kind": "open"}',
+        "x" * 1000,
+        b"\0",
+    ]
+    sent = 0
+    with Tab(studio) as other:
+        other.show(n_agents=20)
+        while sent < 10_000:
+            with joined(studio) as attacker:
+                try:
+                    for _ in range(1000):
+                        attacker.send(texts[sent % len(texts)])
+                        sent += 1
+                except ConnectionClosed:
+                    sent += 1
+        before = step_of(other.hear("frame"))
+        assert step_of(other.hear("frame")) > before
+
+
+def test_a_message_that_is_too_long_ends_its_own_tab_only(studio: Studio) -> None:
+    with Tab(studio) as other, joined(studio) as attacker:
+        attacker.send(json.dumps({"kind": "open", "name": "x" * 200_000}))
+        with pytest.raises(ConnectionClosed):
+            list(iter(lambda: attacker.recv(PATIENCE), None))
+        assert other.show(n_agents=20)["kind"] == "scene"
+
+
+def test_two_hundred_half_open_sockets_leave_it_running(studio: Studio) -> None:
+    half = []
+    try:
+        for number in range(200):
+            one = socket.create_connection(("127.0.0.1", studio.port), PATIENCE)
+            half.append(one)
+            if number % 2:
+                one.sendall(b"GET /socket HTTP/1.1\r\nHost: 127.0.0.1")
+        assert asked(studio, "/").status == 200
+        with Tab(studio) as tab:
+            assert tab.show(n_agents=20)["kind"] == "scene"
+    finally:
+        for one in half:
+            one.close()
+
+
+def test_too_many_tabs_are_told_so(studio: Studio) -> None:
+    with contextlib.ExitStack() as tabs:
+        for _ in range(MOST_TABS):
+            assert "loading" in tabs.enter_context(joined(studio)).recv(PATIENCE)
+        with joined(studio) as late, pytest.raises(ConnectionClosed) as caught:
+            late.recv(PATIENCE)
+    assert caught.value.rcvd is not None
+    assert "close one" in caught.value.rcvd.reason
+
+
+def test_two_tabs_do_not_disturb_each_other(studio: Studio) -> None:
+    with Tab(studio) as one, Tab(studio) as other:
+        assert one.show(n_agents=20, seed=4)["agents"] == 20
+        assert other.show("Ising", shape=12)["agents"] == 144
+        one.say("run", playing=False)
+        assert other.hear("frame")["data"][0] == 3
+        first = one.hear("frame")
+        assert first["data"][0] == 1
+        assert places(first, 20).shape == (2, 20, 2)
+
+
+def test_a_tab_that_leaves_in_the_middle_frees_its_place(studio: Studio) -> None:
+    for _ in range(MOST_TABS + 3):
+        with Tab(studio) as tab:
+            tab.say("show", system="Vicsek", settings={}, seed=1)
+    with Tab(studio) as tab:
+        assert tab.show(n_agents=20)["kind"] == "scene"
+
+
+def test_when_it_ends_nothing_is_lost(tmp_path: Path) -> None:
+    """A fit that is under way when the studio is closed is kept in its folder."""
+    with served(tmp_path) as own:
+        tab = Tab(own)
+        tab.show(n_agents=20)
+        tab.say("learn", seed=1, iterations=200, errors=False)
+        while tab.hear("learning")["phase"] != "iterating":
+            pass
+    kept = [path.name for path in tmp_path.iterdir()]
+    assert kept == ["unsaved-fit-1"]
+    assert not [t for t in threading.enumerate() if "swarmdp-runs" in t.name]

@@ -1,0 +1,34 @@
+"""Tutorials are scripts; their notebooks are made from them, and run."""
+
+import re
+from pathlib import Path
+
+import jupytext
+import nbclient
+import nbformat
+import pytest
+
+from tests.examples import ROOT
+
+SCRIPTS = sorted((ROOT / "docs" / "tutorials").glob("*.py"))
+SAID = {  # what readers are told to see
+    "known_rule": ("interaction found", "interaction not found", "misalignment 0 degrees"),
+    "zebrafish": ("15 individuals", "interaction found", "couzin"),
+}
+
+
+def sources(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
+    return [(cell.cell_type, cell.source) for cell in notebook.cells]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_the_notebook_is_the_script_and_runs(script: Path, tmp_path: Path) -> None:
+    notebook = nbformat.read(script.with_suffix(".ipynb"), as_version=4)
+    assert sources(notebook) == sources(jupytext.read(script))
+    assert not any(cell.get("outputs") for cell in notebook.cells)
+    run = nbclient.NotebookClient(
+        notebook, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
+    printed = re.sub(r"\s+", " ", str([cell.get("outputs", "") for cell in run.cells]))
+    for words in SAID[script.stem]:
+        assert words in printed
