@@ -316,12 +316,12 @@ def test_a_gif_of_what_is_seen(tab: Tab) -> None:
 
 
 def run_script(text: str, folder: Path) -> str:
-    program = folder / "script.py"
+    program, paths = folder / "script.py", [os.environ.get("PYTHONPATH")]
     program.write_text(text)
     done = subprocess.run(
         [sys.executable, str(program)],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, paths)])},
         capture_output=True,
         text=True,
         check=False,
