@@ -287,7 +287,19 @@ class Swarms:
     ) -> "Swarms":
         """The swarms that start from these states; box and radius must leave three cells."""
         agents = new_agents_of_runs(*heading.shape)
-        take_over_runs(position, heading, agents)
+        parts = parallel.shares(heading.shape[1])
+        if parts == 1:
+            take_over_runs(position, heading, agents)
+        else:
+            for r, (place, angle) in enumerate(zip(position, heading, strict=True)):
+                now = Agents(*(array[r] for array in agents))
+                parallel.divide(
+                    angle.size,
+                    parts,
+                    lambda _, begin, end, place=place, angle=angle, now=now: take_over_part(
+                        begin, end, place, angle, now
+                    ),
+                )
         values = np.empty((0, 0)) if turns is None else turns
         return cls(model, agents, steps, seed, numbers, draw, values, rows, bins)
 
