@@ -12,7 +12,7 @@ import swarmdp
 from swarmdp import envs
 
 
-def main(steps: int = 40_000) -> None:
+def main(steps: int = 150_000) -> None:
     """Learn a reward from majority votes on a grid, train PPO on it, and judge what it does."""
     import supersuit
     from stable_baselines3 import PPO
