@@ -61,8 +61,8 @@ print(f"noise of turns: {swarm.wobble.spread:.2f} rad, truth {vicsek.noise:.2f} 
 # %% [markdown]
 # Individuals are rewarded where they go about the same way as their neighbours (classes have their
 # edges where turns change; the two around zero have the same reward, by symmetry): this is the
-# rule, read from tracks. The last third of the tracks was not learned from. There the learned swarm has to
-# hold its own:
+# rule, read from tracks. The last third of the tracks was not learned from. There the learned swarm
+# has to hold its own:
 
 # %%
 verdict = swarmdp.judge(
@@ -79,8 +79,8 @@ print(later.loc["polarisation", ["demo", "learned", "random", "clone", "vicsek"]
 
 # %% [markdown]
 # The polarisation is that of the recording. The verdict asks for more: from run to run the distance
-# to the nearest neighbour differs so much that one recording of a minute hardly says what it is, and
-# it says so. Read the lines of a verdict before its words.
+# to the nearest neighbour differs so much that one recording of a minute hardly says what it is,
+# and it says so. Read the lines of a verdict before its words.
 
 # %% [markdown]
 # ## Individuals that do not react to each other
