@@ -293,13 +293,18 @@ class Swarms:
         else:
             for r, (place, angle) in enumerate(zip(position, heading, strict=True)):
                 now = Agents(*(array[r] for array in agents))
-                parallel.divide(
-                    angle.size,
-                    parts,
-                    lambda _, begin, end, place=place, angle=angle, now=now: take_over_part(
-                        begin, end, place, angle, now
-                    ),
-                )
+
+                def share(
+                    _: int,
+                    begin: int,
+                    end: int,
+                    place: Floats = place,
+                    angle: Floats = angle,
+                    now: Agents = now,
+                ) -> None:
+                    take_over_part(begin, end, place, angle, now)
+
+                parallel.divide(angle.size, parts, share)
         values = np.empty((0, 0)) if turns is None else turns
         return cls(model, agents, steps, seed, numbers, draw, values, rows, bins)
 

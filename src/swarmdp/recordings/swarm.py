@@ -697,7 +697,8 @@ def _placed(position: Floats, arena: Arena | None) -> Floats:
         return np.stack([_interpolated(axis) for axis in np.moveaxis(position, -1, 0)], -1)
     lower, sides = arena.walls
     axes = zip(np.moveaxis(position - lower, -1, 0), sides, strict=True)
-    return lower + np.stack([_interpolated(axis, side) % side for axis, side in axes], -1)
+    placed: Floats = np.stack([_interpolated(axis, side) % side for axis, side in axes], -1)
+    return np.asarray(placed + lower)
 
 
 def _interpolated(values: Floats, period: float | None = None) -> Floats:
