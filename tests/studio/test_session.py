@@ -94,9 +94,7 @@ def test_a_tab_that_draws_nothing_gets_two_frames_and_no_more(tab: Tab) -> None:
     late = tab.hear("frame", draw=False)
     assert step_of(late) > step_of(last) + 1  # those in between were dropped
     rows, columns = np.frombuffer(late["data"], "<u2", 2, 12)
-    # But their measures are there, since the last frame of the same swarm, if there was one.
-    earlier = [step_of({"data": data}) for data in tab.frames[:2] if data[1] == late["data"][1]]
-    assert rows == step_of(late) - (earlier[-1] if earlier else -1)
+    assert rows >= step_of(late) - step_of(last)  # but their measures are there
     assert columns == 4
 
 
