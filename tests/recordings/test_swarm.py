@@ -229,7 +229,7 @@ def test_fit_judge_evaluate_and_load(tmp_path: Path) -> None:
     assert {"random", "clone", "vicsek"} <= set(verdict.lines[0].baselines)
     with pytest.raises(InvalidInput, match='"clone", "vicsek"'):
         swarmdp.judge(
-            result, decisions.test, system=swarm, seed=1, baselines=("couzin",), quick=True
+            result, decisions.test, system=swarm, seed=1, baselines=("boids",), quick=True
         )
     found = swarmdp.evaluate(result, swarm, expert=decisions.test, seed=1, runs=4)
     assert set(found.measures) == set(swarm.measures)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,7 @@ def test_a_tab_that_draws_nothing_gets_two_frames_and_no_more(tab: Tab) -> None:
     tab.say("script")
     tab.hear("script", draw=False)
     assert len(tab.frames) == 2
+    time.sleep(0.5)  # 30 steps at this pace; one and a half of them would do
     tab.say("drawn", frame=2)
     late = tab.hear("frame", draw=False)
     assert step_of(late) > step_of(last) + 1  # those in between were dropped
