@@ -27,8 +27,9 @@ def gap(found: Floats, expected: Floats) -> float:
 @pytest.mark.parametrize("arena", ARENAS)
 @pytest.mark.parametrize(("nearest", "radius"), [(1, 0.0), (4, 0.0), (50, 0.0), (0, 0.7), (0, 9.0)])
 @pytest.mark.parametrize("absent", [False, True])
-def test_sight(arena: str, nearest: int, radius: float, absent: bool) -> None:
-    position, heading = states(3, 20)
+@pytest.mark.parametrize("agents", [20, calibrated.FEW + 30])  # without cells and with them
+def test_sight(arena: str, nearest: int, radius: float, absent: bool, agents: int) -> None:
+    position, heading = states(3, agents)
     if absent:
         position[0, 3] = np.nan
         heading[1, 7:9] = np.nan
@@ -44,17 +45,45 @@ def test_sight(arena: str, nearest: int, radius: float, absent: bool) -> None:
         np.testing.assert_allclose(here[:, 2:4], wanted[:, 2:4], atol=1e-12)
 
 
-def test_the_order_of_agents_does_not_matter_even_on_a_grid() -> None:
+@pytest.mark.parametrize("agents", [30, 2 * calibrated.FEW])
+def test_the_order_of_agents_does_not_matter_even_on_a_grid(agents: int) -> None:
     rng = np.random.default_rng(1)
-    position = rng.integers(0, 5, (1, 30, 2)).astype(float)  # many are equally near
-    heading = rng.uniform(-np.pi, np.pi, (1, 30))
-    order = rng.permutation(30)
+    position = rng.integers(0, 5, (1, agents, 2)).astype(float)  # many are equally near
+    heading = rng.uniform(-np.pi, np.pi, (1, agents))
+    order = rng.permutation(agents)
     for nearest, radius in ((3, 0.0), (0, 1.5)):
         found = calibrated.sight(position, heading, nearest, radius, *ARENAS["circle"])
         other = calibrated.sight(
             position[:, order], heading[:, order], nearest, radius, *ARENAS["circle"]
         )
         assert np.array_equal(found[:, order], other)
+
+
+@pytest.mark.parametrize("scale", [(0.0, 1.0), (1.0, 0.0), (1000.0, 0.001)])
+def test_sight_of_swarms_on_a_line(scale: tuple[float, float]) -> None:
+    rng = np.random.default_rng(3)
+    agents = 2 * calibrated.FEW
+    position = rng.normal(size=(1, agents, 2)) * np.array(scale)
+    heading = rng.uniform(-np.pi, np.pi, (1, agents))
+    for nearest, radius in ((5, 0.0), (0, 0.3)):
+        found = calibrated.sight(position, heading, nearest, radius, *ARENAS["open"])
+        expected = oracles.sight(
+            position[0], heading[0], nearest, radius, "open", ARENAS["open"][1]
+        )
+        assert gap(found[0, :, 0], expected[:, 0]) < 1e-9
+        np.testing.assert_allclose(found[0, :, 2], expected[:, 2], atol=1e-12)
+
+
+@pytest.mark.parametrize("arena", ARENAS)
+def test_agents_in_one_point_see_the_mean_of_all_others(arena: str) -> None:
+    agents = 2 * calibrated.FEW
+    position = np.ones((1, agents, 2))
+    heading = np.random.default_rng(4).uniform(-np.pi, np.pi, (1, agents))
+    vectors = np.exp(1j * heading[0])
+    for nearest, radius in ((agents, 0.0), (0, 0.3)):
+        found = calibrated.sight(position, heading, nearest, radius, *ARENAS[arena])[0]
+        assert gap(found[:, 0], np.angle((vectors.sum() - vectors) / vectors)) < 1e-9
+        np.testing.assert_array_equal(found[:, 1:3], 0.0)
 
 
 @pytest.mark.parametrize("arena", ARENAS)

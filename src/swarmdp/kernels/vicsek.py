@@ -208,15 +208,22 @@ def _misalignment_shared(position, heading, radius, box, out, parts):
         )
         return
     now = new_agents(agents)
-    parallel.divide(
-        agents, parts, lambda _, begin, end: take_over_part(begin, end, position, heading, now)
-    )
+    _take_over_shared(position, heading, now, parts)
     ordered, work = _workspace(agents, parts)
     _observe_shared(now, radius, box, ordered, work, parts)
     parallel.divide(
         agents,
         parts,
         lambda _, begin, end: look_up_angles(begin, end, ordered, work, out[begin:end]),
+    )
+
+
+def _take_over_shared(position, heading, now, parts):
+    """`take_over` by several threads."""
+    parallel.divide(
+        heading.size,
+        parts,
+        lambda _, begin, end: take_over_part(begin, end, position, heading, now),
     )
 
 
@@ -291,20 +298,9 @@ class Swarms:
         if parts == 1:
             take_over_runs(position, heading, agents)
         else:
-            for r, (place, angle) in enumerate(zip(position, heading, strict=True)):
+            for r in range(len(heading)):
                 now = Agents(*(array[r] for array in agents))
-
-                def share(
-                    _: int,
-                    begin: int,
-                    end: int,
-                    place: Floats = place,
-                    angle: Floats = angle,
-                    now: Agents = now,
-                ) -> None:
-                    take_over_part(begin, end, place, angle, now)
-
-                parallel.divide(angle.size, parts, share)
+                _take_over_shared(position[r], heading[r], now, parts)
         values = np.empty((0, 0)) if turns is None else turns
         return cls(model, agents, steps, seed, numbers, draw, values, rows, bins)
 
