@@ -74,10 +74,18 @@ def workloads(quick: bool = False, long: bool = False) -> list[Workload]:
 
     `long` adds those that take an hour.
     """
-    small = [*_vicsek(quick), *_ising(quick), *_cores(quick), *_recording(quick), *_earlier(quick)]
+    small = [*_vicsek(quick), *_ising(quick), *_cores(quick), *_recording(quick)]
     if quick:
         return small
-    return [*small, *_calibrated(), *_million(), *_start(), *_peers_that_learn(), *_long(long)]
+    return [
+        *small,
+        *_earlier(),
+        *_calibrated(),
+        *_million(),
+        *_start(),
+        *_peers_that_learn(),
+        *_long(long),
+    ]
 
 
 def _vicsek(quick: bool) -> list[Workload]:
@@ -236,35 +244,29 @@ def _recording(quick: bool) -> list[Workload]:
     ]
 
 
-def _earlier(quick: bool) -> list[Workload]:
+def _earlier() -> list[Workload]:
     """Steps of Ising, fits and batches of fits beside version 0.1.0."""
-    side, steps, size = (20, 5, 2) if quick else (100, 100, 100)
-    faster: list[tuple[str, str, dict[str, object], float]] = [
-        ("Ising, 64 runs that share a policy", "ising shared policy", {"steps": steps}, 8),
-        ("Ising, learning runs", "ising learning", {}, 2.5),
-    ]
-    fits: list[tuple[str, str, dict[str, object], float]] = [
+    on_one: list[tuple[str, str, dict[str, object], float]] = [
+        (
+            "Ising 100x100, 64 runs that share a policy",
+            "ising shared policy",
+            {"side": 100, "steps": 100},
+            8,
+        ),
+        ("Ising 100x100, learning runs", "ising learning", {"side": 100}, 2.5),
         ("one default Vicsek fit, one core", "vicsek fit", {}, 3.5),
         ("one default Ising fit, one core", "ising fit", {}, 5),
     ]
-    rows = [
+    batch = earlier.contestants("batch of fits", {"size": 100}, "perf_counter")
+    return [
+        *(
+            Workload(name, "s", earlier.contestants(work, sizes), (times_faster(EARLIER, limit),))
+            for name, work, sizes, limit in on_one
+        ),
         Workload(
-            f"{side}x{side} {name}",
-            "s",
-            earlier.contestants(work, {"side": side, **sizes}),
-            (times_faster(EARLIER, limit),),
-        )
-        for name, work, sizes, limit in faster
+            "100 Vicsek fits as one batch, two cores", "s", batch, (times_faster(EARLIER, 3),)
+        ),
     ]
-    if quick:
-        return rows
-    rows += [
-        Workload(name, "s", earlier.contestants(work, sizes), (times_faster(EARLIER, limit),))
-        for name, work, sizes, limit in fits
-    ]
-    batch = earlier.contestants("batch of fits", {"size": size}, "perf_counter")
-    goals = (times_faster(EARLIER, 3),)
-    return [*rows, Workload(f"{size} Vicsek fits as one batch, two cores", "s", batch, goals)]
 
 
 def _calibrated() -> list[Workload]:

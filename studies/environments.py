@@ -21,7 +21,8 @@ from swarmdp import HeterogeneousLearning, files
 from swarmdp.envs import BlackBox
 
 ROWS = "environments.json"
-FIRST_SEED = 7100
+FIRST_SEED = {"simple_spread": 7100, "pursuit": 7200, "boids": 7100}
+AGENTS = {"simple_spread": 80, "pursuit": 120, "boids": 80}  # that learn side by side
 DISCOUNT, STEPS, RUNS, FRESH = 0.8, 25, 8, 20
 MAKERS: dict[str, Callable[[], BlackBox]] = {
     "simple_spread": simulators.spread,
@@ -38,10 +39,9 @@ class Setting:
 
 
 def learner(system: BlackBox) -> HeterogeneousLearning:
-    """The default learner with less experience: about 80 agents instead of 1000."""
-    return HeterogeneousLearning(
-        iterations=80, again=40, restart=2.5, swarms=-(-80 // system.n_agents)
-    )
+    """The default learner with less experience: about 100 agents instead of 1000."""
+    swarms = -(-AGENTS[system.system_name] // system.n_agents)
+    return HeterogeneousLearning(iterations=80, again=40, restart=2.5, swarms=swarms)
 
 
 def fitted(system: BlackBox, seed: int, iterations: int = 4) -> tuple[Any, swarmdp.Result]:
@@ -129,7 +129,7 @@ def table(rows: Sequence[Row]) -> str:
 
 def run(output: Path, *, experiments: int, only: Sequence[str] = (), quick: bool = False) -> None:
     """Measure all rows that are not there yet; write them and the table."""
-    settings = [Setting(name, FIRST_SEED + e) for name in MAKERS for e in range(experiments)]
+    settings = [Setting(name, FIRST_SEED[name] + e) for name in MAKERS for e in range(experiments)]
     jobs = [
         Job(
             {"simulator": s.simulator, "seed": s.seed},

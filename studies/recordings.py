@@ -38,7 +38,7 @@ from swarmdp.streams import derived_seed
 Floats = NDArray[np.float64]
 
 ROWS = "recordings.json"
-SEEDS = (201, 202, 203, 204, 205)
+SEEDS = (301, 302, 303, 304, 305)
 ITERATIONS = 8  # of Algorithm 1
 RUNS = 40  # of a simulated swarm
 BODY = 57.0  # pixels of a body length

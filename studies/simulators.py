@@ -107,7 +107,9 @@ def pursuit_observed(raw: Floats) -> NDArray[np.int64]:
     far = np.where(evaders > 0, np.abs(x) + np.abs(y), 99).reshape(len(raw), -1)
     nearest, gap = far.argmin(axis=1), far.min(axis=1)
     dx, dy = x.ravel()[nearest], y.ravel()[nearest]
-    side = np.where(np.abs(dx) >= np.abs(dy), np.where(dx < 0, 0, 1), np.where(dy > 0, 2, 3))
+    # Quarters of the plane, each with one of its edges: no direction is favoured.
+    right, left, up = (dx > dy) & (dx >= -dy), (dx < dy) & (dx <= -dy), (dy >= dx) & (dy > -dx)
+    side = np.select([left, right, up], [0, 1, 2], 3)
     return np.select([gap == 0, gap == 1, gap == 99], [8, side + 4, 9], side)
 
 

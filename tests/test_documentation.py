@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import swarmdp
-from studies import calibration, learners, small_swarm_tables, transfer
+from studies import calibration, environments, learners, small_swarm_tables, transfer
 from studies.rows import Row, read
 from tests.examples import ROOT, snippets
 
@@ -46,6 +46,7 @@ def test_snippets_run_as_written(
         ("updates-study.md", "transfer.json", transfer.table),
         ("theory.md", "theory.json", small_swarm_tables.tables),
         ("uncertainty.md", "calibration.json", calibration.table),
+        ("environments.md", "environments.json", environments.table),
     ],
 )
 def test_tables_are_those_of_their_files(

@@ -12,7 +12,7 @@ from tests.examples import ROOT
 
 SCRIPTS = sorted((ROOT / "docs" / "tutorials").glob("*.py"))
 SAID = {  # what readers are told to see
-    "known_rule": ("interaction found", "interaction not found", "misalignment 0 degrees"),
+    "known_rule": ("interaction found", "interaction not found", "highest at misalignment -12"),
     "zebrafish": ("15 individuals", "interaction found", "couzin"),
 }
 

@@ -59,9 +59,10 @@ print(f"the reward is highest at {result.highest}")
 print(f"noise of turns: {swarm.wobble.spread:.2f} rad, truth {vicsek.noise:.2f} rad")
 
 # %% [markdown]
-# Individuals are rewarded where they go the same way as their neighbours: this is the rule, read
-# from tracks. The last third of the tracks was not learned from. There the learned swarm has to
-# hold its own:
+# Individuals are rewarded where they go about the same way as their neighbours (classes have their
+# edges where turns change; the two around zero have the same reward, by symmetry): this is the
+# rule, read from tracks. The last third of the tracks was not learned from. There the learned swarm
+# has to hold its own:
 
 # %%
 verdict = swarmdp.judge(
@@ -77,10 +78,9 @@ later = verdict.table.xs("later", level="when")
 print(later.loc["polarisation", ["demo", "learned", "random", "clone", "vicsek"]].round(2))
 
 # %% [markdown]
-# The polarisation is that of the recording. The verdict compares more than that, and is strict: it
-# objects to speeds and ways. Where a track breaks off at the edge of the periodic box, it is filled
-# in by a straight line through the box, which no swarm follows. Read the lines of a verdict before
-# its words.
+# The polarisation is that of the recording. The verdict asks for more: from run to run the distance
+# to the nearest neighbour differs so much that one recording of a minute hardly says what it is,
+# and it says so. Read the lines of a verdict before its words.
 
 # %% [markdown]
 # ## Individuals that do not react to each other

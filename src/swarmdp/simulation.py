@@ -17,6 +17,7 @@ from swarmdp.adapted import Start, starting_from
 from swarmdp.arguments import checked
 from swarmdp.checks import check_integer, check_seed
 from swarmdp.errors import InvalidInput
+from swarmdp.kernels import parallel
 from swarmdp.memory import check_memory
 from swarmdp.policies import (
     Controller,
@@ -158,7 +159,8 @@ def simulate(
     simulation = _Simulation(system, as_policy(policy), steps, seed)
     settings = settings_of(system)
     recorders = recorders_of(record, system)
-    probe = simulation.probe()
+    with parallel.budget(thread_count(threads)):
+        probe = simulation.probe()
     runs = len(numbers)
     check_fits_memory(recorders, probe, runs, steps)
     for recorder in recorders:

@@ -406,6 +406,10 @@ OWN: dict[str, dict[str, str]] = {
     "Recording.from_frame": {"frame": "FRAME", "fps": "1.0", "unit": "'cm'"},
     "Recording.decisions": {"dt": "1.0"},
     "Swarm.from_recording": {"decisions": "DECISIONS", "observation": "SEEING", "arena": "ARENA"},
+    "Swarm.save": {"folder": "'swarm2'"},
+    "Ising.resized": {"n_agents": "100"},
+    "Vicsek.resized": {"n_agents": "10"},
+    "show": {"system": "VICSEK", "swarms": "VICSEK.expert", "steps": "3"},
     "Swarm.anchored": {"policy": "RECORDED_POLICY", "weight": "0.3"},
     "Swarm.check_state": {"state": "RECORDED_STATE"},
     "Swarm.demo": {"decisions": "DECISIONS"},
@@ -786,8 +790,20 @@ for _name in theory.__all__:
 
 # Made by other functions, not by hand.
 MADE = {
-    *("Analysis", "Analysis.to_plain", "Cleaned", "Decisions", "Interaction"),
+    *(
+        "Analysis",
+        "Analysis.from_xarray",
+        "Analysis.save",
+        "Analysis.to_plain",
+        "Analysis.to_xarray",
+    ),
+    *("Cleaned", "Decisions", "Interaction"),
     *("Swarm", "Swarm.seeing", "Recording.from_dataset"),
+    # Called by roll-outs, learners and fits, with what they have made themselves.
+    *("DiscountedFeatures.add_counts", "Streams.counter"),
+    *("Fit.check_anchor", "Fit.learned_from", "Fit.with_anchor"),
+    *("Ising.exploring_swarms", "Ising.whole_steps"),
+    *("Vicsek.exploring_swarms", "Vicsek.whole_steps"),
 }
 
 # Where NaN means that something is not known, or anything may be kept.

@@ -3,6 +3,7 @@
 import ctypes
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -35,18 +36,29 @@ def actions(
     header: Path, observations: Floats, uniform: Floats | None = None, *flags: str
 ) -> Floats:
     """What the C function of a header does for observations (n, components)."""
-    count, width = observations.shape
+    return library(header, observations.shape[1], uniform is not None, *flags)(
+        observations, uniform
+    )
+
+
+def library(header: Path, width: int, soft: bool = False, *flags: str) -> Callable[..., Floats]:
+    """The C function of a header, compiled, for observations (n, width)."""
     arguments = [f"seen[{width} * i + {column}]" for column in range(width)]
-    source, library = header.with_suffix(".c"), header.with_suffix(".so")
-    drawn = ["uniform[i]"] if uniform is not None else []
+    source, shared = header.with_suffix(".c"), header.with_suffix(".so")
+    drawn = ["uniform[i]"] if soft else []
     code = CALLER.format(header=header.name, arguments=", ".join(arguments + drawn))
     source.write_text(code, encoding="utf-8")
-    build(*flags, "-shared", "-fPIC", str(source), "-o", str(library), "-lm")
-    out = np.empty(count)
-    seen = np.ascontiguousarray(observations, np.float64)
-    luck = np.zeros(1) if uniform is None else np.ascontiguousarray(uniform, np.float64)
-    ctypes.CDLL(str(library)).act(
-        ctypes.c_long(count),
-        *(ctypes.c_void_p(array.ctypes.data) for array in (seen, luck, out)),
-    )
-    return out
+    build(*flags, "-shared", "-fPIC", str(source), "-o", str(shared), "-lm")
+    loaded = ctypes.CDLL(str(shared))
+
+    def act(observations: Floats, uniform: Floats | None = None) -> Floats:
+        out = np.empty(len(observations))
+        seen = np.ascontiguousarray(observations, np.float64)
+        luck = np.zeros(1) if uniform is None else np.ascontiguousarray(uniform, np.float64)
+        loaded.act(
+            ctypes.c_long(len(observations)),
+            *(ctypes.c_void_p(array.ctypes.data) for array in (seen, luck, out)),
+        )
+        return out
+
+    return act

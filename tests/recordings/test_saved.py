@@ -1,6 +1,7 @@
 """Swarms made from recordings, in files."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -65,3 +66,23 @@ def test_files_that_are_not_as_they_were(tmp_path: Path) -> None:
     write_dataset(path, dataset)
     with pytest.raises(swarmdp.FileError, match="update swarmdp"):
         swarmdp.load(path)
+
+
+def test_a_fit_with_a_clone_as_a_prior(tmp_path: Path) -> None:
+    decisions = decisions_in("circle", times=120)
+    few = swarmdp.Observation(misalignment=5, bearing=0, spacing=0, previous_turn=0, neighbours=3)
+    swarm = Swarm.from_recording(decisions, few, arena=ARENAS["circle"])
+    found = swarmdp.fit(swarm, decisions, seed=1, iterations=1, judge=False, anchor=0.3, threads=1)
+    learned = replace(found, anchored=None).policy
+    assert isinstance(found.policy, swarmdp.SoftPolicy)
+    expected = swarm.anchored(learned, 0.3).probabilities
+    assert np.array_equal(found.policy.probabilities, expected)
+    found.save(tmp_path)
+    assert np.array_equal(swarmdp.load(tmp_path).policy.probabilities, expected)
+    assert swarmdp.load(tmp_path).settings["anchor"] == 0.3
+    with pytest.raises(swarmdp.InvalidInput, match="anchor"):
+        swarmdp.fit(swarm, decisions, seed=1, anchor=1.5)
+    vicsek = swarmdp.Vicsek(n_agents=5)
+    demo = swarmdp.rollout(vicsek, vicsek.expert, steps=100, seed=1)
+    with pytest.raises(swarmdp.InvalidInput, match="not made from one"):
+        swarmdp.fit(vicsek, demo, seed=1, anchor="auto")

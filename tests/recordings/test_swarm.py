@@ -2,6 +2,7 @@ import itertools
 import json
 import math
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import swarmdp
 from swarmdp.errors import InvalidInput
 from swarmdp.recordings.calibration import Noise, Wandering, score_grid, within_classes
 from swarmdp.recordings.decisions import Decisions
-from swarmdp.recordings.observation import View
+from swarmdp.recordings.observation import View, best_edges
 from swarmdp.recordings.swarm import Swarm
 from swarmdp.symmetry import Symmetry
 from swarmdp.testing import check_system
@@ -151,7 +152,7 @@ def test_an_anchored_policy_lies_between_habits_and_policy(swarm: Swarm) -> None
     habit, wrong = swarm.anchored(left, 0.0), swarm.anchored(left, 1.0)
     best, worst = (swarm.turn_gain(each, swarm.decisions) for each in (habit, wrong))
     assert best > 0 > worst
-    assert swarm.turn_gain(plausible, swarm.decisions) >= best / 2
+    assert swarm.turn_gain(plausible, swarm.decisions) >= 0.8 * best
 
 
 def test_a_wandering_number_has_its_distribution_and_memory() -> None:
@@ -228,7 +229,7 @@ def test_fit_judge_evaluate_and_load(tmp_path: Path) -> None:
     assert {"random", "clone", "vicsek"} <= set(verdict.lines[0].baselines)
     with pytest.raises(InvalidInput, match='"clone", "vicsek"'):
         swarmdp.judge(
-            result, decisions.test, system=swarm, seed=1, baselines=("couzin",), quick=True
+            result, decisions.test, system=swarm, seed=1, baselines=("boids",), quick=True
         )
     found = swarmdp.evaluate(result, swarm, expert=decisions.test, seed=1, runs=4)
     assert set(found.measures) == set(swarm.measures)
@@ -346,3 +347,68 @@ def test_a_known_rule_is_found_in_spoiled_tracks() -> None:
     assert isinstance(result.policy, swarmdp.Policy)
     learned = made.actions[result.policy.table[0]]
     assert np.corrcoef(wanted[seen], learned[seen])[0, 1] > 0.6
+
+
+def test_edges_are_where_turns_change() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.uniform(-2, 2, 4000)
+    group = rng.integers(3, size=4000)
+    turns = 0.3 * np.sign(values) * (np.abs(values) > 0.7) * (1 + group)
+    turns = turns + 0.2 * rng.normal(size=4000)
+    both = np.concatenate([values, -values]), np.concatenate([turns, -turns])
+    groups = np.concatenate([group, group])
+    edges = best_edges(*both, groups, 3, symmetric=True)
+    assert edges is not None
+    # There are 80 places for an edge, 0.025 apart.
+    np.testing.assert_allclose(edges, [-0.7, 0.7], atol=0.03)
+    spacing = rng.uniform(0, 3, 4000)
+    turns = np.where(spacing > 1.0, 0.4, 0.0) * (2 * group - 1) + 0.2 * rng.normal(size=4000)
+    edge = best_edges(spacing, turns, group, 2, symmetric=False)
+    assert edge is not None
+    np.testing.assert_allclose(edge, [1.0], atol=0.04)
+    assert best_edges(np.zeros(10), np.zeros(10), np.zeros(10, int), 7, symmetric=True) is None
+
+
+def test_only_neighbours_in_reach_must_be_recorded(swarm: Swarm) -> None:
+    assert swarm.decisions is not None
+    whole = swarm.decisions
+    assert swarm.view.complete(whole)[whole.known].all()
+    hidden = whole.known.copy()
+    hidden[20, 3] = False
+    seen = swarm.view.complete(replace(whole, known=hidden))
+    gaps = np.linalg.norm(whole.positions[20] - whole.positions[20, 3], axis=1)
+    assert not seen[20, np.argsort(gaps)[1]]
+    assert seen[:20].all()
+    assert seen[21:].all()
+
+
+def test_simulated_turns_remember_as_recorded_ones_do() -> None:
+    rng = np.random.default_rng(0)
+    turns, turn = [], np.zeros(6)
+    for _ in range(800):
+        turn = 0.5 * turn + 0.2 * rng.normal(size=6)
+        turns.append(turn)
+    heading = np.cumsum(turns, axis=0)
+    steps = np.stack([np.cos(heading), np.sin(heading)], axis=-1)
+    tracks = np.cumsum(np.concatenate([np.zeros((1, 6, 2)), steps]), axis=0)
+    decisions = swarmdp.Recording(tracks, fps=1, unit="m").decisions(dt=1)
+    few = swarmdp.Observation(misalignment=3, bearing=0, spacing=0, neighbours=5)
+    made = Swarm.from_recording(decisions, few, arena=None)
+    clone = made.anchored(swarmdp.Policy(np.zeros(made.features.size, int)), 0.0)
+    found = swarmdp.rollout(made, clone, steps=400, runs=4, seed=1)["turn"][:, 1:]
+    # 10000 pairs: an error of 0.01, and about 0.015 of the recording.
+    correlation = (found[:, 1:] * found[:, :-1]).mean() / (found**2).mean()
+    assert correlation == pytest.approx(0.5, abs=0.08)
+
+
+def test_a_recording_that_changed_is_too_little_data() -> None:
+    decisions = decisions_in("circle", times=150)
+    few = swarmdp.Observation(misalignment=3, bearing=0, spacing=0, previous_turn=0, neighbours=5)
+    swarm = Swarm.from_recording(decisions.train, few, arena=ARENAS["circle"])
+    clone = swarm.anchored(swarmdp.Policy(np.zeros(swarm.features.size, int)), 0.0)
+    middle = np.array([1.0, -2.0])
+    spread = replace(decisions.test, positions=middle + 0.2 * (decisions.test.positions - middle))
+    with pytest.warns(swarmdp.VerdictWarning, match="the recording itself changed"):
+        verdict = swarmdp.judge(clone, spread, system=swarm, seed=1, quick=True, runs=20)
+    assert verdict.words.startswith("too little data")
+    assert not verdict.reproduces

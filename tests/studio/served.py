@@ -13,7 +13,7 @@ from websockets.sync.client import ClientConnection, connect
 from swarmdp.studio.catalogue import BUILT_IN, Entry
 from swarmdp.studio.server import Server, Studio, listening
 
-PATIENCE = 60  # seconds until something that never happens is a failure
+PATIENCE = 120  # seconds until something that never happens is a failure
 
 # Small swarms, so that tests are quick.
 ENTRIES = {

@@ -129,8 +129,7 @@ def test_watch(page: Page) -> None:
     page.wait(lambda: page.time == 0)
     page.key("R")
     page.wait(lambda: "seed 3" not in page.text("clock"))
-    reading = page.browser.find_element(By.CSS_SELECTOR, "#charts output").text
-    assert reading.startswith("expert")
+    assert page.run("document.querySelector('#charts output').textContent").startswith("expert")
     for canvas in ("left", "right"):
         assert page.one(canvas).get_attribute("aria-label")
 
@@ -184,8 +183,9 @@ def test_a_painted_reward_changes_what_the_swarm_does(page: Page) -> None:
     """Against the others instead of with them: the order stays low."""
     page.open(f"{SMALL}&weights={','.join(str(round(abs(i - 18) / 18, 2)) for i in range(36))}")
     page.wait(lambda: page.time >= 25)
-    reading = page.browser.find_elements(By.CSS_SELECTOR, "#charts output b")
-    assert float(reading[0].text) > 0.6 > float(reading[1].text)
+    shown = "[...document.querySelectorAll('#charts output b')].map((one) => one.textContent)"
+    expert, painted, *_ = map(float, page.run(shown))
+    assert expert > 0.6 > painted
 
 
 def test_learn_and_keep(page: Page, folder: Path) -> None:

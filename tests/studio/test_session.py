@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 import swarmdp
 from swarmdp.studio import planning
+from swarmdp.studio.folder import Folder
 from swarmdp.studio.server import Studio
 from tests.examples import ROOT, Robots
 from tests.studio.served import Tab, places, served, step_of
@@ -87,6 +89,7 @@ def test_a_tab_that_draws_nothing_gets_two_frames_and_no_more(tab: Tab) -> None:
     tab.say("script")
     tab.hear("script", draw=False)
     assert len(tab.frames) == 2
+    time.sleep(0.5)  # 30 steps at this pace; one and a half of them would do
     tab.say("drawn", frame=2)
     late = tab.hear("frame", draw=False)
     assert step_of(late) > step_of(last) + 1  # those in between were dropped
@@ -315,12 +318,12 @@ def test_a_gif_of_what_is_seen(tab: Tab) -> None:
 
 
 def run_script(text: str, folder: Path) -> str:
-    program = folder / "script.py"
+    program, paths = folder / "script.py", [os.environ.get("PYTHONPATH")]
     program.write_text(text)
     done = subprocess.run(
         [sys.executable, str(program)],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, paths)])},
         capture_output=True,
         text=True,
         check=False,
@@ -389,3 +392,33 @@ def test_the_script_of_a_recording_starts_where_it_does(
     printed = run_script(tab.hear("script")["text"], tmp_path)
     line = next(line for line in printed.splitlines() if "after 2 steps" in line)
     assert float(line.rpartition(" and ")[2]) == pytest.approx(float(last[3]), rel=1e-4)
+
+
+def test_a_swarm_calibrated_from_tracks_is_shown_beside_its_recording(
+    tab: Tab, folder: Path, tmp_path: Path
+) -> None:
+    vicsek = swarmdp.Vicsek(n_agents=12, noise=0.3)
+    tracks = swarmdp.rollout(vicsek, vicsek.expert, steps=150, seed=1)["position"][0]
+    decisions = swarmdp.Recording(tracks, fps=1, unit="1").decisions(dt=1)
+    observation = swarmdp.Observation(neighbours=3)
+    arena = swarmdp.Periodic((1.0, 1.0))
+    swarm = swarmdp.Swarm.from_recording(decisions.train, observation, arena=arena)
+    swarm.save(folder / "fish")
+    assert {"name": "fish", "kind": "calibrated swarm"}.items() <= next(
+        entry for entry in Folder(folder).listed() if entry["name"] == "fish"
+    ).items()
+    tab.say("run", playing=False)
+    tab.say("open", name="fish")
+    scene = tab.hear("scene", "error")
+    assert (scene["left"], scene["agents"], scene["knobs"]) == ("recording", 12, [])
+    assert tab.hear("planned")["value"] <= tab.heard[-1]["best"]
+    tab.say("restart", seed=4)
+    tab.hear("restarted")
+    tab.say("step")
+    last = measures_of(frames_until(tab, 1), 2 * (len(scene["measures"]) + 1))
+    tab.say("script")
+    printed = run_script(tab.hear("script")["text"], tmp_path)
+    line = next(line for line in printed.splitlines() if "after 1 steps" in line)
+    left, _, right = line.rpartition(": ")[2].partition(" and ")
+    assert float(left) == pytest.approx(float(last[0]), rel=1e-4)
+    assert float(right) == pytest.approx(float(last[len(scene["measures"]) + 1]), rel=1e-4)

@@ -29,6 +29,7 @@ from swarmdp.system import (
 
 FARTHEST = float(np.finfo(np.float32).max)  # learners ask for bounds; these hold for everything
 FRAMES = 15  # of a second, shown to a person
+MOST_READY = 10**6  # numbers of vectors that are made beforehand
 
 Kind = Literal["class", "physical"]
 Agents = dict[str, Any]
@@ -159,6 +160,7 @@ class SwarmEnv(ParallelEnv[str, Any, Any]):  # type: ignore[misc]
         self._physical = np.asarray(system.actions)
         self._coding = _OneHot(system) if observation == "class" else _Numbers(system)
         self._rewarding = None if reward is None else _Rewarding(system, reward)
+        self._classified = isinstance(system.features, Classes)
         # One space for each agent, and always the same: learners seed them one by one.
         self._action_spaces = {
             agent: spaces.Discrete(len(self._physical)) for agent in self.possible_agents
@@ -166,6 +168,7 @@ class SwarmEnv(ParallelEnv[str, Any, Any]):  # type: ignore[misc]
         self._observation_spaces = {agent: self._coding.space() for agent in self.possible_agents}
         start = system.initial(Streams.of(0, [0], system.n_agents).at(0, Purpose.INITIAL))
         self.state_space = spaces.Box(-FARTHEST, FARTHEST, (len(_flat(start)),), np.float64)
+        self._never = dict.fromkeys(self.possible_agents, False)
         self._seed: int | None = None
         self._run = 0
         self._cycle = 0
@@ -194,7 +197,7 @@ class SwarmEnv(ParallelEnv[str, Any, Any]):  # type: ignore[misc]
         self._cycle = 0
         self._streams = Streams.of(self._seed, [self._run], self.system.n_agents)
         self._state = self.system.initial(self._streams.at(0, Purpose.INITIAL))
-        self._raw = self.system.observe(self._state)
+        self._look()
         if self.render_mode == "human":
             self.render()
         return self._told(), {agent: {} for agent in self.agents}
@@ -208,7 +211,7 @@ class SwarmEnv(ParallelEnv[str, Any, Any]):  # type: ignore[misc]
         system, rewards = self.system, self._rewards()
         luck = self._streams.at(self._cycle, Purpose.TRANSITION)
         self._state = system.transition(self._state, self._physical[chosen][None], luck)
-        self._raw = system.observe(self._state)
+        self._look()
         self._cycle += 1
         over = self._cycle >= self.max_cycles
         if self.render_mode == "human":
@@ -216,8 +219,8 @@ class SwarmEnv(ParallelEnv[str, Any, Any]):  # type: ignore[misc]
         result: tuple[Agents, Agents, Agents, Agents, Agents] = (
             self._told(),
             dict(zip(agents, rewards, strict=True)),
-            dict.fromkeys(agents, False),
-            dict.fromkeys(agents, over),
+            self._never.copy(),
+            dict.fromkeys(agents, True) if over else self._never.copy(),
             {agent: {} for agent in agents},
         )
         if over:
@@ -251,6 +254,12 @@ class SwarmEnv(ParallelEnv[str, Any, Any]):  # type: ignore[misc]
             self._window.close()
             self._window = None
 
+    def _look(self) -> None:
+        """Observe the swarm: the physical observations, and their classes if there are some."""
+        assert self._state is not None
+        self._raw = self.system.observe(self._state)
+        self._index = classes(self.system, self._raw)[0] if self._classified else None
+
     def _known(self) -> State:
         if self._state is None:
             raise InvalidInput("there is no state yet: call reset")
@@ -259,7 +268,7 @@ class SwarmEnv(ParallelEnv[str, Any, Any]):  # type: ignore[misc]
     def _indices(self, actions: Agents) -> NDArray[np.int64]:
         """The action of each agent, checked."""
         try:
-            found = np.array([actions[agent] for agent in self.agents])
+            found = np.array(list(map(actions.__getitem__, self.agents)))
         except KeyError as missing:
             raise InvalidInput(f"every agent needs an action, got none for {missing}") from None
         if found.dtype.kind not in "iu" or found.shape != (len(self.agents),):
@@ -278,10 +287,10 @@ class SwarmEnv(ParallelEnv[str, Any, Any]):  # type: ignore[misc]
     def _rewards(self) -> list[float]:
         if self._rewarding is None:
             return [0.0] * len(self.agents)
-        return self._rewarding.of(self._raw)
+        return self._rewarding.of(self._raw, self._index)
 
     def _told(self) -> Agents:
-        return dict(zip(self.possible_agents, self._coding.of(self._raw), strict=True))
+        return dict(zip(self.possible_agents, self._coding.of(self._raw, self._index), strict=True))
 
 
 class _Rewarding:
@@ -298,37 +307,47 @@ class _Rewarding:
         if isinstance(system.features, Classes):
             self._table = reward.of_classes(system)[0]
 
-    def of(self, raw: NDArray[Any]) -> list[float]:
+    def of(self, raw: NDArray[Any], index: NDArray[np.integer] | None) -> list[float]:
         """One number for each agent."""
-        if self._table is not None:
-            found: list[float] = self._table[classes(self._system, raw)[0]].tolist()
+        if self._table is not None and index is not None:
+            found: list[float] = self._table[index].tolist()
             return found
         known: list[float] = self._reward.of(self._system, raw, np.zeros(1, np.int64))[0].tolist()
         return known
 
 
 class _OneHot:
-    """Classes as vectors of zeros with a single 1, for each component of a product."""
+    """Classes as vectors of zeros with a single 1, for each component of a product.
+
+    The vectors of few classes are made once, and read only.
+    """
 
     def __init__(self, system: System) -> None:
-        self._system = system
         features = class_map(system)
         sizes = tuple(len(axis.values) for axis in features.axes)
         if math.prod(sizes) != features.size:
             sizes = (features.size,)
         self._sizes = sizes
         self._codes = [np.eye(size, dtype=np.float32) for size in sizes]
+        self._ready: list[NDArray[np.float32]] = []
+        if features.size * sum(sizes) <= MOST_READY:
+            table = self._coded(np.arange(features.size))
+            table.setflags(write=False)
+            self._ready = list(table)
 
     def space(self) -> spaces.Space[Any]:
         return spaces.Box(0.0, 1.0, (sum(self._sizes),), np.float32)
 
-    def of(self, raw: NDArray[Any]) -> list[NDArray[np.float32]]:
-        index = classes(self._system, raw)[0]
-        if len(self._sizes) == 1:
-            return list(self._codes[0][index])
+    def of(self, raw: NDArray[Any], index: NDArray[np.integer] | None) -> list[NDArray[np.float32]]:
+        assert index is not None
+        if self._ready:
+            return list(map(self._ready.__getitem__, index.tolist()))
+        return list(self._coded(index))
+
+    def _coded(self, index: NDArray[np.integer]) -> NDArray[np.float32]:
         parts = np.unravel_index(index, self._sizes)
         codes = [code[part] for code, part in zip(self._codes, parts, strict=True)]
-        return list(np.concatenate(codes, axis=1))
+        return np.concatenate(codes, axis=1)
 
 
 class _Numbers:
@@ -344,7 +363,7 @@ class _Numbers:
             return spaces.Box(-(2**31), 2**31 - 1, (self._size,), np.int64)
         return spaces.Box(-FARTHEST, FARTHEST, (self._size,), np.float64)
 
-    def of(self, raw: NDArray[Any]) -> list[NDArray[Any]]:
+    def of(self, raw: NDArray[Any], index: NDArray[np.integer] | None) -> list[NDArray[Any]]:
         kind = np.int64 if self._whole else np.float64
         return list(np.asarray(raw[0], kind).reshape(-1, self._size))
 

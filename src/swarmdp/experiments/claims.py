@@ -65,7 +65,7 @@ def swarm_claims(system: str, which: str, bands: Mapping[str, Band]) -> Iterator
     what = "order parameter" if system == "vicsek" else "energy"
     about, unit = (
         system.capitalize(),
-        "of order parameter" if system == "vicsek" else "unlike pairs",
+        "in ω" if system == "vicsek" else "unlike pairs",
     )
     last = len(bands["expert"].mean) - 1
     phases = {

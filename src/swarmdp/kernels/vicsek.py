@@ -29,6 +29,7 @@ from swarmdp.kernels import cells, elementary, parallel
 from swarmdp.kernels.compile import inlined, kernel
 from swarmdp.kernels.scratch import scratch
 from swarmdp.kernels.streams import MASK, philox, standard_normal
+from swarmdp.kernels.vectors import WIDTH, copy_four, shift_four
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -168,6 +169,25 @@ def _order_of_sums(sums: NDArray[np.int64], agents: int) -> Floats:
     return length
 
 
+def directions(heading: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The headings (agents,) of one swarm as vectors in fixed point."""
+    u, v = np.empty(heading.shape, np.int64), np.empty(heading.shape, np.int64)
+    directions_of(heading, u, v)
+    return u, v
+
+
+def misalignment_to(
+    u: NDArray[np.int64],
+    v: NDArray[np.int64],
+    sum_u: NDArray[np.int64],
+    sum_v: NDArray[np.int64],
+) -> Floats:
+    """The angle from each agent's direction to the sum over its neighbours, all in fixed point."""
+    out = np.empty(u.shape)
+    misalignment_to_sums(u, v, sum_u, sum_v, out)
+    return out
+
+
 def by_cell(position: Floats, radius: float, box: float) -> Ints:
     """The agents of each run in the order of their cells, so that neighbours are near in memory."""
     out = np.empty(position.shape[:2], np.int32)
@@ -267,7 +287,19 @@ class Swarms:
     ) -> "Swarms":
         """The swarms that start from these states; box and radius must leave three cells."""
         agents = new_agents_of_runs(*heading.shape)
-        take_over_runs(position, heading, agents)
+        parts = parallel.shares(heading.shape[1])
+        if parts == 1:
+            take_over_runs(position, heading, agents)
+        else:
+            for r, (place, angle) in enumerate(zip(position, heading, strict=True)):
+                now = Agents(*(array[r] for array in agents))
+                parallel.divide(
+                    angle.size,
+                    parts,
+                    lambda _, begin, end, place=place, angle=angle, now=now: take_over_part(
+                        begin, end, place, angle, now
+                    ),
+                )
         values = np.empty((0, 0)) if turns is None else turns
         return cls(model, agents, steps, seed, numbers, draw, values, rows, bins)
 
@@ -580,7 +612,7 @@ def merge_rows(row, first, last, grid, box, start, ordered, buffers):
     x, y, u, v = ordered.x, ordered.y, ordered.u, ordered.v
     near_x, near_y, near_u, near_v = buffers.x, buffers.y, buffers.u, buffers.v
     begins = buffers.column
-    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    one, four = np.uint64(1), np.uint64(WIDTH)
     n = np.uint64(0)
     q = np.uint64(0)
     for wanted in range(first - 1, last + 1):
@@ -606,26 +638,10 @@ def merge_rows(row, first, last, grid, box, start, ordered, buffers):
             end = np.uint64(np.uint32(start[k + one]))
             p = n
             for j in range(begin, end, four):
-                a, b, c, d = x[j], x[j + one], x[j + two], x[j + three]
-                near_x[p] = a + shift_x
-                near_x[p + one] = b + shift_x
-                near_x[p + two] = c + shift_x
-                near_x[p + three] = d + shift_x
-                a, b, c, d = y[j], y[j + one], y[j + two], y[j + three]
-                near_y[p] = a + shift_y
-                near_y[p + one] = b + shift_y
-                near_y[p + two] = c + shift_y
-                near_y[p + three] = d + shift_y
-                e, f, g, h = u[j], u[j + one], u[j + two], u[j + three]
-                near_u[p] = e
-                near_u[p + one] = f
-                near_u[p + two] = g
-                near_u[p + three] = h
-                e, f, g, h = v[j], v[j + one], v[j + two], v[j + three]
-                near_v[p] = e
-                near_v[p + one] = f
-                near_v[p + two] = g
-                near_v[p + three] = h
+                shift_four(x, j, near_x, p, shift_x)
+                shift_four(y, j, near_y, p, shift_y)
+                copy_four(u, j, near_u, p)
+                copy_four(v, j, near_v, p)
                 p += four
             n += end - begin
     begins[q] = n
@@ -705,19 +721,34 @@ def look_up_angles(begin, end, ordered, work, out):
 
 
 @kernel
+def directions_of(heading, u, v):
+    """Headings as vectors in fixed point."""
+    units = fixed_point_scale(heading.shape[0])
+    for i in range(np.uint64(heading.shape[0])):
+        sine, cosine = elementary.sincos(heading[i])
+        u[i] = np.int64(cosine * units)
+        v[i] = np.int64(sine * units)
+
+
+@kernel
+def misalignment_to_sums(u, v, sum_u, sum_v, out):
+    """The angle from each agent's direction to a sum of directions."""
+    least = least_sum(u.shape[0])
+    for i in range(np.uint64(u.shape[0])):
+        across, along = in_own_frame(u[i], v[i], sum_u[i], sum_v[i], least)
+        out[i] = elementary.atan2(across, along)
+
+
+@kernel
 def misalignment_all_pairs(begin, end, position, heading, radius, box, out):
     """Misalignment of agents begin..end in a periodic box too small for cells.
 
     Every agent counts once, at its nearest image.
     """
     agents = heading.shape[0]
-    units = fixed_point_scale(agents)
     u = np.empty(agents, np.int64)
     v = np.empty(agents, np.int64)
-    for j in range(agents):
-        sine, cosine = elementary.sincos(heading[j])
-        u[j] = np.int64(cosine * units)
-        v[j] = np.int64(sine * units)
+    directions_of(heading, u, v)
     square = radius * radius
     least = least_sum(agents)
     for i in range(begin, end):

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -10,9 +11,10 @@ from numpy.typing import NDArray
 from swarmdp.checks import check_between
 from swarmdp.errors import InvalidInput
 from swarmdp.policies import Interface, LocalPolicy, SoftPolicy, TablePolicy
-from swarmdp.recordings.calibration import ROBUST
+from swarmdp.recordings.calibration import ROBUST, Noise
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.turns import turn_edges
+from swarmdp.simulation import simulate
 
 if TYPE_CHECKING:
     from swarmdp.recordings.swarm import Swarm
@@ -21,7 +23,13 @@ Floats = NDArray[np.float64]
 
 LEAST_CHANCE = 1e-3  # of a bin of turns, so that one surprise does not decide
 TWO_PI = 2 * math.pi
-KEPT = 0.5  # share of the information on single turns that an anchored policy keeps
+KEPT = 0.8  # share of the information on single turns that an anchored policy keeps
+TRIED_AGENTS, TRIED_STEPS = 1000, 30  # of swarms by which the memory of noise is found
+ATTEMPTS = 3  # at this memory, after the first
+SLOPE = 0.6  # about how much more turns are correlated for a longer memory
+CLOSE = 0.01  # a memory that need not be mended
+MOST_REMEMBERED = 0.8
+STEPS_BACK = 9  # memories between that and the first
 WEIGHTS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
@@ -50,7 +58,11 @@ def anchored(swarm: "Swarm", policy: LocalPolicy, weight: float | Literal["auto"
     if isinstance(weight, str):
         return _plausible(swarm, policy)
     check_between("weight", weight, 0.0, 1.0)
-    mean = (1 - weight) * swarm.habits + weight * intended(swarm, policy)
+    return habitual(swarm, (1 - weight) * swarm.habits + weight * intended(swarm, policy))
+
+
+def habitual(swarm: "Swarm", mean: Floats) -> SoftPolicy:
+    """The policy with these mean turns (classes,): of two choices around each, at random."""
     order = np.argsort(swarm.actions)
     turns = swarm.actions[order]
     above = np.clip(np.searchsorted(turns, mean), 1, len(turns) - 1)
@@ -63,7 +75,7 @@ def anchored(swarm: "Swarm", policy: LocalPolicy, weight: float | Literal["auto"
 
 
 def _plausible(swarm: "Swarm", policy: LocalPolicy) -> SoftPolicy:
-    """The policy with the largest weight that keeps half of what habits tell of single turns."""
+    """With the largest weight that keeps four fifths of what habits tell of single turns."""
     if swarm.decisions is None:
         raise InvalidInput("this swarm was not made from a recording: give a weight")
     found = anchored(swarm, policy, 0.0)
@@ -74,6 +86,52 @@ def _plausible(swarm: "Swarm", policy: LocalPolicy) -> SoftPolicy:
             break
         found = tried
     return found
+
+
+def remembering(swarm: "Swarm", decisions: Decisions) -> Noise:
+    """The noise with the memory by which simulated turns are as correlated as recorded ones.
+
+    What is left of turns by their means has less memory than turns have: agents correct what the
+    noise did to them, and walls reflect. So it is tried out, with agents that do as recorded ones.
+    But a memory by which single turns are predicted worse goes too far.
+    """
+    turns = decisions.turns
+    squares = float(np.nanmean(turns**2)) - decisions.error_of_turns
+    products = turns[1:] * turns[:-1]
+    if not np.isfinite(products).any() or squares <= 0 or len(swarm.actions) < 2:
+        return swarm.wobble
+    wanted = (float(np.nanmean(products)) + decisions.error_of_turns * 4 / 6) / squares
+    policy = habitual(swarm, swarm.habits)
+    runs = max(2, -(-TRIED_AGENTS // swarm.n_agents))
+
+    def correlation(memory: float) -> float:
+        tried = replace(swarm, wobble=replace(swarm.wobble, memory=memory))
+        track = simulate(
+            tried, policy, numbers=np.arange(runs), steps=TRIED_STEPS, seed=0, record=["states"]
+        )
+        found = track["turn"][:, 1:]
+        return float((found[:, 1:] * found[:, :-1]).mean() / (found**2).mean())
+
+    tried = [swarm.wobble.memory]
+    found = [correlation(tried[0])]
+    for _ in range(ATTEMPTS):
+        gap = wanted - found[-1]
+        slope = SLOPE
+        if len(tried) > 1 and tried[-1] != tried[-2]:
+            slope = max(SLOPE / 2, (found[-1] - found[-2]) / (tried[-1] - tried[-2]))
+        after = float(np.clip(tried[-1] + gap / slope, -MOST_REMEMBERED, MOST_REMEMBERED))
+        if abs(after - tried[-1]) < CLOSE:
+            break
+        tried.append(after)
+        found.append(correlation(after))
+    best = tried[int(np.argmin(np.abs(np.array(found) - wanted)))]
+    # As far as single turns are predicted no worse.
+    least = turn_gain(swarm, policy, decisions)
+    for memory in np.linspace(best, tried[0], STEPS_BACK):
+        noise = replace(swarm.wobble, memory=float(memory))
+        if turn_gain(replace(swarm, wobble=noise), policy, decisions) >= least:
+            return noise
+    return swarm.wobble
 
 
 def turn_gain(swarm: "Swarm", policy: LocalPolicy, decisions: Decisions) -> float:

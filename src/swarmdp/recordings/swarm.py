@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from swarmdp.recordings.interaction import Interaction
 
 Floats = NDArray[np.float64]
+TWO_PI = 2 * math.pi
 Bools = NDArray[np.bool_]
 
 STATE = ("position", "heading", "turn", "noise", "pace")
@@ -171,6 +172,8 @@ class Swarm:
             choices = np.array(turns, np.float64)
             if not len(choices) or not (np.abs(choices) <= math.pi).all():
                 raise InvalidInput(f"turns must be angles from -pi to pi in radians, got {turns!r}")
+        from swarmdp.recordings.controllers import remembering
+
         agents = n_agents or _usual_number(decisions)
         check_integer("n_agents", agents, least=1)
         # Who is seen where nobody is makes turns look random: of the noise only those tell whose
@@ -196,6 +199,7 @@ class Swarm:
         )
         frames, _, _ = _states(made, decisions, agents)
         object.__setattr__(made, "frames", frames)
+        object.__setattr__(made, "wobble", remembering(made, decisions))
         return made
 
     @property
@@ -549,8 +553,8 @@ class Swarm:
             A table of one replica, such as `result.policy`.
         weight
             Of the policy; 0 is a clone of the recording, 1 the policy itself. "auto" is the largest
-            weight that keeps half of what habits tell of single turns, in the decisions from which
-            the swarm was made.
+            weight that keeps four fifths of what habits tell of single turns, in the decisions
+            from which the swarm was made.
 
         """
         from swarmdp.recordings.controllers import anchored
@@ -649,8 +653,8 @@ def _states(
     left = np.concatenate([np.full((1, decisions.individuals), np.nan), decisions.turns - expected])
     before = np.concatenate([np.zeros((1, decisions.individuals)), decisions.previous[:-1]])
     states = {
-        "position": np.stack([_interpolated(axis) for axis in np.moveaxis(position, -1, 0)], -1),
-        "heading": wrapped(_interpolated(heading, angle=True)),
+        "position": _placed(position, swarm.arena),
+        "heading": wrapped(_interpolated(heading, TWO_PI)),
         "turn": np.where(np.isnan(turn), 0.0, turn),
         "noise": swarm.wobble.scores(
             _in_slots(left, slots, np.nan), _in_slots(before, slots, np.nan)
@@ -687,11 +691,20 @@ def _in_slots(values: NDArray[Any], slots: NDArray[np.int64], nothing: float) ->
     return np.where(empty, nothing, found)
 
 
-def _interpolated(values: Floats, angle: bool = False) -> Floats:
+def _placed(position: Floats, arena: Arena | None) -> Floats:
+    """Positions (time, agents, 2) without gaps; in a periodic arena by the shorter way around."""
+    if not isinstance(arena, Periodic):
+        return np.stack([_interpolated(axis) for axis in np.moveaxis(position, -1, 0)], -1)
+    lower, sides = arena.walls
+    axes = zip(np.moveaxis(position - lower, -1, 0), sides, strict=True)
+    return lower + np.stack([_interpolated(axis, side) % side for axis, side in axes], -1)
+
+
+def _interpolated(values: Floats, period: float | None = None) -> Floats:
     """Values (time, agents) without gaps."""
     times, found = np.arange(len(values)), np.empty_like(values)
     for n, column in enumerate(values.T):
         known = np.flatnonzero(np.isfinite(column))
-        given = np.unwrap(column[known]) if angle else column[known]
+        given = column[known] if period is None else np.unwrap(column[known], period=period)
         found[:, n] = np.interp(times, known, given)
     return found

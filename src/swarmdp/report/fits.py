@@ -29,6 +29,7 @@ from swarmdp.systems.gridworld import Gridworld
 
 FAR = 10  # times the distances: margins beyond this need a logarithmic axis
 HEADROOM = 1.45  # of the highest distance: the legend stands above the curves
+MOST_LINES = 10  # of single runs of a demo; of more the mean is drawn
 MOST_TICKS = 12  # of an axis of levels
 WIDE = 12  # letters of names that stand side by side under bars
 COLOURS = (style.GREY, style.ORANGE)  # of bars, and of their errors
@@ -529,6 +530,8 @@ def plot_beside_demo(evaluation: Evaluation, demo: Mapping[str, NDArray[Any]]) -
         for name, ax in zip(evaluation.measures, figure.axes, strict=True):
             runs = demo[name]
             label = "demo" if len(runs) == 1 else f"demo, {len(runs)} runs"
+            if len(runs) > MOST_LINES:
+                runs, label = runs.mean(axis=0, keepdims=True), f"demo, mean of {len(runs)} runs"
             lines = ax.plot(
                 np.arange(runs.shape[1]), runs.T, color=style.ORANGE, linewidth=1.1, zorder=1.9
             )

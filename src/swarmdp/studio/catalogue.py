@@ -9,6 +9,7 @@ from swarmdp.errors import InvalidInput
 from swarmdp.irl.result import Result
 from swarmdp.learning.planning import plan
 from swarmdp.policies import Controller
+from swarmdp.recordings.swarm import Swarm
 from swarmdp.studio.planning import DISCOUNT
 from swarmdp.system import HasExpert, System, name_of, settings_of
 from swarmdp.systems.gridworld import Gridworld
@@ -23,6 +24,7 @@ class Entry:
     path: str  # module:Class
     system: System | None = None  # None: as its class makes it
     recording: Trajectory | None = None  # what it was calibrated from
+    source: str | None = None  # the Python expression that makes it, if it is from a file
 
     @property
     def kind(self) -> type[Any]:
@@ -48,6 +50,13 @@ BUILT_IN: Mapping[str, Entry] = {
     "Vicsek": Entry("swarmdp.systems.vicsek:Vicsek"),
     "Ising": Entry("swarmdp.systems.ising:Ising"),
 }
+
+
+def calibrated(swarm: Swarm, source: str) -> Entry:
+    """A swarm that was made from a recording, which is shown beside it."""
+    if swarm.decisions is None:
+        raise InvalidInput("this swarm has lost its recording: make it again from its tracks")
+    return Entry("", swarm, swarm.demo(swarm.decisions), source)
 
 
 def expert_of(system: System) -> Controller:

@@ -7,14 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from swarmdp.analysing import FILE as ANALYSIS
+from swarmdp.analysing import Analysis
 from swarmdp.errors import FileError, InvalidInput
 from swarmdp.irl.result import FILE, Result
-from swarmdp.loading import load
+from swarmdp.loading import IN_FOLDERS, load
+from swarmdp.recordings.saved import FILE as SWARM
+from swarmdp.recordings.swarm import Swarm
 from swarmdp.trajectory import Trajectory
 
 MOST = 200  # entries that are listed
 DEEPEST = 3  # folders in folders
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+KINDS = {ANALYSIS: "analysis", FILE: "fit", SWARM: "calibrated swarm"}  # of folders
+Opened = Result | Trajectory | Swarm | Analysis
 LARGEST = 2 * 2**30  # bytes of a file that is opened here
 
 
@@ -35,12 +41,14 @@ class Folder:
             depth = len(Path(here).relative_to(root).parts)
             folders[:] = sorted(f for f in folders if not f.startswith("."))
             folders[:] = folders[: MOST if depth < DEEPEST else 0]
+            whole = next((name for name in IN_FOLDERS if name in names), None)
             for name in names:
+                if name in KINDS and name != whole:
+                    continue  # a part of what the folder holds
                 if not name.endswith(".nc") or name.startswith("."):
                     continue
                 path = Path(here, name)
-                fit = name == FILE
-                shown = path.parent if fit else path
+                shown = path.parent if name == whole else path
                 try:
                     self._inside(path)
                     facts = path.stat()
@@ -48,22 +56,24 @@ class Folder:
                     continue
                 yield {
                     "name": "." if shown == self.path else shown.relative_to(root).as_posix(),
-                    "kind": "fit" if fit else "trajectory",
+                    "kind": KINDS.get(name, "trajectory"),
                     "bytes": facts.st_size,
                     "time": facts.st_mtime,
                 }
 
-    def open(self, name: str) -> Result | Trajectory:
-        """The fit or trajectory of this name, as `listed` tells it."""
+    def open(self, name: str) -> Opened:
+        """What has this name, as `listed` tells it."""
         path = self._inside(self.path / name)
         if path.is_dir():
-            path = self._inside(path / FILE)
+            there = next((each for each in IN_FOLDERS if (path / each).exists()), FILE)
+            path = self._inside(path / there)
         if not path.is_file():
             raise FileError(2, f"there is no fit and no trajectory called {name!r} in this folder")
         if path.stat().st_size > LARGEST:
             raise InvalidInput(f"{name} is too large to be shown here: open it in Python")
         found = load(path)
-        assert isinstance(found, Result | Trajectory)
+        if not isinstance(found, Opened):
+            raise InvalidInput(f"{name} is a {type(found).__name__}, which cannot be shown here")
         return found
 
     def save(self, name: str, what: Result | Trajectory) -> str:

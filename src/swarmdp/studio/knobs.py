@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from swarmdp.errors import InvalidInput
-from swarmdp.system import Resizable, System, check_is_system
+from swarmdp.system import HasSettings, Resizable, System, check_is_system
 
 MOST_AGENTS = 100_000
 LARGEST_SIDE = 316  # of a grid
@@ -43,6 +43,8 @@ class Knob:
 
 def knobs_of(system: System) -> list[Knob]:
     """The sliders of a system; none where its settings are not fields of a dataclass."""
+    if isinstance(system, HasSettings):
+        return []  # its fields are not what makes it
     if not dataclasses.is_dataclass(system) or isinstance(system, type):
         return []
     try:

@@ -7,6 +7,7 @@ from swarmdp._version import __version__
 from swarmdp.errors import InvalidInput
 from swarmdp.learning.heterogeneous import HeterogeneousLearning
 from swarmdp.studio import learning, planning
+from swarmdp.studio.catalogue import Entry
 from swarmdp.system import Resizable, System, measures_of
 
 WIDTH = 92  # of a line of numbers
@@ -15,14 +16,14 @@ WIDTH = 92  # of a line of numbers
 def script_of(
     system: System,
     *,
-    path: str,
+    entry: Entry,
     seed: int,
     steps: int,
     recording: str | None,
     weights: tuple[float, ...] | None,
     wish: learning.Wish | None,
     done: int,
-    fit: str | None,
+    policy: str | None,
 ) -> str:
     """The script: the system, the expert or a recording, then what the right swarm follows.
 
@@ -30,8 +31,8 @@ def script_of(
     ----------
     system
         What is shown.
-    path
-        Where its class is, module:Class.
+    entry
+        How it is made.
     seed, steps
         Of the swarms that are seen.
     recording
@@ -40,36 +41,41 @@ def script_of(
         The reward that was painted; None if none was.
     wish, done
         What was learned, in so many iterations; None if nothing was.
-    fit
-        The folder of a fit that was opened; None if none was.
+    policy
+        The expression of a policy that was opened; None if none was.
 
     """
     lines = [
         f'"""What was seen in the studio of swarmdp {__version__}."""',
         "",
-        *_imports(system, path),
+        *_imports(entry, recording is not None or entry.recording is not None),
         "",
-        f"system = {_made(system, path)}",
+        f"system = {entry.source or _made(system, entry.path)}",
         f"seed, steps = {seed}, {steps}",
         "",
     ]
-    lines += _left(recording)
+    kept = None if recording is None else f"swarmdp.load({recording!r})"
+    if entry.recording is not None:
+        kept = "system.demo(system.decisions)"
+    lines += _left(kept)
     if wish is not None:
-        lines += ["", *_learned(system, recording, wish, done)]
-    elif fit is not None:
-        lines += ["", f"policy = swarmdp.load({fit!r}).policy", "name = 'opened'"]
+        lines += ["", *_learned(system, kept, wish, done)]
+    elif policy is not None:
+        lines += ["", f"policy, name = {policy}, 'opened'"]
     elif weights is not None:
         lines += ["", *_painted(system, weights)]
     else:
         lines += ["", "policy, name = system.expert, 'expert'"]
-    lines += ["", *_compared(system, recording)]
+    lines += ["", *_compared(system, kept)]
     return "\n".join(lines) + "\n"
 
 
-def _imports(system: System, path: str) -> list[str]:
-    module, _, name = path.partition(":")
+def _imports(entry: Entry, recorded: bool) -> list[str]:
+    module, _, name = entry.path.partition(":")
     lines = ["import swarmdp"]
-    if not module.startswith("swarmdp."):
+    if recorded:
+        lines += ["from swarmdp.streams import Purpose"]
+    if module and not module.startswith("swarmdp."):
         lines += [f"from {module} import {name}"]
     return lines
 
@@ -97,10 +103,14 @@ def _left(recording: str | None) -> list[str]:
     if recording is None:
         return ["expert = swarmdp.rollout(system, system.expert, steps=steps, seed=seed)"]
     return [
-        f"expert = swarmdp.load({recording!r}).only(0)",
+        f"expert = {recording}.only(0)",
         "steps = min(steps, expert.steps)",
-        "start = {name: expert[name][0] if expert.variables[name].axes[1] == 'agent' else",
-        "         expert[name][0, 0] for name in expert if 'agent' in expert.variables[name].axes}",
+        "own = system.initial(swarmdp.Streams.of(0, [0], system.n_agents).at(0, Purpose.INITIAL))",
+        "start = {",
+        "    name: expert[name][0, 0] if 'time' in expert.variables[name].axes",
+        "    else expert[name][0]",
+        "    for name in own",
+        "}",
     ]
 
 
@@ -140,7 +150,7 @@ def _learned(system: System, recording: str | None, wish: learning.Wish, done: i
             f"seed={wish.seed})",
         ]
     else:
-        lines += [f"small, demo = system, swarmdp.load({recording!r})"]
+        lines += [f"small, demo = system, {recording}"]
     restarts = f", restarts={learning.RESTARTS}" if wish.errors and done == wish.iterations else ""
     return [
         *lines,
@@ -163,8 +173,8 @@ def _compared(system: System, recording: str | None) -> list[str]:
         lines += [
             f"measure = system.measures[{key!r}].function",
             "last = [",
-            "    measure({k: a[:, -1] if swarm.variables[k].axes[1] == 'time' else a",
-            "             for k, a in one.items()})[0]",
+            "    measure({k: one[k][:, -1] if 'time' in one.variables[k].axes else one[k]",
+            "             for k in swarm})[0]",
             "    for one in (expert.until(steps), swarm)",
             "]",
             f'print(f"{measure.title} after {{steps}} steps: {{last[0]:.6g}} and {{last[1]:.6g}}")',

@@ -9,10 +9,12 @@ files of the package, under a policy that allows no script but its own.
 import asyncio
 import html
 import importlib
+import json
 import os
 import secrets
 import socket
 import tempfile
+import traceback
 import webbrowser
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -187,6 +189,17 @@ async def _talk(studio: Studio, connection: WebSocket) -> None:
 async def _session(studio: Studio, connection: WebSocket) -> Any:
     """The session of a tab; what it needs is imported now, so that the page comes first."""
     await connection.send_text('{"kind": "loading"}')
+    try:
+        return await _made_session(studio, connection)
+    except Exception as error:
+        traceback.print_exc()
+        words = f"The studio cannot start: {type(error).__name__}: {error!s:.300}"
+        await connection.send_text(json.dumps({"kind": "error", "about": "start", "text": words}))
+        await connection.close(1011, words[:100])
+        raise WebSocketDisconnect(1011) from error
+
+
+async def _made_session(studio: Studio, connection: WebSocket) -> Any:
     module = await asyncio.to_thread(importlib.import_module, "swarmdp.studio.session")
     folder = await asyncio.to_thread(importlib.import_module, "swarmdp.studio.folder")
     entries = await asyncio.to_thread(studio.entries)

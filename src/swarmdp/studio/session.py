@@ -17,15 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 from starlette.websockets import WebSocketDisconnect
 
+from swarmdp.analysing import Analysis
 from swarmdp.errors import InvalidInput, SwarmdpError
 from swarmdp.irl.expectations import feature_expectations
 from swarmdp.irl.result import Result
 from swarmdp.kernels import events
 from swarmdp.policies import Controller, LocalPolicy, Policy, selected
+from swarmdp.recordings.swarm import Swarm
 from swarmdp.rewards import Reward
 from swarmdp.simulation import rollout
 from swarmdp.studio import messages, planning
-from swarmdp.studio.catalogue import Entry, expert_of, system_in
+from swarmdp.studio.catalogue import Entry, calibrated, expert_of, system_in
 from swarmdp.studio.folder import Folder
 from swarmdp.studio.knobs import built, knobs_of
 from swarmdp.studio.learning import Learning, Wish
@@ -71,7 +73,7 @@ class Shown:
     expert_mu: NDArray[np.float64] | None = None
     weights: tuple[float, ...] | None = None  # painted
     moved_by: str = "nothing"  # "painted", "learned" or "opened"
-    opened: str | None = None  # the fit
+    opened: str | None = None  # the Python expression of its policy, if that is of a file
 
     @property
     def system(self) -> System:
@@ -93,7 +95,7 @@ class Session:
         folder: Folder,
         print_line: Callable[[str], None] = print,
     ) -> None:
-        self._socket, self._entries, self._folder = socket, entries, folder
+        self._socket, self._entries, self._folder = socket, dict(entries), folder
         self._print = print_line
         self._loop = asyncio.get_running_loop()
         self._sending = asyncio.Lock()
@@ -329,6 +331,8 @@ class Session:
         seed = 1 if self._shown is None else self._shown.stage.seed
 
         def make() -> Shown:
+            if isinstance(found, Swarm | Analysis):
+                return self._calibrated(found, name, seed)
             entry, system = system_in(found, self._entries)
             if isinstance(found, Result):
                 left = self._entries[entry].recording or expert_of(system)
@@ -336,7 +340,8 @@ class Session:
                 shown.weights = tuple(found.reward.weights[0].tolist())
                 shown.stage.follow(selected(found.policy, slice(0, 1)))
                 shown.stage.collect(Reward(found.reward.weights[:1]))
-                shown.moved_by, shown.opened = "opened", name
+                shown.moved_by = "opened"
+                shown.opened = f"swarmdp.load({self._where(name)!r}).policy"
                 return shown
             shown = self._staged(entry, system, {}, Play(system, found.only(0), seed))
             shown.recording = name
@@ -355,8 +360,26 @@ class Session:
                 "verdict": found.verdicts[0].words if found.verdicts else "",
                 "experiments": found.experiments,
             }
-        kind = "fit" if isinstance(found, Result) else "trajectory"
-        self._say("opened", name=name, what=kind, **facts)
+        elif isinstance(found, Analysis) and found.verdict is not None:
+            facts = {"verdict": found.verdict.words}
+        kinds = {Result: "fit", Trajectory: "trajectory", Swarm: "swarm", Analysis: "analysis"}
+        self._say("opened", name=name, what=kinds[type(found)], **facts)
+
+    def _calibrated(self, found: Swarm | Analysis, name: str, seed: int) -> Shown:
+        """A swarm made from tracks beside its recording, and what an analysis learned of it."""
+        source = f"swarmdp.load({self._where(name)!r})"
+        whole = isinstance(found, Analysis)
+        system = found.swarm if isinstance(found, Analysis) else found
+        entry = calibrated(system, f"{source}.swarm" if whole else source)
+        assert entry.recording is not None
+        self._entries[name] = entry
+        shown = self._staged(name, system, {}, Play(system, entry.recording, seed))
+        if isinstance(found, Analysis):
+            shown.weights = tuple(found.result.reward.weights[0].tolist())
+            shown.stage.follow(found.controller)
+            shown.stage.collect(Reward(shown.weights))
+            shown.moved_by, shown.opened = "opened", f"{source}.controller"
+        return shown
 
     def _save(self, what: str, name: str) -> str:
         if what == "fit":
@@ -403,14 +426,14 @@ class Session:
         learned = shown.moved_by == "learned" and learning is not None
         return script_of(
             shown.system,
-            path=self._entries[shown.entry].path,
+            entry=self._entries[shown.entry],
             seed=shown.stage.seed,
             steps=shown.stage.step,
             recording=self._where(shown.recording),
             weights=shown.weights if shown.moved_by == "painted" else None,
             wish=learning.wish if learned and learning is not None else None,
             done=len(learning.done) if learning is not None else 0,
-            fit=self._where(shown.opened) if shown.moved_by == "opened" else None,
+            policy=shown.opened if shown.moved_by == "opened" else None,
         )
 
     def _where(self, name: str | None) -> str | None:

@@ -472,9 +472,8 @@ def _misalignment_to_nearest(
     from scipy.spatial import KDTree
 
     agents = len(heading)
-    units = kernels.vicsek.fixed_point_scale(agents)
     # Fixed-point sums are exact, so they do not depend on the order in which the tree lists agents.
-    u, v = (np.cos(heading) * units).astype(np.int64), (np.sin(heading) * units).astype(np.int64)
+    u, v = kernels.vicsek.directions(np.ascontiguousarray(heading))
     others = min(nearest, agents - 1)
     tree = KDTree(position, boxsize=period or None)
     distance, index = tree.query(position, np.arange(1, min(others + 2, agents) + 1))
@@ -485,9 +484,4 @@ def _misalignment_to_nearest(
             tied, tree.query_ball_point(position[tied], distance[tied, others]), strict=True
         ):
             sum_u[i], sum_v[i] = u[around].sum(), v[around].sum()
-    cancelled = np.abs(sum_u) + np.abs(sum_v) < kernels.vicsek.least_sum(agents)
-    sum_u, sum_v = np.where(cancelled, u, sum_u), np.where(cancelled, v, sum_v)
-    own = u.astype(np.float64) - 1j * v.astype(np.float64)
-    mean = sum_u.astype(np.float64) + 1j * sum_v.astype(np.float64)
-    angle: NDArray[np.float64] = np.angle(own * mean)
-    return angle
+    return kernels.vicsek.misalignment_to(u, v, sum_u, sum_v)

@@ -38,7 +38,7 @@ export class Connection {
 
   async lost(welcome, code, reason) {
     this.socket = null;
-    if (code === 1008 || code === 1013) {
+    if ([1008, 1011, 1013].includes(code)) {
       this.state("refused", reason);
       return;
     }

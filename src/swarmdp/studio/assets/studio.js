@@ -20,6 +20,7 @@ let seed = first.seed;
 let playing = !matchMedia("(prefers-reduced-motion: reduce)").matches;
 let pending = first.weights; // of the link
 let over = false;
+let behaving = 0; // the newest stroke that has a policy
 let planned = null; // a stroke that has a policy, until its first step is seen
 
 const canvases = [find("left"), find("right")];
@@ -131,7 +132,7 @@ const hear = {
     find("system").replaceChildren(...systems.map((name) => element("option", {}, name)));
     find("system").disabled = false;
     find("folder").textContent = folder;
-    const system = scene?.entry ?? (systems.includes(first.system) ? first.system : systems[0]);
+    const system = systems.includes(scene?.entry) ? scene.entry : (systems.includes(first.system) ? first.system : systems[0]);
     if (first.system && !systems.includes(first.system)) {
       notice(`The link is of ${first.system}, which this studio does not know: start it with --system MODULE:${first.system}.`, close);
     }
@@ -155,6 +156,9 @@ const hear = {
     over = false;
     veil(null);
     describe();
+    if (![...find("system").options].some((option) => option.value === told.entry)) {
+      find("system").append(element("option", {}, told.entry)); // a calibrated swarm of a file
+    }
     find("system").value = told.entry;
     find("left-label").textContent = told.recording ? `recording ${told.recording}` : told.left;
     canvases[0].setAttribute("aria-label", `The swarm: ${find("left-label").textContent}`);
@@ -183,8 +187,9 @@ const hear = {
     if (painted.has(told.number)) {
       const sent = painted.get(told.number);
       stage.stats.planned.push({ settled: told.settled, took: performance.now() - sent });
-      planned ??= { sent, step: told.step };
-      painted.clear();
+      if (told.number > behaving) planned ??= { sent, step: told.step };
+      behaving = told.number; // planned from nothing afterwards, it behaves already
+      for (const number of painted.keys()) if (number < told.number || told.settled) painted.delete(number);
     }
     painting.tell(told);
     describe();
@@ -198,7 +203,8 @@ const hear = {
       const verdict = told.verdict ? ` Its verdict: ${told.verdict}.` : "";
       keeping.tell(`${told.name} is open.${several}${verdict}`);
     } else {
-      keeping.tell(`${told.name} is on the left; both swarms start from its first state.`);
+      const verdict = told.verdict ? ` The verdict on it: ${told.verdict}.` : "";
+      keeping.tell(`${told.name} is on the left; both swarms start from its first state.${verdict}`);
     }
   },
   saved: ({ name }) => {

@@ -1,0 +1,34 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from studies import recordings
+from swarmdp.errors import InvalidInput
+
+
+def test_energy_distance() -> None:
+    rng = np.random.default_rng(0)
+    one, other = rng.normal(size=400), rng.normal(size=400)
+    assert recordings.energy_distance(one, one) == pytest.approx(0, abs=1e-12)
+    # Of the same law: about the mean distance over the size of the samples.
+    assert recordings.energy_distance(one, other) < 0.03
+    # Two places, apart by two standard deviations of both together.
+    assert recordings.energy_distance(np.zeros(5), np.ones(5)) == pytest.approx(4)
+
+
+def test_swaps_keep_all_places() -> None:
+    rng = np.random.default_rng(0)
+    tracks = rng.normal(size=(80, 6, 2))
+    found = recordings.swapped(tracks, 9, rng)
+    assert not np.array_equal(tracks, found)
+    np.testing.assert_array_equal(np.sort(tracks, axis=1), np.sort(found, axis=1))
+    np.testing.assert_array_equal(tracks[:10], found[:10])
+
+
+def test_rows_of_walkers(tmp_path: Path) -> None:
+    rows = recordings.study(tmp_path, quick=True, only=["independent walkers"])
+    assert [row["sets"] for row in rows] == [1]
+    assert "independent walkers" in (tmp_path / "recordings.md").read_text()
+    with pytest.raises(InvalidInput, match="parts are"):
+        recordings.study(tmp_path, only=["birds"])
