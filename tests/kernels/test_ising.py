@@ -50,3 +50,15 @@ def test_grids_of_equal_padded_size_do_not_share_their_borders() -> None:
         found = ising.local_energy(spin, reach, False)
         half = np.ceil(oracles.missing_neighbours(shape, reach) / 2)
         np.testing.assert_array_equal(found[0], half)
+
+
+def test_sites_and_what_is_put_on_them() -> None:
+    rng = np.random.default_rng(5)
+    site = rng.permuted(np.tile(np.arange(30, dtype=np.int32), (4, 1)), axis=1)
+    assert ising.are_all_sites(site)
+    for wrong in (site % 29, site - 1, site + 1):
+        assert not ising.are_all_sites(wrong)
+    values = rng.normal(size=(4, 30))
+    expected = np.empty_like(values)
+    np.put_along_axis(expected, site.astype(int), values, axis=1)
+    np.testing.assert_array_equal(ising.put_on_grid(site, values), expected)

@@ -5,6 +5,8 @@ copy of the grid with a border (empty, or wrapped around), one block of rows at 
 stays in the fastest cache. Spins are +1 and -1, and 0 in an empty border: halfway between them.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,6 +28,18 @@ def energy_dtype(reach: int) -> type[np.unsignedinteger]:
 def are_spins(spin: NDArray[np.int8]) -> bool:
     """Whether all of these are +1 or -1."""
     return bool(are_spins_flat(np.ascontiguousarray(spin).reshape(-1)))
+
+
+def are_all_sites(site: NDArray[np.integer]) -> bool:
+    """Whether each row has every number below its length once."""
+    return bool(are_all_sites_rows(np.ascontiguousarray(site)))
+
+
+def put_on_grid(site: NDArray[np.integer], values: NDArray[Any]) -> NDArray[Any]:
+    """out[r, site[r, i]] = values[r, i], where the rows of `site` are permutations."""
+    out = np.empty(site.shape, values.dtype)
+    put_rows(site, values, out)
+    return out
 
 
 def local_energy(spin: NDArray[np.int8], reach: int, periodic: bool) -> NDArray[np.unsignedinteger]:
@@ -216,6 +230,33 @@ def count_energies(energy, found):
         fourth[np.uint64(energy[i + np.uint64(3)])] += one
     for i in range(np.uint64(whole), np.uint64(energy.shape[0])):
         first[np.uint64(energy[i])] += one
+
+
+@kernel
+def are_all_sites_rows(site):
+    """Whether each row has every number below its length once."""
+    seen = np.empty(site.shape[1], np.bool_)
+    for r in range(site.shape[0]):
+        seen[:] = False
+        for i in range(np.uint64(site.shape[1])):
+            where = np.int64(site[r, i])
+            if where < 0 or where >= site.shape[1]:
+                return False
+            seen[np.uint64(where)] = True
+        for i in range(np.uint64(site.shape[1])):
+            if not seen[i]:
+                return False
+    return True
+
+
+@kernel
+def put_rows(site, values, out):
+    """out[r, site[r, i]] = values[r, i]."""
+    for r in range(site.shape[0]):
+        row = out[r]
+        own = values[r % values.shape[0]]
+        for i in range(np.uint64(site.shape[1])):
+            row[np.uint64(site[r, i])] = own[i]
 
 
 @kernel

@@ -115,7 +115,8 @@ class Ising:
         """The local energy of each agent; half of the missing neighbours, rounded up, count."""
         site, spin = self._checked(state)
         if not self._in_grid_order(site):
-            return np.take_along_axis(self._energies(self._on_grid(site, spin)), site, axis=1)
+            energies = self._energies(kernels.ising.put_on_grid(site, spin))
+            return kernels.tabular.look_up(site, energies, np.arange(len(site)))
         return self._energies(spin)
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
@@ -268,8 +269,8 @@ class Ising:
             return None
         state = self.initial(streams.at(step, Purpose.INITIAL))
         site = state["site"]
-        spin = self._on_grid(site, state["spin"]).reshape(-1, *self.shape)
-        agents = self._on_grid(site, np.broadcast_to(streams.agents, site.shape))
+        spin = kernels.ising.put_on_grid(site, state["spin"]).reshape(-1, *self.shape)
+        agents = kernels.ising.put_on_grid(site, streams.agents)
         return _ExploringGrids(self, spin, Streams(streams.seed, streams.runs, agents))
 
     def whole_steps(
@@ -333,7 +334,7 @@ class Ising:
             )
         if not kernels.ising.are_spins(spin):
             raise InvalidInput("spins must be +1 or -1, got others")
-        if not self._in_grid_order(site) and not (np.sort(site, axis=1) == self._sites).all():
+        if not self._in_grid_order(site) and not kernels.ising.are_all_sites(site):
             raise InvalidInput(f"sites must be each of 0 to {self.n_agents - 1} once in every run")
         return site, spin
 
@@ -422,10 +423,11 @@ class _WholeSteps:
             )
             self._keep_counts(counts, first, last, room)
             return
+        runs = np.arange(len(self.spin))
         for time in range(first, last):
             spin = self.spin.reshape(len(self.spin), -1)
             energy = self.system._energies(spin)
-            flip = np.take_along_axis(self.flips, energy.astype(np.intp), axis=1).view(np.bool_)
+            flip = kernels.tabular.look_up(energy, self.flips, runs).view(np.bool_)
             self._keep_agents(spin, energy, flip, time, room)
             counts = kernels.tabular.count(energy, self.flips.shape[1])[:, None]
             self._keep_counts(counts, time, time + 1, room, time - first)
@@ -441,6 +443,7 @@ class _WholeSteps:
         room: Room,
     ) -> None:
         """Keep what is kept of every agent, in the agents' own order."""
+        runs = np.arange(len(self.site))
         if room.states is not None and time == 0:
             room.states["site"][...] = self.site
         kept = (
@@ -450,7 +453,7 @@ class _WholeSteps:
         )
         for target, values in kept:
             if target is not None:
-                target[:, time] = np.take_along_axis(values, self.site, axis=1)
+                target[:, time] = kernels.tabular.look_up(self.site, values, runs)
 
     def _keep_counts(
         self, counts: NDArray[np.int64], first: int, last: int, room: Room, place: int = 0
