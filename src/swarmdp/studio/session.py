@@ -74,6 +74,7 @@ class Shown:
     weights: tuple[float, ...] | None = None  # painted
     moved_by: str = "nothing"  # "painted", "learned" or "opened"
     opened: str | None = None  # the Python expression of its policy, if that is of a file
+    waiting: bool = False  # its swarms rest until the first policy is planned
 
     @property
     def system(self) -> System:
@@ -300,6 +301,7 @@ class Session:
         self._say("scene", **self._described(shown))
         if shown.moved_by in ("nothing", "painted") and not shown.paintable:
             self._number += 1
+            shown.waiting = shown.moved_by == "nothing"
             self._stroke.set()
         self._refresh = True
         self._wake.set()
@@ -451,7 +453,7 @@ class Session:
         while True:
             self._wake.clear()
             shown = self._shown
-            moving = self._playing or self._steps > 0
+            moving = (self._playing or self._steps > 0) and not (shown and shown.waiting)
             behind = shown is not None and self._refresh and self._room(shown.stage)
             if shown is None or not self._visible or not (moving or behind):
                 await self._wake.wait()
@@ -473,13 +475,16 @@ class Session:
 
     async def _step(self, shown: Shown, moving: bool) -> None:
         stage = shown.stage
+        # Both before the work starts: what is asked for meanwhile is done after it, not forgotten.
+        self._refresh = False
+        if moving:
+            self._steps = max(0, self._steps - 1)
 
         def work() -> tuple[bool, bytes | None]:
             moved = stage.advance() if moving else True
             return moved, stage.frame() if self._room(stage) else None
 
         moved, frame = await asyncio.to_thread(work)
-        self._steps = max(0, self._steps - 1)
         if not moved:
             self._playing, self._steps = False, 0
             self._say("over", steps=stage.step)
@@ -487,7 +492,6 @@ class Session:
             self.dropped += 1
             self._refresh = True  # the last one must arrive
             return
-        self._refresh = False
         await self._send(frame)
 
     def _room(self, stage: Stage) -> bool:
@@ -535,8 +539,9 @@ class Session:
             if shown.weights == weights and shown.moved_by in ("nothing", "painted"):
                 shown.stage.follow(found.policy)
                 shown.stage.collect(Reward(array))
-                if shown.moved_by == "nothing":
-                    shown.stage.restart(shown.stage.seed)  # from the same start, now with a policy
+                if shown.waiting:
+                    shown.stage.restart(shown.stage.seed)  # measures this reward from the start
+                    self._refresh = True
                 shown.moved_by = "painted"
             return found
 
@@ -549,6 +554,9 @@ class Session:
             traceback.print_exc()
             self._say("error", about="paint", text=_unexpected(error))
             return
+        finally:
+            shown.waiting = False
+            self._wake.set()
         self._memory = (0 if self._memory is None else self._memory[0] + 1, found.memory)
         if shown is not self._shown:
             return
