@@ -309,14 +309,15 @@ def _written(axis: Axis, place: int, mirrored: bool) -> str:
 
 def _about_interaction(test: Interaction) -> str:
     """The outcome of the interaction test, and what it means for the reward."""
-    low, high = test.interval
+    usual = float(test.shifted.mean())
+    low, high = (end - usual for end in test.interval)
     gains = (
-        f"knowing the others is worth {test.gain:+.3f} nats a decision (95 % interval {low:+.3f} "
-        f"to {high:+.3f}), against {test.shifted.mean():+.3f} on average and "
-        f"{test.shifted.max():+.3f} at most when individuals are shifted in time"
+        f"knowing the others is worth {test.gain:+.3f} nats a decision, {test.gain - usual:+.3f} "
+        f"more (95 % interval {low:+.3f} to {high:+.3f}) than when individuals are shifted in time "
+        f"({usual:+.3f} on average, {test.shifted.max():+.3f} at most)"
     )
     if test.answer == "interaction found":
-        return f"An interaction was found: {gains} (p = {test.p:.2g})."
+        return f"An interaction was found: {gains}; p = {test.p:.2g}."
     if test.answer == "interaction not found":
         return (
             f"Interaction not found, and one that matters would have been seen: {gains}. "

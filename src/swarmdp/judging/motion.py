@@ -61,7 +61,7 @@ def moving(
         spread, some = speed.std(axis=2), None
     else:
         step, speed = np.where(counted[..., None], step, 0.0), np.where(counted, speed, 0.0)
-        spread, some = _spread(speed, counted), counted.any(axis=2, keepdims=True)
+        spread, some = _spread(speed, counted), _anybody(counted)
     net, path = block_sums(step, blocks), block_sums(speed, blocks)
     return {
         "speed": _mean(speed, counted, blocks),
@@ -77,6 +77,11 @@ def moving(
 def _stayed(present: Bools | None) -> Bools | None:
     """Who was there before and after each step (runs, steps, agents)."""
     return None if present is None else present[:, 1:] & present[:, :-1]
+
+
+def _anybody(counted: Bools) -> Bools:
+    """Whether anybody counts at each time (runs, times, 1)."""
+    return np.asarray(counted.any(axis=2, keepdims=True))
 
 
 def _mean(values: Floats, counted: Bools | None, blocks: int) -> Floats:
