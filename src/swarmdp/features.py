@@ -291,11 +291,13 @@ class Angles:
     shape = ()
     matrix = None
 
-    @property
+    @cached_property
     def axes(self) -> tuple[Axis, ...]:
         """The centres of the intervals, in [-pi, pi)."""
         centres: NDArray[np.float64] = np.arange(self.size, dtype=np.float64) - self.size // 2
-        return (Axis(self.name, centres * (2 * math.pi / self.size), self.units, periodic=True),)
+        centres *= 2 * math.pi / self.size
+        centres.setflags(write=False)
+        return (Axis(self.name, centres, self.units, periodic=True),)
 
     @property
     def values(self) -> NDArray[Any]:

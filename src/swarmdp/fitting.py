@@ -86,6 +86,7 @@ from swarmdp.system import (
 from swarmdp.systems.finite import exact_model
 from swarmdp.trajectory import Trajectory
 from swarmdp.verdict import Verdict
+from swarmdp.visits import Starts
 
 LEARNING, EVALUATION, START = 1, 2, 3  # parts of a fit with random numbers of their own
 SURROUNDINGS, RACING, RESTARTS, JUDGING, OTHERS = 5, 6, 7, 8, 9  # others; 4 are reward updates
@@ -483,14 +484,15 @@ class Fit:
             return learned
 
         known: dict[bytes, Value] = {}
+        starts = Starts()
 
         def value_estimation(policy: LocalPolicy, reward: Reward, i: int) -> Value:
             # The same policies with the same random numbers have the same values.
             if self.search != "alternating" or not isinstance(policy, Policy):
-                return self._value_estimation(policy, reward, i)
+                return self._value_estimation(policy, reward, i, None)
             table = policy.table.tobytes()
             if table not in known:
-                known[table] = self._value_estimation(policy, reward, i)
+                known[table] = self._value_estimation(policy, reward, i, starts)
             return known[table]
 
         yield from generic_irl(
@@ -788,7 +790,9 @@ class Fit:
             return learned
         return _interpolated(self.system, one_for_each(learned, reward.replicas))
 
-    def _value_estimation(self, policy: LocalPolicy, reward: Reward, i: int) -> Value:
+    def _value_estimation(
+        self, policy: LocalPolicy, reward: Reward, i: int, starts: Starts | None
+    ) -> Value:
         """Step 2 of Algorithm 1."""
         if self.evaluations is None:
             return Value(
@@ -808,6 +812,7 @@ class Fit:
             runs=self.evaluations,
             seed=self._evaluation_seed(i),
             threads=self.threads,
+            starts=starts,
         )
         mu = self._even(runs.mean(axis=0))
         return Value(mu, self._even(runs) if len(runs) > 1 else None)

@@ -408,6 +408,18 @@ class ExploringSwarms(Protocol):
         those whose place is (see `learning.exploration`).
         """
 
+    def learn(
+        self,
+        own: "kernels.tabular.Learning",
+        temperatures: NDArray[np.float64],
+        place: NDArray[np.float64] | None,
+        time: int,
+    ) -> None:
+        """A step at each of these temperatures, from a time on, and the learning after each.
+
+        Its bits are those of `step` by `own.best`, then `kernels.tabular.learn`.
+        """
+
 
 @runtime_checkable
 class FusedLearning(Protocol):

@@ -26,6 +26,7 @@ from swarmdp.threads import over_chunks, thread_count
 
 ENOUGH_AGENTS = 1000  # whose experience each iteration uses by default
 _NO_REWARDS = np.empty((0, 0))  # for ways of learning that do not look at them
+CHECK_AGENTS = 2**21  # that take a step before it is asked whether to go on
 CHUNK_BYTES = 2**19  # of the swarms that a thread moves at a time: they stay in the cache
 
 
@@ -196,20 +197,29 @@ class HeterogeneousLearning:
         if not isinstance(system, FusedLearning) or not isinstance(q, TabularQ) or q.is_soft:
             return False
         collected = rewards_for(q, problem, len(streams.runs))
-        swarms = None
-        for i in range(self.iterations):
-            check()
-            left = decayed(self.decay, i, self.iterations)
-            if swarms is None or i % every == 0:
-                swarms = system.exploring_swarms(streams, i)
-                if swarms is None:
-                    return False
-                place = Explorers.of(self.exploration, swarms.streams).place
-            # 1 to 3: Explore or be greedy, act, and iterate the system.
-            before, actions, after = swarms.step(q.greedy, self.temperature * left, place, i)
-            rewards = collected(before, before) if q.needs_rewards else _NO_REWARDS
-            # 4: Update the Q-function based on the new experience.
-            q.learn(before, actions, rewards, after, self.learning_rate * left)
+        own = q.compiled()
+        at_once = max(1, CHECK_AGENTS // (len(streams.runs) * system.n_agents))
+        for start in range(0, self.iterations, every):
+            swarms = system.exploring_swarms(streams, start)
+            if swarms is None:
+                return False
+            place = Explorers.of(self.exploration, swarms.streams).place
+            end = min(start + every, self.iterations)
+            for first in range(start, end, at_once):
+                check()
+                steps = range(first, min(first + at_once, end))
+                left = np.array([decayed(self.decay, i, self.iterations) for i in steps])
+                # 1 to 5: All of it, many iterations at a time.
+                if own is not None:
+                    swarms.learn(own, self.temperature * left, place, first)
+                    continue
+                for i, share in zip(steps, left.tolist(), strict=True):
+                    # 1 to 3: Explore or be greedy, act, and iterate the system.
+                    took = swarms.step(q.greedy, self.temperature * share, place, i)
+                    before, actions, after = took
+                    rewards = collected(before, before) if q.needs_rewards else _NO_REWARDS
+                    # 4: Update the Q-function based on the new experience.
+                    q.learn(before, actions, rewards, after, self.learning_rate * share)
         return True
 
     def __call__(

@@ -15,7 +15,7 @@ from swarmdp.checks import check_between, check_integer, keep_python_numbers, to
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels
 from swarmdp.pictures import Grid
-from swarmdp.streams import Purpose, Stream, Streams
+from swarmdp.streams import Purpose, Stream, Streams, first_draw, is_in_own_order
 from swarmdp.system import (
     Field,
     Measure,
@@ -267,11 +267,28 @@ class Ising:
         """Swarms that learn in compiled code, in the order of the sites; None for subclasses."""
         if type(self) is not Ising:
             return None
+        spin, agents = self._started(streams, step)
+        grids = kernels.ising.Grids(
+            spin.reshape(-1, *self.shape),
+            agents,
+            self.reach,
+            self.periodic,
+            seed=streams.seed,
+            numbers=streams.runs,
+        )
+        return _ExploringGrids(Streams(streams.seed, streams.runs, agents), grids)
+
+    def _started(self, streams: Streams, step: int) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
+        """What `initial` draws, put on the grid: spins, and who sits on each site."""
+        if is_in_own_order(streams):
+            spins = streams.counter(step, Purpose.INITIAL)
+            sites = replace(spins, draw=spins.draw + 1)
+            share = (1 + self.magnetisation) / 2
+            return kernels.ising.started(spins, sites, self.n_agents, share)
         state = self.initial(streams.at(step, Purpose.INITIAL))
-        site = state["site"]
-        spin = kernels.ising.put_on_grid(site, state["spin"]).reshape(-1, *self.shape)
-        agents = kernels.ising.put_on_grid(site, streams.agents)
-        return _ExploringGrids(self, spin, Streams(streams.seed, streams.runs, agents))
+        site, spin = state["site"], state["spin"]
+        put = kernels.ising.put_on_grid
+        return put(site, spin), put(site, streams.agents)
 
     def whole_steps(
         self,
@@ -288,9 +305,8 @@ class Ising:
         table = self.expert(levels)[None] if callable(rule) else np.asarray(rule)
         flips = table.astype(np.uint8)[rows % len(table)]
         site, spin = self._checked(state())
-        return _WholeSteps(
-            self, self._on_grid(site, spin).reshape(-1, *self.shape), site, flips, steps
-        )
+        on_grid = kernels.ising.put_on_grid(site, spin).reshape(-1, *self.shape)
+        return _WholeSteps(self, on_grid, site, flips, steps)
 
     @cached_property
     def _sites(self) -> NDArray[np.int32]:
@@ -369,14 +385,12 @@ class Ising:
         return energies.reshape(spin.shape)
 
 
+@dataclass(frozen=True, eq=False)
 class _ExploringGrids:
-    """Grids of spins (runs, rows, columns) that learn; see `system.ExploringSwarms`."""
+    """Grids of spins that learn; see `system.ExploringSwarms`."""
 
-    def __init__(self, system: Ising, spin: NDArray[np.int8], streams: Streams) -> None:
-        self.streams = streams
-        self._system = system
-        self._spin = spin
-        self._energy = system._energies(spin.reshape(len(spin), -1))
+    streams: Streams
+    grids: "kernels.ising.Grids"
 
     def step(
         self,
@@ -386,22 +400,17 @@ class _ExploringGrids:
         time: int,
     ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8], NDArray[np.unsignedinteger]]:
         """Energies before, actions, and energies after."""
-        before = self._energy
-        actions, self._energy = kernels.ising.explored(
-            self.streams.counter(time, Purpose.EXPLORATION),
-            self.streams.agents,
-            _NOWHERE if place is None else place,
-            temperature,
-            table,
-            self._spin,
-            before,
-            self._system.reach,
-            self._system.periodic,
-        )
-        return before, actions, self._energy
+        return self.grids.step(table, temperature, place, time, first_draw(Purpose.EXPLORATION))
 
-
-_NOWHERE = np.empty((0, 0))
+    def learn(
+        self,
+        own: "kernels.tabular.Learning",
+        temperatures: NDArray[np.float64],
+        place: NDArray[np.float64] | None,
+        time: int,
+    ) -> None:
+        """Steps at these temperatures, and what is learned from each."""
+        self.grids.learn(own, temperatures, place, time, first_draw(Purpose.EXPLORATION))
 
 
 @dataclass(frozen=True, eq=False)

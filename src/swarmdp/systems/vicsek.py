@@ -437,8 +437,20 @@ class _ExploringSwarms:
         time: int,
     ) -> tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.integer]]:
         """Classes before, actions, and classes after."""
-        draws = first_draw(Purpose.EXPLORATION), first_draw(Purpose.TRANSITION)
-        return self.swarms.step(table, temperature, place, time, draws)
+        return self.swarms.step(table, temperature, place, time, _DRAWS)
+
+    def learn(
+        self,
+        own: "kernels.tabular.Learning",
+        temperatures: NDArray[np.float64],
+        place: NDArray[np.float64] | None,
+        time: int,
+    ) -> None:
+        """Steps at these temperatures, and what is learned from each."""
+        self.swarms.learn(own, temperatures, place, time, _DRAWS)
+
+
+_DRAWS = first_draw(Purpose.EXPLORATION), first_draw(Purpose.TRANSITION)
 
 
 @dataclass(frozen=True, eq=False)
