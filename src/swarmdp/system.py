@@ -372,6 +372,10 @@ class Fused(Protocol):
     def fused_measures(self) -> frozenset[str]:
         """The measures, by name, that whole steps compute as well."""
 
+    @property
+    def side_by_side(self) -> int:
+        """The number of runs that whole steps are best given at once, if so many fit memory."""
+
     def whole_steps(
         self,
         state: Callable[[], State],

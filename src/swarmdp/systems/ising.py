@@ -30,6 +30,7 @@ from swarmdp.system import (
 )
 
 KEEP, FLIP = 0, 1
+FEWEST_LANES, MOST_LANES = 20, 64  # runs that are worth to be the bits of words
 
 
 @checked(but=("initial", "observe", "transition", "expert", "energy", "arrange", "check_state"))
@@ -308,6 +309,16 @@ class Ising:
         on_grid = kernels.ising.put_on_grid(site, spin).reshape(-1, *self.shape)
         return _WholeSteps(self, on_grid, site, flips, steps)
 
+    @property
+    def side_by_side(self) -> int:
+        """Up to 64 runs are the bits of words, on tori of 24 neighbours."""
+        return MOST_LANES if self._fits_lanes else 1
+
+    @property
+    def _fits_lanes(self) -> bool:
+        fits = kernels.lanes.fits(self.shape, self.reach, self.periodic)
+        return type(self) is Ising and fits
+
     @cached_property
     def _sites(self) -> NDArray[np.int32]:
         sites = np.arange(self.n_agents, dtype=np.int32)
@@ -427,6 +438,9 @@ class _WholeSteps:
         """Keep these moments, and take the step after each of them."""
         if room.states is None and room.observations is None and room.actions is None:
             moving = min(last, self.steps) - first  # after all moments, but not after the very last
+            if self._lanes is not None:
+                self._keep_lanes(self._lanes, first, last, moving, room)
+                return
             counts = kernels.ising.counted(
                 self.spin, self.flips, last - first, moving, self.system.reach, self.system.periodic
             )
@@ -442,6 +456,23 @@ class _WholeSteps:
             self._keep_counts(counts, time, time + 1, room, time - first)
             if time < self.steps:
                 np.negative(spin, out=spin, where=flip)
+
+    @cached_property
+    def _lanes(self) -> NDArray[np.uint64] | None:
+        """The grids as bits of words, where there are so many that this is quicker."""
+        few = not FEWEST_LANES <= len(self.spin) <= MOST_LANES
+        return None if few or not self.system._fits_lanes else kernels.lanes.packed(self.spin)
+
+    def _keep_lanes(
+        self, grid: NDArray[np.uint64], first: int, last: int, moving: int, room: Room
+    ) -> None:
+        """Keep what is wanted of grids that are bits of words."""
+        histogram = room.counts is not None
+        counts, total = kernels.lanes.counted(grid, self.flips, last - first, moving, histogram)
+        if histogram:
+            self._keep_counts(counts, first, last, room)
+        elif "energy" in room.measures:
+            room.measures["energy"][:, first:last] = total - self.system._missing
 
     def _keep_agents(
         self,

@@ -100,6 +100,7 @@ class Vicsek:
     )
 
     action_units: ClassVar[str] = "rad"
+    side_by_side: ClassVar[int] = 1
     fused_measures: ClassVar[frozenset[str]] = frozenset({"order"})
 
     def __post_init__(self) -> None:
