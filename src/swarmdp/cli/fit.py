@@ -98,11 +98,10 @@ def add(commands: Any, system: str | None) -> None:
     add_system(fit, system)
 
 
-def _run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> dict[str, Any]:
     """Learn a reward and a policy, draw them, and write what came of it."""
     if options.tracks is not None:
-        recorded.run(options)
-        return
+        return recorded.run(options)
     if options.iterations is None:
         options.iterations = ITERATIONS
     from swarmdp.errors import VerdictWarning
@@ -143,7 +142,7 @@ def _run(options: argparse.Namespace) -> None:
     if interrupted:
         demo.save(output / DEMO)
         raise KeyboardInterrupt(_kept(result, options, output))
-    _report_fit(result, system, demo, output, seconds, options)
+    return _report_fit(result, system, demo, output, seconds, options)
 
 
 def _kept(result: Any, options: argparse.Namespace, output: Path) -> str:
@@ -215,7 +214,7 @@ def _demo(options: argparse.Namespace) -> tuple[Any, Any]:
 
 def _report_fit(
     result: Any, system: Any, demo: Any, output: Path, seconds: float, options: argparse.Namespace
-) -> None:
+) -> dict[str, Any]:
     from rich.console import Console
 
     from swarmdp.report import fits, style
@@ -266,6 +265,7 @@ def _report_fit(
     print(f"learned in {seconds:.1f} s; look at {address(page)}")
     for path in (*written, output / "summary.json"):
         print(f"  {path}")
+    return {**summary, "folder": str(output)}
 
 
 def _blocks(result: Any) -> list[dict[str, Any]]:
