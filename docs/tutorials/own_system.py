@@ -42,8 +42,8 @@ class Line:
 # %% [markdown]
 # ## As a system
 #
-# `features` says which observations are told apart, `actions` lists what a robot can do. Robots that
-# move towards the others are the expert that we want to learn from.
+# `features` says which observations are told apart, `actions` lists what a robot can do. Robots
+# that move towards the others are the expert that we want to learn from.
 
 # %%
 line = swarmdp.envs.from_step(

@@ -41,8 +41,8 @@ for name, result in results.items():
 print(pandas.DataFrame(rows).round(3).to_string(index=False))
 
 # %% [markdown]
-# `distance` is how far the feature expectations are from the demo's. The energy at the end is what the
-# swarm comes to; it played no part in the fit.
+# `distance` is how far the feature expectations are from the demo's. The energy at the end is what
+# the swarm comes to; it played no part in the fit.
 #
 # ## Their rewards
 #

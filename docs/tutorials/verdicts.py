@@ -75,5 +75,5 @@ print("warned:", bool(caught))
 #
 # A good verdict says that the swarm is right. How sure the reward is, is another question:
 # `restarts=8` repeats the fit with resampled demos, `result.reward_error` is the spread, and
-# `result.differences()` lists which differences between observations would come out again. How often
-# verdicts are right was [measured](../verdicts.md).
+# `result.differences()` lists which differences between observations would come out again. How
+# often verdicts are right was [measured](../verdicts.md).
