@@ -54,7 +54,6 @@ line = swarmdp.envs.from_step(
     name="Line",
 )
 demo = swarmdp.rollout(line, line.expert, steps=50, runs=4, seed=1)
-print(demo)
 print(
     "share of robots that sense the others here:",
     (demo["observation"][:, [0, 25, 50]] == 1).mean(axis=(0, 2)),
@@ -80,6 +79,9 @@ for name, weight, action in zip(
 # %% [markdown]
 # The reward is highest where the others are 'here', and the robots move towards each other: the
 # rule that we put in. The verdict has simulated it from the demo's own starts.
+#
+# The rewards of 'left' and 'right' are hardly lower. That is enough: a robot that steps aside from
+# the others comes back later, and loses what it would have collected here.
 #
 # What a simulator has to offer, simulators with episodes that end, PettingZoo environments and
 # more than one process: [environments](../environments.md).

@@ -25,12 +25,12 @@ print(good)
 
 # %% [markdown]
 # The first line is the verdict in words. `p` is the chance of such differences if both were the
-# same swarm: large means that no difference was found. Then come the statistics that were
-# compared, each at the beginning, on the way and later. A value is a difference as a share of what
-# random policies differ by: 0.02 is small, 1 is as bad as random.
+# same swarm: large means that no difference was found. All statistics that were compared are in a
+# table, each at the beginning, on the way and later: its value in the demo, in the learned swarm
+# with the spread over its runs, and the chance of such a difference, adjusted for their number.
 
 # %%
-print(good.table.head(8))
+print(good.table[["demo", "learned", "learned_spread", "adjusted_p"]].head(9).round(2))
 
 # %% [markdown]
 # ## No
@@ -46,8 +46,8 @@ print("alarm:", bad.alarm)
 # %% [markdown]
 # ## Nobody can tell
 #
-# Five agents that hardly see each other, for a few steps. Random policies would look the same, and
-# the verdict says so, instead of yes.
+# Five agents that hardly see each other. Random policies come as near to what they observe, so a
+# match means nothing. The verdict says that, instead of yes.
 
 # %%
 sparse = swarmdp.Vicsek(n_agents=5, radius=0.01)
