@@ -332,7 +332,9 @@ def _look_at_observations(
     return shares, mu, block_means(changed, blocks) if known else None
 
 
-def _shares(index: NDArray[np.int64], size: int, present: NDArray[np.bool_] | None) -> Floats:
+def _shares(
+    index: NDArray[np.integer[Any]], size: int, present: NDArray[np.bool_] | None
+) -> Floats:
     """How often each class is observed (runs, size), of those who are present."""
     if present is None:
         found: Floats = kernels.tabular.count(index, size) / index.shape[1]
