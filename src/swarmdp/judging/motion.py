@@ -76,7 +76,7 @@ def moving(
 
 def _any(present: Bools) -> Bools:
     """Whether anybody was present (runs, times, 1)."""
-    found: Bools = present.any(axis=2, keepdims=True)
+    found: Bools = np.any(present, axis=2, keepdims=True)
     return found
 
 
