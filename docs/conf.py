@@ -54,7 +54,7 @@ html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_theme_options = {
     "navbar_align": "left",
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "show_toc_level": 2,
     "use_edit_page_button": False,
     "navigation_with_keys": False,

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
+import hatch_build
+
 ROOT = Path(__file__).parent.parent
 VERSION = re.compile(r"\d+\.\d+\.\d+")
 FREE = ("BSD", "MIT", "Apache", "Python Software Foundation", "PSF", "ISC", "MPL", "HPND", "Zlib")
@@ -142,11 +144,19 @@ def licences() -> str:
 
 
 def readme() -> str:
-    """Short, and readable on a package index: pictures and links are absolute or in the docs."""
+    """Short, and readable on a package index: pictures and links can be made absolute."""
     lines = text("README.md").splitlines()
     if len(lines) > 120:
         raise Problem(f"README.md has {len(lines)} lines, more than 120")
-    return f"{len(lines)} lines"
+    left = hatch_build.LINK.findall(
+        hatch_build.absolute(text("README.md"), "https://example.org/x")
+    )
+    if left:
+        raise Problem(f"README.md has links that do not become absolute: {left[:3]}")
+    known = re.search(r'^repository = "(.*)"$', text("pyproject.toml"), re.MULTILINE)
+    address = known.group(1) if known else ""
+    links = f"links to {address}" if address else "no address yet: set repository in pyproject.toml"
+    return f"{len(lines)} lines, {links}"
 
 
 CHECKS: tuple[Callable[[], str], ...] = (

@@ -92,6 +92,16 @@ def with_features(system: System, features: FeatureMap) -> System:
     features
         A map for what `system.observe` returns, such as `Bins`, `Product` or `Basis`.
 
+    Returns
+    -------
+    System
+        The same swarm with these features.
+
+    Raises
+    ------
+    InvalidInput
+        If the features do not fit what the system observes.
+
     Examples
     --------
     >>> import swarmdp

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from swarmdp.errors import InvalidInput
-from swarmdp.notices import silence, somebody_looks
+from swarmdp.notices import is_quiet, silence, somebody_looks
 
 ALMOST = 0.99  # of the work: what a bar shows at most, until it vanishes
 DELAY = 0.5  # seconds before a bar appears: short work needs none
@@ -48,7 +48,7 @@ def shown(progress: bool | Tell | None, description: str) -> Iterator[Tell | Non
 @contextmanager
 def working(description: str) -> Iterator[None]:
     """Say on a terminal what is being done, as long as it takes; nothing elsewhere."""
-    if not sys.stderr.isatty():
+    if is_quiet() or sys.stderr is None or not sys.stderr.isatty():
         yield
         return
     from rich.console import Console

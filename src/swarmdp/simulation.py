@@ -106,6 +106,13 @@ def rollout(
     Trajectory
         The recorded arrays by name, each with a leading axis of runs.
 
+    Raises
+    ------
+    InvalidInput
+        If the policy does not fit the system, or an argument is not as named above.
+    RecordingTooLarge
+        If what is to be recorded would not fit into memory; this is asked before it starts.
+
     Examples
     --------
     >>> import swarmdp

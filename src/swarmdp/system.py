@@ -35,6 +35,13 @@ class System(Protocol):
     `swarmdp.testing.check_system` tests that.
 
     A system is a frozen dataclass, whose fields are its settings, or has an attribute `settings`.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> isinstance(swarmdp.Vicsek(), swarmdp.System)
+    True
+
     """
 
     @property

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import stdtrit
 
 from swarmdp.irl.evidence import Evidence, Update
 from swarmdp.irl.frames import observations_over
@@ -81,7 +81,7 @@ def _is_below(
 @functools.cache
 def _surely(count: int) -> float:
     """How many standard deviations of so many differences a mean must be above 0."""
-    return float(stats.t.ppf(1 - LEVEL, count - 1)) / math.sqrt(count)
+    return float(stdtrit(count - 1, 1 - LEVEL)) / math.sqrt(count)
 
 
 def not_mended(weights: NDArray[np.float64], lower: NDArray[np.bool_]) -> NDArray[np.bool_]:

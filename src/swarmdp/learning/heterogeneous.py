@@ -33,19 +33,56 @@ CHUNK_BYTES = 2**19  # of the swarms that a thread moves at a time: they stay in
 @checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """A learning swarm in one iteration, for watching and analysis."""
+    """A learning swarm in one iteration, for watching and analysis.
+
+    Parameters
+    ----------
+    iteration
+        The number of the time step.
+    temperature
+        The share of agents that explore.
+    learning_rate
+        Of the Q-function.
+    state
+        Before the agents act.
+    observations
+        (runs, agents): as the Q-function sees them, classes.
+    exploring
+        (runs, agents): whether each agent explores.
+    actions
+        (runs, agents): indices of the actions taken.
+    rewards
+        (runs, agents): collected in this step.
+    q
+        Values after the update, replicas first.
+    table
+        (R, observations): the greedy policy after the update, of tables.
+    seen
+        (R, observations): whether each was visited so far, of tables.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> seen = []
+    >>> learner = swarmdp.HeterogeneousLearning(iterations=5)
+    >>> _ = learner(ising, swarmdp.Reward(range(9)), discount=0.9, seed=1, watch=seen.append)
+    >>> seen[0].temperature
+    0.5
+
+    """
 
     iteration: int
-    temperature: float  # share of agents that explore
+    temperature: float
     learning_rate: float
-    state: State  # before the agents act
-    observations: NDArray[np.generic]  # as the Q-function sees them: classes (runs, agents)
-    exploring: NDArray[np.bool_]  # whether each agent explores (runs, agents)
-    actions: NDArray[np.integer]  # indices of the actions taken (runs, agents)
-    rewards: NDArray[np.float64]  # collected in this step (runs, agents)
-    q: NDArray[np.float64]  # values after the update, replicas first
-    table: NDArray[np.integer] | None  # greedy after the update (R, observations)
-    seen: NDArray[np.bool_] | None  # observations visited so far (R, observations)
+    state: State
+    observations: NDArray[np.generic]
+    exploring: NDArray[np.bool_]
+    actions: NDArray[np.integer]
+    rewards: NDArray[np.float64]
+    q: NDArray[np.float64]
+    table: NDArray[np.integer] | None
+    seen: NDArray[np.bool_] | None
 
 
 @checked
@@ -82,6 +119,15 @@ class HeterogeneousLearning:
         After so many times 1 / (1 - discount) iterations the swarms start from the initial
         distribution again; by default they never do. A value is about the first steps: a swarm
         that has come to rest shows little of them.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> learner = swarmdp.HeterogeneousLearning(iterations=20, temperature=0.5)
+    >>> reward = swarmdp.Reward(range(9, 0, -1))    # few unlike neighbours are good
+    >>> learner(ising, reward, discount=0.9, seed=1).policy.table.shape
+    (1, 9)
 
     """
 

@@ -45,6 +45,15 @@ class LocalModel:
     recall
         The weight of the counts of earlier learning, where it goes on with them.
 
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> learner = swarmdp.HeterogeneousLearning(swarmdp.LocalModel(sweeps=5), iterations=20)
+    >>> reward = swarmdp.Reward(range(9, 0, -1))    # few unlike neighbours are good
+    >>> learner(ising, reward, discount=0.9, seed=1).policy.table.shape
+    (1, 9)
+
     """
 
     forgetting: float = 0.99

@@ -50,6 +50,26 @@ class Ising:
     rounded up, count as unlike in what an agent observes: so an observation above half of the full
     number means for all agents that most of the neighbours that are there are unlike. The global
     energy counts only neighbours that are there.
+
+    Parameters
+    ----------
+    shape
+        Rows and columns of the grid.
+    reach
+        Chebyshev radius of neighbourhoods.
+    periodic
+        The grid's edges meet, so that it is a torus.
+    magnetisation
+        Expected mean of the initial spins.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(20, 20), reach=1)
+    >>> run = swarmdp.rollout(ising, ising.expert, steps=20, runs=3, seed=1, record="energy")
+    >>> run["energy"].shape
+    (3, 21)
+
     """
 
     shape: tuple[int, int] = field(

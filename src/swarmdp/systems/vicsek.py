@@ -73,6 +73,37 @@ class Vicsek:
     itself included; where that mean is undefined (headings that cancel out), it observes zero.
 
     The defaults are the paper's. Angles are in radians.
+
+    Parameters
+    ----------
+    n_agents
+        Number of agents.
+    radius
+        Interaction radius.
+    speed
+        Distance flown in a step.
+    noise
+        Standard deviation of the turns' perturbation, in radians.
+    box
+        Side of the square in which the agents start.
+    n_bins
+        Classes of misalignment, one centred on zero.
+    turns
+        Turns available to a learning agent, in radians.
+    periodic
+        The square's edges meet; otherwise space is open.
+    nearest
+        Number of nearest neighbours, instead of a radius.
+
+    Examples
+    --------
+    >>> import math
+    >>> import swarmdp
+    >>> vicsek = swarmdp.Vicsek(n_agents=50, noise=math.radians(5))
+    >>> run = swarmdp.rollout(vicsek, vicsek.expert, steps=50, seed=1)
+    >>> vicsek.order(run).shape    # (runs, steps + 1)
+    (1, 51)
+
     """
 
     n_agents: int = field(default=200, metadata={"help": "number of agents"})
