@@ -88,5 +88,5 @@ print(weights.to_series().round(2))
 # The same as one command, with a page at its end:
 # `swarmdp fit --tracks fish.csv --fps 10 --unit cm -o runs/fish`.
 #
-# Next: [real fish](zebrafish), [how far such an answer can be trusted](known_rule), [file
+# Next: [real fish](zebrafish.py), [how far such an answer can be trusted](known_rule.py), [file
 # formats](../recordings.md), and [what happens at each step](../recorded-swarms.md).
