@@ -8,7 +8,7 @@ thirds of the recording; the verdict is on the last third.
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,13 +21,13 @@ from swarmdp.checks import check_boolean, check_integer, check_seed
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Axis
 from swarmdp.files import as_path
-from swarmdp.fitting import Fit, fit
+from swarmdp.fitting import Fit, FitInterrupted, fit
 from swarmdp.irl.evidence import RewardUpdate
 from swarmdp.irl.result import Result
 from swarmdp.judging import baselines as poor
 from swarmdp.judging.judge import verdicts_of
 from swarmdp.netcdf import write_dataset
-from swarmdp.policies import Interface, SoftPolicy
+from swarmdp.policies import SoftPolicy
 from swarmdp.progress import Tell
 from swarmdp.recordings.arena import Arena
 from swarmdp.recordings.decisions import Decisions
@@ -94,9 +94,7 @@ class Analysis:
     interaction
         Whether individuals react to each other.
     result
-        The fit to `decisions.train`.
-    controller
-        The learned policy, anchored to the recorded habits.
+        The fit to `decisions.train`; its policy is anchored to the recorded habits.
     verdict
         On `decisions.test`; None if it was not asked for.
     shifted
@@ -126,7 +124,6 @@ class Analysis:
     swarm: Swarm
     interaction: Interaction
     result: Result
-    controller: SoftPolicy
     verdict: Verdict | None
     shifted: NDArray[np.float64] | None
     seed: int
@@ -135,6 +132,13 @@ class Analysis:
     def recording(self) -> Recording:
         """What was analysed."""
         return self.summary.recording
+
+    @property
+    def controller(self) -> SoftPolicy:
+        """What was learned, anchored to the recorded habits: `result.policy`."""
+        policy = self.result.policy
+        assert isinstance(policy, SoftPolicy)
+        return policy
 
     @property
     def preferences(self) -> tuple[Preference, ...]:
@@ -178,9 +182,10 @@ class Analysis:
     @property
     def turn_gains(self) -> dict[str, float]:
         """How well single turns of the held-out time are predicted, in nats a decision."""
+        learned = replace(self.result, anchored=None).policy
         policies = {
-            "recorded habits": self.swarm.anchored(self.result.policy, 0.0),
-            "learned policy": self.result.policy,
+            "recorded habits": self.swarm.anchored(learned, 0.0),
+            "learned policy": learned,
             "anchored controller": self.controller,
         }
         return {
@@ -239,7 +244,6 @@ class Analysis:
         packed.plain["verdict"] = None if self.verdict is None else self.verdict.to_json()
         packed.plain["seed"] = self.seed
         packed.plain["swarm"] = self.swarm.settings
-        packed.arrays["controller"] = self.controller.probabilities
         packed.arrays["weights"] = self.result.reward.weights
         if self.shifted is not None:
             packed.arrays["shifted"] = self.shifted
@@ -253,7 +257,11 @@ class Analysis:
         packed = Packed.of(dataset, KIND, FORMAT)
         get, plain = packed.arrays, packed.plain
         same = json.loads(json.dumps(swarm.settings)) == plain["swarm"]
-        if not same or not np.array_equal(get["weights"], result.reward.weights):
+        if (
+            not same
+            or result.anchored is None
+            or not np.array_equal(get["weights"], result.reward.weights)
+        ):
             raise InvalidInput(
                 "the swarm or the fit beside it is of another analysis: save all of it again"
             )
@@ -267,7 +275,6 @@ class Analysis:
                 **test | {"interval": tuple(test["interval"])}, shifted=get["interaction_shifted"]
             ),
             result,
-            SoftPolicy(get["controller"], Interface.of(swarm)),
             None if verdict is None else Verdict.from_json(verdict),
             get.get("shifted"),
             int(plain["seed"]),
@@ -374,6 +381,8 @@ def analyse(
     threads: int | None = None,
     progress: bool | Tell | None = None,
     say: Callable[[str], None] | None = None,
+    resume: Result | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Analysis:
     """Find the rule behind a recorded swarm: interaction, reward, and a verdict on held-out time.
 
@@ -408,6 +417,11 @@ def analyse(
         A bar on a terminal or in a notebook by default; False for none.
     say
         Called with a sentence after each part of the work, such as `print`.
+    resume
+        The result of an analysis that was interrupted, to go on with its fit.
+    checkpoint
+        A folder in which the fit so far is saved every few seconds and at its end, whatever ends
+        it. An interrupt then raises `FitInterrupted`, with what was done.
 
     Returns
     -------
@@ -464,31 +478,43 @@ def analyse(
         "discount": discount,
         "threads": threads,
     }
-    result = fit(swarm, train, **how, restarts=restarts, judge=False, progress=progress)
-    shifted = None
-    if restarts:
-        count = min(restarts, SHIFTED)
-        moved = shifted_decisions(train, count, derived_seed(seed, SHIFTING))
-        demos = [swarm.demo(each) for each in moved]
-        shifted = Fit.of(swarm, train, **how).learned_from(result, demos, progress)
-    told(str(result))
-    verdict = None
-    if judge:
-        (verdict,) = verdicts_of(
-            result,
-            test,
-            system=swarm,
-            seed=derived_seed(seed, JUDGING),
-            baselines=beside,
-            quick=False,
-            progress=progress,
-            threads=threads,
-        )
-        told(str(verdict))
-    controller = swarm.anchored(result.policy)
-    return Analysis(
-        summary, decisions, swarm, interaction, result, controller, verdict, shifted, seed
+    if checkpoint is not None:
+        # What an earlier analysis left does not belong to the fit that is saved now.
+        (as_path(checkpoint) / FILE).unlink(missing_ok=True)
+    result = fit(
+        swarm,
+        train,
+        **how,
+        restarts=restarts,
+        anchor="auto",
+        judge=False,
+        progress=progress,
+        resume=resume,
+        checkpoint=checkpoint,
     )
+    shifted = verdict = None
+    try:
+        if restarts:
+            count = min(restarts, SHIFTED)
+            moved = shifted_decisions(train, count, derived_seed(seed, SHIFTING))
+            demos = [swarm.demo(each) for each in moved]
+            shifted = Fit.of(swarm, train, **how).learned_from(result, demos, progress)
+        told(str(result))
+        if judge:
+            (verdict,) = verdicts_of(
+                result,
+                test,
+                system=swarm,
+                seed=derived_seed(seed, JUDGING),
+                baselines=beside,
+                quick=False,
+                progress=progress,
+                threads=threads,
+            )
+            told(str(verdict))
+    except KeyboardInterrupt:
+        raise FitInterrupted(result) from None
+    return Analysis(summary, decisions, swarm, interaction, result, verdict, shifted, seed)
 
 
 def _nothing(text: str) -> None:

@@ -205,10 +205,10 @@ def fit(
         demo, or where it has fewer than five, runs of the learned swarm. Each takes as long as the
         fit; 8 are enough for error bars.
     anchor
-        For a swarm made from a recording: mixes a clone of the recorded turns into the learned
-        policy, so that single turns stay plausible. The weight of the learned policy, from 0 (the
-        clone) to 1, or "auto" (see `swarmdp.Swarm.anchored`). `result.policy` is then the
-        mixture; the history has the policies as they were learned, the reward is the same.
+        For a swarm made from a recording: mixes a clone of the recorded turns into what was learned
+        (`result.mixture`), so that single turns stay plausible. The weight of what was learned,
+        from 0 (the clone) to 1, or "auto" (see `swarmdp.Swarm.anchored`). `result.policy` is then
+        this controller; the history has the policies as they were learned, the reward is the same.
     judge
         Whether to ask at the end if the learned swarm does what the demo did (the quick form of
         `swarmdp.judge`): the answer is `result.verdict`, and a warning if it is no. Feature
@@ -731,7 +731,7 @@ class Fit:
         """The result with the clone mixed into its policy."""
         self.check_anchor(anchor)
         assert isinstance(self.recorded, Anchoring)
-        policy = self.recorded.anchored(replace(found, anchored=None).policy, anchor)
+        policy = self.recorded.anchored(found.mixture, anchor)
         settings = {**found.settings, "anchor": anchor}
         return replace(found, anchored=policy.probabilities, settings=settings)
 

@@ -5,6 +5,7 @@ import contextlib
 import json
 import logging
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -229,3 +230,32 @@ def recorded_beside(folder: Path, swarm: Any) -> Any:
     if swarm.decisions is None:
         raise InvalidInput("the swarm was saved without its recording: there is nothing to compare")
     return swarm.demo(swarm.decisions)
+
+
+def kept(result: Any, wanted: int, missing: str, options: argparse.Namespace, output: Path) -> str:
+    """What an interrupted fit leaves, and how to go on with it.
+
+    Parameters
+    ----------
+    result
+        The fit so far.
+    wanted
+        The number of iterations that were asked for.
+    missing
+        What comes after the iterations, in words.
+    options
+        Of the command.
+    output
+        The folder in which it is kept.
+
+    """
+    done = len(result.iterations)
+    more = "" if done < wanted else f"; {missing} is missing"
+    given = sys.argv[1:] if sys.argv[1:2] == ["fit"] else ["fit", "..."]
+    again = [part for part in given if part != "--resume"]
+    if options.output is None:
+        again += ["-o", str(output)]
+    return (
+        f"{done} of {wanted} iterations are kept in {output}{more}. Go on with: swarmdp "
+        f"{shlex.join([*again, '--resume'])}"
+    )

@@ -4,8 +4,6 @@ import argparse
 import itertools
 import json
 import math
-import shlex
-import sys
 import time
 import warnings
 from pathlib import Path
@@ -14,7 +12,7 @@ from typing import Any
 from swarmdp import files
 from swarmdp._version import __version__
 from swarmdp.cli import recorded
-from swarmdp.cli.common import DEMO, HelpFormatter, add_common_options, address
+from swarmdp.cli.common import DEMO, HelpFormatter, add_common_options, address, kept
 from swarmdp.cli.systems import (
     add_system,
     build,
@@ -43,7 +41,7 @@ def add(commands: Any, system: str | None) -> None:
         "trajectory of swarmdp (swarmdp fit --demo FILE), or from recorded tracks of animals or "
         "robots (swarmdp fit --tracks FILE). Leaves a page report.html, result.nc, demo.nc, "
         "figures and summary.json in a folder (of tracks no demo.nc). Ctrl-C keeps "
-        "what is done; --resume goes on. Of tracks nothing is left before the end.",
+        "what is done of the fit; --resume goes on.",
         formatter_class=HelpFormatter,
         allow_abbrev=False,
     )
@@ -141,22 +139,9 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
     seconds = time.perf_counter() - began
     if interrupted:
         demo.save(output / DEMO)
-        raise KeyboardInterrupt(_kept(result, options, output))
+        missing = "the verdict or the reward's error"
+        raise KeyboardInterrupt(kept(result, options.iterations, missing, options, output))
     return _report_fit(result, system, demo, output, seconds, options)
-
-
-def _kept(result: Any, options: argparse.Namespace, output: Path) -> str:
-    """What an interrupted fit leaves, and how to go on with it."""
-    done, wanted = len(result.iterations), options.iterations
-    missing = "" if done < wanted else "; the verdict or the reward's error is missing"
-    given = sys.argv[1:] if sys.argv[1:2] == ["fit"] else ["fit", "..."]
-    again = [part for part in given if part != "--resume"]
-    if options.output is None:
-        again += ["-o", str(output)]
-    return (
-        f"{done} of {wanted} iterations are kept in {output}{missing}. Go on with: swarmdp "
-        f"{shlex.join([*again, '--resume'])}"
-    )
 
 
 def _expert(system: Any, options: argparse.Namespace) -> Any:

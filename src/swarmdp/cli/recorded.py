@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from swarmdp import files
+from swarmdp.cli.common import kept
 from swarmdp.cli.systems import given_fields
 from swarmdp.cli.tracks import add_reading, recording_of
 from swarmdp.errors import InvalidInput
@@ -15,7 +16,7 @@ ARENAS = (
     '"auto", "circle" or "box" (fitted), "open", circle:X,Y,RADIUS, box:X,Y,X,Y (two corners), '
     "polygon:X,Y,X,Y,X,Y,... or periodic:WIDTH,HEIGHT"
 )
-OTHERS = ("demo", "name", "system", "preset", "separate", "resume")  # not of tracks
+OTHERS = ("demo", "name", "system", "preset", "separate")  # not of tracks
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -52,12 +53,17 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     files.check_folder(output)
 
     from swarmdp.analysing import analyse
+    from swarmdp.fitting import FitInterrupted
+    from swarmdp.irl import result as fits
+    from swarmdp.loading import load
     from swarmdp.recordings.arena import UnclearArena
     from swarmdp.recordings.observation import Observation
 
+    earlier = load(output / fits.FILE) if options.resume else None
     began = time.perf_counter()
     recording = recording_of(options, options.tracks)
     print(recording, flush=True)
+    iterations = ITERATIONS if options.iterations is None else options.iterations
     try:
         found = analyse(
             recording,
@@ -66,13 +72,18 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
             arena=arena,
             observation=Observation(neighbours=neighbours),
             update=options.update,
-            iterations=ITERATIONS if options.iterations is None else options.iterations,
+            iterations=iterations,
             discount=options.discount,
             restarts=options.restarts,
             judge=not options.no_judge,
             threads=options.threads,
             say=_say,
+            resume=earlier,
+            checkpoint=output,
         )
+    except FitInterrupted as stop:
+        missing = "what follows the fit"
+        raise KeyboardInterrupt(kept(stop.result, iterations, missing, options, output)) from None
     except UnclearArena as error:
         raise InvalidInput(f"{error}. Here: --arena with {ARENAS}") from None
 

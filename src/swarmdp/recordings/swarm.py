@@ -589,11 +589,12 @@ class Swarm:
         Parameters
         ----------
         policy
-            A table of one replica, such as `result.policy`.
+            A table of one replica, such as `result.policy`, or a mixture of tables, such as
+            `result.mixture`, whose mean turns count.
         weight
             Of the policy; 0 is a clone of the recording, 1 the policy itself. "auto" is the largest
-            weight that keeps four fifths of what habits tell of single turns, in the decisions
-            from which the swarm was made.
+            weight, up to a half, that keeps half of what habits tell of single turns, in the
+            decisions from which the swarm was made.
 
         """
         from swarmdp.recordings.controllers import anchored

@@ -110,5 +110,7 @@ def save(figure: Figure, path: Path) -> list[Path]:
         target = path.with_suffix(suffix)
         with files.replacing(target) as temporary, family():
             figure.savefig(temporary, format=suffix[1:], metadata=metadata)
+        if figure.get_layout_engine() is not None:
+            figure.set_layout_engine("none")  # laid out once, for both
         written.append(target)
     return written
