@@ -95,7 +95,7 @@ class NotebookFigure(Figure):
         return picture.getvalue()
 
 
-def figure(**options: Any) -> Figure:
+def figure(**options: Any) -> NotebookFigure:
     """An empty figure that no window manager knows.
 
     So a figure costs nothing once it is dropped, and a user's own backend stays as it is.
