@@ -53,6 +53,7 @@ html_title = "swarmdp"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
+html_sidebars: dict[str, list[str]] = {"index": [], "gallery": []}  # pages without others below
 html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 8,
