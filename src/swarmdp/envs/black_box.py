@@ -65,8 +65,8 @@ def from_pettingzoo(
     features
         What learning sees of an observation, such as `swarmdp.Levels(5)`.
     observe
-        From the raw observations of all agents (agents, ...) to what the features are of, (agents,
-        *features.shape), each row by itself. By default observations as they are.
+        From the raw observations of all agents (agents, ...) to what the features are of,
+        `(agents, *features.shape)`, each row by itself. By default observations as they are.
     actions
         The actions that agents may choose from: numbers, or vectors where the environment takes
         vectors; the system's physical actions are the numbers, or the vectors' places in the list.
