@@ -59,10 +59,10 @@ swarmdp.plot_reward(learned)
 # ## The order that a noise allows
 #
 # The order parameter after 100 steps, for more and more noise: mean of 20 runs with its standard
-# error, drawn with Matplotlib.
+# error.
 
 # %%
-from matplotlib.figure import Figure  # noqa: E402 - where it is used
+from swarmdp.report import style  # noqa: E402 - where it is used
 
 degrees = np.arange(0, 91, 15)
 ends = []
@@ -70,7 +70,7 @@ for noise in degrees:
     swarm = swarmdp.Vicsek(noise=float(np.radians(noise)))
     runs = swarmdp.rollout(swarm, swarm.expert, steps=100, runs=20, seed=5, record="order")
     ends.append(runs["order"][:, -1])
-figure = Figure(figsize=(6, 3.2))
+figure = style.figure(figsize=(6, 3.2))
 axes = figure.add_subplot(xlabel="noise / degrees", ylabel="order after 100 steps", ylim=(0, 1))
 errors = np.std(ends, axis=1, ddof=1) / np.sqrt(20)
 axes.errorbar(degrees, np.mean(ends, axis=1), errors, marker="o", capsize=3)

@@ -41,5 +41,6 @@ def test_the_notebook_is_the_script_and_runs(script: Path, tmp_path: Path) -> No
         notebook, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
     ).execute()
     printed = re.sub(r"\s+", " ", str([cell.get("outputs", "") for cell in run.cells]))
+    assert ("image/png" in printed) == (".plot()" in script.read_text(encoding="utf-8"))
     for words in SAID[script.stem]:
         assert words in printed

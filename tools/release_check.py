@@ -98,7 +98,7 @@ def _broken_links(site: Path, pages: list[Path]) -> Iterator[str]:
 
 
 def archives() -> str:
-    """The wheel and the sdist are built, installed into an empty environment and used."""
+    """The sdist is built, the wheel from it, and that is used in an empty environment."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         run(sys.executable, "-m", "build", "--no-isolation", "--outdir", place, ROOT)

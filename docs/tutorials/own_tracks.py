@@ -88,5 +88,9 @@ print(weights.to_series().round(2))
 # The same as one command, with a page at its end:
 # `swarmdp fit --tracks fish.csv --fps 10 --unit cm -o runs/fish`.
 #
-# Next: [real fish](zebrafish), [how far such an answer can be trusted](known_rule), [file
+# Where the walls are is found out, if the animals came near to most of them. If they did not, it
+# says so and stops: give `--arena box:0,0,40,30` (two corners), `--arena circle:X,Y,RADIUS`, or
+# `--arena open` where there are no walls.
+#
+# Next: [real fish](zebrafish.py), [how far such an answer can be trusted](known_rule.py), [file
 # formats](../recordings.md), and [what happens at each step](../recorded-swarms.md).

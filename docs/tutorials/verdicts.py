@@ -11,6 +11,7 @@ import numpy as np
 
 import swarmdp
 
+warnings.simplefilter("ignore", swarmdp.VerdictWarning)  # verdicts are printed here
 vicsek = swarmdp.Vicsek(n_agents=60)
 demo = swarmdp.rollout(vicsek, vicsek.expert, steps=60, runs=3, seed=1)
 

@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any
 
 from swarmdp.errors import InvalidInput
@@ -35,7 +36,7 @@ def shown(progress: bool | Tell | None, description: str) -> Iterator[Tell | Non
         with silence():
             yield None
         return
-    if progress is None and not somebody_looks():
+    if progress is None and not (somebody_looks() and _can_draw()):
         yield None
         return
     bar = _Bar(description)
@@ -55,6 +56,11 @@ def working(description: str) -> Iterator[None]:
 
     with Console(stderr=True).status(description):
         yield
+
+
+def _can_draw() -> bool:
+    """Whether a bar can be drawn: on a terminal, and in notebooks that have widgets."""
+    return sys.stderr.isatty() or find_spec("ipywidgets") is not None
 
 
 class _Bar:

@@ -65,8 +65,8 @@ def from_pettingzoo(
     features
         What learning sees of an observation, such as `swarmdp.Levels(5)`.
     observe
-        From the raw observations of all agents (agents, ...) to what the features are of, (agents,
-        *features.shape), each row by itself. By default observations as they are.
+        From the raw observations of all agents (agents, ...) to what the features are of,
+        `(agents, *features.shape)`, each row by itself. By default observations as they are.
     actions
         The actions that agents may choose from: numbers, or vectors where the environment takes
         vectors; the system's physical actions are the numbers, or the vectors' places in the list.
@@ -392,18 +392,15 @@ class BlackBox:
                 f"an episode of {self.system_name} has more than {self.horizon} steps: give "
                 f"swarmdp.envs.from_...(horizon=...) as many as the longest one has"
             )
+        rows = np.flatnonzero(going)
         order = np.argsort(slots, axis=1)  # the agent in each place of the simulator
-        questions, rows = [], np.flatnonzero(going)
-        for r in rows.tolist():
-            agents = order[r]
-            questions.append(
-                Question(
-                    int(state["seed"][r, 0]),
-                    np.ascontiguousarray(history[r, agents, : times[r]].T),
-                    choice[r, agents],
-                    state["observation"][r, agents],
-                )
-            )
+        run = np.arange(len(order))[:, None]
+        acts, seen = choice[run, order], state["observation"][run, order]
+        ends, seeds = times.tolist(), state["seed"][:, 0].tolist()
+        questions = [
+            Question(seeds[r], history[r, order[r], : ends[r]].T, acts[r], seen[r])
+            for r in rows.tolist()
+        ]
         frames = self._copies.answers(questions)
         after = {name: array.copy() for name, array in state.items()}
         after["earned"][...] = 0.0

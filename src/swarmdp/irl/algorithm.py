@@ -41,7 +41,7 @@ class Iteration:
     mu
         (R, d): its feature expectations, for V^{i}.
     distance
-        (R,): |mu_E - mu|.
+        (R,): `|mu_E - mu|`.
     margin
         (R,): of the reward update.
     mixture

@@ -186,7 +186,7 @@ class Update:
     weights
         (R, d): the next reward.
     margin
-        (R,): what is left to be done; None for |mu_E - mu| of the newest policy.
+        (R,): what is left to be done; None for `|mu_E - mu|` of the newest policy.
     mixture
         (R, J): the weights of the policies; None for the policy nearest to the expert.
     error

@@ -1,5 +1,6 @@
 """The common look of all figures: colour-blind safe, readable in grey, at home in a paper."""
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -85,12 +86,21 @@ def family() -> Iterator[None]:
         yield
 
 
-def figure(**options: Any) -> Figure:
+class NotebookFigure(Figure):
+    """A figure that a notebook shows, also where nobody has asked for pyplot."""
+
+    def _repr_png_(self) -> bytes:
+        picture = io.BytesIO()
+        self.savefig(picture, format="png", dpi=100)
+        return picture.getvalue()
+
+
+def figure(**options: Any) -> NotebookFigure:
     """An empty figure that no window manager knows.
 
     So a figure costs nothing once it is dropped, and a user's own backend stays as it is.
     """
-    made = Figure(**options)
+    made = NotebookFigure(**options)
     FigureCanvasAgg(made)
     return made
 

@@ -51,13 +51,13 @@ class Judgement:
     fixed_point
         Whether it is optimal for the kernel P(o'|o, a) that it generates (see `Game.kernels`).
     value
-        V_|pi.
+        ``V_|pi``.
     best_value
-        The largest V_|pi of all deterministic local policies.
+        The largest ``V_|pi`` of all deterministic local policies.
     equilibria
         How many equilibria there are.
     better_equilibria
-        How many of them have a larger V_|pi.
+        How many of them have a larger ``V_|pi``.
 
     Examples
     --------
@@ -153,7 +153,7 @@ class Game:
     kernels
         (n, O, A, O): P(o'|o, a, pi), zero from where it is undefined, P(o) = 0.
     mu
-        (n, O): V_|pi for a reward in each observation.
+        (n, O): ``V_|pi`` for a reward in each observation.
 
     Examples
     --------
@@ -174,7 +174,7 @@ class Game:
     mu: Floats
 
     def values(self, reward: "Reward | ArrayLike") -> Floats:
-        """V_|pi of every policy (n,)."""
+        """`V_|pi` of every policy (n,)."""
         worth: Floats = self.mu @ self._vector(reward)
         return worth
 

@@ -40,7 +40,7 @@ class Homogeneity:
     observed_difference
         The largest difference between P_t(o^(n) = o) of two agents.
     scale
-        The largest value that is possible: max |R| / (1 - gamma).
+        The largest value that is possible: `max |R| / (1 - gamma)`.
     limit
         The limit of P_t(s).
     limiting
