@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import stdtrit
 
 from swarmdp.irl.evidence import Evidence, Update
 from swarmdp.irl.frames import observations_over
@@ -61,7 +61,7 @@ def below(weights: NDArray[np.float64], runs: NDArray[np.float64] | None) -> NDA
     if runs is None or runs.shape[1] < 2:
         return found
     count = runs.shape[1]
-    surely = float(stats.t.ppf(1 - LEVEL, count - 1)) / np.sqrt(count)
+    surely = float(stdtrit(count - 1, 1 - LEVEL)) / np.sqrt(count)  # Student's t
     for j in range(1, len(weights)):
         worth = np.einsum("rd,jkrd->jkr", weights[j], runs[: j + 1])
         lead = worth[:j] - worth[j]

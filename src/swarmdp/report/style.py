@@ -3,15 +3,16 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import matplotlib
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
 
 from swarmdp import files
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Okabe and Ito's palette, in an order that also falls in lightness.
 EXPERT = "#000000"
@@ -85,11 +86,15 @@ def family() -> Iterator[None]:
         yield
 
 
-def figure(**options: Any) -> Figure:
+def figure(**options: Any) -> "Figure":
     """An empty figure that no window manager knows.
 
     So a figure costs nothing once it is dropped, and a user's own backend stays as it is.
     """
+    # Imported now: colours alone, which the studio needs, come much sooner.
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     made = Figure(**options)
     FigureCanvasAgg(made)
     return made
@@ -97,13 +102,13 @@ def figure(**options: Any) -> Figure:
 
 def subplots(
     rows: int = 1, columns: int = 1, *, figsize: Any, dpi: Any = None, **options: Any
-) -> tuple[Figure, Any]:
+) -> "tuple[Figure, Any]":
     """A figure and its axes, as Matplotlib's function of this name gives them."""
     made = figure(figsize=figsize, dpi=dpi)
     return made, made.subplots(rows, columns, **options)
 
 
-def save(figure: Figure, path: Path) -> list[Path]:
+def save(figure: "Figure", path: Path) -> list[Path]:
     """Write a figure as PNG and as SVG beside it, atomically; return both paths."""
     written = []
     for suffix, metadata in ((".png", {"Software": "swarmdp"}), (".svg", {"Date": None})):
