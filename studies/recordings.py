@@ -9,6 +9,7 @@ positions, gaps and swapped identities before anything is estimated from them.
 import importlib.util
 import itertools
 import math
+import tempfile
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -23,23 +24,28 @@ import swarmdp
 from studies import command
 from studies.rows import Job, Row, collect, conditions, markdown
 from swarmdp import files, kernels
+from swarmdp.analysing import ITERATIONS as ANALYSIS_ITERATIONS
+from swarmdp.analysing import RESTARTS
 from swarmdp.errors import InvalidInput
 from swarmdp.irl.frames import recorded_states, started_as
 from swarmdp.learning.heterogeneous import HeterogeneousLearning
 from swarmdp.policies import FunctionPolicy, LocalPolicy, TablePolicy
 from swarmdp.recordings.calibration import Noise, Wandering, score_grid
-from swarmdp.recordings.decisions import Decisions
+from swarmdp.recordings.decisions import Decisions, wrapped
 from swarmdp.recordings.interaction import _shifted, interaction
 from swarmdp.recordings.observation import View
 from swarmdp.recordings.recording import Recording
 from swarmdp.recordings.swarm import Swarm
+from swarmdp.report.analyses import write_analysis
 from swarmdp.streams import derived_seed
+from swarmdp.system import System
 
 Floats = NDArray[np.float64]
 
 ROWS = "recordings.json"
 SEEDS = (301, 302, 303, 304, 305)
 ITERATIONS = 8  # of Algorithm 1
+SAME = 1e-6  # radians that are rounding
 RUNS = 40  # of a simulated swarm
 BODY = 57.0  # pixels of a body length
 LATER = 15.0  # seconds after which the 100 fish are looked at
@@ -87,11 +93,17 @@ def measured(swarm: Swarm, states: Mapping[str, NDArray[Any]]) -> dict[str, Floa
 
 
 def simulated(
-    swarm: Swarm, policy: LocalPolicy, decisions: Decisions, steps: int, seed: int, runs: int
+    swarm: Swarm,
+    policy: LocalPolicy,
+    decisions: Decisions,
+    steps: int,
+    seed: int,
+    runs: int,
+    model: System | None = None,
 ) -> Mapping[str, NDArray[Any]]:
-    """Runs from the first of these decisions."""
+    """Runs from the first of these decisions, of the swarm or of a model with the same states."""
     demo = swarm.demo(decisions)
-    started = started_as(swarm, demo, recorded_states(swarm, demo))
+    started = started_as(model or swarm, demo, recorded_states(swarm, demo))
     return swarmdp.rollout(started, policy, steps=steps, runs=runs, seed=seed, threads=1)
 
 
@@ -106,31 +118,56 @@ def autocorrelation(turns: Floats) -> float:
     return float(np.nanmean(turns[..., 1:, :] * turns[..., :-1, :]) / np.nanmean(turns**2))
 
 
+def reflected(swarm: Swarm, states: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
+    """Which turns (runs, time, agent) are no choice with its noise: walls reflected the agent."""
+    turn, noise = states["turn"], states["noise"][:, 1:]
+    shape = noise.shape
+    flat = [each.reshape(-1, swarm.n_agents) for each in (noise, turn[:, :-1])]
+    chosen = turn[:, 1:] - swarm.wobble.values(*flat).reshape(shape)
+    away = np.abs(wrapped(chosen[..., None] - swarm.actions)).min(axis=-1)
+    return np.asarray(away > SAME)
+
+
+@cache
+def recorded_swarm(count: int) -> tuple[Decisions, Swarm]:
+    """The decisions of zebrafish and the swarm that is calibrated from their training part."""
+    decisions = zebrafish(count).decisions()
+    return decisions, Swarm.from_recording(decisions.train, arena=TANK if count == 15 else "circle")
+
+
 def fish(count: int, quick: bool, seed: int) -> Row:
     """A fit to zebrafish, and how its swarm compares with the held-out time."""
-    decisions = zebrafish(count).decisions()
+    decisions, swarm = recorded_swarm(count)
     train, test = decisions.train, decisions.test
-    began = time.process_time()
-    swarm = Swarm.from_recording(train, arena=TANK if count == 15 else "circle")
     result = swarmdp.fit(
         swarm, train, seed=seed, iterations=1 if quick else ITERATIONS, judge=False, threads=1
     )
-    seconds = time.process_time() - began
     runs = 2 if quick else RUNS
-    anchored = swarm.anchored(result.policy)
+    anchored = swarm.anchored(result.mixture)
     policies: dict[str, LocalPolicy] = {
         "anchored": anchored,
         "learned": result.policy,
         "clone": swarm.anchored(result.policy, 0.0),
         "vicsek": FunctionPolicy(swarm.rules["vicsek"]),
     }
-    row: Row = {"processor_seconds": seconds, "neighbours": swarm.view.nearest}
+    row: Row = {"neighbours": swarm.view.nearest}
+    models: dict[str, System] = {}
+    if not quick:
+        couzin = swarm.models["couzin"]()
+        models["couzin"], policies["couzin"] = couzin, FunctionPolicy(couzin.expert)
     for name, policy in policies.items():
-        states = simulated(swarm, policy, test, test.times - 1, derived_seed(seed, 1), runs)
+        states = simulated(
+            swarm, policy, test, test.times - 1, derived_seed(seed, 1), runs, models.get(name)
+        )
         row[f"energy_{name}"] = distance(swarm, states, test)
         if name == "anchored":
-            row["autocorrelation"] = autocorrelation(states["turn"][:, 1:])
-        if name != "vicsek":
+            own, real = measured(swarm, states), measured(swarm, swarm.demo(test))
+            row |= {f"energy_of_{each}": energy_distance(own[each], real[each]) for each in own}
+            turns, walls = states["turn"][:, 1:], reflected(swarm, states)
+            row["autocorrelation"] = autocorrelation(turns)
+            row["reflected"] = float(walls.mean())
+            row["autocorrelation_unreflected"] = autocorrelation(np.where(walls, np.nan, turns))
+        if name in ("anchored", "learned", "clone"):
             row[f"gain_{name}"] = swarm.turn_gain(policy, test)
     row["energy_recorded"] = distance(swarm, swarm.demo(train), test)
     row["autocorrelation_recorded"] = autocorrelation(test.turns)
@@ -141,6 +178,25 @@ def fish(count: int, quick: bool, seed: int) -> Row:
     row["polarisation_later"] = float(last["polarisation"][:, -1].mean())
     row["neighbour_later"] = float(last["nearest_neighbour"][:, -1].mean()) / BODY
     return row
+
+
+def analysis(quick: bool, seed: int) -> Row:
+    """Processor seconds of the whole analysis of 15 fish, from the file to the page."""
+    began = time.process_time()
+    found = swarmdp.analyse(
+        zebrafish(15),
+        seed=seed,
+        arena=TANK,
+        iterations=1 if quick else ANALYSIS_ITERATIONS,
+        restarts=0 if quick else RESTARTS,
+        threads=1,
+        progress=False,
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        write_analysis(Path(folder), found, "fish")
+    seconds = time.process_time() - began
+    words = "" if found.verdict is None else found.verdict.words
+    return {"processor_seconds": seconds, "answer": found.interaction.answer, "verdict": words}
 
 
 def eight_fish(quick: bool, seed: int) -> Row:
@@ -310,7 +366,7 @@ def known(true_classes: bool, quick: bool, seed: int) -> Row:
         "decisions": decisions.count,
         "neighbours": made.view.nearest,
         "noise": made.wobble.spread / NOISE - 1,
-        "turns_anchored": agreement(_means(made.anchored(result.policy), made)),
+        "turns_anchored": agreement(_means(made.anchored(result.mixture), made)),
         "turns_learned": agreement(_means(result.policy, made)),
         "turns_habits": agreement(made.habits),
         "turns_possible": agreement(best),  # the most that these classes can tell
@@ -322,6 +378,7 @@ PARTS: dict[str, Callable[[bool, int], Row]] = {
     "15 fish": partial(fish, 15),
     "100 fish": partial(fish, 100),
     "8 fish": eight_fish,
+    "whole analysis of 15 fish": analysis,
     "shifted in time": shifted,
     "independent walkers": walkers,
     "50 swaps": swaps,

@@ -8,7 +8,7 @@ thirds of the recording; the verdict is on the last third.
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,13 +21,13 @@ from swarmdp.checks import check_boolean, check_integer, check_seed
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Axis
 from swarmdp.files import as_path
-from swarmdp.fitting import Fit, fit
+from swarmdp.fitting import Fit, FitInterrupted, fit
 from swarmdp.irl.evidence import RewardUpdate
 from swarmdp.irl.result import Result
 from swarmdp.judging import baselines as poor
 from swarmdp.judging.judge import verdicts_of
 from swarmdp.netcdf import write_dataset
-from swarmdp.policies import Interface, SoftPolicy
+from swarmdp.policies import SoftPolicy
 from swarmdp.progress import Tell
 from swarmdp.recordings.arena import Arena
 from swarmdp.recordings.decisions import Decisions
@@ -81,22 +81,64 @@ class Preference:
 @checked
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """What `swarmdp.analyse` found in a recording."""
+    """What `swarmdp.analyse` found in a recording.
+
+    Parameters
+    ----------
+    summary
+        What the recording is like, as `Recording.summary` says.
+    decisions
+        What individuals did at even times; `decisions.train` and `decisions.test` are its parts.
+    swarm
+        The swarm that was calibrated from `decisions.train`.
+    interaction
+        Whether individuals react to each other.
+    result
+        The fit to `decisions.train`; its policy is anchored to the recorded habits.
+    verdict
+        On `decisions.test`; None if it was not asked for.
+    shifted
+        (K, d): the rewards of recordings in which individuals are shifted in time, or None: what a
+        reward says by chance.
+    seed
+        The seed of the analysis.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> vicsek = swarmdp.Vicsek(n_agents=20, radius=0.3, noise=0.3)
+    >>> tracks = swarmdp.rollout(vicsek, vicsek.expert, steps=120, seed=1)["position"][0]
+    >>> recording = swarmdp.Recording(tracks, fps=1, unit="1")
+    >>> few = swarmdp.Observation(5, bearing=0, spacing=0, previous_turn=0, neighbours=5)
+    >>> found = swarmdp.analyse(
+    ...     recording, seed=1, dt=1, observation=few, arena=swarmdp.Periodic((1.0, 1.0)),
+    ...     iterations=1, restarts=0, judge=False,
+    ... )
+    >>> found.result.reward.weights.shape
+    (1, 5)
+
+    """
 
     summary: Summary
     decisions: Decisions
-    swarm: Swarm  # calibrated from decisions.train
+    swarm: Swarm
     interaction: Interaction
-    result: Result  # fitted to decisions.train
-    controller: SoftPolicy  # the learned policy, anchored to the recorded habits
-    verdict: Verdict | None  # on decisions.test; None if it was not asked for
-    shifted: NDArray[np.float64] | None  # (K, d): rewards where individuals are shifted in time
+    result: Result
+    verdict: Verdict | None
+    shifted: NDArray[np.float64] | None
     seed: int
 
     @property
     def recording(self) -> Recording:
         """What was analysed."""
         return self.summary.recording
+
+    @property
+    def controller(self) -> SoftPolicy:
+        """What was learned, anchored to the recorded habits: `result.policy`."""
+        policy = self.result.policy
+        assert isinstance(policy, SoftPolicy)
+        return policy
 
     @property
     def preferences(self) -> tuple[Preference, ...]:
@@ -140,9 +182,10 @@ class Analysis:
     @property
     def turn_gains(self) -> dict[str, float]:
         """How well single turns of the held-out time are predicted, in nats a decision."""
+        learned = replace(self.result, anchored=None).policy
         policies = {
-            "recorded habits": self.swarm.anchored(self.result.policy, 0.0),
-            "learned policy": self.result.policy,
+            "recorded habits": self.swarm.anchored(learned, 0.0),
+            "learned policy": learned,
             "anchored controller": self.controller,
         }
         return {
@@ -201,7 +244,6 @@ class Analysis:
         packed.plain["verdict"] = None if self.verdict is None else self.verdict.to_json()
         packed.plain["seed"] = self.seed
         packed.plain["swarm"] = self.swarm.settings
-        packed.arrays["controller"] = self.controller.probabilities
         packed.arrays["weights"] = self.result.reward.weights
         if self.shifted is not None:
             packed.arrays["shifted"] = self.shifted
@@ -215,7 +257,11 @@ class Analysis:
         packed = Packed.of(dataset, KIND, FORMAT)
         get, plain = packed.arrays, packed.plain
         same = json.loads(json.dumps(swarm.settings)) == plain["swarm"]
-        if not same or not np.array_equal(get["weights"], result.reward.weights):
+        if (
+            not same
+            or result.anchored is None
+            or not np.array_equal(get["weights"], result.reward.weights)
+        ):
             raise InvalidInput(
                 "the swarm or the fit beside it is of another analysis: save all of it again"
             )
@@ -229,7 +275,6 @@ class Analysis:
                 **test | {"interval": tuple(test["interval"])}, shifted=get["interaction_shifted"]
             ),
             result,
-            SoftPolicy(get["controller"], Interface.of(swarm)),
             None if verdict is None else Verdict.from_json(verdict),
             get.get("shifted"),
             int(plain["seed"]),
@@ -336,6 +381,8 @@ def analyse(
     threads: int | None = None,
     progress: bool | Tell | None = None,
     say: Callable[[str], None] | None = None,
+    resume: Result | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Analysis:
     """Find the rule behind a recorded swarm: interaction, reward, and a verdict on held-out time.
 
@@ -370,6 +417,24 @@ def analyse(
         A bar on a terminal or in a notebook by default; False for none.
     say
         Called with a sentence after each part of the work, such as `print`.
+    resume
+        The result of an analysis that was interrupted, to go on with its fit.
+    checkpoint
+        A folder in which the fit so far is saved every few seconds and at its end, whatever ends
+        it. An interrupt then raises `FitInterrupted`, with what was done.
+
+    Returns
+    -------
+    Analysis
+        Summary, decisions, swarm, interaction, fit and verdict; it can be saved.
+
+    Raises
+    ------
+    InvalidInput
+        If the recording is too short or too poor to decide anything, or an argument is not as named
+        above.
+    UnclearArena
+        If the arena is to be found and cannot be: give it.
 
     Examples
     --------
@@ -413,31 +478,43 @@ def analyse(
         "discount": discount,
         "threads": threads,
     }
-    result = fit(swarm, train, **how, restarts=restarts, judge=False, progress=progress)
-    shifted = None
-    if restarts:
-        count = min(restarts, SHIFTED)
-        moved = shifted_decisions(train, count, derived_seed(seed, SHIFTING))
-        demos = [swarm.demo(each) for each in moved]
-        shifted = Fit.of(swarm, train, **how).learned_from(result, demos, progress)
-    told(str(result))
-    verdict = None
-    if judge:
-        (verdict,) = verdicts_of(
-            result,
-            test,
-            system=swarm,
-            seed=derived_seed(seed, JUDGING),
-            baselines=beside,
-            quick=False,
-            progress=progress,
-            threads=threads,
-        )
-        told(str(verdict))
-    controller = swarm.anchored(result.policy)
-    return Analysis(
-        summary, decisions, swarm, interaction, result, controller, verdict, shifted, seed
+    if checkpoint is not None:
+        # What an earlier analysis left does not belong to the fit that is saved now.
+        (as_path(checkpoint) / FILE).unlink(missing_ok=True)
+    result = fit(
+        swarm,
+        train,
+        **how,
+        restarts=restarts,
+        anchor="auto",
+        judge=False,
+        progress=progress,
+        resume=resume,
+        checkpoint=checkpoint,
     )
+    shifted = verdict = None
+    try:
+        if restarts:
+            count = min(restarts, SHIFTED)
+            moved = shifted_decisions(train, count, derived_seed(seed, SHIFTING))
+            demos = [swarm.demo(each) for each in moved]
+            shifted = Fit.of(swarm, train, **how).learned_from(result, demos, progress)
+        told(str(result))
+        if judge:
+            (verdict,) = verdicts_of(
+                result,
+                test,
+                system=swarm,
+                seed=derived_seed(seed, JUDGING),
+                baselines=beside,
+                quick=False,
+                progress=progress,
+                threads=threads,
+            )
+            told(str(verdict))
+    except KeyboardInterrupt:
+        raise FitInterrupted(result) from None
+    return Analysis(summary, decisions, swarm, interaction, result, verdict, shifted, seed)
 
 
 def _nothing(text: str) -> None:

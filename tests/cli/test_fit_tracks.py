@@ -82,20 +82,65 @@ def test_the_analysis_can_be_loaded(analysed: Path) -> None:
     assert isinstance(found, swarmdp.Analysis)
     assert json.loads(json.dumps(found.to_plain())).items() <= summary.items()
     assert len(summary["reward"]) == len(found.result.blocks)
+    # What other commands use is the controller that was judged.
+    mixed = found.swarm.anchored(found.result.mixture)
+    assert np.array_equal(found.controller.probabilities, mixed.probabilities)
     assert {"random", "nothing", "clone", "vicsek", "couzin"} <= set(found.table)
 
 
 def test_the_same_seed_gives_the_same_files(
     tracks: Path, analysed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = [*READING, *PERIODIC, *SMALL, "--no-judge", "-o", str(tmp_path)]
+    options = [*READING, *PERIODIC, *SMALL, "--no-judge", "--json", "-o", str(tmp_path)]
     main(["fit", "--tracks", str(tracks), *options])
-    told = capsys.readouterr().out
-    assert "12 individuals in 91 frames" in told
-    assert "Verdict on the last third of the recording:" not in told
+    told = json.loads(capsys.readouterr().out)
+    assert told["folder"] == str(tmp_path)
+    assert told.get("verdict") is None
     assert "Held-out statistics" not in (tmp_path / "report.html").read_text()
     for name in FILES - {"report.html", "summary.json", "analysis.nc"}:
         assert (analysed / name).read_bytes() == (tmp_path / name).read_bytes(), name
+
+
+@pytest.mark.parametrize("at", ["the fit", "the verdict"])
+def test_an_interrupted_analysis_keeps_its_fit(
+    at: str,
+    tracks: Path,
+    analysed: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from swarmdp import analysing
+    from swarmdp.irl import expectations
+
+    estimate, calls = expectations.simulated_runs, []
+
+    def interrupted(*args: object, **kwargs: object) -> object:
+        calls.append(1)
+        if at == "the verdict" or len(calls) == 2:
+            raise KeyboardInterrupt
+        return estimate(*args, **kwargs)  # type: ignore[arg-type]
+
+    place = (expectations, "simulated_runs") if at == "the fit" else (analysing, "verdicts_of")
+    monkeypatch.setattr(*place, interrupted)
+    # An earlier analysis in the same folder does not stay beside the fit of this one.
+    (tmp_path / "analysis.nc").write_bytes((analysed / "analysis.nc").read_bytes())
+    wanted = "2" if at == "the fit" else "1"
+    options = [*READING, *PERIODIC, "--iterations", wanted, "--restarts", "0", "--threads", "1"]
+    arguments = ["fit", "--tracks", str(tracks), *options, "-o", str(tmp_path)]
+    with pytest.raises(SystemExit) as exit_:
+        main(arguments)
+    assert exit_.value.code == 130
+    said = capsys.readouterr().err
+    assert f"interrupted: 1 of {wanted} iterations are kept in {tmp_path}" in said
+    assert ("what follows the fit is missing" in said) == (at == "the verdict")
+    assert said.rstrip().endswith("--resume")
+    assert len(swarmdp.load(tmp_path).iterations) == 1
+    monkeypatch.undo()
+    main([*arguments, "--resume"])
+    assert len(swarmdp.load(tmp_path).result.iterations) == int(wanted)
+    if at == "the verdict":
+        assert (tmp_path / "result.nc").read_bytes() == (analysed / "result.nc").read_bytes()
 
 
 def test_other_commands_on_an_analysis(
@@ -169,7 +214,7 @@ def test_the_same_from_python(tracks: Path) -> None:
         (["--dt", "soon"], "--dt must be seconds"),
         (["--arena", "open", "--restarts", "1"], "restarts must be 0 or at least 2"),
         (["--demo", "run.nc"], "leave --demo out"),
-        (["--resume"], "leave --resume out"),
+        (["--resume"], "there is no such file"),
         (["--estimator", "single"], "leave --estimator out"),
         (["--unit", ""], "unit"),
     ],

@@ -4,8 +4,6 @@ import argparse
 import itertools
 import json
 import math
-import shlex
-import sys
 import time
 import warnings
 from pathlib import Path
@@ -14,7 +12,7 @@ from typing import Any
 from swarmdp import files
 from swarmdp._version import __version__
 from swarmdp.cli import recorded
-from swarmdp.cli.common import DEMO, HelpFormatter, add_common_options, address
+from swarmdp.cli.common import DEMO, HelpFormatter, add_common_options, address, kept
 from swarmdp.cli.systems import (
     add_system,
     build,
@@ -43,7 +41,7 @@ def add(commands: Any, system: str | None) -> None:
         "trajectory of swarmdp (swarmdp fit --demo FILE), or from recorded tracks of animals or "
         "robots (swarmdp fit --tracks FILE). Leaves a page report.html, result.nc, demo.nc, "
         "figures and summary.json in a folder (of tracks no demo.nc). Ctrl-C keeps "
-        "what is done; --resume goes on. Of tracks nothing is left before the end.",
+        "what is done of the fit; --resume goes on.",
         formatter_class=HelpFormatter,
         allow_abbrev=False,
     )
@@ -98,11 +96,10 @@ def add(commands: Any, system: str | None) -> None:
     add_system(fit, system)
 
 
-def _run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> dict[str, Any]:
     """Learn a reward and a policy, draw them, and write what came of it."""
     if options.tracks is not None:
-        recorded.run(options)
-        return
+        return recorded.run(options)
     if options.iterations is None:
         options.iterations = ITERATIONS
     from swarmdp.errors import VerdictWarning
@@ -142,22 +139,9 @@ def _run(options: argparse.Namespace) -> None:
     seconds = time.perf_counter() - began
     if interrupted:
         demo.save(output / DEMO)
-        raise KeyboardInterrupt(_kept(result, options, output))
-    _report_fit(result, system, demo, output, seconds, options)
-
-
-def _kept(result: Any, options: argparse.Namespace, output: Path) -> str:
-    """What an interrupted fit leaves, and how to go on with it."""
-    done, wanted = len(result.iterations), options.iterations
-    missing = "" if done < wanted else "; the verdict or the reward's error is missing"
-    given = sys.argv[1:] if sys.argv[1:2] == ["fit"] else ["fit", "..."]
-    again = [part for part in given if part != "--resume"]
-    if options.output is None:
-        again += ["-o", str(output)]
-    return (
-        f"{done} of {wanted} iterations are kept in {output}{missing}. Go on with: swarmdp "
-        f"{shlex.join([*again, '--resume'])}"
-    )
+        missing = "the verdict or the reward's error"
+        raise KeyboardInterrupt(kept(result, options.iterations, missing, options, output))
+    return _report_fit(result, system, demo, output, seconds, options)
 
 
 def _expert(system: Any, options: argparse.Namespace) -> Any:
@@ -215,7 +199,7 @@ def _demo(options: argparse.Namespace) -> tuple[Any, Any]:
 
 def _report_fit(
     result: Any, system: Any, demo: Any, output: Path, seconds: float, options: argparse.Namespace
-) -> None:
+) -> dict[str, Any]:
     from rich.console import Console
 
     from swarmdp.report import fits, style
@@ -266,6 +250,7 @@ def _report_fit(
     print(f"learned in {seconds:.1f} s; look at {address(page)}")
     for path in (*written, output / "summary.json"):
         print(f"  {path}")
+    return {**summary, "folder": str(output)}
 
 
 def _blocks(result: Any) -> list[dict[str, Any]]:

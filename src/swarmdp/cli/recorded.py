@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from swarmdp import files
+from swarmdp.cli.common import kept
 from swarmdp.cli.systems import given_fields
 from swarmdp.cli.tracks import add_reading, recording_of
 from swarmdp.errors import InvalidInput
@@ -15,7 +16,7 @@ ARENAS = (
     '"auto", "circle" or "box" (fitted), "open", circle:X,Y,RADIUS, box:X,Y,X,Y (two corners), '
     "polygon:X,Y,X,Y,X,Y,... or periodic:WIDTH,HEIGHT"
 )
-OTHERS = ("demo", "name", "system", "preset", "separate", "resume")  # not of tracks
+OTHERS = ("demo", "name", "system", "preset", "separate")  # not of tracks
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +39,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> dict[str, Any]:
     """Analyse a recording and write the page."""
     wrong = [name for name in OTHERS if getattr(options, name)] + list(given_fields(options))
     if wrong:
@@ -52,12 +53,17 @@ def run(options: argparse.Namespace) -> None:
     files.check_folder(output)
 
     from swarmdp.analysing import analyse
+    from swarmdp.fitting import FitInterrupted
+    from swarmdp.irl import result as fits
+    from swarmdp.loading import load
     from swarmdp.recordings.arena import UnclearArena
     from swarmdp.recordings.observation import Observation
 
+    earlier = load(output / fits.FILE) if options.resume else None
     began = time.perf_counter()
     recording = recording_of(options, options.tracks)
     print(recording, flush=True)
+    iterations = ITERATIONS if options.iterations is None else options.iterations
     try:
         found = analyse(
             recording,
@@ -66,17 +72,22 @@ def run(options: argparse.Namespace) -> None:
             arena=arena,
             observation=Observation(neighbours=neighbours),
             update=options.update,
-            iterations=ITERATIONS if options.iterations is None else options.iterations,
+            iterations=iterations,
             discount=options.discount,
             restarts=options.restarts,
             judge=not options.no_judge,
             threads=options.threads,
             say=_say,
+            resume=earlier,
+            checkpoint=output,
         )
+    except FitInterrupted as stop:
+        missing = "what follows the fit"
+        raise KeyboardInterrupt(kept(stop.result, iterations, missing, options, output)) from None
     except UnclearArena as error:
         raise InvalidInput(f"{error}. Here: --arena with {ARENAS}") from None
 
-    from swarmdp.report.analyses import write_analysis
+    from swarmdp.report.analyses import NUMBERS, write_analysis
 
     written = write_analysis(output, found, options.tracks.name)
     for words in found.conclusions:
@@ -84,6 +95,7 @@ def run(options: argparse.Namespace) -> None:
     print(f"analysed in {time.perf_counter() - began:.1f} s")
     for path in written[-3:]:
         print(f"  {path}")
+    return {**files.parse_json(files.read_text(output / NUMBERS)), "folder": str(output)}
 
 
 def _say(text: str) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from swarmdp.judging.blocks import block_means, block_sums
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 ROUNDING = 1e-9  # a spread below this share of the values is that of their last digits
 
@@ -25,36 +26,85 @@ def steps_of(values: NDArray[Any], period: float | None) -> Floats:
     return change
 
 
-def turning(values: NDArray[Any], period: float | None, blocks: int) -> dict[str, Floats]:
-    """What angles do: their turns, in units of the angle."""
+def turning(
+    values: NDArray[Any], period: float | None, blocks: int, present: Bools | None = None
+) -> dict[str, Floats]:
+    """What angles do: their turns, in units of the angle.
+
+    Where it is said who was present (runs, times, agents), only steps of these count.
+    """
     turn = steps_of(values, 2 * math.pi if period is None else period)
+    counted = _stayed(present)
     square = turn * turn
-    squared = block_means(square.mean(axis=2), blocks)
     found = {
-        "turn": block_means(turn.mean(axis=2), blocks),
-        "size of turns": block_means(np.abs(turn).mean(axis=2), blocks),
-        "largest turns": np.sqrt(np.sqrt(block_means(_products(square, square), blocks))),
+        "turn": _mean(turn, counted, blocks),
+        "size of turns": _mean(np.abs(turn), counted, blocks),
+        "largest turns": np.sqrt(np.sqrt(_mean_product(square, square, counted, blocks))),
     }
     if turn.shape[1] > blocks:
-        lagged = _products(turn[:, 1:], turn[:, :-1])
-        found["memory of turns"] = ratio(block_means(lagged, blocks), squared)
+        lagged = _mean_product(turn[:, 1:], turn[:, :-1], _stayed(counted), blocks)
+        found["memory of turns"] = ratio(lagged, _mean(square, counted, blocks))
     return found
 
 
-def moving(values: NDArray[Any], period: float | None, blocks: int) -> dict[str, Floats]:
-    """What positions (runs, times, agents, axes) do: how fast, and whether they get anywhere."""
+def moving(
+    values: NDArray[Any], period: float | None, blocks: int, present: Bools | None = None
+) -> dict[str, Floats]:
+    """What positions (runs, times, agents, axes) do: how fast, and whether they get anywhere.
+
+    Where it is said who was present (runs, times, agents), only steps of these count.
+    """
     step = steps_of(values, period)
+    counted = _stayed(present)
     speed: Floats = np.sqrt(np.einsum("rtna,rtna->rtn", step, step))
+    if counted is None:
+        spread, some = speed.std(axis=2), None
+    else:
+        step, speed = np.where(counted[..., None], step, 0.0), np.where(counted, speed, 0.0)
+        spread, some = _spread(speed, counted), _any(counted)
     net, path = block_sums(step, blocks), block_sums(speed, blocks)
     return {
-        "speed": block_means(speed.mean(axis=2), blocks),
-        "spread of speeds": block_means(_beyond_rounding(speed.std(axis=2), speed), blocks),
+        "speed": _mean(speed, counted, blocks),
+        "spread of speeds": _mean(_beyond_rounding(spread, speed)[..., None], some, blocks),
         "straightness": straightness(net, path),
         "straightness of the second half": straightness(
             net[:, blocks // 2 :].sum(axis=1, keepdims=True),
             path[:, blocks // 2 :].sum(axis=1, keepdims=True),
         ),
     }
+
+
+def _any(present: Bools) -> Bools:
+    """Whether anybody was present (runs, times, 1)."""
+    found: Bools = np.any(present, axis=2, keepdims=True)
+    return found
+
+
+def _stayed(present: Bools | None) -> Bools | None:
+    """Who was there before and after each step (runs, steps, agents)."""
+    return None if present is None else present[:, 1:] & present[:, :-1]
+
+
+def _mean(values: Floats, counted: Bools | None, blocks: int) -> Floats:
+    """The mean over the agents that count and the times of each block; 0 where nobody does."""
+    if counted is None:
+        return block_means(values.mean(axis=2), blocks)
+    total = np.where(counted, values, 0.0).sum(axis=2)
+    return ratio(block_sums(total, blocks), block_sums(counted.sum(axis=2), blocks))
+
+
+def _mean_product(left: Floats, right: Floats, counted: Bools | None, blocks: int) -> Floats:
+    """The mean of a product; see `_mean`."""
+    if counted is None:
+        return block_means(np.einsum("rtn,rtn->rt", left, right) / left.shape[2], blocks)
+    return _mean(left * right, counted, blocks)
+
+
+def _spread(values: Floats, counted: Bools) -> Floats:
+    """The standard deviation over the agents that count (runs, times); 0 where nobody does."""
+    count = np.maximum(counted.sum(axis=2), 1)
+    away = np.where(counted, values - (values.sum(axis=2) / count)[..., None], 0.0)
+    return np.asarray(np.sqrt((away**2).sum(axis=2) / count))
 
 
 def _beyond_rounding(spread: Floats, values: Floats) -> Floats:
@@ -91,14 +141,24 @@ def distinct(values: NDArray[Any], blocks: int) -> Floats:
     return count
 
 
-def drifting(values: NDArray[Any], blocks: int) -> dict[str, Floats]:
-    """What numbers of unknown meaning do: their mean and spread over agents, and their changes."""
+def drifting(values: NDArray[Any], blocks: int, present: Bools | None = None) -> dict[str, Floats]:
+    """What numbers of unknown meaning do: their mean and spread over agents, and their changes.
+
+    Where it is said who was present (runs, times, agents), only these count.
+    """
     flat = values.reshape(*values.shape[:3], -1).astype(np.float64, copy=False)
-    change = np.abs(np.diff(flat, axis=1))
+    change = np.abs(np.diff(flat, axis=1)).mean(axis=3)
+    if present is None:
+        spread, some = flat.std(axis=2).mean(axis=2), None
+    else:
+        each = [
+            _spread(np.where(present, flat[..., k], 0.0), present) for k in range(flat.shape[3])
+        ]
+        spread, some = np.mean(each, axis=0), _any(present)
     return {
-        "mean": block_means(flat.mean(axis=(2, 3)), blocks),
-        "spread": block_means(flat.std(axis=2).mean(axis=2), blocks),
-        "size of changes": block_means(change.mean(axis=(2, 3)), blocks),
+        "mean": _mean(flat.mean(axis=3), present, blocks),
+        "spread": _mean(spread[..., None], some, blocks),
+        "size of changes": _mean(change, _stayed(present), blocks),
     }
 
 
@@ -106,12 +166,6 @@ def ratio(top: Floats, bottom: Floats) -> Floats:
     """The ratio, and zero where nothing is divided by nothing."""
     quotient: Floats = top / np.where(bottom > 0, bottom, 1.0)
     return np.where(bottom > 0, quotient, 0.0)
-
-
-def _products(left: Floats, right: Floats) -> Floats:
-    """The mean product over agents (runs, times)."""
-    mean: Floats = np.einsum("rtn,rtn->rt", left, right) / left.shape[2]
-    return mean
 
 
 def _changed(values: NDArray[Any], lag: int, blocks: int) -> Floats:

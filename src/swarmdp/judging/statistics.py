@@ -38,7 +38,7 @@ from swarmdp.system import (
     measures_of,
     summed_features,
 )
-from swarmdp.trajectory import Trajectory
+from swarmdp.trajectory import PRESENT, Trajectory
 
 Floats = NDArray[np.float64]
 
@@ -212,10 +212,11 @@ def observed(system: System, trajectory: Trajectory, known: Known, discount: flo
             title = "share of agents whose observation changes"
             series["changes of observation"] = Series(changed, title, False, RATES)
     places: dict[str, tuple[Floats, float | None]] = {}
+    present = trajectory[PRESENT] if trajectory.of_recording else None
     for name in known.states:
         field = field_of(system, name)
         if not field.constant and field.kind != "hidden":
-            _look_at_field(name, field, trajectory[name], blocks, series, later)
+            _look_at_field(name, field, trajectory[name], blocks, series, later, present)
             if field.kind == "position" and system.n_agents > 1:
                 places[name] = _frames(trajectory[name], blocks), field.period
     return Look(series, later, shares, mu, places)
@@ -295,20 +296,27 @@ def _look_at_observations(
 ) -> tuple[Floats, Floats, Floats | None]:
     """Frequencies (runs, blocks, classes), feature expectations, changes of class (runs, blocks).
 
-    Features without classes take the place of frequencies.
+    Features without classes take the place of frequencies. Of a recording, only who was present
+    counts.
     """
     times = trajectory.steps + 1
     known = isinstance(system.features, Classes)
     block, inside = block_of(times, blocks), np.bincount(block_of(times, blocks))
     changed = np.zeros((trajectory.runs, times - 1))
     shares = total = before = None
+    there = trajectory[PRESENT] if trajectory.of_recording else None
     for time, observations in enumerate(observations_over(system, trajectory)):
         agents = observations.shape[1]
         if known:
             index = classes(system, observations)
-            now = kernels.tabular.count(index, class_map(system).size) / agents
+            now = _shares(index, class_map(system).size, None if there is None else there[:, time])
             if before is not None:
-                changed[:, time - 1] = np.count_nonzero(index != before, axis=1) / agents
+                differs = index != before
+                if there is not None:
+                    both = there[:, time] & there[:, time - 1]
+                    agents = np.maximum(both.sum(axis=1), 1)
+                    differs &= both
+                changed[:, time - 1] = np.count_nonzero(differs, axis=1) / agents
             before = index
         else:
             now = summed_features(system, observations) / agents
@@ -322,6 +330,19 @@ def _look_at_observations(
     assert total is not None
     mu = features_of_counts(system, total) if known else total
     return shares, mu, block_means(changed, blocks) if known else None
+
+
+def _shares(
+    index: NDArray[np.integer[Any]], size: int, present: NDArray[np.bool_] | None
+) -> Floats:
+    """How often each class is observed (runs, size), of those who are present."""
+    if present is None:
+        found: Floats = kernels.tabular.count(index, size) / index.shape[1]
+        return found
+    counts = [
+        np.bincount(own[here], minlength=size) for own, here in zip(index, present, strict=True)
+    ]
+    return motion.ratio(np.stack(counts).astype(np.float64), present.sum(axis=1)[:, None])
 
 
 def _together(shares: Floats) -> Floats:
@@ -340,8 +361,9 @@ def _look_at_field(
     blocks: int,
     series: dict[str, Series],
     later: dict[str, Series],
+    present: NDArray[np.bool_] | None,
 ) -> None:
-    """What one field of the state does."""
+    """What one field of the state does; of a recording, only who was present counts."""
     main = {"turn", "speed", "straightness", "spread", "share that changes"}
     main |= {"share that differs after two steps", "different levels"}
     titles = {
@@ -349,10 +371,10 @@ def _look_at_field(
         "straightness": "net displacement over path",
     }
     if field.kind == "angle":
-        found = motion.turning(values, field.period, blocks)
+        found = motion.turning(values, field.period, blocks, present)
     elif field.kind == "position":
         places = values if values.ndim == 4 else values[..., None]
-        found = motion.moving(places, field.period, blocks)
+        found = motion.moving(places, field.period, blocks, present)
         title = f"net displacement over path of the second half ({name})"
         half = found.pop("straightness of the second half")
         later[f"{name} straightness"] = Series(half, title, True)
@@ -361,7 +383,7 @@ def _look_at_field(
         if field.kind is None:
             found["different levels"] = motion.distinct(values, blocks)
     else:
-        found = motion.drifting(values, blocks)
+        found = motion.drifting(values, blocks, present)
     for key, each in found.items():
         title = f"{titles.get(key, key)} ({name})"
         factor = RATES if key == "share that changes" else np.inf

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from swarmdp.checks import check_between
 from swarmdp.errors import InvalidInput
-from swarmdp.policies import Interface, LocalPolicy, SoftPolicy, TablePolicy
+from swarmdp.policies import Interface, LocalPolicy, MixedPolicy, SoftPolicy, TablePolicy
 from swarmdp.recordings.calibration import ROBUST, Noise
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.turns import turn_edges
@@ -23,14 +23,14 @@ Floats = NDArray[np.float64]
 
 LEAST_CHANCE = 1e-3  # of a bin of turns, so that one surprise does not decide
 TWO_PI = 2 * math.pi
-KEPT = 0.8  # share of the information on single turns that an anchored policy keeps
+KEPT = 0.5  # share of the information on single turns that an anchored policy keeps
 TRIED_AGENTS, TRIED_STEPS = 1000, 30  # of swarms by which the memory of noise is found
 ATTEMPTS = 3  # at this memory, after the first
 SLOPE = 0.6  # about how much more turns are correlated for a longer memory
 CLOSE = 0.01  # a memory that need not be mended
 MOST_REMEMBERED = 0.8
 STEPS_BACK = 9  # memories between that and the first
-WEIGHTS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+WEIGHTS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)  # of a learned policy
 
 
 @runtime_checkable
@@ -42,11 +42,18 @@ class Anchoring(Protocol):
 
 
 def intended(swarm: "Swarm", policy: LocalPolicy) -> Floats:
-    """The mean turn that a policy intends in each class (classes,)."""
+    """The mean turn that a policy intends in each class (classes,).
+
+    Of a mixture it is the mean over its policies: their chance differences average out.
+    """
+    if isinstance(policy, MixedPolicy) and policy.replicas == 1:
+        parts = zip(policy.weights[0], policy.policies, strict=True)
+        mixed = [share * intended(swarm, part) for share, part in parts if share]
+        return np.asarray(np.sum(mixed, axis=0))
     if not isinstance(policy, TablePolicy) or policy.replicas != 1:
         raise InvalidInput(
-            "this needs one policy that is a table of classes, hard or soft, such as the result of "
-            "swarmdp.fit"
+            "this needs one policy that is a table of classes, hard or soft, such as result.policy "
+            "of swarmdp.fit, or result.mixture"
         )
     policy.check(swarm)
     mean: Floats = policy.chances(len(swarm.actions))[0] @ swarm.actions
@@ -75,7 +82,7 @@ def habitual(swarm: "Swarm", mean: Floats) -> SoftPolicy:
 
 
 def _plausible(swarm: "Swarm", policy: LocalPolicy) -> SoftPolicy:
-    """With the largest weight that keeps four fifths of what habits tell of single turns."""
+    """With the largest weight, up to a half, that keeps half of what habits tell of turns."""
     if swarm.decisions is None:
         raise InvalidInput("this swarm was not made from a recording: give a weight")
     found = anchored(swarm, policy, 0.0)
