@@ -4,11 +4,12 @@ BIN := .venv/bin
 STUDY ?= learners
 MINUTES ?= 10
 
-.PHONY: help setup kernels run test check docs release-check attack bench study theory lock clean
+.PHONY: help setup kernels run test coverage check docs release-check attack bench study theory lock clean
 
 help:
 	@echo "make run    set up, learn the reward of a swarm, reproduce the paper (runs/)"
 	@echo "make test   set up and run all tests"
+	@echo "make coverage  run the tests and say which lines no test reaches"
 	@echo "make check  ruff, mypy --strict, import contracts"
 	@echo "make docs   build the documentation site: docs/_build/html/index.html"
 	@echo "make release-check  what must hold before a version is released"
@@ -46,13 +47,18 @@ run: setup kernels
 test: setup kernels
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
+# The tests that only build archives, attack or measure say nothing about single lines.
+coverage: setup kernels
+	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term \
+		--ignore=tests/test_package.py --ignore=tests/test_tutorials.py --ignore=tests/benchmarks --ignore=tests/studies
+
 check: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-docs: setup
+docs: setup kernels
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 

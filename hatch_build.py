@@ -1,16 +1,23 @@
-"""Puts kernels that are already compiled into the wheel (see `swarmdp.precompile`).
+"""What building an archive does beside copying files.
 
-The wheel is then for this version of Python and this platform. Where code for any processor of a
-kind cannot be made, the wheel holds sources alone and is for all.
+Kernels that are already compiled go into the wheel (see `swarmdp.precompile`). The wheel is then
+for this version of Python and this platform. Where code for any processor of a kind cannot be
+made, the wheel holds sources alone and is for all.
+
+The README's links and pictures become absolute, so that a package index shows them.
 """
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
+
+LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!\w+:|#)([^)]+)\)")  # [text](relative target)
 
 
 class CompiledKernels(BuildHookInterface):  # type: ignore[type-arg]
@@ -38,3 +45,40 @@ class CompiledKernels(BuildHookInterface):  # type: ignore[type-arg]
         build_data["infer_tag"] = True
         for path in files:
             build_data["force_include"][str(path)] = f"swarmdp/kernels/compiled/{path.name}"
+
+
+class Readme(MetadataHookInterface):
+    """Gives the archives their long description and project links."""
+
+    PLUGIN_NAME = "custom"
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Add the README and, where an address is known, links to what stands there."""
+        repository = str(self.config.get("repository", "")).rstrip("/")
+        text = (Path(self.root) / "README.md").read_text(encoding="utf-8")
+        metadata["readme"] = {
+            "content-type": "text/markdown",
+            "text": absolute(text, repository) if repository else text,
+        }
+        metadata["urls"] = project_links(repository) if repository else {}
+
+
+def absolute(text: str, repository: str) -> str:
+    """A text of Markdown whose relative links lead to a repository."""
+
+    def whole(found: re.Match[str]) -> str:
+        picture, label, target = found.groups()
+        kind = "raw" if picture else "blob"
+        return f"{picture}[{label}]({repository}/{kind}/HEAD/{target})"
+
+    return LINK.sub(whole, text)
+
+
+def project_links(repository: str) -> dict[str, str]:
+    """What a package index shows beside the description."""
+    return {
+        "Source": repository,
+        "Documentation": f"{repository}/blob/HEAD/docs/index.md",
+        "Changelog": f"{repository}/blob/HEAD/CHANGELOG.md",
+        "Issues": f"{repository}/issues",
+    }

@@ -33,9 +33,10 @@ default_role = "code"  # single backticks, as in docstrings
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 nb_custom_formats = {".py": ["jupytext.reads", {"fmt": "py:percent"}]}
+nb_execution_in_temp = True  # what notebooks write is not kept
 nb_execution_mode = "cache"
 nb_execution_raise_on_error = True
-nb_execution_timeout = 300
+nb_execution_timeout = 900
 nb_merge_streams = True
 source_suffix = {".rst": "restructuredtext", ".md": "myst-nb", ".py": "myst-nb"}
 
@@ -52,9 +53,10 @@ html_title = "swarmdp"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
+html_sidebars: dict[str, list[str]] = {"index": [], "gallery": []}  # pages without others below
 html_theme_options = {
     "navbar_align": "left",
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "show_toc_level": 2,
     "use_edit_page_button": False,
     "navigation_with_keys": False,

@@ -226,6 +226,7 @@ def measure_learner(name: str, school: School, experiments: int, quick: bool) ->
         separate=True,
         learner=learner,
         iterations=2 if quick else 12,
+        search="newest" if quick else None,
         progress=False,
         judge=False,
     )

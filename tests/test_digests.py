@@ -1,8 +1,9 @@
 """What every system, learner and reward update computes, pinned: a new structure keeps the numbers.
 
-`digests.json` was written by version 0.1.0, but for Ising grids with an open boundary: what their
-agents observe has changed. A change of a number is a correction (and stands in the CHANGELOG) or a
-mistake. `python -m tests.test_digests` writes the file again.
+`digests.json` was written by version 0.1.0, but for Ising grids with an open boundary, whose agents
+observe something else now, and for all that learns: who explores is drawn from a quarter of a block
+of random numbers since 0.2.0. A change of a number is a correction (and stands in the CHANGELOG) or
+a mistake. `python -m tests.test_digests` writes the file again.
 """
 
 import hashlib

@@ -47,8 +47,13 @@ def kept_files() -> set[Path]:
     ignored = [".git", *(line.strip("/") for line in lines)]
     found = set()
     for folder, names, files in os.walk(ROOT):
+        here = Path(folder).relative_to(ROOT)
         for some in (names, files):
-            some[:] = [n for n in some if not any(fnmatch.fnmatch(n, i) for i in ignored)]
+            some[:] = [
+                n
+                for n in some
+                if not any(fnmatch.fnmatch(n, i) or (here / n).as_posix() == i for i in ignored)
+            ]
         found |= {Path(folder, file).relative_to(ROOT) for file in files}
     return found
 

@@ -38,8 +38,10 @@ def test_a_notebook_counts_as_somebody(monkeypatch: pytest.MonkeyPatch) -> None:
             return ZMQInteractiveShell()
 
     monkeypatch.setitem(sys.modules, "IPython", IPython)
-    with progress.shown(None, "working") as tell:
-        assert tell is not None
+    for widgets in (None, "there"):  # without widgets there would be a warning, and no bar
+        monkeypatch.setattr(progress, "find_spec", lambda name, found=widgets: found)
+        with progress.shown(None, "working") as tell:
+            assert (tell is not None) == (widgets is not None)
     with progress.shown(False, "working") as tell:
         assert tell is None
 

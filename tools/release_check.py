@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
+import hatch_build
+
 ROOT = Path(__file__).parent.parent
 VERSION = re.compile(r"\d+\.\d+\.\d+")
 FREE = ("BSD", "MIT", "Apache", "Python Software Foundation", "PSF", "ISC", "MPL", "HPND", "Zlib")
@@ -96,7 +98,7 @@ def _broken_links(site: Path, pages: list[Path]) -> Iterator[str]:
 
 
 def archives() -> str:
-    """The wheel and the sdist are built, installed into an empty environment and used."""
+    """The sdist is built, the wheel from it, and that is used in an empty environment."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         run(sys.executable, "-m", "build", "--no-isolation", "--outdir", place, ROOT)
@@ -142,11 +144,19 @@ def licences() -> str:
 
 
 def readme() -> str:
-    """Short, and readable on a package index: pictures and links are absolute or in the docs."""
+    """Short, and readable on a package index: pictures and links can be made absolute."""
     lines = text("README.md").splitlines()
     if len(lines) > 120:
         raise Problem(f"README.md has {len(lines)} lines, more than 120")
-    return f"{len(lines)} lines"
+    left = hatch_build.LINK.findall(
+        hatch_build.absolute(text("README.md"), "https://example.org/x")
+    )
+    if left:
+        raise Problem(f"README.md has links that do not become absolute: {left[:3]}")
+    known = re.search(r'^repository = "(.*)"$', text("pyproject.toml"), re.MULTILINE)
+    address = known.group(1) if known else ""
+    links = f"links to {address}" if address else "no address yet: set repository in pyproject.toml"
+    return f"{len(lines)} lines, {links}"
 
 
 CHECKS: tuple[Callable[[], str], ...] = (

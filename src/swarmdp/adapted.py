@@ -92,6 +92,16 @@ def with_features(system: System, features: FeatureMap) -> System:
     features
         A map for what `system.observe` returns, such as `Bins`, `Product` or `Basis`.
 
+    Returns
+    -------
+    System
+        The same swarm with these features.
+
+    Raises
+    ------
+    InvalidInput
+        If the features do not fit what the system observes.
+
     Examples
     --------
     >>> import swarmdp
@@ -222,6 +232,11 @@ class Adapted:
     def fused_measures(self) -> frozenset[str]:
         """Those of the system."""
         return self.system.fused_measures if isinstance(self.system, Fused) else frozenset()
+
+    @property
+    def side_by_side(self) -> int:
+        """As many as the system's own."""
+        return self.system.side_by_side if isinstance(self.system, Fused) else 1
 
     def whole_steps(
         self,

@@ -81,15 +81,51 @@ class Preference:
 @checked
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """What `swarmdp.analyse` found in a recording."""
+    """What `swarmdp.analyse` found in a recording.
+
+    Parameters
+    ----------
+    summary
+        What the recording is like, as `Recording.summary` says.
+    decisions
+        What individuals did at even times; `decisions.train` and `decisions.test` are its parts.
+    swarm
+        The swarm that was calibrated from `decisions.train`.
+    interaction
+        Whether individuals react to each other.
+    result
+        The fit to `decisions.train`; its policy is anchored to the recorded habits.
+    verdict
+        On `decisions.test`; None if it was not asked for.
+    shifted
+        (K, d): the rewards of recordings in which individuals are shifted in time, or None: what a
+        reward says by chance.
+    seed
+        The seed of the analysis.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> vicsek = swarmdp.Vicsek(n_agents=20, radius=0.3, noise=0.3)
+    >>> tracks = swarmdp.rollout(vicsek, vicsek.expert, steps=120, seed=1)["position"][0]
+    >>> recording = swarmdp.Recording(tracks, fps=1, unit="1")
+    >>> few = swarmdp.Observation(5, bearing=0, spacing=0, previous_turn=0, neighbours=5)
+    >>> found = swarmdp.analyse(
+    ...     recording, seed=1, dt=1, observation=few, arena=swarmdp.Periodic((1.0, 1.0)),
+    ...     iterations=1, restarts=0, judge=False,
+    ... )
+    >>> found.result.reward.weights.shape
+    (1, 5)
+
+    """
 
     summary: Summary
     decisions: Decisions
-    swarm: Swarm  # calibrated from decisions.train
+    swarm: Swarm
     interaction: Interaction
-    result: Result  # fitted to decisions.train, its policy anchored to the recorded habits
-    verdict: Verdict | None  # on decisions.test; None if it was not asked for
-    shifted: NDArray[np.float64] | None  # (K, d): rewards where individuals are shifted in time
+    result: Result
+    verdict: Verdict | None
+    shifted: NDArray[np.float64] | None
     seed: int
 
     @property
@@ -387,6 +423,19 @@ def analyse(
     checkpoint
         A folder in which the fit so far is saved every few seconds and at its end, whatever ends
         it. An interrupt then raises `FitInterrupted`, with what was done.
+
+    Returns
+    -------
+    Analysis
+        Summary, decisions, swarm, interaction, fit and verdict; it can be saved.
+
+    Raises
+    ------
+    InvalidInput
+        If the recording is too short or too poor to decide anything, or an argument is not as named
+        above.
+    UnclearArena
+        If the arena is to be found and cannot be: give it.
 
     Examples
     --------

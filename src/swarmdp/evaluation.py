@@ -35,14 +35,45 @@ SHOWN = (1, 2, 5, 10, 20, 50, 100, 200, 500)  # times in tables, beside the firs
 @checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What a learned swarm does beside the expert's, by every measure of the system."""
+    """What a learned swarm does beside the expert's, by every measure of the system.
+
+    Parameters
+    ----------
+    system_name
+        The class of the system.
+    measures
+        What was measured, by name.
+    expert
+        By measure: (runs, steps + 1), of the expert.
+    learned
+        By measure: (runs, steps + 1), of the learned policies; run i is of replica i % R.
+    expert_mu
+        (d,): the expert's feature expectations.
+    learned_mu
+        (R, d): those of the learned policies.
+    n_agents
+        The number of agents.
+    steps
+        The number of time steps.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> demo = swarmdp.rollout(ising, ising.expert, steps=50, seed=1)
+    >>> result = swarmdp.fit(ising, demo, seed=1, iterations=2, judge=False)
+    >>> found = swarmdp.evaluate(result, ising, runs=5, seed=2)
+    >>> found.learned["energy"].shape
+    (5, 51)
+
+    """
 
     system_name: str
     measures: Mapping[str, Measure]
-    expert: Mapping[str, NDArray[Any]]  # by measure: (runs, steps + 1)
-    learned: Mapping[str, NDArray[Any]]  # by measure: (runs, steps + 1); run i is of replica i % R
-    expert_mu: NDArray[np.float64]  # (d,): the expert's feature expectations
-    learned_mu: NDArray[np.float64]  # (R, d): those of the learned policies
+    expert: Mapping[str, NDArray[Any]]
+    learned: Mapping[str, NDArray[Any]]
+    expert_mu: NDArray[np.float64]
+    learned_mu: NDArray[np.float64]
     n_agents: int
     steps: int
 
@@ -157,6 +188,20 @@ def evaluate(
     -------
     Evaluation
         The measures over time and the distance of the feature expectations.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no expert to compare with, or the policy does not fit the system.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> demo = swarmdp.rollout(ising, ising.expert, steps=50, seed=1)
+    >>> result = swarmdp.fit(ising, demo, seed=1, iterations=2, judge=False)
+    >>> swarmdp.evaluate(result, ising, runs=5, seed=2).distance.shape
+    (1,)
 
     """
     check_integer("runs", runs, least=1)

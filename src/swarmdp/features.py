@@ -30,6 +30,17 @@ LARGEST_ANGLE = 1e5  # radians; beyond, sines and cosines of kernels lose their 
 class Axis:
     """One component of an observation, or one axis of a reward's table.
 
+    Parameters
+    ----------
+    name
+        What is along it.
+    values
+        (classes,): the value of each class; empty for a component without classes.
+    units
+        The unit of the values: "rad" is shown in degrees.
+    periodic
+        Whether the last class is beside the first.
+
     Examples
     --------
     >>> import numpy as np
@@ -41,9 +52,9 @@ class Axis:
     """
 
     name: str
-    values: NDArray[Any] = field(default_factory=lambda: np.empty(0))  # of the classes along it
+    values: NDArray[Any] = field(default_factory=lambda: np.empty(0))
     units: str = "1"
-    periodic: bool = False  # the last class is beside the first
+    periodic: bool = False
 
     @property
     def shown(self) -> "Axis":
@@ -158,6 +169,15 @@ def n_features(features: FeatureMap) -> int:
 class Levels:
     """Observations that are themselves the integers 0 to size - 1.
 
+    Parameters
+    ----------
+    size
+        The number of levels.
+    name
+        What is observed.
+    units
+        Its unit.
+
     Examples
     --------
     >>> import numpy as np
@@ -218,6 +238,15 @@ class Levels:
 class Vectors:
     """Observations 0 to size - 1, each with a vector of d features: rewards are w . phi(o).
 
+    Parameters
+    ----------
+    matrix
+        (size, d): the features of each observation.
+    name
+        What is observed.
+    units
+        Its unit.
+
     Examples
     --------
     >>> import numpy as np
@@ -228,7 +257,7 @@ class Vectors:
 
     """
 
-    matrix: NDArray[np.float64]  # (size, d)
+    matrix: NDArray[np.float64]
     name: str = "observation"
     units: str = "1"
 
@@ -269,6 +298,15 @@ class Vectors:
 class Angles:
     """The circle cut into `size` equal intervals, one of them centred on zero.
 
+    Parameters
+    ----------
+    size
+        The number of intervals.
+    name
+        What is observed.
+    units
+        The unit, "rad".
+
     Examples
     --------
     >>> import numpy as np
@@ -291,11 +329,13 @@ class Angles:
     shape = ()
     matrix = None
 
-    @property
+    @cached_property
     def axes(self) -> tuple[Axis, ...]:
         """The centres of the intervals, in [-pi, pi)."""
         centres: NDArray[np.float64] = np.arange(self.size, dtype=np.float64) - self.size // 2
-        return (Axis(self.name, centres * (2 * math.pi / self.size), self.units, periodic=True),)
+        centres *= 2 * math.pi / self.size
+        centres.setflags(write=False)
+        return (Axis(self.name, centres, self.units, periodic=True),)
 
     @property
     def values(self) -> NDArray[Any]:
@@ -577,6 +617,8 @@ class Basis:
     axes
         The components of an observation, each an `Axis` with a name, a unit and whether it is
         periodic (an angle); one of them for observations that are a single number.
+    scalar
+        Whether an observation is one number, not a vector of one.
 
     Examples
     --------
@@ -594,7 +636,7 @@ class Basis:
     function: Callable[[NDArray[Any]], NDArray[np.float64]]
     names: tuple[str, ...]
     axes: tuple[Axis, ...] = (Axis("observation"),)
-    scalar: bool = False  # an observation is one number, not a vector of one
+    scalar: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))

@@ -8,6 +8,7 @@ import json
 import os
 import secrets
 import stat
+import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -38,27 +39,46 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
             yield temporary
             with open(temporary, "rb+") as file:
                 os.fsync(file.fileno())
+            _let_go(held)
             temporary.replace(target)
         except OSError as error:
             raise _explained("write", target, error) from error
         finally:
+            _let_go(held)
             temporary.unlink(missing_ok=True)
 
 
 def remove_leftovers(folder: Path, name: str = "*") -> None:
     """Remove what killed processes left in a folder while they wrote files of such a name."""
     for leftover in folder.glob(f".{name}.*-????????.part"):
-        with contextlib.suppress(OSError), open(leftover, "rb") as file:
-            if locked(file):
+        with contextlib.suppress(OSError):
+            if sys.platform == "win32":  # which removes no file that somebody has opened
                 leftover.unlink(missing_ok=True)
+                continue
+            with open(leftover, "rb") as file:
+                if locked(file):
+                    leftover.unlink(missing_ok=True)
+
+
+def _let_go(held: IO[Any]) -> None:
+    """Close a file that is about to be moved or removed, where that cannot be done to open ones."""
+    if sys.platform == "win32":
+        held.close()
 
 
 def locked(file: IO[Any]) -> bool:
     """Whether this process now holds the lock on a file; closing the file gives it back."""
-    try:
-        import fcntl
-    except ImportError:  # no such locks on this system
+    if sys.platform == "win32":
+        import msvcrt
+
+        try:
+            file.seek(0)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
         return True
+    import fcntl
+
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
@@ -219,7 +239,8 @@ def _temporary(target: Path) -> tuple[Path, IO[bytes]]:
         name = f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.part"
         temporary = target.parent / name
         held = open(temporary, "xb")  # noqa: SIM115, the caller closes it
-        locked(held)
+        if sys.platform != "win32":  # where others could then not write to it
+            locked(held)
         if temporary.exists():  # nobody took it for a leftover before it was locked
             return temporary, held
         held.close()

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -86,9 +87,12 @@ from swarmdp.system import (
 from swarmdp.systems.finite import exact_model
 from swarmdp.trajectory import Trajectory
 from swarmdp.verdict import Verdict
+from swarmdp.visits import Starts
 
 LEARNING, EVALUATION, START = 1, 2, 3  # parts of a fit with random numbers of their own
 SURROUNDINGS, RACING, RESTARTS, JUDGING, OTHERS = 5, 6, 7, 8, 9  # others; 4 are reward updates
+log = logging.getLogger(__name__)
+
 ENOUGH_AGENTS = 1000  # whose experience estimates the value of a policy, unless told otherwise
 LEAST_EVALUATIONS = 4  # of a policy, so that their spread is known
 CHECKPOINT_SECONDS = 5.0  # of work that a kill may cost
@@ -225,6 +229,30 @@ def fit(
         A folder in which the result so far is saved every few seconds and at the end, whatever
         ends it.
 
+    Returns
+    -------
+    Result
+        Reward, policy, verdict, and the way to them. It can be saved, plotted and exported.
+
+    Raises
+    ------
+    InvalidInput
+        If the demo is not of this system, the update needs actions that it does not have, or an
+        argument is not as named above.
+    NotEnoughMemory
+        If the fit would not fit into memory; this is asked before it starts.
+    SolverError
+        If the reward update finds no solution.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> demo = swarmdp.rollout(ising, ising.expert, steps=50, seed=1)
+    >>> result = swarmdp.fit(ising, demo, seed=1, iterations=2, judge=False)
+    >>> result.policy.table.shape
+    (1, 9)
+
     """
     fitting = Fit.of(
         system,
@@ -254,8 +282,10 @@ def fit(
         if anchor is not None:
             found = fitting.with_anchor(found, anchor)
         if judge:
+            log.info("judging the learned swarm")
             found = replace(found, verdicts=fitting.judged(found, progress))
         if restarts:
+            log.info("fitting %d resampled demos", restarts)
             found = replace(found, restarts=fitting.repeated(found, int(restarts), progress))
     except KeyboardInterrupt:
         raise FitInterrupted(found) from None
@@ -283,6 +313,8 @@ def _driven(
                 if done:
                     done[-1].memory.clear()
                 done.append(iteration)
+                if log.isEnabledFor(logging.INFO):
+                    log.info("iteration %d: %s", len(done), fitting.summary(done))
                 if checkpoint is not None and time.monotonic() >= saved + CHECKPOINT_SECONDS:
                     fitting.so_far(done).save(checkpoint)
                     saved = time.monotonic()
@@ -308,7 +340,69 @@ def _driven(
 @checked(nan=True, own=OWN)
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A fit that can be driven step by step: `Fit.of(...)`, then `iterate`, then `result`."""
+    """A fit that can be driven step by step: `Fit.of(...)`, then `iterate`, then `result`.
+
+    Parameters
+    ----------
+    system
+        The swarm in which policies are learned and evaluated.
+    expert
+        What is known of the expert.
+    update
+        The reward update.
+    wants
+        What the update asks for.
+    learner
+        The policy update.
+    estimator
+        "swarm" or "single".
+    discount
+        The discount factor gamma.
+    start
+        The first reward.
+    evaluations
+        The number of roll-outs that estimate a policy's value; None where values are exact.
+    steps
+        Of such a roll-out.
+    iterations
+        Of Algorithm 1, at most.
+    tolerance
+        An experiment ends when its margin falls to this.
+    interpolate
+        Whether actions lie between the listed ones.
+    symmetry
+        The mirror, where one is used.
+    search
+        Which reward is tried next.
+    profile
+        (R, spans * d): the demo's features over time.
+    demo
+        The demo; None if the expert is known by its feature expectations only.
+    recorded
+        The system of which the demo is: its starts may differ.
+    separate
+        Whether each run of the demo is an experiment of its own.
+    seed
+        Same seed, same result.
+    threads
+        The number of threads; None for all cores.
+    settings
+        Plain data that tells this fit from others.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> demo = swarmdp.rollout(ising, ising.expert, steps=50, seed=1)
+    >>> fit = swarmdp.Fit.of(ising, demo, seed=1, iterations=3)
+    >>> done = []
+    >>> for iteration in fit.iterate():
+    ...     done.append(iteration)
+    ...
+    >>> len(done)
+    3
+
+    """
 
     system: System
     expert: Expert
@@ -318,20 +412,20 @@ class Fit:
     estimator: expectations.Estimator
     discount: float
     start: Literal["expert", "random"] | None
-    evaluations: int | None  # None: values are exact
-    steps: int | None  # of an evaluation
+    evaluations: int | None
+    steps: int | None
     iterations: int
     tolerance: float
     interpolate: bool
     symmetry: Symmetry | None
     search: Literal["alternating", "newest"]
-    profile: NDArray[np.float64] | None  # (R, spans * d): the demo's features over time
-    demo: Trajectory | None  # None: the expert is known by its feature expectations only
-    recorded: System  # what the demo is of: starts may differ
+    profile: NDArray[np.float64] | None
+    demo: Trajectory | None
+    recorded: System
     separate: bool
     seed: int
     threads: int | None
-    settings: Mapping[str, Any]  # plain data that tells this fit from others
+    settings: Mapping[str, Any]
 
     @classmethod
     def of(
@@ -483,14 +577,15 @@ class Fit:
             return learned
 
         known: dict[bytes, Value] = {}
+        starts = Starts()
 
         def value_estimation(policy: LocalPolicy, reward: Reward, i: int) -> Value:
             # The same policies with the same random numbers have the same values.
             if self.search != "alternating" or not isinstance(policy, Policy):
-                return self._value_estimation(policy, reward, i)
+                return self._value_estimation(policy, reward, i, None)
             table = policy.table.tobytes()
             if table not in known:
-                known[table] = self._value_estimation(policy, reward, i)
+                known[table] = self._value_estimation(policy, reward, i, starts)
             return known[table]
 
         yield from generic_irl(
@@ -788,7 +883,9 @@ class Fit:
             return learned
         return _interpolated(self.system, one_for_each(learned, reward.replicas))
 
-    def _value_estimation(self, policy: LocalPolicy, reward: Reward, i: int) -> Value:
+    def _value_estimation(
+        self, policy: LocalPolicy, reward: Reward, i: int, starts: Starts | None
+    ) -> Value:
         """Step 2 of Algorithm 1."""
         if self.evaluations is None:
             return Value(
@@ -808,6 +905,7 @@ class Fit:
             runs=self.evaluations,
             seed=self._evaluation_seed(i),
             threads=self.threads,
+            starts=starts,
         )
         mu = self._even(runs.mean(axis=0))
         return Value(mu, self._even(runs) if len(runs) > 1 else None)

@@ -21,13 +21,22 @@ IN_FOLDERS = (FILE, fits.FILE, saved.FILE)  # the first that is there is what a 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read what was saved: a fit, a trajectory, a swarm made from a recording, or an analysis.
 
-    Raises FileError if the file is damaged: its content is not what its digest says. Warns if it
-    carries no digest, such as after an edit elsewhere.
+    Warns if it carries no digest, such as after an edit elsewhere.
 
     Parameters
     ----------
     path
         A file, or the folder of an analysis, of a fit or of a swarm.
+
+    Returns
+    -------
+    Result, Trajectory, Swarm or Analysis
+        What the file or folder holds.
+
+    Raises
+    ------
+    FileError
+        If there is no such file, or it is damaged: its content is not what its digest says.
 
     Examples
     --------

@@ -7,11 +7,12 @@ from typing import Any
 
 _told: set[str] = set()
 _silences: list[object] = []  # asked for at the moment, by any thread
+_quiet: list[object] = []  # the same for bars and all else that only says that work goes on
 
 
 def somebody_looks() -> bool:
-    """Whether what is written to stderr is seen at once."""
-    return sys.stderr is not None and (sys.stderr.isatty() or _in_notebook())
+    """Whether what is written to stderr is seen at once, and wanted."""
+    return not _quiet and sys.stderr is not None and (sys.stderr.isatty() or _in_notebook())
 
 
 def tell_once(line: str) -> None:
@@ -30,6 +31,23 @@ def silence() -> Iterator[None]:
         yield
     finally:
         _silences.remove(mark)
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Show no bars and no lines about the work while this lasts; warnings and errors remain."""
+    mark = object()
+    _quiet.append(mark)
+    try:
+        with silence():
+            yield
+    finally:
+        _quiet.remove(mark)
+
+
+def is_quiet() -> bool:
+    """Whether nothing is to be said about the work that goes on."""
+    return bool(_quiet)
 
 
 def _in_notebook() -> bool:

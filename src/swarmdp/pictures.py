@@ -15,6 +15,19 @@ from swarmdp.errors import InvalidInput
 class Arrows:
     """Agents in the plane, at every time of one run.
 
+    Parameters
+    ----------
+    positions
+        (times, agents, 2): where the agents are.
+    headings
+        (times, agents) in radians; None to draw dots.
+    window
+        The left and lower edge and the side of what is shown; None for as much as the agents need.
+    periodic
+        Whether an agent that leaves the window comes back on its other side.
+    steps_per_second
+        How fast to show it.
+
     Examples
     --------
     >>> import numpy as np
@@ -25,11 +38,11 @@ class Arrows:
 
     """
 
-    positions: NDArray[np.float64]  # (times, agents, 2)
-    headings: NDArray[np.float64] | None = None  # (times, agents) in radians; None: dots
-    window: tuple[float, float, float] | None = None  # left, bottom, side; None: as agents need
-    periodic: bool = False  # an agent that leaves the window comes back on its other side
-    steps_per_second: int = 10  # how fast to show it
+    positions: NDArray[np.float64]
+    headings: NDArray[np.float64] | None = None
+    window: tuple[float, float, float] | None = None
+    periodic: bool = False
+    steps_per_second: int = 10
 
     def __post_init__(self) -> None:
         place = np.asarray(self.positions, np.float64)
@@ -50,6 +63,14 @@ class Arrows:
 class Grid:
     """Cells in rows and columns, at every time of one run.
 
+    Parameters
+    ----------
+    values
+        (times, rows, columns): whole numbers, or yes and no.
+    steps_per_second
+        How fast to show it. At 5, a swarm that blinks in every step flashes less than three times a
+        second, the limit for viewers with photosensitive epilepsy.
+
     Examples
     --------
     >>> import numpy as np
@@ -59,9 +80,7 @@ class Grid:
 
     """
 
-    values: NDArray[Any]  # (times, rows, columns): whole numbers or yes and no
-    # A swarm that blinks in every step then flashes less than three times a second, the limit for
-    # viewers with photosensitive epilepsy.
+    values: NDArray[Any]
     steps_per_second: int = 5
 
     def __post_init__(self) -> None:

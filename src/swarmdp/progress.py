@@ -4,10 +4,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any
 
 from swarmdp.errors import InvalidInput
-from swarmdp.notices import silence, somebody_looks
+from swarmdp.notices import is_quiet, silence, somebody_looks
 
 ALMOST = 0.99  # of the work: what a bar shows at most, until it vanishes
 DELAY = 0.5  # seconds before a bar appears: short work needs none
@@ -35,7 +36,7 @@ def shown(progress: bool | Tell | None, description: str) -> Iterator[Tell | Non
         with silence():
             yield None
         return
-    if progress is None and not somebody_looks():
+    if progress is None and not (somebody_looks() and _can_draw()):
         yield None
         return
     bar = _Bar(description)
@@ -48,13 +49,18 @@ def shown(progress: bool | Tell | None, description: str) -> Iterator[Tell | Non
 @contextmanager
 def working(description: str) -> Iterator[None]:
     """Say on a terminal what is being done, as long as it takes; nothing elsewhere."""
-    if not sys.stderr.isatty():
+    if is_quiet() or sys.stderr is None or not sys.stderr.isatty():
         yield
         return
     from rich.console import Console
 
     with Console(stderr=True).status(description):
         yield
+
+
+def _can_draw() -> bool:
+    """Whether a bar can be drawn: on a terminal, and in notebooks that have widgets."""
+    return sys.stderr.isatty() or find_spec("ipywidgets") is not None
 
 
 class _Bar:

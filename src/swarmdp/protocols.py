@@ -43,6 +43,12 @@ class Wants:
         Every experience counts also mirrored, and policies are odd (see `swarmdp.symmetry`). It is
         the fit that wants this, not the update.
 
+    Examples
+    --------
+    >>> import swarmdp
+    >>> swarmdp.MaxEnt().wants.softness    # its policies are Boltzmann's
+    1.0
+
     """
 
     pairs: bool = False
@@ -72,13 +78,35 @@ NOTHING_MORE = Wants()
 @checked(nan=True, own=("policy",))
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """A policy for each of R rewards, and what was found on the way."""
+    """A policy for each of R rewards, and what was found on the way.
+
+    Parameters
+    ----------
+    policy
+        The policy, of R replicas.
+    q
+        (R, observations, actions): the Q-function, of learners with a table.
+    seen
+        (R, observations): whether each was visited; elsewhere the policy does nothing.
+    kernel
+        (R, observations, actions, observations): P(o' | o, a), if asked for.
+    memory
+        What the next update may go on with.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> grid = swarmdp.Gridworld(rows=2, columns=2)
+    >>> swarmdp.plan(grid, swarmdp.Reward([0.0, 0.0, 0.0, 1.0])).q.shape
+    (1, 4, 4)
+
+    """
 
     policy: LocalPolicy
-    q: NDArray[np.float64] | None = None  # (R, observations, actions), of learners with a table
-    seen: NDArray[np.bool_] | None = None  # (R, observations): visited; elsewhere it does nothing
-    kernel: NDArray[np.float64] | None = None  # (R, observations, actions, observations), if asked
-    memory: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)  # for the next update
+    q: NDArray[np.float64] | None = None
+    seen: NDArray[np.bool_] | None = None
+    kernel: NDArray[np.float64] | None = None
+    memory: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
 @runtime_checkable
@@ -103,7 +131,21 @@ class Mirroring(Protocol):
 
 
 class Learner(Protocol):
-    """A policy update: finds the optimal policy for a reward."""
+    """A policy update: finds the optimal policy for a reward.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> def lazy(system, reward, **more):    # a learner of one's own: nobody ever does anything
+    ...     return swarmdp.Learned(swarmdp.Policy([0] * system.features.size))
+    ...
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> demo = swarmdp.rollout(ising, ising.expert, steps=50, seed=1)
+    >>> result = swarmdp.fit(ising, demo, seed=1, learner=lazy, iterations=1, judge=False)
+    >>> int(result.policy.table.max())
+    0
+
+    """
 
     def __call__(
         self,

@@ -93,6 +93,13 @@ def _check_total(total: NDArray[np.float64], moment: Moment) -> None:
 class DiscountedFeatures:
     """The whole-swarm feature expectations of each run: sum over t of gamma^t mean_n phi(o_t^n).
 
+    Parameters
+    ----------
+    discount
+        The discount factor gamma, from 0 up to but not including 1.
+    name
+        What the variable of the trajectory is called.
+
     Examples
     --------
     >>> import swarmdp

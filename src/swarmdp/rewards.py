@@ -33,6 +33,13 @@ class Reward:
 
     `weights[j]` are those of replica j; run i is rewarded by replica i % R.
 
+    Parameters
+    ----------
+    weights
+        (R, d): the weights of R replicas; (d,) is one replica.
+    blocks
+        The axes of each block of weights (see `swarmdp.features`); not needed for planning.
+
     Examples
     --------
     >>> import numpy as np
@@ -45,8 +52,8 @@ class Reward:
 
     """
 
-    weights: NDArray[np.float64]  # (R, d)
-    blocks: tuple[Block, ...]  # what the weights belong to (see `swarmdp.features`)
+    weights: NDArray[np.float64]
+    blocks: tuple[Block, ...]
 
     def __init__(self, weights: ArrayLike, blocks: tuple[Block, ...] = ()) -> None:
         array = np.array(weights, dtype=np.float64)

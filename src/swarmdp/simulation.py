@@ -106,6 +106,13 @@ def rollout(
     Trajectory
         The recorded arrays by name, each with a leading axis of runs.
 
+    Raises
+    ------
+    InvalidInput
+        If the policy does not fit the system, or an argument is not as named above.
+    RecordingTooLarge
+        If what is to be recorded would not fit into memory; this is asked before it starts.
+
     Examples
     --------
     >>> import swarmdp
@@ -181,6 +188,8 @@ def simulate(
         simulation.run(np.arange(begin, end), numbers[begin:end], recorders, after)
 
     chunk = max(1, CHUNK_BYTES // probe.nbytes)
+    if isinstance(system, Fused) and _keeps_no_agents(recorders, runs):
+        chunk = max(chunk, min(system.side_by_side, -(-runs // thread_count(threads))))
     del probe  # its memory is that of a swarm
     over_chunks(runs, chunk, thread_count(threads), work)
     teller.finish()
@@ -193,6 +202,14 @@ def simulate(
         steps=steps,
         seed=seed,
     )
+
+
+def _keeps_no_agents(recorders: Sequence[Recorder], runs: int) -> bool:
+    """Whether whole steps have nothing to keep of single agents."""
+    room = room_for(recorders, np.arange(runs), range(0))
+    if room is None:
+        return False
+    return room.states is None and room.observations is None and room.actions is None
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,6 +51,27 @@ class Stream:
     """Random numbers for one purpose at one time step, batched over runs and agents.
 
     Every call gives fresh numbers. With `size=(k, ...)` each agent gets an array of that shape.
+
+    Parameters
+    ----------
+    seed
+        Of all random numbers.
+    runs
+        (runs,): the number of each run, 64-bit integers.
+    agents
+        (runs or 1, agents): the number of the agent in each place, 32-bit integers.
+    step
+        The time step.
+    purpose
+        What the numbers are for.
+
+    Examples
+    --------
+    >>> from swarmdp.streams import Purpose, Streams
+    >>> rng = Streams.of(seed=1, runs=[0, 1], n_agents=3).at(0, Purpose.INITIAL)
+    >>> rng.uniform(-1.0, 1.0, size=(2,)).shape    # a vector for each agent of each run
+    (2, 3, 2)
+
     """
 
     def __init__(
@@ -110,6 +131,10 @@ class Stream:
         ]
         return self._stack(draws, size)
 
+    def coarse(self) -> NDArray[np.float64]:
+        """Uniform numbers in [0, 1) of 32 bits (runs, agents), in a quarter of the time."""
+        return kernels.streams.coarse(self._next(), self.agents)
+
     def shared(self) -> NDArray[np.float64]:
         """Uniform numbers in [0, 1), one for each run (runs,), the same for all its agents."""
         nobody = np.zeros((1, 1), np.int32)
@@ -129,9 +154,12 @@ class Stream:
 
     def permutation(self) -> NDArray[np.int32]:
         """A uniformly random permutation of the agents' numbers in each run."""
-        if self.agents.size and not 0 <= self.agents.min() <= self.agents.max() < self.shape[1]:
+        own = _are_in_own_order(self.agents)
+        if not own and not 0 <= self.agents.min() <= self.agents.max() < self.shape[1]:
             raise InvalidInput(f"agents must be numbers from 0 to {self.shape[1] - 1}, got others")
         shuffled = kernels.streams.permutation(self._next(), self.shape[1])
+        if own:
+            return shuffled
         if self.agents.shape[0] == 1:
             return shuffled[:, self.agents[0]]
         return np.take_along_axis(shuffled, self.agents, axis=1)
@@ -168,11 +196,30 @@ class Stream:
 @checked(but=("at", "counter", "rearranged"))
 @dataclass(frozen=True)
 class Streams:
-    """The streams of a batch of runs: `streams.at(step, purpose)` is one of them."""
+    """The streams of a batch of runs: `streams.at(step, purpose)` is one of them.
+
+    Parameters
+    ----------
+    seed
+        Of all random numbers.
+    runs
+        (runs,): the number of each run.
+    agents
+        (runs or 1, agents): the number of the agent in each place.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> from swarmdp.streams import Purpose
+    >>> streams = swarmdp.Streams.of(seed=1, runs=[7], n_agents=3)    # as in a batch
+    >>> streams.at(0, Purpose.INITIAL).shape
+    (1, 3)
+
+    """
 
     seed: int
-    runs: NDArray[np.int64]  # (runs,): the number of each run
-    agents: NDArray[np.int32]  # (runs or 1, agents): the number of the agent in each place
+    runs: NDArray[np.int64]
+    agents: NDArray[np.int32]
 
     @classmethod
     def of(cls, seed: int, runs: ArrayLike, n_agents: int) -> "Streams":
@@ -215,6 +262,15 @@ class Streams:
         moved = np.take_along_axis(np.broadcast_to(self.agents, order.shape), order, axis=1)
         # Rows in sequence: kernels do not vectorise over strided ones.
         return Streams(self.seed, self.runs, np.ascontiguousarray(moved))
+
+
+def is_in_own_order(streams: Streams) -> bool:
+    """Whether the agents of all runs are 0, 1, 2, ..., in this order."""
+    return _are_in_own_order(streams.agents)
+
+
+def _are_in_own_order(agents: NDArray[np.int32]) -> bool:
+    return len(agents) == 1 and bool((agents[0] == np.arange(agents.shape[1])).all())
 
 
 def _integers(name: str, values: ArrayLike) -> NDArray[np.int64]:

@@ -31,7 +31,23 @@ History = list[
 
 
 class ContractViolation(SwarmdpError, AssertionError):
-    """A system is not a swarMDP; the message names the broken rule."""
+    """A system is not a swarMDP; the message names the broken rule.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> class Stuck(swarmdp.Ising):
+    ...     actions = np.empty(0)
+    ...
+    >>> try:
+    ...     swarmdp.testing.check_system(Stuck(shape=(4, 4), reach=1))
+    ... except swarmdp.testing.ContractViolation as error:
+    ...     print(error)
+    ...
+    shape: actions must be a non-empty one-dimensional array
+
+    """
 
 
 @checked
@@ -49,6 +65,26 @@ def check_system(system: System, *, seed: int = 0, tolerance: float = 0.0) -> No
 
     Equality is exact. A system whose floating-point sums depend on the order of the agents can be
     given a `tolerance` for its rounding errors.
+
+    Parameters
+    ----------
+    system
+        The system to check.
+    seed
+        Of the states and actions that it is checked with.
+    tolerance
+        The largest rounding error that is allowed; 0 for none.
+
+    Raises
+    ------
+    ContractViolation
+        If the system breaks the contract; the message names the broken rule.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> swarmdp.testing.check_system(swarmdp.Vicsek(n_agents=10))    # no news is good news
+
     """
     if not isinstance(system, System):
         raise ContractViolation(

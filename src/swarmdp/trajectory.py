@@ -58,6 +58,23 @@ class Trajectory(Mapping[str, NDArray[Any]]):
     The states of a roll-out have the shape (runs, steps + 1, agents, ...):
     `trajectory["heading"][r, t, n]` is the heading of agent n at time t of run r.
 
+    Parameters
+    ----------
+    variables
+        The recorded arrays, with their axes and units, by name.
+    system_name
+        The class of the system.
+    settings
+        What made the system.
+    runs
+        The number of runs.
+    steps
+        The number of time steps.
+    seed
+        The seed of the roll-out, if it was one.
+    version
+        The version of swarmdp that made it.
+
     Examples
     --------
     >>> import swarmdp
@@ -70,7 +87,7 @@ class Trajectory(Mapping[str, NDArray[Any]]):
 
     variables: Mapping[str, Variable]
     system_name: str
-    settings: Mapping[str, Any]  # what made the system
+    settings: Mapping[str, Any]
     runs: int
     steps: int
     seed: int | None = None

@@ -70,20 +70,60 @@ class Verdict:
     `reproduces` is true for 'reproduces the demo' and 'reproduces it, except: ...'. `alarm` is true
     where nobody should rely on what was learned: it does not reproduce the demo, the features do
     not identify the behaviour, or there is too little data to tell.
+
+    Parameters
+    ----------
+    words
+        The verdict in one sentence.
+    reproduces
+        Whether the learned swarm does what the demo did.
+    alarm
+        Whether nobody should rely on what was learned.
+    p
+        Of the hypothesis that demo and learned swarm are the same.
+    lines
+        One for each statistic that was compared.
+    as_near
+        The number of random policies whose feature expectations are as near to the demo's; None if
+        it is not known.
+    random_policies
+        The number of random policies that were tried.
+    power
+        The share of poor baselines that the same test tells from the learned swarm.
+    telling
+        How well a classifier tells them apart; None in the quick form.
+    advice
+        What to do, where something is wrong.
+    notes
+        What else one should know.
+    runs
+        The number of runs of the learned swarm.
+    quick
+        Whether it is the quick form.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> demo = swarmdp.rollout(ising, ising.expert, steps=50, runs=5, seed=1)
+    >>> verdict = swarmdp.judge(ising.expert, demo, system=ising, seed=2, quick=True)
+    >>> verdict.reproduces
+    True
+
     """
 
     words: str
     reproduces: bool
     alarm: bool
-    p: float  # of the hypothesis that demo and learned swarm are the same
-    lines: tuple[Line, ...]  # one for each statistic
-    as_near: int | None  # random policies whose feature expectations are as near to the demo's
+    p: float
+    lines: tuple[Line, ...]
+    as_near: int | None
     random_policies: int
-    power: float  # share of poor baselines that the same test tells from the learned swarm
-    telling: Telling | None  # by the classifier; None in the quick form
-    advice: tuple[str, ...]  # what to do, where something is wrong
-    notes: tuple[str, ...]  # what else one should know
-    runs: int  # of the learned swarm
+    power: float
+    telling: Telling | None
+    advice: tuple[str, ...]
+    notes: tuple[str, ...]
+    runs: int
     quick: bool
 
     @property

@@ -18,6 +18,7 @@ from swarmdp.streams import Purpose, Streams
 from swarmdp.system import (
     Fused,
     Room,
+    State,
     System,
     class_map,
     feature_count,
@@ -28,6 +29,7 @@ from swarmdp.threads import over_chunks, thread_count
 
 MOST_BYTES = 2**26  # of all counts: where there are more, they are not kept
 CHUNK_AGENTS = 2**15  # of the runs that a thread moves at a time
+MOST_STARTS = 64  # chunks of runs whose start states are kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +73,22 @@ class Visits:
         return total
 
 
+Starts = dict[tuple[int, bytes], State]
+"""Start states by their seed and the numbers of their runs."""
+
+
+def _start(system: System, streams: Streams, starts: Starts | None) -> State:
+    """Where these runs start, from `starts` if it has them."""
+    key = streams.seed, streams.runs.tobytes()
+    known = None if starts is None else starts.get(key)
+    if known is not None:
+        return known
+    state = system.initial(streams.at(0, Purpose.INITIAL))
+    if starts is not None and len(starts) < MOST_STARTS:
+        starts[key] = state
+    return state
+
+
 def visits_of(
     system: System,
     policy: LocalPolicy,
@@ -79,9 +97,12 @@ def visits_of(
     steps: int,
     seed: int,
     threads: int | None = None,
+    starts: Starts | None = None,
 ) -> Visits | None:
     """The visits of roll-outs whose i-th run has the random numbers of run numbers[i].
 
+    Start states are looked up in `starts` and kept there, if it is given: several policies may be
+    compared from the same ones.
     None where the system or the policy has no such code: then roll them out step by step.
     """
     if not isinstance(policy, Policy) or not isinstance(system, Fused):
@@ -98,7 +119,7 @@ def visits_of(
         check()
         streams = Streams.of(seed, numbers[begin:end], system.n_agents)
         swarms = system.whole_steps(
-            lambda: system.initial(streams.at(0, Purpose.INITIAL)),
+            lambda: _start(system, streams, starts),
             rule,
             np.arange(begin, end) % policy.replicas,
             streams,
@@ -109,6 +130,6 @@ def visits_of(
         else:
             swarms.advance(0, steps + 1, Room(counts=counts[begin:end]))
 
-    chunk = max(1, CHUNK_AGENTS // system.n_agents)
+    chunk = max(1, CHUNK_AGENTS // system.n_agents, system.side_by_side)
     over_chunks(runs, chunk, thread_count(threads), work)
     return None if failed.is_set() else Visits(system, counts)

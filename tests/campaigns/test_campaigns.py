@@ -59,7 +59,7 @@ def test_one_of_several_starts_wins() -> None:
 def test_limits_are_met_by_one_error_or_the_right_result() -> None:
     from tests.campaigns import limits
 
-    sampled(limits.campaign(("simulate", "export"), limits.HOMES[:1]), 24)
+    sampled(limits.campaign(("simulate", "export"), limits.HOMES[:1]), 12)
 
 
 @pytest.mark.parametrize("caller", ["8 threads", "asyncio", "fork", "fork in the middle"])

@@ -91,11 +91,11 @@ def test_the_analysis_can_be_loaded(analysed: Path) -> None:
 def test_the_same_seed_gives_the_same_files(
     tracks: Path, analysed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = [*READING, *PERIODIC, *SMALL, "--no-judge", "-o", str(tmp_path)]
+    options = [*READING, *PERIODIC, *SMALL, "--no-judge", "--json", "-o", str(tmp_path)]
     main(["fit", "--tracks", str(tracks), *options])
-    told = capsys.readouterr().out
-    assert "12 individuals in 91 frames" in told
-    assert "Verdict on the last third of the recording:" not in told
+    told = json.loads(capsys.readouterr().out)
+    assert told["folder"] == str(tmp_path)
+    assert told.get("verdict") is None
     assert "Held-out statistics" not in (tmp_path / "report.html").read_text()
     for name in FILES - {"report.html", "summary.json", "analysis.nc"}:
         assert (analysed / name).read_bytes() == (tmp_path / name).read_bytes(), name

@@ -27,11 +27,16 @@ def test_a_second_start_gives_the_same_bytes(reproduction: Path) -> None:
 
 
 def test_some_figures_again_leave_the_others_in_the_report(
-    reproduction: Path, tmp_path: Path
+    reproduction: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(reproduction, folder)
-    main(["reproduce", "--scale", "smoke", "--only", "energy", "-o", str(folder)])
+    capsys.readouterr()
+    asked = ["--json", "--quiet"]
+    main(["reproduce", "--scale", "smoke", "--only", "energy", "-o", str(folder), *asked])
+    told = capsys.readouterr()
+    assert told.err == ""
+    assert json.loads(told.out)["claims"]
     assert (folder / "summary.json").read_bytes() == (reproduction / "summary.json").read_bytes()
     timing = json.loads((folder / "timing.json").read_text())
     assert timing["wall_seconds_of_last_start"] > 0

@@ -42,6 +42,13 @@ def test_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert (tmp_path / "out" / f"{name}.png").is_file()
 
 
+def test_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_table(tmp_path / "fish.csv")
+    reading = ["--fps", "20", "--unit", "cm"]
+    main(["tracks", str(tmp_path / "fish.csv"), *reading, "--json", "-o", str(tmp_path)])
+    assert json.loads(capsys.readouterr().out)["individuals"] == 6
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -1,7 +1,10 @@
 import numpy as np
 import pytest
 
+import swarmdp
 from swarmdp.kernels import ising, parallel
+from swarmdp.kernels.streams import Counter
+from swarmdp.streams import Purpose, Streams
 from tests import oracles
 
 
@@ -62,3 +65,14 @@ def test_sites_and_what_is_put_on_them() -> None:
     expected = np.empty_like(values)
     np.put_along_axis(expected, site.astype(int), values, axis=1)
     np.testing.assert_array_equal(ising.put_on_grid(site, values), expected)
+
+
+def test_grids_start_with_what_initial_draws() -> None:
+    system, streams = swarmdp.Ising((5, 7), magnetisation=0.4), Streams.of(4, [0, 9], 35)
+    state = system.initial(streams.at(25, Purpose.INITIAL))
+    spins = streams.counter(25, Purpose.INITIAL)
+    sites = Counter(4, spins.runs, 25, spins.draw + 1)
+    spin, agents = ising.started(spins, sites, 35, 0.7)
+    for r in range(2):
+        np.testing.assert_array_equal(spin[r, state["site"][r]], state["spin"][r])
+        np.testing.assert_array_equal(agents[r, state["site"][r]], np.arange(35))

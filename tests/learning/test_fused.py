@@ -14,7 +14,7 @@ SYSTEMS: dict[str, Any] = {
     "vicsek": swarmdp.Vicsek(n_agents=60),
     "vicsek open": swarmdp.Vicsek(n_agents=40, periodic=False, noise=0.0),
     "vicsek arranged": swarmdp.Vicsek(n_agents=20_000, radius=0.02),
-    "ising": swarmdp.Ising((9, 12)),
+    "ising": swarmdp.Ising((7, 9)),
     "ising much experience": swarmdp.Ising((40, 40)),
     "ising open": swarmdp.Ising((8, 15), reach=3, periodic=False),
 }

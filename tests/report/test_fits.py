@@ -117,3 +117,9 @@ def test_a_gridworld_s_error_is_a_map_of_its_own(tmp_path: Path) -> None:
     assert len(maps()) == 2
     *_, spread = maps(separate=True)
     assert spread.get_title() == "s.d. of 2 experiments"
+
+
+def test_a_notebook_shows_a_figure_without_pyplot() -> None:
+    figure = style.figure(figsize=(2, 2))
+    figure.add_subplot()
+    assert figure._repr_png_().startswith(b"\x89PNG")

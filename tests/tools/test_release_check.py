@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import hatch_build
 from tools import release_check
 from tools.release_check import Problem
 
@@ -16,6 +17,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "CITATION.cff").write_text("a: b\nversion: 1.2.3\ndate-released: 2030-01-02\n")
     (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## 1.2.3 (2030-01-02)\n")
     (tmp_path / "README.md").write_text("# swarmdp\n")
+    (tmp_path / "pyproject.toml").write_text('repository = "https://example.org/x"\n')
     monkeypatch.setattr(release_check, "ROOT", tmp_path)
     release_check.run("git", "init", "-q", cwd=tmp_path)
     name = ("-c", "user.name=a", "-c", "user.email=a@b")
@@ -29,7 +31,7 @@ def test_a_version_that_agrees_everywhere(project: Path) -> None:
     release_check.run("git", "tag", "v1.2.3")
     assert release_check.version() == "1.2.3 of 2030-01-02"
     assert len(release_check.committed()) >= 7
-    assert release_check.readme() == "1 lines"
+    assert release_check.readme() == "1 lines, links to https://example.org/x"
 
 
 @pytest.mark.parametrize(
@@ -59,6 +61,20 @@ def test_a_long_readme(project: Path) -> None:
     (project / "README.md").write_text("line\n" * 121)
     with pytest.raises(Problem, match="121 lines"):
         release_check.readme()
+
+
+def test_links_and_pictures_of_the_readme_become_absolute() -> None:
+    text = "[a](docs/a.md) ![b](b.png) [c](https://c.org) [d](#d)"
+    assert hatch_build.absolute(text, "https://h.org/x") == (
+        "[a](https://h.org/x/blob/HEAD/docs/a.md) ![b](https://h.org/x/raw/HEAD/b.png) "
+        "[c](https://c.org) [d](#d)"
+    )
+    assert set(hatch_build.project_links("https://h.org/x")) >= {"Source", "Issues", "Changelog"}
+
+
+def test_a_readme_without_an_address_says_so(project: Path) -> None:
+    (project / "pyproject.toml").write_text('repository = ""\n')
+    assert "no address yet" in release_check.readme()
 
 
 def test_licences(monkeypatch: pytest.MonkeyPatch) -> None:

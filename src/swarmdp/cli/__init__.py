@@ -1,3 +1,4 @@
+# PYTHON_ARGCOMPLETE_OK
 """The command `swarmdp`: one module for each of its commands.
 
 Plain argparse: it starts at once and answers a wrong argument with one line. Heavy modules are
@@ -5,8 +6,9 @@ imported by the command that needs them.
 """
 
 import argparse
+import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from swarmdp._version import __version__
 from swarmdp.cli import (
@@ -21,10 +23,11 @@ from swarmdp.cli import (
     studio,
     tracks,
 )
-from swarmdp.cli.common import Parser, guarded
+from swarmdp.cli.common import Parser, add_verbosity, carry_out, guarded
 from swarmdp.cli.systems import asked_for
 
-Command = Callable[[argparse.Namespace], None]
+WITH_SYSTEM = ("simulate", "fit", "animate")  # commands whose options depend on a system
+TABLES = ("simulate", "fit", "evaluate", "tracks", "reproduce", "info")  # commands that print one
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -32,11 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = sys.argv[1:] if arguments is None else list(arguments)
 
     def work() -> None:
-        wanted = given[0] if given else ""
-        system = asked_for(given[1:]) if wanted in ("simulate", "fit", "animate") else None
-        options = _parser(system).parse_args(given)
-        command: Command = options.command
-        command(options)
+        if "_ARGCOMPLETE" in os.environ:
+            _complete()
+        carry_out(_parser(_system_in(given)).parse_args(given))
 
     guarded("swarmdp", work, "nothing was kept; the same command starts again")
 
@@ -60,6 +61,19 @@ def help_of(given: Sequence[str], columns: int = 80) -> str:
     return printed.getvalue()
 
 
+def _system_in(given: Sequence[str]) -> str | None:
+    """The system that the arguments name, for the commands whose options depend on it."""
+    return asked_for(given[1:]) if given[:1] and given[0] in WITH_SYSTEM else None
+
+
+def _complete() -> None:
+    """Answer a shell that asks what may come next, and exit."""
+    import argcomplete
+
+    words = os.environ.get("COMP_LINE", "").split()
+    argcomplete.autocomplete(_parser(_system_in(words[1:])))
+
+
 def _parser(system: str | None) -> argparse.ArgumentParser:
     """The parser of all commands, with the options of this system."""
     parser = Parser(
@@ -73,4 +87,7 @@ def _parser(system: str | None) -> argparse.ArgumentParser:
         with_system.add(commands, system)
     for other in (evaluate, export, tracks, reproduce, report, studio, info):
         other.add(commands)
+    for name, command in commands.choices.items():
+        if name != "studio":
+            add_verbosity(command, table=name in TABLES)
     return parser

@@ -1,12 +1,14 @@
 """What the commands share: options, errors, tables."""
 
 import argparse
+import contextlib
 import json
+import logging
 import os
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -14,6 +16,9 @@ from swarmdp.cli.systems import expert_of, system_of
 from swarmdp.errors import SwarmdpError, SwarmdpWarning
 
 DEMO = "demo.nc"  # what a fit learned from, beside it
+
+Command = Callable[[argparse.Namespace], Mapping[str, Any] | None]
+"""What runs a command; it gives back what `--json` prints."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -71,6 +76,56 @@ def guarded(program: str, work: Callable[[], None], kept: str = "") -> None:
 def _complain(message: str, code: int) -> int:
     print(message, file=sys.stderr)
     return code
+
+
+def add_verbosity(parser: argparse.ArgumentParser, table: bool) -> None:
+    """How much is said; `--json` where there is a table to print."""
+    group = parser.add_argument_group("output")
+    much = group.add_mutually_exclusive_group()
+    much.add_argument("-q", "--quiet", action="store_true", help="say nothing but errors")
+    much.add_argument(
+        "-v", "--verbose", action="store_true", help="tell each step of the work (the log)"
+    )
+    if table:
+        group.add_argument(
+            "--json", action="store_true", help="print what was found as JSON, and nothing else"
+        )
+
+
+def carry_out(options: argparse.Namespace) -> None:
+    """Run the command, and say of it as much as is asked for."""
+    command: Command = options.command
+    as_json = getattr(options, "json", False)
+    with contextlib.ExitStack() as stack:
+        if getattr(options, "quiet", False):
+            from swarmdp.notices import quiet
+
+            stack.enter_context(quiet())
+        if getattr(options, "verbose", False):
+            stack.enter_context(_log_shown())
+        printed = sys.stdout
+        if as_json or getattr(options, "quiet", False):
+            nowhere = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))
+            stack.enter_context(contextlib.redirect_stdout(nowhere))
+        found = command(options)
+        if as_json:
+            print(json.dumps(found, indent=2), file=printed)
+
+
+@contextlib.contextmanager
+def _log_shown() -> Iterator[None]:
+    """Show on stderr what the package logs under the name `swarmdp`."""
+    logger = logging.getLogger("swarmdp")
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(name)s: %(message)s", "%H:%M:%S"))
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+        logger.removeHandler(handler)
 
 
 def address(page: Path) -> str:

@@ -40,7 +40,7 @@ def add(commands: Any) -> None:
     evaluate.add_argument("-o", "--output", type=Path, help="folder; the fit's own if not given")
 
 
-def _run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> dict[str, Any]:
     """Roll out learned and expert policies side by side."""
     from swarmdp import files
     from swarmdp.evaluation import evaluate
@@ -96,6 +96,7 @@ def _run(options: argparse.Namespace) -> None:
     )
     for path in (*written, output / "evaluation.json"):
         print(f"  {path}")
+    return {**summary, "folder": str(output)}
 
 
 def _mean(values: Any) -> str:

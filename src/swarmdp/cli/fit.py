@@ -96,11 +96,10 @@ def add(commands: Any, system: str | None) -> None:
     add_system(fit, system)
 
 
-def _run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> dict[str, Any]:
     """Learn a reward and a policy, draw them, and write what came of it."""
     if options.tracks is not None:
-        recorded.run(options)
-        return
+        return recorded.run(options)
     if options.iterations is None:
         options.iterations = ITERATIONS
     from swarmdp.errors import VerdictWarning
@@ -142,7 +141,7 @@ def _run(options: argparse.Namespace) -> None:
         demo.save(output / DEMO)
         missing = "the verdict or the reward's error"
         raise KeyboardInterrupt(kept(result, options.iterations, missing, options, output))
-    _report_fit(result, system, demo, output, seconds, options)
+    return _report_fit(result, system, demo, output, seconds, options)
 
 
 def _expert(system: Any, options: argparse.Namespace) -> Any:
@@ -200,7 +199,7 @@ def _demo(options: argparse.Namespace) -> tuple[Any, Any]:
 
 def _report_fit(
     result: Any, system: Any, demo: Any, output: Path, seconds: float, options: argparse.Namespace
-) -> None:
+) -> dict[str, Any]:
     from rich.console import Console
 
     from swarmdp.report import fits, style
@@ -251,6 +250,7 @@ def _report_fit(
     print(f"learned in {seconds:.1f} s; look at {address(page)}")
     for path in (*written, output / "summary.json"):
         print(f"  {path}")
+    return {**summary, "folder": str(output)}
 
 
 def _blocks(result: Any) -> list[dict[str, Any]]:

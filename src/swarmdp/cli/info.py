@@ -19,7 +19,7 @@ def add(commands: Any) -> None:
     info.set_defaults(command=_run)
 
 
-def _run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> dict[str, str]:
     from importlib.metadata import version
 
     from swarmdp.kernels import streams
@@ -39,3 +39,4 @@ def _run(options: argparse.Namespace) -> None:
     width = max(map(len, rows))
     for name, value in rows.items():
         print(f"{name:<{width}}  {value}")
+    return rows

@@ -39,7 +39,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> dict[str, Any]:
     """Analyse a recording and write the page."""
     wrong = [name for name in OTHERS if getattr(options, name)] + list(given_fields(options))
     if wrong:
@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> None:
     except UnclearArena as error:
         raise InvalidInput(f"{error}. Here: --arena with {ARENAS}") from None
 
-    from swarmdp.report.analyses import write_analysis
+    from swarmdp.report.analyses import NUMBERS, write_analysis
 
     written = write_analysis(output, found, options.tracks.name)
     for words in found.conclusions:
@@ -95,6 +95,7 @@ def run(options: argparse.Namespace) -> None:
     print(f"analysed in {time.perf_counter() - began:.1f} s")
     for path in written[-3:]:
         print(f"  {path}")
+    return {**files.parse_json(files.read_text(output / NUMBERS)), "folder": str(output)}
 
 
 def _say(text: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from swarmdp import files
 from swarmdp.cli.common import HelpFormatter, address, show_columns
+from swarmdp.notices import is_quiet
 from swarmdp.progress import shown
 from swarmdp.rounding import with_error
 
@@ -64,7 +65,7 @@ def add(commands: Any) -> None:
     )
 
 
-def _run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> dict[str, Any]:
     """Compute what is missing, then draw and judge."""
     from swarmdp.experiments import engine
     from swarmdp.experiments.plan import make_plan
@@ -88,10 +89,12 @@ def _run(options: argparse.Namespace) -> None:
             raise KeyboardInterrupt(_kept(store, wanted)) from None
         seconds = round(time.perf_counter() - began, 1)
         reproduction.write_timing(store, seconds)
-    _show_claims(output)
+    summary = files.parse_json(files.read_text(output / "summary.json"))
+    _show_claims(summary["claims"])
     print(f"reproduced in {seconds:.0f} s; look at {address(page)}")
     for name in ("summary.json", "timing.json", "log.txt"):
         print(f"  {output / name}")
+    return {**summary, "folder": str(output)}
 
 
 def _kept(store: Any, figures: list[str]) -> str:
@@ -161,6 +164,9 @@ def _log(path: Path) -> Iterator[None]:
 @contextlib.contextmanager
 def _shown(figures: list[str]) -> Iterator[Callable[[Any], None]]:
     """Progress, overall and for each figure: bars on a terminal, a line now and then elsewhere."""
+    if is_quiet():
+        yield lambda progress: None
+        return
     if not sys.stderr.isatty():
         yield _Lines()
         return
@@ -204,8 +210,7 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 
-def _show_claims(output: Path) -> None:
-    claims = files.parse_json(files.read_text(output / "summary.json"))["claims"]
+def _show_claims(claims: Any) -> None:
     if not claims:
         return
     rows = [

@@ -39,7 +39,7 @@ def add(commands: Any, system: str | None) -> None:
     add_system(simulate, system)
 
 
-def _run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> dict[str, Any]:
     """Simulate a system's expert, draw it, and write what came of it."""
     from swarmdp import files
     from swarmdp.errors import InvalidInput
@@ -110,6 +110,7 @@ def _run(options: argparse.Namespace) -> None:
     print(f"simulated and recorded in {seconds:.1f} s")
     for path in (*written, output / "summary.json"):
         print(f"  {path}")
+    return {**summary, "folder": str(output)}
 
 
 def _draw(system: Any, trajectory: Any, measured: Any, path: Path) -> list[Path]:

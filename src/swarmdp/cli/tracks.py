@@ -79,7 +79,7 @@ def recording_of(options: argparse.Namespace, file: Path) -> Any:
     )
 
 
-def _run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> dict[str, Any]:
     output = options.output or Path("runs") / f"tracks-{options.file.stem}"
     files.check_folder(output)
     recording = recording_of(options, options.file)
@@ -90,7 +90,8 @@ def _run(options: argparse.Namespace) -> None:
 
     written = write_recording(output, summary, f"Recording {options.file.name}")
     plain = {"command": "tracks", "version": __version__, "file": options.file.name}
-    text = json.dumps(plain | summary.to_plain(), indent=2) + "\n"
-    files.write_text(output / "summary.json", text)
+    plain |= summary.to_plain()
+    files.write_text(output / "summary.json", json.dumps(plain, indent=2) + "\n")
     for path in (written[-1], output / "summary.json"):
         print(f"  {path}")
+    return {**plain, "folder": str(output)}

@@ -65,8 +65,8 @@ def from_pettingzoo(
     features
         What learning sees of an observation, such as `swarmdp.Levels(5)`.
     observe
-        From the raw observations of all agents (agents, ...) to what the features are of, (agents,
-        *features.shape), each row by itself. By default observations as they are.
+        From the raw observations of all agents (agents, ...) to what the features are of,
+        `(agents, *features.shape)`, each row by itself. By default observations as they are.
     actions
         The actions that agents may choose from: numbers, or vectors where the environment takes
         vectors; the system's physical actions are the numbers, or the vectors' places in the list.
@@ -102,6 +102,11 @@ def from_pettingzoo(
     BlackBox
         A system for `rollout`, `fit`, `judge`. Its measure "reward" is the environment's own.
 
+    Raises
+    ------
+    InvalidInput
+        If the environment has no fixed set of agents, or what it returns does not fit the features.
+
     Examples
     --------
     >>> from functools import partial
@@ -113,8 +118,8 @@ def from_pettingzoo(
     ...     features=swarmdp.Bins([0, 0.2, 0.5, np.inf], name="speed"),
     ... )
     >>> still = swarmdp.rollout(spread, lambda speed: np.zeros(speed.shape), steps=5, seed=1)
-    >>> spread.n_agents, still["observation"].max()
-    (3, np.float64(0.0))
+    >>> spread.n_agents, float(still["observation"].max())
+    (3, 0.0)
 
     """
     return _made(
@@ -168,6 +173,16 @@ def from_step(
         See `from_pettingzoo`.
     on_end, horizon, processes, name, settings
         See `from_pettingzoo`.
+
+    Returns
+    -------
+    BlackBox
+        A system for `swarmdp.rollout`, `swarmdp.fit` and all others.
+
+    Raises
+    ------
+    InvalidInput
+        If the simulator does not return what is named above.
 
     Examples
     --------
@@ -286,7 +301,58 @@ def _check_features(system: "BlackBox", observed: NDArray[Any]) -> None:
 
 @dataclass(frozen=True, eq=False)
 class BlackBox:
-    """A simulator as a system; `from_pettingzoo` and `from_step` make it."""
+    """A simulator as a system; `from_pettingzoo` and `from_step` make it.
+
+    Parameters
+    ----------
+    n_agents
+        The number of agents.
+    actions
+        (n_actions,): the physical value of each action.
+    features
+        What learning sees of an observation.
+    null
+        The index of the action that does nothing.
+    mirror
+        The mirror, where there is one.
+    script
+        The expert, where there is one.
+    on_end
+        What happens when an episode ends.
+    horizon
+        The longest run, in steps.
+    processes
+        The number of processes; 0 for this one.
+    system_name
+        What it is called in files.
+    own_settings
+        Plain data that tells it from others.
+    observed
+        The type of an observation.
+    axes
+        The number of axes of a position; 0 if positions are not known.
+    period
+        After which a position begins again.
+    recipe
+        How to make the simulator and look at it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> class Walkers:
+    ...     def reset(self, seed):
+    ...         self.place = np.random.default_rng(seed).integers(-5, 6, size=4)
+    ...         return np.sign(self.place) + 1
+    ...     def step(self, actions):
+    ...         self.place = self.place + actions
+    ...         return np.sign(self.place) + 1
+    ...
+    >>> box = swarmdp.envs.from_step(Walkers, features=swarmdp.Levels(3), actions=[-1, 0, 1])
+    >>> box.n_agents, box.null
+    (4, 1)
+
+    """
 
     n_agents: int
     actions: NDArray[Any]
@@ -326,18 +392,15 @@ class BlackBox:
                 f"an episode of {self.system_name} has more than {self.horizon} steps: give "
                 f"swarmdp.envs.from_...(horizon=...) as many as the longest one has"
             )
+        rows = np.flatnonzero(going)
         order = np.argsort(slots, axis=1)  # the agent in each place of the simulator
-        questions, rows = [], np.flatnonzero(going)
-        for r in rows.tolist():
-            agents = order[r]
-            questions.append(
-                Question(
-                    int(state["seed"][r, 0]),
-                    np.ascontiguousarray(history[r, agents, : times[r]].T),
-                    choice[r, agents],
-                    state["observation"][r, agents],
-                )
-            )
+        run = np.arange(len(order))[:, None]
+        acts, seen = choice[run, order], state["observation"][run, order]
+        ends, seeds = times.tolist(), state["seed"][:, 0].tolist()
+        questions = [
+            Question(seeds[r], history[r, order[r], : ends[r]].T, acts[r], seen[r])
+            for r in rows.tolist()
+        ]
         frames = self._copies.answers(questions)
         after = {name: array.copy() for name, array in state.items()}
         after["earned"][...] = 0.0

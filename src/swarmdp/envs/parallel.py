@@ -71,6 +71,11 @@ def parallel_env(
     SwarmEnv
         An environment with `state()` and `state_space`: all arrays of the swarm's state, flat.
 
+    Raises
+    ------
+    InvalidInput
+        If the reward does not fit the system, or PettingZoo is not installed.
+
     Examples
     --------
     >>> import swarmdp
@@ -101,7 +106,30 @@ def env(
 ) -> AECEnv[str, Any, Any]:
     """A swarm as an environment of PettingZoo whose agents act in turn (AEC).
 
-    All agents choose before anything moves. See `parallel_env` for the arguments.
+    All agents choose before anything moves.
+
+    Parameters
+    ----------
+    system
+        As for `parallel_env`.
+    reward
+        As for `parallel_env`.
+    max_cycles
+        As for `parallel_env`.
+    observation
+        As for `parallel_env`.
+    render_mode
+        As for `parallel_env`.
+
+    Returns
+    -------
+    AECEnv
+        An environment of PettingZoo.
+
+    Raises
+    ------
+    InvalidInput
+        If the reward does not fit the system, or PettingZoo is not installed.
 
     Examples
     --------
@@ -122,7 +150,22 @@ def env(
 
 
 class SwarmEnv(ParallelEnv[str, Any, Any]):  # type: ignore[misc]
-    """A parallel environment of PettingZoo; `swarmdp.envs.parallel_env` makes it."""
+    """A parallel environment of PettingZoo; `swarmdp.envs.parallel_env` makes it.
+
+    Parameters
+    ----------
+    system, reward, max_cycles, observation, render_mode
+        As for `parallel_env`.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> env = swarmdp.envs.parallel_env(swarmdp.Vicsek(n_agents=3), max_cycles=2)
+    >>> observations, infos = env.reset(seed=1)
+    >>> len(observations)
+    3
+
+    """
 
     metadata: dict[str, Any] = {"name": "swarmdp", "render_modes": []}  # noqa: RUF012
 

@@ -221,7 +221,7 @@ class _Plain:
         observations = self._checked(parts[0])
         rewards = np.zeros(len(observations))
         if len(parts) > 1:
-            rewards = np.array(np.broadcast_to(np.asarray(parts[1], np.float64), rewards.shape))
+            rewards[...] = parts[1]
         return observations, rewards, len(parts) > 2 and bool(parts[2])
 
     def _checked(self, observations: Any) -> NDArray[Any]:

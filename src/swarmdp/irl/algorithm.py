@@ -30,21 +30,58 @@ class Value:
 @checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Iteration:
-    """One pass of Algorithm 1 for all R experiments."""
+    """One pass of Algorithm 1 for all R experiments.
 
-    weights: NDArray[np.float64]  # (R, d): the reward R^{i}
-    policy: LocalPolicy  # pi^{i}, of R replicas
-    mu: NDArray[np.float64]  # (R, d): its feature expectations, for V^{i}
-    distance: NDArray[np.float64]  # (R,): |mu_E - mu|
-    margin: NDArray[np.float64]  # (R,): of the reward update
-    mixture: NDArray[np.float64]  # (R, i + 1)
-    next_weights: NDArray[np.float64]  # (R, d): the reward R^{i+1}
-    seen: NDArray[np.bool_] | None = None  # (R, observations): visited while learning, if known
-    error: NDArray[np.float64] | None = None  # (R, d): of the next weights, where known
+    Parameters
+    ----------
+    weights
+        (R, d): the reward R^{i}.
+    policy
+        pi^{i}, of R replicas.
+    mu
+        (R, d): its feature expectations, for V^{i}.
+    distance
+        (R,): `|mu_E - mu|`.
+    margin
+        (R,): of the reward update.
+    mixture
+        (R, i + 1): the weights of the policies so far.
+    next_weights
+        (R, d): the reward R^{i+1}.
+    seen
+        (R, observations): whether each was visited while learning, if known.
+    error
+        (R, d): of the next weights, where known.
+    diagnostics
+        Other numbers of the update, by name.
+    runs
+        (K, R, d): mu of K roll-outs, if there were several.
+    memory
+        Of the learner; only the newest iteration has it, to go on with.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> demo = swarmdp.rollout(ising, ising.expert, steps=50, seed=1)
+    >>> result = swarmdp.fit(ising, demo, seed=1, iterations=2, judge=False)
+    >>> result.iterations[0].mu.shape
+    (1, 9)
+
+    """
+
+    weights: NDArray[np.float64]
+    policy: LocalPolicy
+    mu: NDArray[np.float64]
+    distance: NDArray[np.float64]
+    margin: NDArray[np.float64]
+    mixture: NDArray[np.float64]
+    next_weights: NDArray[np.float64]
+    seen: NDArray[np.bool_] | None = None
+    error: NDArray[np.float64] | None = None
     diagnostics: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
-    runs: NDArray[np.float64] | None = None  # (K, R, d): mu of K roll-outs, if there were several
-    memory: dict[str, NDArray[np.float64]] = field(default_factory=dict)  # of the learner; only the
-    # newest iteration has it, to go on with
+    runs: NDArray[np.float64] | None = None
+    memory: dict[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
 def generic_irl(

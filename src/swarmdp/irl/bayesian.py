@@ -73,6 +73,13 @@ class Bayesian:
     warm_up
         The number of draws of each chain before those, which are left out.
 
+    Examples
+    --------
+    >>> import swarmdp
+    >>> update = swarmdp.Bayesian(prior="laplace", scale=2.0)    # swarmdp.fit(..., update=update)
+    >>> update.wants.pairs    # it needs a demo with actions
+    True
+
     """
 
     prior: PriorName = "gaussian"

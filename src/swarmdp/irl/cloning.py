@@ -26,6 +26,16 @@ def clone(system: System, demo: Trajectory, *, separate: bool = False) -> SoftPo
     separate
         If True each run of the demo gives a policy of its own. If False the runs are pooled.
 
+    Returns
+    -------
+    SoftPolicy
+        With one replica, or one for each run.
+
+    Raises
+    ------
+    InvalidInput
+        If the demo has no actions and none can be inferred, or it is of another system.
+
     Examples
     --------
     >>> import swarmdp

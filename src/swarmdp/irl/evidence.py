@@ -30,25 +30,67 @@ class Evidence:
 
     Rewards are linear in the features, R(o) = w . phi(o), with d features of O classes of
     observations (O = 0 for features without classes).
+
+    Parameters
+    ----------
+    expert
+        (R, d): the expert's feature expectations mu_E.
+    learned
+        (J, R, d): those of all policies so far, oldest first.
+    weights
+        (J, R, d): the rewards for which these were learned.
+    discount
+        The discount factor gamma.
+    n_observations
+        The number O of classes; 0 for features without classes.
+    n_actions
+        The number of actions.
+    seed
+        The seed of the fit.
+    matrix
+        (O, d): phi; None for indicators of the classes.
+    exact
+        Whether mu and the policies are exact, not estimated.
+    sampled
+        Whether the expert's mu_E was estimated from trajectories, not given.
+    runs
+        (J, K, R, d): mu of K roll-outs of each policy, where it was estimated so; roll-out k has
+        the same random numbers for all policies.
+    pairs
+        (R, O, A): how often the expert took which action, where asked for.
+    kernel
+        (R, O, A, O): P(o' | o, a) as the newest policy update found it, where asked for.
+    expert_kernel
+        (R, O, A, O): P(o' | o, a) in the expert's own swarm, where asked for.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> demo = swarmdp.rollout(ising, ising.expert, steps=50, seed=1)
+    >>> def towards(evidence):    # an update of one's own: more of what the expert sees more often
+    ...     return swarmdp.Update(evidence.expert - evidence.learned[-1])
+    ...
+    >>> result = swarmdp.fit(ising, demo, seed=1, update=towards, iterations=2, judge=False)
+    >>> len(result.iterations)
+    2
+
     """
 
-    expert: NDArray[np.float64]  # (R, d): the expert's feature expectations mu_E
-    learned: NDArray[np.float64]  # (J, R, d): those of all policies so far, oldest first
-    weights: NDArray[np.float64]  # (J, R, d): the rewards for which these were learned
+    expert: NDArray[np.float64]
+    learned: NDArray[np.float64]
+    weights: NDArray[np.float64]
     discount: float
     n_observations: int
     n_actions: int
-    seed: int  # of the fit
-    matrix: NDArray[np.float64] | None = None  # (O, d): phi; None for indicators of the classes
-    exact: bool = False  # mu and the policies are exact, not estimated
-    sampled: bool = True  # the expert's mu_E was estimated from trajectories, not given
-    runs: NDArray[np.float64] | None = None  # (J, K, R, d): mu of K roll-outs of each policy, where
-    # it was estimated so; roll-out k has the same random numbers for all policies
-    pairs: NDArray[np.float64] | None = None  # (R, O, A): the expert's actions, where asked for
-    kernel: NDArray[np.float64] | None = None  # (R, O, A, O): P(o' | o, a) as the newest policy
-    # update found it, where asked for
-    expert_kernel: NDArray[np.float64] | None = None  # (R, O, A, O): P(o' | o, a) in the expert's
-    # own swarm, where asked for
+    seed: int
+    matrix: NDArray[np.float64] | None = None
+    exact: bool = False
+    sampled: bool = True
+    runs: NDArray[np.float64] | None = None
+    pairs: NDArray[np.float64] | None = None
+    kernel: NDArray[np.float64] | None = None
+    expert_kernel: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         check_discount(self.discount)
@@ -138,13 +180,34 @@ class Update:
     Only the weights are required. `margin` is what is left to be done in the update's own measure:
     at zero there is nothing to update, and an experiment ends when it falls to the fit's tolerance.
     `mixture` are the weights of the policies that together reproduce the expert.
+
+    Parameters
+    ----------
+    weights
+        (R, d): the next reward.
+    margin
+        (R,): what is left to be done; None for `|mu_E - mu|` of the newest policy.
+    mixture
+        (R, J): the weights of the policies; None for the policy nearest to the expert.
+    error
+        (R, d): the uncertainty of the weights, where it is known.
+    diagnostics
+        Other numbers (R,) or (R, d), by name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> swarmdp.Update(np.ones((1, 9))).weights.shape
+    (1, 9)
+
     """
 
-    weights: NDArray[np.float64]  # (R, d): the next reward
-    margin: NDArray[np.float64] | None = None  # (R,); None: |mu_E - mu| of the newest policy
-    mixture: NDArray[np.float64] | None = None  # (R, J); None: the policy nearest to the expert
-    error: NDArray[np.float64] | None = None  # (R, d): uncertainty of the weights, where known
-    diagnostics: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)  # (R,) or (R, d)
+    weights: NDArray[np.float64]
+    margin: NDArray[np.float64] | None = None
+    mixture: NDArray[np.float64] | None = None
+    error: NDArray[np.float64] | None = None
+    diagnostics: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
 RewardUpdate = Callable[[Evidence], Update]

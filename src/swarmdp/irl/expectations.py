@@ -31,7 +31,7 @@ from swarmdp.system import (
 )
 from swarmdp.systems.finite import exact_model
 from swarmdp.trajectory import PRESENT, Trajectory
-from swarmdp.visits import visits_of
+from swarmdp.visits import Starts, visits_of
 
 Estimator = Literal["swarm", "single"]
 
@@ -178,15 +178,27 @@ def simulated_runs(
     runs: int,
     seed: int,
     threads: int | None = None,
+    starts: Starts | None = None,
 ) -> NDArray[np.float64]:
-    """The estimates (runs, R, d) that each of the runs of each replica gives."""
+    """The estimates (runs, R, d) that each of the runs of each replica gives.
+
+    Start states are kept in `starts`, if it is given, for the next policy with this seed.
+    """
     check_estimator(estimator)
     policy.check(system)
     kind = DiscountedFeatures if estimator == "swarm" else SingleAgentFeatures
     replicas = policy.replicas
     numbers = (np.arange(replicas) * runs + np.arange(runs)[:, None]).ravel()
     if estimator == "swarm":
-        visits = visits_of(system, policy, numbers=numbers, steps=steps, seed=seed, threads=threads)
+        visits = visits_of(
+            system,
+            policy,
+            numbers=numbers,
+            steps=steps,
+            seed=seed,
+            threads=threads,
+            starts=starts,
+        )
         if visits is not None:
             return visits.discounted(discount).reshape(runs, replicas, -1)
     trajectory = simulate(

@@ -50,6 +50,16 @@ class MaxEnt:
         The constant c. By default 0.001 for an expert known from trajectories, and 0 for one whose
         feature expectations were given.
 
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> demo = swarmdp.rollout(ising, ising.expert, steps=50, seed=1)
+    >>> update = swarmdp.MaxEnt(step=1.0)
+    >>> result = swarmdp.fit(ising, demo, seed=1, update=update, iterations=2, judge=False)
+    >>> result.reward.weights.shape
+    (1, 9)
+
     """
 
     step: float = 2.0

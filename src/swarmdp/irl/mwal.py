@@ -34,6 +34,16 @@ class MWAL:
         default the rate falls with the rounds played; the same bound holds after any number of them
         (Cesa-Bianchi and Lugosi 2006, theorem 2.3), so a fit may go on for as long as it likes.
 
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> demo = swarmdp.rollout(ising, ising.expert, steps=50, seed=1)
+    >>> update = swarmdp.MWAL(rounds=20)
+    >>> result = swarmdp.fit(ising, demo, seed=1, update=update, iterations=2, judge=False)
+    >>> result.reward.weights.shape
+    (1, 9)
+
     """
 
     rounds: int | None = None

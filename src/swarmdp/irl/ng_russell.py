@@ -43,6 +43,16 @@ class NgRussell:
     penalty
         How much more it counts where the expert is worse.
 
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> demo = swarmdp.rollout(ising, ising.expert, steps=50, seed=1)
+    >>> update = swarmdp.NgRussell(penalty=2.0)
+    >>> result = swarmdp.fit(ising, demo, seed=1, update=update, iterations=2, judge=False)
+    >>> result.reward.weights.shape
+    (1, 9)
+
     """
 
     penalty: float = 2.0
@@ -148,6 +158,18 @@ def ng_russell(
         The price lambda of the rewards' absolute sum; a larger one makes rewards sparser.
     largest
         The bound R_max of the rewards' absolute values.
+
+    Returns
+    -------
+    MatrixReward
+        The reward of each state (S,), and the margin by which the policy is best.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument is not of the kind, shape or range that is named above.
+    SolverError
+        If the linear program has no solution.
 
     Examples
     --------

@@ -59,6 +59,17 @@ class PolicyMatching:
     tolerance
         The search ends when no component of the gradient is larger.
 
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> both = ["states", "actions"]
+    >>> demo = swarmdp.rollout(ising, ising.expert, steps=50, seed=1, record=both)
+    >>> update = swarmdp.PolicyMatching(direction="natural")
+    >>> result = swarmdp.fit(ising, demo, seed=1, update=update, iterations=1, judge=False)
+    >>> result.reward.weights.shape
+    (1, 9)
+
     """
 
     softness: float = 1.0

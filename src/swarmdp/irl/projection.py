@@ -23,7 +23,19 @@ ROUNDING = 1e-13  # a distance below this share of mu_E is none
 @checked
 @dataclass(frozen=True)
 class Projection:
-    """`update="projection"`: away from the point that the policies so far were mixed to."""
+    """`update="projection"`: away from the point that the policies so far were mixed to.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> demo = swarmdp.rollout(ising, ising.expert, steps=50, seed=1)
+    >>> update = swarmdp.Projection()
+    >>> result = swarmdp.fit(ising, demo, seed=1, update=update, iterations=2, judge=False)
+    >>> result.reward.weights.shape
+    (1, 9)
+
+    """
 
     def __call__(self, evidence: Evidence) -> Update:
         """The projection of each experiment."""

@@ -96,23 +96,69 @@ class History:
 @checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The outcome of `swarmdp.fit` for R independent experiments."""
+    """The outcome of `swarmdp.fit` for R independent experiments.
+
+    Parameters
+    ----------
+    iterations
+        One `Iteration` for each pass of Algorithm 1.
+    expert_mu
+        (R, d): the demo's feature expectations.
+    expert_mu_error
+        (R, d): their standard errors; NaN where they are not known.
+    blocks
+        The axes of each block of weights (see `swarmdp.features`).
+    tolerance
+        An experiment is finished when its margin falls to this.
+    system_name
+        The class of the system.
+    system_settings
+        The settings of the system.
+    settings
+        The settings of the fit.
+    seed
+        The seed of the fit.
+    solutions
+        What the system calls the policies that were found, if it does.
+    interface
+        What the controller sees and does, for using it elsewhere.
+    choice
+        Of the policy, by fresh roll-outs.
+    verdicts
+        Whether each learned swarm does what its demo did.
+    restarts
+        (K, R, d): the rewards of K resampled demos.
+    anchored
+        (R, classes, actions): chances of the actions, with a clone mixed in.
+    version
+        The version of swarmdp that made it.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> demo = swarmdp.rollout(ising, ising.expert, steps=50, seed=1)
+    >>> result = swarmdp.fit(ising, demo, seed=1, iterations=2, judge=False)
+    >>> result.reward.weights.shape, result.distance.shape
+    ((1, 9), (1,))
+
+    """
 
     iterations: tuple[Iteration, ...]
-    expert_mu: NDArray[np.float64]  # (R, d): the demo's feature expectations
-    expert_mu_error: NDArray[np.float64]  # (R, d): their standard errors; NaN where unknown
-    blocks: tuple[Block, ...]  # the axes of each block of weights (see `swarmdp.features`)
-    tolerance: float  # an experiment is finished when its margin falls to this
+    expert_mu: NDArray[np.float64]
+    expert_mu_error: NDArray[np.float64]
+    blocks: tuple[Block, ...]
+    tolerance: float
     system_name: str
     system_settings: Mapping[str, Any]
-    settings: Mapping[str, Any]  # of the fit
+    settings: Mapping[str, Any]
     seed: int
-    solutions: tuple[str, ...] = ()  # what the system calls the policies found, if it does
-    interface: Interface | None = None  # what the controller sees and does, for using it elsewhere
-    choice: Choice | None = None  # of the policy, by fresh roll-outs
-    verdicts: tuple[Verdict, ...] = ()  # whether each learned swarm does what its demo did
-    restarts: NDArray[np.float64] | None = None  # (K, R, d): rewards of resampled demos
-    anchored: NDArray[np.float64] | None = None  # (R, classes, actions): chances, with a clone in
+    solutions: tuple[str, ...] = ()
+    interface: Interface | None = None
+    choice: Choice | None = None
+    verdicts: tuple[Verdict, ...] = ()
+    restarts: NDArray[np.float64] | None = None
+    anchored: NDArray[np.float64] | None = None
     version: str = __version__
 
     @property

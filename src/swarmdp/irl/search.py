@@ -6,17 +6,19 @@ to the expert. A policy that collects less of its own reward than another one do
 for it; then the same reward is tried again, from what was learned so far.
 """
 
+import functools
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import stdtrit
 
 from swarmdp.irl.evidence import Evidence, Update
 from swarmdp.irl.frames import observations_over
-from swarmdp.policies import LocalPolicy, Policy, gathered
+from swarmdp.policies import LocalPolicy, Policy, gathered, joined
 from swarmdp.recording import (
     DiscountedFeatures,
     FeaturesOverTime,
@@ -26,11 +28,12 @@ from swarmdp.recording import (
 from swarmdp.simulation import simulate
 from swarmdp.system import System, null_action
 from swarmdp.trajectory import Trajectory
-from swarmdp.visits import visits_of
+from swarmdp.visits import Starts, visits_of
 
 ATTEMPTS = 3  # at a reward, if its policies are worth less than others
 ALIKE = 1.1  # times the smallest gap: candidates that the demo cannot tell apart
 LEVEL = 0.005  # chance that a policy as good as another is said to be worth less
+TOGETHER = 64  # runs of several candidates that are rolled out at once
 LITTLE = 0.01  # of the range of values: a policy that is worth less by that is worth as much
 
 
@@ -57,18 +60,28 @@ def below(weights: NDArray[np.float64], runs: NDArray[np.float64] | None) -> NDA
     paired t-test: all policies are evaluated with the same random numbers. Where there are no
     several roll-outs, none is said to be worth less.
     """
-    found = np.zeros(weights.shape[:2], np.bool_)
-    if runs is None or runs.shape[1] < 2:
-        return found
-    count = runs.shape[1]
-    surely = float(stats.t.ppf(1 - LEVEL, count - 1)) / np.sqrt(count)
-    for j in range(1, len(weights)):
-        worth = np.einsum("rd,jkrd->jkr", weights[j], runs[: j + 1])
-        lead = worth[:j] - worth[j]
-        mean, spread = lead.mean(axis=1), lead.std(axis=1, ddof=1)
-        little = LITTLE * np.ptp(worth.mean(axis=1), axis=0)
-        found[j] = ((mean > little) & (mean > surely * spread)).any(axis=0)
+    return np.stack([_is_below(weights, runs, j) for j in range(len(weights))])
+
+
+def _is_below(
+    weights: NDArray[np.float64], runs: NDArray[np.float64] | None, j: int
+) -> NDArray[np.bool_]:
+    """Whether policy j is worth less under its own reward than an earlier one (R,)."""
+    if j == 0 or runs is None or runs.shape[1] < 2:
+        return np.zeros(weights.shape[1], np.bool_)
+    worth = np.einsum("rd,jkrd->jkr", weights[j], runs[: j + 1])
+    lead = worth[:j] - worth[j]
+    mean, spread = lead.mean(axis=1), lead.std(axis=1, ddof=1)
+    little = LITTLE * np.ptp(worth.mean(axis=1), axis=0)
+    lower: NDArray[np.bool_] = (mean > little) & (mean > _surely(runs.shape[1]) * spread)
+    found: NDArray[np.bool_] = np.any(lower, axis=0)
     return found
+
+
+@functools.cache
+def _surely(count: int) -> float:
+    """How many standard deviations of so many differences a mean must be above 0."""
+    return float(stdtrit(count - 1, 1 - LEVEL)) / math.sqrt(count)
 
 
 def not_mended(weights: NDArray[np.float64], lower: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -89,7 +102,7 @@ def _deserves_another(evidence: Evidence) -> NDArray[np.bool_]:
     for weights in evidence.weights[-2::-1]:
         still = still & (weights == evidence.weights[-1]).all(axis=1)
         same += still
-    less = below(evidence.weights, evidence.runs)[-1]
+    less = _is_below(evidence.weights, evidence.runs, len(evidence.weights) - 1)
     again: NDArray[np.bool_] = less & (same < ATTEMPTS)
     return again
 
@@ -148,25 +161,33 @@ def race(
     """
     order = np.argsort(distance, axis=0, kind="stable")[:candidates]
     rows = np.arange(distance.shape[1])
-    numbers = (rows * runs + np.arange(runs)[:, None]).ravel()
     mus, means, spreads, activity = [], [], [], []
-    for chosen in order:
+    at_once, starts = max(1, TOGETHER // (runs * len(rows))), Starts()
+    for first in range(0, len(order), at_once):
+        some = order[first : first + at_once]
+        numbers = np.broadcast_to(rows * runs + np.arange(runs)[:, None, None], (runs, *some.shape))
         found = _rolled_out(
             system,
-            gathered(policies, chosen),
+            joined([gathered(policies, chosen) for chosen in some]),
             discount=discount,
             estimator=estimator,
-            numbers=numbers,
+            numbers=numbers.ravel(),
             steps=steps,
             seed=seed,
             threads=threads,
+            starts=starts,
         )
-        mus.append(even(found["mu"].reshape(runs, len(rows), -1).mean(axis=0)))
-        seen = found["profile"].reshape(runs, len(rows), -1, mus[-1].shape[1])
-        mean, spread = _mean_and_variance(even(seen).reshape(runs, len(rows), -1))
-        means.append(mean)
-        spreads.append(spread)
-        activity.append(found["activity"].reshape(runs, len(rows)).mean(axis=0))
+        for k in range(len(some)):
+            own = {
+                name: np.ascontiguousarray(values.reshape(*numbers.shape, -1)[:, k])
+                for name, values in found.items()
+            }
+            mus.append(even(own["mu"].mean(axis=0)))
+            seen = own["profile"].reshape(runs, len(rows), -1, mus[-1].shape[1])
+            mean, spread = _mean_and_variance(even(seen).reshape(runs, len(rows), -1))
+            means.append(mean)
+            spreads.append(spread)
+            activity.append(own["activity"].reshape(runs, len(rows)).mean(axis=0))
     if profile is None:
         gaps = np.linalg.norm(expert - np.stack(mus), axis=2)
     else:
@@ -187,10 +208,19 @@ def _rolled_out(
     steps: int,
     seed: int,
     threads: int | None,
+    starts: Starts,
 ) -> Mapping[str, NDArray[np.float64]]:
     """Feature expectations, features over time and activity of roll-outs, each (runs, ...)."""
     if estimator == "swarm" and isinstance(policy, Policy):
-        visits = visits_of(system, policy, numbers=numbers, steps=steps, seed=seed, threads=threads)
+        visits = visits_of(
+            system,
+            policy,
+            numbers=numbers,
+            steps=steps,
+            seed=seed,
+            threads=threads,
+            starts=starts,
+        )
         if visits is not None:
             return {
                 "mu": visits.discounted(discount),

@@ -33,6 +33,16 @@ def suggested_discount(system: System, demo: Trajectory) -> float:
     demo
         Runs of the expert.
 
+    Returns
+    -------
+    float
+        The discount factor gamma.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument is not of the kind, shape or range that is named above.
+
     Examples
     --------
     >>> import swarmdp

@@ -124,6 +124,19 @@ def judge(
     Verdict
         For one experiment. Use `judge_each` for the experiments of a batch.
 
+    Raises
+    ------
+    InvalidInput
+        If the demo has no states, or the system is not known.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> demo = swarmdp.rollout(ising, ising.expert, steps=50, runs=5, seed=1)
+    >>> swarmdp.judge(ising.expert, demo, system=ising, seed=2, quick=True).words
+    'reproduces the demo'
+
     """
     policies = _policies(learned)
     if len(policies) != 1:
@@ -165,6 +178,54 @@ def judge_each(
     """Judge each experiment of a batch against its own run of the demo (`separate=True`).
 
     The arguments are those of `judge`. A single experiment is judged against all runs of the demo.
+
+    Parameters
+    ----------
+    learned
+        As for `judge`.
+    demo
+        As for `judge`.
+    system
+        As for `judge`.
+    seed
+        As for `judge`.
+    baselines
+        As for `judge`.
+    runs
+        As for `judge`.
+    discount
+        As for `judge`.
+    quick
+        As for `judge`.
+    progress
+        As for `judge`.
+    threads
+        As for `judge`.
+
+    Returns
+    -------
+    tuple of Verdict
+        One for each experiment.
+
+    Raises
+    ------
+    InvalidInput
+        If there are not as many runs in the demo as experiments.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> demo = swarmdp.rollout(ising, ising.expert, steps=50, runs=2, seed=1)
+    >>> result = swarmdp.fit(ising, demo, seed=1, iterations=2, separate=True, judge=False)
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", swarmdp.VerdictWarning)    # so short a fit may be poor
+    ...     verdicts = swarmdp.judge_each(result, demo, seed=2, quick=True)
+    ...
+    >>> len(verdicts)
+    2
+
     """
     verdicts = verdicts_of(
         learned,

@@ -61,7 +61,7 @@ def moving(
         spread, some = speed.std(axis=2), None
     else:
         step, speed = np.where(counted[..., None], step, 0.0), np.where(counted, speed, 0.0)
-        spread, some = _spread(speed, counted), _anybody(counted)
+        spread, some = _spread(speed, counted), _any(counted)
     net, path = block_sums(step, blocks), block_sums(speed, blocks)
     return {
         "speed": _mean(speed, counted, blocks),
@@ -74,14 +74,15 @@ def moving(
     }
 
 
+def _any(present: Bools) -> Bools:
+    """Whether anybody was present (runs, times, 1)."""
+    found: Bools = np.any(present, axis=2, keepdims=True)
+    return found
+
+
 def _stayed(present: Bools | None) -> Bools | None:
     """Who was there before and after each step (runs, steps, agents)."""
     return None if present is None else present[:, 1:] & present[:, :-1]
-
-
-def _anybody(counted: Bools) -> Bools:
-    """Whether anybody counts at each time (runs, times, 1)."""
-    return np.asarray(counted.any(axis=2, keepdims=True))
 
 
 def _mean(values: Floats, counted: Bools | None, blocks: int) -> Floats:
@@ -153,7 +154,7 @@ def drifting(values: NDArray[Any], blocks: int, present: Bools | None = None) ->
         each = [
             _spread(np.where(present, flat[..., k], 0.0), present) for k in range(flat.shape[3])
         ]
-        spread, some = np.mean(each, axis=0), present.any(axis=2, keepdims=True)
+        spread, some = np.mean(each, axis=0), _any(present)
     return {
         "mean": _mean(flat.mean(axis=3), present, blocks),
         "spread": _mean(spread[..., None], some, blocks),

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.kernels import elementary, vicsek
+from swarmdp.kernels import elementary, tabular, vicsek
 from swarmdp.kernels.compile import kernel
-from swarmdp.kernels.streams import MASK, philox, unit_uniform
+from swarmdp.kernels.streams import MASK, TWO_TO_MINUS_32, coarse_word, word_to_float
 from swarmdp.kernels.vicsek import BLOCK, Agents, Floats, Ints, Luck, Model
 
 TWO_PI = 2 * math.pi
@@ -80,6 +80,34 @@ class Swarms:
         )
         self._classes = after
         return before, actions, after
+
+    def learn(
+        self,
+        own: tabular.Learning,
+        temperatures: Floats,
+        place: Floats | None,
+        time: int,
+        draws: tuple[int, int],
+    ) -> None:
+        """Steps at these temperatures, from a time on, and what is learned from each."""
+        few = len(self._turns) <= 256
+        learn_runs(
+            self._agents,
+            self._model,
+            self._seed,
+            self._numbers,
+            time,
+            np.uint64(draws[0]),
+            np.uint64(draws[1]),
+            temperatures,
+            _NOWHERE if place is None else place,
+            self._turns,
+            self._bins,
+            self._classes,
+            np.empty(self._classes.shape, np.uint8 if few else np.int32),
+            np.empty(self._classes.shape, np.int32),
+            own,
+        )
 
 
 @kernel
@@ -165,6 +193,55 @@ def explore_runs(
 
 
 @kernel
+def learn_runs(
+    agents,
+    model,
+    seed,
+    numbers,
+    time,
+    draw,
+    noise_draw,
+    temperatures,
+    place,
+    turns,
+    bins,
+    before,
+    actions,
+    after,
+    own,
+):
+    """Steps 1 to 5 of Algorithm 2 for each of the temperatures; `before` ends as the newest."""
+    for k in range(temperatures.shape[0]):
+        explore_runs(
+            agents.x,
+            agents.y,
+            agents.heading,
+            agents.cosine,
+            agents.sine,
+            agents.id,
+            model.radius,
+            model.speed,
+            model.noise,
+            model.box,
+            seed,
+            numbers,
+            np.uint64(time + k),
+            draw,
+            noise_draw,
+            temperatures[k],
+            place,
+            own.best,
+            turns,
+            bins,
+            before,
+            actions,
+            after,
+        )
+        tabular.learn(before, actions, after, own)
+        before[:] = after
+
+
+@kernel
 def choose(r, low, high, ids, luck, chances, choice, turns, before, actions, turn, chance):
     """The actions of the agents low..high, random or greedy, and how they turn by them."""
     k0 = luck.seed & np.uint64(MASK)
@@ -173,8 +250,8 @@ def choose(r, low, high, ids, luck, chances, choice, turns, before, actions, tur
     temperature = chances.temperature
     who = ids[low:high]
     for i in range(size):
-        w0, w1, _, _ = philox(np.uint64(who[i]), luck.run, luck.step, chances.draw, k0, k1)
-        chance[i] = unit_uniform(w0, w1)
+        word = coarse_word(np.uint64(who[i]), luck.run, luck.step, chances.draw, k0, k1)
+        chance[i] = word_to_float(word) * TWO_TO_MINUS_32
     if chances.place.size > 0:
         places = chances.place[r, low:high]
         for i in range(size):

@@ -5,18 +5,28 @@ copy of the grid with a border (empty, or wrapped around), one block of rows at 
 stays in the fastest cache. Spins are +1 and -1, and 0 in an empty border: halfway between them.
 """
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.kernels import parallel
+from swarmdp.kernels import parallel, tabular
 from swarmdp.kernels.compile import kernel
 from swarmdp.kernels.scratch import scratch
-from swarmdp.kernels.streams import MASK, Counter, philox, unit_uniform
+from swarmdp.kernels.streams import (
+    MASK,
+    TWO_TO_MINUS_32,
+    Counter,
+    permutation_runs,
+    philox,
+    unit_uniform,
+    word_to_float,
+)
 
 BLOCK_SIZE = 16_384  # elements of a block of rows
 LUCK_SIZE = 2_048  # random numbers of a block of sites
+TWO_TO_32 = 2.0**32
 
 
 def energy_dtype(reach: int) -> type[np.unsignedinteger]:
@@ -65,41 +75,106 @@ def local_energy(spin: NDArray[np.int8], reach: int, periodic: bool) -> NDArray[
     return out
 
 
-def explored(
-    counter: Counter,
-    agents: NDArray[np.int32],
-    place: NDArray[np.float64],
-    temperature: float,
-    table: NDArray[np.integer],
-    spin: NDArray[np.int8],
-    before: NDArray[np.unsignedinteger],
-    reach: int,
-    periodic: bool,
-) -> tuple[NDArray[np.uint8], NDArray[np.unsignedinteger]]:
-    """Actions (runs, sites) of exploring and greedy agents, and the energies that they lead to.
+def started(
+    spins: Counter, sites: Counter, n: int, share: float
+) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
+    """Spins on their sites (runs, n), a share of them up, and who sits on each site.
 
-    Spins (runs, rows, columns) change in place. `agents` are who sits on each site, `place` their
-    places among the explorers, or empty where these are drawn in every step.
+    Agent i has the i-th random number of each counter, as `uniform` and `permutation` have.
     """
-    actions = np.empty(before.shape, np.uint8)
-    after = np.empty(before.shape, before.dtype)
-    sites, padded = _workspace(spin.shape[1], spin.shape[2], reach, periodic)
-    explore_runs(
-        *counter.words(),
-        agents,
-        place,
-        temperature,
-        table,
-        spin,
-        before,
-        sites,
-        reach,
-        periodic,
-        padded,
-        actions,
-        after,
-    )
-    return actions, after
+    runs = len(spins.runs)
+    spin, agents = np.empty((runs, n), np.int8), np.empty((runs, n), np.int32)
+    start_runs(*spins.words(), np.uint64(sites.draw), share, spin, agents)
+    return spin, agents
+
+
+class Grids:
+    """Grids of spins (runs, rows, columns) whose agents explore or act by a table.
+
+    `agents` (runs, sites) are who sits on each site. Spins change in place.
+    """
+
+    def __init__(
+        self,
+        spin: NDArray[np.int8],
+        agents: NDArray[np.int32],
+        reach: int,
+        periodic: bool,
+        *,
+        seed: int,
+        numbers: NDArray[np.int64],
+    ) -> None:
+        self._seed, self._numbers, self._spin = np.uint64(seed), numbers, spin
+        self._reach, self._periodic = reach, periodic
+        blocks = -(-agents.shape[1] // 4)
+        # The words of four agents lie as far apart as there are blocks.
+        self._where = ((agents & 3) * blocks + (agents >> 2)).astype(np.uint32)
+        self._words = np.empty((4, blocks), np.uint32)
+        self._energy = local_energy(spin, reach, periodic).reshape(agents.shape)
+
+    def step(
+        self,
+        table: NDArray[np.integer],
+        temperature: float,
+        place: NDArray[np.float64] | None,
+        time: int,
+        draw: int,
+    ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8], NDArray[np.unsignedinteger]]:
+        """Energies before, actions (runs, sites) and energies after."""
+        before, after = self._energy, np.empty_like(self._energy)
+        actions = np.empty(before.shape, np.uint8)
+        explore_runs(
+            self._seed,
+            self._numbers,
+            np.uint64(time),
+            np.uint64(draw),
+            self._where,
+            self._words,
+            _NOWHERE if place is None else place,
+            temperature,
+            table,
+            self._spin,
+            before,
+            *self._room(),
+            actions,
+            after,
+        )
+        self._energy = after
+        return before, actions, after
+
+    def learn(
+        self,
+        own: tabular.Learning,
+        temperatures: NDArray[np.float64],
+        place: NDArray[np.float64] | None,
+        time: int,
+        draw: int,
+    ) -> None:
+        """Steps at these temperatures, from a time on, and what is learned from each."""
+        learn_runs(
+            self._seed,
+            self._numbers,
+            time,
+            np.uint64(draw),
+            self._where,
+            self._words,
+            _NOWHERE if place is None else place,
+            temperatures,
+            self._spin,
+            self._energy,
+            *self._room(),
+            np.empty(self._energy.shape, np.uint8),
+            np.empty_like(self._energy),
+            own,
+        )
+
+    def _room(self) -> tuple[np.unsignedinteger, int, bool, NDArray[np.signedinteger]]:
+        _, rows, columns = self._spin.shape
+        sites, padded = _workspace(rows, columns, self._reach, self._periodic)
+        return sites, self._reach, self._periodic, padded
+
+
+_NOWHERE = np.empty((0, 0))
 
 
 def counted(
@@ -134,12 +209,79 @@ def _workspace(
 
 
 @kernel
+def start_runs(seed, numbers, step, draw, site_draw, share, spin, agents):
+    """Draw the spin and the site of every agent, and put it there."""
+    k0 = seed & np.uint64(MASK)
+    k1 = seed >> np.uint64(32)
+    runs, n = spin.shape
+    site = np.empty((1, n), np.int32)
+    up = np.empty(n, np.int8)
+    for r in range(runs):
+        permutation_runs(seed, numbers[r : r + 1], step, site_draw, site)
+        run = np.uint64(numbers[r])
+        for i in range(np.uint64(n)):
+            w0, w1, _, _ = philox(i, run, step, draw, k0, k1)
+            up[i] = np.int8(1) if unit_uniform(w0, w1) < share else np.int8(-1)
+        spins, ids = spin[r], agents[r]
+        for i in range(np.uint64(n)):
+            place = np.uint64(site[0, i])
+            spins[place] = up[i]
+            ids[place] = i
+
+
+@kernel
+def learn_runs(
+    seed,
+    numbers,
+    time,
+    draw,
+    where,
+    words,
+    place,
+    temperatures,
+    spin,
+    before,
+    sites,
+    reach,
+    periodic,
+    padded,
+    actions,
+    after,
+    own,
+):
+    """Steps 1 to 5 of Algorithm 2 for each of the temperatures; `before` ends as the newest."""
+    for k in range(temperatures.shape[0]):
+        explore_runs(
+            seed,
+            numbers,
+            np.uint64(time + k),
+            draw,
+            where,
+            words,
+            place,
+            temperatures[k],
+            own.best,
+            spin,
+            before,
+            sites,
+            reach,
+            periodic,
+            padded,
+            actions,
+            after,
+        )
+        tabular.learn(before, actions, after, own)
+        before[:] = after
+
+
+@kernel
 def explore_runs(
     seed,
     numbers,
     step,
     draw,
-    agents,
+    where,
+    words,
     place,
     temperature,
     table,
@@ -154,41 +296,86 @@ def explore_runs(
 ):
     """One step of every run in turn: who explores, actions, flips, energies."""
     runs, rows, columns = spin.shape
-    k0 = seed & np.uint64(MASK)
-    k1 = seed >> np.uint64(32)
-    luck = np.empty(LUCK_SIZE)
     choice = np.empty(table.shape[1], np.uint8)
-    fixed = place.size > 0
-    scale = 2.0 / temperature if temperature > 0.0 else 0.0
+    luck = np.empty(LUCK_SIZE, np.uint32)
+    flat_words = words.reshape(words.size)
     for r in range(runs):
-        run = np.uint64(numbers[r])
         own = table[r % table.shape[0]]
         for e in range(choice.shape[0]):
             choice[e] = own[e]
+        if temperature > 0.0:
+            draw_words(seed, np.uint64(numbers[r]), step, draw, words)
         flat = spin[r].reshape(rows * columns)
-        for first in range(np.uint64(0), np.uint64(flat.shape[0]), np.uint64(LUCK_SIZE)):
-            last = min(first + np.uint64(LUCK_SIZE), np.uint64(flat.shape[0]))
-            size = last - first
-            ids = agents[r, first:last]
-            energies = before[r, first:last]
+        for first in range(0, flat.shape[0], LUCK_SIZE):
+            last = min(first + LUCK_SIZE, flat.shape[0])
             acts = actions[r, first:last]
+            choose_flips(choice, before[r, first:last], acts)
+            if temperature > 0.0:
+                places = where[r, first:last]
+                for i in range(np.uint64(last - first)):
+                    luck[i] = flat_words[np.uint64(places[i])]
+                own_place = place[r, first:last] if place.size > 0 else place[:0, 0]
+                explore_flips(luck, own_place, temperature, acts)
             spins = flat[first:last]
-            for i in range(size):
-                w0, w1, _, _ = philox(np.uint64(ids[i]), run, step, draw, k0, k1)
-                luck[i] = unit_uniform(w0, w1)
-            if fixed:
-                places = place[r, first:last]
-                for i in range(size):
-                    luck[i] = temperature * luck[i] if places[i] < temperature else 1.0
-            for i in range(size):
-                acts[i] = choice[np.uint64(energies[i])]
-            for i in range(size):
-                explores = np.uint8(1) if luck[i] * scale >= 1.0 else np.uint8(0)
-                acts[i] = explores if luck[i] < temperature else acts[i]
-            for i in range(size):
+            for i in range(np.uint64(last - first)):
                 spins[i] = -spins[i] if acts[i] != 0 else spins[i]
         pad(spin[r], reach, periodic, padded)
         local_energy_rows(0, rows, spin[r], sites, reach, padded, after[r].reshape((rows, columns)))
+
+
+@kernel
+def draw_words(seed, run, step, draw, words):
+    """The words of all agents of a run: words[k, b] is that of agent 4 b + k."""
+    k0 = seed & np.uint64(MASK)
+    k1 = seed >> np.uint64(32)
+    first, second, third, fourth = words[0], words[1], words[2], words[3]
+    for b in range(np.uint64(words.shape[1])):
+        w0, w1, w2, w3 = philox(b, run, step, draw, k0, k1)
+        first[b] = w0
+        second[b] = w1
+        third[b] = w2
+        fourth[b] = w3
+
+
+@kernel
+def choose_flips(choice, energies, acts):
+    """acts[i] = choice[energies[i]]; few choices are the bits of a number."""
+    if choice.shape[0] > 32:
+        for i in range(np.uint64(acts.shape[0])):
+            acts[i] = choice[np.uint64(energies[i])]
+        return
+    flips = np.uint32(0)
+    for e in range(choice.shape[0]):
+        flips |= np.uint32(choice[e]) << np.uint32(e)
+    for i in range(np.uint64(acts.shape[0])):
+        acts[i] = np.uint8((flips >> np.uint32(energies[i])) & np.uint32(1))
+
+
+@kernel
+def explore_flips(luck, place, temperature, acts):
+    """Let those explore whose luck is below the temperature, or who have a place below it.
+
+    Luck is a 32-bit number; half of those who explore flip. Whether w / 2^32 is below a number is
+    asked once for all w, as is from which w on an explorer flips.
+    """
+    scale = 2.0 / temperature
+    size = np.uint64(acts.shape[0])
+    if place.size > 0:
+        for i in range(size):
+            chance = temperature * (word_to_float(np.uint64(luck[i])) * TWO_TO_MINUS_32)
+            explores = np.uint8(1) if chance * scale >= 1.0 else np.uint8(0)
+            acts[i] = explores if place[i] < temperature else acts[i]
+        return
+    last = np.uint32(np.int64(math.ceil(temperature * TWO_TO_32)) - 1)
+    half = np.int64(temperature * TWO_TO_32 / 2.0)
+    while half > 0 and ((half - 1) * TWO_TO_MINUS_32) * scale >= 1.0:
+        half -= 1
+    while (half * TWO_TO_MINUS_32) * scale < 1.0:
+        half += 1
+    flipping = np.uint32(half)
+    for i in range(size):
+        explores = np.uint8(1) if luck[i] >= flipping else np.uint8(0)
+        acts[i] = explores if luck[i] <= last else acts[i]
 
 
 @kernel

@@ -41,6 +41,11 @@ def uniform(
     return _fill(uniform_runs, counter, agents, low, high)
 
 
+def coarse(counter: Counter, agents: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Uniform numbers in [0, 1) of 32 bits; agents 4 k to 4 k + 3 share a block."""
+    return _fill(coarse_runs, counter, agents, 0.0, 1.0)
+
+
 def normal(
     counter: Counter, agents: NDArray[np.int32], loc: float, scale: float
 ) -> NDArray[np.float64]:
@@ -118,6 +123,16 @@ def unit_uniform(high, low):
 
 
 @inlined
+def coarse_word(agent, run, step, draw, k0, k1):
+    """The word of an agent in the block that it shares with three others."""
+    w0, w1, w2, w3 = philox(agent >> np.uint64(2), run, step, draw, k0, k1)
+    odd = (agent & np.uint64(1)) != np.uint64(0)
+    low = w1 if odd else w0
+    high = w3 if odd else w2
+    return high if (agent & np.uint64(2)) != np.uint64(0) else low
+
+
+@inlined
 def standard_normal(w0, w1, w2, w3):
     """Box and Muller's transform of 128 random bits; reaches 9.4 standard deviations."""
     radius_bits = word_to_float(w0) * TWO_TO_MINUS_32 + (word_to_float(w1) + 0.5) * TWO_TO_MINUS_64
@@ -145,6 +160,20 @@ def uniform_runs(seed, runs, step, draw, agents, low, high, out):
         for i in range(np.uint64(row.shape[0])):
             w0, w1, _, _ = philox(np.uint64(ids[i]), run, step, draw, k0, k1)
             row[i] = low + (high - low) * unit_uniform(w0, w1)
+
+
+@kernel
+def coarse_runs(seed, runs, step, draw, agents, low, high, out):
+    """Fill out (runs, agents) with uniform numbers in [low, high) of 32 bits."""
+    k0 = seed & np.uint64(MASK)
+    k1 = seed >> np.uint64(32)
+    for r in range(runs.shape[0]):
+        ids = agents[r % agents.shape[0]]
+        run = np.uint64(runs[r])
+        row = out[r]
+        for i in range(np.uint64(row.shape[0])):
+            word = coarse_word(np.uint64(ids[i]), run, step, draw, k0, k1)
+            row[i] = low + (high - low) * (word_to_float(word) * TWO_TO_MINUS_32)
 
 
 @kernel

@@ -1,13 +1,40 @@
 """Tables over a finite set of observations: binning, look-up, counting."""
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.kernels import elementary
 from swarmdp.kernels.compile import kernel
+
+LARGEST_WEIGHT = 1e100  # of a new count; then all are scaled down
+COUNTED = 2_048  # transitions whose places are computed at a time
+
+
+class Learning(NamedTuple):
+    """What R Q-functions learn from, and what they have learned, changed in place.
+
+    See `learning.local_model`, which says what these are.
+    """
+
+    counts: NDArray[np.float64]  # (R, observations, actions, observations)
+    totals: NDArray[np.float64]  # (R, observations, actions)
+    scale: NDArray[np.float64]  # (2,): the weight of a new count, and the prior in its unit
+    reward: NDArray[np.float64]  # (R, observations)
+    value: NDArray[np.float64]  # (R, observations)
+    q: NDArray[np.float64]  # (R, observations, actions)
+    seen: NDArray[np.bool_]  # (R, observations)
+    best: NDArray[np.int64]  # (R, observations): the greedy actions
+    order: NDArray[np.int64]  # mirrored classes, or empty
+    turned: NDArray[np.int64]  # mirrored actions, or empty
+    prior: float
+    forgetting: float
+    discount: float
+    sweeps: int
+    null: int
+    tie: float
 
 
 def angle_index(angles: NDArray[np.float64], bins: int) -> NDArray[np.int32]:
@@ -477,28 +504,26 @@ def count_experience(before, action, after, observations, actions, found):
     second = found[1]
     third = found[2]
     fourth = found[3]
-    of_action = np.uint64(observations)
-    of_class = np.uint64(observations * actions)
+    of_action = np.uint32(observations)
+    of_class = np.uint32(observations * actions)
     one = np.uint32(1)
-    whole = before.shape[0] // 4 * 4
-    for i in range(np.uint64(0), np.uint64(whole), np.uint64(4)):
-        j, k, m = i + np.uint64(1), i + np.uint64(2), i + np.uint64(3)
-        first[
-            np.uint64(before[i]) * of_class + np.uint64(action[i]) * of_action + np.uint64(after[i])
-        ] += one
-        second[
-            np.uint64(before[j]) * of_class + np.uint64(action[j]) * of_action + np.uint64(after[j])
-        ] += one
-        third[
-            np.uint64(before[k]) * of_class + np.uint64(action[k]) * of_action + np.uint64(after[k])
-        ] += one
-        fourth[
-            np.uint64(before[m]) * of_class + np.uint64(action[m]) * of_action + np.uint64(after[m])
-        ] += one
-    for i in range(np.uint64(whole), np.uint64(before.shape[0])):
-        first[
-            np.uint64(before[i]) * of_class + np.uint64(action[i]) * of_action + np.uint64(after[i])
-        ] += one
+    where = np.empty(COUNTED, np.uint32)
+    for begin in range(0, before.shape[0], COUNTED):
+        end = min(begin + COUNTED, before.shape[0])
+        befores = before[begin:end]
+        acts = action[begin:end]
+        afters = after[begin:end]
+        for i in range(np.uint64(end - begin)):
+            place = np.uint32(befores[i]) * of_class + np.uint32(acts[i]) * of_action
+            where[i] = place + np.uint32(afters[i])
+        whole = (end - begin) // 4 * 4
+        for i in range(np.uint64(0), np.uint64(whole), np.uint64(4)):
+            first[np.uint64(where[i])] += one
+            second[np.uint64(where[i + np.uint64(1)])] += one
+            third[np.uint64(where[i + np.uint64(2)])] += one
+            fourth[np.uint64(where[i + np.uint64(3)])] += one
+        for i in range(np.uint64(whole), np.uint64(end - begin)):
+            first[np.uint64(where[i])] += one
 
 
 @kernel
@@ -554,6 +579,51 @@ def sweep_model(
                         total += elementary.exp((q[j, o, a] - best) / softness)
                     best += softness * elementary.log(total)
                 v[o] = best
+
+
+@kernel
+def learn(before, action, after, own):
+    """One step of the local model: count, sweep, and find the best actions; `own` is a Learning.
+
+    Instead of letting old counts shrink, new ones weigh more: the ratio is the same.
+    """
+    add_experience(
+        before, action, after, own.order, own.turned, own.scale[0], own.counts, own.totals
+    )
+    own.scale[1] = own.prior * own.scale[0]
+    sweep_model(
+        own.counts,
+        own.totals,
+        own.scale[1],
+        own.reward,
+        own.discount,
+        0.0,
+        own.sweeps,
+        own.value,
+        own.q,
+    )
+    forget(own.counts, own.totals, own.scale, own.forgetting)
+    mark(before, own.order, own.seen)
+    if own.order.size:
+        greedy_odd_replicas(own.q, own.null, own.tie, own.order, own.turned, own.best)
+    else:
+        greedy_replicas(own.q, own.null, own.tie, own.best)
+
+
+@kernel
+def forget(
+    counts: NDArray[np.float64],
+    totals: NDArray[np.float64],
+    scale: NDArray[np.float64],
+    forgetting: float,
+) -> None:
+    """Let the next counts weigh more; where they would weigh too much, make all smaller."""
+    scale[0] /= forgetting
+    if scale[0] > LARGEST_WEIGHT:
+        counts /= scale[0]
+        totals /= scale[0]
+        scale[1] /= scale[0]
+        scale[0] = 1.0
 
 
 def boltzmann(q: NDArray[np.float64], softness: float) -> NDArray[np.float64]:

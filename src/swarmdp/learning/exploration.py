@@ -40,7 +40,7 @@ class Explorers:
 
         Among these the number is uniform, so it also determines the action that they try.
         """
-        chance = luck.uniform()
+        chance = luck.coarse()
         if self.place is None:
             return chance
         return kernels.tabular.among_first(chance, self.place, temperature)

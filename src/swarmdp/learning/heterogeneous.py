@@ -26,25 +26,63 @@ from swarmdp.threads import over_chunks, thread_count
 
 ENOUGH_AGENTS = 1000  # whose experience each iteration uses by default
 _NO_REWARDS = np.empty((0, 0))  # for ways of learning that do not look at them
+CHECK_AGENTS = 2**21  # that take a step before it is asked whether to go on
 CHUNK_BYTES = 2**19  # of the swarms that a thread moves at a time: they stay in the cache
 
 
 @checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """A learning swarm in one iteration, for watching and analysis."""
+    """A learning swarm in one iteration, for watching and analysis.
+
+    Parameters
+    ----------
+    iteration
+        The number of the time step.
+    temperature
+        The share of agents that explore.
+    learning_rate
+        Of the Q-function.
+    state
+        Before the agents act.
+    observations
+        (runs, agents): as the Q-function sees them, classes.
+    exploring
+        (runs, agents): whether each agent explores.
+    actions
+        (runs, agents): indices of the actions taken.
+    rewards
+        (runs, agents): collected in this step.
+    q
+        Values after the update, replicas first.
+    table
+        (R, observations): the greedy policy after the update, of tables.
+    seen
+        (R, observations): whether each was visited so far, of tables.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> seen = []
+    >>> learner = swarmdp.HeterogeneousLearning(iterations=5)
+    >>> _ = learner(ising, swarmdp.Reward(range(9)), discount=0.9, seed=1, watch=seen.append)
+    >>> seen[0].temperature
+    0.5
+
+    """
 
     iteration: int
-    temperature: float  # share of agents that explore
+    temperature: float
     learning_rate: float
-    state: State  # before the agents act
-    observations: NDArray[np.generic]  # as the Q-function sees them: classes (runs, agents)
-    exploring: NDArray[np.bool_]  # whether each agent explores (runs, agents)
-    actions: NDArray[np.integer]  # indices of the actions taken (runs, agents)
-    rewards: NDArray[np.float64]  # collected in this step (runs, agents)
-    q: NDArray[np.float64]  # values after the update, replicas first
-    table: NDArray[np.integer] | None  # greedy after the update (R, observations)
-    seen: NDArray[np.bool_] | None  # observations visited so far (R, observations)
+    state: State
+    observations: NDArray[np.generic]
+    exploring: NDArray[np.bool_]
+    actions: NDArray[np.integer]
+    rewards: NDArray[np.float64]
+    q: NDArray[np.float64]
+    table: NDArray[np.integer] | None
+    seen: NDArray[np.bool_] | None
 
 
 @checked
@@ -81,6 +119,15 @@ class HeterogeneousLearning:
         After so many times 1 / (1 - discount) iterations the swarms start from the initial
         distribution again; by default they never do. A value is about the first steps: a swarm
         that has come to rest shows little of them.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> learner = swarmdp.HeterogeneousLearning(iterations=20, temperature=0.5)
+    >>> reward = swarmdp.Reward(range(9, 0, -1))    # few unlike neighbours are good
+    >>> learner(ising, reward, discount=0.9, seed=1).policy.table.shape
+    (1, 9)
 
     """
 
@@ -196,20 +243,29 @@ class HeterogeneousLearning:
         if not isinstance(system, FusedLearning) or not isinstance(q, TabularQ) or q.is_soft:
             return False
         collected = rewards_for(q, problem, len(streams.runs))
-        swarms = None
-        for i in range(self.iterations):
-            check()
-            left = decayed(self.decay, i, self.iterations)
-            if swarms is None or i % every == 0:
-                swarms = system.exploring_swarms(streams, i)
-                if swarms is None:
-                    return False
-                place = Explorers.of(self.exploration, swarms.streams).place
-            # 1 to 3: Explore or be greedy, act, and iterate the system.
-            before, actions, after = swarms.step(q.greedy, self.temperature * left, place, i)
-            rewards = collected(before, before) if q.needs_rewards else _NO_REWARDS
-            # 4: Update the Q-function based on the new experience.
-            q.learn(before, actions, rewards, after, self.learning_rate * left)
+        own = q.compiled()
+        at_once = max(1, CHECK_AGENTS // (len(streams.runs) * system.n_agents))
+        for start in range(0, self.iterations, every):
+            swarms = system.exploring_swarms(streams, start)
+            if swarms is None:
+                return False
+            place = Explorers.of(self.exploration, swarms.streams).place
+            end = min(start + every, self.iterations)
+            for first in range(start, end, at_once):
+                check()
+                steps = range(first, min(first + at_once, end))
+                left = np.array([decayed(self.decay, i, self.iterations) for i in steps])
+                # 1 to 5: All of it, many iterations at a time.
+                if own is not None:
+                    swarms.learn(own, self.temperature * left, place, first)
+                    continue
+                for i, share in zip(steps, left.tolist(), strict=True):
+                    # 1 to 3: Explore or be greedy, act, and iterate the system.
+                    took = swarms.step(q.greedy, self.temperature * share, place, i)
+                    before, actions, after = took
+                    rewards = collected(before, before) if q.needs_rewards else _NO_REWARDS
+                    # 4: Update the Q-function based on the new experience.
+                    q.learn(before, actions, rewards, after, self.learning_rate * share)
         return True
 
     def __call__(

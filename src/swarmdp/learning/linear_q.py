@@ -59,6 +59,20 @@ class LinearQ:
         How far from its centre each component gets; None for two standard deviations of the first
         observations.
 
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> def waves(seen):
+    ...     return np.stack([np.cos(seen), np.sin(seen)], axis=-1)
+    ...
+    >>> angle = swarmdp.Axis("misalignment", units="rad", periodic=True)
+    >>> features = swarmdp.Basis(waves, ("cosine", "sine"), (angle,), scalar=True)
+    >>> vicsek = swarmdp.with_features(swarmdp.Vicsek(n_agents=20), features)
+    >>> learner = swarmdp.HeterogeneousLearning(swarmdp.LinearQ(features=9), iterations=20)
+    >>> learner(vicsek, swarmdp.Reward([1.0, 0.0]), discount=0.9, seed=1).policy.kind
+    'linear'
+
     """
 
     features: int | None = None

@@ -23,7 +23,6 @@ from swarmdp.system import System, class_map
 
 SMALL = 2**20  # bytes of a full table that stays in the cache: it is quicker than a sparse one
 RECALL_SWEEPS = 60  # of the Bellman equation on counts of earlier learning
-LARGEST_WEIGHT = 1e100  # of a new count; then all are scaled down
 
 
 @checked
@@ -45,6 +44,15 @@ class LocalModel:
         The number of pseudo-counts, spread evenly over all o', that each (o, a) starts with.
     recall
         The weight of the counts of earlier learning, where it goes on with them.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> learner = swarmdp.HeterogeneousLearning(swarmdp.LocalModel(sweeps=5), iterations=20)
+    >>> reward = swarmdp.Reward(range(9, 0, -1))    # few unlike neighbours are good
+    >>> learner(ising, reward, discount=0.9, seed=1).policy.table.shape
+    (1, 9)
 
     """
 
@@ -114,8 +122,8 @@ class Counts(Protocol):
     ) -> None:
         """Add the weight to the count of each transition (runs, agents), also mirrored."""
 
-    def divide(self, by: float) -> None:
-        """Make all counts smaller."""
+    def forget(self, scale: NDArray[np.float64], forgetting: float) -> None:
+        """Let the next counts weigh more (see `kernels.tabular.Learning`)."""
 
     def sweep(
         self,
@@ -154,10 +162,9 @@ class _DenseCounts:
             before, action, after, *mirror, weight, self._table, self.totals
         )
 
-    def divide(self, by: float) -> None:
-        """Make all counts smaller."""
-        self._table /= by
-        self.totals /= by
+    def forget(self, scale: NDArray[np.float64], forgetting: float) -> None:
+        """Let the next counts weigh more."""
+        kernels.tabular.forget(self._table, self.totals, scale, forgetting)
 
     def sweep(
         self,
@@ -230,11 +237,16 @@ class _SparseCounts:
                 self.totals[j],
             )
 
-    def divide(self, by: float) -> None:
-        """Make all counts smaller."""
-        for values, begins in zip(self._values, self._begins, strict=True):
-            values[: begins[-1]] /= by
-        self.totals /= by
+    def forget(self, scale: NDArray[np.float64], forgetting: float) -> None:
+        """Let the next counts weigh more."""
+        weight = float(scale[0]) / forgetting
+        if weight > kernels.tabular.LARGEST_WEIGHT:
+            for values, begins in zip(self._values, self._begins, strict=True):
+                values[: begins[-1]] /= weight
+            self.totals /= weight
+            scale[1] /= weight
+            weight = 1.0
+        scale[0] = weight
 
     def sweep(
         self,
@@ -303,8 +315,8 @@ class _Model:
         self._discount = discount
         self._wants = wants
         self._state_values = np.zeros(reward.shape)
-        self._weight = 1.0
-        self._prior = settings.prior  # in the same unit as the counts
+        # The weight of a new count, and the prior in the unit of the counts.
+        self._scale = np.array([1.0, settings.prior])
 
     @classmethod
     def of(cls, settings: LocalModel, problem: Problem) -> "_Model":
@@ -334,14 +346,39 @@ class _Model:
         # The reward of every class is known, also of those that nobody is in now: the collected
         # rewards add nothing. Instead of letting old counts shrink, new ones weigh more: the ratio
         # is the same.
-        self._counts.add(before, actions, after, self._mirror, self._weight)
-        self._prior = self._settings.prior * self._weight
+        self._counts.add(before, actions, after, self._mirror, float(self._scale[0]))
+        self._scale[1] = self._settings.prior * self._scale[0]
         self._sweep(values, self._settings.sweeps)
-        self._weight /= self._settings.forgetting
-        if self._weight > LARGEST_WEIGHT:
-            self._counts.divide(self._weight)
-            self._prior /= self._weight
-            self._weight = 1.0
+        self._counts.forget(self._scale, self._settings.forgetting)
+
+    def compiled(
+        self,
+        values: NDArray[np.float64],
+        seen: NDArray[np.bool_],
+        best: NDArray[np.int64],
+        null: int,
+        tie: float,
+    ) -> "kernels.tabular.Learning | None":
+        table = self._counts.whole()
+        if table is None or self._wants.softness:
+            return None
+        return kernels.tabular.Learning(
+            table,
+            self._counts.totals,
+            self._scale,
+            self._reward,
+            self._state_values,
+            values,
+            seen,
+            best,
+            *self._mirror,
+            float(self._settings.prior),
+            float(self._settings.forgetting),
+            float(self._discount),
+            int(self._settings.sweeps),
+            null,
+            tie,
+        )
 
     def recall(
         self, memory: Mapping[str, NDArray[np.float64]], values: NDArray[np.float64]
@@ -358,11 +395,11 @@ class _Model:
 
     def kept(self) -> Mapping[str, NDArray[np.float64]]:
         counts = self._counts.whole()
-        return {} if counts is None else {"counts": counts / self._weight}
+        return {} if counts is None else {"counts": counts / self._scale[0]}
 
     def _sweep(self, values: NDArray[np.float64], sweeps: int) -> None:
         self._counts.sweep(
-            self._prior,
+            float(self._scale[1]),
             self._reward,
             self._discount,
             self._wants.softness,
@@ -375,6 +412,7 @@ class _Model:
         if not self._wants.kernel:
             return None
         kernel = self._counts.dense()
-        kernel += self._prior / kernel.shape[-1]
-        kernel /= self._counts.totals[..., None] + self._prior
+        prior = self._scale[1]
+        kernel += prior / kernel.shape[-1]
+        kernel /= self._counts.totals[..., None] + prior
         return kernel

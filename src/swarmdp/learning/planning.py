@@ -148,6 +148,16 @@ def plan(
     softness
         Above zero for Boltzmann's policy, with probabilities proportional to exp(Q / softness).
 
+    Returns
+    -------
+    Learned
+        The policy of R replicas, and its Q-function (R, S, A).
+
+    Raises
+    ------
+    InvalidInput
+        If the system is no finite MDP, or the reward does not fit it.
+
     Examples
     --------
     >>> import swarmdp
@@ -186,6 +196,16 @@ def plan_to_horizon(
         The discount of future rewards, from 0 to 1.
     softness
         Above zero for Boltzmann's policies, with probabilities proportional to exp(Q / softness).
+
+    Returns
+    -------
+    HorizonPlan
+        The best action and its value for each number of steps to go.
+
+    Raises
+    ------
+    InvalidInput
+        If the system is no finite MDP, or the reward does not fit it.
 
     Examples
     --------

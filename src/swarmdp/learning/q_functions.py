@@ -123,7 +123,18 @@ def rewards_for(
 @checked
 @dataclass(frozen=True)
 class SequentialQ:
-    """The paper's update: one agent after the other, each with the full learning rate."""
+    """The paper's update: one agent after the other, each with the full learning rate.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> learner = swarmdp.HeterogeneousLearning(swarmdp.SequentialQ(), iterations=20)
+    >>> reward = swarmdp.Reward(range(9, 0, -1))    # few unlike neighbours are good
+    >>> learner(ising, reward, discount=0.9, seed=1).policy.table.shape
+    (1, 9)
+
+    """
 
     mirrors: ClassVar[bool] = True
 
@@ -139,7 +150,18 @@ class SequentialQ:
 @checked
 @dataclass(frozen=True)
 class BatchQ:
-    """The average over all agents that were in the same (o, a), once in a time step."""
+    """The average over all agents that were in the same (o, a), once in a time step.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> learner = swarmdp.HeterogeneousLearning(swarmdp.BatchQ(), iterations=20)
+    >>> reward = swarmdp.Reward(range(9, 0, -1))    # few unlike neighbours are good
+    >>> learner(ising, reward, discount=0.9, seed=1).policy.table.shape
+    (1, 9)
+
+    """
 
     mirrors: ClassVar[bool] = True
 
@@ -188,6 +210,16 @@ class _Watkins:
         rate: float,
     ) -> None:
         self._rule(before, actions, rewards, after, self._discount, rate, values)
+
+    def compiled(
+        self,
+        values: NDArray[np.float64],
+        seen: NDArray[np.bool_],
+        best: NDArray[np.int64],
+        null: int,
+        tie: float,
+    ) -> None:
+        return None
 
     def kernel(self) -> None:
         return None

@@ -21,6 +21,13 @@ from swarmdp.system import System, check_is_system, check_observed
 class FunctionPolicy:
     """A policy that is a plain function from observations to physical actions (runs, agents).
 
+    Parameters
+    ----------
+    function
+        From observations (runs, agents, ...) to physical actions (runs, agents).
+    interface
+        What the controller observes and does, in physical units; needed for export.
+
     Examples
     --------
     >>> import swarmdp

@@ -26,6 +26,14 @@ class InterpolatedPolicy:
     `values[j, o]` is the physical action of replica j at the centre of class o; between centres it
     is interpolated (around the circle for angles, not at all between levels).
 
+    Parameters
+    ----------
+    values
+        (R, observations): the physical action at the centre of each class; (observations,) is one
+        replica.
+    interface
+        What the controller observes and does, in physical units; needed for export.
+
     Examples
     --------
     >>> import numpy as np
@@ -38,7 +46,7 @@ class InterpolatedPolicy:
 
     """
 
-    values: NDArray[np.float64]  # (R, n_observations)
+    values: NDArray[np.float64]
     interface: Interface | None = None
 
     kind: ClassVar[str] = "interpolated"

@@ -82,11 +82,37 @@ class LinearPolicy:
     that it was learned from says little (`factor`). With a `reflection` the policy is odd: the
     mirrored action in a mirrored observation, ties included, since only one of the two is looked
     at.
+
+    Parameters
+    ----------
+    harmonics
+        The features psi of the observation.
+    lead
+        (R, actions, p): what each action is worth beyond the others, for each feature.
+    factor
+        (R, p, p): how much experience there is in each direction of the features.
+    interface
+        What the controller observes and does, in physical units, where that is known.
+    reflection
+        How features and actions are mirrored; None if they are not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> angle = swarmdp.Axis("misalignment", units="rad", periodic=True)
+    >>> features = swarmdp.Basis(lambda o: np.cos(o)[..., None], ("cosine",), (angle,), scalar=True)
+    >>> vicsek = swarmdp.with_features(swarmdp.Vicsek(n_agents=20), features)
+    >>> learner = swarmdp.HeterogeneousLearning(swarmdp.LinearQ(features=9), iterations=20)
+    >>> learned = learner(vicsek, swarmdp.Reward([1.0]), discount=0.9, seed=1)
+    >>> isinstance(learned.policy, swarmdp.LinearPolicy)
+    True
+
     """
 
-    harmonics: Harmonics  # psi
-    lead: NDArray[np.float64]  # (R, actions, p)
-    factor: NDArray[np.float64]  # (R, p, p): see `kernels.linear.doubt`
+    harmonics: Harmonics
+    lead: NDArray[np.float64]
+    factor: NDArray[np.float64]
     interface: Interface | None = None
     reflection: Reflection | None = None
 

@@ -15,7 +15,15 @@ from swarmdp.system import System
 
 @runtime_checkable
 class LocalPolicy(Protocol):
-    """R independent policies (replicas); run i follows replica i % R."""
+    """R independent policies (replicas); run i follows replica i % R.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> isinstance(swarmdp.Policy([0, 1]), swarmdp.LocalPolicy)
+    True
+
+    """
 
     kind: ClassVar[str]  # what it is called in files
 

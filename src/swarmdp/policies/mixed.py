@@ -26,6 +26,13 @@ class MixedPolicy:
     `weights[j, k]` is how likely a run of replica j follows `policies[k]`, each of which has R
     replicas. Its feature expectations are the weighted mean of theirs.
 
+    Parameters
+    ----------
+    policies
+        The policies, each of R replicas.
+    weights
+        (R, policies): how likely each of them is; a row sums to 1.
+
     Examples
     --------
     >>> import numpy as np
@@ -38,7 +45,7 @@ class MixedPolicy:
     """
 
     policies: tuple[LocalPolicy, ...]
-    weights: NDArray[np.float64]  # (R, number of policies)
+    weights: NDArray[np.float64]
 
     kind: ClassVar[str] = "mixed"
 

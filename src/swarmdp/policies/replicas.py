@@ -113,8 +113,17 @@ def load_controller(path: str | os.PathLike[str]) -> LocalPolicy:
     Parameters
     ----------
     path
-        The JSON file. Raises FileError if there is none, it is not a controller or it is damaged.
-        Warns if its entry 'sha256' is missing, such as after an edit.
+        The JSON file. Warns if its entry 'sha256' is missing, such as after an edit.
+
+    Returns
+    -------
+    LocalPolicy
+        Of one replica, of the kind that was exported.
+
+    Raises
+    ------
+    FileError
+        If there is no such file, it is not a controller or it is damaged.
 
     Examples
     --------

@@ -37,6 +37,14 @@ class SoftPolicy:
     `probabilities[j, o, a]` is how likely replica j takes the action of index a in the observation
     class o. Run i follows replica i % R; every agent draws for itself in every step.
 
+    Parameters
+    ----------
+    probabilities
+        (R, observations, actions): the chance of each action; (observations, actions) is one
+        replica.
+    interface
+        What the controller observes and does, in physical units; needed for export.
+
     Examples
     --------
     >>> import numpy as np
@@ -47,7 +55,7 @@ class SoftPolicy:
 
     """
 
-    probabilities: NDArray[np.float64]  # (R, n_observations, n_actions)
+    probabilities: NDArray[np.float64]
     interface: Interface | None = None
 
     kind: ClassVar[str] = "soft"

@@ -28,6 +28,14 @@ class Policy:
     `table[j, o]` is the index of the action that replica j takes in the observation class o.
     Run i follows replica i % R.
 
+    Parameters
+    ----------
+    table
+        (R, observations): the index of the action of each replica in each class; (observations,) is
+        one replica.
+    interface
+        What the controller observes and does, in physical units; needed for export.
+
     Examples
     --------
     >>> import numpy as np
@@ -40,7 +48,7 @@ class Policy:
 
     """
 
-    table: NDArray[np.integer]  # (R, n_observations)
+    table: NDArray[np.integer]
     interface: Interface | None = None
 
     kind: ClassVar[str] = "table"

@@ -39,6 +39,12 @@ class Circle:
     radius
         Its radius.
 
+    Examples
+    --------
+    >>> import swarmdp
+    >>> swarmdp.Circle((0.0, 0.0), radius=25.0).radius
+    25.0
+
     """
 
     centre: tuple[float, float]
@@ -85,6 +91,12 @@ class Polygon:
     ----------
     vertices
         Its corners, at least three, one after the other around it.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> len(swarmdp.Polygon(((0, 0), (4, 0), (0, 3))).vertices)
+    3
 
     """
 
@@ -161,6 +173,12 @@ class Box:
     upper
         Its corner with the largest.
 
+    Examples
+    --------
+    >>> import swarmdp
+    >>> swarmdp.Box((0.0, 0.0), (30.0, 20.0)).upper    # 30 by 20, in the unit of the recording
+    (30.0, 20.0)
+
     """
 
     lower: tuple[float, float]
@@ -216,6 +234,12 @@ class Periodic:
         Its width and height.
     lower
         Its corner with the smallest coordinates.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> swarmdp.Periodic((1.0, 1.0)).sides
+    (1.0, 1.0)
 
     """
 

@@ -30,14 +30,48 @@ class Cleaned:
     """A recording in segments that can be trusted.
 
     `recording` is the original. `dropped` counts in plain words what is left out and why.
+
+    Parameters
+    ----------
+    recording
+        The recording as it was read.
+    positions
+        (time, individual, axis): smoothed positions; NaN where an individual was not recorded.
+    filled
+        The same with short gaps interpolated, for seeing neighbours only.
+    segment
+        (time, individual): the number of the segment, -1 where the individual was absent.
+    dropped
+        What was left out, counted by reason.
+    median_step
+        The median distance from frame to frame of those who move.
+    jump
+        A step of more than this many times the median step begins a new segment.
+    max_gap
+        Seconds up to which gaps are interpolated.
+    smooth
+        Seconds over which positions are smoothed.
+    slow
+        The share of the median speed below which there is no heading.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> vicsek = swarmdp.Vicsek(n_agents=20, radius=0.3, noise=0.3)
+    >>> tracks = swarmdp.rollout(vicsek, vicsek.expert, steps=120, seed=1)["position"][0]
+    >>> recording = swarmdp.Recording(tracks, fps=1, unit="1")
+    >>> cleaned = recording.clean()
+    >>> cleaned.positions.shape
+    (121, 20, 2)
+
     """
 
     recording: Recording
-    positions: NDArray[np.float64]  # (time, individual, axis), smoothed; NaN where not recorded
-    filled: NDArray[np.float64]  # the same with short gaps interpolated: for seeing neighbours only
-    segment: NDArray[np.int64]  # (time, individual): number of the segment, -1 where absent
+    positions: NDArray[np.float64]
+    filled: NDArray[np.float64]
+    segment: NDArray[np.int64]
     dropped: Mapping[str, int]
-    median_step: float  # the median distance from frame to frame of those who move
+    median_step: float
     jump: float
     max_gap: float
     smooth: float

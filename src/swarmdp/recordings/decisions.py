@@ -50,16 +50,47 @@ class Decisions:
 
     Arrays are (time, individual). `positions` and `headings` may be interpolated where `known` is
     False; they are NaN where an individual was absent.
+
+    Parameters
+    ----------
+    positions
+        (time, individual, 2): in the unit of the recording.
+    headings
+        (time, individual): the direction in which it came here, in radians.
+    speeds
+        (time, individual): since the time before, in units a second.
+    known
+        (time, individual): whether heading and place were recorded, not interpolated.
+    turns
+        (time - 1, individual): from this heading to the next, in radians; NaN where it is not
+        known.
+    dt
+        Seconds from one decision to the next.
+    unit
+        The unit of length.
+    error
+        The standard deviation of the error of a coordinate.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> vicsek = swarmdp.Vicsek(n_agents=20, radius=0.3, noise=0.3)
+    >>> tracks = swarmdp.rollout(vicsek, vicsek.expert, steps=120, seed=1)["position"][0]
+    >>> recording = swarmdp.Recording(tracks, fps=1, unit="1")
+    >>> decisions = recording.decisions(dt=1)
+    >>> decisions.dt, decisions.train.positions.shape[1]
+    (1.0, 20)
+
     """
 
-    positions: Floats  # (time, individual, 2)
-    headings: Floats  # in radians, the direction in which it came here
-    speeds: Floats  # since the time before, in units a second
-    known: Bools  # heading and place were recorded, not interpolated
-    turns: Floats  # (time - 1, individual): from this heading to the next; NaN where not known
-    dt: float  # seconds from one decision to the next
+    positions: Floats
+    headings: Floats
+    speeds: Floats
+    known: Bools
+    turns: Floats
+    dt: float
     unit: str
-    error: float  # standard deviation of a coordinate's error
+    error: float
 
     def __post_init__(self) -> None:
         times, individuals = self.headings.shape

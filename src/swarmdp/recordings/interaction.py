@@ -43,14 +43,47 @@ Answer = Literal["interaction found", "interaction not found", "too little data"
 @checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Interaction:
-    """The outcome of `Swarm.interaction_test`; gains are in nats a decision."""
+    """The outcome of `Swarm.interaction_test`; gains are in nats a decision.
 
-    gain: float  # of what is seen of others, beyond the turn before and the wall
-    interval: tuple[float, float]  # 95 % of it, by blocks of time and by shifted data
-    shifted: Floats  # the same gain with individuals shifted in time (shifts,)
-    p: float  # how often shifted data gain as much
+    Parameters
+    ----------
+    gain
+        What is seen of others gains beyond the turn before and the wall, in nats a decision.
+    interval
+        95 % of it, by blocks of time and by shifted data.
+    shifted
+        (shifts,): the same gain with individuals shifted in time.
+    p
+        How often shifted data gain as much.
+    decisions
+        The number of decisions.
+    blocks
+        The number of blocks of time.
+    answer
+        "interaction found", "interaction not found" or "not decided".
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> vicsek = swarmdp.Vicsek(n_agents=20, radius=0.3, noise=0.3)
+    >>> tracks = swarmdp.rollout(vicsek, vicsek.expert, steps=120, seed=1)["position"][0]
+    >>> recording = swarmdp.Recording(tracks, fps=1, unit="1")
+    >>> decisions = recording.decisions(dt=1)
+    >>> arena = swarmdp.Periodic((1.0, 1.0))
+    >>> few = swarmdp.Observation(5, bearing=0, spacing=0, previous_turn=0, neighbours=5)
+    >>> swarm = swarmdp.Swarm.from_recording(decisions.train, few, arena=arena)
+    >>> found = swarm.interaction_test(seed=1)
+    >>> found.p < 0.05
+    True
+
+    """
+
+    gain: float
+    interval: tuple[float, float]
+    shifted: Floats
+    p: float
     decisions: int
-    blocks: int  # of time
+    blocks: int
     answer: Answer
 
     @property

@@ -66,7 +66,7 @@ def read_tracks(
     length: float | None = None,
     keypoint: str | None = None,
 ) -> Recording:
-    """Read a recorded swarm from a file of a tracking tool.
+    r"""Read a recorded swarm from a file of a tracking tool.
 
     What is guessed is told in the recording's `notes`. Frame rate and unit are never guessed: what
     the file does not tell has to be given.
@@ -94,10 +94,34 @@ def read_tracks(
         Of poses (SLEAP, DeepLabCut, movement), the key point that stands for the individual; of
         TRex "wcentroid", "centroid", "pcentroid" or "head".
 
+    Returns
+    -------
+    Recording
+        Positions over time, with what was guessed in its `notes`.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read, is damaged, or is of no known kind.
+    InvalidInput
+        If frame rate or unit are in neither the file nor the arguments, or a column cannot be
+        found.
+    RecordingTooLarge
+        If it would not fit into memory.
+
     Examples
     --------
-    >>> recording = swarmdp.read_tracks("fish.csv", fps=32, unit="BL", length=58)  # doctest: +SKIP
-    >>> print(recording.summary())  # doctest: +SKIP
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import swarmdp
+    >>> rows = ["frame,fish,x,y", *(f"{t},{n},{t + n},{n}" for t in range(5) for n in range(2))]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "fish.csv"
+    ...     _ = file.write_text("\n".join(rows))
+    ...     recording = swarmdp.read_tracks(file, fps=25, unit="cm")
+    ...
+    >>> recording
+    Recording of 2 individuals in 5 frames (0.2 s at 25 frames a second), in cm, 2-D
 
     """
     if format is not None and format not in FORMATS:

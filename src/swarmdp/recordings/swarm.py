@@ -73,19 +73,58 @@ class Swarm:
     memory, then moves on for `dt` seconds with a speed that wanders as the recorded speeds do.
     Walls reflect. Swarms start from recorded frames, agents permuted, turned and reflected as far
     as the arena allows it. Made by `Swarm.from_recording`.
+
+    Parameters
+    ----------
+    view
+        What an agent observes.
+    choices
+        The turns that an agent may choose, in radians.
+    wobble
+        The noise of turns.
+    speeds
+        How speeds wander.
+    frames
+        (frames, agents, ...) by field: the recorded states in which swarms start.
+    habits
+        (classes,): the mean turn that was recorded in each class, in radians.
+    dt
+        Seconds from one decision to the next.
+    unit
+        The unit of length.
+    touched
+        The share of the arena's rim to which somebody came near; None if the arena was given.
+    tried
+        What was tried for neighbours and walls, in nats a decision.
+    decisions
+        From which it was made.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> vicsek = swarmdp.Vicsek(n_agents=20, radius=0.3, noise=0.3)
+    >>> tracks = swarmdp.rollout(vicsek, vicsek.expert, steps=120, seed=1)["position"][0]
+    >>> recording = swarmdp.Recording(tracks, fps=1, unit="1")
+    >>> decisions = recording.decisions(dt=1)
+    >>> arena = swarmdp.Periodic((1.0, 1.0))
+    >>> few = swarmdp.Observation(5, bearing=0, spacing=0, previous_turn=0, neighbours=5)
+    >>> swarm = swarmdp.Swarm.from_recording(decisions.train, few, arena=arena)
+    >>> swarm.n_agents, swarm.features.size
+    (20, 5)
+
     """
 
     view: View
-    choices: tuple[float, ...]  # the turns that an agent may choose
-    wobble: Noise  # of turns
+    choices: tuple[float, ...]
+    wobble: Noise
     speeds: Wandering
-    frames: Mapping[str, Floats]  # (frames, agents, ...), in which swarms start
-    habits: Floats  # (classes,): the mean turn that was recorded in each class
-    dt: float  # seconds from one decision to the next
-    unit: str  # of length
-    touched: float | None  # share of the arena's rim to which somebody came near; None if given
-    tried: Mapping[str, float]  # what was tried for neighbours and walls, in nats a decision
-    decisions: Decisions | None = None  # from which it was made
+    frames: Mapping[str, Floats]
+    habits: Floats
+    dt: float
+    unit: str
+    touched: float | None
+    tried: Mapping[str, float]
+    decisions: Decisions | None = None
 
     action_units: ClassVar[str] = "rad"
 

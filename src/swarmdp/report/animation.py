@@ -88,6 +88,27 @@ def animate(
     Scene
         What is shown.
 
+    Raises
+    ------
+    InvalidInput
+        If the system has no picture, or the file does not end in .gif, .mp4 or .html.
+    FileError
+        If the file cannot be written, or ffmpeg is missing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = Path(folder) / "swarm.html"
+    ...     _ = swarmdp.animate(page, ising, ising.expert, steps=3)
+    ...     written = page.is_file()
+    ...
+    >>> written
+    True
+
     """
     path = Path(path)
     suffix = check_format(path)

@@ -107,6 +107,20 @@ def plot_reward(result: Result, ax: Any = None, *, colours: Sequence[str] = COLO
     Figure
         The figure that was drawn into.
 
+    Raises
+    ------
+    InvalidInput
+        If an argument is not of the kind, shape or range that is named above.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> demo = swarmdp.rollout(ising, ising.expert, steps=50, seed=1)
+    >>> result = swarmdp.fit(ising, demo, seed=1, iterations=2, judge=False)
+    >>> len(swarmdp.plot_reward(result).axes) > 0
+    True
+
     """
     _two(colours)
     panels = panels_of(result)
@@ -416,6 +430,20 @@ def plot_convergence(
     -------
     Figure
         The figure that was drawn into.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument is not of the kind, shape or range that is named above.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> demo = swarmdp.rollout(ising, ising.expert, steps=50, seed=1)
+    >>> result = swarmdp.fit(ising, demo, seed=1, iterations=2, judge=False)
+    >>> len(swarmdp.plot_convergence(result).axes) > 0
+    True
 
     """
     _two(colours)

@@ -108,6 +108,11 @@ def show(
     Shown
         What a notebook displays; `.save("swarm.html")` writes it as a page.
 
+    Raises
+    ------
+    InvalidInput
+        If the system has no picture.
+
     Examples
     --------
     >>> import swarmdp

@@ -29,11 +29,17 @@ RESIDUAL = 1e-12  # of a linear system, relative to its right-hand side
 class FiniteMDP:
     """One agent that sees its state: transitions P(s' | s, a), an initial distribution, features.
 
-    `transitions[s, a, s']` is an array (S, A, S) or nested lists of that shape; or a sequence with
-    one matrix (S, S) for each action, each a NumPy array or from scipy.sparse. `initial` is the
-    distribution (S,) of the first state, or the number of a state. `features` is a matrix (S, d)
-    of feature vectors; by default each state is its own feature. An action's physical value is its
-    number.
+    An action's physical value is its number.
+
+    Parameters
+    ----------
+    transitions
+        P(s' | s, a) as an array (S, A, S), nested lists of that shape, or a sequence of one matrix
+        (S, S) for each action, from NumPy or scipy.sparse.
+    initial
+        The distribution (S,) of the first state, or the number of a state.
+    features
+        (S, d): feature vectors; None for one feature for each state.
 
     Examples
     --------

@@ -34,6 +34,23 @@ class Gridworld:
     reward of 1. `Gridworld.macrocells` is Abbeel and Ng's: no goal, but rewards of square blocks
     of cells.
 
+    Parameters
+    ----------
+    rows
+        Rows of the grid.
+    columns
+        Columns of the grid.
+    wind
+        Chance of a random move.
+    goal
+        Row and column of the absorbing goal; negative: from the end.
+    start
+        Row and column of the first cell, instead of any with equal chance.
+    macrocell
+        Side of the square blocks of cells that are one feature.
+    weights
+        True reward of each feature, instead of 1 at the goal.
+
     Examples
     --------
     >>> import swarmdp

@@ -15,7 +15,7 @@ from swarmdp.checks import check_between, check_integer, keep_python_numbers, to
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Levels
 from swarmdp.pictures import Grid
-from swarmdp.streams import Purpose, Stream, Streams
+from swarmdp.streams import Purpose, Stream, Streams, first_draw, is_in_own_order
 from swarmdp.system import (
     Field,
     Measure,
@@ -30,6 +30,7 @@ from swarmdp.system import (
 )
 
 KEEP, FLIP = 0, 1
+FEWEST_LANES, MOST_LANES = 20, 64  # runs that are worth to be the bits of words
 
 
 @checked(but=("initial", "observe", "transition", "expert", "energy", "arrange", "check_state"))
@@ -49,6 +50,26 @@ class Ising:
     rounded up, count as unlike in what an agent observes: so an observation above half of the full
     number means for all agents that most of the neighbours that are there are unlike. The global
     energy counts only neighbours that are there.
+
+    Parameters
+    ----------
+    shape
+        Rows and columns of the grid.
+    reach
+        Chebyshev radius of neighbourhoods.
+    periodic
+        The grid's edges meet, so that it is a torus.
+    magnetisation
+        Expected mean of the initial spins.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(20, 20), reach=1)
+    >>> run = swarmdp.rollout(ising, ising.expert, steps=20, runs=3, seed=1, record="energy")
+    >>> run["energy"].shape
+    (3, 21)
+
     """
 
     shape: tuple[int, int] = field(
@@ -267,11 +288,28 @@ class Ising:
         """Swarms that learn in compiled code, in the order of the sites; None for subclasses."""
         if type(self) is not Ising:
             return None
+        spin, agents = self._started(streams, step)
+        grids = kernels.ising.Grids(
+            spin.reshape(-1, *self.shape),
+            agents,
+            self.reach,
+            self.periodic,
+            seed=streams.seed,
+            numbers=streams.runs,
+        )
+        return _ExploringGrids(Streams(streams.seed, streams.runs, agents), grids)
+
+    def _started(self, streams: Streams, step: int) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
+        """What `initial` draws, put on the grid: spins, and who sits on each site."""
+        if is_in_own_order(streams):
+            spins = streams.counter(step, Purpose.INITIAL)
+            sites = replace(spins, draw=spins.draw + 1)
+            share = (1 + self.magnetisation) / 2
+            return kernels.ising.started(spins, sites, self.n_agents, share)
         state = self.initial(streams.at(step, Purpose.INITIAL))
-        site = state["site"]
-        spin = kernels.ising.put_on_grid(site, state["spin"]).reshape(-1, *self.shape)
-        agents = kernels.ising.put_on_grid(site, streams.agents)
-        return _ExploringGrids(self, spin, Streams(streams.seed, streams.runs, agents))
+        site, spin = state["site"], state["spin"]
+        put = kernels.ising.put_on_grid
+        return put(site, spin), put(site, streams.agents)
 
     def whole_steps(
         self,
@@ -288,9 +326,18 @@ class Ising:
         table = self.expert(levels)[None] if callable(rule) else np.asarray(rule)
         flips = table.astype(np.uint8)[rows % len(table)]
         site, spin = self._checked(state())
-        return _WholeSteps(
-            self, self._on_grid(site, spin).reshape(-1, *self.shape), site, flips, steps
-        )
+        on_grid = kernels.ising.put_on_grid(site, spin).reshape(-1, *self.shape)
+        return _WholeSteps(self, on_grid, site, flips, steps)
+
+    @property
+    def side_by_side(self) -> int:
+        """Up to 64 runs are the bits of words, on tori of 24 neighbours."""
+        return MOST_LANES if self._fits_lanes else 1
+
+    @property
+    def _fits_lanes(self) -> bool:
+        fits = kernels.lanes.fits(self.shape, self.reach, self.periodic)
+        return type(self) is Ising and fits
 
     @cached_property
     def _sites(self) -> NDArray[np.int32]:
@@ -369,14 +416,12 @@ class Ising:
         return energies.reshape(spin.shape)
 
 
+@dataclass(frozen=True, eq=False)
 class _ExploringGrids:
-    """Grids of spins (runs, rows, columns) that learn; see `system.ExploringSwarms`."""
+    """Grids of spins that learn; see `system.ExploringSwarms`."""
 
-    def __init__(self, system: Ising, spin: NDArray[np.int8], streams: Streams) -> None:
-        self.streams = streams
-        self._system = system
-        self._spin = spin
-        self._energy = system._energies(spin.reshape(len(spin), -1))
+    streams: Streams
+    grids: "kernels.ising.Grids"
 
     def step(
         self,
@@ -386,22 +431,17 @@ class _ExploringGrids:
         time: int,
     ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8], NDArray[np.unsignedinteger]]:
         """Energies before, actions, and energies after."""
-        before = self._energy
-        actions, self._energy = kernels.ising.explored(
-            self.streams.counter(time, Purpose.EXPLORATION),
-            self.streams.agents,
-            _NOWHERE if place is None else place,
-            temperature,
-            table,
-            self._spin,
-            before,
-            self._system.reach,
-            self._system.periodic,
-        )
-        return before, actions, self._energy
+        return self.grids.step(table, temperature, place, time, first_draw(Purpose.EXPLORATION))
 
-
-_NOWHERE = np.empty((0, 0))
+    def learn(
+        self,
+        own: "kernels.tabular.Learning",
+        temperatures: NDArray[np.float64],
+        place: NDArray[np.float64] | None,
+        time: int,
+    ) -> None:
+        """Steps at these temperatures, and what is learned from each."""
+        self.grids.learn(own, temperatures, place, time, first_draw(Purpose.EXPLORATION))
 
 
 @dataclass(frozen=True, eq=False)
@@ -418,6 +458,9 @@ class _WholeSteps:
         """Keep these moments, and take the step after each of them."""
         if room.states is None and room.observations is None and room.actions is None:
             moving = min(last, self.steps) - first  # after all moments, but not after the very last
+            if self._lanes is not None:
+                self._keep_lanes(self._lanes, first, last, moving, room)
+                return
             counts = kernels.ising.counted(
                 self.spin, self.flips, last - first, moving, self.system.reach, self.system.periodic
             )
@@ -433,6 +476,23 @@ class _WholeSteps:
             self._keep_counts(counts, time, time + 1, room, time - first)
             if time < self.steps:
                 np.negative(spin, out=spin, where=flip)
+
+    @cached_property
+    def _lanes(self) -> NDArray[np.uint64] | None:
+        """The grids as bits of words, where there are so many that this is quicker."""
+        few = not FEWEST_LANES <= len(self.spin) <= MOST_LANES
+        return None if few or not self.system._fits_lanes else kernels.lanes.packed(self.spin)
+
+    def _keep_lanes(
+        self, grid: NDArray[np.uint64], first: int, last: int, moving: int, room: Room
+    ) -> None:
+        """Keep what is wanted of grids that are bits of words."""
+        histogram = room.counts is not None
+        counts, total = kernels.lanes.counted(grid, self.flips, last - first, moving, histogram)
+        if histogram:
+            self._keep_counts(counts, first, last, room)
+        elif "energy" in room.measures:
+            room.measures["energy"][:, first:last] = total - self.system._missing
 
     def _keep_agents(
         self,

@@ -73,6 +73,37 @@ class Vicsek:
     itself included; where that mean is undefined (headings that cancel out), it observes zero.
 
     The defaults are the paper's. Angles are in radians.
+
+    Parameters
+    ----------
+    n_agents
+        Number of agents.
+    radius
+        Interaction radius.
+    speed
+        Distance flown in a step.
+    noise
+        Standard deviation of the turns' perturbation, in radians.
+    box
+        Side of the square in which the agents start.
+    n_bins
+        Classes of misalignment, one centred on zero.
+    turns
+        Turns available to a learning agent, in radians.
+    periodic
+        The square's edges meet; otherwise space is open.
+    nearest
+        Number of nearest neighbours, instead of a radius.
+
+    Examples
+    --------
+    >>> import math
+    >>> import swarmdp
+    >>> vicsek = swarmdp.Vicsek(n_agents=50, noise=math.radians(5))
+    >>> run = swarmdp.rollout(vicsek, vicsek.expert, steps=50, seed=1)
+    >>> vicsek.order(run).shape    # (runs, steps + 1)
+    (1, 51)
+
     """
 
     n_agents: int = field(default=200, metadata={"help": "number of agents"})
@@ -100,6 +131,7 @@ class Vicsek:
     )
 
     action_units: ClassVar[str] = "rad"
+    side_by_side: ClassVar[int] = 1
     fused_measures: ClassVar[frozenset[str]] = frozenset({"order"})
 
     def __post_init__(self) -> None:
@@ -437,8 +469,20 @@ class _ExploringSwarms:
         time: int,
     ) -> tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.integer]]:
         """Classes before, actions, and classes after."""
-        draws = first_draw(Purpose.EXPLORATION), first_draw(Purpose.TRANSITION)
-        return self.swarms.step(table, temperature, place, time, draws)
+        return self.swarms.step(table, temperature, place, time, _DRAWS)
+
+    def learn(
+        self,
+        own: "kernels.tabular.Learning",
+        temperatures: NDArray[np.float64],
+        place: NDArray[np.float64] | None,
+        time: int,
+    ) -> None:
+        """Steps at these temperatures, and what is learned from each."""
+        self.swarms.learn(own, temperatures, place, time, _DRAWS)
+
+
+_DRAWS = first_draw(Purpose.EXPLORATION), first_draw(Purpose.TRANSITION)
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,10 +38,26 @@ Floats = NDArray[np.float64]
 @checked
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """The process of the swarm state that a policy induces."""
+    """The process of the swarm state that a policy induces.
+
+    Parameters
+    ----------
+    swarm
+        The swarm with its states listed.
+    policy
+        (O, A): the probability of each action.
+
+    Examples
+    --------
+    >>> from swarmdp import theory
+    >>> ring = theory.FiniteIsing((4,), reach=1, noise=0.1)
+    >>> theory.chain(ring, ring.expert).local_value([1.0, 0.5, 0.0], 0.9).shape
+    (3,)
+
+    """
 
     swarm: Enumeration
-    policy: Floats  # (observations, actions): the probability of each action
+    policy: Floats
 
     def __post_init__(self) -> None:
         shape = self.swarm.n_observations, self.swarm.n_actions
@@ -187,8 +203,23 @@ class Chain:
 def chain(system: "System | Enumeration", policy: PolicyLike) -> Chain:
     """The chain of joint states of a finite swarm that follows a policy.
 
-    The policy may be a `Policy`, a table of action numbers (O,), probabilities of actions (O, A),
-    or a function such as an expert.
+    Parameters
+    ----------
+    system
+        A finite swarm, or its states as `enumerate_swarm` listed them.
+    policy
+        A `Policy`, a table of action numbers (O,), probabilities of actions (O, A), or a function
+        from observations to physical actions, such as an expert.
+
+    Returns
+    -------
+    Chain
+        With the laws and values of the swarm under this policy.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument is not of the kind, shape or range that is named above.
 
     Examples
     --------

@@ -45,16 +45,44 @@ Floats = NDArray[np.float64]
 @checked
 @dataclass(frozen=True, eq=False)
 class Characterization:
-    """The cones of rewards that make a policy optimal."""
+    """The cones of rewards that make a policy optimal.
 
-    policy: Floats  # (O, A): the probability of each action
+    Parameters
+    ----------
+    policy
+        (O, A): the probability of each action.
+    discount
+        The discount factor gamma.
+    observed
+        (O,): P(o); where it is zero, R_L asks for nothing.
+    local_cone
+        R_L: the rewards for which no action is better in any observation.
+    global_cone
+        R_G: the rewards for which no action is better in any joint state.
+    law
+        (K,): P(s).
+    gains
+        (A, K, O): (Q(s, pi) - Q(s, a)) / gamma for a reward in each observation.
+    rounding
+        (A, K): by how much gains may be wrong.
+
+    Examples
+    --------
+    >>> from swarmdp import theory
+    >>> ring = theory.FiniteIsing((4,), reach=1, noise=0.1)
+    >>> theory.characterize(ring, ring.expert).local_cone.rows.shape[1]
+    3
+
+    """
+
+    policy: Floats
     discount: float
-    observed: Floats  # (O,): P(o); where it is zero, R_L asks for nothing
-    local_cone: Cone  # R_L
-    global_cone: Cone  # R_G
-    law: Floats  # (K,): P(s)
-    gains: Floats  # (A, K, O): (Q(s, pi) - Q(s, a)) / gamma for a reward in each observation
-    rounding: Floats  # (A, K): by how much gains may be wrong
+    observed: Floats
+    local_cone: Cone
+    global_cone: Cone
+    law: Floats
+    gains: Floats
+    rounding: Floats
 
     @cached_property
     def containment(self) -> Containment:
@@ -94,6 +122,32 @@ def characterize(
     larger Q(s, a|pi) in any joint state. P(s|o) is the limiting one, or that of a `time`. An
     observation that has no probability there puts no condition on the reward in R_L. For a
     stochastic policy, no action may be better than the policy's own mixture.
+
+    Parameters
+    ----------
+    system
+        A finite swarm, or its states as `enumerate_swarm` listed them.
+    policy
+        A `Policy`, a table of action numbers (O,), probabilities of actions (O, A), or a function
+        from observations to physical actions, such as an expert.
+    discount
+        The discount factor gamma, from 0 up to but not including 1.
+    time
+        The time of P(s|o); None for the limit.
+    agent
+        Whose P(s|o) it is.
+
+    Returns
+    -------
+    Characterization
+        The two cones of rewards.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument is not of the kind, shape or range that is named above.
+    NoLimit
+        If P_t(s) does not converge under the policy.
 
     Examples
     --------

@@ -43,10 +43,26 @@ class Containment:
 @checked(own=("reward", "direction"))
 @dataclass(frozen=True, eq=False)
 class Cone:
-    """Rewards (d,) that satisfy all inequalities row . reward >= 0; rows have length one."""
+    """Rewards (d,) that satisfy all inequalities row . reward >= 0; rows have length one.
 
-    rows: Floats  # (inequalities, d)
-    error: float = 0.0  # by how much a row may be wrong, at most
+    Parameters
+    ----------
+    rows
+        (inequalities, d): each of length one.
+    error
+        By how much a row may be wrong, at most.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from swarmdp import theory
+    >>> theory.Cone(np.array([[1.0, 0.0]])).contains([2.0, -1.0])
+    True
+
+    """
+
+    rows: Floats
+    error: float = 0.0
 
     def __post_init__(self) -> None:
         _check_rows(self.rows)

@@ -32,13 +32,35 @@ PolicyLike = Controller | ArrayLike
 @checked
 @dataclass(frozen=True, eq=False)
 class Enumeration:
-    """A finite swarm whose K joint states are listed."""
+    """A finite swarm whose K joint states are listed.
+
+    Parameters
+    ----------
+    system
+        The finite swarm.
+    local
+        (K, agents): the number of each agent's local state.
+    observations
+        (K, agents): the class of what each agent sees.
+    laws
+        (actions, K, agents, n_local): where an agent goes if it takes an action.
+    initial
+        (K,): P_0(s).
+
+    Examples
+    --------
+    >>> from swarmdp import theory
+    >>> ring = theory.FiniteIsing((4,), reach=1, noise=0.1)
+    >>> theory.enumerate_swarm(ring).local.shape
+    (16, 4)
+
+    """
 
     system: FiniteSwarm
-    local: NDArray[np.int64]  # (K, agents): the number of each agent's local state
-    observations: NDArray[np.int64]  # (K, agents): the class of what each agent sees
-    laws: Floats  # (actions, K, agents, n_local): where an agent goes if it takes an action
-    initial: Floats  # (K,): P_0(s)
+    local: NDArray[np.int64]
+    observations: NDArray[np.int64]
+    laws: Floats
+    initial: Floats
 
     def __post_init__(self) -> None:
         states, agents = self.initial.size, self.system.n_agents
@@ -139,7 +161,24 @@ def enumerate_swarm(
 ) -> Enumeration:
     """List all joint states of a finite swarm.
 
-    `initial` replaces the system's own initial distribution P_0 by another one (K,).
+    Parameters
+    ----------
+    system
+        A finite swarm, or its states as `enumerate_swarm` listed them.
+    initial
+        (K,): another initial distribution P_0 than the system's own.
+
+    Returns
+    -------
+    Enumeration
+        All K joint states, with their laws.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument is not of the kind, shape or range that is named above.
+    NotEnoughMemory
+        If there are too many joint states.
 
     Examples
     --------
@@ -217,8 +256,23 @@ def check_finite(system: object) -> None:
 def policy_table(system: System, policy: PolicyLike) -> Floats:
     """A local policy as the probability of each action in each observation (O, A).
 
-    From a `Policy`, a table of action numbers (O,), probabilities (O, A), or a function from
-    observations to physical actions such as an expert.
+    Parameters
+    ----------
+    system
+        A finite swarm, or its states as `enumerate_swarm` listed them.
+    policy
+        A `Policy`, a table of action numbers (O,), probabilities of actions (O, A), or a function
+        from observations to physical actions, such as an expert.
+
+    Returns
+    -------
+    array
+        The probability of each action in each observation (O, A).
+
+    Raises
+    ------
+    InvalidInput
+        If the policy does not fit the system.
 
     Examples
     --------

@@ -46,6 +46,21 @@ class FiniteIsing:
     sites, so that they are interchangeable. Where they sit never changes and all sites are alike,
     so for the exact laws agent n sits on site n.
 
+    Parameters
+    ----------
+    shape
+        The sides of the ring or torus.
+    reach
+        The Chebyshev radius of neighbourhoods.
+    sees
+        "majority", "energy" or "spins".
+    noise
+        The probability that an action fails.
+    acting
+        Who acts in a step: "all" agents, or "one" of them, drawn uniformly.
+    magnetisation
+        The expected mean of the initial spins.
+
     Examples
     --------
     >>> from swarmdp import theory
@@ -60,7 +75,7 @@ class FiniteIsing:
     sees: Sight = "energy"
     noise: float = 0.0
     acting: Acting = "all"
-    magnetisation: float = 0.0  # expected mean of the initial spins
+    magnetisation: float = 0.0
 
     fields: ClassVar[Mapping[str, Field]] = {
         "site": Field("number of the site, row by row", constant=True),

@@ -28,6 +28,14 @@ class FiniteSwarm(System, Protocol):
     The agents start independently of each other, each with the law `initial_local`. In a step
     either all agents act, or one, drawn uniformly; who does not act stays as it is. Given the joint
     state, those who act move independently of each other, each with its law `outcomes`.
+
+    Examples
+    --------
+    >>> from swarmdp import theory
+    >>> ring = theory.FiniteIsing((4,), reach=1, noise=0.1)
+    >>> isinstance(ring, theory.FiniteSwarm)
+    True
+
     """
 
     @property

@@ -38,16 +38,44 @@ Integers = NDArray[np.int64]
 @checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """How good a policy is for a reward, among all deterministic local policies."""
+    """How good a policy is for a reward, among all deterministic local policies.
 
-    equilibrium: bool  # no action is better in any observation that occurs in the limit
-    regret: float  # the most that another action would gain in an observation
-    mean_regret: float  # the same, averaged over what agents observe in the limit
-    fixed_point: bool  # optimal for the kernel P(o'|o, a) that it generates: see `Game.kernels`
-    value: float  # V_|pi
-    best_value: float  # the largest V_|pi of all deterministic local policies
-    equilibria: int  # how many there are
-    better_equilibria: int  # how many of them have a larger V_|pi
+    Parameters
+    ----------
+    equilibrium
+        Whether no action is better in any observation that occurs in the limit.
+    regret
+        The most that another action would gain in an observation.
+    mean_regret
+        The same, averaged over what agents observe in the limit.
+    fixed_point
+        Whether it is optimal for the kernel `P(o'|o, a)` that it generates (see `Game.kernels`).
+    value
+        `V_|pi`.
+    best_value
+        The largest `V_|pi` of all deterministic local policies.
+    equilibria
+        How many equilibria there are.
+    better_equilibria
+        How many of them have a larger `V_|pi`.
+
+    Examples
+    --------
+    >>> from swarmdp import theory
+    >>> ring = theory.FiniteIsing((4,), reach=1, noise=0.1)
+    >>> theory.game(ring).judge(ring.expert, [1.0, 0.5, 0.0]).regret > 0
+    True
+
+    """
+
+    equilibrium: bool
+    regret: float
+    mean_regret: float
+    fixed_point: bool
+    value: float
+    best_value: float
+    equilibria: int
+    better_equilibria: int
 
 
 @checked(nan=True)
@@ -58,10 +86,30 @@ class Prices:
     Values are those of the reward shifted and scaled to entries from 0 to 1 over the observations
     that some joint state shows, so that ratios mean something. A price is NaN where there is no
     equilibrium or nobody gains anything, infinite where only the denominator is nothing.
+
+    Parameters
+    ----------
+    central
+        The value of the best controller that knows the joint state and commands all agents.
+    local
+        The value of the best deterministic local policy.
+    best_equilibrium
+        The value of the best equilibrium.
+    worst_equilibrium
+        The value of the worst equilibrium.
+
+    Examples
+    --------
+    >>> from swarmdp import theory
+    >>> ring = theory.FiniteIsing((4,), reach=1, noise=0.1)
+    >>> prices = theory.game(ring).prices([1.0, 0.5, 0.0])
+    >>> prices.central >= prices.local
+    True
+
     """
 
-    central: float  # of the best controller that knows the joint state and commands all agents
-    local: float  # of the best deterministic local policy
+    central: float
+    local: float
     best_equilibrium: float
     worst_equilibrium: float
 
@@ -87,19 +135,46 @@ class Game:
     """All n deterministic local policies, each with what it brings for each unit of reward.
 
     Observations that no joint state shows are left out: there every policy does nothing.
+
+    Parameters
+    ----------
+    swarm
+        The swarm with its states listed.
+    discount
+        The discount factor gamma.
+    tables
+        (n, O): action numbers of all policies.
+    settled
+        (n,): whether P_t(s) has a limit; without it there is no Q(o, a).
+    observed
+        (n, O): P(o) in the limit.
+    q
+        (n, O, A, O): Q(o, a|pi) for a reward in each observation.
+    kernels
+        (n, O, A, O): `P(o'|o, a, pi)`, zero from where it is undefined, P(o) = 0.
+    mu
+        (n, O): `V_|pi` for a reward in each observation.
+
+    Examples
+    --------
+    >>> from swarmdp import theory
+    >>> ring = theory.FiniteIsing((4,), reach=1, noise=0.1)
+    >>> theory.game(ring).tables.shape    # two actions in three observations
+    (8, 3)
+
     """
 
     swarm: Enumeration
     discount: float
-    tables: Integers  # (n, O): action numbers
-    settled: NDArray[np.bool_]  # (n,): whether P_t(s) has a limit; without it there is no Q(o, a)
-    observed: Floats  # (n, O): P(o) in the limit
-    q: Floats  # (n, O, A, O): Q(o, a|pi) for a reward in each observation
-    kernels: Floats  # (n, O, A, O): P(o'|o, a, pi), zero from where it is undefined: P(o) = 0
-    mu: Floats  # (n, O): V_|pi for a reward in each observation
+    tables: Integers
+    settled: NDArray[np.bool_]
+    observed: Floats
+    q: Floats
+    kernels: Floats
+    mu: Floats
 
     def values(self, reward: "Reward | ArrayLike") -> Floats:
-        """V_|pi of every policy (n,)."""
+        """`V_|pi` of every policy (n,)."""
         worth: Floats = self.mu @ self._vector(reward)
         return worth
 
@@ -209,6 +284,25 @@ def _ratio(above: float, below: float) -> float:
 def game(system: System | Enumeration, discount: float = 0.9) -> Game:
     """Work out all deterministic local policies of a finite swarm.
 
+    Parameters
+    ----------
+    system
+        A finite swarm, or its states as `enumerate_swarm` listed them.
+    discount
+        The discount factor gamma, from 0 up to but not including 1.
+
+    Returns
+    -------
+    Game
+        All policies with their values.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument is not of the kind, shape or range that is named above.
+    NotEnoughMemory
+        If there are too many policies.
+
     Examples
     --------
     >>> from swarmdp import theory
@@ -281,6 +375,25 @@ class JointControl:
 def joint_control(system: System | Enumeration, discount: float = 0.9) -> JointControl:
     """The central controller of a finite swarm, with its joint actions listed.
 
+    Parameters
+    ----------
+    system
+        A finite swarm, or its states as `enumerate_swarm` listed them.
+    discount
+        The discount factor gamma, from 0 up to but not including 1.
+
+    Returns
+    -------
+    JointControl
+        Whose `value(reward)` is the best that a central controller can reach.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument is not of the kind, shape or range that is named above.
+    NotEnoughMemory
+        If there are too many joint actions.
+
     Examples
     --------
     >>> from swarmdp import theory
@@ -309,10 +422,26 @@ def joint_control(system: System | Enumeration, discount: float = 0.9) -> JointC
 @checked
 @dataclass(frozen=True, eq=False)
 class BestResponses:
-    """A sequence of policies, each the best response to the one before."""
+    """A sequence of policies, each the best response to the one before.
 
-    tables: Integers  # (policies, O)
-    converged: bool  # whether the last one is a best response to itself; else it goes round
+    Parameters
+    ----------
+    tables
+        (policies, O): the action number in each observation.
+    converged
+        Whether the last policy is a best response to itself; otherwise they go round.
+
+    Examples
+    --------
+    >>> from swarmdp import theory
+    >>> ring = theory.FiniteIsing((4,), reach=1, noise=0.1)
+    >>> theory.best_responses(ring, [1.0, 0.5, 0.0]).tables.shape[1]
+    3
+
+    """
+
+    tables: Integers
+    converged: bool
 
 
 @checked
@@ -325,7 +454,30 @@ def best_response(
     """pi_R(o|pi): the action with the largest Q(o, a|pi) in each observation (O,).
 
     Where that is a tie, or the observation does not occur in the limit, it is the policy's own.
-    Raises `NoLimit` if P_t(s) does not converge under the policy.
+
+    Parameters
+    ----------
+    system
+        A finite swarm, or its states as `enumerate_swarm` listed them.
+    policy
+        A `Policy`, a table of action numbers (O,), probabilities of actions (O, A), or a function
+        from observations to physical actions, such as an expert.
+    reward
+        One number for each observation (O,), or a `swarmdp.Reward`.
+    discount
+        The discount factor gamma, from 0 up to but not including 1.
+
+    Returns
+    -------
+    array
+        The action number in each observation (O,).
+
+    Raises
+    ------
+    InvalidInput
+        If an argument is not of the kind, shape or range that is named above.
+    NoLimit
+        If P_t(s) does not converge under the policy.
 
     Examples
     --------
@@ -355,8 +507,29 @@ def best_responses(
 ) -> BestResponses:
     """Follow best responses until they repeat; from doing nothing, unless told otherwise.
 
-    Raises `NoLimit` if the way leads to a policy under which P_t(s) does not converge: to such a
-    policy there is no best response.
+    Parameters
+    ----------
+    system
+        A finite swarm, or its states as `enumerate_swarm` listed them.
+    reward
+        One number for each observation (O,), or a `swarmdp.Reward`.
+    discount
+        The discount factor gamma, from 0 up to but not including 1.
+    start
+        The first policy; doing nothing by default.
+
+    Returns
+    -------
+    BestResponses
+        The policies, and whether they came to rest.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument is not of the kind, shape or range that is named above.
+    NoLimit
+        If the way leads to a policy under which P_t(s) does not converge: to such a policy there is
+        no best response.
 
     Examples
     --------

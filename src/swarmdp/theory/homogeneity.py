@@ -29,16 +29,44 @@ Floats = NDArray[np.float64]
 @checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Homogeneity:
-    """The local values of all agents over time, and how far they are from each other."""
+    """The local values of all agents over time, and how far they are from each other.
 
-    values: Floats  # (times, agents, O, rewards): V_t^(n)(o|pi), NaN where P_t(o^(n) = o) is zero
-    difference: float  # between the values of two agents: the largest there is
-    observed_difference: float  # between P_t(o^(n) = o) of two agents: the largest there is
-    scale: float  # the largest value that is possible: max |R| / (1 - gamma)
+    Parameters
+    ----------
+    values
+        (times, agents, O, rewards): V_t^(n)(o|pi), NaN where P_t(o^(n) = o) is zero.
+    difference
+        The largest difference between the values of two agents.
+    observed_difference
+        The largest difference between P_t(o^(n) = o) of two agents.
+    scale
+        The largest value that is possible: `max |R| / (1 - gamma)`.
+    limit
+        The limit of P_t(s).
+    limiting
+        (agents, O, rewards): V^(n)(o|pi), None where there is no limit.
+    distance
+        (times,): the largest from V_t to its limit.
+    rate
+        The factor by which the distance shrinks in a step, in the long run.
+
+    Examples
+    --------
+    >>> from swarmdp import theory
+    >>> ring = theory.FiniteIsing((4,), reach=1, noise=0.1)
+    >>> theory.check_homogeneity(ring, ring.expert, steps=5).values.shape
+    (6, 4, 3, 3)
+
+    """
+
+    values: Floats
+    difference: float
+    observed_difference: float
+    scale: float
     limit: Limit
-    limiting: Floats | None  # (agents, O, rewards): V^(n)(o|pi), None where there is no limit
-    distance: Floats | None  # (times,): from V_t to its limit, the largest there is
-    rate: float | None  # factor by which the distance shrinks in a step, in the long run
+    limiting: Floats | None
+    distance: Floats | None
+    rate: float | None
 
     @property
     def holds(self) -> bool:
@@ -72,6 +100,30 @@ def check_homogeneity(
 
     Without a reward all rewards are checked: values are linear in the reward, so the indicator of
     each observation is taken as a reward of its own.
+
+    Parameters
+    ----------
+    system
+        A finite swarm, or its states as `enumerate_swarm` listed them.
+    policy
+        A `Policy`, a table of action numbers (O,), probabilities of actions (O, A), or a function
+        from observations to physical actions, such as an expert.
+    reward
+        One number for each observation (O,); None for all rewards.
+    discount
+        The discount factor gamma, from 0 up to but not including 1.
+    steps
+        The last time.
+
+    Returns
+    -------
+    Homogeneity
+        The values of all agents, and how far apart they are.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument is not of the kind, shape or range that is named above.
 
     Examples
     --------

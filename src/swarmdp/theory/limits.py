@@ -24,7 +24,20 @@ Floats = NDArray[np.float64]
 
 
 class NoLimit(InvalidInput):
-    """P_t(s) does not converge; the message names the classes in which it goes round."""
+    """P_t(s) does not converge; the message names the classes in which it goes round.
+
+    Examples
+    --------
+    >>> from swarmdp import theory
+    >>> ring = theory.FiniteIsing((4,), reach=1, magnetisation=0.5)
+    >>> try:
+    ...     theory.best_response(ring, [1, 1, 1], [1.0, 0.5, 0.0])    # all spins flip for ever
+    ... except theory.NoLimit:
+    ...     print("no limit")
+    ...
+    no limit
+
+    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +55,31 @@ class Limit:
     """The limit of P_t(s) from the initial distribution, if there is one.
 
     `average` is the limit of the average over time, which always exists.
+
+    Parameters
+    ----------
+    average
+        (K,): the limit of the average of P_t(s) over time.
+    exists
+        Whether P_t(s) itself converges.
+    classes
+        The recurrent classes of the chain.
+    local
+        (K, agents): local states, to name joint ones.
+
+    Examples
+    --------
+    >>> from swarmdp import theory
+    >>> ring = theory.FiniteIsing((4,), reach=1, noise=0.1)
+    >>> theory.check_homogeneity(ring, ring.expert, steps=1).limit.exists
+    True
+
     """
 
-    average: Floats  # (K,)
+    average: Floats
     exists: bool
     classes: Classes
-    local: NDArray[np.int64]  # (K, agents): to name states
+    local: NDArray[np.int64]
 
     @property
     def law(self) -> Floats:

@@ -40,6 +40,23 @@ class RandomSwarm:
     others) is an observation of its own, which is all that an agent of a homogeneous swarm could
     ever see.
 
+    Parameters
+    ----------
+    n_agents
+        The number of agents.
+    n_local
+        The number of local states.
+    n_observations
+        The number of observations; None for one in each situation.
+    n_actions
+        The number of actions.
+    successors
+        The number of local states that a law leads to; None for all.
+    acting
+        Who acts in a step: "all" agents, or "one" of them, drawn uniformly.
+    seed
+        Same seed, same swarm.
+
     Examples
     --------
     >>> from swarmdp import theory

@@ -42,6 +42,21 @@ class VicsekRing:
 
     With the probability `noise` the agent comes out of its turn with a uniformly random heading.
 
+    Parameters
+    ----------
+    n_agents
+        The number of agents.
+    cells
+        The number of cells of the ring.
+    headings
+        2 or 4.
+    radius
+        In cells; None if an agent sees only itself.
+    noise
+        The probability of a random heading after a turn.
+    acting
+        Who acts in a step: "all" agents, or "one" of them, drawn uniformly.
+
     Examples
     --------
     >>> from swarmdp import theory

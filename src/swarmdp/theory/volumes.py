@@ -36,13 +36,37 @@ Floats = NDArray[np.float64]
 @checked(nan=True)
 @dataclass(frozen=True)
 class Share:
-    """A share of the sphere, as a logarithm, with an interval that covers it with 95 %."""
+    """A share of the sphere, as a logarithm, with an interval that covers it with 95 %.
 
-    log: float  # natural logarithm; -inf for nothing
-    error: float  # standard error of the logarithm
+    Parameters
+    ----------
+    log
+        The natural logarithm of the share; -inf for nothing.
+    error
+        The standard error of the logarithm.
+    log_low
+        The lower end of the interval, as a logarithm.
+    log_high
+        Its upper end.
+    method
+        "exact", "counting" or "splitting".
+
+    Examples
+    --------
+    >>> from swarmdp import theory
+    >>> ring = theory.FiniteIsing((4,), reach=1, noise=0.1)
+    >>> cone = theory.characterize(ring, ring.expert).local_cone
+    >>> found = theory.share(cone, seed=1, draws=1000)
+    >>> found.log_low <= found.log <= found.log_high
+    True
+
+    """
+
+    log: float
+    error: float
     log_low: float
     log_high: float
-    method: str  # "exact", "counting" or "splitting"
+    method: str
 
     @property
     def value(self) -> float:
@@ -62,6 +86,29 @@ def share(
     cone: Cone, *, seed: int, draws: int = 200_000, particles: int = 400, repetitions: int = 16
 ) -> Share:
     """The share of rewards, uniform on the sphere, that lie in a cone.
+
+    Parameters
+    ----------
+    cone
+        Of rewards (d,).
+    seed
+        Same seed, same estimate.
+    draws
+        The number of rewards that are counted, where counting will do.
+    particles
+        Of the splitting, where it will not.
+    repetitions
+        Of the splitting, for its error.
+
+    Returns
+    -------
+    Share
+        The share with an interval that covers it with 95 %.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument is not of the kind, shape or range that is named above.
 
     Examples
     --------
@@ -97,6 +144,25 @@ def draw_rewards(cone: Cone, count: int, *, seed: int) -> Floats:
     Particles that were led into the cone by splitting, and moved about in it once more: not quite
     independent of each other. They are uniform in all d directions, also in those that do not
     matter to this cone: they may matter to another (those that matter to R_G need not to R_L).
+
+    Parameters
+    ----------
+    cone
+        Of rewards (d,).
+    count
+        How many rewards to draw.
+    seed
+        Same seed, same rewards.
+
+    Returns
+    -------
+    array
+        Rewards (count, d) of length one.
+
+    Raises
+    ------
+    InvalidInput
+        If the cone is empty, or too narrow to be found.
 
     Examples
     --------

@@ -23,14 +23,14 @@ export class PolarPanel {
       class: share ? "rim" : "zero", cx: MIDDLE, cy: MIDDLE, r: ZERO + share * SPREAD,
     }));
     const quarter = Math.floor(count / 2);
-    const ticks = [[0, "middle", 0, -3], [Math.PI / 2, "end", -4, 4], [-Math.PI / 2, "start", 4, 4], [Math.PI, "middle", 0, 12]].map(([angle, anchor, dx, dy]) => {
+    const ticks = [[0, "middle", 0, -8], [Math.PI / 2, "end", -4, 4], [-Math.PI / 2, "start", 4, 4], [Math.PI, "middle", 0, 12]].map(([angle, anchor, dx, dy]) => {
       const [x, y] = this.at(angle, 1);
       const place = (quarter + Math.round(angle / (2 * Math.PI) * count) + count) % count;
       return drawn("text", { x: x + dx, y: y + dy, "text-anchor": anchor }, short(Math.abs(axis.values[place])) === "180" ? "±180" : short(axis.values[place]));
     });
-    this.notes = [SIZE - 10, SIZE + 3].map((y) => drawn("text", { x: -8, y }));
+    this.note = drawn("text", { x: -8, y: SIZE + 4 });
     this.root = drawn("svg", { viewBox: `-10 -4 ${SIZE + 20} ${SIZE + 8}`, role: "group", "aria-label": `Reward by ${title}` },
-      pattern.definition, ...rings, this.unvisited, this.band, this.shape, ...this.handles, ...ticks, ...this.notes);
+      pattern.definition, ...rings, this.unvisited, this.band, this.shape, ...this.handles, ...ticks, this.note);
     const keys = keyboard(this.handles, {
       // On the screen the left is the side of positive angles.
       periodic: true, value: (place) => this.values[place], set, begin,
@@ -87,7 +87,7 @@ export class PolarPanel {
       handle.setAttribute("cy", y.toFixed(1));
       describe(handle, this, place, weights[place], scale);
     });
-    this.notes[0].textContent = `rim ${short(scale)}, dashed 0,`;
-    this.notes[1].textContent = `inmost −${short(scale)}`;
+    const errors = error ? `; standard errors up to ${short(Math.max(...error))}` : "";
+    this.note.textContent = `rim ${short(scale)}, dashed 0, inmost −${short(scale)}${errors}`;
   }
 }

@@ -46,7 +46,10 @@ const veil = (words) => {
   find("veil").hidden = !words;
   find("veil-words").textContent = words ?? "";
 };
-const state = (name) => { document.body.dataset.state = name; };
+const state = (name) => {
+  document.body.dataset.state = name;
+  document.querySelector("main").inert = !scene; // nothing to be done there before the first swarm
+};
 
 const moved = (by) => {
   find("right-label").textContent = LABELS[by];
@@ -250,10 +253,12 @@ const connection = new Connection({
       status("locked");
       find("pasted").focus();
     } else if (name === "refused") {
-      status("shut out");
+      status("closed");
+      if (!scene) veil("This tab is not connected.");
       notice(`The studio has closed this tab: ${reason || "no reason was given"}.`, ["Connect again", () => connection.open()]);
     } else {
       status("disconnected");
+      if (!scene) veil("This tab is not connected.");
       notice("The studio cannot be reached: it was closed, or the connection is lost. What you painted stays in this page and its address; a fit that was not saved is kept in the folder.", ["Connect now", () => connection.open()]);
     }
   },

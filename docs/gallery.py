@@ -1,0 +1,87 @@
+# %% [markdown]
+# # Gallery
+#
+# Figures that the package draws, each with the script that made it. They were made while this
+# site was built. Figures of the long runs are on the pages of the [studies](studies/index.md).
+#
+# ## A swarm finds its order
+
+# %%
+import numpy as np
+
+import swarmdp
+from swarmdp.report.scenes import Scene
+from swarmdp.report.swarms import swarm_figure
+
+vicsek = swarmdp.Vicsek()
+expert = swarmdp.rollout(vicsek, vicsek.expert, steps=100, seed=2)
+swarm_figure(Scene(vicsek, {"expert": expert}), vicsek.order(expert))
+
+# %% [markdown]
+# ## A learned reward, with its errors
+#
+# Bars are the reward from this demo, dots the mean and spread of those from resampled demos.
+
+# %%
+result = swarmdp.fit(vicsek, expert, seed=2, iterations=6, restarts=4, judge=False)
+swarmdp.plot_reward(result)
+
+# %% [markdown]
+# ## The way to it
+#
+# Distance to the expert's feature expectations and margin in each iteration of Algorithm 1.
+
+# %%
+swarmdp.plot_convergence(result)
+
+# %% [markdown]
+# ## The learned swarm beside the expert's
+
+# %%
+swarmdp.evaluate(result, vicsek, runs=30, seed=3).plot()
+
+# %% [markdown]
+# ## Spins that follow the majority
+
+# %%
+ising = swarmdp.Ising(shape=(60, 60))
+spins = swarmdp.rollout(ising, ising.expert, steps=40, seed=1)
+swarm_figure(Scene(ising, {"expert": spins}), ising.energy(spins))
+
+# %% [markdown]
+# ## A reward of levels
+
+# %%
+learned = swarmdp.fit(ising, spins, seed=1, discount=0.85, iterations=4, judge=False)
+swarmdp.plot_reward(learned)
+
+# %% [markdown]
+# ## The order that a noise allows
+#
+# The order parameter after 100 steps, for more and more noise: mean of 20 runs with its standard
+# error.
+
+# %%
+from swarmdp.report import style  # noqa: E402 - where it is used
+
+degrees = np.arange(0, 91, 15)
+ends = []
+for noise in degrees:
+    swarm = swarmdp.Vicsek(noise=float(np.radians(noise)))
+    runs = swarmdp.rollout(swarm, swarm.expert, steps=100, runs=20, seed=5, record="order")
+    ends.append(runs["order"][:, -1])
+figure = style.figure(figsize=(6, 3.2))
+axes = figure.add_subplot(xlabel="noise / degrees", ylabel="order after 100 steps", ylim=(0, 1))
+errors = np.std(ends, axis=1, ddof=1) / np.sqrt(20)
+axes.errorbar(degrees, np.mean(ends, axis=1), errors, marker="o", capsize=3)
+figure  # noqa: B018 - shown below
+
+# %% [markdown]
+# ## In motion
+#
+# `swarmdp.show` plays swarms in a notebook and on a page; `swarmdp.animate` writes .html, .gif or
+# .mp4.
+
+# %%
+both = {"expert": vicsek.expert, "learned": result.policy}
+swarmdp.show(vicsek, both, steps=40, seed=1)
