@@ -49,15 +49,15 @@ class Judgement:
     mean_regret
         The same, averaged over what agents observe in the limit.
     fixed_point
-        Whether it is optimal for the kernel P(o'|o, a) that it generates (see `Game.kernels`).
+        Whether it is optimal for the kernel `P(o'|o, a)` that it generates (see `Game.kernels`).
     value
-        ``V_|pi``.
+        `V_|pi`.
     best_value
-        The largest ``V_|pi`` of all deterministic local policies.
+        The largest `V_|pi` of all deterministic local policies.
     equilibria
         How many equilibria there are.
     better_equilibria
-        How many of them have a larger ``V_|pi``.
+        How many of them have a larger `V_|pi`.
 
     Examples
     --------
@@ -151,9 +151,9 @@ class Game:
     q
         (n, O, A, O): Q(o, a|pi) for a reward in each observation.
     kernels
-        (n, O, A, O): P(o'|o, a, pi), zero from where it is undefined, P(o) = 0.
+        (n, O, A, O): `P(o'|o, a, pi)`, zero from where it is undefined, P(o) = 0.
     mu
-        (n, O): ``V_|pi`` for a reward in each observation.
+        (n, O): `V_|pi` for a reward in each observation.
 
     Examples
     --------
