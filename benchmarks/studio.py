@@ -27,6 +27,7 @@ from swarmdp.files import write_text
 SIZES = (200, 10_000, 100_000)
 PACE = {200: 10, 10_000: 10, 100_000: 30}  # steps a second; only small swarms move in between
 PATIENCE = 180.0
+COMPILING = 1200.0  # seconds until all kernels that are needed must be compiled
 OPTIONS = (
     "--headless=new --no-sandbox --disable-gpu --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --disable-dev-shm-usage --window-size=1400,950"
@@ -88,8 +89,9 @@ def measured(seconds: float, strokes: int, minutes: float) -> dict[str, Any]:
     """All measurements, as plain data."""
     before = os.getloadavg()
     with _browser() as browser:
-        with _studio():
-            pass  # what is not compiled yet is compiled now
+        with _studio() as (_, link):  # what is not compiled yet is compiled now
+            _open(browser, link)
+            _until(browser, "document.getElementById('value').textContent", COMPILING)
         starts = [_start(browser) for _ in range(5)]
         with _studio() as (process, link):
             frames = {size: _frames(browser, link, process, size, seconds) for size in SIZES}
@@ -152,8 +154,8 @@ def _open(browser: webdriver.Chrome, link: str) -> None:
     browser.get(link)
 
 
-def _until(browser: webdriver.Chrome, condition: str) -> None:
-    end = time.monotonic() + PATIENCE
+def _until(browser: webdriver.Chrome, condition: str, patience: float = PATIENCE) -> None:
+    end = time.monotonic() + patience
     while not browser.execute_script(f"return Boolean(globalThis.studio && ({condition}))"):
         if time.monotonic() > end:
             raise InvalidInput(f"this never came true in the page: {condition}")
