@@ -25,7 +25,7 @@ from swarmdp.errors import InvalidInput
 from swarmdp.files import write_text
 
 SIZES = (200, 10_000, 100_000)
-GOALS = {200: 50, 10_000: 30, 100_000: 10}  # drawn frames a second
+PACE = {200: 10, 10_000: 10, 100_000: 30}  # steps a second; only small swarms move in between
 PATIENCE = 180.0
 OPTIONS = (
     "--headless=new --no-sandbox --disable-gpu --no-first-run --disable-background-networking "
@@ -38,6 +38,11 @@ new PerformanceObserver((list) => {
     globalThis.blocked = Math.max(globalThis.blocked, duration);
   }
 }).observe({ type: "longtask" });
+"""
+SET_PACE = """
+const pace = document.getElementById("pace");
+pace.value = arguments[0];
+pace.dispatchEvent(new Event("change"));
 """
 STROKE = """
 const names = ["flat", "as-expert", "opposite", "smooth"];
@@ -81,25 +86,28 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def measured(seconds: float, strokes: int, minutes: float) -> dict[str, Any]:
     """All measurements, as plain data."""
+    before = os.getloadavg()
     with _browser() as browser:
         with _studio():
             pass  # what is not compiled yet is compiled now
         starts = [_start(browser) for _ in range(5)]
         with _studio() as (process, link):
-            frames = {size: _frames(browser, link, size, seconds) for size in SIZES}
+            frames = {size: _frames(browser, link, process, size, seconds) for size in SIZES}
             paint = {
                 name: _paint(browser, f"{link}&system={name}&s.{field}={size}", strokes)
                 for name, field, size in (("Vicsek", "n_agents", 200), ("Ising", "shape", 100))
             }
             slow = _slow(browser, link, seconds)
+            hidden = _hidden(browser, link, process, seconds)
             memory = _memory(browser, link, process, minutes)
     return {
         "machine": {"processors": os.cpu_count(), "platform": platform.platform()},
-        "load": os.getloadavg(),
+        "load": [before, os.getloadavg()],
         "start": starts,
         "frames": frames,
         "paint": paint,
         "slow": slow,
+        "hidden": hidden,
         "memory": memory,
     }
 
@@ -152,33 +160,50 @@ def _until(browser: webdriver.Chrome, condition: str) -> None:
         time.sleep(0.01)
 
 
-def _start(browser: webdriver.Chrome) -> float:
-    """Seconds from the command to the first drawn frame."""
+def _start(browser: webdriver.Chrome) -> dict[str, float]:
+    """Seconds from the command to the page and to the first drawn frame; processor seconds."""
     began = time.perf_counter()
-    with _studio() as (_, link):
+    with _studio() as (process, link):
         _open(browser, link)
+        page = time.perf_counter() - began
         _until(browser, "studio.stats.drawn > 0")
-        return time.perf_counter() - began
+        return {
+            "page": page,
+            "first_frame": time.perf_counter() - began,
+            "processor": _processor(process),
+        }
 
 
-def _frames(browser: webdriver.Chrome, link: str, size: int, seconds: float) -> dict[str, float]:
-    """Frames that are drawn and steps that arrive in a second, and the longest block."""
+def _processor(process: psutil.Process) -> float:
+    """Seconds that the processors have worked for it."""
+    times = process.cpu_times()
+    return float(times.user + times.system)
+
+
+def _frames(
+    browser: webdriver.Chrome, link: str, process: psutil.Process, size: int, seconds: float
+) -> dict[str, float]:
+    """Frames that are drawn and steps that arrive in a second, the longest block, the work."""
     _open(browser, f"{link}&system=Vicsek&s.n_agents={size}")
     _until(browser, "studio.stats.frames > 5 && document.getElementById('value').textContent")
+    browser.execute_script(SET_PACE, PACE[size])
     time.sleep(2)
     browser.execute_script(WATCH)
     before = browser.execute_script("return [studio.stats.drawn, studio.stats.frames]")
-    began = time.perf_counter()
+    began, worked = time.perf_counter(), _processor(process)
     time.sleep(seconds)
     after = browser.execute_script(
         "return [studio.stats.drawn, studio.stats.frames, globalThis.blocked, studio.stats.last]"
     )
-    passed = time.perf_counter() - began
+    passed, worked = time.perf_counter() - began, _processor(process) - worked
+    steps = after[1] - before[1]
     return {
         "drawn": (after[0] - before[0]) / passed,
-        "steps": (after[1] - before[1]) / passed,
+        "steps": steps / passed,
         "blocked_ms": after[2],
         "draw_ms": after[3],
+        "step_processor_ms": 1e3 * worked / max(steps, 1),
+        "load": os.getloadavg()[0],
     }
 
 
@@ -199,13 +224,33 @@ def _paint(browser: webdriver.Chrome, link: str, strokes: int) -> dict[str, Any]
     }
 
 
+def _hidden(
+    browser: webdriver.Chrome, link: str, process: psutil.Process, seconds: float
+) -> dict[str, float]:
+    """What the studio does for a tab behind another one."""
+    _open(browser, f"{link}&system=Vicsek&s.n_agents=10000")
+    _until(browser, "document.getElementById('value').textContent")
+    time.sleep(2)
+    own = browser.current_window_handle
+    browser.switch_to.new_window("tab")
+    time.sleep(1)
+    worked = _processor(process)
+    time.sleep(seconds)
+    worked = _processor(process) - worked
+    browser.close()
+    browser.switch_to.window(own)
+    return {"processor_share": worked / seconds}
+
+
 def _slow(browser: webdriver.Chrome, link: str, seconds: float) -> dict[str, float]:
     """What a tab on a processor of a twentieth of the speed is behind, and a hidden one does."""
     _open(browser, f"{link}&system=Vicsek&s.n_agents=10000")
     _until(browser, "studio.stats.frames > 5")
     browser.execute_cdp_cmd("Emulation.setCPUThrottlingRate", {"rate": 20})
-    time.sleep(seconds)
-    behind = browser.execute_script("return studio.stats.waiting")
+    behind = 0
+    for _ in range(round(seconds)):
+        time.sleep(1)
+        behind = max(behind, browser.execute_script("return studio.stats.waiting"))
     browser.execute_cdp_cmd("Emulation.setCPUThrottlingRate", {"rate": 1})
     return {"frames_waiting": behind}
 
@@ -231,11 +276,13 @@ def _memory(
         )
         number += 1
         time.sleep(6)
-    half = [row[1] for row in rows[len(rows) // 2 :]]
+    late = [row for row in rows if row[0] >= 60 * minutes / 2]
+    slope = statistics.linear_regression([row[0] for row in late], [row[1] for row in late]).slope
     return {
         "minutes": minutes,
         "megabytes": rows[-1][1],
-        "middle_megabytes": half[0],
+        "middle_megabytes": late[0][1],
+        "megabytes_an_hour": 3600 * slope,
         "page_megabytes": rows[-1][2],
         "rows": rows,
     }
@@ -247,8 +294,10 @@ def table(found: dict[str, Any]) -> str:
     sizes = [frames[size] if size in frames else frames[str(size)] for size in SIZES]
     drawn = " / ".join(f"{one['drawn']:.0f}" for one in sizes)
     blocked = max(one["blocked_ms"] for one in sizes)
+    work = " / ".join(f"{one['step_processor_ms']:.1f}" for one in sizes)
     rows = [
         ("drawn frames a second, N = 200 / 10 000 / 100 000", "50 / 30 / 10", drawn),
+        ("the same: processor time of the studio for a step of both swarms, ms", "", work),
         ("the page is never blocked for longer than", "100 ms", f"{blocked:.0f} ms"),
     ]
     for name, one in paint.items():
@@ -259,11 +308,16 @@ def table(found: dict[str, Any]) -> str:
                 f"{one['median_ms']:.0f} ms, {one['p95_ms']:.0f} ms",
             )
         )
+    starts = {
+        name: statistics.median(one[name] for one in found["start"])
+        for name in ("page", "first_frame", "processor")
+    }
     rows += [
         (
-            "from the command to the first frame, kernels cached (median of 5)",
+            "from the command to the page / to the first frame, kernels cached (median of 5)",
             "2 s",
-            f"{statistics.median(found['start']):.1f} s",
+            f"{starts['page']:.1f} / {starts['first_frame']:.1f} s "
+            f"({starts['processor']:.1f} s of processor time)",
         ),
         (
             f"memory after {memory['minutes']:.0f} minutes of use, N = 10 000 (in the middle)",
@@ -271,13 +325,28 @@ def table(found: dict[str, Any]) -> str:
             f"{memory['megabytes']:.0f} MB ({memory['middle_megabytes']:.0f} MB)",
         ),
         (
+            "its growth in the second half",
+            "none",
+            f"{memory['megabytes_an_hour']:.0f} MB an hour",
+        ),
+        (
             "frames that wait in a tab at a twentieth of the speed",
             "at most 2",
             f"{found['slow']['frames_waiting']}",
         ),
+        (
+            "work for a hidden tab, share of a processor",
+            "none",
+            f"{100 * found['hidden']['processor_share']:.1f} %",
+        ),
+        ("load of the machine before and after", "", _loads(found)),
     ]
     lines = ["| | goal | measured |", "| --- | --- | --- |"]
     return "\n".join([*lines, *(f"| {a} | {b} | {c} |" for a, b, c in rows)]) + "\n"
+
+
+def _loads(found: dict[str, Any]) -> str:
+    return " and ".join(f"{one[0]:.1f}" for one in found["load"])
 
 
 if __name__ == "__main__":

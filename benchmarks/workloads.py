@@ -275,14 +275,13 @@ def _calibrated() -> list[Workload]:
     name = "Vicsek"
 
     def ours() -> Measure:
-        model = swarmdp.Vicsek(n_agents=40, radius=0.2, speed=0.03, noise=0.35)
+        model = swarmdp.Vicsek(n_agents=swarm.agents, radius=0.1, speed=0.03, noise=0.35)
         run = swarmdp.rollout(model, model.expert, steps=240, seed=SEED)
         decisions = swarmdp.Recording(run["position"][0], fps=4, unit="m").decisions(dt=0.25)
         calibrated = swarmdp.Swarm.from_recording(
             decisions.train,
             swarmdp.Observation(neighbours=7),
             arena=swarmdp.Periodic((1.0, 1.0)),
-            n_agents=swarm.agents,
         )
         policy = swarmdp.Policy(np.arange(calibrated.features.size) % len(calibrated.actions))
 

@@ -207,7 +207,9 @@ def simulate(
 def _keeps_no_agents(recorders: Sequence[Recorder], runs: int) -> bool:
     """Whether whole steps have nothing to keep of single agents."""
     room = room_for(recorders, np.arange(runs), range(0))
-    return room is not None and room.states is room.observations is room.actions is None
+    if room is None:
+        return False
+    return room.states is None and room.observations is None and room.actions is None
 
 
 @dataclass(frozen=True, eq=False)

@@ -154,9 +154,12 @@ class Stream:
 
     def permutation(self) -> NDArray[np.int32]:
         """A uniformly random permutation of the agents' numbers in each run."""
-        if self.agents.size and not 0 <= self.agents.min() <= self.agents.max() < self.shape[1]:
+        own = _are_in_own_order(self.agents)
+        if not own and not 0 <= self.agents.min() <= self.agents.max() < self.shape[1]:
             raise InvalidInput(f"agents must be numbers from 0 to {self.shape[1] - 1}, got others")
         shuffled = kernels.streams.permutation(self._next(), self.shape[1])
+        if own:
+            return shuffled
         if self.agents.shape[0] == 1:
             return shuffled[:, self.agents[0]]
         return np.take_along_axis(shuffled, self.agents, axis=1)
@@ -263,7 +266,10 @@ class Streams:
 
 def is_in_own_order(streams: Streams) -> bool:
     """Whether the agents of all runs are 0, 1, 2, ..., in this order."""
-    agents = streams.agents
+    return _are_in_own_order(streams.agents)
+
+
+def _are_in_own_order(agents: NDArray[np.int32]) -> bool:
     return len(agents) == 1 and bool((agents[0] == np.arange(agents.shape[1])).all())
 
 

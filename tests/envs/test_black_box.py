@@ -204,7 +204,11 @@ def test_a_step_of_a_millisecond_costs_a_fifth_more_at_most() -> None:
         (given.Walkers, {"positions": lambda w: w.place}, "positions must return numbers"),
         (given.Walkers, {"horizon": 0}, "horizon must be an integer of at least 1"),
         (given.Walkers, {"on_end": "stop"}, "on_end"),
-        (given.unpicklable(), {"processes": 1}, "processes need a make that can be pickled"),
+        (
+            given.unpicklable(),
+            {"processes": 1},
+            "processes need make to be something that can be pickled",
+        ),
     ],
 )
 def test_bad_simulators_are_named(make: Any, more: dict[str, Any], message: str) -> None:

@@ -11,6 +11,7 @@ import swarmdp
 from studies import simulators
 from swarmdp import HeterogeneousLearning
 from swarmdp.envs import BlackBox
+from swarmdp.testing import check_system
 from tests.policies import compiled
 
 
@@ -43,6 +44,11 @@ def test_boids_of_mesa_are_learned(flock: tuple[BlackBox, swarmdp.Result, Any]) 
     system, result, demo = flock
     verdict = swarmdp.judge(result, demo, system=system, seed=1, quick=True, runs=20)
     assert verdict.reproduces, verdict.words
+
+
+def test_the_boids_are_a_system() -> None:
+    """Exactly: pure, repeatable, agents exchangeable, left and right alike."""
+    check_system(simulators.flock(agents=4))
 
 
 def test_simple_spread_is_learned() -> None:

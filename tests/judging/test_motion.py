@@ -47,6 +47,35 @@ def test_a_circling_swarm_turns_to_one_side_and_gets_nowhere() -> None:
     assert np.allclose(moved["straightness of the second half"], chord)
 
 
+def test_who_is_absent_does_not_count() -> None:
+    heading, place = flight(0.2, noise=0.3)
+    pace = np.random.default_rng(2).normal(size=(2, 41, 5))
+    present = np.random.default_rng(3).random((2, 41, 5)) > 0.3
+    present[:, 20] = False  # nobody at all
+    there = np.ones_like(present)
+    for found, whole in (
+        (motion.turning(heading, None, 4, there), motion.turning(heading, None, 4)),
+        (motion.moving(place, None, 4, there), motion.moving(place, None, 4)),
+        (motion.drifting(pace, 4, there), motion.drifting(pace, 4)),
+    ):
+        for name, values in whole.items():
+            np.testing.assert_allclose(found[name], values, atol=1e-12, err_msg=name)
+    # What stands where somebody is absent makes no difference.
+    for name, one in motion.turning(heading, None, 4, present).items():
+        other = motion.turning(np.where(present, heading, 9.0), None, 4, present)[name]
+        np.testing.assert_allclose(other, one, err_msg=name)
+    far = np.where(present[..., None], place, 1e3)
+    for name, one in motion.moving(place, None, 4, present).items():
+        np.testing.assert_allclose(motion.moving(far, None, 4, present)[name], one, err_msg=name)
+    for name, one in motion.drifting(pace, 4, present).items():
+        other = motion.drifting(np.where(present, pace, -7.0), 4, present)[name]
+        np.testing.assert_allclose(other, one, err_msg=name)
+    both = present[0, 1:] & present[0, :-1]
+    speed = np.linalg.norm(np.diff(place[0], axis=0), axis=-1)
+    wanted = speed[both].mean()
+    assert motion.moving(place, None, 1, present)["speed"][0, 0] == pytest.approx(wanted)
+
+
 def test_a_straight_swarm_does_not_turn() -> None:
     heading, place = flight(0.0)
     assert np.allclose(motion.turning(heading, None, 4)["turn"], 0.0)

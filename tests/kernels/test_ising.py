@@ -3,6 +3,7 @@ import pytest
 
 import swarmdp
 from swarmdp.kernels import ising, parallel
+from swarmdp.kernels.streams import Counter
 from swarmdp.streams import Purpose, Streams
 from tests import oracles
 
@@ -70,7 +71,7 @@ def test_grids_start_with_what_initial_draws() -> None:
     system, streams = swarmdp.Ising((5, 7), magnetisation=0.4), Streams.of(4, [0, 9], 35)
     state = system.initial(streams.at(25, Purpose.INITIAL))
     spins = streams.counter(25, Purpose.INITIAL)
-    sites = ising.Counter(4, spins.runs, 25, spins.draw + 1)
+    sites = Counter(4, spins.runs, 25, spins.draw + 1)
     spin, agents = ising.started(spins, sites, 35, 0.7)
     for r in range(2):
         np.testing.assert_array_equal(spin[r, state["site"][r]], state["spin"][r])

@@ -1,6 +1,7 @@
 """Bad tables and files: one clear line that names the row or the column."""
 
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,43 @@ def test_too_many_frames_or_individuals() -> None:
     )
     with pytest.raises(NotEnoughMemory, match="1,000,000 individuals.*drop short tracks"):
         swarmdp.Recording.from_frame(million, fps=10, unit="px")
+
+
+def test_a_few_rows_far_apart_in_time() -> None:
+    far = rows(frame=np.repeat([0, 1, 2, 10**7], 2))
+    with pytest.raises(InvalidInput, match="8 rows for 2 individuals in 10,000,001 frames"):
+        swarmdp.Recording.from_frame(far, fps=10, unit="px")
+    twice = rows()[:4].assign(frame=np.repeat([0, 10**9], 2))  # not a recording of two frames
+    with pytest.raises(NotEnoughMemory, match="1,000,000,001 frames"):
+        swarmdp.Recording.from_frame(twice, fps=10, unit="px")
+
+
+def test_nobody_moves() -> None:
+    still = Recording(np.tile(np.arange(12.0).reshape(6, 2), (200, 1, 1)), fps=25, unit="cm")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "nobody moves" in str(still.summary())
+    with pytest.raises(InvalidInput, match="nobody moves: the positions of each individual are"):
+        still.decisions()
+
+
+def test_one_individual() -> None:
+    walk = np.cumsum(np.random.default_rng(1).normal(size=(300, 1, 2)), axis=0)
+    recording = Recording(walk, fps=25, unit="cm")
+    assert "one individual: it has no neighbours" in str(recording.summary())
+    with pytest.raises(InvalidInput, match="only one individual at most times.*record at least"):
+        swarmdp.analyse(recording, seed=1, arena=None)
+
+
+def test_a_text_far_down_in_a_long_table(tmp_path: Path) -> None:
+    count = 300_000  # read in several pieces, of which only one has a text
+    lines = [f"{k // 3},{k % 3},{k}.5,1.5" for k in range(count)]
+    lines[-2] = f"{count // 3 - 1},1,there,1.5"
+    path = tmp_path / "long.csv"
+    path.write_text("frame,id,x,y\n" + "\n".join(lines) + "\n")
+    wrong = f"row {count - 1} of column 'x' is 'there', not a number"
+    with pytest.raises(InvalidInput, match=wrong):
+        swarmdp.read_tracks(path, fps=10, unit="px")
 
 
 def test_a_thousand_million_rows_are_refused_before_they_are_read(tmp_path: Path) -> None:

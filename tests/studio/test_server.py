@@ -3,14 +3,18 @@
 import contextlib
 import http.client
 import json
+import re
+import signal
 import socket
-import threading
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+import swarmdp
 from swarmdp.errors import FileError, InvalidInput
 from swarmdp.studio import server
 from swarmdp.studio.server import MOST_TABS, OWN, SHARED, Studio, listening, serve
@@ -233,14 +237,29 @@ def test_a_tab_that_leaves_in_the_middle_frees_its_place(studio: Studio) -> None
         assert tab.show(n_agents=20)["kind"] == "scene"
 
 
-def test_when_it_ends_nothing_is_lost(tmp_path: Path) -> None:
-    """A fit that is under way when the studio is closed is kept in its folder."""
-    with served(tmp_path) as own:
-        tab = Tab(own)
-        tab.show(n_agents=20)
-        tab.say("learn", seed=1, iterations=200, errors=False)
-        while tab.hear("learning")["phase"] != "iterating":
-            pass
-    kept = [path.name for path in tmp_path.iterdir()]
-    assert kept == ["unsaved-fit-1"]
-    assert not [t for t in threading.enumerate() if "swarmdp-runs" in t.name]
+def test_an_interrupt_ends_it_cleanly_and_nothing_is_lost(tmp_path: Path) -> None:
+    """Ctrl-C in the middle of a fit that nobody has saved: it is kept in the folder."""
+    command = [sys.executable, "-m", "swarmdp", "studio", str(tmp_path), "--no-browser"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            link = re.search(r":(\d+)/#token=(\S+)", process.stdout.readline())
+            assert link is not None
+            own = Studio(int(link[1]), tmp_path, dict, token=link[2])
+            tab = Tab(own)
+            tab.show(n_agents=20)
+            tab.say("learn", seed=1, iterations=200, errors=False)
+            while tab.hear("learning")["phase"] != "iterating":
+                pass
+            process.send_signal(signal.SIGINT)
+            said, complaints = process.communicate(timeout=PATIENCE)
+        finally:
+            process.kill()
+    assert process.returncode == 0, complaints
+    assert complaints == ""
+    assert said.endswith("The studio is closed.\n")
+    assert link[2] not in said  # the token is printed once, in the link
+    assert [path.name for path in tmp_path.iterdir()] == ["unsaved-fit-1"]
+    assert isinstance(swarmdp.load(tmp_path / "unsaved-fit-1"), swarmdp.Result)

@@ -156,8 +156,8 @@ def check_sendable(recipe: Recipe) -> None:
             pickle.dumps(value)
         except Exception as error:
             raise InvalidInput(
-                f"processes need a {name} that can be pickled, a function of a module and no "
-                f"lambda ({type(error).__name__}: {str(error).splitlines()[0]})"
+                f"processes need {name} to be something that can be pickled, a function of a "
+                f"module and no lambda ({type(error).__name__}: {str(error).splitlines()[0]})"
             ) from None
 
 

@@ -226,6 +226,7 @@ def decide(
         )
     first = 0.0 if isinstance(smooth, str) else smooth
     cleaned = recording.clean(jump=jump, max_gap=max_gap, smooth=first, slow=slow)
+    _check_moving(recording)
     error = position_error(cleaned)
     if dt == "auto":
         every = _automatic(cleaned, error, slow)
@@ -249,6 +250,16 @@ def decide(
             f"{LEAST_DECISIONS} are needed: record longer, or choose a smaller dt"
         )
     return found
+
+
+def _check_moving(recording: "Recording") -> None:
+    """Raises InvalidInput if all individuals stay where they are."""
+    low, high = (each.reduce(recording.positions, axis=0) for each in (np.fmin, np.fmax))
+    if not (high > low).any():
+        raise InvalidInput(
+            "nobody moves: the positions of each individual are the same in all frames, so there "
+            "are no turns to learn from. Are these the right columns?"
+        )
 
 
 def _automatic(cleaned: "Cleaned", error: float, slow: float) -> int:

@@ -219,7 +219,8 @@ def calibrated(
     others = int(np.median(np.isfinite(decisions.headings).sum(axis=1))) - 1
     if others < 1 and set(SOCIAL) & set(observation.components):
         raise InvalidInput(
-            "there is only one individual at most times, who has no neighbours: give "
+            "there is only one individual at most times, who has no neighbours to react to: record "
+            "at least two, or in Python leave the others out of what is observed, "
             "Observation(misalignment=0, bearing=0, spacing=0)"
         )
     walled = isinstance(arena, Circle | Polygon) or (

@@ -110,7 +110,8 @@ class Summary:
         said = []
         if recording.n_individuals == 1:
             said.append("there is one individual: it has no neighbours to react to")
-        if not (self.speeds > 0).any():
+        own = _medians(self.cleaned.speeds)
+        if not (own > 0).any():
             said.append("nobody moves: there are no headings")
             return tuple(said)
         jumps = next(n for words, n in self.dropped.items() if words.startswith("steps above"))
@@ -119,7 +120,6 @@ class Summary:
                 f"{jumps} steps are jumps, more than 1 %: identities may be wrong, or fps is too "
                 "low for how fast they move"
             )
-        own = _medians(self.cleaned.speeds)
         middle = float(np.median(own[own > 0]))
         odd = [
             name

@@ -41,6 +41,7 @@ LENGTHS = {
 SPANS = {1.0: "s sec secs second seconds", 1e-3: "ms msec millisecond milliseconds"}
 SPANS |= {1e-6: "us µs μs microsecond microseconds", 1e-9: "ns nanosecond nanoseconds"}
 OFF = 0.25  # of a frame that a time may lie beside it
+LARGE, LEAST_FILLED = 10**7, 1e-3  # places, and the share of them that has a row at least
 DENSE = 16  # a lookup table may be this many times as long as there are rows
 
 
@@ -211,6 +212,7 @@ def tracks_of(
         f"Is {clock!r} the frame and {roles['individual']!r} the individual? If so, read a part of "
         "it, or drop short tracks",
     )
+    _check_not_sparse(len(who), count, len(individuals), roles, start)
     cells = frames * len(individuals)
     cells += who
     ordered = bool((cells[1:] > cells[:-1]).all())
@@ -380,7 +382,7 @@ def _spacing(frames: NDArray[np.int64]) -> tuple[int, int]:
         distinct = np.flatnonzero(there)
     else:
         distinct = np.unique(frames)
-    every = int(np.gcd.reduce(distinct)) if len(distinct) > 1 else 1
+    every = int(np.gcd.reduce(distinct)) if len(distinct) > 2 else 1
     return last // every + 1, every
 
 
@@ -389,6 +391,21 @@ def _check_spacing(chosen: Chosen, every: int, fps: float | None) -> None:
         raise InvalidInput(
             f"the times in column {chosen.columns['time']!r} are {every / fps:g} apart, but "
             f"fps={fps:g} means {1 / fps:.4g} seconds: give the right fps=, and times in seconds"
+        )
+
+
+def _check_not_sparse(
+    rows: int, frames: int, individuals: int, roles: Mapping[str, str], start: int
+) -> None:
+    """Raises InvalidInput if hardly anybody is there in so many frames: most numbers are none."""
+    places = frames * individuals
+    if places > LARGE and rows < LEAST_FILLED * places:
+        clock = roles.get("frame") or roles["time"]
+        raise InvalidInput(
+            f"{rows:,} rows for {individuals:,} individuals in {frames:,} frames, from {start:,} "
+            f"on: hardly anybody would be there at any time. Is {clock!r} the frame and "
+            f"{roles['individual']!r} the individual? If so, drop rows far from the others, or "
+            "short tracks"
         )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from swarmdp.errors import InvalidInput
 from swarmdp.pictures import Grid
 from swarmdp.policies import Controller, LocalPolicy, as_policy
-from swarmdp.report import style
+from swarmdp.report.colours import BLUE, SPINS, colours_of, heading_colours
 from swarmdp.rewards import Reward
 from swarmdp.studio import frames
 from swarmdp.studio.live import Live, Replay, Shown, measured, picture_of, start_of
@@ -154,10 +154,10 @@ class Stage:
         shape = first.values.shape[1:] if isinstance(first, Grid) else (1, 1)
         if isinstance(first, Grid):
             shades = 2 if first.values.dtype == np.bool_ else frames.SHADES
-            colours = style.colours_of(style.SPINS, shades)
+            colours = colours_of(SPINS, shades)
         else:
             arrows = first.headings is not None
-            colours = style.heading_colours(COLOURS) if arrows else [style.BLUE]
+            colours = heading_colours(COLOURS) if arrows else [BLUE]
         recorded = isinstance(self.play.left, Trajectory)
         return {
             "scene": self.scene,

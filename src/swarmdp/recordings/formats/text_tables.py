@@ -14,7 +14,6 @@ from swarmdp.recordings.tracks import Tracks
 
 SAMPLE = 1 << 20  # bytes by which the number of rows is estimated
 BYTES = 90  # for each row while reading, besides the columns
-PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 
 
@@ -26,6 +25,8 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source) -> Tracks:
     """The tracks of all individuals."""
+    import pandas
+
     separator = separator_of(source.first_line) or ","
     head = _table(source.path, sep=separator, nrows=0, skipinitialspace=True)
     names = [str(name) for name in head.columns]
@@ -34,14 +35,17 @@ def read(source: Source) -> Tracks:
     wanted = list(chosen.columns.values())
     _check_memory(source.path, len(wanted))
     blanks = f"{separator} " in source.first_line
-    table = _table(
-        source.path,
-        sep=separator,
-        usecols=wanted if len(wanted) < len(names) else None,
-        index_col=False,
-        skipinitialspace=blanks,  # slower, so only where there are some
-        low_memory=False,
-    )
+    options: dict[str, Any] = {
+        "sep": separator,
+        "usecols": wanted if len(wanted) < len(names) else None,
+        "index_col": False,
+        "skipinitialspace": blanks,  # slower, so only where there are some
+    }
+    try:
+        table = _table(source.path, **options)
+    except pandas.errors.DtypeWarning:
+        # Piece by piece, numbers and texts would be mixed in a column; as a whole it takes longer.
+        table = _table(source.path, **options, low_memory=False)
     return tracks_of(chosen, table.__getitem__, fps=source.fps, first=1)
 
 
@@ -55,18 +59,19 @@ def separator_of(line: str) -> str | None:
 def _table(path: Path, **options: Any) -> Any:
     import pandas
 
-    with files.reading(path) as file:
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error", pandas.errors.ParserWarning)
-                return pandas.read_csv(file, **options)
-        except (pandas.errors.ParserError, pandas.errors.ParserWarning) as error:
-            reason = str(error).strip().splitlines()[0].removeprefix("Error tokenizing data. ")
-            raise InvalidInput(f"its rows have different lengths ({reason})") from None
-        except pandas.errors.EmptyDataError:
-            raise InvalidInput("it is empty") from None
-        except UnicodeDecodeError as error:
-            raise InvalidInput(f"it is not text in UTF-8 ({error.reason})") from None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pandas.errors.ParserWarning)
+            warnings.simplefilter("error", pandas.errors.DtypeWarning)
+            # By its path: of an open file pandas needs half as long again.
+            return pandas.read_csv(path, compression=None, **options)
+    except (pandas.errors.ParserError, pandas.errors.ParserWarning) as error:
+        reason = str(error).strip().splitlines()[0].removeprefix("Error tokenizing data. ")
+        raise InvalidInput(f"its rows have different lengths ({reason})") from None
+    except pandas.errors.EmptyDataError:
+        raise InvalidInput("it is empty") from None
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"it is not text in UTF-8 ({error.reason})") from None
 
 
 def _check_names(source: Source, names: list[str]) -> None:
