@@ -47,8 +47,8 @@ def test_the_answer_is_the_reward_of_all_iterations(update: Any, system: Any) ->
     assert (weights == weights[0]).all()
     assert result.settings["actions"] == "inferred"
     assert result.settings["start"] == "own"
-    first, second = (table_of(policy) for policy in result.history.policies[:2])
-    assert not (first == second).all()  # attempts differ
+    tables = [table_of(policy).tobytes() for policy in result.history.policies]
+    assert len(set(tables)) > 1  # attempts differ
     if isinstance(update, Bayesian):
         assert result.reward_error is not None
         assert (result.reward_error > 0).all()

@@ -113,6 +113,17 @@ def test_significant_differences_are_found_and_chance_is_not() -> None:
     assert np.mean(wrong) < 0.05 + 3 * np.std(wrong) / np.sqrt(len(wrong))
 
 
+def test_mirror_images_that_differ_by_rounding_are_not_significant() -> None:
+    """A mirrored reward is the same on both sides, but for its last bits."""
+    rng = np.random.default_rng(5)
+    half = rng.normal(size=(9, 3))
+    both = np.concatenate([half, half[:, ::-1] * (1 + 1e-16 * rng.normal(size=(9, 3)))], axis=1)
+    both[:, 3:] += 1e-17 * rng.normal(size=(9, 3))
+    table = differences(both[0], both[1:], (swarmdp.Levels(6).axes,))
+    i, j = np.triu_indices(6, 1)
+    assert (table["p"][i + j == 5] > 0.99).all()
+
+
 def test_a_fit_with_restarts_has_errors(tmp_path: Path) -> None:
     demo = swarmdp.rollout(VICSEK, VICSEK.expert, steps=50, runs=2, seed=1)
     plain = swarmdp.fit(VICSEK, demo, seed=2, separate=True, **QUICK)

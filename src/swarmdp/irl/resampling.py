@@ -38,6 +38,7 @@ Even = Callable[[Floats], Floats]
 BLOCK, LEAST_BLOCKS = 8, 4  # decisions in a block of time; blocks of a short recording
 ENOUGH_RUNS = 5  # of a demo, so that others can be drawn from them
 LEVEL = 0.05  # share of differences called significant that may not be
+ROUNDING = 1e-9  # of the largest weight: a smaller difference is none
 MOST_CLASSES = 500  # whose differences are listed
 DRAWS, RUNS = 1, 2  # parts with random numbers of their own
 
@@ -258,6 +259,8 @@ def differences(weights: Floats, others: Floats, blocks: tuple[Block, ...]) -> "
     table = pandas.DataFrame(rows, columns=["one", "other", "difference", "error"])
     away = np.abs(table["difference"].to_numpy())
     error = table["error"].to_numpy()
+    # Weights that are mirror images of each other are the same, but for rounding.
+    away = np.where(away > ROUNDING * np.abs(weights).max(initial=0), away, 0.0)
     # Where all agree there is no error, and no difference is one for certain.
     scaled = np.divide(away, error, out=np.where(away > 0, np.inf, 0.0), where=error > 0)
     p = 2 * stats.t.sf(scaled, len(others) - 1)
