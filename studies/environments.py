@@ -21,7 +21,7 @@ from swarmdp import HeterogeneousLearning, files
 from swarmdp.envs import BlackBox
 
 ROWS = "environments.json"
-FIRST_SEED = {"simple_spread": 7100, "pursuit": 7200, "boids": 7100}
+FIRST_SEED = {"simple_spread": 7300, "pursuit": 7300, "boids": 7300}
 AGENTS = {"simple_spread": 80, "pursuit": 120, "boids": 80}  # that learn side by side
 DISCOUNT, STEPS, RUNS, FRESH = 0.8, 25, 8, 20
 MAKERS: dict[str, Callable[[], BlackBox]] = {

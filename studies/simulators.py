@@ -121,7 +121,6 @@ def pursuit(agents: int = 8, **more: Any) -> BlackBox:
         features=swarmdp.Levels(10, name="nearest evader"),
         expert=lambda seen: np.where(seen < 8, seen % 4, 4),
         null=4,
-        mirror=swarmdp.Mirror(_opposite_class, _opposite_move),
         name="pursuit",
         settings={"agents": agents},
         horizon=60,
