@@ -121,6 +121,8 @@ def pursuit(agents: int = 8, **more: Any) -> BlackBox:
         features=swarmdp.Levels(10, name="nearest evader"),
         expert=lambda seen: np.where(seen < 8, seen % 4, 4),
         null=4,
+        # Half a turn: nearly a symmetry. `check_system` refuses it (docs/environments.md).
+        mirror=swarmdp.Mirror(_opposite_class, _opposite_move),
         name="pursuit",
         settings={"agents": agents},
         horizon=60,
