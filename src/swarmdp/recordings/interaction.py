@@ -35,7 +35,6 @@ MATTERS = 0.01  # nats a decision: a gain that a recording should be long enough
 BOOTSTRAPS = 1000
 BLOCK_SECONDS = 1.0  # of a block of time that is drawn as a whole
 LEAST_BLOCKS = 5  # of time, to know how much the gain varies
-SHORTEST_SHIFT = 0.1  # share of the time by which two individuals are at least shifted
 
 Answer = Literal["interaction found", "interaction not found", "too little data"]
 

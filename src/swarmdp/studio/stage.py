@@ -1,7 +1,6 @@
 """The two swarms that are watched side by side, from the same start."""
 
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -181,8 +180,3 @@ class Stage:
         row = [*measured(self._left, self._reward), *measured(self._right, self._reward)]
         self._rows.append(row)
         del self._rows[:-MOST_ROWS]
-
-    def locked(self, work: Callable[[], None]) -> None:
-        """Do some work while nobody moves the swarms."""
-        with self._lock:
-            work()
