@@ -350,6 +350,44 @@ def sight(
     return out
 
 
+def neighbour_sums(
+    position: Floats, heading: Floats, nearest: int, radius: float, sides: Floats | None
+) -> tuple[list[list[float]], list[float]]:
+    """Sums over the neighbours of each agent, in units of 2^-40, and the least squared distance.
+
+    The sums are of the neighbours' directions (two numbers) and of the directions to them (two).
+    Among equally near ones, those count first whose way is less in x, then in y, then whose heading
+    is less. `heading` are multiples of pi / 2, so that sines and cosines are known exactly.
+    """
+    units = 2.0**40
+    sums, closest = [], []
+    for i, here in enumerate(position):
+        others = []
+        for j, there in enumerate(position):
+            if i == j:
+                continue
+            way = [float(there[axis] - here[axis]) for axis in (0, 1)]
+            if sides is not None:
+                for axis in (0, 1):
+                    side = float(sides[axis])
+                    way[axis] -= side * math.floor(way[axis] / side + 0.5)
+            others.append((way[0] * way[0] + way[1] * way[1], *way, float(heading[j])))
+        others.sort()
+        near = others[:nearest] if nearest else [o for o in others if o[0] <= radius * radius]
+        total = [0, 0, 0, 0]
+        for square, dx, dy, angle in near:
+            quarter = round(angle / (math.pi / 2)) % 4
+            total[0] += int((1, 0, -1, 0)[quarter] * units)
+            total[1] += int((0, 1, 0, -1)[quarter] * units)
+            distance = math.sqrt(square)
+            if distance > 0:
+                total[2] += int(dx / distance * units)
+                total[3] += int(dy / distance * units)
+        sums.append([float(each) for each in total])
+        closest.append(others[0][0] if others else math.inf)
+    return sums, closest
+
+
 def bounced(
     place: Floats, heading: float, step: float, kind: str, walls: Floats
 ) -> tuple[Floats, float]:

@@ -9,8 +9,18 @@ from swarmdp.recording import DiscountedFeatures, FeaturesOverTime
 from swarmdp.simulation import simulate
 from swarmdp.system import null_action
 
+
+def _calibrated() -> swarmdp.Swarm:
+    model = swarmdp.Vicsek(n_agents=12, radius=0.3)
+    tracks = swarmdp.rollout(model, model.expert, steps=60, seed=1)["position"][0]
+    decisions = swarmdp.Recording(tracks, fps=1, unit="1").decisions(dt=1)
+    seen = swarmdp.Observation(neighbours=3)
+    return swarmdp.Swarm.from_recording(decisions, seen, arena=swarmdp.Periodic((1.0, 1.0)))
+
+
 SYSTEMS = [
     swarmdp.Vicsek(n_agents=40),
+    _calibrated(),
     swarmdp.Ising((9, 8)),
     swarmdp.Ising((12, 10), reach=3, periodic=False),
 ]

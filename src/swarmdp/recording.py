@@ -88,7 +88,17 @@ def _check_total(total: NDArray[np.float64], moment: Moment) -> None:
         )
 
 
-@checked(but=("add", "size"))
+def _check_counts(total: NDArray[np.float64], system: System, counts: NDArray[np.int64]) -> None:
+    """Raise InvalidInput unless counts are of the system's classes, for each run of the total."""
+    shape = (*np.shape(total)[:1], class_map(system).size)
+    if not isinstance(counts, np.ndarray) or counts.dtype.kind != "i" or counts.shape != shape:
+        raise InvalidInput(
+            f"counts must be whole numbers of the shape {shape}, (runs, classes), got "
+            f"{told(counts)}"
+        )
+
+
+@checked(but=("add", "add_counts", "size"))
 @dataclass(frozen=True)
 class DiscountedFeatures:
     """The whole-swarm feature expectations of each run: sum over t of gamma^t mean_n phi(o_t^n).
@@ -134,6 +144,7 @@ class DiscountedFeatures:
         self, total: NDArray[np.float64], time: int, system: System, counts: NDArray[np.int64]
     ) -> None:
         """Add the mean features of agents of which so many observe each class, discounted."""
+        _check_counts(total, system, counts)
         total += self.discount**time / system.n_agents * features_of_counts(system, counts)
 
 

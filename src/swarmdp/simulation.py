@@ -282,7 +282,10 @@ class _Simulation:
         after: Callable[[int], None],
     ) -> None:
         """Let the system take several whole steps at a time."""
-        at_once = max(1, WHOLE_STEPS // (len(runs) * self.system.n_agents))
+        assert isinstance(self.system, Fused)
+        # Runs side by side take about as long as one.
+        rows = -(-len(runs) // self.system.side_by_side)
+        at_once = max(1, WHOLE_STEPS // (rows * self.system.n_agents))
         for first in range(0, self.steps + 1, at_once):
             times = range(first, min(first + at_once, self.steps + 1))
             room = room_for(recorders, runs, times)

@@ -347,7 +347,7 @@ class Room:
     """
 
     states: Mapping[str, NDArray[Any]] | None = None  # each (runs, steps + 1, agents, ...)
-    observations: NDArray[Any] | None = None  # (runs, steps + 1, agents)
+    observations: NDArray[Any] | None = None  # (runs, steps + 1, agents, ...)
     actions: NDArray[Any] | None = None  # physical ones (runs, steps, agents)
     counts: NDArray[np.int64] | None = None  # of each class (runs, times of the call, classes)
     measures: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # each (runs, steps + 1)

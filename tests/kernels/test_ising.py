@@ -37,6 +37,29 @@ def test_wide_neighbourhoods_do_not_overflow(reach: int) -> None:
     assert found.sum() == 2 * ((2 * reach + 1) ** 2 - 1)
 
 
+@pytest.mark.parametrize(("reach", "periodic"), [(1, True), (2, False), (3, True)])
+def test_energies_counted_and_added_up_over_time(reach: int, periodic: bool) -> None:
+    rng = np.random.default_rng(2)
+    spin = rng.choice(np.array([-1, 1], np.int8), (3, 9, 8))
+    levels = (2 * reach + 1) ** 2
+    flips = rng.integers(0, 2, (3, levels)).astype(np.uint8)
+    moved, counts = spin.copy(), np.zeros((3, 5, levels), np.int64)
+    for r in range(3):
+        for time in range(5):
+            energy = oracles.observed_energy(moved[r], reach, periodic)
+            counts[r, time] = np.bincount(energy.ravel(), minlength=levels)
+            if time < 4:
+                moved[r] *= np.where(flips[r, energy] == 1, -1, 1)
+    for histogram in (True, False):
+        state = spin.copy()
+        found, total = ising.counted(state, flips, 5, 4, histogram, reach, periodic)
+        np.testing.assert_array_equal(state, moved)
+        if histogram:
+            np.testing.assert_array_equal(found, counts)
+        else:
+            np.testing.assert_array_equal(total, (counts * np.arange(levels)).sum(axis=2))
+
+
 def test_a_shared_large_grid_gives_the_same_energies() -> None:
     shape = (700, 1300)
     spin = np.random.default_rng(2).choice(np.array([-1, 1], np.int8), (2, *shape))

@@ -10,7 +10,7 @@ def test_runs_that_are_bits_of_words_are_those_of_arrays(shape: tuple[int, int])
     rng = np.random.default_rng(1)
     spin = rng.choice(np.array([-1, 1], np.int8), (64, *shape))
     flips = rng.integers(0, 2, (64, 25)).astype(np.uint8)
-    wanted = ising.counted(spin.copy(), flips, 6, 5, 2, True)
+    wanted, _ = ising.counted(spin.copy(), flips, 6, 5, True, 2, True)
     for runs in (64, 3):
         grid = lanes.packed(spin[:runs])
         first, _ = lanes.counted(grid, flips[:runs], 4, 4, True)

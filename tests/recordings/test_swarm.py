@@ -2,15 +2,18 @@ import itertools
 import json
 import math
 import warnings
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 import swarmdp
+from swarmdp import visits
 from swarmdp.errors import InvalidInput
+from swarmdp.features import Classes
 from swarmdp.recordings.calibration import Noise, Wandering, score_grid, within_classes
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.observation import View, best_edges
@@ -93,6 +96,51 @@ def test_same_seed_same_bits_whatever_the_batch_and_threads(swarm: Swarm) -> Non
     for name in swarm.fields:
         assert np.array_equal(many[name], again[name])
         assert np.array_equal(many[name][:2], few[name])
+
+
+@pytest.mark.parametrize("name", ARENAS)
+def test_it_takes_whole_steps_with_the_bits_of_plain_ones(name: str) -> None:
+    seen = swarmdp.Observation(
+        neighbours=4 if name != "open" else 2.0, wall=3 if name == "box" else 5
+    )
+    made = Swarm.from_recording(decisions_in(name).train, seen, arena=ARENAS[name])
+    turns = made.actions[
+        np.random.default_rng(1).integers(len(made.actions), size=made.features.size)
+    ]
+    policy = swarmdp.Policy(np.searchsorted(made.actions, turns))
+    # Or else plain steps would be compared with themselves.
+    assert visits.visits_of(made, policy, numbers=np.arange(2), steps=2, seed=1) is not None
+    record = ["states", "observations", "actions", swarmdp.DiscountedFeatures(0.9)]
+    demand: dict[str, Any] = {"steps": 12, "runs": 3, "seed": 2, "record": record}
+    whole = swarmdp.rollout(made, policy, **demand)
+    plain = swarmdp.rollout(made, lambda seen: turns[made.features.index(seen)], **demand)
+    assert set(whole) == set(plain)
+    for each in whole:
+        np.testing.assert_array_equal(whole[each], plain[each])
+        assert whole[each].dtype == plain[each].dtype
+
+
+def test_other_classes_and_subclasses_are_left_to_the_plain_path(swarm: Swarm) -> None:
+    class Own(Swarm):
+        pass
+
+    def others(**parts: Classes) -> Swarm:
+        features = swarmdp.Product(additive=False, **{**swarm.features.components, **parts})
+        return replace(swarm, view=replace(swarm.view, features=features))
+
+    for made, known in (
+        (swarm, True),
+        (Own(**vars_of(swarm)), False),
+        (others(previous_turn=swarmdp.Bins([-1.0, 0.0, 1.0])), False),
+        (others(wall=swarmdp.Levels(5)), False),
+    ):
+        policy = swarmdp.Policy(np.zeros(made.features.size, int))
+        found = visits.visits_of(made, policy, numbers=np.arange(2), steps=2, seed=1, threads=1)
+        assert (found is not None) == known
+
+
+def vars_of(swarm: Swarm) -> dict[str, Any]:
+    return {each.name: getattr(swarm, each.name) for each in fields(swarm)}
 
 
 def test_noise_and_speeds_are_those_of_the_recording() -> None:

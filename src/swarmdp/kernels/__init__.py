@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from swarmdp.kernels import (
         calibrated,
+        calibrated_steps,
         cells,
         events,
         exploring,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
         ising,
         lanes,
         linear,
+        neighbours,
         parallel,
         planning,
         sparse_counts,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "calibrated",
+    "calibrated_steps",
     "cells",
     "events",
     "exploring",
@@ -40,6 +43,7 @@ __all__ = [
     "ising",
     "lanes",
     "linear",
+    "neighbours",
     "parallel",
     "planning",
     "sparse_counts",

@@ -182,18 +182,22 @@ def counted(
     flips: NDArray[np.uint8],
     times: int,
     moving: int,
+    histogram: bool,
     reach: int,
     periodic: bool,
-) -> NDArray[np.int64]:
-    """How many agents have each energy at so many times (runs, times, energies).
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """How many agents have each energy (runs, times, energies), or else their sum (runs, times).
 
-    After each of the first `moving` of these the spins (runs, rows, columns) change in place, where
+    After each of the first `moving` times the spins (runs, rows, columns) change in place, where
     flips[r, e] is one for energy e.
     """
-    out = np.empty((len(spin), times, flips.shape[1]), np.int64)
+    runs, levels = flips.shape
+    counts = np.empty((runs, times, levels) if histogram else (0, 0, 0), np.int64)
+    total = np.empty((0, 0) if histogram else (runs, times), np.int64)
     sites, padded = _workspace(spin.shape[1], spin.shape[2], reach, periodic)
-    count_runs(spin, flips, moving, sites, reach, periodic, padded, energy_dtype(reach)(0), out)
-    return out
+    zero = energy_dtype(reach)(0)
+    count_runs(spin, flips, moving, sites, reach, periodic, padded, zero, counts, total)
+    return counts, total
 
 
 def _workspace(
@@ -204,8 +208,9 @@ def _workspace(
     sums = np.int8 if largest <= 127 else np.int16 if largest <= 32767 else np.int32
     size = (rows + 2 * reach, columns + 2 * reach)
     padded = scratch("ising", (size, reach, sums, periodic), lambda: np.zeros(size, sums))
-    # As small a number as the energies, so that the loop over them stays narrow.
-    return energy_dtype(reach)(largest), padded
+    # As wide as the sums, so that the loop over them stays narrow; twice as many and one fit.
+    unsigned = np.dtype(sums).str.replace("i", "u")
+    return np.dtype(unsigned).type(largest), padded
 
 
 @kernel
@@ -379,25 +384,49 @@ def explore_flips(luck, place, temperature, acts):
 
 
 @kernel
-def count_runs(spin, flips, moving, sites, reach, periodic, padded, zero, out):
-    """Simulate every run in turn, counting energies at all times."""
-    runs, times, energies = out.shape
-    rows, columns = spin.shape[1:]
+def count_runs(spin, flips, moving, sites, reach, periodic, padded, zero, counts, total):
+    """Simulate every run in turn; count energies, or add them up, at all times.
+
+    One of counts (runs, times, energies) and total (runs, times) is empty.
+    """
+    runs, rows, columns = spin.shape
+    times = max(counts.shape[1], total.shape[1])
     energy = np.full((rows, columns), zero)
-    found = np.empty((4, energies), np.uint32)
+    found = np.empty((4, counts.shape[2]), np.uint32)
     for r in range(runs):
-        own = flips[r]
         flat = spin[r].reshape(rows * columns)
         seen = energy.reshape(rows * columns)
         for t in range(times):
             pad(spin[r], reach, periodic, padded)
             local_energy_rows(0, rows, spin[r], sites, reach, padded, energy)
-            count_energies(seen, found)
-            for e in range(energies):
-                out[r, t, e] = found[0, e] + found[1, e] + found[2, e] + found[3, e]
+            if counts.size:
+                count_energies(seen, found)
+                for e in range(counts.shape[2]):
+                    counts[r, t, e] = found[0, e] + found[1, e] + found[2, e] + found[3, e]
+            else:
+                total[r, t] = sum_of(seen)
             if t < moving:
-                for i in range(np.uint64(flat.shape[0])):
-                    flat[i] = -flat[i] if own[np.uint64(seen[i])] != 0 else flat[i]
+                flip_spins(flips[r], seen, flat)
+
+
+@kernel
+def sum_of(energy):
+    """The sum of all energies."""
+    total = np.uint64(0)
+    for i in range(np.uint64(energy.shape[0])):
+        total += np.uint64(energy[i])
+    return np.int64(total)
+
+
+@kernel
+def flip_spins(choice, energy, spin):
+    """Flip the spins whose energies are chosen."""
+    acts = np.empty(LUCK_SIZE, np.uint8)
+    for first in range(0, spin.shape[0], LUCK_SIZE):
+        spins = spin[first : first + LUCK_SIZE]
+        choose_flips(choice, energy[first : first + LUCK_SIZE], acts[: spins.shape[0]])
+        for i in range(np.uint64(spins.shape[0])):
+            spins[i] = -spins[i] if acts[i] != 0 else spins[i]
 
 
 @kernel
@@ -451,7 +480,7 @@ def are_spins_flat(spin):
     """Whether one more is 0 or 2 for all of them, without a branch."""
     others = np.uint8(0)
     for i in range(np.uint64(spin.shape[0])):
-        others |= np.uint8(spin[i] + np.int8(1)) & np.uint8(0xFD)
+        others = np.uint8(others | (np.uint8(spin[i] + np.int8(1)) & np.uint8(0xFD)))
     return others == 0
 
 
@@ -524,5 +553,5 @@ def local_energy_rows(begin_row, end_row, spin, sites, reach, padded, out):
             energies = out[first + y]
             for x in range(np.uint64(columns)):
                 # Like minus unlike spins; like, unlike and missing ones are all sites in reach.
-                alike = np.int32(sums[x]) if spins[x] > 0 else -np.int32(sums[x])
-                energies[x] = (np.int32(sites) + np.int32(1) - alike) >> np.int32(1)  # rounded up
+                alike = sums[x] if spins[x] > 0 else -sums[x]
+                energies[x] = type(sites)(sites + type(sites)(1) - alike) >> type(sites)(1)

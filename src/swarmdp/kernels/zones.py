@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.kernels import elementary
-from swarmdp.kernels.calibrated import OPEN, PERIODIC, UNITS, shortest, wall_point
+from swarmdp.kernels.calibrated import OPEN, PERIODIC, wall_point
 from swarmdp.kernels.compile import kernel
+from swarmdp.kernels.neighbours import UNITS, shortest
 
 Floats = NDArray[np.float64]
 

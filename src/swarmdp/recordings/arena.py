@@ -267,7 +267,7 @@ class Periodic:
         """Left, bottom and the longer side."""
         return self.lower[0], self.lower[1], max(self.sides)
 
-    @property
+    @cached_property
     def symmetries(self) -> Symmetries:
         """The rotations and reflections that leave it as it is."""
         (a, b), (c, d) = self.lower, np.array(self.lower) + self.sides

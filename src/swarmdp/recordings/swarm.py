@@ -36,11 +36,13 @@ from swarmdp.recordings.calibration import (
 )
 from swarmdp.recordings.decisions import Decisions, wrapped
 from swarmdp.recordings.observation import Observation, View, calibrated, look
-from swarmdp.streams import Stream
+from swarmdp.recordings.steps import WholeSteps
+from swarmdp.streams import Stream, Streams, is_in_own_order
 from swarmdp.system import (
     Field,
     Measure,
     Mirror,
+    Rule,
     State,
     arrays_of,
     check_run,
@@ -127,6 +129,8 @@ class Swarm:
     decisions: Decisions | None = None
 
     action_units: ClassVar[str] = "rad"
+    side_by_side: ClassVar[int] = 1
+    fused_measures: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
     def from_recording(
@@ -371,6 +375,25 @@ class Swarm:
             "noise": noise,
             "pace": pace,
         }
+
+    def whole_steps(
+        self,
+        state: Callable[[], State],
+        rule: Rule,
+        rows: NDArray[np.int64],
+        streams: Streams,
+        steps: int,
+    ) -> WholeSteps | None:
+        """Whole steps of a table of turns.
+
+        None for functions, for classes that end where an observation may be, and for subclasses,
+        which may have changed what a step is.
+        """
+        if type(self) is not Swarm or callable(rule) or not is_in_own_order(streams):
+            return None
+        arrays = dict(zip(STATE, self._checked(state(), *STATE), strict=True))
+        turns = np.ascontiguousarray(rule, np.float64)
+        return WholeSteps.of(self, arrays, turns, rows, streams, steps)
 
     def _checked(self, state: State, *names: str) -> list[Floats]:
         found = list(

@@ -461,10 +461,12 @@ class _WholeSteps:
             if self._lanes is not None:
                 self._keep_lanes(self._lanes, first, last, moving, room)
                 return
-            counts = kernels.ising.counted(
-                self.spin, self.flips, last - first, moving, self.system.reach, self.system.periodic
+            histogram = room.counts is not None
+            reach, periodic = self.system.reach, self.system.periodic
+            counts, total = kernels.ising.counted(
+                self.spin, self.flips, last - first, moving, histogram, reach, periodic
             )
-            self._keep_counts(counts, first, last, room)
+            self._keep(counts, total, first, last, room)
             return
         runs = np.arange(len(self.spin))
         for time in range(first, last):
@@ -489,7 +491,18 @@ class _WholeSteps:
         """Keep what is wanted of grids that are bits of words."""
         histogram = room.counts is not None
         counts, total = kernels.lanes.counted(grid, self.flips, last - first, moving, histogram)
-        if histogram:
+        self._keep(counts, total, first, last, room)
+
+    def _keep(
+        self,
+        counts: NDArray[np.int64],
+        total: NDArray[np.int64],
+        first: int,
+        last: int,
+        room: Room,
+    ) -> None:
+        """Keep the number of agents of each energy where it is wanted, or else the energies."""
+        if room.counts is not None:
             self._keep_counts(counts, first, last, room)
         elif "energy" in room.measures:
             room.measures["energy"][:, first:last] = total - self.system._missing

@@ -1,0 +1,139 @@
+"""Whole steps of a calibrated swarm: what it is made of, as the kernel takes it."""
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp import kernels
+from swarmdp.features import Angles, Bins
+from swarmdp.recordings.calibration import LARGEST
+from swarmdp.recordings.observation import AHEAD, AWAY, COMPONENTS, View
+from swarmdp.streams import Purpose, Streams, first_draw
+from swarmdp.system import Room, State
+
+if TYPE_CHECKING:
+    from swarmdp.recordings.swarm import Swarm
+
+Floats = NDArray[np.float64]
+
+# What a component may be: outside these bounds classes must not end.
+BOUNDS = {
+    "misalignment": (-math.pi, math.pi),
+    "bearing": (-math.pi, math.pi),
+    "spacing": (0.0, math.inf),
+    "wall": (-2.0, 2.0),
+    "previous_turn": (-math.inf, math.inf),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class WholeSteps:
+    """A chunk of runs of a swarm under way; see `system.WholeSteps`."""
+
+    swarm: "Swarm"
+    swarms: "kernels.calibrated_steps.Swarms"
+
+    @classmethod
+    def of(
+        cls,
+        swarm: "Swarm",
+        state: State,
+        turns: Floats,
+        rows: NDArray[np.int64],
+        streams: Streams,
+        steps: int,
+    ) -> "WholeSteps | None":
+        """The runs that start from this state; None if the kernel does not know the classes.
+
+        Run r turns by turns[rows[r]], of the shape (replicas, classes).
+        """
+        view = _view(swarm.view)
+        if view is None or not np.isfinite(turns).all():
+            return None
+        agents = kernels.calibrated_steps.Agents(
+            x=state["position"][..., 0].copy(),
+            y=state["position"][..., 1].copy(),
+            heading=state["heading"].copy(),
+            turn=state["turn"].copy(),
+            noise=state["noise"].copy(),
+            pace=state["pace"].copy(),
+        )
+        return cls(
+            swarm,
+            kernels.calibrated_steps.Swarms(
+                agents,
+                _model(swarm),
+                view,
+                steps=steps,
+                seed=streams.seed,
+                numbers=streams.runs,
+                draw=first_draw(Purpose.TRANSITION),
+                turns=turns,
+                rows=rows,
+            ),
+        )
+
+    def advance(self, first: int, last: int, room: Room) -> None:
+        """Keep these moments, and take the step after each of them."""
+        states = room.states or {}
+        nothing, none = np.empty((0, 0, 0)), np.empty((0, 0, 0, 0))
+        kept = kernels.calibrated_steps.Kept(
+            position=states.get("position", none),
+            heading=states.get("heading", nothing),
+            turn=states.get("turn", nothing),
+            noise=states.get("noise", nothing),
+            pace=states.get("pace", nothing),
+            observations=none if room.observations is None else room.observations,
+            actions=nothing if room.actions is None else room.actions,
+            counts=np.empty((0, 0, 0), np.int64) if room.counts is None else room.counts,
+        )
+        self.swarms.advance(first, last, kept)
+        now = self.swarms.agents
+        self.swarm.check_state({**now._asdict(), "position": np.stack([now.x, now.y], axis=-1)})
+
+
+def _model(swarm: "Swarm") -> "kernels.calibrated_steps.Model":
+    kind = kernels.calibrated.OPEN if swarm.arena is None else swarm.arena.kind
+    noise, speed = swarm.wobble, swarm.speeds
+    return kernels.calibrated_steps.Model(
+        kind,
+        np.zeros((1, 2)) if swarm.arena is None else swarm.arena.walls,
+        np.ascontiguousarray(noise.tables, np.float64).ravel(),
+        np.ascontiguousarray(noise.edges, np.float64),
+        float(noise.memory),
+        math.sqrt(1 - noise.memory**2),
+        np.ascontiguousarray(speed.table, np.float64),
+        float(speed.memory),
+        math.sqrt(1 - speed.memory**2),
+        LARGEST,
+        float(swarm.dt),
+    )
+
+
+def _view(view: View) -> "kernels.calibrated_steps.View | None":
+    """What is observed, if all classes are intervals without end that the kernel knows."""
+    parts = view.features.components
+    edges = np.full((len(parts), max(part.size for part in parts.values())), np.inf)
+    bounds = {**BOUNDS, "wall": (-1.0, 1.0)} if view.sides else BOUNDS
+    for k, (name, part) in enumerate(parts.items()):
+        if type(part) is Bins:
+            low, high = bounds[name]
+            if part.edges[0] > low or part.edges[-1] < high:
+                return None
+            edges[k, : part.size - 1] = part.edges[1:-1]
+        elif type(part) is not Angles or name == "spacing":
+            return None
+    return kernels.calibrated_steps.View(
+        view.nearest,
+        float(view.radius),
+        np.array([COMPONENTS.index(name) for name in parts]),
+        np.array([part.size for part in parts.values()]),
+        np.array([isinstance(part, Angles) for part in parts.values()]),
+        edges,
+        float(view.wall_distance),
+        0.0 if view.sides else AHEAD,
+        AWAY,
+    )
