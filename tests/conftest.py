@@ -1,10 +1,14 @@
 """What all tests share."""
 
+import os
+import shutil
+import time
 from pathlib import Path
 
 import hypothesis
 import pytest
 
+from swarmdp import files
 from swarmdp.cli import main
 
 # The same examples in every run: a test that passed must not fail for another reason than a change.
@@ -14,7 +18,18 @@ hypothesis.settings.load_profile("same")
 
 @pytest.fixture(scope="session")
 def reproduction(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a whole reproduction at the smallest scale, for all tests that look at it."""
-    folder = tmp_path_factory.mktemp("reproduction")
-    main(["reproduce", "--scale", "smoke", "-o", str(folder)])
+    """The folder of a whole reproduction at the smallest scale, for all tests that look at it.
+
+    Tests that run side by side make one together; each process has its own copy.
+    """
+    folder = tmp_path_factory.mktemp("copy") / "reproduction"
+    together = "PYTEST_XDIST_WORKER" in os.environ
+    base = tmp_path_factory.getbasetemp()
+    made = (base.parent if together else base) / "reproduction"
+    with files.appending(made.with_suffix(".lock")) as lock:
+        while not files.locked(lock):
+            time.sleep(0.1)
+        if not (made / "report.html").exists():
+            main(["reproduce", "--scale", "smoke", "-o", str(made)])
+    shutil.copytree(made, folder)
     return folder

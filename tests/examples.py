@@ -1,6 +1,7 @@
 """Systems of a user's own, and the code of the documentation."""
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +20,10 @@ ROOT = Path(__file__).parent.parent
 def snippets(page: str) -> list[str]:
     """The Python code blocks of a page of the documentation, in order."""
     text = (ROOT / page).read_text(encoding="utf-8")
-    return [block.split("```")[0] for block in text.split("```python\n")[1:]]
+    cells = re.findall(
+        r"^```(?:\{code-cell\} )?python\n(---\n.*?---\n)?(.*?)```", text, re.S | re.M
+    )
+    return [code for _, code in cells]
 
 
 @dataclass(frozen=True)

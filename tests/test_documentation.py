@@ -11,6 +11,7 @@ import pytest
 import swarmdp
 from studies import calibration, environments, learners, small_swarm_tables, transfer
 from studies.rows import Row, read
+from tests.campaigns.__main__ import CAMPAIGNS
 from tests.examples import ROOT, snippets
 
 SAID = {  # what a page tells of its own output
@@ -90,6 +91,22 @@ def test_links_lead_somewhere() -> None:
     for page in [ROOT / "CONTRIBUTING.md", *(ROOT / name for name in PAGES)]:
         for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_promise_names_what_holds_it() -> None:
+    """Test files, campaigns and studies that are there."""
+    text = (ROOT / "docs/reference/promises.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| ")][2:]
+    assert len(rows) > 10
+    for row in rows:
+        holds = row.split(" |")[1]
+        tests = re.findall(r"`(tests/[^`]+)`", holds)
+        campaigns = re.findall(r"`(\w+)`", holds.partition("campaign")[2])
+        studies = re.findall(r"`python -m studies\.(\w+)`", holds)
+        assert tests or campaigns or studies, row
+        assert all((ROOT / name).exists() for name in tests), row
+        assert set(campaigns) <= set(CAMPAIGNS), row
+        assert all((ROOT / "studies" / f"{name}.py").exists() for name in studies), row
 
 
 def test_versions_agree() -> None:

@@ -80,6 +80,7 @@ def demo_of(system: Any, runs: int = 2) -> swarmdp.Trajectory:
 
 def fitted(system: Any, demo: Any, **change: Any) -> Result:
     settings: dict[str, Any] = {"seed": 2, "separate": True, "iterations": 3, "learner": QUICK}
+    settings["evaluations"] = 4
     return swarmdp.fit(system, demo, **{**settings, **change}, judge=False)
 
 
@@ -303,7 +304,10 @@ def test_a_reward_over_a_basis_is_learned(
     ("change", "message"),
     [
         ({}, "this needs classes of observations, but Vicsek has Basis features"),
-        ({"preset": "paper", "learner": None}, "this needs classes of observations"),
+        (
+            {"preset": "paper", "learner": None, "evaluations": None},
+            "this needs classes of observations",
+        ),
         ({"update": "policy_matching"}, "this needs classes of observations"),
         ({"interpolate": True}, "this needs classes of observations"),
     ],

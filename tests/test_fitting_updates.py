@@ -74,7 +74,7 @@ def test_every_update_works_everywhere(name: str, update: str, tmp_path: Path) -
     longer = fitted(name, demo, update=update, resume=again)
     assert_same(longer, result)
     assert repr(longer) == repr(result)
-    assert f"by {update}: 2 experiment(s)" in repr(result)
+    assert f"by {update}: 2 experiments" in repr(result)
     if update == "maxent":
         assert type(again.policy) is SoftPolicy
 

@@ -33,6 +33,21 @@ def fitted() -> Any:
     return swarmdp.fit(VICSEK, demo, seed=1, iterations=2, learner=learner, judge=False)
 
 
+SCHEDULED = """
+import sys, numpy as np, xarray
+from swarmdp import netcdf
+dataset = xarray.Dataset({"a": ("x", np.arange(3.0)), "n": ("x", ["p", "qq", "r"])}, attrs={"k": 1})
+netcdf.write_dataset(sys.argv[1], dataset)
+assert "distributed" not in sys.modules
+image = bytes(dataset.to_netcdf(None, engine="h5netcdf"))
+assert open(sys.argv[1], "rb").read() == netcdf.sealed(image)
+"""
+
+
+def test_files_are_those_of_xarray_without_its_scheduler(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", SCHEDULED, str(tmp_path / "d.nc")], check=True)
+
+
 def test_every_flipped_bit_is_noticed(trajectory: Trajectory, tmp_path: Path) -> None:
     whole = trajectory.save(tmp_path / "t.nc").read_bytes()
     chosen = random.Random(1)

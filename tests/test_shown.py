@@ -63,7 +63,7 @@ def hostile() -> Interface:
 
 def test_a_result_shows_itself(result: swarmdp.Result) -> None:
     page = Page(result._repr_html_())
-    for word in ("Vicsek", "chosen iteration", "misalignment / degrees", "-180", "2 experiment(s)"):
+    for word in ("Vicsek", "chosen iteration", "misalignment / degrees", "-180", "2 experiments"):
         assert word in page.text
     other = dataclasses.replace(result, system_name=HOSTILE, solutions=(HOSTILE, HOSTILE))
     assert HOSTILE in Page(other._repr_html_()).text

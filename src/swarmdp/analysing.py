@@ -37,6 +37,7 @@ from swarmdp.recordings.recording import Recording
 from swarmdp.recordings.saved import Packed, unpack_recording
 from swarmdp.recordings.summary import Summary
 from swarmdp.recordings.swarm import Swarm
+from swarmdp.rounding import rounded, with_error
 from swarmdp.streams import derived_seed
 from swarmdp.verdict import Verdict
 
@@ -73,9 +74,11 @@ class Preference:
         return self.p is not None and self.p <= LEVEL
 
     def __str__(self) -> str:
-        error = "" if self.error is None else f" ± {self.error:.2g}"
-        chance = "" if self.shifted is None else f", {self.shifted:.2g} when shifted in time"
-        return f"{self.best} rather than {self.worst} ({self.difference:.2g}{error}{chance})"
+        chance = ""
+        if self.shifted is not None:
+            chance = f", {rounded(self.shifted, self.error)} when shifted in time"
+        difference = with_error(self.difference, self.error)
+        return f"{self.best} rather than {self.worst} ({difference}{chance})"
 
 
 @checked
@@ -290,7 +293,7 @@ class Analysis:
                 each.component,
                 each.best,
                 each.worst,
-                f"{each.difference:.2g}" + ("" if each.error is None else f" ± {each.error:.2g}"),
+                with_error(each.difference, each.error),
             )
             for each in self.preferences
         ]
@@ -361,7 +364,8 @@ def _about_interaction(test: Interaction) -> str:
         )
     return (
         f"Too little data to tell whether individuals react to each other: {gains}. "
-        "What the reward says of others may be chance; record longer."
+        "What the reward says of others may be chance; record longer: four times the time halves "
+        "the interval."
     )
 
 

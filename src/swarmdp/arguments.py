@@ -183,8 +183,17 @@ def _named(name: str, annotation: Any, nan: bool) -> Convert | None:
     return named
 
 
+def _unnamed(annotation: Any) -> Any:
+    """NDArray[...] as the array that it stands for: since NumPy 2.5 it is a name of its own."""
+    meant: Any = getattr(typing.get_origin(annotation), "__value__", None)
+    if typing.get_origin(meant) is not np.ndarray:
+        return annotation
+    return meant[typing.get_args(annotation)]
+
+
 def _converter(annotation: Any, nan: bool) -> Convert | None:
     """A function from a value to one of the annotated kind; None if anything will do."""
+    annotation = _unnamed(annotation)
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
     if annotation is Any or annotation is object or isinstance(annotation, TypeVar):
         return None
@@ -242,7 +251,7 @@ def _is_array_like(annotation: Any) -> bool:
 
 def _union(annotation: Any, inner: tuple[Any, ...], nan: bool) -> Convert | None:
     """Any of several kinds; the parts of ArrayLike are one, and the last to be tried."""
-    parts = [part for part in inner if not _is_array_like(part)]
+    parts = [part for part in map(_unnamed, inner) if not _is_array_like(part)]
     if len(parts) < len(inner):
         loose = typing.get_args(ArrayLike)
         parts = [part for part in parts if part not in loose]
@@ -473,11 +482,12 @@ NAMES: dict[Any, str] = {  # what kinds are called in messages
 
 def described(annotation: Any) -> str:
     """An annotation in words."""
+    annotation = _unnamed(annotation)
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
     if annotation in NAMES:
         return NAMES[annotation]
     if origin in (Union, types.UnionType):
-        parts = [part for part in inner if not _is_array_like(part)]
+        parts = [part for part in map(_unnamed, inner) if not _is_array_like(part)]
         words = [described(part) for part in parts]
         if len(parts) < len(inner):
             loose = typing.get_args(ArrayLike)

@@ -236,7 +236,7 @@ class Levels:
 @checked(but=("index",))
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """Observations 0 to size - 1, each with a vector of d features: rewards are w . phi(o).
+    """Observations 0 to size - 1, each with a vector of d features: rewards are w·phi(o).
 
     Parameters
     ----------

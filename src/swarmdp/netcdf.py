@@ -7,6 +7,7 @@ program that changes the file cuts the line off.
 
 import contextlib
 import hashlib
+import io
 import math
 import os
 import struct
@@ -51,9 +52,22 @@ def write_dataset(path: str | os.PathLike[str], dataset: "xarray.Dataset") -> No
     library swallows the user's interrupt.
     """
     with starting_threads(), ThreadPoolExecutor(1) as pool:
-        image = pool.submit(dataset.to_netcdf, None, engine="h5netcdf").result()
+        image = pool.submit(_image, dataset).result()
     with files.replacing(path) as temporary:
         temporary.write_bytes(sealed(image))
+
+
+def _image(dataset: "xarray.Dataset") -> bytes:
+    """What `dataset.to_netcdf` makes, which first imports a whole scheduler where there is one."""
+    from xarray.backends import H5NetCDFStore
+
+    target = io.BytesIO()
+    store = H5NetCDFStore.open(target, mode="w", lock=False)  # h5py has a lock of its own
+    try:
+        dataset.dump_to_store(store)
+    finally:
+        store.close()
+    return target.getvalue()
 
 
 def read_dataset(path: str | os.PathLike[str]) -> tuple["xarray.Dataset", bool]:

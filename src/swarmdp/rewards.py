@@ -1,4 +1,4 @@
-"""A local reward R(o) = w . phi(o)."""
+"""A local reward R(o) = w·phi(o)."""
 
 import math
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @checked(but=("of", "of_classes"))
 @dataclass(frozen=True, eq=False)
 class Reward:
-    """A local reward R(o) = w . phi(o), the same for all agents of a run.
+    """A local reward R(o) = w·phi(o), the same for all agents of a run.
 
     `weights[j]` are those of replica j; run i is rewarded by replica i % R.
 

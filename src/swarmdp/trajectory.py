@@ -136,8 +136,8 @@ class Trajectory(Mapping[str, NDArray[Any]]):
             for name, v in self.variables.items()
         )
         return (
-            f"Trajectory of {self.system_name}, {self.runs} runs of {self.steps} steps, "
-            f"seed {self.seed}{arrays}"
+            f"Trajectory of {self.system_name}, {self.runs} run{'s' * (self.runs != 1)} of "
+            f"{self.steps} steps, seed {self.seed}{arrays}"
         )
 
     def _repr_html_(self) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput
+from swarmdp.rounding import rounded, with_error
 
 if TYPE_CHECKING:
     import pandas
@@ -151,8 +152,8 @@ class Verdict:
     def __repr__(self) -> str:
         lines = [f"Verdict: {self.words}", *(f"  {row}" for row in self._facts())]
         lines += [
-            f"  {line.title}, {line.when}: demo {line.demo:.3g}, learned {line.learned:.3g} "
-            f"± {line.learned_spread:.2g} (p = {line.adjusted_p:.2g})"
+            f"  {line.title}, {line.when}: demo {rounded(line.demo, line.learned_spread)}, learned "
+            f"{with_error(line.learned, line.learned_spread)} (p = {line.adjusted_p:.2g})"
             for line in self.telltales[:SHOWN]
             if line.adjusted_p <= 0.05
         ]
@@ -163,8 +164,8 @@ class Verdict:
             (
                 html.escape(line.title),
                 line.when,
-                f"{line.demo:.3g}",
-                f"{line.learned:.3g} ± {line.learned_spread:.2g}",
+                rounded(line.demo, line.learned_spread),
+                with_error(line.learned, line.learned_spread),
                 f"{line.adjusted_p:.2g}",
             )
             for line in self.telltales[:SHOWN]

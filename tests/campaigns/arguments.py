@@ -44,7 +44,7 @@ ANYTHING = [
     *(
         "np.ma.array([1.0, 2.0], mask=[0, 1])",
         "np.array(['2020-01-01'], 'M8[D]')",
-        "np.timedelta64(1)",
+        "np.timedelta64(1, 's')",
     ),
     *("np.matrix([[1.0, 2.0]])", "np.zeros(2, [('a', float)])", "np.uint8(7)", "np.float16(1)"),
     *("np.longdouble(1) / 3", "np.str_('x')", "np.bool_(True)", "pandas.Series([1.0, 2.0])"),

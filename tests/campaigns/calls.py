@@ -804,6 +804,7 @@ MADE = {
     *("Fit.check_anchor", "Fit.learned_from", "Fit.with_anchor"),
     *("Ising.exploring_swarms", "Ising.whole_steps"),
     *("Vicsek.exploring_swarms", "Vicsek.whole_steps"),
+    "Swarm.whole_steps",
 }
 
 # Where NaN means that something is not known, or anything may be kept.

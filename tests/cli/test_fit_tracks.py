@@ -127,6 +127,7 @@ def test_an_interrupted_analysis_keeps_its_fit(
     (tmp_path / "analysis.nc").write_bytes((analysed / "analysis.nc").read_bytes())
     wanted = "2" if at == "the fit" else "1"
     options = [*READING, *PERIODIC, "--iterations", wanted, "--restarts", "0", "--threads", "1"]
+    options += [] if at == "the verdict" else ["--no-judge"]
     arguments = ["fit", "--tracks", str(tracks), *options, "-o", str(tmp_path)]
     with pytest.raises(SystemExit) as exit_:
         main(arguments)

@@ -24,6 +24,21 @@ def test_bad_input_gets_one_line(
     assert message in fails(arguments, capsys)
 
 
+def test_a_misspelt_option_leads_to_the_help_of_its_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    said = fails(["fit", "vicsek", "--raduis", "0.1"], capsys)
+    assert said == (
+        "swarmdp fit: unrecognized arguments: --raduis 0.1; did you mean --radius? "
+        "(see swarmdp fit vicsek --help)\n"
+    )
+    said = fails(["evaluate", "runs/fit", "--zzz=3", "more"], capsys)
+    assert (
+        said
+        == "swarmdp evaluate: unrecognized arguments: --zzz=3 more (see swarmdp evaluate --help)\n"
+    )
+
+
 def test_an_interrupt_exits_with_130(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

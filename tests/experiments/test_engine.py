@@ -318,7 +318,7 @@ def test_killed_at_any_moment_it_goes_on_to_the_same_bits(tmp_path: Path) -> Non
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     subprocess.run(command(whole), check=True, capture_output=True)
     moments, finished = random.Random(5), dict[Path, int]()
-    for _ in range(3):
+    for _ in range(2):
         program = STOPPED.format(moment=moments.randint(16, 32), signal=signal.SIGKILL)
         process = subprocess.run(
             command(killed, "--threads", "1", program=program + PROGRAM), capture_output=True

@@ -47,6 +47,6 @@ def test_what_is_right_but_for_details_raises_no_alarm(name: str) -> None:
 @pytest.mark.parametrize("name", [case.name for case in CASES.values() if case.wrong])
 def test_what_is_wrong_raises_an_alarm(name: str) -> None:
     # An Ising swarm decides nothing by chance: demos from one start are all the same.
-    found, pairs = alarms(CASES[name], *((40, 1) if "Ising" in name else (5, 8)))
+    found, pairs = alarms(CASES[name], *((20, 1) if "Ising" in name else (5, 4)))
     # Fewer than this would contradict 95 % (one time in a thousand it does so by chance).
     assert found >= stats.binom.ppf(0.001, pairs, 0.95)

@@ -24,7 +24,7 @@ from swarmdp.cli import (
     tracks,
 )
 from swarmdp.cli.common import Parser, add_verbosity, carry_out, guarded
-from swarmdp.cli.systems import asked_for
+from swarmdp.cli.systems import SYSTEMS, asked_for
 
 WITH_SYSTEM = ("simulate", "fit", "animate")  # commands whose options depend on a system
 TABLES = ("simulate", "fit", "evaluate", "tracks", "reproduce", "info")  # commands that print one
@@ -37,7 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     def work() -> None:
         if "_ARGCOMPLETE" in os.environ:
             _complete()
-        carry_out(_parser(_system_in(given)).parse_args(given))
+        options, unknown = _parser(_system_in(given)).parse_known_args(given)
+        if unknown:
+            options.parser.refuse(unknown)
+        carry_out(options)
 
     guarded("swarmdp", work, "nothing was kept; the same command starts again")
 
@@ -88,6 +91,9 @@ def _parser(system: str | None) -> argparse.ArgumentParser:
     for other in (evaluate, export, tracks, reproduce, report, studio, info):
         other.add(commands)
     for name, command in commands.choices.items():
+        command.set_defaults(parser=command)
+        if system is not None and name in WITH_SYSTEM:
+            command.system = system if system in SYSTEMS else f"--system {system}"
         if name != "studio":
             add_verbosity(command, table=name in TABLES)
     return parser

@@ -24,9 +24,22 @@ Command = Callable[[argparse.Namespace], Mapping[str, Any] | None]
 class Parser(argparse.ArgumentParser):
     """A parser that says in one line what is wrong."""
 
+    system = ""  # whose options it has, as it is written on the command line
+
     def error(self, message: str) -> NoReturn:
         """Exit with 2 and one line."""
-        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+        command = f"{self.prog} {self.system}".rstrip()
+        self.exit(2, f"{self.prog}: {message} (see {command} --help)\n")
+
+    def refuse(self, unknown: Sequence[str]) -> NoReturn:
+        """Exit because of arguments that this command does not know; name the nearest option."""
+        import difflib
+
+        known = [name for action in self._actions for name in action.option_strings]
+        given = [word.partition("=")[0] for word in unknown if word.startswith("-")]
+        near = [name for word in given for name in difflib.get_close_matches(word, known, 1, 0.75)]
+        hint = f"; did you mean {' '.join(near)}?" if near else ""
+        self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
 
 
 class HelpFormatter(argparse.ArgumentDefaultsHelpFormatter):

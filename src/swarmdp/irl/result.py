@@ -391,7 +391,8 @@ class Result:
     def _title(self) -> str:
         return (
             f"Result of fitting {self.system_name} by {title(self.settings)}: {self.experiments} "
-            f"experiment(s), {len(self.iterations)} iterations, seed {self.seed}"
+            f"experiment{'s' * (self.experiments != 1)}, {len(self.iterations)} "
+            f"iteration{'s' * (len(self.iterations) != 1)}, seed {self.seed}"
         )
 
     @property

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from swarmdp.irl.evidence import Evidence, Update
 from swarmdp.irl.frames import observations_over
@@ -81,6 +80,8 @@ def _is_below(
 @functools.cache
 def _surely(count: int) -> float:
     """How many standard deviations of so many differences a mean must be above 0."""
+    from scipy.special import stdtrit
+
     return float(stdtrit(count - 1, 1 - LEVEL)) / math.sqrt(count)
 
 

@@ -13,6 +13,7 @@ from swarmdp.judging.comparison import Comparison, compared, told_apart
 from swarmdp.judging.discounts import better_discount
 from swarmdp.judging.stage import Stage
 from swarmdp.judging.statistics import Look, Table, joined
+from swarmdp.rounding import with_error
 from swarmdp.system import measures_of
 from swarmdp.verdict import Line, Telling, Verdict
 
@@ -142,7 +143,7 @@ class _Findings:
             advice.append("give the system features that differ between this behaviour and others")
         elif serious:
             words = f"does not reproduce it: {self._listed(serious)}"
-            advice.append("more iterations, other features or finer actions")
+            advice.append("more iterations, another discount, other features or finer actions")
         elif blind:
             words = "too little data to tell"
             advice.append(
@@ -266,9 +267,10 @@ def _vague(
             size = abs(line.demo) if low is None or high is None else high - low
             known = 2 * line.learned_spread / np.sqrt(stage.demo.runs)
             if known > COARSE * yardstick[k] and known > COARSELY * size:
+                varies = with_error(line.learned, line.learned_spread)
                 return (
-                    f"the {line.title} {line.when} is {line.learned:.2g} ± "
-                    f"{line.learned_spread:.2g} from run to run, and the demo has {stage.demo.runs}"
+                    f"the {line.title} {line.when} is {varies} from run to run, and the demo has "
+                    f"{stage.demo.runs}"
                 )
     return ""
 
