@@ -1,11 +1,25 @@
 """How Sphinx builds the site: `make docs`."""
 
+import dataclasses
+import os
+import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import swarmdp
+import swarmdp.envs
+import swarmdp.theory
 
-sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_ext"))
+
+# Notebooks run with settings of their own, not with those of whoever builds the site. Kernels on
+# this machine need no encryption, and should not warn about it.
+profile = HERE / "_build" / "ipython" / "profile_default"
+profile.mkdir(parents=True, exist_ok=True)
+(profile / "ipython_kernel_config.py").write_text("c.IPKernelApp.log_level = 'ERROR'\n", "utf-8")
+os.environ["IPYTHONDIR"] = str(profile.parent)
 
 project = "swarmdp"
 author = "The swarmdp developers"
@@ -38,9 +52,18 @@ nb_execution_mode = "cache"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 900
 nb_merge_streams = True
+nb_output_stderr = "remove"  # lines about compiling
 source_suffix = {".rst": "restructuredtext", ".md": "myst-nb", ".py": "myst-nb"}
 
 autosummary_generate = True
+autosummary_context = {  # fields are explained among the parameters
+    "fields": {
+        name: [field.name for field in dataclasses.fields(kind)]
+        for module in (swarmdp, swarmdp.theory, swarmdp.envs)
+        for name in dir(module)
+        if dataclasses.is_dataclass(kind := getattr(module, name))
+    }
+}
 autodoc_typehints = "none"  # the docstrings name types, shapes and units
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
@@ -53,7 +76,9 @@ html_title = "swarmdp"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
-html_sidebars: dict[str, list[str]] = {"index": [], "gallery": []}  # pages without others below
+html_sidebars: dict[str, list[str]] = {
+    page: [] for page in ("index", "gallery", "start/index")
+}  # pages without others below
 html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 8,
@@ -64,3 +89,20 @@ html_theme_options = {
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
 }
+
+
+def readable(
+    app: object, what: str, name: str, found: object, options: object, signature: str, returns: str
+) -> tuple[str, str] | None:
+    """Signatures that can be read: none of protocols, and no number with sixteen digits."""
+    if getattr(found, "_is_protocol", False):
+        return "", returns
+    if signature is None:
+        return None
+    short = re.sub(r"-?\d+\.\d{5,}", lambda number: f"{float(number[0]):.4g}", signature)
+    return re.sub(r"\((-?[\d.]+, ){5,}-?[\d.]+\)", "(...)", short), returns
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx."""
+    app.connect("autodoc-process-signature", readable)

@@ -83,5 +83,8 @@ for name, weight, action in zip(
 # The rewards of 'left' and 'right' are hardly lower. That is enough: a robot that steps aside from
 # the others comes back later, and loses what it would have collected here.
 #
+# If the verdict says no: [what to
+# do](../your-own-system.md#what-to-do-when-the-verdict-says-no), in which order.
+#
 # What a simulator has to offer, simulators with episodes that end, PettingZoo environments and
 # more than one process: [environments](../environments.md).

@@ -73,7 +73,7 @@ found = swarmdp.analyse(
 )
 print(found.interaction)
 
-# %%
+# %% mystnb={"image": {"alt": "The learned reward by misalignment and by the wall, and the distance to the demo in each iteration"}}
 found.result.plot()
 
 # %%
@@ -87,6 +87,9 @@ print(weights.to_series().round(2))
 #
 # The same as one command, with a page at its end:
 # `swarmdp fit --tracks fish.csv --fps 10 --unit cm -o runs/fish`.
+#
+# That takes some minutes, most of them for the errors and the verdict; `--restarts 0 --no-judge` is
+# the quick look.
 #
 # Where the walls are is found out, if the animals came near to most of them. If they did not, it
 # says so and stops: give `--arena box:0,0,40,30` (two corners), `--arena circle:X,Y,RADIUS`, or

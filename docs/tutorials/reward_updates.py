@@ -60,7 +60,7 @@ scaled = {
 }
 print(pandas.DataFrame(scaled).round(2).rename_axis("unlike neighbours"))
 
-# %%
+# %% mystnb={"image": {"alt": "The reward of max_margin by local energy, highest at zero, and the distance in each iteration"}}
 results["max_margin"].plot()
 
 # %% [markdown]

@@ -10,10 +10,13 @@
 # tank, tracked with idtracker.ai for half a minute.
 
 # %%
+import warnings
 from importlib.util import find_spec
 from pathlib import Path
 
 import swarmdp
+
+warnings.simplefilter("ignore", swarmdp.VerdictWarning)  # the verdict is printed below
 
 package = find_spec("trajectorytools")
 assert package is not None, "pip install trajectorytools"
@@ -88,7 +91,7 @@ result = swarmdp.fit(
 )
 print(result)
 
-# %%
+# %% mystnb={"image": {"alt": "The learned reward by misalignment, bearing and wall with its errors, and the distance to the demo in each iteration"}}
 print(result.differences().nsmallest(4, "p").round(3).to_string())
 result.plot()
 
@@ -101,8 +104,7 @@ result.plot()
 #
 # Now the time that was put away. Swarms with the learned controller start where the fish were and
 # are compared with them as a group. Beside them: random policies, no turns at all, a clone of the
-# mean turns, and two models of the literature that were fitted to the same training part. `judge`
-# warns where nobody should rely on the learned swarm.
+# mean turns, and two models of the literature that were fitted to the same training part.
 
 # %%
 beside = ("random", "clone", "vicsek", "couzin")
@@ -114,8 +116,9 @@ print(later[["demo", "learned", *beside]].head().round(2).to_string())
 # %% [markdown]
 # ## What this means, and what not
 #
-# - The learned swarm is not these fish: it falls apart where they stay together. The verdict warns
-#   that random policies are as near, so that nobody should rely on it. Two iterations on twenty
+# - The learned swarm is not these fish: it falls apart where they stay together. The verdict says
+#   that random policies are as near, so nobody should rely on it. Unless told not to, as in the
+#   first cell, `judge` warns of that. Two iterations on twenty
 #   seconds with three components are a lesson in the method, not a result. On this recording
 #   Couzin's model keeps distances better.
 # - Ten seconds were judged. A verdict on so short a time is about these ten seconds: the real
