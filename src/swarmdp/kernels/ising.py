@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.kernels import parallel, tabular
-from swarmdp.kernels.compile import kernel
+from swarmdp.kernels.compile import inlined, kernel
 from swarmdp.kernels.scratch import scratch
 from swarmdp.kernels.streams import (
     MASK,
@@ -21,7 +21,6 @@ from swarmdp.kernels.streams import (
     permutation_runs,
     philox,
     unit_uniform,
-    word_to_float,
 )
 
 BLOCK_SIZE = 16_384  # elements of a block of rows
@@ -366,21 +365,27 @@ def explore_flips(luck, place, temperature, acts):
     scale = 2.0 / temperature
     size = np.uint64(acts.shape[0])
     if place.size > 0:
+        flipping = first_flip(temperature, scale)
         for i in range(size):
-            chance = temperature * (word_to_float(np.uint64(luck[i])) * TWO_TO_MINUS_32)
-            explores = np.uint8(1) if chance * scale >= 1.0 else np.uint8(0)
+            explores = np.uint8(1) if luck[i] >= flipping else np.uint8(0)
             acts[i] = explores if place[i] < temperature else acts[i]
         return
+    flipping = first_flip(1.0, scale)
     last = np.uint32(np.int64(math.ceil(temperature * TWO_TO_32)) - 1)
-    half = np.int64(temperature * TWO_TO_32 / 2.0)
-    while half > 0 and ((half - 1) * TWO_TO_MINUS_32) * scale >= 1.0:
-        half -= 1
-    while (half * TWO_TO_MINUS_32) * scale < 1.0:
-        half += 1
-    flipping = np.uint32(half)
     for i in range(size):
         explores = np.uint8(1) if luck[i] >= flipping else np.uint8(0)
         acts[i] = explores if luck[i] <= last else acts[i]
+
+
+@inlined
+def first_flip(share, scale):
+    """The smallest word w for which share (w / 2^32) scale, as it is rounded, is at least one."""
+    word = np.int64(TWO_TO_32 / (share * scale))
+    while word > 0 and (share * ((word - 1) * TWO_TO_MINUS_32)) * scale >= 1.0:
+        word -= 1
+    while (share * (word * TWO_TO_MINUS_32)) * scale < 1.0:
+        word += 1
+    return np.uint32(word)
 
 
 @kernel
