@@ -85,6 +85,7 @@ from swarmdp.system import (
     settings_of,
 )
 from swarmdp.systems.finite import exact_model
+from swarmdp.threads import one_blas_thread
 from swarmdp.trajectory import Trajectory
 from swarmdp.verdict import Verdict
 from swarmdp.visits import Starts
@@ -552,7 +553,7 @@ class Fit:
         if finished.all():
             return
         evidence, iterations = self._evidence(), self.iterations
-        update = self._even_update(self.update)
+        update: RewardUpdate = self._update
         first: Initialization = self._first_reward
         if self.wants.at_once:
             answer = completed(update(evidence), evidence)
@@ -923,20 +924,14 @@ class Fit:
         """Feature expectations, the same on both sides of the mirror if there is one."""
         return mu if self.symmetry is None else self.symmetry.even(mu)
 
-    def _even_update(self, update: RewardUpdate) -> RewardUpdate:
-        """The reward update with weights that are the same on both sides of the mirror."""
-        symmetry = self.symmetry
-        if symmetry is None:
-            return update
-
-        def even(evidence: Evidence) -> Update:
-            found = update(evidence)
-            if not isinstance(found, Update):
-                return found  # which the fit refuses
-            weights = symmetry.even_weights(np.asarray(found.weights, np.float64))
-            return replace(found, weights=weights)
-
-        return even
+    def _update(self, evidence: Evidence) -> Update:
+        """The reward update, with weights that are the same on both sides of the mirror."""
+        with one_blas_thread():
+            found = self.update(evidence)
+        if self.symmetry is None or not isinstance(found, Update):
+            return found  # what is no update, the fit refuses
+        weights = self.symmetry.even_weights(np.asarray(found.weights, np.float64))
+        return replace(found, weights=weights)
 
     def _expert_kernel(self) -> NDArray[np.float64]:
         """P(o' | o, a) among agents that do as the expert does, for each experiment."""

@@ -22,7 +22,7 @@ from swarmdp.protocols import NOTHING_MORE, Learned, Wants
 from swarmdp.rewards import Reward
 from swarmdp.streams import Purpose, Streams
 from swarmdp.system import Arranging, FusedLearning, State, System, field_of
-from swarmdp.threads import over_chunks, thread_count
+from swarmdp.threads import WORTH_A_THREAD, over_chunks, thread_count
 
 ENOUGH_AGENTS = 1000  # whose experience each iteration uses by default
 _NO_REWARDS = np.empty((0, 0))  # for ways of learning that do not look at them
@@ -344,7 +344,9 @@ class HeterogeneousLearning:
                         watch(snapshot)
             parts[begin] = q.learned()
 
-        over_chunks(reward.replicas, chunk, workers, learn)
+        together_at_least = max(1, WORTH_A_THREAD // (swarms * system.n_agents))
+        least = 1 if isinstance(system, FusedLearning) else together_at_least
+        over_chunks(reward.replicas, chunk, workers, learn, least)
         return together([parts[begin] for begin in sorted(parts)])
 
     def _check_memory(self, problem: Problem, at_once: int) -> None:

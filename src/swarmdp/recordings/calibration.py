@@ -11,6 +11,7 @@ from swarmdp.features import Product
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.observation import View
 from swarmdp.recordings.turns import additive_matrix
+from swarmdp.threads import one_blas_thread
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -130,6 +131,7 @@ def grouped(view: View) -> tuple[View, Ints]:
     return smaller, np.ravel_multi_index(kept, [part.size for part in parts.values()])
 
 
+@one_blas_thread()
 def mean_turns(view: View, classes: Ints, turns: Floats) -> Floats:
     """The mean turn in each class (classes,), odd in the mirror.
 

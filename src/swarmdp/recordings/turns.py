@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.features import Product
+from swarmdp.threads import one_blas_thread
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -52,6 +53,7 @@ def additive_matrix(features: Product, parts: tuple[str, ...]) -> Floats:
     return np.concatenate([np.ones((features.size, 1)), *blocks], axis=1)
 
 
+@one_blas_thread()
 def softmax_regression(matrix: Floats, counts: Floats, ridge: float = RIDGE) -> Floats:
     """Chances (classes, bins) from counts (classes, bins), log-linear in features (classes, d).
 

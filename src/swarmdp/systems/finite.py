@@ -16,6 +16,7 @@ from swarmdp.errors import InvalidInput, SwarmdpWarning
 from swarmdp.features import Levels, Vectors
 from swarmdp.streams import Stream
 from swarmdp.system import Field, State, System, arrays_of, check_stream
+from swarmdp.threads import one_blas_thread
 
 MOST_STEPS = 10**6  # that are taken one by one
 SUM_TOLERANCE = 1e-9  # how far from one the sum of a distribution may be
@@ -363,6 +364,7 @@ def _start(initial: ArrayLike | int, states: int) -> NDArray[np.float64]:
     return start
 
 
+@one_blas_thread()
 def _solve(
     matrix: Any,
     right: NDArray[np.float64],

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from swarmdp.errors import SolverError
 from swarmdp.theory.lumping import indicator, representatives, stable_blocks
+from swarmdp.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -22,6 +23,7 @@ ROUNDING = 16 * np.finfo(np.float64).eps  # of a residual, relative to the large
 Floats = NDArray[np.float64]
 
 
+@one_blas_thread()
 def discounted(transitions: "csr_array", features: Floats, discount: float) -> Floats:
     """The sum over k of gamma^k P^k features (K, d): solves v = features + gamma P v.
 
