@@ -190,6 +190,8 @@ def test_an_axis_is_shown_in_degrees_and_written_in_words() -> None:
     assert axis.units == "degrees"
     np.testing.assert_allclose(axis.values, [-180, -90, 0, 90])
     assert axis.written(3) == "misalignment 90 degrees"
+    assert axis.written(1, 3) == "misalignment -90 to 90 degrees"
+    assert axis.written(3, 3) == axis.written(3)
     assert Levels(3, "energy").axes[0].written(2) == "energy 2"
     again = Axis.from_json(axis.to_json())
     np.testing.assert_array_equal(axis.values, again.values)

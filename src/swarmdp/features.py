@@ -12,10 +12,11 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol, TypeGuard, runtime_checkable
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from typing_extensions import Protocol, runtime_checkable
 
 from swarmdp import kernels
 from swarmdp.arguments import checked, numbers
@@ -68,12 +69,14 @@ class Axis:
         """Name and unit, for figures and tables."""
         return self.name if self.units == "1" else f"{self.name} / {self.units}"
 
-    def written(self, place: int) -> str:
-        """One class of the axis in words, such as 'misalignment 20 degrees'."""
-        if not -len(self.values) <= place < len(self.values):
-            raise InvalidInput(f"place must be from 0 to {len(self.values) - 1}, got {place}")
-        value = self.values[place]
-        text = value if isinstance(value, str) else f"{value:.4g}"
+    def written(self, place: int, last: int | None = None) -> str:
+        """One class of the axis in words, or a range: 'misalignment 20 to 40 degrees'."""
+        ends = [place] if last is None or last == place else [place, last]
+        for end in ends:
+            if not -len(self.values) <= end < len(self.values):
+                raise InvalidInput(f"place must be from 0 to {len(self.values) - 1}, got {end}")
+        found = [self.values[end] for end in ends]
+        text = " to ".join(value if isinstance(value, str) else f"{value:.4g}" for value in found)
         return f"{self.name} {text}" + ("" if self.units == "1" else f" {self.units}")
 
     def to_json(self) -> dict[str, Any]:
@@ -533,7 +536,7 @@ class Product:
         """The number of combinations."""
         return math.prod(part.size for part in self.components.values())
 
-    @property
+    @cached_property
     def axes(self) -> tuple[Axis, ...]:
         """One for each component, under its name in the product."""
         return tuple(

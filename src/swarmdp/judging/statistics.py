@@ -7,6 +7,7 @@ pooled runs of demo and learned swarm, whatever their labels: so a test that per
 stays exact.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -345,9 +346,14 @@ def _shares(
     return motion.ratio(np.stack(counts).astype(np.float64), present.sum(axis=1)[:, None])
 
 
+def _width(size: int) -> int:
+    """How many classes are put together."""
+    return -(-size // MOST_CLASSES)
+
+
 def _together(shares: Floats) -> Floats:
     """Classes put together by their numbers, where there are too many to keep."""
-    width = -(-shares.shape[1] // MOST_CLASSES)
+    width = _width(shares.shape[1])
     if width == 1:
         return shares
     summed: Floats = np.add.reduceat(shares, np.arange(0, shares.shape[1], width), axis=1)
@@ -412,7 +418,7 @@ def _grouped(system: System, shares: Floats, pooled: slice) -> dict[str, Series]
     found = {}
     for g in np.unique(group):
         inside = np.flatnonzero(group == g)
-        title = f"share of {_span(features, inside, shares.shape[2])}"
+        title = f"share of {_span(features, inside)}"
         found[f"{OBSERVED} {g}"] = Series(shares[:, :, inside].sum(axis=2), title, True)
     return found
 
@@ -421,11 +427,22 @@ def _feature_names(system: System) -> list[str]:
     return [str(value) for block in system.features.blocks for value in block[0].values]
 
 
-def _span(features: Classes, inside: NDArray[np.int64], kept: int) -> str:
-    """A group of classes in words."""
-    if len(features.axes) != 1 or kept != features.size:
-        return f"observations of classes {inside[0]} to {inside[-1]}"
-    axis = features.axes[0].shown
-    low, high = (f"{float(axis.values[k]):.4g}" for k in (inside[0], inside[-1]))
-    units = "" if axis.units == "1" else f" {axis.units}"
-    return f"{axis.name} {low}{units}" if low == high else f"{axis.name} {low} to {high}{units}"
+def _span(features: Classes, inside: NDArray[np.int64]) -> str:
+    """A group of classes that follow each other, in words.
+
+    Of a product: the components that all of them share, and the range of the first that differs.
+    """
+    width = _width(features.size)
+    first = int(inside[0]) * width
+    last = min((int(inside[-1]) + 1) * width, features.size) - 1
+    axes = [axis.shown for axis in features.axes]
+    sizes = [len(axis.values) for axis in axes]
+    if math.prod(sizes) != features.size:
+        return f"observations of classes {first} to {last}"
+    words = []
+    ends = zip(np.unravel_index(first, sizes), np.unravel_index(last, sizes), strict=True)
+    for axis, (low, high) in zip(axes, ends, strict=True):
+        words.append(axis.written(int(low), int(high)))
+        if low != high:
+            break
+    return ", ".join(words).replace("_", " ")
