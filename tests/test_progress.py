@@ -63,3 +63,23 @@ def test_on_a_terminal_roll_outs_and_fits_show_how_far_they_are() -> None:
     assert b"100%" not in shown  # since something always follows
     quiet = shown_on_terminal([sys.executable, "-c", WORK.format(quiet=", progress=False")])
     assert quiet == b""
+
+
+RECORDED = """
+import swarmdp
+vicsek = swarmdp.Vicsek(n_agents=20, radius=0.3, noise=0.3)
+tracks = swarmdp.rollout(vicsek, vicsek.expert, steps=120, seed=1)["position"][0]
+few = swarmdp.Observation(misalignment=5, bearing=0, spacing=0, previous_turn=0, neighbours=5)
+swarmdp.analyse(
+    swarmdp.Recording(tracks, fps=1, unit="1"), seed=1, dt=1, observation=few, iterations=1,
+    arena=swarmdp.Periodic((1.0, 1.0)), restarts=0, judge=False{quiet}
+)
+"""
+
+
+def test_on_a_terminal_an_analysis_says_what_it_does_before_it_fits() -> None:
+    shown = shown_on_terminal([sys.executable, "-c", RECORDED.format(quiet="")])
+    for part in (b"reading the recording", b"calibrating a swarm", b"testing for an interaction"):
+        assert part in shown
+    quiet = shown_on_terminal([sys.executable, "-c", RECORDED.format(quiet=", progress=False")])
+    assert quiet == b""

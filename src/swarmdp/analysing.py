@@ -28,7 +28,7 @@ from swarmdp.judging import baselines as poor
 from swarmdp.judging.judge import verdicts_of
 from swarmdp.netcdf import write_dataset
 from swarmdp.policies import SoftPolicy
-from swarmdp.progress import Tell
+from swarmdp.progress import Tell, working
 from swarmdp.recordings.arena import Arena
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.interaction import Interaction, shifted_decisions
@@ -466,15 +466,18 @@ def analyse(
     if restarts == 1:
         raise InvalidInput("restarts must be 0 or at least 2: one has no spread, got 1")
     told = say or _nothing
-    summary = recording.summary()
-    decisions = recording.decisions(dt)
+    with working("reading the recording", progress):
+        summary = recording.summary()
+        decisions = recording.decisions(dt)
     train, test = decisions.train, decisions.test
     told(f"{decisions}; {train.count} of them to learn from, {test.count} to judge by")
-    swarm = Swarm.from_recording(train, observation, arena=arena)
+    with working("calibrating a swarm", progress):
+        swarm = Swarm.from_recording(train, observation, arena=arena)
     told(str(swarm))
     beside = poor.all_baselines(swarm) if baselines is None else baselines
     poor.check_baselines(beside, swarm)
-    interaction = swarm.interaction_test(seed=derived_seed(seed, INTERACTION))
+    with working("testing for an interaction", progress):
+        interaction = swarm.interaction_test(seed=derived_seed(seed, INTERACTION))
     told(str(interaction))
     how: dict[str, Any] = {
         "seed": seed,

@@ -47,9 +47,13 @@ def shown(progress: bool | Tell | None, description: str) -> Iterator[Tell | Non
 
 
 @contextmanager
-def working(description: str) -> Iterator[None]:
-    """Say on a terminal what is being done, as long as it takes; nothing elsewhere."""
-    if is_quiet() or sys.stderr is None or not sys.stderr.isatty():
+def working(description: str, progress: bool | Tell | None = None) -> Iterator[None]:
+    """Say on a terminal what is being done, as long as it takes; nothing elsewhere.
+
+    Nor is it said where progress is False, or goes to a function: it cannot be told how far it is.
+    """
+    unwanted = progress is False or callable(progress) or is_quiet()
+    if unwanted or sys.stderr is None or not sys.stderr.isatty():
         yield
         return
     from rich.console import Console
