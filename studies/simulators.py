@@ -146,14 +146,17 @@ TURNS = 17  # classes of turns; an odd number, so that none is on both sides
 TURN = 2 * math.pi / TURNS
 
 
-def _flockers() -> Any:
+def _flockers(agents: int, seed: int) -> Any:
     """Mesa's model; importing it adds a folder to the path, which is taken away again."""
     before = list(sys.path)
     try:
-        from mesa.examples.basic.boid_flockers.model import BoidFlockers
+        from mesa.examples.basic.boid_flockers import model
     finally:
         sys.path[:] = before
-    return BoidFlockers
+    blind = {"population_size": agents, "width": WIDTH, "height": WIDTH, "vision": 0}
+    if hasattr(model, "BoidsScenario"):  # as in Mesa 3.5, which needs Python 3.12
+        return model.BoidFlockers(model.BoidsScenario(**blind, rng=seed))
+    return model.BoidFlockers(**blind, seed=seed)
 
 
 class Flock:
@@ -169,13 +172,7 @@ class Flock:
 
     def reset(self, seed: int) -> Floats:
         """Begin with boids at random places, flying in random directions."""
-        self.model = _flockers()(
-            self.agents,
-            WIDTH,
-            WIDTH,
-            vision=0,
-            seed=seed,
-        )
+        self.model = _flockers(self.agents, seed)
         self.boids = list(self.model.agents)
         for boid in self.boids:
             boid.direction = boid.direction / np.linalg.norm(boid.direction)

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -325,7 +326,7 @@ def test_settings_that_cannot_be_saved_are_refused_at_once(demo: swarmdp.Traject
         pass
 
     learner = Custom(iterations=5)
-    object.__setattr__(learner, "q_update", object())
+    object.__setattr__(learner, "q_update", SimpleNamespace(mirrors=False))
     with pytest.raises(InvalidInput, match="must be plain data"):
         swarmdp.fit(SMALL, demo, seed=1, learner=learner, judge=False)
 

@@ -9,10 +9,11 @@ own (`Measured`, `Pictured`, ...); a system that has the attribute has the trait
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, Literal, Protocol, get_args, runtime_checkable
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import Protocol, runtime_checkable
 
 from swarmdp import kernels
 from swarmdp.arguments import CHECKS, checked, numbers

@@ -7,10 +7,10 @@ nothing more.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import Protocol, runtime_checkable
 
 from swarmdp.arguments import checked
 from swarmdp.checks import check_discount, check_integer, check_seed

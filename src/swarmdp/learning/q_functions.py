@@ -6,10 +6,11 @@ have a leading axis of R independent replicas; run r of the experience belongs t
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import Protocol, runtime_checkable
 
 from swarmdp import kernels
 from swarmdp.arguments import checked

@@ -1,10 +1,11 @@
 """What every local policy can do."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import Protocol, runtime_checkable
 
 from swarmdp.arguments import checked
 from swarmdp.errors import InvalidInput

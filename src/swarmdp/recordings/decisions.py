@@ -11,10 +11,11 @@ frames between decisions, and what it adds to the variance of turns is known fro
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import Protocol, runtime_checkable
 
 from swarmdp.arguments import checked
 from swarmdp.checks import check_number

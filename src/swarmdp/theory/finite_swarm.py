@@ -8,10 +8,11 @@ The local states that change are numbered from 0 to n_local - 1. What never chan
 (the site of a spin) is not numbered; see `FiniteSwarm.place`.
 """
 
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import Protocol, runtime_checkable
 
 from swarmdp.errors import InvalidInput
 from swarmdp.features import Classes
