@@ -11,6 +11,11 @@ import pytest
 from swarmdp import files
 from swarmdp.cli import main
 
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # All cores have a process: one thread for each, also of the commands that tests start.
+    # Tests of threads ask for more.
+    os.environ.setdefault("SWARMDP_THREADS", "1")
+
 # The same examples in every run: a test that passed must not fail for another reason than a change.
 hypothesis.settings.register_profile("same", derandomize=True)
 hypothesis.settings.load_profile("same")
