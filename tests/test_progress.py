@@ -50,7 +50,7 @@ WORK = """
 import swarmdp, swarmdp.progress, swarmdp.simulation
 swarmdp.progress.DELAY = swarmdp.simulation.PROGRESS_SECONDS = 0.0
 vicsek = swarmdp.Vicsek(n_agents=50)
-demo = swarmdp.rollout(vicsek, vicsek.expert, steps=100, runs=50, seed=1{quiet})
+demo = swarmdp.rollout(vicsek, vicsek.expert, steps=100, runs=50, seed=1, threads=2{quiet})
 quick = swarmdp.HeterogeneousLearning(iterations=20, swarms=1)
 swarmdp.fit(vicsek, demo, seed=2, iterations=3, learner=quick, judge=False{quiet})
 """

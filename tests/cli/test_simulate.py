@@ -101,8 +101,9 @@ def test_progress_is_shown_on_a_terminal_only(tmp_path: Path) -> None:
     at_once = "import swarmdp.progress as p, swarmdp.simulation as s; p.DELAY = 0; "
     at_once += "s.PROGRESS_SECONDS = 0; "
     program = f"{at_once}import sys; from swarmdp.cli import main; main(sys.argv[1:])"
-    command = ["simulate", "vicsek", "--n-agents", "9", *SMALL, "-o", str(tmp_path)]
-    arguments = [sys.executable, "-c", program, *command]
+    # On two threads, since one does all of it at once.
+    command = ["simulate", "vicsek", "--n-agents", "9", *SMALL, "--threads", "2"]
+    arguments = [sys.executable, "-c", program, *command, "-o", str(tmp_path)]
     assert b"simulating 3 runs of Vicsek" in shown_on_terminal(arguments)
     silent = subprocess.run(arguments, capture_output=True, check=True)
     assert silent.stderr == b""
