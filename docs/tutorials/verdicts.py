@@ -31,7 +31,7 @@ print(good)
 # with the spread over its runs, and the chance of such a difference, adjusted for their number.
 
 # %%
-print(good.table[["demo", "learned", "learned_spread", "adjusted_p"]].head(9).round(2).to_string())
+good.table[["demo", "learned", "learned_spread", "adjusted_p"]].head(9).round(2)
 
 # %% [markdown]
 # ## No

@@ -91,8 +91,10 @@ result = swarmdp.fit(
 )
 print(result)
 
+# %%
+result.differences().nsmallest(4, "p").round(3)
+
 # %% mystnb={"image": {"alt": "The learned reward by misalignment, bearing and wall with its errors, and the distance to the demo in each iteration"}}
-print(result.differences().nsmallest(4, "p").round(3).to_string())
 result.plot()
 
 # %% [markdown]
@@ -111,7 +113,7 @@ beside = ("random", "clone", "vicsek", "couzin")
 verdict = swarmdp.judge(result, decisions.test, system=swarm, seed=1, baselines=beside, quick=True)
 print(verdict.words)
 later = verdict.table.xs("later", level="when")
-print(later[["demo", "learned", *beside]].head().round(2).to_string())
+later[["demo", "learned", *beside]].head().round(2)
 
 # %% [markdown]
 # ## What this means, and what not
