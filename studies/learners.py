@@ -267,7 +267,6 @@ def table(rows: Sequence[Row]) -> str:
         ]
         if system == "ising":
             head.append("expert's table / mirror")
-        head.append("seconds")
         lines = []
         for row in own:
             cells: list[object] = [
@@ -287,7 +286,6 @@ def table(rows: Sequence[Row]) -> str:
                 ratios = (row["measure"][t] / row["expert_measure"][t] for t in times)
                 cells.append(", ".join(f"{ratio:.3f}" for ratio in ratios))
                 cells.append(f"{row['majority_vote']} / {row['mirror_image']}")
-            cells.append(f"{row['seconds']:.0f}")
             lines.append(cells)
         expert = ", ".join(f"{own[0]['expert_measure'][t]:.4g}" for t in times)
         parts.append(
