@@ -48,7 +48,7 @@ from swarmdp.system import (
     name_of,
     settings_of,
 )
-from swarmdp.threads import WORTH_A_THREAD, over_chunks, thread_count
+from swarmdp.threads import over_chunks, thread_count, worth_a_thread
 from swarmdp.trajectory import Trajectory
 
 CHUNK_BYTES = 2**20  # states, observations and actions of a chunk of runs: they stay in the cache
@@ -191,7 +191,7 @@ def simulate(
     if isinstance(system, Fused) and _keeps_no_agents(recorders, runs):
         chunk = max(chunk, min(system.side_by_side, -(-runs // thread_count(threads))))
     del probe  # its memory is that of a swarm
-    least = 1 if isinstance(system, Fused) else max(1, WORTH_A_THREAD // system.n_agents)
+    least = 1 if isinstance(system, Fused) else worth_a_thread(system.n_agents)
     over_chunks(runs, chunk, thread_count(threads), work, least)
     teller.finish()
     variables = [item for recorder in recorders for item in recorder.variables().items()]

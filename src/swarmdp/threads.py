@@ -76,6 +76,11 @@ def over_chunks(
             raise
 
 
+def worth_a_thread(agents: int) -> int:
+    """How many runs of so many agents, each step in plain NumPy, are worth a thread."""
+    return max(1, WORTH_A_THREAD // agents)
+
+
 @contextlib.contextmanager
 def starting_threads(threads: int = 1) -> Iterator[None]:
     """Raises NotEnoughMemory if the system starts no more threads, which Python hardly explains.

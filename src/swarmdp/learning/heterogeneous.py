@@ -22,7 +22,7 @@ from swarmdp.protocols import NOTHING_MORE, Learned, Wants
 from swarmdp.rewards import Reward
 from swarmdp.streams import Purpose, Streams
 from swarmdp.system import Arranging, FusedLearning, State, System, field_of
-from swarmdp.threads import WORTH_A_THREAD, over_chunks, thread_count
+from swarmdp.threads import over_chunks, thread_count, worth_a_thread
 
 ENOUGH_AGENTS = 1000  # whose experience each iteration uses by default
 _NO_REWARDS = np.empty((0, 0))  # for ways of learning that do not look at them
@@ -344,8 +344,8 @@ class HeterogeneousLearning:
                         watch(snapshot)
             parts[begin] = q.learned()
 
-        together_at_least = max(1, WORTH_A_THREAD // (swarms * system.n_agents))
-        least = 1 if isinstance(system, FusedLearning) else together_at_least
+        fused = isinstance(system, FusedLearning)
+        least = 1 if fused else worth_a_thread(swarms * system.n_agents)
         over_chunks(reward.replicas, chunk, workers, learn, least)
         return together([parts[begin] for begin in sorted(parts)])
 

@@ -17,7 +17,7 @@ from swarmdp.memory import check_memory
 from swarmdp.policies import SoftPolicy
 from swarmdp.streams import Purpose, Streams
 from swarmdp.system import System, classes
-from swarmdp.threads import WORTH_A_THREAD, over_chunks, thread_count
+from swarmdp.threads import over_chunks, thread_count, worth_a_thread
 
 ENOUGH_AGENTS = 4000  # whose experience makes the estimate by default
 CHUNK_BYTES = 2**20
@@ -91,7 +91,7 @@ def local_kernel(
             before = after
 
     chunk = max(1, CHUNK_BYTES // (swarms * swarm_bytes(system, seed)))
-    least = max(1, WORTH_A_THREAD // (swarms * system.n_agents))
+    least = worth_a_thread(swarms * system.n_agents)
     over_chunks(replicas, chunk, thread_count(threads), count, least)
     counts += prior / observations
     counts /= totals[..., None] + prior
