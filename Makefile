@@ -33,7 +33,7 @@ setup: .venv/installed
 	touch $@
 
 kernels: setup
-	@$(BIN)/python -m swarmdp.precompile
+	@$(BIN)/python -m swarmdp.cli.precompile
 
 run: setup kernels
 	@echo "1 of 2: learn the reward behind a swarm, from five recorded runs (under a minute)"

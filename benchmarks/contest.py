@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from swarmdp.errors import SwarmdpError
+from swarmdp.support.errors import SwarmdpError
 
 OURS = "swarmdp"
 

@@ -49,7 +49,7 @@ def work(number):
     "ising learning": """
 ising = swarmdp.Ising(shape=({side}, {side}))
 reward = swarmdp.Reward(np.linspace(1.0, 0.0, ising.features.size))
-learner = swarmdp.HeterogeneousLearning()
+learner = swarmdp.learning.HeterogeneousLearning()
 def work(number):
     learner(ising, reward, discount=0.9, seed=number)
 """,

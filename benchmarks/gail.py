@@ -60,7 +60,12 @@ def distance(table: "np.ndarray[Any, np.dtype[np.int64]]") -> float:
     vicsek = swarmdp.Vicsek()
     found = [
         swarmdp.rollout(
-            vicsek, who, steps=STEPS, runs=runs, seed=seed, record=swarmdp.DiscountedFeatures(0.9)
+            vicsek,
+            who,
+            steps=STEPS,
+            runs=runs,
+            seed=seed,
+            record=swarmdp.simulation.DiscountedFeatures(0.9),
         )["discounted_features"].mean(axis=0)
         for who, runs, seed in ((swarmdp.Policy(table), RUNS, 11), (vicsek.expert, 1, 1))
     ]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.contest import Outcome, Report, Workload, compete
-from swarmdp.errors import InvalidInput
+from swarmdp.support.errors import InvalidInput
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -42,7 +42,7 @@ def run(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
 
-    from swarmdp.files import write_text
+    from swarmdp.support.files import write_text
 
     if rounds < 1:
         raise InvalidInput(f"rounds must be at least 1, got {rounds}")

@@ -44,9 +44,9 @@ class Simulated:
 
 def measured(workers: int) -> Measured:
     """Compute the units on so many worker processes; the first unit of each waits for imports."""
-    from swarmdp.experiments.cluster import on_local_workers
-    from swarmdp.experiments.plan import make_plan
-    from swarmdp.experiments.tasks import FIGURES, units_of
+    from swarmdp.paper.cluster import on_local_workers
+    from swarmdp.paper.plan import make_plan
+    from swarmdp.paper.tasks import FIGURES, units_of
 
     plan = make_plan("smoke")
     units = list(dict.fromkeys(unit for figure in FIGURES for unit in units_of(plan, figure)))
@@ -67,8 +67,8 @@ def measured(workers: int) -> Measured:
 
 def paper_units() -> list[float]:
     """Core seconds of each unit of the reproduction at the paper's scale."""
-    from swarmdp.experiments.plan import make_plan
-    from swarmdp.experiments.tasks import FIGURES, units_of
+    from swarmdp.paper.plan import make_plan
+    from swarmdp.paper.tasks import FIGURES, units_of
 
     plan = make_plan("paper")
     units = dict.fromkeys(unit for figure in FIGURES for unit in units_of(plan, figure))

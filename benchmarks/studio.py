@@ -21,8 +21,8 @@ from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
 from swarmdp.cli.common import HelpFormatter, Parser, guarded
-from swarmdp.errors import InvalidInput
-from swarmdp.files import write_text
+from swarmdp.support.errors import InvalidInput
+from swarmdp.support.files import write_text
 
 SIZES = (200, 10_000, 100_000)
 PACE = {200: 10, 10_000: 10, 100_000: 30}  # steps a second; only small swarms move in between

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import swarmdp
-from swarmdp.streams import Purpose, Streams
-from swarmdp.system import State
+from swarmdp.model.streams import Purpose, Streams
+from swarmdp.model.system import State
 
 SEED = 1
 

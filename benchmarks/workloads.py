@@ -24,7 +24,7 @@ from benchmarks.contest import (
 )
 from benchmarks.earlier import EARLIER
 from benchmarks.swarms import SEED, in_grid_order, states_at, vicsek
-from swarmdp.adapted import starting_from
+from swarmdp.model.adapted import starting_from
 
 CKDTREE = "SciPy cKDTree"
 FREUD = "freud AABBQuery"
@@ -282,10 +282,10 @@ def _calibrated() -> list[Workload]:
         model = swarmdp.Vicsek(n_agents=swarm.agents, radius=0.1, speed=0.03, noise=0.35)
         run = swarmdp.rollout(model, model.expert, steps=240, seed=SEED)
         decisions = swarmdp.Recording(run["position"][0], fps=4, unit="m").decisions(dt=0.25)
-        calibrated = swarmdp.Swarm.from_recording(
+        calibrated = swarmdp.recordings.Swarm.from_recording(
             decisions.train,
-            swarmdp.Observation(neighbours=7),
-            arena=swarmdp.Periodic((1.0, 1.0)),
+            swarmdp.recordings.Observation(neighbours=7),
+            arena=swarmdp.recordings.Periodic((1.0, 1.0)),
         )
         policy = swarmdp.Policy(np.arange(calibrated.features.size) % len(calibrated.actions))
 
@@ -296,7 +296,7 @@ def _calibrated() -> list[Workload]:
                 steps=swarm.steps,
                 runs=swarm.runs,
                 seed=SEED,
-                record=swarmdp.DiscountedFeatures(0.9),
+                record=swarmdp.simulation.DiscountedFeatures(0.9),
                 threads=1,
             )
 
@@ -339,7 +339,11 @@ def _long(wanted: bool) -> list[Workload]:
         def prepare() -> Measure:
             model = vicsek(agents)
             demo = swarmdp.rollout(
-                model, model.expert, steps=50, seed=SEED, record=swarmdp.DiscountedFeatures(0.9)
+                model,
+                model.expert,
+                steps=50,
+                seed=SEED,
+                record=swarmdp.simulation.DiscountedFeatures(0.9),
             )
             features = demo["discounted_features"]
 

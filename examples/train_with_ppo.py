@@ -23,7 +23,7 @@ from stable_baselines3.common.utils import set_random_seed
 
 import swarmdp
 from swarmdp import envs
-from swarmdp.system import null_action
+from swarmdp.model.traits import null_action
 
 CYCLES = 30  # of an episode: new swarms are seen often enough
 

@@ -22,13 +22,15 @@ from numpy.typing import NDArray
 import swarmdp
 from studies import command
 from studies.rows import Job, Row, collect, conditions, markdown
-from swarmdp import Angles, Axis, Basis, Bins, HeterogeneousLearning, LinearQ, Product, files
-from swarmdp.adapted import with_features
-from swarmdp.checks import check_integer
-from swarmdp.features import Block
+from swarmdp import Angles, Bins, Product
+from swarmdp.learning import HeterogeneousLearning, LinearQ
+from swarmdp.model.adapted import with_features
+from swarmdp.model.features import Axis, Basis, Block
+from swarmdp.model.streams import Purpose, Stream, Streams
+from swarmdp.model.system import State, System
 from swarmdp.policies import Controller, LocalPolicy, selected
-from swarmdp.streams import Purpose, Stream, Streams
-from swarmdp.system import State, System
+from swarmdp.support import files
+from swarmdp.support.checks import check_integer
 
 ROWS = "approximation.json"
 EXPERT_SEED, DEMO, FIT, JUDGE = 101, 1, 2, 3  # seeds
@@ -215,7 +217,7 @@ def measure_learner(name: str, school: School, experiments: int, quick: bool) ->
         steps=STEPS,
         runs=DEMO_RUNS * experiments,
         seed=DEMO,
-        record={"mu": swarmdp.DiscountedFeatures(DISCOUNT)},
+        record={"mu": swarmdp.simulation.DiscountedFeatures(DISCOUNT)},
         progress=False,
     )
     began = time.process_time()
@@ -284,7 +286,7 @@ def _judged(school: School, policy: Controller, runs: int, seed: int) -> dict[st
     record: dict[str, Any] = {
         name: getattr(school, name) for name in ("order", "spacing", "crowding")
     }
-    record["mu"] = swarmdp.DiscountedFeatures(DISCOUNT)
+    record["mu"] = swarmdp.simulation.DiscountedFeatures(DISCOUNT)
     found = swarmdp.rollout(
         school, policy, steps=STEPS, runs=runs, seed=seed, record=record, progress=False
     )

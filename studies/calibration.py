@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from studies import command
 from studies.rows import Job, Row, collect, conditions, markdown, rounded
-from swarmdp import files
-from swarmdp.analysis.density import INTERVALS
-from swarmdp.analysis.pairs import in_parts
-from swarmdp.analysis.uncertainty import SHUFFLES, estimate
-from swarmdp.errors import InvalidInput
+from swarmdp.model.streams import derived_seed
+from swarmdp.paper.density import INTERVALS
+from swarmdp.paper.pairs import in_parts
+from swarmdp.paper.uncertainty import SHUFFLES, estimate
 from swarmdp.report import style
-from swarmdp.streams import derived_seed
-from swarmdp.threads import over_chunks, thread_count
+from swarmdp.support import files
+from swarmdp.support.errors import InvalidInput
+from swarmdp.support.threads import over_chunks, thread_count
 
 SPREADS = (*np.radians([5, 10, 14, 25, 40, 60, 80, 110]).tolist(), math.inf)
 SAMPLES = (10_000, 200)  # pairs; at least as many as are used in a class

@@ -13,11 +13,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp import Angles, Bins, Field, Measure, Mirror, Product, Vicsek
-from swarmdp.checks import check_between, check_integer, is_number
-from swarmdp.errors import InvalidInput
-from swarmdp.streams import Stream
-from swarmdp.system import State
+from swarmdp import Angles, Bins, Product, Vicsek
+from swarmdp.model import Field, Measure, Mirror
+from swarmdp.model.streams import Stream
+from swarmdp.model.system import State
+from swarmdp.support.checks import check_between, check_integer, is_number
+from swarmdp.support.errors import InvalidInput
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 import swarmdp
 from studies import command, simulators
 from studies.rows import Job, Row, chosen, collect, conditions, markdown, rounded
-from swarmdp import HeterogeneousLearning, files
 from swarmdp.envs import BlackBox
+from swarmdp.learning import HeterogeneousLearning
+from swarmdp.support import files
 
 ROWS = "environments.json"
 FIRST_SEED = {"simple_spread": 7300, "pursuit": 7300, "boids": 7300}
@@ -48,7 +49,7 @@ def fitted(system: BlackBox, seed: int, iterations: int = 4) -> tuple[Any, swarm
     """A demo of the expert and what is learned from it."""
     demo = swarmdp.rollout(system, system.expert, steps=STEPS, runs=RUNS, seed=seed, progress=False)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", swarmdp.VerdictWarning)
+        warnings.simplefilter("ignore", swarmdp.errors.VerdictWarning)
         result = swarmdp.fit(
             system,
             demo,

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 import swarmdp
 from studies import command
 from studies.rows import Job, Row, chosen, collect, conditions, markdown
-from swarmdp import files
-from swarmdp.checks import check_integer
 from swarmdp.learning.heterogeneous import HeterogeneousLearning, paper_learning
 from swarmdp.learning.local_model import LocalModel
 from swarmdp.learning.q_functions import BatchQ
+from swarmdp.support import files
+from swarmdp.support.checks import check_integer
 
 DISCOUNT = 0.9
 STEPS = 100
@@ -108,7 +108,7 @@ class Case:
 
 def case_of(name: str, quick: bool) -> Case:
     """The system of this name, with its expert's behaviour from many roll-outs."""
-    record = swarmdp.DiscountedFeatures(DISCOUNT)
+    record = swarmdp.simulation.DiscountedFeatures(DISCOUNT)
     system: Any
     if name == "vicsek":
         system = swarmdp.Vicsek(n_agents=40) if quick else swarmdp.Vicsek()
@@ -168,7 +168,7 @@ def measure_learner(setting: Setting, case: Case, experiments: int) -> Row:
         steps=STEPS,
         runs=experiments * case.runs,
         seed=JUDGE,
-        record={"measure": case.measure, "mu": swarmdp.DiscountedFeatures(DISCOUNT)},
+        record={"measure": case.measure, "mu": swarmdp.simulation.DiscountedFeatures(DISCOUNT)},
     )
     own = judged["measure"].reshape(case.runs, experiments, -1).mean(axis=0)
     mu = judged["mu"].reshape(case.runs, experiments, -1).mean(axis=0)

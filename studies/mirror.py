@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 import swarmdp
 from studies import command
 from studies.rows import Job, Row, collect, conditions, markdown, rounded
-from swarmdp import HeterogeneousLearning, LinearQ, Vicsek, files
-from swarmdp.checks import check_integer
+from swarmdp import Vicsek
+from swarmdp.learning import HeterogeneousLearning, LinearQ
+from swarmdp.support import files
+from swarmdp.support.checks import check_integer
 
 ROWS = "mirror.json"
 FIRST_SEED, EXPERT_SEED = 9200, 9199  # experiment e has the demo of seed FIRST_SEED + e
@@ -86,7 +88,7 @@ def _measured(
         steps=STEPS,
         runs=runs,
         seed=seed,
-        record={"order": vicsek.order, "mu": swarmdp.DiscountedFeatures(DISCOUNT)},
+        record={"order": vicsek.order, "mu": swarmdp.simulation.DiscountedFeatures(DISCOUNT)},
         progress=False,
     )
     return found["order"].mean(axis=0)[list(TIMES)], found["mu"].mean(axis=0)

@@ -27,11 +27,11 @@ from studies.changed_swarms import ChangedVicsek
 from studies.learners import DISCOUNT, STEPS
 from studies.rows import Job, Row, chosen, collect, conditions, markdown, rounded
 from studies.transfer import CLONE, EXPERT, REPLANNED, REUSED, TIMES, title
-from swarmdp import files
-from swarmdp.checks import check_integer
 from swarmdp.learning.heterogeneous import HeterogeneousLearning
+from swarmdp.model.system import State, feature_count
 from swarmdp.report import style
-from swarmdp.system import State, feature_count
+from swarmdp.support import files
+from swarmdp.support.checks import check_integer
 
 ROWS = "other_actions.json"
 DEMO, FIT, JUDGE, REPLAN = 51, 52, 53, 54  # seeds
@@ -201,7 +201,7 @@ def _moved(
         return system, np.zeros_like
     if controller == RANDOM:
         shape = system.features.size, len(system.actions)
-        return system, swarmdp.SoftPolicy(np.full(shape, 1 / shape[1]))
+        return system, swarmdp.policies.SoftPolicy(np.full(shape, 1 / shape[1]))
     if controller == REMEMBERING:
         system = changed.with_memory()
         learner = replace(learner, iterations=LONGER * learner.iterations)

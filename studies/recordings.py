@@ -23,13 +23,14 @@ from numpy.typing import NDArray
 import swarmdp
 from studies import command
 from studies.rows import Job, Row, collect, conditions, markdown
-from swarmdp import files, kernels
-from swarmdp.analysing import ITERATIONS as ANALYSIS_ITERATIONS
-from swarmdp.analysing import RESTARTS
-from swarmdp.errors import InvalidInput
+from swarmdp import kernels
 from swarmdp.irl.frames import recorded_states, started_as
 from swarmdp.learning.heterogeneous import HeterogeneousLearning
+from swarmdp.model.streams import derived_seed
+from swarmdp.model.system import System
 from swarmdp.policies import FunctionPolicy, LocalPolicy, TablePolicy
+from swarmdp.recordings.analysis import ITERATIONS as ANALYSIS_ITERATIONS
+from swarmdp.recordings.analysis import RESTARTS
 from swarmdp.recordings.calibration import Noise, Wandering, score_grid
 from swarmdp.recordings.decisions import Decisions, wrapped
 from swarmdp.recordings.interaction import _shifted, interaction
@@ -37,8 +38,8 @@ from swarmdp.recordings.observation import View
 from swarmdp.recordings.recording import Recording
 from swarmdp.recordings.swarm import Swarm
 from swarmdp.report.analyses import write_analysis
-from swarmdp.streams import derived_seed
-from swarmdp.system import System
+from swarmdp.support import files
+from swarmdp.support.errors import InvalidInput
 
 Floats = NDArray[np.float64]
 
@@ -49,8 +50,10 @@ SAME = 1e-6  # radians that are rounding
 RUNS = 40  # of a simulated swarm
 BODY = 57.0  # pixels of a body length
 LATER = 15.0  # seconds after which the 100 fish are looked at
-TANK = swarmdp.Circle((1751.0, 1741.0), 1617.0)  # around the border that is marked in the file
-SMALL_TANK = swarmdp.Circle((580.0, 469.0), 400.0)  # likewise
+TANK = swarmdp.recordings.Circle(
+    (1751.0, 1741.0), 1617.0
+)  # around the border that is marked in the file
+SMALL_TANK = swarmdp.recordings.Circle((580.0, 469.0), 400.0)  # likewise
 EACH = 8  # data sets of a seed without interaction
 NOISE = math.radians(12)
 ANGLES = tuple(np.radians([-40.0, -20.0, -8.0, 0.0, 8.0, 20.0, 40.0]).tolist())
@@ -205,7 +208,7 @@ def eight_fish(quick: bool, seed: int) -> Row:
     swarm = Swarm.from_recording(decisions.train, arena=SMALL_TANK)
     clone = swarm.anchored(swarmdp.Policy(np.zeros(swarm.features.size, int)), 0.0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", swarmdp.VerdictWarning)
+        warnings.simplefilter("ignore", swarmdp.errors.VerdictWarning)
         verdict = swarmdp.judge(
             clone, decisions.test, system=swarm, seed=seed, quick=True, runs=20, threads=1
         )
@@ -215,7 +218,9 @@ def eight_fish(quick: bool, seed: int) -> Row:
 def shifted(quick: bool, seed: int) -> Row:
     """In how many data sets of 15 fish that are shifted in time an interaction is found."""
     decisions = zebrafish(15).decisions().train
-    view = Swarm.from_recording(decisions, swarmdp.Observation(neighbours=3), arena=TANK).view
+    view = Swarm.from_recording(
+        decisions, swarmdp.recordings.Observation(neighbours=3), arena=TANK
+    ).view
     rng = np.random.default_rng(seed)
     said = []
     for k in range(1 if quick else EACH):
@@ -228,7 +233,7 @@ def shifted(quick: bool, seed: int) -> Row:
 
 def walkers(quick: bool, seed: int) -> Row:
     """In how many swarms of independent walkers in a circle an interaction is found."""
-    arena = swarmdp.Circle((0.0, 0.0), 8.0)
+    arena = swarmdp.recordings.Circle((0.0, 0.0), 8.0)
     said = []
     for k in range(1 if quick else EACH):
         rng = np.random.default_rng(derived_seed(seed, k))
@@ -267,7 +272,7 @@ def swapped(positions: Floats, swaps: int, rng: np.random.Generator) -> Floats:
 def swaps(quick: bool, seed: int) -> Row:
     """What 50 swaps of identities do to the gain of the interaction test, in 15 fish."""
     whole = zebrafish(15)
-    three = swarmdp.Observation(neighbours=3)
+    three = swarmdp.recordings.Observation(neighbours=3)
     rng = np.random.default_rng(seed)
     spoiled = Recording(swapped(whole.positions, 50, rng), fps=whole.fps, unit="px")
     gains = []
@@ -287,7 +292,7 @@ def known_rule() -> tuple[Swarm, Floats, LocalPolicy]:
         spacing=swarmdp.Bins([0.0, 0.6, 1.2, np.inf]),
         wall=swarmdp.Bins(np.arange(-2, 4) - 0.5),
     )
-    view = View(features, 7, 0.0, 3.0, swarmdp.Circle((0.0, 0.0), 12.0), False)
+    view = View(features, 7, 0.0, 3.0, swarmdp.recordings.Circle((0.0, 0.0), 12.0), False)
     rng = np.random.default_rng(0)
     angle, away = rng.uniform(0, 2 * np.pi, (40, 40)), 5 * np.sqrt(rng.uniform(size=(40, 40)))
     frames = {

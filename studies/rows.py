@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import swarmdp
-from swarmdp import files
-from swarmdp.errors import FileError, InvalidInput
+from swarmdp.support import files
+from swarmdp.support.errors import FileError, InvalidInput
 
 Row = dict[str, Any]
 Setting = TypeVar("Setting")

@@ -22,11 +22,12 @@ import swarmdp
 from studies import command, small_swarm_figures
 from studies.rows import Job, Row, collect, conditions
 from studies.small_swarm_tables import line, tables
-from swarmdp import files, theory
+from swarmdp import theory
 from swarmdp.learning.heterogeneous import HeterogeneousLearning, paper_learning
+from swarmdp.model.streams import derived_seed
 from swarmdp.policies import table_of
 from swarmdp.report import style
-from swarmdp.streams import derived_seed
+from swarmdp.support import files
 
 ROWS = "theory.json"
 SEED = 1

@@ -21,17 +21,17 @@ import swarmdp
 from studies import command, figures
 from studies.learners import DISCOUNT, STEPS
 from studies.rows import Job, Row, chosen, collect, conditions, markdown, rounded
-from swarmdp import files
-from swarmdp.checks import check_integer
-from swarmdp.irl.evidence import wants_of
 from swarmdp.irl.expectations import simulated_expectations
 from swarmdp.irl.pairs import nearest_actions
-from swarmdp.irl.updates import UPDATES
+from swarmdp.irl.updates.evidence import wants_of
+from swarmdp.irl.updates.registry import UPDATES
 from swarmdp.learning.heterogeneous import HeterogeneousLearning
+from swarmdp.model.streams import derived_seed
+from swarmdp.model.symmetry import mirror_of
 from swarmdp.policies import LocalPolicy, TablePolicy, gathered
 from swarmdp.report import style
-from swarmdp.streams import derived_seed
-from swarmdp.symmetry import mirror_of
+from swarmdp.support import files
+from swarmdp.support.checks import check_integer
 
 ROWS = "transfer.json"
 DEMO, FIT, JUDGE, EXPERT_JUDGE, REPLAN = 31, 32, 33, 34, 34  # seeds
@@ -87,7 +87,7 @@ class Learned:
     first: swarmdp.Reward  # from which the first of the updates started
     policies: dict[str, LocalPolicy]
     softness: dict[str, float]
-    clones: dict[str, swarmdp.SoftPolicy]  # by how the actions are known
+    clones: dict[str, swarmdp.policies.SoftPolicy]  # by how the actions are known
 
 
 def learn(
@@ -139,8 +139,8 @@ def learn(
         {name: result.policy for name, result in fits.items()},
         {name: wants_of(UPDATES[name].make()).softness for name in sources},
         {
-            "inferred": swarmdp.clone(system, states, separate=True),
-            "recorded": swarmdp.clone(system, recorded, separate=True),
+            "inferred": swarmdp.irl.clone(system, states, separate=True),
+            "recorded": swarmdp.irl.clone(system, recorded, separate=True),
         },
     )
 
@@ -171,7 +171,7 @@ def replanned(
         Same seed, same policy.
 
     """
-    wants = swarmdp.Wants(softness=softness, mirror=mirror_of(system) is not None)
+    wants = swarmdp.updates.Wants(softness=softness, mirror=mirror_of(system) is not None)
     found: list[LocalPolicy] = []
     values = []
     for attempt in range(ATTEMPTS):
@@ -200,7 +200,7 @@ def with_actions_of(policy: LocalPolicy, old: swarmdp.System, new: swarmdp.Syste
         moved[..., b] += chances[..., a]
     # Certain actions stay certain: no numbers are drawn for them.
     certain = policy.kind == swarmdp.Policy.kind
-    return swarmdp.Policy(moved.argmax(axis=2)) if certain else swarmdp.SoftPolicy(moved)
+    return swarmdp.Policy(moved.argmax(axis=2)) if certain else swarmdp.policies.SoftPolicy(moved)
 
 
 def limited_expert(system: swarmdp.Vicsek) -> Any:
@@ -297,7 +297,7 @@ def _rolled_out(system: swarmdp.Vicsek, controller: Any, runs: int, seed: int) -
         steps=STEPS,
         runs=runs,
         seed=seed,
-        record={"order": system.order, "mu": swarmdp.DiscountedFeatures(DISCOUNT)},
+        record={"order": system.order, "mu": swarmdp.simulation.DiscountedFeatures(DISCOUNT)},
     )
 
 

@@ -23,12 +23,12 @@ import swarmdp
 from studies import command
 from studies.rows import Job, Row, chosen, collect, conditions, markdown, rounded
 from studies.verdicts import rounded as rounded_expert
-from swarmdp import files
 from swarmdp.judging.stage import Stage
 from swarmdp.judging.statistics import Look, joined
 from swarmdp.learning.heterogeneous import default_learning
+from swarmdp.model.streams import derived_seed
 from swarmdp.policies import Controller, LocalPolicy, as_policy, selected, table_of
-from swarmdp.streams import derived_seed
+from swarmdp.support import files
 
 ROWS = "trust.json"
 SEED = 880_000
@@ -150,12 +150,15 @@ def measured(setting: Setting, experiments: int, quick: bool) -> Row:
     fits = (2 if quick else experiments) if setting.part == FLOCK else CELL
     few: dict[str, Any] = {}
     if quick:
-        few = {"iterations": 2, "learner": swarmdp.HeterogeneousLearning(iterations=20, swarms=1)}
+        few = {
+            "iterations": 2,
+            "learner": swarmdp.learning.HeterogeneousLearning(iterations=20, swarms=1),
+        }
     demo = swarmdp.rollout(
         system, system.expert, steps=STEPS, runs=fits, seed=derived_seed(seed, DEMO)
     )
     begin = time.process_time()
-    fit = swarmdp.Fit.of(
+    fit = swarmdp.fitting.Fit.of(
         system,
         demo,
         seed=derived_seed(seed, FIT),
@@ -167,8 +170,8 @@ def measured(setting: Setting, experiments: int, quick: bool) -> Row:
     result = fit.result(list(fit.iterate()))
     seconds = (time.process_time() - begin) / fits
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", swarmdp.VerdictWarning)
-        verdicts = swarmdp.judge_each(
+        warnings.simplefilter("ignore", swarmdp.errors.VerdictWarning)
+        verdicts = swarmdp.judging.judge_each(
             result, demo, system=system, seed=derived_seed(seed, JUDGE), quick=True
         )
     row: Row = {
@@ -217,7 +220,10 @@ def _ising(system: swarmdp.Ising, result: swarmdp.Result, seed: int, quick: bool
 
 def _vicsek(system: swarmdp.Vicsek, result: swarmdp.Result, seed: int, quick: bool) -> Row:
     runs, fits, times = (4 if quick else 40), result.experiments, list(ORDER_TIMES)
-    record = {"order": system.order, "mu": swarmdp.DiscountedFeatures(result.settings["discount"])}
+    record = {
+        "order": system.order,
+        "mu": swarmdp.simulation.DiscountedFeatures(result.settings["discount"]),
+    }
 
     def moved(policy: Controller, count: int, part: int) -> swarmdp.Trajectory:
         return swarmdp.rollout(
@@ -363,11 +369,11 @@ def looped(setting: Setting, system: swarmdp.Vicsek, quick: bool) -> Row:
     return {"true_distance": found["true_distance"], "order": found["order"]}
 
 
-def _first_again(evidence: swarmdp.Evidence) -> swarmdp.Update:
-    return swarmdp.Update(evidence.weights[0])
+def _first_again(evidence: swarmdp.updates.Evidence) -> swarmdp.updates.Update:
+    return swarmdp.updates.Update(evidence.weights[0])
 
 
-_first_again.wants = swarmdp.Wants(any_policies=True)  # type: ignore[attr-defined]
+_first_again.wants = swarmdp.updates.Wants(any_policies=True)  # type: ignore[attr-defined]
 
 
 def line(row: Row) -> str:

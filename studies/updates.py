@@ -20,19 +20,22 @@ import swarmdp
 from studies import command, figures
 from studies.learners import DISCOUNT, EXPERT_SEED, STEPS, Case, case_of
 from studies.rows import Job, Row, chosen, collect, conditions, markdown, rounded
-from swarmdp import files
-from swarmdp.checks import check_integer
-from swarmdp.errors import SwarmdpWarning
-from swarmdp.irl.evidence import wants_of
-from swarmdp.irl.updates import UPDATES
+from swarmdp.irl.updates.evidence import wants_of
+from swarmdp.irl.updates.registry import UPDATES
 from swarmdp.judging.judge import one_run
 from swarmdp.policies import as_policy, selected
 from swarmdp.report import style
+from swarmdp.support import files
+from swarmdp.support.checks import check_integer
+from swarmdp.support.errors import SwarmdpWarning
 
 ROWS = "updates.json"
 EXPERT, CLONING = "expert", "cloning"
 DEMO, FIT, JUDGE = 31, 32, 33  # seeds
-QUICK = {"iterations": 2, "learner": swarmdp.HeterogeneousLearning(iterations=20, swarms=1)}
+QUICK = {
+    "iterations": 2,
+    "learner": swarmdp.learning.HeterogeneousLearning(iterations=20, swarms=1),
+}
 RECORDS = {"inferred": "states", "recorded": ["observations", "actions"]}
 
 
@@ -79,7 +82,7 @@ def measure_update(setting: Setting, case: Case, experiments: int, quick: bool =
         )
         began = time.process_time()
         if setting.method == CLONING:
-            controller = swarmdp.clone(system, demo, separate=True)
+            controller = swarmdp.irl.clone(system, demo, separate=True)
         else:
             controller, found = _fitted(setting, system, demo, quick)
     seconds = time.process_time() - began
@@ -89,7 +92,7 @@ def measure_update(setting: Setting, case: Case, experiments: int, quick: bool =
         steps=STEPS,
         runs=experiments * case.runs,
         seed=JUDGE,
-        record={"measure": case.measure, "mu": swarmdp.DiscountedFeatures(DISCOUNT)},
+        record={"measure": case.measure, "mu": swarmdp.simulation.DiscountedFeatures(DISCOUNT)},
     )
     own = judged["measure"].reshape(case.runs, experiments, -1).mean(axis=0)
     mu = judged["mu"].reshape(case.runs, experiments, -1).mean(axis=0)
@@ -113,7 +116,7 @@ def _alarms(system: Any, controller: Any, states: swarmdp.Trajectory) -> int:
     policy = as_policy(controller)
     alarms = 0
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", swarmdp.VerdictWarning)
+        warnings.simplefilter("ignore", swarmdp.errors.VerdictWarning)
         for r in range(states.runs):
             own = policy if policy.replicas == 1 else selected(policy, np.array([r]))
             verdict = swarmdp.judge(own, one_run(states, r), system=system, seed=JUDGE, quick=True)

@@ -19,10 +19,10 @@ from swarmdp.judging.judge import Effort, one_run, swarms_of
 from swarmdp.judging.stage import Stage
 from swarmdp.judging.statistics import joined
 from swarmdp.judging.weighing import weighed
+from swarmdp.model.streams import derived_seed
+from swarmdp.model.system import System, class_map, classes
+from swarmdp.model.verdict import Verdict
 from swarmdp.policies import Controller, as_policy
-from swarmdp.streams import derived_seed
-from swarmdp.system import System, class_map, classes
-from swarmdp.verdict import Verdict
 
 Chooser = Callable[[swarmdp.Trajectory, int], Controller]  # of a demo and a seed
 
@@ -86,7 +86,7 @@ class Rendezvous:
     actions = np.array([-1, 0, 1])
     features = swarmdp.Levels(3, name="side of the others")
 
-    def initial(self, rng: swarmdp.Stream) -> dict[str, NDArray[Any]]:
+    def initial(self, rng: swarmdp.model.Stream) -> dict[str, NDArray[Any]]:
         """Anywhere on the ring."""
         return {"cell": rng.integers(self.cells)}
 
@@ -98,7 +98,7 @@ class Rendezvous:
         return np.asarray(np.sign(pull) + 1)
 
     def transition(
-        self, state: dict[str, NDArray[Any]], actions: NDArray[Any], rng: swarmdp.Stream
+        self, state: dict[str, NDArray[Any]], actions: NDArray[Any], rng: swarmdp.model.Stream
     ) -> dict[str, NDArray[Any]]:
         """Some steps fail."""
         moves = np.where(rng.uniform() < self.slip, 0, actions)
@@ -116,7 +116,7 @@ def always(controller: Controller) -> Chooser:
 
 def nearest_table(system: System, tables: NDArray[np.int64]) -> Chooser:
     """The table whose feature expectations are nearest to the demo's: what matching them finds."""
-    record = {"mu": swarmdp.DiscountedFeatures(0.9)}
+    record = {"mu": swarmdp.simulation.DiscountedFeatures(0.9)}
     policy = swarmdp.Policy(tables)
 
     def chosen(demo: swarmdp.Trajectory, seed: int) -> Controller:

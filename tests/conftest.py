@@ -8,8 +8,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from swarmdp import files
 from swarmdp.cli import main
+from swarmdp.support import files
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # All cores have a process: one thread for each, also of the commands that tests start.

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import swarmdp
-from swarmdp import Angles, Arrows, Basis, Grid, Levels, Measure, Product, Stream
-from swarmdp.system import State
+from swarmdp import Angles, Levels, Product
+from swarmdp.model import Arrows, Grid, Measure, Stream
+from swarmdp.model.features import Basis
+from swarmdp.model.system import State
 
 ROOT = Path(__file__).parent.parent
 
@@ -115,14 +117,18 @@ class Sand:
 
 def result_of(features: Any, experiments: int = 1, **options: Any) -> swarmdp.Result:
     """A quick fit of robots with these features."""
-    system = swarmdp.with_features(Robots(), features)
+    system = swarmdp.model.with_features(Robots(), features)
     demo = swarmdp.rollout(Robots(), Robots().expert, steps=50, runs=experiments, seed=1)
-    options = {"iterations": 2, "learner": swarmdp.HeterogeneousLearning(iterations=5), **options}
+    options = {
+        "iterations": 2,
+        "learner": swarmdp.learning.HeterogeneousLearning(iterations=5),
+        **options,
+    }
     return swarmdp.fit(system, demo, seed=2, separate=True, progress=False, **options, judge=False)
 
 
 NAMED = Basis(
     lambda seen: np.cos(seen),
     ("ahead", "few others"),
-    (swarmdp.Axis("light", units="rad"), swarmdp.Axis("neighbours")),
+    (swarmdp.features.Axis("light", units="rad"), swarmdp.features.Axis("neighbours")),
 )

@@ -18,7 +18,7 @@ import pytest
 from numpy.typing import NDArray
 
 import swarmdp
-from swarmdp import BatchQ, HeterogeneousLearning, LocalModel, SequentialQ
+from swarmdp.learning import BatchQ, HeterogeneousLearning, LocalModel, SequentialQ
 from swarmdp.policies import table_of
 from swarmdp.theory import FiniteIsing, RandomSwarm, VicsekRing
 
@@ -37,10 +37,10 @@ ROLLED: dict[str, tuple[Any, Any]] = {
     "vicsek nearest": (swarmdp.Vicsek(n_agents=60, nearest=5), VICSEK.expert),
     "vicsek large": (swarmdp.Vicsek(n_agents=20_000, radius=0.01, speed=0.01), VICSEK.expert),
     "vicsek table": (VICSEK, swarmdp.Policy(np.arange(36) % 13)),
-    "vicsek soft": (VICSEK, swarmdp.SoftPolicy(np.full((36, 13), 1 / 13))),
+    "vicsek soft": (VICSEK, swarmdp.policies.SoftPolicy(np.full((36, 13), 1 / 13))),
     "vicsek mixed": (
         VICSEK,
-        swarmdp.MixedPolicy(
+        swarmdp.policies.MixedPolicy(
             (swarmdp.Policy(np.arange(36) % 13), swarmdp.Policy(np.arange(36) % 7)),
             np.array([[0.3, 0.7]]),
         ),
@@ -95,7 +95,7 @@ def shortened(array: NDArray[np.float64]) -> list[float]:
 
 def demo_of(name: str, runs: int) -> swarmdp.Trajectory:
     system = FITTED[name]
-    expert = getattr(system, "expert", None) or swarmdp.plan(system, system.reward).policy
+    expert = getattr(system, "expert", None) or swarmdp.learning.plan(system, system.reward).policy
     return swarmdp.rollout(
         system, expert, steps=50, runs=runs, seed=1, record=["states", "actions"]
     )
@@ -110,7 +110,7 @@ def rolled(name: str) -> dict[str, Any]:
         steps=steps,
         runs=2,
         seed=5,
-        record=["states", "observations", "actions", swarmdp.DiscountedFeatures(0.8)],
+        record=["states", "observations", "actions", swarmdp.simulation.DiscountedFeatures(0.8)],
     )
     return {"arrays": {variable: digest(found[variable]) for variable in sorted(found)}}
 
@@ -118,7 +118,7 @@ def rolled(name: str) -> dict[str, Any]:
 def learned(name: str, system: Any, softness: float = 0.0) -> dict[str, Any]:
     rising = np.cos(np.arange(system.features.size))
     weights = np.stack([rising, rising[::-1]])
-    demand: dict[str, Any] = {"wants": swarmdp.Wants(softness=softness)} if softness else {}
+    demand: dict[str, Any] = {"wants": swarmdp.updates.Wants(softness=softness)} if softness else {}
     found = LEARNERS[name](system, swarmdp.Reward(weights), discount=0.9, seed=3, **demand)
     return {
         "table": digest(np.asarray(table_of(found.policy), np.int64)),
@@ -133,7 +133,9 @@ def fitted(name: str, update: str, **options: Any) -> dict[str, Any]:
         system,
         demo_of(name, 2),
         seed=2,
-        update=swarmdp.Bayesian(chains=2, draws=60, warm_up=40) if update == "bayesian" else update,
+        update=swarmdp.updates.Bayesian(chains=2, draws=60, warm_up=40)
+        if update == "bayesian"
+        else update,
         iterations=4,
         learner=learner,
         **{"separate": True, "search": "newest", "mirror": False, **options},
@@ -170,7 +172,7 @@ def cases() -> dict[str, Callable[[], dict[str, Any]]]:
 CASES = cases()
 
 
-@pytest.mark.filterwarnings("ignore::swarmdp.SwarmdpWarning")
+@pytest.mark.filterwarnings("ignore::swarmdp.errors.SwarmdpWarning")
 @pytest.mark.parametrize("name", CASES)
 def test_numbers_are_those_of_the_first_version(name: str) -> None:
     expected = json.loads(FILE.read_text(encoding="utf-8"))[name]

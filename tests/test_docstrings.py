@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import swarmdp
-from swarmdp import envs, testing, theory
+from swarmdp import envs, theory
+from swarmdp.model import testing
 
 MODULES = {swarmdp: None, theory: None, envs: None, testing: ("check_system", "ContractViolation")}
 

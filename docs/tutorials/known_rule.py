@@ -12,7 +12,7 @@ import numpy as np
 
 import swarmdp
 
-warnings.simplefilter("ignore", swarmdp.VerdictWarning)  # the verdict is printed here
+warnings.simplefilter("ignore", swarmdp.errors.VerdictWarning)  # the verdict is printed here
 rng = np.random.default_rng(1)
 
 
@@ -42,12 +42,12 @@ print(recording)
 # jump and begins a new segment, so nothing is learned from it.
 
 # %%
-observation = swarmdp.Observation(
+observation = swarmdp.recordings.Observation(
     misalignment=7, bearing=0, spacing=0, previous_turn=0, neighbours=0.3
 )
-box = swarmdp.Periodic((1.0, 1.0))
+box = swarmdp.recordings.Periodic((1.0, 1.0))
 decisions = recording.decisions(dt=1)
-swarm = swarmdp.Swarm.from_recording(decisions.train, observation, arena=box)
+swarm = swarmdp.recordings.Swarm.from_recording(decisions.train, observation, arena=box)
 print(swarm.interaction_test(seed=1))
 
 # %% [markdown]
@@ -96,7 +96,7 @@ alone = np.cumsum(rng.normal(0, 0.4, (181, 30)), axis=0) + rng.uniform(-np.pi, n
 steps = 0.03 * np.stack([np.cos(alone), np.sin(alone)], axis=-1)
 strangers = seen_by_a_camera((rng.random((30, 2)) + np.cumsum(steps, axis=0)) % 1.0)
 decisions = strangers.decisions(dt=1)
-swarm = swarmdp.Swarm.from_recording(decisions.train, observation, arena=box)
+swarm = swarmdp.recordings.Swarm.from_recording(decisions.train, observation, arena=box)
 print(swarm.interaction_test(seed=1))
 
 # %% [markdown]

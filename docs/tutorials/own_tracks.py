@@ -60,13 +60,15 @@ print(recording.summary())
 # count; by default it finds out.
 
 # %%
-seen = swarmdp.Observation(misalignment=7, bearing=0, spacing=0, previous_turn=0, neighbours=5)
+seen = swarmdp.recordings.Observation(
+    misalignment=7, bearing=0, spacing=0, previous_turn=0, neighbours=5
+)
 found = swarmdp.analyse(
     recording,
     seed=1,
     dt=1.0,
     observation=seen,
-    arena=swarmdp.Box((0.0, 0.0), (40.0, 30.0)),
+    arena=swarmdp.recordings.Box((0.0, 0.0), (40.0, 30.0)),
     iterations=2,
     restarts=0,
     judge=False,

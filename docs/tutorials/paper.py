@@ -44,7 +44,7 @@ print(
 
 # %%
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore", swarmdp.VerdictWarning)  # verdicts are printed below
+    warnings.simplefilter("ignore", swarmdp.errors.VerdictWarning)  # verdicts are printed below
     result = swarmdp.fit(vicsek, demo, seed=2, separate=True, iterations=8)
 good = sum(verdict.reproduces for verdict in result.verdicts)
 print(f"{good} of 5 learned swarms reproduce their demo")

@@ -21,7 +21,7 @@ print(demo)
 # expectations; `policy_matching` also needs to know what the expert did.
 
 # %%
-learner = swarmdp.HeterogeneousLearning(iterations=100)
+learner = swarmdp.learning.HeterogeneousLearning(iterations=100)
 updates = ["max_margin", "projection", "mwal", "maxent", "policy_matching"]
 results = {
     name: swarmdp.fit(ising, demo, seed=2, update=name, iterations=5, learner=learner, judge=False)
@@ -66,14 +66,14 @@ results["max_margin"].plot()
 # %% [markdown]
 # ## One of your own
 #
-# An update is a function from what is known (`swarmdp.Evidence`) to the next reward. This one
+# An update is a function from what is known (`swarmdp.updates.Evidence`) to the next reward. This one
 # rewards what the expert sees more often than the newest policy:
 
 
 # %%
 def towards(evidence):
     """More of what the expert sees more often."""
-    return swarmdp.Update(evidence.weights[-1] + evidence.expert - evidence.learned[-1])
+    return swarmdp.updates.Update(evidence.weights[-1] + evidence.expert - evidence.learned[-1])
 
 
 own = swarmdp.fit(ising, demo, seed=2, update=towards, iterations=5, learner=learner)

@@ -66,7 +66,7 @@ print("\n".join(line for line in header if "swarmdp_action(" in line))
 # The file is a policy again, with the same bits:
 
 # %%
-again = swarmdp.load_controller("controller.json")
+again = swarmdp.policies.load_controller("controller.json")
 same = swarmdp.rollout(vicsek, again, steps=100, seed=4)["heading"]
 print(
     "the same swarm:",

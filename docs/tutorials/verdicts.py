@@ -11,7 +11,7 @@ import numpy as np
 
 import swarmdp
 
-warnings.simplefilter("ignore", swarmdp.VerdictWarning)  # verdicts are printed here
+warnings.simplefilter("ignore", swarmdp.errors.VerdictWarning)  # verdicts are printed here
 vicsek = swarmdp.Vicsek(n_agents=60)
 demo = swarmdp.rollout(vicsek, vicsek.expert, steps=60, runs=3, seed=1)
 
@@ -39,7 +39,7 @@ good.table[["demo", "learned", "learned_spread", "adjusted_p"]].head(9).round(2)
 # Agents that do nothing. The verdict names what is different, the worst first:
 
 # %%
-nothing = swarmdp.FunctionPolicy(np.zeros_like)
+nothing = swarmdp.policies.FunctionPolicy(np.zeros_like)
 bad = swarmdp.judge(nothing, demo, system=vicsek, seed=2, quick=True)
 print(bad.words)
 print("alarm:", bad.alarm)
@@ -66,7 +66,7 @@ for advice in unsure.advice:
 
 # %%
 with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always", swarmdp.VerdictWarning)
+    warnings.simplefilter("always", swarmdp.errors.VerdictWarning)
     starved = swarmdp.fit(vicsek, demo, seed=5, iterations=1, start="random")
 print(starved.verdict.words)
 print("warned:", bool(caught))

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import swarmdp
 
-warnings.simplefilter("ignore", swarmdp.VerdictWarning)  # the verdict is printed below
+warnings.simplefilter("ignore", swarmdp.errors.VerdictWarning)  # the verdict is printed below
 
 package = find_spec("trajectorytools")
 assert package is not None, "pip install trajectorytools"
@@ -58,10 +58,10 @@ print(f"{decisions.train.count} to learn from, {decisions.test.count} to judge b
 # round.
 
 # %%
-observation = swarmdp.Observation(
+observation = swarmdp.recordings.Observation(
     misalignment=5, bearing=4, spacing=0, wall=3, previous_turn=0, neighbours=5
 )
-swarm = swarmdp.Swarm.from_recording(decisions.train, observation, arena="circle")
+swarm = swarmdp.recordings.Swarm.from_recording(decisions.train, observation, arena="circle")
 print(swarm)
 
 # %% [markdown]

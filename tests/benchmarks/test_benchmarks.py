@@ -17,7 +17,7 @@ from benchmarks.contest import (
 )
 from benchmarks.run import run
 from benchmarks.scaling import START_SECONDS, simulated
-from swarmdp import InvalidInput
+from swarmdp.support.errors import InvalidInput
 
 
 def test_unknown_workloads_are_refused() -> None:

@@ -23,13 +23,14 @@ import numpy as np
 import pandas
 
 import swarmdp
-from swarmdp import features, testing, theory
+from swarmdp import theory
 from swarmdp.irl.demos import Expert
 from swarmdp.learning.q_functions import Problem
+from swarmdp.model import features, testing
+from swarmdp.model.streams import Purpose, Streams
+from swarmdp.model.trajectory import Variable
 from swarmdp.policies import Interface
-from swarmdp.recording import Moment, SingleAgentFeatures
-from swarmdp.streams import Purpose, Streams
-from swarmdp.trajectory import Variable
+from swarmdp.simulation.recorders import Moment, SingleAgentFeatures
 
 __all__ = ["Decimal", "Expert", "Fraction", "Interface", "Moment", "Path", "Problem", "Purpose"]
 __all__ += ["SingleAgentFeatures", "Variable", "array", "features", "io", "math", "np", "pandas"]
@@ -213,44 +214,46 @@ MDP = swarmdp.FiniteMDP(np.full((3, 2, 3), 1 / 3), 0)
 RING = theory.FiniteIsing((3,), noise=0.1)
 TURNING = theory.VicsekRing(n_agents=2, cells=3, noise=0.1)
 DRAWN = theory.RandomSwarm(n_agents=2, n_local=2)
-AXIS = swarmdp.Axis("x", np.arange(3.0), "m")
-BASIS = swarmdp.Basis(lambda x: np.stack([x, x**2], axis=-1), ("a", "b"), (AXIS,), scalar=True)
+AXIS = swarmdp.features.Axis("x", np.arange(3.0), "m")
+BASIS = swarmdp.features.Basis(
+    lambda x: np.stack([x, x**2], axis=-1), ("a", "b"), (AXIS,), scalar=True
+)
 POLICY = swarmdp.Policy([6, 5, 4, 6, 7, 8])
-SOFT = swarmdp.SoftPolicy(np.full((6, 13), 1 / 13))
-BETWEEN = swarmdp.InterpolatedPolicy(np.linspace(-1, 1, 6))
-MIXED = swarmdp.MixedPolicy([POLICY, POLICY], [0.5, 0.5])
-FUNCTION = swarmdp.FunctionPolicy(VICSEK.expert)
+SOFT = swarmdp.policies.SoftPolicy(np.full((6, 13), 1 / 13))
+BETWEEN = swarmdp.policies.InterpolatedPolicy(np.linspace(-1, 1, 6))
+MIXED = swarmdp.policies.MixedPolicy([POLICY, POLICY], [0.5, 0.5])
+FUNCTION = swarmdp.policies.FunctionPolicy(VICSEK.expert)
 REWARD = swarmdp.Reward([0.0, 1.0, 2.0, 3.0, 2.0, 1.0])
 GRID_REWARD = GRID.reward
 RUNS = np.arange(2)
-STREAMS = swarmdp.Streams.of(1, RUNS, 5)
+STREAMS = swarmdp.model.Streams.of(1, RUNS, 5)
 STREAM = STREAMS.at(0, Purpose.INITIAL)
 STATE = VICSEK.initial(STREAM)
 AFTER = VICSEK.transition(STATE, np.zeros((2, 5)), STREAM)
 OBSERVATIONS = VICSEK.observe(STATE)
 TURNS = np.zeros((2, 5))
-ISING_STREAM = swarmdp.Streams.of(1, RUNS, 30).at(0, Purpose.INITIAL)
+ISING_STREAM = swarmdp.model.Streams.of(1, RUNS, 30).at(0, Purpose.INITIAL)
 ISING_STATE = ISING.initial(ISING_STREAM)
 FLIPS = np.zeros((2, 30), bool)
-ALONE = swarmdp.Streams.of(1, RUNS, 1).at(0, Purpose.INITIAL)
+ALONE = swarmdp.model.Streams.of(1, RUNS, 1).at(0, Purpose.INITIAL)
 GRID_STATE = GRID.initial(ALONE)
 MDP_STATE = MDP.initial(ALONE)
-RING_STREAM = swarmdp.Streams.of(1, RUNS, 3).at(0, Purpose.INITIAL)
+RING_STREAM = swarmdp.model.Streams.of(1, RUNS, 3).at(0, Purpose.INITIAL)
 RING_STATE = RING.initial(RING_STREAM)
-PAIR_STREAM = swarmdp.Streams.of(1, RUNS, 2).at(0, Purpose.INITIAL)
+PAIR_STREAM = swarmdp.model.Streams.of(1, RUNS, 2).at(0, Purpose.INITIAL)
 TURNING_STATE = TURNING.initial(PAIR_STREAM)
 DRAWN_STATE = DRAWN.initial(PAIR_STREAM)
 RECORD = ["states", "observations", "actions"]
 DEMO = swarmdp.rollout(VICSEK, VICSEK.expert, steps=50, runs=2, seed=1, record=RECORD)
 ISING_DEMO = swarmdp.rollout(ISING, ISING.expert, steps=3, runs=2, seed=1, record=RECORD)
 GRID_DEMO = swarmdp.rollout(GRID, swarmdp.Policy([0] * 6), steps=50, runs=2, seed=1, record=RECORD)
-LEARNER = swarmdp.HeterogeneousLearning(iterations=5, swarms=1)
+LEARNER = swarmdp.learning.HeterogeneousLearning(iterations=5, swarms=1)
 QUICK: dict[str, Any] = {"seed": 1, "learner": LEARNER, "evaluations": 1, "threads": 1}
-FIT = swarmdp.Fit.of(VICSEK, DEMO, iterations=2, **QUICK)
+FIT = swarmdp.fitting.Fit.of(VICSEK, DEMO, iterations=2, **QUICK)
 DONE = list(FIT.iterate())
 RESULT = replace(FIT.result(DONE), restarts=np.arange(18.0).reshape(3, 1, 6) ** 2)
 GRID_RESULT = swarmdp.fit(GRID, GRID_DEMO, seed=1, iterations=2)
-LINEAR = swarmdp.HeterogeneousLearning(swarmdp.LinearQ(), iterations=5, swarms=1)(
+LINEAR = swarmdp.learning.HeterogeneousLearning(swarmdp.learning.LinearQ(), iterations=5, swarms=1)(
     VICSEK, REWARD, discount=0.9, seed=1
 ).policy
 EVALUATION = swarmdp.evaluate(RESULT, VICSEK, steps=3, runs=2, seed=1, threads=1)
@@ -282,9 +285,9 @@ _WALK = swarmdp.Vicsek(n_agents=8, noise=0.3, speed=0.05)
 TRACKS = swarmdp.rollout(_WALK, _WALK.expert, steps=120, seed=1)["position"][0]
 RECORDING = swarmdp.Recording(TRACKS, fps=1.0, unit="cm")
 DECISIONS = RECORDING.decisions(dt=1.0)
-SEEING = swarmdp.Observation(misalignment=3, bearing=2, spacing=2, wall=0, neighbours=3)
-ARENA = swarmdp.Periodic((1.0, 1.0))
-RECORDED = swarmdp.Swarm.from_recording(DECISIONS, SEEING, arena=ARENA)
+SEEING = swarmdp.recordings.Observation(misalignment=3, bearing=2, spacing=2, wall=0, neighbours=3)
+ARENA = swarmdp.recordings.Periodic((1.0, 1.0))
+RECORDED = swarmdp.recordings.Swarm.from_recording(DECISIONS, SEEING, arena=ARENA)
 _SWARM_STREAMS = Streams.of(1, [0, 1], RECORDED.n_agents)
 RECORDED_STREAM = _SWARM_STREAMS.at(0, Purpose.TRANSITION)
 RECORDED_STATE = RECORDED.initial(_SWARM_STREAMS.at(0, Purpose.INITIAL))
@@ -300,18 +303,18 @@ FRAME = pandas.DataFrame(
 )
 
 INSTANCES: dict[str, list[str]] = {
-    "Box": ["swarmdp.Box((0.0, 0.0), (1.0, 2.0))"],
-    "Circle": ["swarmdp.Circle((0.0, 0.0), 1.0)"],
-    "Polygon": ["swarmdp.Polygon(((0.0, 0.0), (1.0, 0.0), (0.0, 1.0)))"],
+    "Box": ["swarmdp.recordings.Box((0.0, 0.0), (1.0, 2.0))"],
+    "Circle": ["swarmdp.recordings.Circle((0.0, 0.0), 1.0)"],
+    "Polygon": ["swarmdp.recordings.Polygon(((0.0, 0.0), (1.0, 0.0), (0.0, 1.0)))"],
     "Recording": ["RECORDING"],
     "Swarm": ["RECORDED"],
     "Angles": ["swarmdp.Angles(6)"],
     "Axis": ["AXIS"],
     "Basis": ["BASIS"],
-    "BatchQ": ["swarmdp.BatchQ()"],
-    "Bayesian": ["swarmdp.Bayesian(chains=2, draws=20, warm_up=5)"],
+    "BatchQ": ["swarmdp.learning.BatchQ()"],
+    "Bayesian": ["swarmdp.updates.Bayesian(chains=2, draws=20, warm_up=5)"],
     "Bins": ["swarmdp.Bins([0, 1, 2, 4])"],
-    "DiscountedFeatures": ["swarmdp.DiscountedFeatures(0.9)"],
+    "DiscountedFeatures": ["swarmdp.simulation.DiscountedFeatures(0.9)"],
     "Evaluation": ["EVALUATION"],
     "Evidence": ["EVIDENCE"],
     "FiniteMDP": ["MDP"],
@@ -323,26 +326,26 @@ INSTANCES: dict[str, list[str]] = {
     "Ising": ["ISING"],
     "Levels": ["swarmdp.Levels(4)"],
     "LinearPolicy": ["LINEAR"],
-    "LinearQ": ["swarmdp.LinearQ()"],
-    "LocalModel": ["swarmdp.LocalModel()"],
-    "MWAL": ["swarmdp.MWAL(rounds=3)"],
-    "MaxEnt": ["swarmdp.MaxEnt()"],
-    "MaxMargin": ["swarmdp.MaxMargin()"],
+    "LinearQ": ["swarmdp.learning.LinearQ()"],
+    "LocalModel": ["swarmdp.learning.LocalModel()"],
+    "MWAL": ["swarmdp.updates.MWAL(rounds=3)"],
+    "MaxEnt": ["swarmdp.updates.MaxEnt()"],
+    "MaxMargin": ["swarmdp.updates.MaxMargin()"],
     "MixedPolicy": ["MIXED"],
-    "NgRussell": ["swarmdp.NgRussell()"],
-    "Planning": ["swarmdp.Planning()"],
+    "NgRussell": ["swarmdp.updates.NgRussell()"],
+    "Planning": ["swarmdp.learning.Planning()"],
     "Policy": ["POLICY"],
-    "PolicyMatching": ["swarmdp.PolicyMatching(iterations=3)"],
+    "PolicyMatching": ["swarmdp.updates.PolicyMatching(iterations=3)"],
     "Product": ["swarmdp.Product(a=swarmdp.Angles(6), b=swarmdp.Levels(3))"],
-    "Projection": ["swarmdp.Projection()"],
+    "Projection": ["swarmdp.updates.Projection()"],
     "Result": ["RESULT"],
     "Reward": ["REWARD"],
-    "SequentialQ": ["swarmdp.SequentialQ()"],
+    "SequentialQ": ["swarmdp.learning.SequentialQ()"],
     "SoftPolicy": ["SOFT"],
     "Stream": ["STREAMS.at(1, Purpose.TRANSITION)"],
     "Streams": ["STREAMS"],
     "Trajectory": ["DEMO"],
-    "Vectors": ["swarmdp.Vectors(np.eye(4)[:, :2])"],
+    "Vectors": ["swarmdp.features.Vectors(np.eye(4)[:, :2])"],
     "Verdict": ["VERDICT"],
     "Vicsek": ["VICSEK", "OPEN", "NEAREST"],
     "Chain": ["CHAIN"],
@@ -376,7 +379,7 @@ USUAL = {
     "observations": "OBSERVATIONS",
     "actions": "TURNS",
     "transitions": "100",
-    "wants": "swarmdp.Wants()",
+    "wants": "swarmdp.updates.Wants()",
     "path": "'file.json'",
     "agent": "0",
     "time": "2",
@@ -535,7 +538,7 @@ OWN: dict[str, dict[str, str]] = {
     },
     "HeterogeneousLearning": {"iterations": "5", "temperature": "0.5", "learning_rate": "0.9"},
     "HeterogeneousLearning.iterate": {
-        "q": "swarmdp.LocalModel().start(PROBLEM)",
+        "q": "swarmdp.learning.LocalModel().start(PROBLEM)",
         "streams": "STREAMS",
     },
     "InterpolatedPolicy": {"values": "np.linspace(-1, 1, 6)"},

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import swarmdp
-from swarmdp.experiments import cluster, engine
+from swarmdp.paper import cluster, engine
 from tests.campaigns.forks import Fork, left_over
 from tests.campaigns.framework import ACCEPTED, EXPLAINED, Attempt, Campaign
 from tests.campaigns.kills import PLAN

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 import swarmdp
-from swarmdp.irl.updates import UPDATES
+from swarmdp.irl.updates.registry import UPDATES
 from swarmdp.policies import table_of
 from tests.campaigns.framework import ACCEPTED, Attempt, Campaign
 
@@ -96,22 +96,24 @@ def possible(variation: Variation) -> bool:
 
 def rolled(system: Any, policy: Any) -> Found:
     """A roll-out: every number."""
-    names = ["states", "observations", "actions", swarmdp.DiscountedFeatures(0.8)]
+    names = ["states", "observations", "actions", swarmdp.simulation.DiscountedFeatures(0.8)]
     found = swarmdp.rollout(system, policy, steps=30, runs=4, seed=5, record=names)
     return {"exact": _digest(*(found[name] for name in sorted(found)))}
 
 
 def fitted(system: Any, update: str, **options: Any) -> Found:
     """A fit: the policies of all iterations exactly, weights and distances as numbers."""
-    expert = getattr(system, "expert", None) or swarmdp.plan(system, system.reward).policy
+    expert = getattr(system, "expert", None) or swarmdp.learning.plan(system, system.reward).policy
     recorded = ["states", "actions"]
     demo = swarmdp.rollout(system, expert, steps=50, runs=2, seed=1, record=recorded)
-    learner = swarmdp.HeterogeneousLearning(iterations=25, swarms=2)
+    learner = swarmdp.learning.HeterogeneousLearning(iterations=25, swarms=2)
     result = swarmdp.fit(
         system,
         demo,
         seed=2,
-        update=swarmdp.Bayesian(chains=2, draws=60, warm_up=40) if update == "bayesian" else update,
+        update=swarmdp.updates.Bayesian(chains=2, draws=60, warm_up=40)
+        if update == "bayesian"
+        else update,
         iterations=4,
         separate=True,
         **{"judge": False, "learner": learner, **options},

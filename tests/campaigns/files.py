@@ -23,11 +23,11 @@ import h5py
 import numpy as np
 
 import swarmdp
-from swarmdp import files, netcdf
 from swarmdp.cli import main
-from swarmdp.experiments.plan import make_plan
-from swarmdp.experiments.store import Store, image_of, open_store
-from swarmdp.experiments.tasks import Unit
+from swarmdp.paper.plan import make_plan
+from swarmdp.paper.store import Store, image_of, open_store
+from swarmdp.paper.tasks import Unit
+from swarmdp.support import files, netcdf
 from tests.campaigns.framework import ACCEPTED, EXPLAINED, FINE, Attempt, Campaign
 
 OTHER = "other content accepted"
@@ -84,8 +84,10 @@ READERS = [
     Reader("load", TRAJECTORY, lambda: told(swarmdp.load(TRAJECTORY))),
     Reader("load", RESULT, lambda: told(swarmdp.load(RESULT))),
     Reader("load", UNIT_FILE, lambda: told(swarmdp.load(UNIT_FILE))),
-    Reader("load_controller", CONTROLLER, lambda: told(swarmdp.load_controller(CONTROLLER))),
-    Reader("load_controller", RESULT, lambda: told(swarmdp.load_controller(RESULT))),
+    Reader(
+        "load_controller", CONTROLLER, lambda: told(swarmdp.policies.load_controller(CONTROLLER))
+    ),
+    Reader("load_controller", RESULT, lambda: told(swarmdp.policies.load_controller(RESULT))),
     Reader("load", CONTROLLER, lambda: told(swarmdp.load(CONTROLLER))),
     Reader("Store.read", UNIT_FILE, lambda: told(Store(Path("run"), PLAN).read(UNIT))),
     Reader("open_store", PLAN_FILE, lambda: repr(open_store(Path("run")).plan)),
@@ -121,7 +123,7 @@ def prepare() -> None:
     demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
     demo.save(TRAJECTORY)
     demo.save("demo.nc")
-    learner = swarmdp.HeterogeneousLearning(iterations=2, swarms=1)
+    learner = swarmdp.learning.HeterogeneousLearning(iterations=2, swarms=1)
     result = swarmdp.fit(system, demo, seed=1, iterations=2, learner=learner, judge=False)
     result.save("fit")
     policy: Any = result.policy
@@ -133,7 +135,7 @@ def prepare() -> None:
     for name in (*NETCDF, *TEXTS):
         whole[name] = Path(name).read_bytes()
     for reader in READERS:
-        with contextlib.suppress(swarmdp.SwarmdpError):
+        with contextlib.suppress(swarmdp.errors.SwarmdpError):
             found = reader.read()
             if found not in FINE:
                 content[reader.name + reader.file] = found

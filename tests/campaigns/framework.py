@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from swarmdp.errors import SwarmdpError
+from swarmdp.support.errors import SwarmdpError
 
 HANG_SECONDS = 20.0
 MEMORY_BYTES = 6 * 2**30  # of address space, beyond what a child starts with

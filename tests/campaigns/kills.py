@@ -21,9 +21,9 @@ from pathlib import Path
 import numpy as np
 
 import swarmdp
-import swarmdp.fitting
-from swarmdp.experiments import engine
-from swarmdp.experiments.plan import Plan
+import swarmdp.fitting.fit
+from swarmdp.paper import engine
+from swarmdp.paper.plan import Plan
 from tests.campaigns.forks import Ended, Fork, command, left_over
 from tests.campaigns.framework import ACCEPTED, Attempt, Campaign
 
@@ -34,7 +34,7 @@ NEW_PROCESSES = 0.1  # the share of starts that are no forks
 # Every iteration is saved, so that kills fall between, before and into checkpoints.
 PROGRAM = """
 import sys, swarmdp.fitting
-swarmdp.fitting.CHECKPOINT_SECONDS = 0
+fitting.CHECKPOINT_SECONDS = 0
 from swarmdp.cli import main
 main(sys.argv[1:])
 """
@@ -98,7 +98,7 @@ def _fit(folder: Path) -> None:
     saved = folder / "result.nc"
     before = swarmdp.load(saved) if saved.exists() else None
     assert before is None or isinstance(before, swarmdp.Result)
-    learner = swarmdp.HeterogeneousLearning(iterations=10, swarms=1)
+    learner = swarmdp.learning.HeterogeneousLearning(iterations=10, swarms=1)
     swarmdp.fit(
         SYSTEM,
         demo,

@@ -264,7 +264,7 @@ def _is_whole(path: str, image: bytes, right: Mapping[str, bytes]) -> bool:
 
 def _is_checkpoint(path: Path) -> bool:
     """Whether a file is the whole result of a fit, if of fewer iterations than were wanted."""
-    with contextlib.suppress(swarmdp.SwarmdpError):
+    with contextlib.suppress(swarmdp.errors.SwarmdpError):
         return isinstance(swarmdp.load(path), swarmdp.Result)
     return False
 
@@ -298,7 +298,7 @@ def fitted() -> str:
     """The digest of a fit."""
     system = swarmdp.Vicsek(n_agents=10)
     demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
-    learner = swarmdp.HeterogeneousLearning(iterations=10, swarms=1)
+    learner = swarmdp.learning.HeterogeneousLearning(iterations=10, swarms=1)
     result = swarmdp.fit(
         system, demo, seed=1, iterations=2, restarts=0, learner=learner, judge=False
     )

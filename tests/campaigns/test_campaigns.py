@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from swarmdp import InvalidInput
+from swarmdp.support.errors import InvalidInput
 from tests.campaigns import framework
 from tests.campaigns.framework import ACCEPTED, CRASH, EXPLAINED, HANG, INTERNAL, MEMORY
 

@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 
 import swarmdp
-from swarmdp import HeterogeneousLearning
 from swarmdp.cli import main
+from swarmdp.learning import HeterogeneousLearning
 from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene
 from tests.terminal import fails, shown_on_terminal
@@ -102,7 +102,7 @@ def test_a_gridworld_is_no_swarm_to_be_watched(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     grid = swarmdp.Gridworld(3, 3)
-    policy = swarmdp.plan(grid, grid.reward, discount=0.9).policy
+    policy = swarmdp.learning.plan(grid, grid.reward, discount=0.9).policy
     demo = swarmdp.rollout(grid, policy, steps=60, runs=20, seed=1)
     fit = swarmdp.fit(grid, demo, seed=2, iterations=1, judge=False).save(tmp_path).parent
     assert "Gridworld cannot be drawn" in fails(["animate", "--fit", str(fit)], capsys)

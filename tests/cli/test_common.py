@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from swarmdp.cli.common import guarded
-from swarmdp.errors import SwarmdpWarning
+from swarmdp.support.errors import SwarmdpWarning
 
 
 def test_warnings_of_the_package_get_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,7 @@ def fit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a fit of two experiments."""
     system = swarmdp.Vicsek(n_agents=30)
     demo = swarmdp.rollout(system, system.expert, steps=50, runs=2, seed=1)
-    learner = swarmdp.HeterogeneousLearning(iterations=10, swarms=1)
+    learner = swarmdp.learning.HeterogeneousLearning(iterations=10, swarms=1)
     result = swarmdp.fit(
         system, demo, seed=4, iterations=1, learner=learner, separate=True, judge=False
     )
@@ -33,7 +33,7 @@ def test_export(
     assert "Vicsek" in shown
     table = swarmdp.load(fit).policy.table
     assert not np.array_equal(table[0], table[1])
-    again = swarmdp.load_controller(path)
+    again = swarmdp.policies.load_controller(path)
     np.testing.assert_array_equal(again.to_arrays()["table"], table[experiment][None])
 
 

@@ -134,7 +134,7 @@ def test_an_output_that_cannot_be_written_is_noticed_before_the_work(
     def worked(*args: object, **kwargs: object) -> None:
         raise AssertionError("the work began")
 
-    for name in ("swarmdp.simulation.rollout", "swarmdp.report.animation.animate"):
+    for name in ("swarmdp.simulation.rollout.rollout", "swarmdp.report.animation.animate"):
         monkeypatch.setattr(name, worked)
     blocked = tmp_path / "file"
     blocked.write_text("")
@@ -227,7 +227,7 @@ def test_fit_and_evaluate_gridworlds(
         np.testing.assert_array_equal(again.reward.weights, result.reward.weights)
 
 
-@pytest.mark.filterwarnings("ignore:the chains of:swarmdp.SwarmdpWarning")
+@pytest.mark.filterwarnings("ignore:the chains of:swarmdp.errors.SwarmdpWarning")
 @pytest.mark.parametrize(
     ("name", "update"),
     [
@@ -242,7 +242,7 @@ def test_fit_by_other_updates(
     few = ["--iterations", "2", "--restarts", "0"]
     main(["fit", name, *size, "--update", update, *few, "-o", str(tmp_path)])
     result = swarmdp.load(tmp_path)
-    assert isinstance(result.policy, swarmdp.SoftPolicy) == (update == "maxent")
+    assert isinstance(result.policy, swarmdp.policies.SoftPolicy) == (update == "maxent")
     assert result.settings.get("actions") == ("recorded" if update in BY_ACTIONS else None)
     main(["evaluate", str(tmp_path), "--runs", "4", "--steps", "10"])
     assert f"by {update}" in capsys.readouterr().out

@@ -110,8 +110,8 @@ def test_an_interrupted_analysis_keeps_its_fit(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from swarmdp import analysing
     from swarmdp.irl import expectations
+    from swarmdp.recordings import analysis
 
     estimate, calls = expectations.simulated_runs, []
 
@@ -121,7 +121,7 @@ def test_an_interrupted_analysis_keeps_its_fit(
             raise KeyboardInterrupt
         return estimate(*args, **kwargs)  # type: ignore[arg-type]
 
-    place = (expectations, "simulated_runs") if at == "the fit" else (analysing, "verdicts_of")
+    place = (expectations, "simulated_runs") if at == "the fit" else (analysis, "verdicts_of")
     monkeypatch.setattr(*place, interrupted)
     # An earlier analysis in the same folder does not stay beside the fit of this one.
     (tmp_path / "analysis.nc").write_bytes((analysed / "analysis.nc").read_bytes())
@@ -148,7 +148,9 @@ def test_other_commands_on_an_analysis(
     analysed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     main(["export", str(analysed), "-o", str(tmp_path / "controller.json")])
-    assert isinstance(swarmdp.load_controller(tmp_path / "controller.json"), swarmdp.LocalPolicy)
+    assert isinstance(
+        swarmdp.policies.load_controller(tmp_path / "controller.json"), swarmdp.policies.LocalPolicy
+    )
     main(["evaluate", str(analysed), "--runs", "2", "-o", str(tmp_path), "--threads", "1"])
     told = json.loads((tmp_path / "evaluation.json").read_text())
     assert "polarisation" in told["measures"]
@@ -163,7 +165,7 @@ def test_a_fit_without_its_swarm(
     assert "no swarm.nc beside it" in fails(["evaluate", str(tmp_path)], capsys)
     main(["export", str(tmp_path), "-o", str(tmp_path / "controller.csv")])
     (tmp_path / "analysis.nc").write_bytes((analysed / "analysis.nc").read_bytes())
-    with pytest.raises(swarmdp.FileError, match="swarm.nc"):
+    with pytest.raises(swarmdp.errors.FileError, match="swarm.nc"):
         swarmdp.load(tmp_path)
 
 
@@ -174,8 +176,8 @@ def test_the_same_from_python(tracks: Path) -> None:
         recording,
         seed=1,
         dt=1,
-        observation=swarmdp.Observation(neighbours=5, bearing=0, previous_turn=0),
-        arena=swarmdp.Periodic((100.0, 100.0)),
+        observation=swarmdp.recordings.Observation(neighbours=5, bearing=0, previous_turn=0),
+        arena=swarmdp.recordings.Periodic((100.0, 100.0)),
         iterations=1,
         restarts=2,
         judge=False,
@@ -200,7 +202,7 @@ def test_the_same_from_python(tracks: Path) -> None:
     assert repr(found).startswith("Analysis of a recording")
     assert "<table" in found._repr_html_()
     json.dumps(found.to_plain())
-    with pytest.raises(swarmdp.InvalidInput, match="judge=True"):
+    with pytest.raises(swarmdp.errors.InvalidInput, match="judge=True"):
         _ = found.table
 
 

@@ -50,7 +50,7 @@ def test_fit_and_evaluate_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[
     fitted = json.loads(told.out)
     assert fitted["reward"][0]["mean"]
     assert fitted["folder"] == folder
-    assert "swarmdp.fitting: iteration 1: " in told.err
+    assert "swarmdp.fitting.fit: iteration 1: " in told.err
     assert not logging.getLogger("swarmdp").handlers
     main(["evaluate", folder, "--runs", "2", "--json"])
     evaluated = json.loads(capsys.readouterr().out)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from swarmdp import InvalidInput
 from swarmdp.cli import main
 from swarmdp.cli.reproduce import _log
+from swarmdp.support.errors import InvalidInput
 
 
 def test_a_second_start_gives_the_same_bytes(reproduction: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_folder_that_cannot_be_made_gets_one_line(
 def test_wrong_arguments_are_refused(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("swarmdp.experiments.cluster.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("swarmdp.paper.cluster.CONNECT_SECONDS", 1)
     for arguments, message in (
         (["--only", "entropy"], "there is no 'entropy'"),
         (["--scale", "huge"], "invalid choice"),
@@ -73,12 +73,12 @@ def test_wrong_arguments_are_refused(
 
 OTHER_USER = """
 import contextlib, io, os, sys
-from swarmdp import InvalidInput
+from swarmdp.support.errors import InvalidInput
 from swarmdp.cli import main
 from swarmdp.cli.reproduce import _log
 with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(SystemExit):
     main(["reproduce", "--only", "nothing"])  # imports what is needed while it can be read
-from swarmdp.experiments import store
+from swarmdp.paper import store
 os.setgid(65534); os.setuid(65534)
 main(["reproduce", "--scale", "smoke", "--only", "snapshots", "-o", sys.argv[1]])
 """
@@ -104,7 +104,7 @@ def test_a_log_that_cannot_be_written_does_not_hide_what_is_wrong(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Linux has a file whose disk is always full."""
-    log = logging.getLogger("swarmdp.experiments")
+    log = logging.getLogger("swarmdp.paper")
     with _log(Path("/dev/full")):
         log.info("begun")
     with pytest.raises(InvalidInput, match="the unit failed"), _log(Path("/dev/full")):

@@ -205,12 +205,12 @@ def test_without_an_expert_the_demo_takes_its_place(
 
 
 def test_other_features_come_back_from_a_file() -> None:
-    system = swarmdp.with_features(
+    system = swarmdp.model.with_features(
         Robots(), swarmdp.Product(a=swarmdp.Angles(4), b=swarmdp.Levels(4))
     )
     demo = swarmdp.rollout(system, Robots().expert, steps=2, seed=1)
     again = system_of(demo, "tests.examples:Robots")
     assert again.features.size == 16
     shown = swarmdp.rollout(Robots(), Robots().expert, steps=2, seed=1, initial=demo)
-    with pytest.raises(swarmdp.InvalidInput, match="start states of its own"):
+    with pytest.raises(swarmdp.errors.InvalidInput, match="start states of its own"):
         system_of(shown, "tests.examples:Robots")

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 import swarmdp
 from swarmdp.envs import BlackBox, from_pettingzoo, from_step, simulators
-from swarmdp.streams import Purpose, Streams
-from swarmdp.system import null_action
-from swarmdp.testing import check_system
+from swarmdp.model.adapted import starting_from
+from swarmdp.model.streams import Purpose, Streams
+from swarmdp.model.testing import check_system
+from swarmdp.model.traits import null_action
 from tests.envs import simulators as given
 
 SIDES = swarmdp.Levels(3, name="side of home")
@@ -114,7 +115,7 @@ def test_the_end_of_an_episode() -> None:
     assert (hold["observation"][0, 5:] == hold["observation"][0, 5]).all()
     assert (hold["earned"][0, 6:] == 0).all()
     assert hold["over"][0, 5:].all()
-    with pytest.raises(swarmdp.InvalidInput, match="ended after 5 steps.*on_end"):
+    with pytest.raises(swarmdp.errors.InvalidInput, match="ended after 5 steps.*on_end"):
         swarmdp.rollout(walkers(given.Deadline, on_end="error"), home, steps=12, seed=1)
 
 
@@ -123,7 +124,7 @@ def test_the_null_action_is_the_users() -> None:
     zoo = from_pettingzoo(given.Zoo, features=SIDES, null=2)
     assert null_action(zoo) == 2
     demo = swarmdp.rollout(zoo, lambda side: side, steps=5, seed=1)
-    assert null_action(swarmdp.adapted.starting_from(zoo, demo)) == 2
+    assert null_action(starting_from(zoo, demo)) == 2
 
 
 def test_learning_through_it_is_reliable() -> None:
@@ -132,7 +133,9 @@ def test_learning_through_it_is_reliable() -> None:
         given.Zoo, features=SIDES, null=2, expert=lambda side: np.array([1, 2, 0])[side]
     )
     demo = swarmdp.rollout(zoo, zoo.expert, steps=25, runs=8, seed=1)
-    learner = swarmdp.HeterogeneousLearning(iterations=80, again=40, restart=2.5, swarms=10)
+    learner = swarmdp.learning.HeterogeneousLearning(
+        iterations=80, again=40, restart=2.5, swarms=10
+    )
     for seed in range(3):
         result = swarmdp.fit(
             zoo, demo, seed=seed, discount=0.8, learner=learner, iterations=2, evaluations=8
@@ -212,7 +215,7 @@ def test_a_step_of_a_millisecond_costs_a_fifth_more_at_most() -> None:
     ],
 )
 def test_bad_simulators_are_named(make: Any, more: dict[str, Any], message: str) -> None:
-    with pytest.raises(swarmdp.SwarmdpError) as caught:
+    with pytest.raises(swarmdp.errors.SwarmdpError) as caught:
         walkers(make, **more)
     text = str(caught.value)
     assert re.search(message, text), text
@@ -232,7 +235,7 @@ def test_bad_simulators_are_named(make: Any, more: dict[str, Any], message: str)
     ],
 )
 def test_bad_environments_are_named(make: Any, more: dict[str, Any], message: str) -> None:
-    with pytest.raises(swarmdp.InvalidInput) as caught:
+    with pytest.raises(swarmdp.errors.InvalidInput) as caught:
         from_pettingzoo(make, features=SIDES, **more)
     text = str(caught.value)
     assert re.search(message, text), text
@@ -243,7 +246,7 @@ def test_what_is_printed_is_dropped_with_a_word(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(simulators, "_LISTENER", simulators._Listener())
-    with pytest.warns(swarmdp.SwarmdpWarning, match=r"prints \('I walk'"):
+    with pytest.warns(swarmdp.errors.SwarmdpWarning, match=r"prints \('I walk'"):
         system = walkers(given.Prints)
     swarmdp.rollout(system, home, steps=3, seed=1)
     assert capsys.readouterr().out == ""
@@ -252,14 +255,14 @@ def test_what_is_printed_is_dropped_with_a_word(
 def test_a_seed_that_is_forgotten_later_is_noticed_on_replay() -> None:
     system = walkers(given.LateNoise)
     demo = swarmdp.rollout(system, home, steps=20, seed=1)
-    with pytest.raises(swarmdp.InvalidInput, match="did not repeat itself: after"):
+    with pytest.raises(swarmdp.errors.InvalidInput, match="did not repeat itself: after"):
         swarmdp.rollout(walkers(given.LateNoise), home, steps=2, runs=8, seed=2, initial=demo)
 
 
 def test_a_process_that_dies_is_named() -> None:
     system = walkers(given.Exits, processes=1)
     try:
-        with pytest.raises(swarmdp.InvalidInput, match="a process with copies .* has died"):
+        with pytest.raises(swarmdp.errors.InvalidInput, match="a process with copies .* has died"):
             swarmdp.rollout(system, home, steps=2, seed=1)
     finally:
         system.close()
@@ -267,11 +270,11 @@ def test_a_process_that_dies_is_named() -> None:
 
 def test_impossible_requests_are_named() -> None:
     system = walkers(horizon=5)
-    with pytest.raises(swarmdp.InvalidInput, match="more than 5 steps: give .*horizon"):
+    with pytest.raises(swarmdp.errors.InvalidInput, match="more than 5 steps: give .*horizon"):
         swarmdp.rollout(system, home, steps=6, seed=1)
-    with pytest.raises(swarmdp.InvalidInput, match="has no action 7, there are: -1, 0, 1"):
+    with pytest.raises(swarmdp.errors.InvalidInput, match="has no action 7, there are: -1, 0, 1"):
         swarmdp.rollout(system, lambda s: s * 0 + 7, steps=2, seed=1)
-    with pytest.raises(swarmdp.InvalidInput, match="no scripted expert"):
+    with pytest.raises(swarmdp.errors.InvalidInput, match="no scripted expert"):
         swarmdp.rollout(system, system.expert, steps=2, seed=1)
-    with pytest.raises(swarmdp.InvalidInput, match="cannot be drawn: give .*positions"):
+    with pytest.raises(swarmdp.errors.InvalidInput, match="cannot be drawn: give .*positions"):
         system.picture({"position": np.zeros((1, 2, 6, 2))})

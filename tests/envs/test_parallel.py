@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 import swarmdp
 from swarmdp import envs
-from swarmdp.streams import Purpose, Streams
-from swarmdp.system import System, class_map, classes, feature_count
+from swarmdp.model.streams import Purpose, Streams
+from swarmdp.model.system import System, class_map, classes, feature_count
 from tests.envs.official import (
     api_test,
     max_cycles_test,
@@ -23,7 +23,7 @@ from tests.envs.official import (
     state_test,
 )
 from tests.examples import Robots
-from tests.test_testing import Voters
+from tests.model.test_testing import Voters
 
 SYSTEMS: dict[str, System] = {
     "Vicsek": swarmdp.Vicsek(n_agents=20),
@@ -194,20 +194,20 @@ def test_a_step_costs_little_more_than_the_bare_one() -> None:
     ],
 )
 def test_bad_arguments_are_named(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(swarmdp.SwarmdpError, match=message):
+    with pytest.raises(swarmdp.errors.SwarmdpError, match=message):
         envs.parallel_env(Robots(), **arguments)
 
 
 def test_what_has_no_picture_is_not_rendered() -> None:
-    with pytest.raises(swarmdp.InvalidInput, match="must be None, since it has no picture"):
+    with pytest.raises(swarmdp.errors.InvalidInput, match="must be None, since it has no picture"):
         envs.parallel_env(Voters(), render_mode="human")
 
 
 def test_bad_steps_are_named() -> None:
     env = envs.parallel_env(Robots(), max_cycles=1)
-    with pytest.raises(swarmdp.InvalidInput, match="call reset"):
+    with pytest.raises(swarmdp.errors.InvalidInput, match="call reset"):
         env.step({})
-    with pytest.raises(swarmdp.InvalidInput, match="call reset"):
+    with pytest.raises(swarmdp.errors.InvalidInput, match="call reset"):
         env.state()
     env.reset(seed=1)
     actions: dict[str, Any] = dict.fromkeys(env.agents, 0)
@@ -217,10 +217,10 @@ def test_bad_steps_are_named() -> None:
         (dict.fromkeys(env.agents, 0.5), "an action must be an integer"),
         ({"agent_0": 1}, "every agent needs an action, got none for 'agent_1'"),
     ):
-        with pytest.raises(swarmdp.InvalidInput, match=message):
+        with pytest.raises(swarmdp.errors.InvalidInput, match=message):
             env.step(wrong)
     env.step(actions)
-    with pytest.raises(swarmdp.InvalidInput, match="the episode is over"):
+    with pytest.raises(swarmdp.errors.InvalidInput, match="the episode is over"):
         env.step(actions)
-    with pytest.raises(swarmdp.InvalidInput, match="nothing to render"):
+    with pytest.raises(swarmdp.errors.InvalidInput, match="nothing to render"):
         env.render()

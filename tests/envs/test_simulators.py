@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 import swarmdp
 from studies import simulators
-from swarmdp import HeterogeneousLearning
 from swarmdp.envs import BlackBox
-from swarmdp.testing import check_system
+from swarmdp.learning import HeterogeneousLearning
+from swarmdp.model.testing import check_system
 from tests.policies import compiled
 
 
@@ -77,7 +77,7 @@ def test_an_exported_controller_drives_the_simulator(
     policy = result.policy
     assert isinstance(policy, swarmdp.Policy)
     header = policy.export(tmp_path / "controller.h")
-    again = swarmdp.load_controller(policy.export(tmp_path / "controller.json"))
+    again = swarmdp.policies.load_controller(policy.export(tmp_path / "controller.json"))
     act = compiled.library(header, 1)
 
     def robot(observations: NDArray[Any]) -> NDArray[Any]:

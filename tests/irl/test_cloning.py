@@ -19,12 +19,12 @@ def test_a_clone_does_what_the_expert_did_as_often() -> None:
 
 def test_runs_are_pooled_or_separate() -> None:
     demo = swarmdp.rollout(VICSEK, VICSEK.expert, steps=20, runs=3, seed=1)
-    assert swarmdp.clone(VICSEK, demo).replicas == 1
-    apart = swarmdp.clone(VICSEK, demo, separate=True)
+    assert swarmdp.irl.clone(VICSEK, demo).replicas == 1
+    apart = swarmdp.irl.clone(VICSEK, demo, separate=True)
     assert apart.replicas == 3
     one = swarmdp.rollout(VICSEK, VICSEK.expert, steps=20, runs=1, seed=1)
     np.testing.assert_array_equal(
-        apart.probabilities[0], swarmdp.clone(VICSEK, one).probabilities[0]
+        apart.probabilities[0], swarmdp.irl.clone(VICSEK, one).probabilities[0]
     )
 
 
@@ -33,7 +33,7 @@ def test_a_clone_of_the_ising_expert_is_the_expert() -> None:
     demo = swarmdp.rollout(ising, ising.expert, steps=30, seed=1)
     levels = np.arange(25, dtype=np.uint8)
     seen = pair_counts(ising, demo)[0][0].any(axis=1)
-    found = swarmdp.clone(ising, demo).probabilities[0, :, 1]
+    found = swarmdp.irl.clone(ising, demo).probabilities[0, :, 1]
     np.testing.assert_array_equal(found, ising.expert(levels) & seen)
     assert seen[:20].all()
 
@@ -44,6 +44,6 @@ def test_a_clone_of_vicsek_s_expert_swarms() -> None:
         vicsek, vicsek.expert, steps=100, seed=1, record=["observations", "actions"]
     )
     order = swarmdp.rollout(
-        vicsek, swarmdp.clone(vicsek, demo), steps=100, runs=20, seed=2, record=vicsek.order
+        vicsek, swarmdp.irl.clone(vicsek, demo), steps=100, runs=20, seed=2, record=vicsek.order
     )["order"]
     assert order[:, -1].mean() > 0.96  # the expert: 0.977

@@ -6,12 +6,14 @@ import pytest
 from numpy.typing import NDArray
 
 import swarmdp
-from swarmdp import DiscountedFeatures, InvalidInput, Policy, Reward
+from swarmdp import Policy, Reward
 from swarmdp.irl import expectations as e
 from swarmdp.irl.demos import check_demo
 from swarmdp.irl.frames import observations_over
-from swarmdp.recording import SingleAgentFeatures
-from swarmdp.trajectory import Trajectory, Variable
+from swarmdp.model.trajectory import Trajectory, Variable
+from swarmdp.simulation import DiscountedFeatures
+from swarmdp.simulation.recorders import SingleAgentFeatures
+from swarmdp.support.errors import InvalidInput
 
 VICSEK = swarmdp.Vicsek(n_agents=40)
 ISING = swarmdp.Ising((8, 9))

@@ -7,10 +7,10 @@ import pytest
 from numpy.typing import NDArray
 
 import swarmdp
-from swarmdp import InvalidInput
 from swarmdp.irl.frames import observations_over
 from swarmdp.irl.pairs import actions_of, nearest_actions, pair_counts
-from swarmdp.trajectory import Trajectory, Variable
+from swarmdp.model.trajectory import Trajectory, Variable
+from swarmdp.support.errors import InvalidInput
 
 VICSEK = swarmdp.Vicsek(n_agents=30)
 ISING = swarmdp.Ising((9, 7))
@@ -152,13 +152,13 @@ class Ring:
     actions: ClassVar[NDArray[np.int64]] = np.array([-1, 0, 1])
     features: ClassVar[swarmdp.Levels] = swarmdp.Levels(10)
 
-    def initial(self, rng: swarmdp.Stream) -> dict[str, Any]:
+    def initial(self, rng: swarmdp.model.Stream) -> dict[str, Any]:
         return {"cell": rng.integers(10)}
 
     def observe(self, state: dict[str, Any]) -> Any:
         return state["cell"]
 
-    def transition(self, state: dict[str, Any], actions: Any, rng: swarmdp.Stream) -> Any:
+    def transition(self, state: dict[str, Any], actions: Any, rng: swarmdp.model.Stream) -> Any:
         return {"cell": (state["cell"] + actions) % 10}
 
     def expert(self, observations: Any) -> Any:

@@ -5,18 +5,18 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp import InvalidInput
-from swarmdp.features import Axis, Basis
-from swarmdp.irl.evidence import wants_of
 from swarmdp.irl.expectations import feature_expectations
 from swarmdp.irl.resampling import alike, differences, one_in_each_block, other_demos
-from swarmdp.irl.updates import named
-from swarmdp.protocols import NOTHING_MORE, Wants
+from swarmdp.irl.updates.evidence import wants_of
+from swarmdp.irl.updates.registry import named
+from swarmdp.model.features import Axis, Basis
+from swarmdp.policies.learner import NOTHING_MORE, Wants
+from swarmdp.support.errors import InvalidInput
 
 VICSEK = swarmdp.Vicsek(n_agents=30, radius=0.2)
 QUICK: Any = {
     "iterations": 3,
-    "learner": swarmdp.HeterogeneousLearning(iterations=20),
+    "learner": swarmdp.learning.HeterogeneousLearning(iterations=20),
     "judge": False,
 }
 
@@ -90,7 +90,7 @@ def test_where_a_shift_means_nothing() -> None:
     assert one_in_each_block(swarmdp.Angles(8))
     assert one_in_each_block(swarmdp.Product(**parts))
     assert one_in_each_block(swarmdp.Product(**parts, additive=True))
-    assert not one_in_each_block(swarmdp.Vectors(np.eye(3)[:, :2]))
+    assert not one_in_each_block(swarmdp.features.Vectors(np.eye(3)[:, :2]))
     axis = Axis("x", np.arange(2.0))
     smooth = Basis(lambda o: np.stack([o, o**2], axis=-1), ("x", "x2"), (axis,))
     assert not one_in_each_block(smooth)
@@ -147,7 +147,7 @@ def test_errors_are_as_large_as_rewards_differ_between_demos() -> None:
     """Of 12 demos each: the errors claimed, and how far the rewards really scatter."""
     vicsek = swarmdp.Vicsek(n_agents=50, radius=0.2)
     demos = swarmdp.rollout(vicsek, vicsek.expert, steps=50, runs=12, seed=3)
-    chosen = swarmdp.HeterogeneousLearning(iterations=60)
+    chosen = swarmdp.learning.HeterogeneousLearning(iterations=60)
     result = swarmdp.fit(
         vicsek, demos, seed=4, separate=True, iterations=4, learner=chosen, restarts=4, judge=False
     )

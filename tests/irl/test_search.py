@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp import Evidence, HeterogeneousLearning, Update
 from swarmdp.irl import search
+from swarmdp.irl.updates import Evidence, Update
+from swarmdp.learning import HeterogeneousLearning
+from swarmdp.model.trajectory import Variable
 from swarmdp.policies import Policy, table_of
-from swarmdp.recording import FeaturesOverTime
+from swarmdp.simulation.recorders import FeaturesOverTime
 from tests.results import assert_same
 
 VICSEK = swarmdp.Vicsek(n_agents=40)
@@ -67,7 +69,7 @@ def test_features_over_time_are_means_over_doubling_spans() -> None:
         steps=11,
         runs=3,
         seed=2,
-        record=["observations", FeaturesOverTime(11), swarmdp.DiscountedFeatures(0.9)],
+        record=["observations", FeaturesOverTime(11), swarmdp.simulation.DiscountedFeatures(0.9)],
     )
     index = VICSEK.features.index(recorded["observations"])
     shares = np.stack([(index == k).mean(axis=2) for k in range(36)], axis=2)
@@ -142,8 +144,8 @@ def test_the_race_is_between_different_policies(monkeypatch: pytest.MonkeyPatch)
     tables = [(np.arange(25) > limit).astype(int) for limit in (12, 11)]
     found = iter([1, *[0] * 10, 1])  # the nearer one ten times
 
-    def learner(system: Any, reward: Any, **_: Any) -> swarmdp.Learned:
-        return swarmdp.Learned(Policy(tables[next(found)][None]))
+    def learner(system: Any, reward: Any, **_: Any) -> swarmdp.learning.Learned:
+        return swarmdp.learning.Learned(Policy(tables[next(found)][None]))
 
     raced: list[int] = []
 
@@ -176,10 +178,7 @@ def test_a_fit_that_goes_on_learning_is_the_same_in_parts_alone_and_in_a_batch(
     np.testing.assert_array_equal(whole.chosen, again.chosen)
     np.testing.assert_array_equal(table_of(whole.policy), table_of(again.policy))
     first = swarmdp.Trajectory(
-        {
-            name: swarmdp.trajectory.Variable(v.values[:1], v.axes, v.units)
-            for name, v in demos.variables.items()
-        },
+        {name: Variable(v.values[:1], v.axes, v.units) for name, v in demos.variables.items()},
         demos.system_name,
         demos.settings,
         1,
@@ -224,8 +223,8 @@ def test_all_policies_of_a_search_are_evaluated_with_the_same_random_numbers() -
     demo = swarmdp.rollout(VICSEK, VICSEK.expert, steps=50, seed=1)
     straight = Policy(np.full((1, 36), 6))
 
-    def always(*_: Any, **__: Any) -> swarmdp.Learned:
-        return swarmdp.Learned(straight)
+    def always(*_: Any, **__: Any) -> swarmdp.learning.Learned:
+        return swarmdp.learning.Learned(straight)
 
     options: Any = {"seed": 2, "iterations": 3, "learner": always, "judge": False}
     mu = swarmdp.fit(VICSEK, demo, **options, mirror=False).history.mu

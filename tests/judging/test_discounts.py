@@ -35,19 +35,19 @@ def test_a_slow_swarm_is_told_that_its_discount_is_blind() -> None:
 def test_the_suggestion_leaves_at_most_one_percent_beyond_the_demo() -> None:
     sparse = swarmdp.Vicsek(n_agents=50, radius=0.05, noise=math.radians(5))
     demo = swarmdp.rollout(sparse, sparse.expert, steps=80, seed=1)
-    found = swarmdp.suggested_discount(sparse, demo)
+    found = swarmdp.judging.suggested_discount(sparse, demo)
     assert found > LEAST
     assert found ** (demo.steps + 1) <= 0.01
-    swarmdp.Fit.of(sparse, demo, seed=1, discount=found)
+    swarmdp.fitting.Fit.of(sparse, demo, seed=1, discount=found)
 
 
 def test_fast_swarms_keep_the_papers_discount() -> None:
     ising = swarmdp.Ising(shape=(30, 30))
     demo = swarmdp.rollout(ising, ising.expert, steps=60, seed=1)
-    assert swarmdp.suggested_discount(ising, demo) == LEAST
+    assert swarmdp.judging.suggested_discount(ising, demo) == LEAST
 
 
 def test_observations_alone_have_a_time_scale_too() -> None:
     vicsek = swarmdp.Vicsek(n_agents=50, radius=0.2)
     demo = swarmdp.rollout(vicsek, vicsek.expert, steps=60, seed=1, record="observations")
-    assert LEAST <= swarmdp.suggested_discount(vicsek, demo) < 1
+    assert LEAST <= swarmdp.judging.suggested_discount(vicsek, demo) < 1

@@ -37,7 +37,9 @@ def test_the_expert_reproduces_its_own_demo() -> None:
 
 
 def test_a_circling_swarm_is_warned_of_and_the_turn_is_named() -> None:
-    with pytest.warns(swarmdp.SwarmdpWarning, match="does not reproduce it.*turning to one side"):
+    with pytest.warns(
+        swarmdp.errors.SwarmdpWarning, match="does not reproduce it.*turning to one side"
+    ):
         verdict = quick(circling)
     assert verdict.alarm
     assert not verdict.reproduces
@@ -75,7 +77,7 @@ def test_plain_data_bring_a_verdict_back() -> None:
 def test_the_classifier_tells_circles_but_not_experts() -> None:
     demo = swarmdp.rollout(VICSEK, VICSEK.expert, steps=60, runs=8, seed=1)
     same = swarmdp.judge(VICSEK.expert, demo, system=VICSEK, seed=3, runs=80)
-    with pytest.warns(swarmdp.SwarmdpWarning):
+    with pytest.warns(swarmdp.errors.SwarmdpWarning):
         other = swarmdp.judge(circling, demo, system=VICSEK, seed=3, runs=80)
     assert same.telling is not None
     assert other.telling is not None
@@ -87,7 +89,7 @@ def test_the_classifier_tells_circles_but_not_experts() -> None:
 
 
 def test_blocks_of_time_are_told_apart_where_there_is_one_run() -> None:
-    with pytest.warns(swarmdp.SwarmdpWarning):
+    with pytest.warns(swarmdp.errors.SwarmdpWarning):
         verdict = swarmdp.judge(circling, DEMO, system=VICSEK, seed=3, runs=40)
     assert verdict.telling is not None
     assert verdict.telling.samples == "blocks of time"
@@ -104,7 +106,7 @@ def test_observations_alone_are_compared_and_it_is_said() -> None:
 def test_measures_alone_are_compared() -> None:
     demo = swarmdp.rollout(VICSEK, VICSEK.expert, steps=60, seed=1, record="order")
     assert quick(VICSEK.expert, demo).as_near is None
-    with pytest.warns(swarmdp.SwarmdpWarning, match="order parameter"):
+    with pytest.warns(swarmdp.errors.SwarmdpWarning, match="order parameter"):
         quick(lambda o: 0 * o, demo)
 
 
@@ -112,7 +114,7 @@ def test_too_little_data_is_said() -> None:
     """From four agents and three steps nobody can tell a policy."""
     few = swarmdp.Vicsek(n_agents=4, radius=0.05, noise=math.radians(40))
     demo = swarmdp.rollout(few, few.expert, steps=3, seed=5, record="observations")
-    with pytest.warns(swarmdp.SwarmdpWarning, match=r"too little data|do not identify"):
+    with pytest.warns(swarmdp.errors.SwarmdpWarning, match=r"too little data|do not identify"):
         verdict = quick(few.expert, demo, system=few)
     assert verdict.power < 0.5
     assert verdict.advice
@@ -122,7 +124,7 @@ def test_a_fit_whose_features_do_not_identify_the_behaviour() -> None:
     ring = Rendezvous()
     demo = swarmdp.rollout(ring, ring.expert, steps=100, seed=100)
     result = swarmdp.fit(ring, demo, seed=0, iterations=2, progress=False, judge=False)
-    with pytest.warns(swarmdp.SwarmdpWarning, match="do not identify|does not reproduce"):
+    with pytest.warns(swarmdp.errors.SwarmdpWarning, match="do not identify|does not reproduce"):
         verdict = swarmdp.judge(result, demo, system=ring, seed=1, quick=True)
     assert verdict.as_near is not None
     assert verdict.as_near > 2
@@ -142,20 +144,20 @@ def test_each_experiment_is_judged_against_its_own_run() -> None:
     demo = swarmdp.rollout(VICSEK, VICSEK.expert, steps=60, runs=2, seed=2)
     turn = np.round(np.degrees(VICSEK.features.values) / 10).clip(-6, 6).astype(int) + 6
     both = swarmdp.Policy([turn, np.minimum(turn + 1, 12)])  # the second one turns to one side
-    with pytest.raises(swarmdp.InvalidInput, match="judge_each"):
+    with pytest.raises(swarmdp.errors.InvalidInput, match="judge_each"):
         quick(both, demo)
-    with pytest.warns(swarmdp.SwarmdpWarning, match="turning to one side"):
-        first, second = swarmdp.judge_each(both, demo, system=VICSEK, seed=3, quick=True)
+    with pytest.warns(swarmdp.errors.SwarmdpWarning, match="turning to one side"):
+        first, second = swarmdp.judging.judge_each(both, demo, system=VICSEK, seed=3, quick=True)
     assert (first.alarm, second.alarm) == (False, True)
-    with pytest.raises(swarmdp.InvalidInput, match="as many runs"):
-        swarmdp.judge_each(both, DEMO, system=VICSEK, seed=3)
+    with pytest.raises(swarmdp.errors.InvalidInput, match="as many runs"):
+        swarmdp.judging.judge_each(both, DEMO, system=VICSEK, seed=3)
 
 
 def test_a_result_knows_its_system() -> None:
     demo = swarmdp.rollout(VICSEK, VICSEK.expert, steps=60, seed=1)
     result = swarmdp.fit(VICSEK, demo, seed=1, iterations=1, progress=False, judge=False)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", swarmdp.SwarmdpWarning)
+        warnings.simplefilter("ignore", swarmdp.errors.SwarmdpWarning)
         alone = swarmdp.judge(result, demo, seed=2, quick=True)
         given = swarmdp.judge(result, demo, system=VICSEK, seed=2, quick=True)
     assert alone.to_json() == given.to_json()
@@ -174,18 +176,18 @@ class Lamps:
 
     n_agents: int = 10
     actions = np.array([-0.1, 0.0, 0.1])
-    features = swarmdp.Basis(
+    features = swarmdp.features.Basis(
         lambda o: np.stack([o, o**2], axis=-1), ("light", "square"), scalar=True
     )
 
-    def initial(self, rng: swarmdp.Stream) -> dict[str, np.ndarray]:
+    def initial(self, rng: swarmdp.model.Stream) -> dict[str, np.ndarray]:
         return {"light": rng.uniform()}
 
     def observe(self, state: dict[str, np.ndarray]) -> np.ndarray:
         return state["light"]
 
     def transition(
-        self, state: dict[str, np.ndarray], actions: np.ndarray, rng: swarmdp.Stream
+        self, state: dict[str, np.ndarray], actions: np.ndarray, rng: swarmdp.model.Stream
     ) -> dict[str, np.ndarray]:
         return {"light": state["light"] + actions + rng.normal(scale=0.02)}
 
@@ -197,25 +199,25 @@ def test_systems_without_classes_or_declarations_are_judged_too() -> None:
     lamps = Lamps()
     demo = swarmdp.rollout(lamps, lamps.expert, steps=30, seed=1)
     assert not quick(lamps.expert, demo, system=lamps).alarm
-    with pytest.warns(swarmdp.SwarmdpWarning, match="does not reproduce"):
+    with pytest.warns(swarmdp.errors.SwarmdpWarning, match="does not reproduce"):
         quick(lambda o: 0 * o + 0.1, demo, system=lamps)
 
 
 def test_wrong_arguments_are_named() -> None:
-    with pytest.raises(swarmdp.InvalidInput, match="which system was recorded"):
+    with pytest.raises(swarmdp.errors.InvalidInput, match="which system was recorded"):
         swarmdp.judge(VICSEK.expert, DEMO, seed=1)
-    with pytest.raises(swarmdp.InvalidInput, match='"random", "nothing", "clone"'):
+    with pytest.raises(swarmdp.errors.InvalidInput, match='"random", "nothing", "clone"'):
         quick(VICSEK.expert, baselines=("expert",))
-    with pytest.raises(swarmdp.InvalidInput, match="runs must be an integer of at least 20"):
+    with pytest.raises(swarmdp.errors.InvalidInput, match="runs must be an integer of at least 20"):
         quick(VICSEK.expert, runs=5)
-    with pytest.raises(swarmdp.InvalidInput, match="at least two steps"):
+    with pytest.raises(swarmdp.errors.InvalidInput, match="at least two steps"):
         quick(VICSEK.expert, swarmdp.rollout(VICSEK, VICSEK.expert, steps=1, seed=1))
-    with pytest.raises(swarmdp.InvalidInput, match="not from Ising"):
+    with pytest.raises(swarmdp.errors.InvalidInput, match="not from Ising"):
         quick(VICSEK.expert, system=swarmdp.Ising())
-    with pytest.raises(swarmdp.InvalidInput, match="kind of a field"):
-        swarmdp.Field(kind="colour")  # type: ignore[arg-type]
-    with pytest.raises(swarmdp.InvalidInput, match="has a period"):
-        swarmdp.Field(kind="level", period=1.0)
+    with pytest.raises(swarmdp.errors.InvalidInput, match="kind of a field"):
+        swarmdp.model.Field(kind="colour")  # type: ignore[arg-type]
+    with pytest.raises(swarmdp.errors.InvalidInput, match="has a period"):
+        swarmdp.model.Field(kind="level", period=1.0)
 
 
 def test_progress_counts_runs() -> None:
@@ -234,7 +236,7 @@ def test_what_one_demo_hides_is_found_from_other_starts(seed: int) -> None:
     """Two grids of 60 that end alike, though flipping at the tie ends elsewhere on others."""
     ising = swarmdp.Ising((30, 30))
     demo = swarmdp.rollout(ising, ising.expert, steps=60, seed=seed)
-    with pytest.warns(swarmdp.VerdictWarning, match="from other starts the global energy"):
+    with pytest.warns(swarmdp.errors.VerdictWarning, match="from other starts the global energy"):
         verdict = swarmdp.judge(lambda o: o >= 12, demo, system=ising, seed=1, quick=True)
     assert verdict.alarm
     assert not verdict.reproduces
@@ -251,7 +253,9 @@ def test_a_measure_that_varies_too_much_is_not_believed() -> None:
     """One run of a slow, sparse swarm says little about its order; twenty runs do."""
     slow = swarmdp.Vicsek(n_agents=50, radius=0.05, speed=0.03, noise=math.radians(5))
     demos = swarmdp.rollout(slow, slow.expert, steps=100, runs=20, seed=1)
-    with pytest.warns(swarmdp.VerdictWarning, match="too little data to tell: the order parameter"):
+    with pytest.warns(
+        swarmdp.errors.VerdictWarning, match="too little data to tell: the order parameter"
+    ):
         alone = swarmdp.judge(slow.expert, one_run(demos, 1), system=slow, seed=2, quick=True)
     assert alone.alarm
     assert not alone.reproduces

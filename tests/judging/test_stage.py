@@ -47,7 +47,7 @@ def test_looks_are_those_of_plain_rollouts_from_the_same_starts(
 def test_feature_expectations_are_those_of_rollouts() -> None:
     vicsek = swarmdp.Vicsek(n_agents=20)
     demo = swarmdp.rollout(vicsek, vicsek.expert, steps=30, runs=3, seed=1)
-    record = swarmdp.DiscountedFeatures(0.9)
+    record = swarmdp.simulation.DiscountedFeatures(0.9)
     mu = swarmdp.rollout(vicsek, vicsek.expert, steps=30, runs=3, seed=1, record=record)
     seen = Stage.of(vicsek, demo, 0.9).look.mu
     assert seen is not None

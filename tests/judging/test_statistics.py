@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp.features import Classes
 from swarmdp.judging.statistics import MOST_CLASSES, _span
+from swarmdp.model.features import Classes
 
 SEEN = swarmdp.Product(misalignment=swarmdp.Angles(4), neighbours=swarmdp.Levels(3))
 MANY = swarmdp.Product(first=swarmdp.Levels(2), second=swarmdp.Levels(MOST_CLASSES))

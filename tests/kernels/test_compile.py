@@ -12,9 +12,9 @@ import numba
 import numpy as np
 import pytest
 
-from swarmdp import notices
 from swarmdp.kernels import compile as compiling
 from swarmdp.kernels.compile import _described, _KernelFiles, _runs_portable_code
+from swarmdp.support import notices
 from tests.terminal import shown_on_terminal
 
 NOTHING_SHIPPED = """

@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp.kernels import ising, parallel
+from swarmdp.kernels import ising
 from swarmdp.kernels.streams import Counter
-from swarmdp.streams import Purpose, Streams
+from swarmdp.model.streams import Purpose, Streams
+from swarmdp.support import parallel
 from tests import oracles
 
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from swarmdp.harmonics import lowest_orders
 from swarmdp.kernels import linear
+from swarmdp.model.harmonics import lowest_orders
 from tests import oracles
 
 EPS = np.finfo(np.float64).eps

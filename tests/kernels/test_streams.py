@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from swarmdp.errors import InvalidInput
 from swarmdp.kernels import streams as kernels
 from swarmdp.kernels.compile import kernel
-from swarmdp.streams import Purpose, Stream, Streams
+from swarmdp.model.streams import Purpose, Stream, Streams
+from swarmdp.support.errors import InvalidInput
 from tests import oracles
 
 # Known answers published with Random123 for philox4x32, 10 rounds: counter, key, block.

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from swarmdp.kernels import parallel, vicsek
+from swarmdp.kernels import vicsek
+from swarmdp.support import parallel
 from tests import oracles
 
 Floats = NDArray[np.float64]

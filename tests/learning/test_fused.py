@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp import BatchQ, HeterogeneousLearning, SequentialQ, Wants
-from swarmdp.adapted import with_features
-from swarmdp.system import FusedLearning
+from swarmdp.irl.updates import Wants
+from swarmdp.learning import BatchQ, HeterogeneousLearning, SequentialQ
+from swarmdp.model.adapted import with_features
+from swarmdp.model.traits import FusedLearning
 
 SYSTEMS: dict[str, Any] = {
     "vicsek": swarmdp.Vicsek(n_agents=60),
@@ -51,7 +52,7 @@ def test_both_paths_give_the_same_bits(name: str, learner: str) -> None:
 
 
 def test_what_cannot_be_fused_is_left_to_the_plain_path() -> None:
-    streams = swarmdp.streams.Streams.of(1, [0], 30)
+    streams = swarmdp.model.Streams.of(1, [0], 30)
     assert swarmdp.Vicsek(n_agents=30, nearest=4).exploring_swarms(streams, 0) is None
     assert swarmdp.Vicsek(n_agents=30, radius=0.4).exploring_swarms(streams, 0) is None
 

@@ -5,13 +5,15 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp import BatchQ, HeterogeneousLearning, InvalidInput, LocalModel, Reward, SequentialQ
+from swarmdp import Reward
+from swarmdp.learning import BatchQ, HeterogeneousLearning, LocalModel, SequentialQ
 from swarmdp.learning.heterogeneous import Snapshot, paper_learning
 from swarmdp.learning.q_functions import Problem
 from swarmdp.learning.schedules import decayed
 from swarmdp.learning.tables import greedy
+from swarmdp.model.streams import Purpose, Streams
 from swarmdp.policies import table_of
-from swarmdp.streams import Purpose, Streams
+from swarmdp.support.errors import InvalidInput
 from tests.results import known
 
 VICSEK = swarmdp.Vicsek(n_agents=50)

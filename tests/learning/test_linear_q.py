@@ -7,13 +7,17 @@ import pytest
 from numpy.typing import NDArray
 
 import swarmdp
-from swarmdp import HeterogeneousLearning, InvalidInput, LinearPolicy, LinearQ, Reward, Wants
-from swarmdp.adapted import with_features
-from swarmdp.harmonics import lowest_orders
+from swarmdp import Reward
+from swarmdp.irl.updates import Wants
+from swarmdp.learning import HeterogeneousLearning, LinearQ
 from swarmdp.learning.q_functions import Problem
+from swarmdp.model.adapted import with_features
+from swarmdp.model.harmonics import lowest_orders
+from swarmdp.policies import LinearPolicy
+from swarmdp.support.errors import InvalidInput
 
 VICSEK = swarmdp.Vicsek(n_agents=100)
-MISALIGNMENT = swarmdp.Axis("misalignment", units="rad", periodic=True)
+MISALIGNMENT = swarmdp.features.Axis("misalignment", units="rad", periodic=True)
 
 
 def waves(angle: NDArray[Any]) -> NDArray[np.float64]:
@@ -21,7 +25,7 @@ def waves(angle: NDArray[Any]) -> NDArray[np.float64]:
 
 
 SMOOTH = with_features(
-    VICSEK, swarmdp.Basis(waves, ("cos", "sin", "cos 2"), (MISALIGNMENT,), scalar=True)
+    VICSEK, swarmdp.features.Basis(waves, ("cos", "sin", "cos 2"), (MISALIGNMENT,), scalar=True)
 )
 LEARNER = HeterogeneousLearning(LinearQ(features=15), iterations=80, swarms=4)
 
@@ -92,8 +96,8 @@ def test_classes_are_no_hindrance() -> None:
 
 def test_several_components_on_scales_of_their_own() -> None:
     """The memory is what was promised, and far-away observations do no harm."""
-    axes = (MISALIGNMENT, swarmdp.Axis("distance"))
-    basis = swarmdp.Basis(lambda o: o[..., 1:], ("distance",), axes)
+    axes = (MISALIGNMENT, swarmdp.features.Axis("distance"))
+    basis = swarmdp.features.Basis(lambda o: o[..., 1:], ("distance",), axes)
     system = with_features(VICSEK, basis)
     problem = Problem(system, Reward([[1.0], [2.0]]), 0.9)
     q = LinearQ().start(problem)
@@ -150,13 +154,13 @@ def test_what_it_cannot_learn_is_refused() -> None:
         LinearQ().start(Problem(SMOOTH, reward, 0.9, Wants(kernel=True)))
     with pytest.raises(InvalidInput, match="each of the 1 components"):
         LinearQ(centre=(0.0, 0.0), scale=(1.0, 1.0)).start(Problem(SMOOTH, reward, 0.9))
-    flat = with_features(VICSEK, swarmdp.Basis(waves, ("a", "b", "c"), scalar=True))
+    flat = with_features(VICSEK, swarmdp.features.Basis(waves, ("a", "b", "c"), scalar=True))
     with pytest.raises(InvalidInput, match="same for all agents at the start"):
         LinearQ().start(Problem(flat, reward, 0.9)).sees(np.ones((1, 100)))
     with pytest.raises(InvalidInput, match="finite"):
         LinearQ().start(Problem(SMOOTH, reward, 0.9)).sees(np.full((1, 100), np.nan))
-    axes = (MISALIGNMENT, swarmdp.Axis("distance"))
-    wider = with_features(VICSEK, swarmdp.Basis(waves, ("a", "b"), axes))
+    axes = (MISALIGNMENT, swarmdp.features.Axis("distance"))
+    wider = with_features(VICSEK, swarmdp.features.Basis(waves, ("a", "b"), axes))
     policy = learned([1.0, 0.0, 0.0])
     with pytest.raises(InvalidInput, match="1 components .* but Vicsek has 2"):
         policy.check(wider)

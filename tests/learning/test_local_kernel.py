@@ -2,10 +2,11 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp import InvalidInput, SoftPolicy
 from swarmdp.learning.local_kernel import local_kernel
-from swarmdp.simulation import rollout
-from swarmdp.system import class_map
+from swarmdp.model.system import class_map
+from swarmdp.policies import SoftPolicy
+from swarmdp.simulation.rollout import rollout
+from swarmdp.support.errors import InvalidInput
 
 VICSEK = swarmdp.Vicsek(n_agents=50)
 

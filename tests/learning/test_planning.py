@@ -5,18 +5,11 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp import (
-    FiniteMDP,
-    Gridworld,
-    InvalidInput,
-    Policy,
-    Reward,
-    SoftPolicy,
-    SolverError,
-    Wants,
-)
+from swarmdp import FiniteMDP, Gridworld, Policy, Reward
+from swarmdp.irl.updates import Wants
 from swarmdp.learning.planning import Planning, plan, plan_to_horizon
-from swarmdp.policies import table_of
+from swarmdp.policies import SoftPolicy, table_of
+from swarmdp.support.errors import InvalidInput, SolverError
 from tests.results import known
 from tests.systems.test_finite import random_mdp
 
@@ -156,7 +149,7 @@ def test_planned_and_learned_policies_agree() -> None:
     rng = np.random.default_rng(7)
     mdp = FiniteMDP(rng.dirichlet(np.ones(5), size=(5, 3)), np.full(5, 0.2))
     reward = Reward(np.array([0.0, 0, 0, 0, 1]))
-    learner = swarmdp.HeterogeneousLearning(iterations=300, swarms=300)
+    learner = swarmdp.learning.HeterogeneousLearning(iterations=300, swarms=300)
     for softness in (0.0, 0.3):
         planned = plan(mdp, reward, softness=softness)
         wants = Wants(softness=softness, kernel=True)

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 from swarmdp import FiniteMDP, Reward
 from swarmdp.learning.local_model import LocalModel
 from swarmdp.learning.q_functions import BatchQ, Problem, QUpdate, SequentialQ
-from swarmdp.protocols import NOTHING_MORE, Wants
+from swarmdp.policies.learner import NOTHING_MORE, Wants
 
 Ints = NDArray[np.int64]
 

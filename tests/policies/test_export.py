@@ -14,13 +14,14 @@ import pytest
 from numpy.typing import NDArray
 
 import swarmdp
-from swarmdp import Angles, Axis, Bins, FileError, InvalidInput, Levels, Product, Vectors
-from swarmdp.features import FARTHEST
-from swarmdp.harmonics import Harmonics
+from swarmdp import Angles, Bins, Levels, Product
+from swarmdp.model.features import FARTHEST, Axis, Vectors
+from swarmdp.model.harmonics import Harmonics
+from swarmdp.model.streams import Purpose, Stream, Streams
 from swarmdp.policies import Exportable, Interface
 from swarmdp.policies.c_header import KEYWORDS, identifiers
 from swarmdp.policies.linear import LinearPolicy
-from swarmdp.streams import Purpose, Stream, Streams
+from swarmdp.support.errors import FileError, InvalidInput
 from tests.examples import ROOT
 from tests.policies.compiled import Floats, actions, build
 
@@ -128,7 +129,7 @@ def test_the_header_draws_the_same_actions(name: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     chances = rng.dirichlet(np.full(5, 0.3), features.size)
     chances[0] = [0, 0.5, 0, 0.5, 0]  # some are impossible, also the first and the last
-    policy = swarmdp.SoftPolicy(chances)
+    policy = swarmdp.policies.SoftPolicy(chances)
     header = policy.export(tmp_path / "controller.h", system=system_of(features))
     observations, seen = observed(features)
     luck = rng.uniform(size=COUNT)
@@ -144,7 +145,9 @@ def test_the_header_draws_the_same_actions(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [name for name in MAPS if name != "vectors"])
 def test_the_header_interpolates_alike(name: str, tmp_path: Path) -> None:
     features = MAPS[name]
-    policy = swarmdp.InterpolatedPolicy(np.random.default_rng(5).normal(size=features.size))
+    policy = swarmdp.policies.InterpolatedPolicy(
+        np.random.default_rng(5).normal(size=features.size)
+    )
     header = policy.export(tmp_path / "controller.h", system=system_of(features))
     observations, seen = observed(features)
     expected = policy.act(system_of(features), observations, np.zeros(1, np.int64))[0]
@@ -166,8 +169,8 @@ def test_the_header_does_nothing_where_python_raises(kind: str, tmp_path: Path) 
     system = system_of(features)
     policies: dict[str, Any] = {
         "table": swarmdp.Policy(np.full(24, 4)),
-        "soft": swarmdp.SoftPolicy(np.tile([0.0, 0, 0, 0, 1], (24, 1))),
-        "interpolated": swarmdp.InterpolatedPolicy(np.full(24, 0.5)),
+        "soft": swarmdp.policies.SoftPolicy(np.tile([0.0, 0, 0, 0, 1], (24, 1))),
+        "interpolated": swarmdp.policies.InterpolatedPolicy(np.full(24, 0.5)),
     }
     policy = policies[kind]
     header = policy.export(tmp_path / "controller.h", system=system)
@@ -186,7 +189,7 @@ def test_the_header_does_nothing_where_python_raises(kind: str, tmp_path: Path) 
 
 
 def test_the_header_does_nothing_without_a_proper_random_number(tmp_path: Path) -> None:
-    policy = swarmdp.SoftPolicy([[0.0, 0.0, 0.0, 0.0, 1.0]])
+    policy = swarmdp.policies.SoftPolicy([[0.0, 0.0, 0.0, 0.0, 1.0]])
     header = policy.export(tmp_path / "controller.h", system=system_of(Levels(1)))
     luck = np.array([0.5, 1.0, -0.1, math.nan, math.inf])
     found = actions(header, np.zeros((5, 1)), luck)
@@ -223,8 +226,8 @@ def test_any_name_makes_a_header_that_compiles(kind: str, tmp_path: Path) -> Non
     system = Seen(Product(**parts), TURNS, units, name)
     policies: dict[str, Any] = {
         "table": swarmdp.Policy([4, 0]),
-        "soft": swarmdp.SoftPolicy(np.eye(5)[[4, 0]]),
-        "interpolated": swarmdp.InterpolatedPolicy([0.5, -0.5]),
+        "soft": swarmdp.policies.SoftPolicy(np.eye(5)[[4, 0]]),
+        "interpolated": swarmdp.policies.InterpolatedPolicy([0.5, -0.5]),
     }
     anything: Any = system
     header = policies[kind].export(tmp_path / "controller.h", system=anything)
@@ -257,16 +260,16 @@ def test_json_brings_the_policy_back(name: str, kind: str, tmp_path: Path) -> No
     size = features.size
     policies: dict[str, Any] = {
         "table": lambda interface: swarmdp.Policy(rng.integers(0, 5, (2, size)), interface),
-        "soft": lambda interface: swarmdp.SoftPolicy(
+        "soft": lambda interface: swarmdp.policies.SoftPolicy(
             rng.dirichlet(np.ones(5), (2, size)), interface
         ),
-        "interpolated": lambda interface: swarmdp.InterpolatedPolicy(
+        "interpolated": lambda interface: swarmdp.policies.InterpolatedPolicy(
             rng.normal(size=(2, size)), interface
         ),
     }
     policy = policies[kind](interface_of(system_of(features)))
     path = policy.export(tmp_path / "controller.json", replica=1)
-    again = swarmdp.load_controller(path)
+    again = swarmdp.policies.load_controller(path)
     assert type(again) is type(policy)
     for key, array in policy.to_arrays().items():
         np.testing.assert_array_equal(again.to_arrays()[key], array[1:])
@@ -306,7 +309,7 @@ def test_json_is_plain_and_describes_itself(tmp_path: Path) -> None:
 def test_a_controller_rolls_out_as_before(tmp_path: Path) -> None:
     vicsek = swarmdp.Vicsek(n_agents=20)
     policy = swarmdp.Policy(np.arange(36) % 13)
-    again = swarmdp.load_controller(policy.export(tmp_path / "c.json", system=vicsek))
+    again = swarmdp.policies.load_controller(policy.export(tmp_path / "c.json", system=vicsek))
     before, after = (swarmdp.rollout(vicsek, each, steps=5, seed=1) for each in (policy, again))
     np.testing.assert_array_equal(after["heading"], before["heading"])
 
@@ -340,7 +343,7 @@ def test_csv_has_a_row_for_each_class(tmp_path: Path) -> None:
 
 
 def test_csv_of_other_policies(tmp_path: Path) -> None:
-    soft = swarmdp.SoftPolicy([[0.25, 0.75], [1.0, 0.0]])
+    soft = swarmdp.policies.SoftPolicy([[0.25, 0.75], [1.0, 0.0]])
     path = soft.export(tmp_path / "soft.csv", system=system_of(Levels(2), [False, True]))
     assert path.read_text(encoding="utf-8") == (
         "class,observation,action index,action [rad],probability of 0 [rad],"
@@ -348,7 +351,7 @@ def test_csv_of_other_policies(tmp_path: Path) -> None:
         "0,0,1,1,0.25,0.75\n"
         "1,1,0,0,1.0,0.0\n"
     )
-    smooth = swarmdp.InterpolatedPolicy([0.5, -0.25])
+    smooth = swarmdp.policies.InterpolatedPolicy([0.5, -0.25])
     path = smooth.export(tmp_path / "smooth.csv", system=system_of(Levels(2)))
     assert (
         path.read_text(encoding="utf-8") == "class,observation,action [rad]\n0,0,0.5\n1,1,-0.25\n"
@@ -378,13 +381,13 @@ def test_many_actions_and_classes(tmp_path: Path) -> None:
 def test_a_fit_exports_without_being_told_the_system(tmp_path: Path) -> None:
     vicsek = swarmdp.Vicsek(n_agents=30)
     demo = swarmdp.rollout(vicsek, vicsek.expert, steps=50, seed=1)
-    learner = swarmdp.HeterogeneousLearning(iterations=5, swarms=1)
+    learner = swarmdp.learning.HeterogeneousLearning(iterations=5, swarms=1)
     result = swarmdp.fit(vicsek, demo, seed=4, iterations=1, learner=learner, judge=False)
     result.save(tmp_path)
     table = result.policy.to_arrays()["table"]
     for policy in (result.policy, swarmdp.load(tmp_path).policy):
         assert isinstance(policy, Exportable)
-        again = swarmdp.load_controller(policy.export(tmp_path / "c.json"))
+        again = swarmdp.policies.load_controller(policy.export(tmp_path / "c.json"))
         np.testing.assert_array_equal(again.to_arrays()["table"], table)
 
 
@@ -393,7 +396,7 @@ def linear_policy() -> LinearPolicy:
         np.ones((1, 1), bool), np.ones((1, 2, 1), np.int64), np.zeros((1, 1)), np.ones((1, 1))
     )
     axes = (Axis("angle", units="rad", periodic=True),)
-    basis = swarmdp.Basis(lambda o: o, ("x",), axes)
+    basis = swarmdp.features.Basis(lambda o: o, ("x",), axes)
     interface = Interface("Seen", basis, TURNS, "rad", 2)
     return LinearPolicy(harmonics, np.zeros((1, 5, 4)), np.zeros((1, 4, 4)), interface)
 
@@ -411,7 +414,7 @@ def test_what_cannot_be_exported(tmp_path: Path) -> None:
     file, system = tmp_path / "c.json", system_of(Levels(2))
     policy = swarmdp.Policy([0, 1])
     file.write_text("kept", encoding="utf-8")
-    basis: Any = swarmdp.Basis(lambda o: o, ("x",))
+    basis: Any = swarmdp.features.Basis(lambda o: o, ("x",))
     for message, work in {
         "give its system": lambda: policy.export(file),
         "must end in .json, .csv, .h, got": lambda: policy.export("c.txt", system=system),
@@ -427,15 +430,15 @@ def test_what_cannot_be_exported(tmp_path: Path) -> None:
         "action indices from 0 to 4, got 0 to 5": lambda: swarmdp.Policy(
             [0, 5], interface_of(system)
         ).export(file),
-        "probabilities of 2 actions, but Seen has 5": lambda: swarmdp.SoftPolicy(
+        "probabilities of 2 actions, but Seen has 5": lambda: swarmdp.policies.SoftPolicy(
             [[0.5, 0.5]] * 2, interface_of(system)
         ).export(file),
         "actions must be finite numbers": lambda: policy.export(
             file, system=system_of(Levels(2), ["left", "right"])
         ),
-        "swarmdp.clone": lambda: swarmdp.FunctionPolicy(np.sign).export(file),
+        "swarmdp.irl.clone": lambda: swarmdp.policies.FunctionPolicy(np.sign).export(file),
         "clone that on classes": lambda: linear_policy().export(file),
-        "one of its `policies`": lambda: swarmdp.MixedPolicy([policy], [1.0]).export(file),
+        "one of its `policies`": lambda: swarmdp.policies.MixedPolicy([policy], [1.0]).export(file),
         "Product of them, got Basis": lambda: swarmdp.Policy(
             [0, 1], Interface("Seen", basis, TURNS)
         ).export(file),
@@ -458,22 +461,22 @@ def test_other_files_are_no_controllers(text: str, message: str, tmp_path: Path)
     path = tmp_path / "controller.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(FileError, match=f"cannot read .*controller.json: .*{message}"):
-        swarmdp.load_controller(path)
+        swarmdp.policies.load_controller(path)
 
 
 def test_damaged_controllers_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="cannot read .*there is no such file"):
-        swarmdp.load_controller(tmp_path / "none.json")
-    path = swarmdp.SoftPolicy([[0.5, 0.5]]).export(
+        swarmdp.policies.load_controller(tmp_path / "none.json")
+    path = swarmdp.policies.SoftPolicy([[0.5, 0.5]]).export(
         tmp_path / "c.json", system=system_of(Levels(1), [0, 1])
     )
     changed = path.read_text(encoding="utf-8").replace("0.5, 0.5", "0.5, 0.6")
     path.write_text(changed)
     with pytest.raises(FileError, match="cannot read .*not what its entry 'sha256' says"):
-        swarmdp.load_controller(path)
+        swarmdp.policies.load_controller(path)
     path.write_text(without_digest(changed))
     with pytest.raises(FileError, match="cannot read .*sum to 1"):
-        swarmdp.load_controller(path)
+        swarmdp.policies.load_controller(path)
 
 
 def without_digest(text: str) -> str:
@@ -483,24 +486,24 @@ def without_digest(text: str) -> str:
 
 
 def test_a_controller_without_a_digest_is_read_with_a_warning(tmp_path: Path) -> None:
-    path = swarmdp.SoftPolicy([[0.5, 0.5]]).export(
+    path = swarmdp.policies.SoftPolicy([[0.5, 0.5]]).export(
         tmp_path / "c.json", system=system_of(Levels(1), [0, 1])
     )
-    swarmdp.load_controller(path)
+    swarmdp.policies.load_controller(path)
     path.write_text(without_digest(path.read_text(encoding="utf-8")))
-    with pytest.warns(swarmdp.SwarmdpWarning, match=r"c\.json carries no digest"):
-        swarmdp.load_controller(path)
+    with pytest.warns(swarmdp.errors.SwarmdpWarning, match=r"c\.json carries no digest"):
+        swarmdp.policies.load_controller(path)
 
 
 def test_a_null_action_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    path = swarmdp.SoftPolicy([[0.5, 0.5]]).export(
+    path = swarmdp.policies.SoftPolicy([[0.5, 0.5]]).export(
         tmp_path / "c.json", system=system_of(Levels(1), [0, 1])
     )
     plain = json.loads(without_digest(path.read_text(encoding="utf-8")))
     plain["action"]["null"] = 7
     path.write_text(json.dumps(plain))
     with pytest.raises(FileError, match="does nothing must be from 0 to 1, got 7"):
-        swarmdp.load_controller(path)
+        swarmdp.policies.load_controller(path)
 
 
 def test_a_table_with_more_actions_than_there_are_is_refused(tmp_path: Path) -> None:
@@ -508,14 +511,14 @@ def test_a_table_with_more_actions_than_there_are_is_refused(tmp_path: Path) -> 
     text = without_digest(path.read_text(encoding="utf-8"))
     path.write_text(json.dumps(json.loads(text) | {"table": [0, 10**6]}))
     with pytest.raises(FileError, match="2 observations and needs 1000001 actions, but .* 2 and 2"):
-        swarmdp.load_controller(path)
+        swarmdp.policies.load_controller(path)
 
 
 def test_a_controller_of_deeply_nested_json_is_refused(tmp_path: Path) -> None:
     for text in ("[" * 100_000, '{"kind": ' + "[" * 60 + "]" * 60 + "}"):
         (tmp_path / "c.json").write_text(text)
         with pytest.raises(FileError, match="nested more than 50 deep"):
-            swarmdp.load_controller(tmp_path / "c.json")
+            swarmdp.policies.load_controller(tmp_path / "c.json")
 
 
 def test_angles_to_interpolate_must_be_finite() -> None:

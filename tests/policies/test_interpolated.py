@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp import InterpolatedPolicy, InvalidInput
+from swarmdp.policies import InterpolatedPolicy
+from swarmdp.support.errors import InvalidInput
 
 VICSEK = swarmdp.Vicsek(n_agents=10)
 

@@ -4,16 +4,22 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp import (
+from swarmdp import Policy
+from swarmdp.policies import (
     FunctionPolicy,
     InterpolatedPolicy,
-    InvalidInput,
     LocalPolicy,
     MixedPolicy,
-    Policy,
     SoftPolicy,
+    TablePolicy,
+    as_policy,
+    gathered,
+    joined,
+    restored,
+    selected,
+    table_of,
 )
-from swarmdp.policies import TablePolicy, as_policy, gathered, joined, restored, selected, table_of
+from swarmdp.support.errors import InvalidInput
 
 
 def test_a_policy_follows_its_table_run_by_run() -> None:

@@ -5,8 +5,8 @@ import pytest
 from numpy.typing import NDArray
 
 import swarmdp
-from swarmdp.errors import InvalidInput
 from swarmdp.recordings import arena
+from swarmdp.support.errors import InvalidInput
 
 
 def places(kind: str, count: int = 3000) -> NDArray[np.float64]:
@@ -23,13 +23,13 @@ def places(kind: str, count: int = 3000) -> NDArray[np.float64]:
 
 def test_a_circle_and_a_box_are_told_apart() -> None:
     found, touched = arena.fitted(places("circle"), "auto")
-    assert isinstance(found, swarmdp.Circle)
+    assert isinstance(found, swarmdp.recordings.Circle)
     assert touched == 1.0
     # The largest of 3000 radii falls short of 4 by about 4 / (2 * 3000) on each side.
     assert found.radius == pytest.approx(4, abs=0.02)
     assert found.centre == pytest.approx((1, -2), abs=0.02)
     found, touched = arena.fitted(places("box"), "auto")
-    assert isinstance(found, swarmdp.Box)
+    assert isinstance(found, swarmdp.recordings.Box)
     assert touched == 1.0
     assert (*found.lower, *found.upper) == pytest.approx((-3, 1, 5, 6), abs=0.02)
 
@@ -60,15 +60,17 @@ def test_the_enclosing_circle_is_the_smallest() -> None:
 @pytest.mark.parametrize(
     ("shape", "count", "reflections"),
     [
-        (swarmdp.Box((0.0, 0.0), (2.0, 2.0)), 8, 4),
-        (swarmdp.Box((0.0, 0.0), (3.0, 2.0)), 4, 2),
-        (swarmdp.Periodic((2.0, 2.0)), 8, 4),
-        (swarmdp.Polygon(((0.0, 0.0), (4.0, 0.0), (1.0, 2.0))), 1, 0),
-        (swarmdp.Polygon(((0.0, 0.0), (4.0, 0.0), (2.0, 3.0))), 2, 1),
+        (swarmdp.recordings.Box((0.0, 0.0), (2.0, 2.0)), 8, 4),
+        (swarmdp.recordings.Box((0.0, 0.0), (3.0, 2.0)), 4, 2),
+        (swarmdp.recordings.Periodic((2.0, 2.0)), 8, 4),
+        (swarmdp.recordings.Polygon(((0.0, 0.0), (4.0, 0.0), (1.0, 2.0))), 1, 0),
+        (swarmdp.recordings.Polygon(((0.0, 0.0), (4.0, 0.0), (2.0, 3.0))), 2, 1),
     ],
 )
 def test_symmetries(
-    shape: swarmdp.Box | swarmdp.Periodic | swarmdp.Polygon, count: int, reflections: int
+    shape: swarmdp.recordings.Box | swarmdp.recordings.Periodic | swarmdp.recordings.Polygon,
+    count: int,
+    reflections: int,
 ) -> None:
     found = shape.symmetries
     assert len(found) == count
@@ -78,10 +80,10 @@ def test_symmetries(
 @pytest.mark.parametrize(
     "shape",
     [
-        swarmdp.Circle((1.0, 2.0), 3.0),
-        swarmdp.Box((0.0, 0.0), (3.0, 2.0)),
-        swarmdp.Periodic((3.0, 2.0)),
-        swarmdp.Polygon(((0.0, 0.0), (4.0, 0.0), (1.0, 2.0))),
+        swarmdp.recordings.Circle((1.0, 2.0), 3.0),
+        swarmdp.recordings.Box((0.0, 0.0), (3.0, 2.0)),
+        swarmdp.recordings.Periodic((3.0, 2.0)),
+        swarmdp.recordings.Polygon(((0.0, 0.0), (4.0, 0.0), (1.0, 2.0))),
         None,
     ],
 )
@@ -91,8 +93,8 @@ def test_an_arena_as_plain_data(shape: arena.Arena | None) -> None:
 
 def test_wrong_arenas() -> None:
     with pytest.raises(InvalidInput, match="radius must be positive"):
-        swarmdp.Circle((0.0, 0.0), 0.0)
+        swarmdp.recordings.Circle((0.0, 0.0), 0.0)
     with pytest.raises(InvalidInput, match="enclose an area"):
-        swarmdp.Polygon(((0.0, 0.0), (1.0, 1.0), (2.0, 2.0)))
+        swarmdp.recordings.Polygon(((0.0, 0.0), (1.0, 1.0), (2.0, 2.0)))
     with pytest.raises(InvalidInput, match="upper corner"):
-        swarmdp.Box((0.0, 0.0), (1.0, -1.0))
+        swarmdp.recordings.Box((0.0, 0.0), (1.0, -1.0))

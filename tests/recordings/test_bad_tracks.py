@@ -12,7 +12,7 @@ import pytest
 
 import swarmdp
 from swarmdp import Recording
-from swarmdp.errors import FileError, InvalidInput, NotEnoughMemory, SwarmdpError
+from swarmdp.support.errors import FileError, InvalidInput, NotEnoughMemory, SwarmdpError
 
 
 def rows(**changes: Any) -> pandas.DataFrame:
@@ -298,7 +298,10 @@ def test_arguments_of_the_wrong_kind(tmp_path: Path) -> None:
         (lambda r: r.from_frame([1.0], fps=1, unit="m"), "frame must be a pandas DataFrame"),
         (lambda r: r.from_dataset([1.0], fps=1, unit="m"), "must be an xarray Dataset"),
         (lambda r: r.decisions(dt=1e300), "dt must be shorter than the recording"),
-        (lambda r: swarmdp.Circle((0.0, 0.0), 1.0).rim(0), "count must be an integer of at least"),
+        (
+            lambda r: swarmdp.recordings.Circle((0.0, 0.0), 1.0).rim(0),
+            "count must be an integer of at least",
+        ),
     ],
 )
 def test_wrong_arguments_are_named(call: Any, message: str) -> None:

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from scipy.signal import savgol_filter
 
 import swarmdp
-from swarmdp.errors import InvalidInput
+from swarmdp.support.errors import InvalidInput
 
 
 def walks(frames: int, individuals: int, seed: int, axes: int = 2) -> NDArray[np.float64]:

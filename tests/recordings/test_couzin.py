@@ -6,16 +6,18 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp.errors import InvalidInput
 from swarmdp.judging.judge import verdicts_of
+from swarmdp.model.testing import check_system
 from swarmdp.recordings import couzin
 from swarmdp.recordings.couzin import Couzin, Zones
 from swarmdp.recordings.swarm import Swarm
-from swarmdp.testing import check_system
+from swarmdp.support.errors import InvalidInput
 from tests.recordings.test_swarm import walkers
 
-ARENA = swarmdp.Circle((0.0, 0.0), 6.0)
-SEEN = swarmdp.Observation(misalignment=5, bearing=0, spacing=0, previous_turn=0, neighbours=3)
+ARENA = swarmdp.recordings.Circle((0.0, 0.0), 6.0)
+SEEN = swarmdp.recordings.Observation(
+    misalignment=5, bearing=0, spacing=0, previous_turn=0, neighbours=3
+)
 TRUTH = Zones(0.4, 1.5, 6.0, 0.5, 0.25, 1.5, 1.0)
 BAD = Zones(0.1, 0.1, 0.1, 0.5, 0.5, 0.2, 0.0)
 

@@ -3,8 +3,8 @@ import pytest
 from numpy.typing import NDArray
 
 import swarmdp
-from swarmdp.errors import InvalidInput
 from swarmdp.recordings.decisions import position_error
+from swarmdp.support.errors import InvalidInput
 
 Floats = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from swarmdp.irl.demos import check_demo
 from swarmdp.irl.expectations import feature_expectations
 from swarmdp.irl.pairs import pair_counts
 from swarmdp.irl.resampling import at_times, blocks_of_time, profile_of
-from swarmdp.trajectory import Trajectory, Variable
+from swarmdp.model.trajectory import Trajectory, Variable
 
 STEPS, AGENTS = 11, 5
 
@@ -54,7 +54,7 @@ def test_only_turns_of_those_acting_count() -> None:
 
 def test_nobody_present_is_refused() -> None:
     vicsek, demo = recording(present=-1.0)
-    with pytest.raises(swarmdp.InvalidInput, match="nobody is present"):
+    with pytest.raises(swarmdp.errors.InvalidInput, match="nobody is present"):
         feature_expectations(vicsek, demo)
 
 

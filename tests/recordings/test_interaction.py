@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp.errors import InvalidInput
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.interaction import _shifted, interaction, social_gains
 from swarmdp.recordings.swarm import Swarm
 from swarmdp.recordings.turns import softmax_regression, symmetric_edges, time_folds
+from swarmdp.support.errors import InvalidInput
 from tests.recordings.test_swarm import ARENAS, walkers
 
 CIRCLE = ARENAS["circle"]
@@ -20,7 +20,9 @@ def recorded(align: float, times: int = 400, seed: int = 0) -> Decisions:
 
 
 def calibrated(decisions: Decisions) -> Swarm:
-    return Swarm.from_recording(decisions, swarmdp.Observation(neighbours=5), arena=CIRCLE)
+    return Swarm.from_recording(
+        decisions, swarmdp.recordings.Observation(neighbours=5), arena=CIRCLE
+    )
 
 
 def test_an_interaction_is_found_and_none_where_there_is_none() -> None:
@@ -53,7 +55,7 @@ def test_a_short_recording_is_too_little() -> None:
 
 def test_it_is_rarely_found_where_individuals_are_shifted() -> None:
     decisions = recorded(0.4, times=300)
-    few = swarmdp.Observation(misalignment=5, bearing=0, spacing=0, wall=0, neighbours=5)
+    few = swarmdp.recordings.Observation(misalignment=5, bearing=0, spacing=0, wall=0, neighbours=5)
     view = Swarm.from_recording(decisions, few, arena=CIRCLE).view
     rng = np.random.default_rng(0)
     found = 0
@@ -79,7 +81,7 @@ def test_shifts_keep_each_individual_and_break_the_swarm() -> None:
 
 
 def test_the_same_seed_gives_the_same_answer() -> None:
-    few = swarmdp.Observation(bearing=0, spacing=0, neighbours=5)
+    few = swarmdp.recordings.Observation(bearing=0, spacing=0, neighbours=5)
     swarm = Swarm.from_recording(recorded(0.2, times=120), few, arena=CIRCLE)
     first, again = (swarm.interaction_test(shifts=19, seed=3) for _ in range(2))
     assert (first.gain, first.interval) == (again.gain, again.interval)
@@ -90,7 +92,7 @@ def test_wrong_arguments() -> None:
     decisions = recorded(0.2, times=120)
     with pytest.raises(InvalidInput, match="at least 19"):
         calibrated(decisions).interaction_test(shifts=5)
-    alone = swarmdp.Observation(misalignment=0, bearing=0, spacing=0)
+    alone = swarmdp.recordings.Observation(misalignment=0, bearing=0, spacing=0)
     with pytest.raises(InvalidInput, match="nothing of others"):
         Swarm.from_recording(decisions, alone, arena=CIRCLE).interaction_test()
 

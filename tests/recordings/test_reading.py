@@ -16,8 +16,8 @@ import xarray
 from numpy.typing import NDArray
 
 import swarmdp
-from swarmdp.errors import InvalidInput
 from swarmdp.recordings.reading import FORMATS
+from swarmdp.support.errors import InvalidInput
 
 
 @pytest.fixture

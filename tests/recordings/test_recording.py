@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp.errors import InvalidInput
+from swarmdp.support.errors import InvalidInput
 
 
 def test_what_a_recording_says_of_itself() -> None:

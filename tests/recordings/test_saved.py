@@ -10,7 +10,7 @@ import swarmdp
 from swarmdp.recordings.swarm import Swarm
 from tests.recordings.test_swarm import ARENAS, decisions_in
 
-SEEN = swarmdp.Observation(misalignment=5, spacing=0, neighbours=3)  # few classes: quick
+SEEN = swarmdp.recordings.Observation(misalignment=5, spacing=0, neighbours=3)  # few classes: quick
 
 
 @pytest.mark.parametrize("arena", ["box", "polygon", "open"])
@@ -41,11 +41,11 @@ def test_files_that_are_not_as_they_were(tmp_path: Path) -> None:
     path = swarm.save(tmp_path)
     whole = path.read_bytes()
     path.write_bytes(whole[:5000] + b"x" + whole[5001:])
-    with pytest.raises(swarmdp.FileError, match="swarm.nc"):
+    with pytest.raises(swarmdp.errors.FileError, match="swarm.nc"):
         swarmdp.load(path)
 
-    from swarmdp.netcdf import write_dataset
     from swarmdp.recordings.saved import swarm_dataset
+    from swarmdp.support.netcdf import write_dataset
 
     dataset = swarm_dataset(swarm)
     for change, message in (
@@ -56,31 +56,33 @@ def test_files_that_are_not_as_they_were(tmp_path: Path) -> None:
         ((name, array),) = change.items()
         axes = tuple(f"{name}_{n}" for n in range(array.ndim))
         write_dataset(path, dataset.drop_vars(name).assign({name: (axes, array)}))
-        with pytest.raises(swarmdp.FileError, match=message):
+        with pytest.raises(swarmdp.errors.FileError, match=message):
             swarmdp.load(path)
     write_dataset(path, dataset.drop_vars("speeds_table"))
-    with pytest.raises(swarmdp.FileError, match="table"):
+    with pytest.raises(swarmdp.errors.FileError, match="table"):
         swarmdp.load(path)
     dataset.attrs["format"] = 99
     write_dataset(path, dataset)
-    with pytest.raises(swarmdp.FileError, match="update swarmdp"):
+    with pytest.raises(swarmdp.errors.FileError, match="update swarmdp"):
         swarmdp.load(path)
 
 
 def test_a_fit_with_a_clone_as_a_prior(tmp_path: Path) -> None:
     decisions = decisions_in("circle", times=120)
-    few = swarmdp.Observation(misalignment=5, bearing=0, spacing=0, previous_turn=0, neighbours=3)
+    few = swarmdp.recordings.Observation(
+        misalignment=5, bearing=0, spacing=0, previous_turn=0, neighbours=3
+    )
     swarm = Swarm.from_recording(decisions, few, arena=ARENAS["circle"])
     found = swarmdp.fit(swarm, decisions, seed=1, iterations=1, judge=False, anchor=0.3, threads=1)
-    assert isinstance(found.policy, swarmdp.SoftPolicy)
+    assert isinstance(found.policy, swarmdp.policies.SoftPolicy)
     expected = swarm.anchored(found.mixture, 0.3).probabilities
     assert np.array_equal(found.policy.probabilities, expected)
     found.save(tmp_path)
     assert np.array_equal(swarmdp.load(tmp_path).policy.probabilities, expected)
     assert swarmdp.load(tmp_path).settings["anchor"] == 0.3
-    with pytest.raises(swarmdp.InvalidInput, match="anchor"):
+    with pytest.raises(swarmdp.errors.InvalidInput, match="anchor"):
         swarmdp.fit(swarm, decisions, seed=1, anchor=1.5)
     vicsek = swarmdp.Vicsek(n_agents=5)
     demo = swarmdp.rollout(vicsek, vicsek.expert, steps=100, seed=1)
-    with pytest.raises(swarmdp.InvalidInput, match="not made from one"):
+    with pytest.raises(swarmdp.errors.InvalidInput, match="not made from one"):
         swarmdp.fit(vicsek, demo, seed=1, anchor="auto")

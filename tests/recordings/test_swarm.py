@@ -11,29 +11,42 @@ import pytest
 from numpy.typing import NDArray
 
 import swarmdp
-from swarmdp import visits
-from swarmdp.errors import InvalidInput
-from swarmdp.features import Classes
+from swarmdp.model.features import Classes
+from swarmdp.model.symmetry import Symmetry
+from swarmdp.model.testing import check_system
 from swarmdp.recordings.calibration import Noise, Wandering, score_grid, within_classes
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.observation import View, best_edges
 from swarmdp.recordings.swarm import Swarm
-from swarmdp.symmetry import Symmetry
-from swarmdp.testing import check_system
+from swarmdp.simulation import visits
+from swarmdp.support.errors import InvalidInput
 
 Floats = NDArray[np.float64]
 NOISE = math.radians(12)
-ARENAS: dict[str, swarmdp.Circle | swarmdp.Box | swarmdp.Polygon | swarmdp.Periodic | None] = {
-    "circle": swarmdp.Circle((1.0, -2.0), 6.0),
-    "box": swarmdp.Box((-5.0, -7.0), (6.0, 4.0)),
-    "polygon": swarmdp.Polygon(((-6.0, -8.0), (7.0, -8.0), (7.0, 5.0), (0.0, 3.0), (-6.0, 5.0))),
-    "periodic": swarmdp.Periodic((12.0, 12.0)),
+ARENAS: dict[
+    str,
+    swarmdp.recordings.Circle
+    | swarmdp.recordings.Box
+    | swarmdp.recordings.Polygon
+    | swarmdp.recordings.Periodic
+    | None,
+] = {
+    "circle": swarmdp.recordings.Circle((1.0, -2.0), 6.0),
+    "box": swarmdp.recordings.Box((-5.0, -7.0), (6.0, 4.0)),
+    "polygon": swarmdp.recordings.Polygon(
+        ((-6.0, -8.0), (7.0, -8.0), (7.0, 5.0), (0.0, 3.0), (-6.0, 5.0))
+    ),
+    "periodic": swarmdp.recordings.Periodic((12.0, 12.0)),
     "open": None,
 }
 
 
 def walkers(
-    arena: swarmdp.Circle | swarmdp.Box | swarmdp.Polygon | swarmdp.Periodic | None,
+    arena: swarmdp.recordings.Circle
+    | swarmdp.recordings.Box
+    | swarmdp.recordings.Polygon
+    | swarmdp.recordings.Periodic
+    | None,
     times: int = 300,
     agents: int = 12,
     seed: int = 0,
@@ -69,13 +82,15 @@ def decisions_in(name: str, **more: float) -> Decisions:
 @pytest.fixture(scope="module")
 def swarm() -> Swarm:
     return Swarm.from_recording(
-        decisions_in("circle").train, swarmdp.Observation(neighbours=5), arena=ARENAS["circle"]
+        decisions_in("circle").train,
+        swarmdp.recordings.Observation(neighbours=5),
+        arena=ARENAS["circle"],
     )
 
 
 @pytest.mark.parametrize("name", ARENAS)
 def test_it_keeps_the_contract_of_a_system(name: str) -> None:
-    observation = swarmdp.Observation(neighbours=4 if name != "box" else 3.0)
+    observation = swarmdp.recordings.Observation(neighbours=4 if name != "box" else 3.0)
     made = Swarm.from_recording(decisions_in(name).train, observation, arena=ARENAS[name])
     check_system(made)
     symmetry = Symmetry.of(made)
@@ -100,7 +115,7 @@ def test_same_seed_same_bits_whatever_the_batch_and_threads(swarm: Swarm) -> Non
 
 @pytest.mark.parametrize("name", ARENAS)
 def test_it_takes_whole_steps_with_the_bits_of_plain_ones(name: str) -> None:
-    seen = swarmdp.Observation(
+    seen = swarmdp.recordings.Observation(
         neighbours=4 if name != "open" else 2.0, wall=3 if name == "box" else 5
     )
     made = Swarm.from_recording(decisions_in(name).train, seen, arena=ARENAS[name])
@@ -110,7 +125,7 @@ def test_it_takes_whole_steps_with_the_bits_of_plain_ones(name: str) -> None:
     policy = swarmdp.Policy(np.searchsorted(made.actions, turns))
     # Or else plain steps would be compared with themselves.
     assert visits.visits_of(made, policy, numbers=np.arange(2), steps=2, seed=1) is not None
-    record = ["states", "observations", "actions", swarmdp.DiscountedFeatures(0.9)]
+    record = ["states", "observations", "actions", swarmdp.simulation.DiscountedFeatures(0.9)]
     demand: dict[str, Any] = {"steps": 12, "runs": 3, "seed": 2, "record": record}
     whole = swarmdp.rollout(made, policy, **demand)
     plain = swarmdp.rollout(made, lambda seen: turns[made.features.index(seen)], **demand)
@@ -145,7 +160,9 @@ def vars_of(swarm: Swarm) -> dict[str, Any]:
 
 def test_noise_and_speeds_are_those_of_the_recording() -> None:
     decisions = decisions_in("open", times=600)
-    made = Swarm.from_recording(decisions, swarmdp.Observation(neighbours=11), arena=None)
+    made = Swarm.from_recording(
+        decisions, swarmdp.recordings.Observation(neighbours=11), arena=None
+    )
     # A standard deviation from n turns has a relative error of 1 / sqrt(2 n); classes are coarser
     # than the rule, which adds some of its turns to the noise.
     error = 1 / math.sqrt(2 * decisions.count)
@@ -174,7 +191,9 @@ def test_noise_after_a_large_turn_is_large() -> None:
     steps = np.stack([np.cos(heading), np.sin(heading)], axis=-1)
     tracks = np.cumsum(np.concatenate([np.zeros((1, 4, 2)), steps]), axis=0)
     decisions = swarmdp.Recording(tracks, fps=1, unit="m").decisions(dt=1)
-    alone = swarmdp.Observation(misalignment=0, bearing=0, spacing=0, wall=0, previous_turn=3)
+    alone = swarmdp.recordings.Observation(
+        misalignment=0, bearing=0, spacing=0, wall=0, previous_turn=3
+    )
     made = Swarm.from_recording(decisions, alone, arena=None)
     still = swarmdp.Policy(np.full(made.features.size, len(made.actions) // 2))
     turn = swarmdp.rollout(made, still, steps=1000, runs=2, seed=1)["turn"][:, 1:]
@@ -202,7 +221,7 @@ def test_an_anchored_policy_lies_between_habits_and_policy(swarm: Swarm) -> None
     assert best > 0 > worst
     assert swarm.turn_gain(plausible, swarm.decisions) >= 0.5 * best
     right = swarmdp.Policy(np.full(swarm.features.size, len(swarm.actions) - 1))
-    both = swarmdp.MixedPolicy([left, right], [0.75, 0.25])
+    both = swarmdp.policies.MixedPolicy([left, right], [0.75, 0.25])
     mean = swarm.anchored(both, 0.4).probabilities[0] @ swarm.actions
     expected = 0.6 * swarm.habits + 0.4 * (0.75 * lowest + 0.25 * highest)
     np.testing.assert_allclose(mean, np.clip(expected, lowest, highest), atol=1e-12)
@@ -236,7 +255,7 @@ def test_absent_agents_do_not_count() -> None:
     tracks = walkers(ARENAS["circle"], times=200)
     whole = swarmdp.Recording(tracks, fps=4, unit="cm").decisions(dt=0.25)
     made = Swarm.from_recording(
-        whole.train, swarmdp.Observation(neighbours=5), arena=ARENAS["circle"]
+        whole.train, swarmdp.recordings.Observation(neighbours=5), arena=ARENAS["circle"]
     )
     gone = tracks.copy()
     gone[50:120, 3] = np.nan
@@ -256,10 +275,12 @@ def test_absent_agents_do_not_count() -> None:
 
 def test_fit_judge_evaluate_and_load(tmp_path: Path) -> None:
     decisions = decisions_in("circle", times=120)
-    few = swarmdp.Observation(misalignment=5, bearing=0, spacing=0, previous_turn=0, neighbours=5)
+    few = swarmdp.recordings.Observation(
+        misalignment=5, bearing=0, spacing=0, previous_turn=0, neighbours=5
+    )
     swarm = Swarm.from_recording(decisions.train, few, arena=ARENAS["circle"])
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", swarmdp.VerdictWarning)
+        warnings.simplefilter("ignore", swarmdp.errors.VerdictWarning)
         result = swarmdp.fit(swarm, decisions.train, seed=1, iterations=2, restarts=2)
     assert len(result.verdicts) == 1
     assert result.reward_error is not None
@@ -269,7 +290,7 @@ def test_fit_judge_evaluate_and_load(tmp_path: Path) -> None:
     assert np.array_equal(again.reward.weights, result.reward.weights)
     json.dumps(swarm.settings)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", swarmdp.VerdictWarning)  # two iterations are few
+        warnings.simplefilter("ignore", swarmdp.errors.VerdictWarning)  # two iterations are few
         verdict = swarmdp.judge(
             result,
             decisions.test,
@@ -294,7 +315,7 @@ def test_other_updates_take_recordings(swarm: Swarm, update: str) -> None:
     assert swarm.decisions is not None
     small = Swarm.from_recording(
         swarm.decisions,
-        swarmdp.Observation(
+        swarmdp.recordings.Observation(
             misalignment=5, bearing=0, spacing=0, wall=3, previous_turn=0, neighbours=5
         ),
         arena=ARENAS["circle"],
@@ -311,7 +332,7 @@ def test_pieces_of_tracks_become_agents() -> None:
         pieces[rows, 8 * third : 8 * (third + 1)] = tracks[rows]
     decisions = swarmdp.Recording(pieces, fps=4, unit="cm").decisions(dt=0.25)
     made = Swarm.from_recording(
-        decisions, swarmdp.Observation(neighbours=3), arena=ARENAS["circle"]
+        decisions, swarmdp.recordings.Observation(neighbours=3), arena=ARENAS["circle"]
     )
     assert made.n_agents == 8
     demo = made.demo(decisions)
@@ -327,16 +348,18 @@ def test_wrong_arguments(swarm: Swarm) -> None:
     with pytest.raises(InvalidInput, match="% of the rim .* arena="):
         Swarm.from_recording(decisions_in("open").train)
     with pytest.raises(InvalidInput, match="neighbours must be at most 11"):
-        Swarm.from_recording(decisions, swarmdp.Observation(neighbours=12), arena=ARENAS["circle"])
+        Swarm.from_recording(
+            decisions, swarmdp.recordings.Observation(neighbours=12), arena=ARENAS["circle"]
+        )
     with pytest.raises(InvalidInput, match="made from decisions every"):
         swarm.demo(swarmdp.Recording(walkers(None), fps=8, unit="cm").decisions(dt=0.5))
     with pytest.raises(InvalidInput, match=r"Swarm.from_recording\(decisions.train\), got Vicsek"):
         swarmdp.fit(swarmdp.Vicsek(), decisions, seed=1)
     with pytest.raises(InvalidInput, match="odd number of classes"):
-        swarmdp.Observation(misalignment=4)
+        swarmdp.recordings.Observation(misalignment=4)
 
 
-def known_rule() -> tuple[Swarm, swarmdp.SoftPolicy]:
+def known_rule() -> tuple[Swarm, swarmdp.policies.SoftPolicy]:
     """A swarm in a circle whose agents keep in line, together and off the wall."""
     features = swarmdp.Product(
         additive=True,
@@ -345,7 +368,7 @@ def known_rule() -> tuple[Swarm, swarmdp.SoftPolicy]:
         spacing=swarmdp.Bins([0.0, 0.6, 1.2, np.inf]),
         wall=swarmdp.Bins(np.arange(-2, 4) - 0.5),
     )
-    view = View(features, 7, 0.0, 3.0, swarmdp.Circle((0.0, 0.0), 12.0), False)
+    view = View(features, 7, 0.0, 3.0, swarmdp.recordings.Circle((0.0, 0.0), 12.0), False)
     rng = np.random.default_rng(0)
     frames = {
         "position": rng.uniform(-4, 4, (40, 40, 2)),
@@ -445,7 +468,7 @@ def test_simulated_turns_remember_as_recorded_ones_do() -> None:
     steps = np.stack([np.cos(heading), np.sin(heading)], axis=-1)
     tracks = np.cumsum(np.concatenate([np.zeros((1, 6, 2)), steps]), axis=0)
     decisions = swarmdp.Recording(tracks, fps=1, unit="m").decisions(dt=1)
-    few = swarmdp.Observation(misalignment=3, bearing=0, spacing=0, neighbours=5)
+    few = swarmdp.recordings.Observation(misalignment=3, bearing=0, spacing=0, neighbours=5)
     made = Swarm.from_recording(decisions, few, arena=None)
     clone = made.anchored(swarmdp.Policy(np.zeros(made.features.size, int)), 0.0)
     found = swarmdp.rollout(made, clone, steps=400, runs=4, seed=1)["turn"][:, 1:]
@@ -456,12 +479,14 @@ def test_simulated_turns_remember_as_recorded_ones_do() -> None:
 
 def test_a_recording_that_changed_is_too_little_data() -> None:
     decisions = decisions_in("circle", times=150)
-    few = swarmdp.Observation(misalignment=3, bearing=0, spacing=0, previous_turn=0, neighbours=5)
+    few = swarmdp.recordings.Observation(
+        misalignment=3, bearing=0, spacing=0, previous_turn=0, neighbours=5
+    )
     swarm = Swarm.from_recording(decisions.train, few, arena=ARENAS["circle"])
     clone = swarm.anchored(swarmdp.Policy(np.zeros(swarm.features.size, int)), 0.0)
     middle = np.array([1.0, -2.0])
     spread = replace(decisions.test, positions=middle + 0.2 * (decisions.test.positions - middle))
-    with pytest.warns(swarmdp.VerdictWarning, match="the recording itself changed"):
+    with pytest.warns(swarmdp.errors.VerdictWarning, match="the recording itself changed"):
         verdict = swarmdp.judge(clone, spread, system=swarm, seed=1, quick=True, runs=20)
     assert verdict.words.startswith("too little data")
     assert not verdict.reproduces

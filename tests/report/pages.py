@@ -65,8 +65,8 @@ def ising_scene(system: swarmdp.Ising = ISING, steps: int = 8) -> Scene:
 class Dots(Robots):
     """Robots of which nobody sees where they head."""
 
-    def picture(self, swarm: Mapping[str, NDArray[Any]], run: int = 0) -> swarmdp.Arrows:
-        return swarmdp.Arrows(swarm["place"][run], window=(0.0, 0.0, 1.0))
+    def picture(self, swarm: Mapping[str, NDArray[Any]], run: int = 0) -> swarmdp.model.Arrows:
+        return swarmdp.model.Arrows(swarm["place"][run], window=(0.0, 0.0, 1.0))
 
 
 def robots(system: Robots = Robots(), steps: int = 6) -> Scene:  # noqa: B008

@@ -7,9 +7,9 @@ import pytest
 from PIL import Image
 
 import swarmdp
-from swarmdp.errors import FileError, InvalidInput
 from swarmdp.report import animation
 from swarmdp.report.scenes import Scene
+from swarmdp.support.errors import FileError, InvalidInput
 from tests.report import pages
 
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp import HeterogeneousLearning
 from swarmdp.irl.result import Result
+from swarmdp.learning import HeterogeneousLearning
+from swarmdp.model.trajectory import Trajectory
+from swarmdp.model.verdict import Line, Verdict
 from swarmdp.report import fits, style
 from swarmdp.report.fit_page import _unusual, peculiar, write_fit_page
-from swarmdp.trajectory import Trajectory
-from swarmdp.verdict import Line, Verdict
 from tests.report.test_page import Elements
 
 SYSTEM = swarmdp.Vicsek(n_agents=20)
@@ -100,7 +100,7 @@ def test_error_bars_are_where_resampled_demos_put_them(result: Result) -> None:
 def test_an_unusual_demo_is_called_one(demo: Trajectory) -> None:
     usual = np.linspace(0.4, 0.6, 100)[:, None] * np.ones(51)
     measures = SYSTEM.measures
-    found = swarmdp.Evaluation(
+    found = swarmdp.judging.Evaluation(
         "Vicsek",
         measures,
         {"order": usual},

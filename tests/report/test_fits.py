@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp import HeterogeneousLearning
+from swarmdp.learning import HeterogeneousLearning
 from swarmdp.report import fits, style
 
 
@@ -55,7 +55,7 @@ def test_maps_of_gridworlds(size: int, tmp_path: Path) -> None:
     from swarmdp.report import gridworlds
 
     grid = swarmdp.Gridworld(size, size)
-    expert = swarmdp.plan(grid, grid.reward).policy
+    expert = swarmdp.learning.plan(grid, grid.reward).policy
     demo = swarmdp.rollout(grid, expert, steps=50, runs=6, seed=1)
     result = swarmdp.fit(grid, demo, seed=2, iterations=2, judge=False)
     figure = fits.plot_reward(result)
@@ -75,8 +75,10 @@ def test_an_error_of_the_only_experiment_is_drawn() -> None:
     system = swarmdp.Ising((8, 8))
     demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
 
-    def sure(evidence: swarmdp.Evidence) -> swarmdp.Update:
-        return swarmdp.Update(evidence.weights[-1], error=np.full_like(evidence.expert, 0.3))
+    def sure(evidence: swarmdp.updates.Evidence) -> swarmdp.updates.Update:
+        return swarmdp.updates.Update(
+            evidence.weights[-1], error=np.full_like(evidence.expert, 0.3)
+        )
 
     learner = HeterogeneousLearning(iterations=10, swarms=1)
     result = swarmdp.fit(
@@ -92,14 +94,16 @@ def test_an_error_of_the_only_experiment_is_drawn() -> None:
 
 def test_a_gridworld_s_error_is_a_map_of_its_own(tmp_path: Path) -> None:
     grid = swarmdp.Gridworld(3, 4)
-    demo = swarmdp.rollout(grid, swarmdp.plan(grid, grid.reward).policy, steps=50, runs=2, seed=1)
+    demo = swarmdp.rollout(
+        grid, swarmdp.learning.plan(grid, grid.reward).policy, steps=50, runs=2, seed=1
+    )
 
     class Sure:
-        wants = swarmdp.Wants(at_once=True)
+        wants = swarmdp.updates.Wants(at_once=True)
 
-        def __call__(self, evidence: swarmdp.Evidence) -> swarmdp.Update:
+        def __call__(self, evidence: swarmdp.updates.Evidence) -> swarmdp.updates.Update:
             error = np.broadcast_to(np.arange(1.0, 13), evidence.expert.shape)
-            return swarmdp.Update(evidence.expert, error=error)
+            return swarmdp.updates.Update(evidence.expert, error=error)
 
     def maps(**options: Any) -> list[Any]:
         figure = fits.plot_reward(

@@ -78,9 +78,9 @@ def test_a_grid_of_whole_numbers_comes_back(tmp_path: Path) -> None:
 
 def test_many_values_share_colours() -> None:
     class Wide(Sand):
-        def picture(self, swarm: Any, run: int = 0) -> swarmdp.Grid:
+        def picture(self, swarm: Any, run: int = 0) -> swarmdp.model.Grid:
             values = np.arange(7 * 20).reshape(7, 4, 5)
-            return swarmdp.Grid(values * 10)
+            return swarmdp.model.Grid(values * 10)
 
     scene = Scene(Wide(), sand().swarms)
     cells = scene.cells("expert")
@@ -114,12 +114,12 @@ def test_what_cannot_be_drawn_says_so(tmp_path: Path) -> None:
             return "a picture"
 
     for system, message in ((Unseen(), "Unseen cannot be drawn"), (Strange(), "got str")):
-        with pytest.raises(swarmdp.InvalidInput, match=message):
+        with pytest.raises(swarmdp.errors.InvalidInput, match=message):
             Scene(system, sand().swarms)
-    with pytest.raises(swarmdp.InvalidInput, match=r"must end in .gif, .mp4 or .html"):
+    with pytest.raises(swarmdp.errors.InvalidInput, match=r"must end in .gif, .mp4 or .html"):
         swarmdp.animate(tmp_path / "a.avi", Robots(), Robots().expert)
     swarm = sand().swarms["expert"]
-    with pytest.raises(swarmdp.InvalidInput, match="steps must be from 0 to 6, got 9"):
+    with pytest.raises(swarmdp.errors.InvalidInput, match="steps must be from 0 to 6, got 9"):
         swarmdp.animate(tmp_path / "a.gif", Sand(), swarm, steps=9)
 
 
@@ -145,7 +145,7 @@ def _heights(ax: Any) -> list[float]:
 
 def test_a_map_for_two_components(tmp_path: Path) -> None:
     result = result_of(Product(light=Angles(8), neighbours=Levels(4)), experiments=2)
-    figure = swarmdp.plot_reward(result)
+    figure = swarmdp.report.plot_reward(result)
     ax = figure.axes[0]
     drawn = np.asarray(ax.collections[0].get_array(), dtype=float)
     expected = result.reward.weights.mean(axis=0).reshape(8, 4).T
@@ -159,7 +159,7 @@ def test_a_map_for_two_components(tmp_path: Path) -> None:
 def test_a_panel_for_each_component_of_an_additive_reward(tmp_path: Path) -> None:
     features = Product(light=Angles(8), neighbours=Levels(4), additive=True)
     result = result_of(features, experiments=2)
-    figure = swarmdp.plot_reward(result)
+    figure = swarmdp.report.plot_reward(result)
     light, neighbours = figure.axes
     heights = _heights(light)
     np.testing.assert_allclose(heights, result.reward.weights[:, :8].mean(axis=0))
@@ -168,10 +168,12 @@ def test_a_panel_for_each_component_of_an_additive_reward(tmp_path: Path) -> Non
     assert figure.get_suptitle() == "learned reward, mean ± s.d. of 2 experiments"
     assert len(light.containers) == 2  # bars, and their errors
     style.save(figure, tmp_path / "additive")
-    with pytest.raises(swarmdp.InvalidInput, match=r"needs 2 axes \(light, neighbours\), got 1"):
-        swarmdp.plot_reward(result, light)
+    with pytest.raises(
+        swarmdp.errors.InvalidInput, match=r"needs 2 axes \(light, neighbours\), got 1"
+    ):
+        swarmdp.report.plot_reward(result, light)
     _, axes = style.subplots(1, 2, figsize=(6, 3))
-    swarmdp.plot_reward(result, axes, colours=("red", "blue"))
+    swarmdp.report.plot_reward(result, axes, colours=("red", "blue"))
     assert axes[0].patches[0].get_facecolor() == (1, 0, 0, 1)
 
 
@@ -183,13 +185,13 @@ def test_means_over_the_others_for_more_components() -> None:
             return np.concatenate([seen, state["place"][..., :1]], axis=2)
 
     edges = (-np.inf, 0.3, 0.6, np.inf)
-    system = swarmdp.with_features(
+    system = swarmdp.model.with_features(
         Three(), Product(light=Angles(4), neighbours=Levels(4), x=Bins(edges, units="m"))
     )
     demo = swarmdp.rollout(system, lambda seen: 0.0 * seen[..., 0], steps=50, seed=1)
-    learner = swarmdp.HeterogeneousLearning(iterations=3)
+    learner = swarmdp.learning.HeterogeneousLearning(iterations=3)
     result = swarmdp.fit(system, demo, seed=2, iterations=1, learner=learner, judge=False)
-    figure = swarmdp.plot_reward(result)
+    figure = swarmdp.report.plot_reward(result)
     assert [ax.get_xlabel() for ax in figure.axes] == ["light / degrees", "neighbours", "x / m"]
     weights = result.reward.weights[0].reshape(4, 4, 3)
     for ax, others in zip(figure.axes, [(1, 2), (0, 2), (0, 1)], strict=True):
@@ -213,13 +215,13 @@ def test_named_features_have_bars_with_their_names(tmp_path: Path) -> None:
 def test_one_angle_alone_goes_around_the_circle() -> None:
     system = swarmdp.Vicsek(n_agents=10)
     demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
-    learner = swarmdp.HeterogeneousLearning(iterations=5, swarms=1)
+    learner = swarmdp.learning.HeterogeneousLearning(iterations=5, swarms=1)
     result = swarmdp.fit(system, demo, seed=2, iterations=1, learner=learner, judge=False)
-    assert swarmdp.plot_reward(result).axes[0].name == "polar"
+    assert swarmdp.report.plot_reward(result).axes[0].name == "polar"
     assert [ax.name for ax in result.plot().axes] == ["polar", "rectilinear"]
     _, ax = style.subplots(figsize=(4, 3))
-    swarmdp.plot_reward(result, ax)
+    swarmdp.report.plot_reward(result, ax)
     assert ax.get_xlabel() == "misalignment / degrees"
-    figure = swarmdp.plot_convergence(result, ax, colours=("red", "blue"))
+    figure = swarmdp.report.plot_convergence(result, ax, colours=("red", "blue"))
     assert figure is ax.get_figure()
     assert ax.lines[-3].get_color() == "red"

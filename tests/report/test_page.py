@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from swarmdp.errors import FileError, InvalidInput
 from swarmdp.report import citation, page
 from swarmdp.report.page import Claim, Finding, Shown, embedded, write_page, write_player
 from swarmdp.report.player import Player
+from swarmdp.support.errors import FileError, InvalidInput
 from tests.examples import ROOT
 from tests.report import pages
 

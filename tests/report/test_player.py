@@ -10,11 +10,11 @@ import pytest
 from numpy.typing import NDArray
 
 import swarmdp
-from swarmdp.errors import InvalidInput
 from swarmdp.report import player, style
 from swarmdp.report.page import write_player
 from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene
+from swarmdp.support.errors import InvalidInput
 from tests.examples import Sand
 from tests.report import pages
 

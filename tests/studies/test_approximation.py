@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from studies import approximation
-from swarmdp.testing import check_system
+from swarmdp.model.testing import check_system
 
 
 def test_the_school_is_a_system() -> None:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 import swarmdp
 from studies.changed_swarms import ChangedVicsek
 from studies.other_actions import circumstances
-from swarmdp import InvalidInput
-from swarmdp.streams import Purpose, Streams
-from swarmdp.testing import check_system
+from swarmdp.model.streams import Purpose, Streams
+from swarmdp.model.testing import check_system
+from swarmdp.support.errors import InvalidInput
 
 QUIET = swarmdp.Vicsek(n_agents=20, noise=0.0, radius=0.3)
 SMALL = swarmdp.Vicsek(n_agents=30)

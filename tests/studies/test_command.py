@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from studies import command, learners, other_actions, small_swarms, transfer, updates
-from swarmdp import InvalidInput
+from swarmdp.support.errors import InvalidInput
 from tests.examples import ROOT
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from studies import learners
 from studies.rows import read
-from swarmdp import InvalidInput
+from swarmdp.support.errors import InvalidInput
 
 
 def test_the_study_goes_on_where_it_stopped(

@@ -11,7 +11,7 @@ from studies import other_actions, transfer
 from studies.changed_swarms import ChangedVicsek
 from studies.learners import STEPS
 from studies.rows import read
-from swarmdp import InvalidInput
+from swarmdp.support.errors import InvalidInput
 from tests.examples import ROOT
 
 
@@ -39,7 +39,12 @@ def test_both_rewards_are_planned_for() -> None:
     learned = transfer.learn(vicsek, 2, True, sources=("max_margin",), demo_seed=1, fit_seed=2)
     assert set(learned.rewards) == set(learned.policies) == {"max_margin"}
     seen = swarmdp.rollout(
-        vicsek, vicsek.expert, steps=STEPS, runs=2, seed=1, record=swarmdp.DiscountedFeatures(0.9)
+        vicsek,
+        vicsek.expert,
+        steps=STEPS,
+        runs=2,
+        seed=1,
+        record=swarmdp.simulation.DiscountedFeatures(0.9),
     )["discounted_features"]
     even = seen + seen[:, (36 - np.arange(36)) % 36]
     even /= np.linalg.norm(even, axis=1, keepdims=True)
@@ -100,7 +105,7 @@ def test_planning_again_uses_the_mirror_where_there_is_one(
     monkeypatch.setattr(transfer, "STEPS", 2)
     wanted = []
 
-    def learner(*_: Any, wants: swarmdp.Wants, **__: Any) -> Any:
+    def learner(*_: Any, wants: swarmdp.updates.Wants, **__: Any) -> Any:
         wanted.append(wants.mirror)
         return type("Outcome", (), {"policy": swarmdp.Policy(np.zeros(36, np.int64))})
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from studies import recordings
-from swarmdp.errors import InvalidInput
+from swarmdp.support.errors import InvalidInput
 
 
 def test_energy_distance() -> None:

@@ -9,7 +9,7 @@ import pytest
 import swarmdp
 from studies import learners, transfer, updates
 from studies.rows import Job, Row, as_json, chosen, collect, conditions, read
-from swarmdp.errors import FileError, InvalidInput
+from swarmdp.support.errors import FileError, InvalidInput
 from tests.examples import ROOT
 
 FULL = conditions(quick=False, experiments=30, steps=50, seeds=[1, 2])

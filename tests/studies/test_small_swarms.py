@@ -9,7 +9,7 @@ import pytest
 from studies import small_swarms
 from studies.rows import read
 from swarmdp import theory
-from swarmdp.streams import derived_seed
+from swarmdp.model.streams import derived_seed
 
 
 def test_the_study_runs_and_goes_on_where_it_stopped(

@@ -9,8 +9,9 @@ import pytest
 
 import swarmdp
 from studies import transfer
-from swarmdp import InvalidInput, Policy, SoftPolicy
-from swarmdp.policies import table_of
+from swarmdp import Policy
+from swarmdp.policies import SoftPolicy, table_of
+from swarmdp.support.errors import InvalidInput
 
 
 def test_the_study_of_transfer_has_every_circumstance() -> None:

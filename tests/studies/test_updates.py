@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from studies import updates
-from swarmdp import InvalidInput
-from swarmdp.irl.updates import UPDATES
+from swarmdp.irl.updates.registry import UPDATES
+from swarmdp.support.errors import InvalidInput
 
 
 def test_the_study_of_updates_has_every_row_that_was_asked_for() -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from swarmdp import Stream
-from swarmdp.system import State
+from swarmdp.model import Stream
+from swarmdp.model.system import State
 from tests.examples import Robots
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 import swarmdp
-from swarmdp.errors import FileError, InvalidInput, SwarmdpError
 from swarmdp.irl.result import Result
+from swarmdp.model.trajectory import Trajectory
 from swarmdp.studio.folder import Folder
-from swarmdp.trajectory import Trajectory
+from swarmdp.support.errors import FileError, InvalidInput, SwarmdpError
 from tests.examples import Robots, result_of
 
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp.errors import InvalidInput
+from swarmdp.model.rewards import Reward
 from swarmdp.policies import Policy
-from swarmdp.rewards import Reward
 from swarmdp.studio import frames
 from swarmdp.studio.live import Live, Replay, measured, picture_of, start_of
 from swarmdp.studio.stage import MOST_ROWS, Play, Stage
+from swarmdp.support.errors import InvalidInput
 from tests.examples import Robots, Sand
 
 SYSTEMS: list[Any] = [swarmdp.Vicsek(n_agents=30), swarmdp.Ising((7, 9)), Robots()]
@@ -145,7 +145,7 @@ def test_frames_of_grids_are_bits_or_shades() -> None:
 
 def test_a_window_grows_when_somebody_leaves_it() -> None:
     view = frames.View()
-    at = lambda x: [swarmdp.Arrows(np.array([[[0.0, 0.0], [x, 1.0]]]))]  # noqa: E731
+    at = lambda x: [swarmdp.model.Arrows(np.array([[[0.0, 0.0], [x, 1.0]]]))]  # noqa: E731
     assert view.show(at(1.0))
     assert not view.show(at(1.05))
     side = view.side

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swarmdp.errors import InvalidInput
 from swarmdp.studio import messages
 from swarmdp.studio.limits import BURST, PATIENCE, RATE, Limit
+from swarmdp.support.errors import InvalidInput
 
 GOOD: list[dict[str, Any]] = [
     {"kind": "show", "system": "Vicsek", "settings": {"n_agents": 50, "periodic": True}, "seed": 1},

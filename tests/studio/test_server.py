@@ -15,9 +15,9 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 import swarmdp
-from swarmdp.errors import FileError, InvalidInput
 from swarmdp.studio import server
 from swarmdp.studio.server import MOST_TABS, OWN, SHARED, Studio, listening, serve
+from swarmdp.support.errors import FileError, InvalidInput
 from tests.studio.served import PATIENCE, Tab, joined, places, served, step_of
 
 

@@ -292,7 +292,7 @@ def test_a_trajectory_is_saved_opened_and_replayed(tab: Tab, folder: Path) -> No
 def test_a_fit_is_opened_with_its_own_settings(tab: Tab, folder: Path) -> None:
     system = swarmdp.Vicsek(n_agents=15, noise=0.3)
     demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
-    quick = swarmdp.HeterogeneousLearning(iterations=20)
+    quick = swarmdp.learning.HeterogeneousLearning(iterations=20)
     result = swarmdp.fit(system, demo, seed=1, iterations=1, learner=quick, judge=False)
     result.save(folder / "own")
     tab.say("open", name="own")
@@ -402,9 +402,9 @@ def test_a_swarm_calibrated_from_tracks_is_shown_beside_its_recording(
     vicsek = swarmdp.Vicsek(n_agents=12, noise=0.3)
     tracks = swarmdp.rollout(vicsek, vicsek.expert, steps=150, seed=1)["position"][0]
     decisions = swarmdp.Recording(tracks, fps=1, unit="1").decisions(dt=1)
-    observation = swarmdp.Observation(neighbours=3)
-    arena = swarmdp.Periodic((1.0, 1.0))
-    swarm = swarmdp.Swarm.from_recording(decisions.train, observation, arena=arena)
+    observation = swarmdp.recordings.Observation(neighbours=3)
+    arena = swarmdp.recordings.Periodic((1.0, 1.0))
+    swarm = swarmdp.recordings.Swarm.from_recording(decisions.train, observation, arena=arena)
     swarm.save(folder / "fish")
     assert {"name": "fish", "kind": "calibrated swarm"}.items() <= next(
         entry for entry in Folder(folder).listed() if entry["name"] == "fish"

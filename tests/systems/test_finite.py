@@ -3,9 +3,11 @@ import pytest
 from scipy import sparse, stats
 
 import swarmdp
-from swarmdp import FiniteMDP, InvalidInput, Policy, SoftPolicy, SwarmdpWarning
+from swarmdp import FiniteMDP, Policy
+from swarmdp.model.testing import check_system
+from swarmdp.policies import SoftPolicy
+from swarmdp.support.errors import InvalidInput, SwarmdpWarning
 from swarmdp.systems.finite import exact_model
-from swarmdp.testing import check_system
 
 
 def random_mdp(
@@ -98,7 +100,12 @@ def test_simulated_and_exact_feature_expectations_agree() -> None:
     policy = Policy(np.random.default_rng(1).integers(3, size=6))
     exact = exact_expectations(mdp, policy, discount=0.8, steps=40)
     run = swarmdp.rollout(
-        mdp, policy, steps=40, runs=4000, seed=2, record=["states", swarmdp.DiscountedFeatures(0.8)]
+        mdp,
+        policy,
+        steps=40,
+        runs=4000,
+        seed=2,
+        record=["states", swarmdp.simulation.DiscountedFeatures(0.8)],
     )
     mu = run["discounted_features"]
     assert mu.shape == (4000, 4)

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp import Gridworld, InvalidInput
+from swarmdp import Gridworld
+from swarmdp.model.testing import check_system
+from swarmdp.support.errors import InvalidInput
 from swarmdp.systems.gridworld import MOVES
-from swarmdp.testing import check_system
 
 
 def by_hand(grid: Gridworld) -> np.ndarray:
@@ -68,7 +69,7 @@ def test_abbeel_and_ng_s_macrocells() -> None:
 
 def test_the_reward_is_collected_along_the_way() -> None:
     grid = Gridworld(start=(0, 0))
-    planned = swarmdp.plan(grid, grid.reward)
+    planned = swarmdp.learning.plan(grid, grid.reward)
     run = swarmdp.rollout(
         grid, planned.policy, steps=40, runs=2000, seed=1, record=["states", grid.collected]
     )

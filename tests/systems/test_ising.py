@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp import InvalidInput, Ising
-from swarmdp.streams import Purpose, Streams
+from swarmdp import Ising
+from swarmdp.model.streams import Purpose, Streams
+from swarmdp.support.errors import InvalidInput
 from tests import oracles
 
 # Means of 20 runs of an independent prototype at an open boundary, whose expert flips if more than

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp import InvalidInput, Vicsek
-from swarmdp.streams import Purpose, Streams
+from swarmdp import Vicsek
+from swarmdp.model.streams import Purpose, Streams
+from swarmdp.support.errors import InvalidInput
 from tests import oracles
 
 # Means of 200 runs of an independent prototype (t: order parameter, decimals given).

@@ -11,8 +11,8 @@ import pytest
 import swarmdp
 from swarmdp import Reward, theory
 from swarmdp.irl.expectations import feature_expectations, simulated_expectations, standard_error
+from swarmdp.model.system import State
 from swarmdp.policies import Policy
-from swarmdp.system import State
 from swarmdp.theory.finite_swarm import FiniteSwarm
 from tests.examples import ROOT
 from tests.theory import oracles

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from swarmdp import InvalidInput, SolverError, theory
+from swarmdp import theory
+from swarmdp.support.errors import InvalidInput, SolverError
 from swarmdp.theory.finite_swarm import FiniteSwarm
 from tests.theory import oracles
 

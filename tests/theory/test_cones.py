@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from swarmdp import InvalidInput, Reward, SolverError
+from swarmdp import Reward
+from swarmdp.support.errors import InvalidInput, SolverError
 from swarmdp.theory import Cone, cones
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp import InvalidInput, Policy, theory
+from swarmdp import Policy, theory
+from swarmdp.support.errors import InvalidInput
 from swarmdp.theory import enumeration
 from swarmdp.theory.finite_swarm import FiniteSwarm
 from tests.theory import oracles

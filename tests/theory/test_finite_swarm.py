@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp import InvalidInput
-from swarmdp.streams import Purpose, Streams
-from swarmdp.system import State
-from swarmdp.testing import check_system
+from swarmdp.model.streams import Purpose, Streams
+from swarmdp.model.system import State
+from swarmdp.model.testing import check_system
+from swarmdp.support.errors import InvalidInput
 from swarmdp.theory.finite_ising import FiniteIsing
 from swarmdp.theory.finite_swarm import FiniteSwarm
 from swarmdp.theory.random_swarm import RandomSwarm

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp import InvalidInput, Policy, theory
+from swarmdp import Policy, theory
+from swarmdp.support.errors import InvalidInput
 from swarmdp.theory.finite_swarm import FiniteSwarm
 from tests.theory import oracles
 
@@ -154,7 +155,7 @@ def test_what_algorithm_2_learns_can_be_judged() -> None:
     system = theory.FiniteIsing((6,), noise=0.1)
     game = theory.game(system)
     reward = swarmdp.Reward([1.0, 0.5, 0.0])
-    learned = swarmdp.HeterogeneousLearning()(system, reward, discount=0.9, seed=1)
+    learned = swarmdp.learning.HeterogeneousLearning()(system, reward, discount=0.9, seed=1)
     judged = game.judge(learned.policy, reward)
     assert judged.equilibrium
     assert judged.fixed_point

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from swarmdp import InvalidInput, theory
-from swarmdp.system import State
+from swarmdp import theory
+from swarmdp.model.system import State
+from swarmdp.support.errors import InvalidInput
 
 
 @settings(max_examples=60, deadline=None)

@@ -5,7 +5,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import sparse
 
-from swarmdp import SolverError, theory
+from swarmdp import theory
+from swarmdp.support.errors import SolverError
 from swarmdp.theory import solvers
 from swarmdp.theory.limits import limit_of, recurrent_classes
 from swarmdp.theory.solvers import stationary

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from swarmdp import InvalidInput
+from swarmdp.support.errors import InvalidInput
 from swarmdp.theory import Cone, draw_rewards, share
 from swarmdp.theory.volumes import _moved, _split
 

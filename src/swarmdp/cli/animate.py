@@ -4,7 +4,6 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from swarmdp import files
 from swarmdp.cli.common import HelpFormatter, expert_beside, fit_in, system_beside
 from swarmdp.cli.systems import (
     add_system,
@@ -15,6 +14,7 @@ from swarmdp.cli.systems import (
     name_given,
     steps_for,
 )
+from swarmdp.support import files
 
 DISCOUNT = 0.9  # for which the expert of a gridworld is optimal
 
@@ -58,10 +58,10 @@ def add(commands: Any, system: str | None) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     """Roll out the swarms and write them in motion."""
-    from swarmdp.evaluation import own_expert
+    from swarmdp.judging.evaluation import own_expert
+    from swarmdp.model.system import name_of
+    from swarmdp.model.trajectory import Trajectory
     from swarmdp.report.animation import animate, check_format
-    from swarmdp.system import name_of
-    from swarmdp.trajectory import Trajectory
 
     check_format(options.output or Path("swarm.gif"))
     initial = None
@@ -98,8 +98,8 @@ def _run(options: argparse.Namespace) -> None:
 
 def _fitted(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     """The system of a fit, and the policies to be shown beside each other."""
-    from swarmdp.errors import InvalidInput
     from swarmdp.policies import selected
+    from swarmdp.support.errors import InvalidInput
 
     result = fit_in(options.fit, options.experiment)
     given = name_given(options)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from swarmdp.cli.systems import expert_of, system_of
-from swarmdp.errors import SwarmdpError, SwarmdpWarning
+from swarmdp.support.errors import SwarmdpError, SwarmdpWarning
 
 DEMO = "demo.nc"  # what a fit learned from, beside it
 
@@ -111,7 +111,7 @@ def carry_out(options: argparse.Namespace) -> None:
     as_json = getattr(options, "json", False)
     with contextlib.ExitStack() as stack:
         if getattr(options, "quiet", False):
-            from swarmdp.notices import quiet
+            from swarmdp.support.notices import quiet
 
             stack.enter_context(quiet())
         if getattr(options, "verbose", False):
@@ -172,9 +172,9 @@ def show_columns(
 
 def fit_in(folder: Path, experiment: int = 0) -> Any:
     """The fit that a folder or file holds, which must have this experiment."""
-    from swarmdp.errors import InvalidInput
     from swarmdp.irl.result import FILE, Result
-    from swarmdp.loading import load
+    from swarmdp.recordings.loading import load
+    from swarmdp.support.errors import InvalidInput
 
     # Beside the fit of a recording there is its whole analysis, which is not needed.
     result = load(folder / FILE if (folder / FILE).is_file() else folder)
@@ -192,9 +192,9 @@ def expert_beside(folder: Path, system: Any, discount: float) -> Any:
 
     Of an analysis it is the time that the fit did not learn from.
     """
-    from swarmdp.errors import InvalidInput
-    from swarmdp.loading import load
+    from swarmdp.recordings.loading import load
     from swarmdp.recordings.swarm import Swarm
+    from swarmdp.support.errors import InvalidInput
 
     if isinstance(system, Swarm):
         return recorded_beside(folder, system)
@@ -212,10 +212,10 @@ def expert_beside(folder: Path, system: Any, discount: float) -> Any:
 
 def system_beside(folder: Path, result: Any, path: str | None) -> Any:
     """The system of a fit: rebuilt from its settings, or a recorded swarm saved beside it."""
-    from swarmdp.errors import InvalidInput
-    from swarmdp.loading import load
+    from swarmdp.recordings.loading import load
     from swarmdp.recordings.saved import FILE
     from swarmdp.recordings.swarm import Swarm
+    from swarmdp.support.errors import InvalidInput
 
     if path is not None or result.system_name != Swarm.__name__:
         return system_of(result, path)
@@ -233,9 +233,9 @@ def system_beside(folder: Path, result: Any, path: str | None) -> Any:
 
 def recorded_beside(folder: Path, swarm: Any) -> Any:
     """The held-out decisions of an analysis as a trajectory; without one, those of the swarm."""
-    from swarmdp.analysing import FILE
-    from swarmdp.errors import InvalidInput
-    from swarmdp.loading import load
+    from swarmdp.recordings.analysis import FILE
+    from swarmdp.recordings.loading import load
+    from swarmdp.support.errors import InvalidInput
 
     path = (folder if folder.is_dir() else folder.parent) / FILE
     if path.is_file():

@@ -7,14 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from swarmdp._version import __version__
-from swarmdp.cli.common import (
-    HelpFormatter,
-    expert_beside,
-    fit_in,
-    show_columns,
-    system_beside,
-)
-from swarmdp.rounding import with_error
+from swarmdp.cli.common import HelpFormatter, expert_beside, fit_in, show_columns, system_beside
+from swarmdp.support.rounding import with_error
 
 
 def add(commands: Any) -> None:
@@ -42,9 +36,9 @@ def add(commands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> dict[str, Any]:
     """Roll out learned and expert policies side by side."""
-    from swarmdp import files
-    from swarmdp.evaluation import evaluate
+    from swarmdp.judging.evaluation import evaluate
     from swarmdp.report import fits, style
+    from swarmdp.support import files
 
     result = fit_in(options.fit)
     system = system_beside(options.fit, result, options.system)

@@ -28,8 +28,8 @@ def add(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    from swarmdp.errors import InvalidInput
     from swarmdp.policies import Exportable
+    from swarmdp.support.errors import InvalidInput
 
     policy = fit_in(options.fit, options.experiment).policy
     if not isinstance(policy, Exportable):

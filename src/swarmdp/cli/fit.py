@@ -9,21 +9,14 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from swarmdp import files
 from swarmdp._version import __version__
 from swarmdp.cli import recorded
 from swarmdp.cli.common import DEMO, HelpFormatter, add_common_options, address, kept
-from swarmdp.cli.systems import (
-    add_system,
-    build,
-    class_of,
-    expert_of,
-    given_fields,
-    system_of,
-)
-from swarmdp.irl.updates import UPDATES
-from swarmdp.progress import working
-from swarmdp.rounding import rounded, with_error
+from swarmdp.cli.systems import add_system, build, class_of, expert_of, given_fields, system_of
+from swarmdp.irl.updates.registry import UPDATES
+from swarmdp.support import files
+from swarmdp.support.progress import working
+from swarmdp.support.rounding import rounded, with_error
 
 MOST_COLUMNS = 10  # of a grid that is shown on the terminal
 MOST_ROWS = 100  # of a table that is shown on the terminal
@@ -102,10 +95,10 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
         return recorded.run(options)
     if options.iterations is None:
         options.iterations = ITERATIONS
-    from swarmdp.errors import VerdictWarning
-    from swarmdp.fitting import FitInterrupted, fit
-    from swarmdp.loading import load
-    from swarmdp.system import name_of
+    from swarmdp.fitting.fit import FitInterrupted, fit
+    from swarmdp.model.system import name_of
+    from swarmdp.recordings.loading import load
+    from swarmdp.support.errors import VerdictWarning
 
     if options.output is not None:
         files.check_folder(options.output)  # before the expert's runs
@@ -146,7 +139,7 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
 
 def _expert(system: Any, options: argparse.Namespace) -> Any:
     """Who shows what is to be learned."""
-    from swarmdp.evaluation import own_expert
+    from swarmdp.judging.evaluation import own_expert
 
     return expert_of(system, _known_discount(options)) or own_expert(system)
 
@@ -161,13 +154,13 @@ def _discount(text: str) -> float | str:
 
 def _demo(options: argparse.Namespace) -> tuple[Any, Any]:
     """The system, and what to learn from: a recording, or runs of the system's expert."""
-    from swarmdp.checks import check_discount
-    from swarmdp.errors import InvalidInput
-    from swarmdp.irl.evidence import wants_of
-    from swarmdp.irl.updates import named
-    from swarmdp.loading import load
-    from swarmdp.simulation import rollout
-    from swarmdp.trajectory import Trajectory
+    from swarmdp.irl.updates.evidence import wants_of
+    from swarmdp.irl.updates.registry import named
+    from swarmdp.model.trajectory import Trajectory
+    from swarmdp.recordings.loading import load
+    from swarmdp.simulation.rollout import rollout
+    from swarmdp.support.checks import check_discount
+    from swarmdp.support.errors import InvalidInput
 
     if options.demo is not None:
         if given := given_fields(options):
@@ -340,7 +333,7 @@ def _actions(system: Any, table: Any) -> list[str]:
     """The physical actions of a policy's table, angles in degrees."""
     import numpy as np
 
-    from swarmdp.system import action_units_of
+    from swarmdp.model.traits import action_units_of
 
     actions = np.asarray(system.actions)[table]
     if action_units_of(system) == "rad":
@@ -353,8 +346,8 @@ def _gridworld_table(result: Any, grid: Any) -> Any:
     import numpy as np
     from rich.table import Table
 
+    from swarmdp.model.rewards import Reward
     from swarmdp.policies import table_of
-    from swarmdp.rewards import Reward
     from swarmdp.systems.gridworld import MOVE_NAMES
 
     if grid.columns > MOST_COLUMNS:

@@ -24,7 +24,7 @@ def _run(options: argparse.Namespace) -> dict[str, str]:
 
     from swarmdp.kernels import streams
     from swarmdp.kernels.compile import cache_directory, shipped_kernels
-    from swarmdp.threads import thread_count
+    from swarmdp.support.threads import thread_count
 
     packages = ("numpy", "numba", "scipy", "xarray", "h5netcdf", "matplotlib")
     rows = {

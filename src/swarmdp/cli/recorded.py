@@ -5,11 +5,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from swarmdp import files
 from swarmdp.cli.common import kept
 from swarmdp.cli.systems import given_fields
 from swarmdp.cli.tracks import add_reading, recording_of
-from swarmdp.errors import InvalidInput
+from swarmdp.support import files
+from swarmdp.support.errors import InvalidInput
 
 ITERATIONS = 4  # as of swarmdp.analyse
 ARENAS = (
@@ -52,11 +52,11 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     output = options.output or Path("runs") / f"fit-{options.tracks.stem}"
     files.check_folder(output)
 
-    from swarmdp.analysing import analyse
-    from swarmdp.fitting import FitInterrupted
+    from swarmdp.fitting.fit import FitInterrupted
     from swarmdp.irl import result as fits
-    from swarmdp.loading import load
+    from swarmdp.recordings.analysis import analyse
     from swarmdp.recordings.arena import UnclearArena
+    from swarmdp.recordings.loading import load
     from swarmdp.recordings.observation import Observation
 
     earlier = load(output / fits.FILE) if options.resume else None

@@ -4,9 +4,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from swarmdp import files
 from swarmdp.cli.common import address
-from swarmdp.progress import shown
+from swarmdp.support import files
+from swarmdp.support.progress import shown
 
 
 def add(commands: Any) -> None:
@@ -24,9 +24,9 @@ def add(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    from swarmdp.errors import InvalidInput
-    from swarmdp.experiments.store import open_store
-    from swarmdp.report import reproduction
+    from swarmdp.paper import report as reproduction
+    from swarmdp.paper.store import open_store
+    from swarmdp.support.errors import InvalidInput
 
     store = open_store(options.folder)
     files.check_folder(options.folder)

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from swarmdp import files
 from swarmdp.cli.common import HelpFormatter, address, show_columns
-from swarmdp.notices import is_quiet
-from swarmdp.progress import shown
-from swarmdp.rounding import with_error
+from swarmdp.support import files
+from swarmdp.support.notices import is_quiet
+from swarmdp.support.progress import shown
+from swarmdp.support.rounding import with_error
 
 FIGURES = (
     "snapshots",
@@ -67,9 +67,9 @@ def add(commands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> dict[str, Any]:
     """Compute what is missing, then draw and judge."""
-    from swarmdp.experiments import engine
-    from swarmdp.experiments.plan import make_plan
-    from swarmdp.experiments.store import Store
+    from swarmdp.paper import engine
+    from swarmdp.paper.plan import make_plan
+    from swarmdp.paper.store import Store
 
     plan = make_plan(options.scale, options.seed)
     wanted = engine.check_figures(options.only)
@@ -81,7 +81,7 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
             with _shown(wanted) as progress:
                 engine.compute_missing(store, figures=wanted, executor=executor, progress=progress)
 
-            from swarmdp.report import reproduction
+            from swarmdp.paper import report as reproduction
 
             with shown(None, "drawing and judging") as tell:
                 page = reproduction.write_report(store, tell)
@@ -99,7 +99,7 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
 
 def _kept(store: Any, figures: list[str]) -> str:
     """What an interrupted reproduction leaves, and how to go on with it."""
-    from swarmdp.experiments.tasks import units_of
+    from swarmdp.paper.tasks import units_of
 
     units = {unit for figure in figures for unit in units_of(store.plan, figure)}
     done = sum(unit in store for unit in units)
@@ -111,12 +111,12 @@ def _kept(store: Any, figures: list[str]) -> str:
 
 @contextlib.contextmanager
 def _executor(options: argparse.Namespace) -> Iterator[Any]:
-    from swarmdp.experiments import engine
+    from swarmdp.paper import engine
 
     if options.cluster is None and options.workers is None:
         yield engine.in_threads(options.threads)
         return
-    from swarmdp.experiments import cluster
+    from swarmdp.paper import cluster
 
     chosen = (
         cluster.on_cluster(options.cluster)
@@ -137,7 +137,7 @@ class _LogFile(logging.FileHandler):
 @contextlib.contextmanager
 def _log(path: Path) -> Iterator[None]:
     """Keep a log file of what was done and when; show what the user has to know."""
-    logger = logging.getLogger("swarmdp.experiments")
+    logger = logging.getLogger("swarmdp.paper")
     with files.appending(path):
         handler = _LogFile(path, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))

@@ -10,8 +10,8 @@ from typing import Any
 from swarmdp._version import __version__
 from swarmdp.cli.common import HelpFormatter, add_common_options, show_columns
 from swarmdp.cli.systems import add_system, build, expert_of, name_given, steps_for
-from swarmdp.progress import working
-from swarmdp.rounding import with_error
+from swarmdp.support.progress import working
+from swarmdp.support.rounding import with_error
 
 DISCOUNT = 0.9  # for which the expert of a gridworld is optimal
 
@@ -41,11 +41,12 @@ def add(commands: Any, system: str | None) -> None:
 
 def _run(options: argparse.Namespace) -> dict[str, Any]:
     """Simulate a system's expert, draw it, and write what came of it."""
-    from swarmdp import files
-    from swarmdp.errors import InvalidInput
-    from swarmdp.evaluation import own_expert, shown_times
-    from swarmdp.simulation import rollout
-    from swarmdp.system import measures_of, name_of, settings_of
+    from swarmdp.judging.evaluation import own_expert, shown_times
+    from swarmdp.model.system import name_of
+    from swarmdp.model.traits import measures_of, settings_of
+    from swarmdp.simulation.rollout import rollout
+    from swarmdp.support import files
+    from swarmdp.support.errors import InvalidInput
 
     system = build(options, "simulate")
     name = name_of(system).lower()
@@ -115,9 +116,9 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
 
 def _draw(system: Any, trajectory: Any, measured: Any, path: Path) -> list[Path]:
     """The swarm and its main measure over time, if the system says what it looks like."""
+    from swarmdp.model.traits import Pictured
     from swarmdp.report import gridworlds, style, swarms
     from swarmdp.report.scenes import Scene
-    from swarmdp.system import Pictured
     from swarmdp.systems.gridworld import Gridworld
 
     main: Any = next(iter(measured.values()), None)

@@ -42,7 +42,7 @@ def add(commands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     from swarmdp.cli.systems import class_of
-    from swarmdp.errors import InvalidInput
+    from swarmdp.support.errors import InvalidInput
 
     try:
         from swarmdp.studio.server import serve

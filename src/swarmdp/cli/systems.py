@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
 from typing import Any
 
-from swarmdp.errors import InvalidInput
+from swarmdp.support.errors import InvalidInput
 
 FIELD = "field_"  # what the options of a system's fields are called in the namespace
 
@@ -262,7 +262,7 @@ def _made(
 
     Angles that were given in degrees are reported in degrees.
     """
-    from swarmdp.system import check_is_system
+    from swarmdp.model.system import check_is_system
 
     try:
         made = (maker or kind)(**values)
@@ -292,7 +292,7 @@ def system_of(recorded: Any, path: str | None = None) -> Any:
     A system that is not built in needs its class, as module:Class.
     """
     from swarmdp.irl.result import Result
-    from swarmdp.systems.rebuilding import rebuilt
+    from swarmdp.systems.registry import rebuilt
 
     name = recorded.system_name
     builtin = {known.path.partition(":")[2]: known.path for known in SYSTEMS.values()}
@@ -307,7 +307,7 @@ def system_of(recorded: Any, path: str | None = None) -> Any:
 
 def expert_of(system: Any, discount: float) -> Any:
     """The system's own expert; of a gridworld the optimal policy; None if there is none."""
-    from swarmdp.system import HasExpert
+    from swarmdp.model.traits import HasExpert
     from swarmdp.systems.gridworld import Gridworld
 
     if isinstance(system, Gridworld):

@@ -5,10 +5,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from swarmdp import files
 from swarmdp._version import __version__
 from swarmdp.cli.common import HelpFormatter
-from swarmdp.errors import InvalidInput
+from swarmdp.support import files
+from swarmdp.support.errors import InvalidInput
 
 CLEANING = {
     "jump": (8.0, "a step of more than this many times the median step begins a new segment"),

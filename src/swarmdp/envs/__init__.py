@@ -9,7 +9,7 @@ Names are imported when they are first used; PettingZoo is needed by the first t
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from swarmdp.errors import InvalidInput
+from swarmdp.support.errors import InvalidInput
 
 if TYPE_CHECKING:
     from swarmdp.envs.black_box import BlackBox, from_pettingzoo, from_step

@@ -10,23 +10,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.arguments import checked
-from swarmdp.checks import check_integer, check_number, told
 from swarmdp.envs.copies import Copies, Processes, Question, check_sendable
 from swarmdp.envs.simulators import Flavour, Frame, Look, Observe, Recipe, tried
-from swarmdp.errors import InvalidInput
-from swarmdp.features import Classes, FeatureMap, described
-from swarmdp.pictures import Arrows
-from swarmdp.streams import Stream
-from swarmdp.system import (
-    Field,
-    Measure,
-    Mirror,
-    State,
-    check_run,
-    check_stream,
-    classes,
-)
+from swarmdp.model.features import Classes, FeatureMap, described
+from swarmdp.model.pictures import Arrows
+from swarmdp.model.streams import Stream
+from swarmdp.model.system import Field, Measure, Mirror, State, check_run, check_stream, classes
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import check_integer, check_number, told
+from swarmdp.support.errors import InvalidInput
 
 SEEDS = 2**31 - 1  # of episodes: some simulators take no more
 HIDDEN: Literal["hidden"] = "hidden"

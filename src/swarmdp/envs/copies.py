@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.envs.simulators import Copy, Frame, Recipe, hear_nothing, silenced
-from swarmdp.errors import InvalidInput
+from swarmdp.support.errors import InvalidInput
 
 SPARE = 16  # copies that may stand by, beside two for each question that is asked at once
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.pictures import Arrows, Grid
+from swarmdp.model.pictures import Arrows, Grid
 
 SIDE = 480  # pixels
 PAPER, INK, HEAD = (255, 255, 255), (31, 119, 180), (214, 39, 40)

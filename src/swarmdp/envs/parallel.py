@@ -9,23 +9,15 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.conversions import parallel_to_aec
 
-from swarmdp.arguments import checked
-from swarmdp.checks import check_integer, check_seed, told
 from swarmdp.envs.drawing import image_of
-from swarmdp.errors import InvalidInput
-from swarmdp.features import Classes
-from swarmdp.rewards import Reward
-from swarmdp.streams import Purpose, Streams
-from swarmdp.system import (
-    Pictured,
-    State,
-    System,
-    check_is_system,
-    class_map,
-    classes,
-    field_of,
-    name_of,
-)
+from swarmdp.model.features import Classes
+from swarmdp.model.rewards import Reward
+from swarmdp.model.streams import Purpose, Streams
+from swarmdp.model.system import State, System, check_is_system, class_map, classes, name_of
+from swarmdp.model.traits import Pictured, field_of
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import check_integer, check_seed, told
+from swarmdp.support.errors import InvalidInput
 
 FARTHEST = float(np.finfo(np.float32).max)  # learners ask for bounds; these hold for everything
 FRAMES = 15  # of a second, shown to a person

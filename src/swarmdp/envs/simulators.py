@@ -14,8 +14,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.checks import told
-from swarmdp.errors import InvalidInput, SwarmdpWarning
+from swarmdp.support.checks import told
+from swarmdp.support.errors import InvalidInput, SwarmdpWarning
 
 Observe = Callable[[NDArray[Any]], NDArray[Any]]
 Look = Callable[[Any], NDArray[Any]]

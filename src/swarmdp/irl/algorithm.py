@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.arguments import checked
-from swarmdp.errors import InvalidInput
-from swarmdp.irl.evidence import Evidence, RewardUpdate, Update, completed
+from swarmdp.irl.updates.evidence import Evidence, RewardUpdate, Update, completed
+from swarmdp.model.rewards import Reward
 from swarmdp.policies import LocalPolicy
-from swarmdp.protocols import Learned
-from swarmdp.rewards import Reward
+from swarmdp.policies.learner import Learned
+from swarmdp.support.arguments import checked
+from swarmdp.support.errors import InvalidInput
 
 Initialization = Callable[[Evidence], Reward]
 PolicyUpdate = Callable[[Reward, int], Learned]
@@ -170,8 +170,8 @@ def one_for_each(learned: object, replicas: int) -> Learned:
         if isinstance(learned, Learned):
             what = f"Learned with a policy that is a {type(policy).__name__}"
         raise InvalidInput(
-            "a learner must return swarmdp.Learned(policy), with a policy such as swarmdp.Policy, "
-            f"got {what}"
+            "a learner must return swarmdp.learning.Learned(policy), with a policy such as "
+            f"swarmdp.Policy, got {what}"
         )
     assert isinstance(learned, Learned)
     if policy.replicas != replicas:

@@ -3,11 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.arguments import checked
 from swarmdp.irl.pairs import pair_counts
+from swarmdp.model.system import System
+from swarmdp.model.traits import null_action
+from swarmdp.model.trajectory import Trajectory
 from swarmdp.policies import Interface, SoftPolicy
-from swarmdp.system import System, null_action
-from swarmdp.trajectory import Trajectory
+from swarmdp.support.arguments import checked
 
 
 @checked
@@ -41,7 +42,7 @@ def clone(system: System, demo: Trajectory, *, separate: bool = False) -> SoftPo
     >>> import swarmdp
     >>> ising = swarmdp.Ising(shape=(8, 8), reach=1)
     >>> demo = swarmdp.rollout(ising, ising.expert, steps=10, runs=5, seed=1)
-    >>> swarmdp.clone(ising, demo).probabilities.shape
+    >>> swarmdp.irl.clone(ising, demo).probabilities.shape
     (1, 9, 2)
 
     """

@@ -8,19 +8,20 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from swarmdp.adapted import REPLACED
-from swarmdp.arguments import numbers
-from swarmdp.errors import InvalidInput
-from swarmdp.features import Classes
 from swarmdp.irl import expectations
 from swarmdp.irl.pairs import pair_counts
-from swarmdp.protocols import Wants
-from swarmdp.recording import check_recorded
-from swarmdp.recordings.decisions import Decisions, ReadsDecisions
-from swarmdp.system import System, feature_count, field_of, fields_of, name_of, settings_of
-from swarmdp.trajectory import Trajectory
+from swarmdp.model.adapted import REPLACED
+from swarmdp.model.features import Classes
+from swarmdp.model.recorded import RecordedDemo
+from swarmdp.model.system import System, feature_count, name_of
+from swarmdp.model.traits import field_of, fields_of, settings_of
+from swarmdp.model.trajectory import Trajectory
+from swarmdp.policies.learner import Wants
+from swarmdp.simulation.recorders import check_recorded
+from swarmdp.support.arguments import numbers
+from swarmdp.support.errors import InvalidInput
 
-Demo = Trajectory | Decisions | NDArray[np.float64] | list[Any] | tuple[Any, ...]
+Demo = Trajectory | RecordedDemo | NDArray[np.float64] | list[Any] | tuple[Any, ...]
 
 ReadDemo = Trajectory | NDArray[np.float64] | list[Any] | tuple[Any, ...]
 
@@ -39,21 +40,14 @@ class Expert:
 
 
 @overload
-def read_demo(system: System, demo: Trajectory | Decisions) -> Trajectory: ...
+def read_demo(system: System, demo: Trajectory | RecordedDemo) -> Trajectory: ...
 @overload
 def read_demo(system: System, demo: Demo) -> "ReadDemo": ...
 @overload
 def read_demo(system: System, demo: Any) -> Any: ...
 def read_demo(system: System, demo: Any) -> Any:
-    """Decisions as the trajectory that the system makes of them; anything else as it is."""
-    if not isinstance(demo, Decisions):
-        return demo
-    if not isinstance(system, ReadsDecisions):
-        raise InvalidInput(
-            f"decisions of a recording are for a swarm made from it, "
-            f"swarmdp.Swarm.from_recording(decisions.train), got {name_of(system)}"
-        )
-    return system.demo(demo)
+    """Recorded data as the trajectory that the system makes of them; anything else as it is."""
+    return demo.as_demo(system) if isinstance(demo, RecordedDemo) else demo
 
 
 def expert_of(

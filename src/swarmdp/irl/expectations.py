@@ -13,15 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.checks import check_agent, check_discount
-from swarmdp.errors import InvalidInput
-from swarmdp.features import Classes
 from swarmdp.irl.frames import observations_over
-from swarmdp.policies import LocalPolicy, TablePolicy
-from swarmdp.recording import DiscountedFeatures, SingleAgentFeatures
-from swarmdp.rewards import Reward
-from swarmdp.simulation import simulate
-from swarmdp.system import (
+from swarmdp.model.features import Classes
+from swarmdp.model.rewards import Reward
+from swarmdp.model.system import (
     System,
     classes,
     feature_count,
@@ -29,9 +24,14 @@ from swarmdp.system import (
     name_of,
     summed_features,
 )
+from swarmdp.model.trajectory import PRESENT, Trajectory
+from swarmdp.policies import LocalPolicy, TablePolicy
+from swarmdp.simulation.recorders import DiscountedFeatures, SingleAgentFeatures
+from swarmdp.simulation.rollout import simulate
+from swarmdp.simulation.visits import Starts, visits_of
+from swarmdp.support.checks import check_agent, check_discount
+from swarmdp.support.errors import InvalidInput
 from swarmdp.systems.finite import exact_model
-from swarmdp.trajectory import PRESENT, Trajectory
-from swarmdp.visits import Starts, visits_of
 
 Estimator = Literal["swarm", "single"]
 

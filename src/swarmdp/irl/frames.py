@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.adapted import starting_from
-from swarmdp.errors import InvalidInput
-from swarmdp.recording import check_recorded
-from swarmdp.system import ChecksStates, State, System, field_of, fields_of
-from swarmdp.trajectory import Trajectory
+from swarmdp.model.adapted import starting_from
+from swarmdp.model.system import State, System
+from swarmdp.model.traits import ChecksStates, field_of, fields_of
+from swarmdp.model.trajectory import Trajectory
+from swarmdp.simulation.recorders import check_recorded
+from swarmdp.support.errors import InvalidInput
 
 
 def state_names(system: System, trajectory: Trajectory) -> list[str]:

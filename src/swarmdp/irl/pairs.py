@@ -14,21 +14,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.checks import check_agent
-from swarmdp.errors import InvalidInput
 from swarmdp.irl.expectations import Estimator, check_estimator
 from swarmdp.irl.frames import observations_over, state_names, states_over
-from swarmdp.recording import check_recorded
-from swarmdp.system import (
-    InfersActions,
-    System,
-    action_units_of,
-    class_map,
-    classes,
-    name_of,
-)
+from swarmdp.model.system import System, class_map, classes, name_of
+from swarmdp.model.traits import InfersActions, action_units_of
+from swarmdp.model.trajectory import ACTING, Trajectory
+from swarmdp.simulation.recorders import check_recorded
+from swarmdp.support.checks import check_agent
+from swarmdp.support.errors import InvalidInput
 from swarmdp.systems.finite import exact_model
-from swarmdp.trajectory import ACTING, Trajectory
 
 Source = Literal["recorded", "inferred"]
 

@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.errors import InvalidInput
-from swarmdp.features import Block, Classes, FeatureMap
 from swarmdp.irl import expectations, search
 from swarmdp.irl.demos import Expert, expert_of
 from swarmdp.irl.expectations import Estimator
 from swarmdp.irl.frames import recorded_states, started_as
+from swarmdp.model.features import Block, Classes, FeatureMap
+from swarmdp.model.streams import derived_seed
+from swarmdp.model.system import System, feature_count
+from swarmdp.model.trajectory import ACTING, Trajectory
 from swarmdp.policies import LocalPolicy
-from swarmdp.protocols import Wants
-from swarmdp.recording import FeaturesOverTime
-from swarmdp.simulation import simulate
-from swarmdp.streams import derived_seed
-from swarmdp.system import System, feature_count
-from swarmdp.trajectory import ACTING, Trajectory
+from swarmdp.policies.learner import Wants
+from swarmdp.simulation.recorders import FeaturesOverTime
+from swarmdp.simulation.rollout import simulate
+from swarmdp.support.errors import InvalidInput
 
 if TYPE_CHECKING:
     import pandas

@@ -12,23 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp import files, markup
 from swarmdp._version import __version__
-from swarmdp.arguments import checked
-from swarmdp.checks import check_discount, check_integer
-from swarmdp.errors import InvalidInput
-from swarmdp.features import Axis, Block
 from swarmdp.irl.algorithm import Iteration, last_counting
 from swarmdp.irl.resampling import differences
 from swarmdp.irl.search import Choice, below, not_mended
-from swarmdp.irl.updates import title
-from swarmdp.netcdf import (
-    integer_of,
-    json_of,
-    settings_of,
-    text_of,
-    write_dataset,
-)
+from swarmdp.irl.updates.registry import title
+from swarmdp.model.features import Axis, Block
+from swarmdp.model.rewards import Reward
+from swarmdp.model.trajectory import check_dataset
+from swarmdp.model.verdict import Verdict
 from swarmdp.policies import (
     Interface,
     LocalPolicy,
@@ -38,9 +30,11 @@ from swarmdp.policies import (
     gathered,
     restored,
 )
-from swarmdp.rewards import Reward
-from swarmdp.trajectory import check_dataset
-from swarmdp.verdict import Verdict
+from swarmdp.support import files, markup
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import check_discount, check_integer
+from swarmdp.support.errors import InvalidInput
+from swarmdp.support.netcdf import integer_of, json_of, settings_of, text_of, write_dataset
 
 if TYPE_CHECKING:
     import pandas
@@ -458,7 +452,7 @@ class Result:
     def plot(self) -> Any:
         """Draw the reward and the way to it: a Matplotlib figure.
 
-        `swarmdp.plot_reward` and `swarmdp.plot_convergence` draw one of them into given axes.
+        `plot_reward` and `plot_convergence` of `swarmdp.report` draw one of them into given axes.
         """
         # By name, since this layer must not import Matplotlib: figures are a layer above.
         return importlib.import_module("swarmdp.report.fits").plot_result(self)

@@ -15,19 +15,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.irl.evidence import Evidence, Update
 from swarmdp.irl.frames import observations_over
+from swarmdp.irl.updates.evidence import Evidence, Update
+from swarmdp.model.system import System
+from swarmdp.model.traits import null_action
+from swarmdp.model.trajectory import Trajectory
 from swarmdp.policies import LocalPolicy, Policy, gathered, joined
-from swarmdp.recording import (
+from swarmdp.simulation.recorders import (
     DiscountedFeatures,
     FeaturesOverTime,
     Moment,
     SingleAgentFeatures,
 )
-from swarmdp.simulation import simulate
-from swarmdp.system import System, null_action
-from swarmdp.trajectory import Trajectory
-from swarmdp.visits import Starts, visits_of
+from swarmdp.simulation.rollout import simulate
+from swarmdp.simulation.visits import Starts, visits_of
 
 ATTEMPTS = 3  # at a reward, if its policies are worth less than others
 ALIKE = 1.1  # times the smallest gap: candidates that the demo cannot tell apart

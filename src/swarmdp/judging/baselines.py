@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.errors import InvalidInput
-from swarmdp.features import Classes
 from swarmdp.irl.cloning import clone
+from swarmdp.model.features import Classes
+from swarmdp.model.system import System, class_map
+from swarmdp.model.traits import models_of, null_action, rules_of
+from swarmdp.model.trajectory import Trajectory
 from swarmdp.policies import FunctionPolicy, LocalPolicy, Policy
-from swarmdp.system import System, class_map, models_of, null_action, rules_of
-from swarmdp.trajectory import Trajectory
+from swarmdp.support.errors import InvalidInput
 
 RANDOM, NOTHING, CLONE = "random", "nothing", "clone"
 BASELINES = (RANDOM, NOTHING, CLONE)

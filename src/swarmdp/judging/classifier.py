@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.judging.statistics import Table
-from swarmdp.verdict import Telling
+from swarmdp.model.verdict import Telling
 
 if TYPE_CHECKING:
     from sklearn.ensemble import RandomForestClassifier

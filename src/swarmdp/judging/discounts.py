@@ -4,13 +4,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.arguments import checked
-from swarmdp.features import Classes
 from swarmdp.irl.demos import LONGEST_TAIL, check_demo
 from swarmdp.irl.frames import observations_over
 from swarmdp.judging.statistics import Known, measured
-from swarmdp.system import System, class_map, classes, summed_features
-from swarmdp.trajectory import Trajectory
+from swarmdp.model.features import Classes
+from swarmdp.model.system import System, class_map, classes, summed_features
+from swarmdp.model.trajectory import Trajectory
+from swarmdp.support.arguments import checked
 
 LEAST = 0.9  # the paper's discount; faster swarms need no smaller one
 SEEN = 2.0  # a discount sees what takes up to this times 1 / (1 - discount)
@@ -48,7 +48,7 @@ def suggested_discount(system: System, demo: Trajectory) -> float:
     >>> import swarmdp
     >>> vicsek = swarmdp.Vicsek()
     >>> demo = swarmdp.rollout(vicsek, vicsek.expert, steps=100, seed=1)
-    >>> 0.9 <= swarmdp.suggested_discount(vicsek, demo) < 1
+    >>> 0.9 <= swarmdp.judging.suggested_discount(vicsek, demo) < 1
     True
 
     """

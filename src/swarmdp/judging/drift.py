@@ -9,10 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from swarmdp.recordings.decisions import KnowsItsRecording
-from swarmdp.system import Measure, System, measures_of
-from swarmdp.trajectory import Trajectory
-from swarmdp.verdict import Verdict
+from swarmdp.model.recorded import KnowsItsRecording
+from swarmdp.model.system import Measure, System
+from swarmdp.model.traits import measures_of
+from swarmdp.model.trajectory import Trajectory
+from swarmdp.model.verdict import Verdict
 
 FACTOR = 1.5  # between the means of a measure in both parts, from which on it has changed
 SHARE = 0.25  # of a measure's range, where it has one: likewise

@@ -15,10 +15,10 @@ from swarmdp.judging.blocks import LATER
 from swarmdp.judging.stage import Stage
 from swarmdp.judging.statistics import OFF
 from swarmdp.judging.weighing import LEVEL
+from swarmdp.model.traits import measures_of
+from swarmdp.model.verdict import Verdict
 from swarmdp.policies import LocalPolicy
-from swarmdp.simulation import simulate
-from swarmdp.system import measures_of
-from swarmdp.verdict import Verdict
+from swarmdp.simulation.rollout import simulate
 
 NEARER = 0.5  # times the learned swarm's difference from the demo: a clone that stands for it
 RUNS, MORE = 40, 200  # of each, with the same random numbers; more where these raise suspicion

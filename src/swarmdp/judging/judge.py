@@ -8,10 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.adapted import REPLACED
-from swarmdp.arguments import checked
-from swarmdp.checks import check_discount, check_integer, check_seed
-from swarmdp.errors import InvalidInput, VerdictWarning
 from swarmdp.irl.demos import check_demo, read_demo
 from swarmdp.irl.frames import recorded_states
 from swarmdp.irl.result import Result
@@ -21,6 +17,13 @@ from swarmdp.judging.elsewhere import checked_elsewhere
 from swarmdp.judging.stage import Stage
 from swarmdp.judging.statistics import Look, joined
 from swarmdp.judging.weighing import LEARNED, weighed
+from swarmdp.model.adapted import REPLACED
+from swarmdp.model.recorded import RecordedDemo
+from swarmdp.model.streams import derived_seed
+from swarmdp.model.system import System, check_is_system, name_of
+from swarmdp.model.traits import HasExpert, models_of, rules_of
+from swarmdp.model.trajectory import Trajectory, Variable
+from swarmdp.model.verdict import Verdict
 from swarmdp.policies import (
     Controller,
     FunctionPolicy,
@@ -29,15 +32,13 @@ from swarmdp.policies import (
     check_fits,
     selected,
 )
-from swarmdp.progress import Tell, shown
-from swarmdp.recordings.decisions import Decisions
-from swarmdp.streams import derived_seed
-from swarmdp.system import HasExpert, System, check_is_system, models_of, name_of, rules_of
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import check_discount, check_integer, check_seed
+from swarmdp.support.errors import InvalidInput, VerdictWarning
+from swarmdp.support.progress import Tell, shown
 from swarmdp.systems.gridworld import Gridworld
 from swarmdp.systems.ising import Ising
 from swarmdp.systems.vicsek import Vicsek
-from swarmdp.trajectory import Trajectory, Variable
-from swarmdp.verdict import Verdict
 
 DRAWN = 99  # the part of the random numbers that draws policies
 ELSEWHERE = 98  # that of runs from other starts
@@ -72,7 +73,7 @@ class Effort:
 @checked
 def judge(
     learned: Judged,
-    demo: Trajectory | Decisions,
+    demo: Trajectory | RecordedDemo,
     *,
     system: System | None = None,
     seed: int,
@@ -141,7 +142,7 @@ def judge(
     policies = _policies(learned)
     if len(policies) != 1:
         raise InvalidInput(
-            f"judge takes one experiment, got {len(policies)}: use swarmdp.judge_each"
+            f"judge takes one experiment, got {len(policies)}: use swarmdp.judging.judge_each"
         )
     recorded = _system(learned, system)
     verdict = _judged(
@@ -164,7 +165,7 @@ def judge(
 @checked
 def judge_each(
     learned: Judged,
-    demo: Trajectory | Decisions,
+    demo: Trajectory | RecordedDemo,
     *,
     system: System | None = None,
     seed: int,
@@ -220,8 +221,8 @@ def judge_each(
     >>> demo = swarmdp.rollout(ising, ising.expert, steps=50, runs=2, seed=1)
     >>> result = swarmdp.fit(ising, demo, seed=1, iterations=2, separate=True, judge=False)
     >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore", swarmdp.VerdictWarning)    # so short a fit may be poor
-    ...     verdicts = swarmdp.judge_each(result, demo, seed=2, quick=True)
+    ...     warnings.simplefilter("ignore", swarmdp.errors.VerdictWarning)  # short
+    ...     verdicts = swarmdp.judging.judge_each(result, demo, seed=2, quick=True)
     ...
     >>> len(verdicts)
     2
@@ -245,7 +246,7 @@ def judge_each(
 
 def verdicts_of(
     learned: Judged,
-    demo: Trajectory | Decisions,
+    demo: Trajectory | RecordedDemo,
     *,
     system: System | None,
     seed: int,

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from swarmdp.irl.frames import started_as
 from swarmdp.judging.discounts import course_of
 from swarmdp.judging.statistics import Known, Look, joined, observed
+from swarmdp.model.system import System
+from swarmdp.model.trajectory import Trajectory
 from swarmdp.policies import LocalPolicy, selected
-from swarmdp.simulation import simulate
-from swarmdp.system import System
-from swarmdp.trajectory import Trajectory
+from swarmdp.simulation.rollout import simulate
 
 TRIED = 2  # runs from each start that show whether anything happens by chance
 BYTES = 2**28  # of recorded runs that are looked at together

@@ -16,30 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.errors import InvalidInput
-from swarmdp.features import Classes
 from swarmdp.irl.frames import observations_over, recorded_states, states_over
 from swarmdp.judging import motion
-from swarmdp.judging.blocks import (
-    BEGINNING,
-    LATER,
-    block_count,
-    block_means,
-    block_of,
-    parts,
-)
+from swarmdp.judging.blocks import BEGINNING, LATER, block_count, block_means, block_of, parts
 from swarmdp.judging.neighbours import neighbourhoods
-from swarmdp.system import (
+from swarmdp.model.features import Classes
+from swarmdp.model.system import (
     Field,
     System,
     class_map,
     classes,
     features_of_counts,
-    field_of,
-    measures_of,
     summed_features,
 )
-from swarmdp.trajectory import PRESENT, Trajectory
+from swarmdp.model.traits import field_of, measures_of
+from swarmdp.model.trajectory import PRESENT, Trajectory
+from swarmdp.support.errors import InvalidInput
 
 Floats = NDArray[np.float64]
 

@@ -13,9 +13,9 @@ from swarmdp.judging.comparison import Comparison, compared, told_apart
 from swarmdp.judging.discounts import better_discount
 from swarmdp.judging.stage import Stage
 from swarmdp.judging.statistics import Look, Table, joined
-from swarmdp.rounding import with_error
-from swarmdp.system import measures_of
-from swarmdp.verdict import Line, Telling, Verdict
+from swarmdp.model.traits import measures_of
+from swarmdp.model.verdict import Line, Telling, Verdict
+from swarmdp.support.rounding import with_error
 
 LEVEL = 0.05  # of the test: so often the same swarm is told from itself
 NEGLIGIBLE = 0.02  # of the baselines' difference: a smaller one is no exception

@@ -18,12 +18,12 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.registry import cpu_target
 from numba.core.serialize import dumps
 
-from swarmdp.notices import tell_once
+from swarmdp.support.notices import tell_once
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 COMPILED = Path(__file__).parent / "compiled"
-"""Kernels that came with the package, compiled for PORTABLE: `swarmdp.precompile` fills it."""
+"""Kernels that came with the package, compiled for PORTABLE: `swarmdp.cli.precompile` fills it."""
 
 PORTABLE = "x86-64-v3"
 _FEATURES = (
@@ -35,7 +35,7 @@ _FEATURES = (
 
 def _sources_digest() -> str:
     digest = hashlib.sha256()
-    for source in sorted(Path(__file__).parent.glob("*.py")):
+    for source in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(source.read_bytes())
     return digest.hexdigest()
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.kernels import parallel, tabular
+from swarmdp.kernels import tabular
 from swarmdp.kernels.compile import inlined, kernel
 from swarmdp.kernels.scratch import scratch
 from swarmdp.kernels.streams import (
@@ -22,6 +22,7 @@ from swarmdp.kernels.streams import (
     philox,
     unit_uniform,
 )
+from swarmdp.support import parallel
 
 BLOCK_SIZE = 16_384  # elements of a block of rows
 LUCK_SIZE = 2_048  # random numbers of a block of sites

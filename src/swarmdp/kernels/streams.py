@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.kernels import elementary, parallel
+from swarmdp.kernels import elementary
 from swarmdp.kernels.compile import inlined, kernel
+from swarmdp.support import parallel
 
 MASK = 0xFFFFFFFF
 TWO_TO_MINUS_32 = 1.0 / 2**32

@@ -25,11 +25,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.kernels import cells, elementary, parallel
+from swarmdp.kernels import cells, elementary
 from swarmdp.kernels.compile import inlined, kernel
 from swarmdp.kernels.scratch import scratch
 from swarmdp.kernels.streams import MASK, philox, standard_normal
 from swarmdp.kernels.vectors import WIDTH, copy_four, shift_four
+from swarmdp.support import parallel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.errors import InvalidInput
-from swarmdp.streams import Purpose, Stream, Streams
+from swarmdp.model.streams import Purpose, Stream, Streams
+from swarmdp.support.errors import InvalidInput
 
 Exploration = Literal["redrawn", "fixed"]
 KINDS = ("redrawn", "fixed")

@@ -8,21 +8,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.arguments import checked
-from swarmdp.checks import check_between, check_discount, check_integer, check_number
-from swarmdp.features import Classes
 from swarmdp.learning.exploration import Exploration, Explorers, check_exploration
 from swarmdp.learning.local_model import LocalModel
 from swarmdp.learning.q_functions import Problem, QFunction, QUpdate, SequentialQ, rewards_for
 from swarmdp.learning.schedules import Decay, decayed
 from swarmdp.learning.tables import TabularQ
-from swarmdp.memory import check_memory
+from swarmdp.model.features import Classes
+from swarmdp.model.rewards import Reward
+from swarmdp.model.streams import Purpose, Streams
+from swarmdp.model.system import State, System
+from swarmdp.model.traits import Arranging, FusedLearning, field_of
 from swarmdp.policies import joined
-from swarmdp.protocols import NOTHING_MORE, Learned, Wants
-from swarmdp.rewards import Reward
-from swarmdp.streams import Purpose, Streams
-from swarmdp.system import Arranging, FusedLearning, State, System, field_of
-from swarmdp.threads import over_chunks, thread_count, worth_a_thread
+from swarmdp.policies.learner import NOTHING_MORE, Wants
+from swarmdp.policies.learner import Learned as Learned
+from swarmdp.policies.learner import Learner as Learner
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import check_between, check_discount, check_integer, check_number
+from swarmdp.support.memory import check_memory
+from swarmdp.support.threads import over_chunks, thread_count, worth_a_thread
 
 ENOUGH_AGENTS = 1000  # whose experience each iteration uses by default
 _NO_REWARDS = np.empty((0, 0))  # for ways of learning that do not look at them
@@ -65,7 +68,7 @@ class Snapshot:
     >>> import swarmdp
     >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
     >>> seen = []
-    >>> learner = swarmdp.HeterogeneousLearning(iterations=5)
+    >>> learner = swarmdp.learning.HeterogeneousLearning(iterations=5)
     >>> _ = learner(ising, swarmdp.Reward(range(9)), discount=0.9, seed=1, watch=seen.append)
     >>> seen[0].temperature
     0.5
@@ -124,7 +127,7 @@ class HeterogeneousLearning:
     --------
     >>> import swarmdp
     >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
-    >>> learner = swarmdp.HeterogeneousLearning(iterations=20, temperature=0.5)
+    >>> learner = swarmdp.learning.HeterogeneousLearning(iterations=20, temperature=0.5)
     >>> reward = swarmdp.Reward(range(9, 0, -1))    # few unlike neighbours are good
     >>> learner(ising, reward, discount=0.9, seed=1).policy.table.shape
     (1, 9)

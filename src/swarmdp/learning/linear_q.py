@@ -8,17 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.arguments import checked
-from swarmdp.checks import check_integer, check_number
-from swarmdp.errors import InvalidInput
-from swarmdp.harmonics import Harmonics, components, lowest_orders, scales_of
 from swarmdp.learning.q_functions import Problem, QFunction
+from swarmdp.model.harmonics import Harmonics, components, lowest_orders, scales_of
+from swarmdp.model.streams import Stream
+from swarmdp.model.symmetry import Symmetry
+from swarmdp.model.system import System
+from swarmdp.model.traits import null_action
 from swarmdp.policies import LocalPolicy
+from swarmdp.policies.learner import Learned, Wants
 from swarmdp.policies.linear import TIE, LinearPolicy, Reflection, folded
-from swarmdp.protocols import Learned, Wants
-from swarmdp.streams import Stream
-from swarmdp.symmetry import Symmetry
-from swarmdp.system import System, null_action
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import check_integer, check_number
+from swarmdp.support.errors import InvalidInput
 
 FEATURES = {1: 25, 2: 64, 3: 96}  # the maximum by the number of components
 MANY_FEATURES = 150  # for more components
@@ -66,10 +67,11 @@ class LinearQ:
     >>> def waves(seen):
     ...     return np.stack([np.cos(seen), np.sin(seen)], axis=-1)
     ...
-    >>> angle = swarmdp.Axis("misalignment", units="rad", periodic=True)
-    >>> features = swarmdp.Basis(waves, ("cosine", "sine"), (angle,), scalar=True)
-    >>> vicsek = swarmdp.with_features(swarmdp.Vicsek(n_agents=20), features)
-    >>> learner = swarmdp.HeterogeneousLearning(swarmdp.LinearQ(features=9), iterations=20)
+    >>> angle = swarmdp.features.Axis("misalignment", units="rad", periodic=True)
+    >>> features = swarmdp.features.Basis(waves, ("cosine", "sine"), (angle,), scalar=True)
+    >>> vicsek = swarmdp.model.with_features(swarmdp.Vicsek(n_agents=20), features)
+    >>> q = swarmdp.learning.LinearQ(features=9)
+    >>> learner = swarmdp.learning.HeterogeneousLearning(q, iterations=20)
     >>> learner(vicsek, swarmdp.Reward([1.0, 0.0]), discount=0.9, seed=1).policy.kind
     'linear'
 

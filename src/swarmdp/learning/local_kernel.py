@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.errors import InvalidInput
 from swarmdp.learning.heterogeneous import start_swarms, swarm_bytes
 from swarmdp.learning.local_model import dense_bytes
-from swarmdp.memory import check_memory
+from swarmdp.model.streams import Purpose, Streams
+from swarmdp.model.system import System, classes
 from swarmdp.policies import SoftPolicy
-from swarmdp.streams import Purpose, Streams
-from swarmdp.system import System, classes
-from swarmdp.threads import over_chunks, thread_count, worth_a_thread
+from swarmdp.support.errors import InvalidInput
+from swarmdp.support.memory import check_memory
+from swarmdp.support.threads import over_chunks, thread_count, worth_a_thread
 
 ENOUGH_AGENTS = 4000  # whose experience makes the estimate by default
 CHUNK_BYTES = 2**20

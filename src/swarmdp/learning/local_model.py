@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.arguments import checked
-from swarmdp.checks import check_between, check_integer, check_number
-from swarmdp.errors import InvalidInput
 from swarmdp.learning.q_functions import Problem, QFunction, table_bytes
 from swarmdp.learning.tables import Indices, TabularQ
-from swarmdp.protocols import Wants
-from swarmdp.symmetry import Symmetry
-from swarmdp.system import System, class_map
+from swarmdp.model.symmetry import Symmetry
+from swarmdp.model.system import System, class_map
+from swarmdp.policies.learner import Wants
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import check_between, check_integer, check_number
+from swarmdp.support.errors import InvalidInput
 
 SMALL = 2**20  # bytes of a full table that stays in the cache: it is quicker than a sparse one
 RECALL_SWEEPS = 60  # of the Bellman equation on counts of earlier learning
@@ -49,7 +49,8 @@ class LocalModel:
     --------
     >>> import swarmdp
     >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
-    >>> learner = swarmdp.HeterogeneousLearning(swarmdp.LocalModel(sweeps=5), iterations=20)
+    >>> model = swarmdp.learning.LocalModel(sweeps=5)
+    >>> learner = swarmdp.learning.HeterogeneousLearning(model, iterations=20)
     >>> reward = swarmdp.Reward(range(9, 0, -1))    # few unlike neighbours are good
     >>> learner(ising, reward, discount=0.9, seed=1).policy.table.shape
     (1, 9)

@@ -8,15 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.arguments import checked
-from swarmdp.checks import check_integer, check_number
-from swarmdp.errors import InvalidInput, SolverError
 from swarmdp.learning.tables import greedy
-from swarmdp.memory import check_memory
+from swarmdp.model.rewards import Reward
+from swarmdp.model.system import System
+from swarmdp.model.traits import null_action
 from swarmdp.policies import Policy, SoftPolicy
-from swarmdp.protocols import NOTHING_MORE, Learned, Wants
-from swarmdp.rewards import Reward
-from swarmdp.system import System, null_action
+from swarmdp.policies.learner import NOTHING_MORE, Learned, Wants
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import check_integer, check_number
+from swarmdp.support.errors import InvalidInput, SolverError
+from swarmdp.support.memory import check_memory
 from swarmdp.systems.finite import FiniteMDP, check_end, exact_model
 
 SWEEPS = 30  # of value iteration, for a policy to start from
@@ -42,7 +43,7 @@ class Planning:
     --------
     >>> import swarmdp
     >>> grid = swarmdp.Gridworld(rows=3, columns=3)
-    >>> learned = swarmdp.Planning()(grid, swarmdp.Reward(range(9)), discount=0.9, seed=1)
+    >>> learned = swarmdp.learning.Planning()(grid, swarmdp.Reward(range(9)), discount=0.9, seed=1)
     >>> learned.policy.table.shape
     (1, 9)
 
@@ -162,7 +163,7 @@ def plan(
     --------
     >>> import swarmdp
     >>> grid = swarmdp.Gridworld(rows=2, columns=2, wind=0.0)
-    >>> swarmdp.plan(grid, swarmdp.Reward([0.0, 0.0, 0.0, 1.0])).policy.table
+    >>> swarmdp.learning.plan(grid, swarmdp.Reward([0.0, 0.0, 0.0, 1.0])).policy.table
     array([[0, 1, 0, 0]])
 
     """
@@ -211,7 +212,8 @@ def plan_to_horizon(
     --------
     >>> import swarmdp
     >>> grid = swarmdp.Gridworld(rows=2, columns=2, wind=0.0)
-    >>> found = swarmdp.plan_to_horizon(grid, swarmdp.Reward([0.0, 0.0, 0.0, 1.0]), steps=3)
+    >>> reward = swarmdp.Reward([0.0, 0.0, 0.0, 1.0])
+    >>> found = swarmdp.learning.plan_to_horizon(grid, reward, steps=3)
     >>> type(found).__name__
     'HorizonPlan'
 
@@ -224,7 +226,7 @@ def plan_to_horizon(
     check_memory(
         8 * steps * mdp.n_states * (1 + 2 * mdp.n_actions),
         f"a plan of {steps} steps",
-        "Take fewer steps, or swarmdp.plan, which has no end",
+        "Take fewer steps, or swarmdp.learning.plan, which has no end",
     )
     rewards = reward.of_classes(system)[0]
     values, q = [rewards], []

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from typing_extensions import Protocol, runtime_checkable
 
 from swarmdp import kernels
-from swarmdp.arguments import checked
-from swarmdp.errors import InvalidInput
 from swarmdp.learning.tables import TabularQ
+from swarmdp.model.rewards import Reward
+from swarmdp.model.streams import Stream
+from swarmdp.model.system import System, class_map
 from swarmdp.policies import LocalPolicy
-from swarmdp.protocols import NOTHING_MORE, Learned, Wants
-from swarmdp.rewards import Reward
-from swarmdp.streams import Stream
-from swarmdp.system import System, class_map
+from swarmdp.policies.learner import NOTHING_MORE, Learned, Wants
+from swarmdp.support.arguments import checked
+from swarmdp.support.errors import InvalidInput
 
 
 @checked
@@ -130,7 +130,8 @@ class SequentialQ:
     --------
     >>> import swarmdp
     >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
-    >>> learner = swarmdp.HeterogeneousLearning(swarmdp.SequentialQ(), iterations=20)
+    >>> q = swarmdp.learning.SequentialQ()
+    >>> learner = swarmdp.learning.HeterogeneousLearning(q, iterations=20)
     >>> reward = swarmdp.Reward(range(9, 0, -1))    # few unlike neighbours are good
     >>> learner(ising, reward, discount=0.9, seed=1).policy.table.shape
     (1, 9)
@@ -157,7 +158,7 @@ class BatchQ:
     --------
     >>> import swarmdp
     >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
-    >>> learner = swarmdp.HeterogeneousLearning(swarmdp.BatchQ(), iterations=20)
+    >>> learner = swarmdp.learning.HeterogeneousLearning(swarmdp.learning.BatchQ(), iterations=20)
     >>> reward = swarmdp.Reward(range(9, 0, -1))    # few unlike neighbours are good
     >>> learner(ising, reward, discount=0.9, seed=1).policy.table.shape
     (1, 9)

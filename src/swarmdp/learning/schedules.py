@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from swarmdp.errors import InvalidInput
+from swarmdp.support.errors import InvalidInput
 
 Decay = Literal["quadratic", "late"]
 

@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.errors import InvalidInput
+from swarmdp.model.streams import Stream
+from swarmdp.model.symmetry import Symmetry
+from swarmdp.model.system import System, class_map, classes
+from swarmdp.model.traits import null_action
 from swarmdp.policies import LocalPolicy, Policy, SoftPolicy
-from swarmdp.protocols import NOTHING_MORE, Learned, Wants
-from swarmdp.streams import Stream
-from swarmdp.symmetry import Symmetry
-from swarmdp.system import System, class_map, classes, null_action
+from swarmdp.policies.learner import NOTHING_MORE, Learned, Wants
+from swarmdp.support.errors import InvalidInput
 
 TIE = 1e-9  # Q-values as near as this, relative to the largest, count as equal
 
@@ -80,7 +81,7 @@ class TabularQ:
             raise InvalidInput(
                 f"a table of {observations:,} classes of observations and {actions} actions has "
                 f"more than {MOST_ENTRIES:,} entries, too many to be learned one by one: take "
-                "coarser features, or learn without classes (swarmdp.LinearQ)"
+                "coarser features, or learn without classes (swarmdp.learning.LinearQ)"
             )
         self.values = np.zeros((replicas, observations, actions))
         self.seen = np.zeros((replicas, observations), np.bool_)

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.checks import is_integer
-from swarmdp.errors import InvalidInput
-from swarmdp.features import Angles, Bins, FeatureMap, Levels, Product, Vectors
+from swarmdp.model.features import Angles, Bins, FeatureMap, Levels, Product, Vectors
+from swarmdp.model.system import System
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.local import LocalPolicy
-from swarmdp.system import System
+from swarmdp.support.checks import is_integer
+from swarmdp.support.errors import InvalidInput
 
 Part = Angles | Bins | Levels
 
 EXPORTED = ("table", "soft", "interpolated")  # kinds of policies
 INSTEAD = {
-    "function": "make a table of it with swarmdp.clone, and export that",
+    "function": "make a table of it with swarmdp.irl.clone, and export that",
     "linear": "roll it out with its actions recorded, and clone that on classes of observations",
     "mixed": "export one of its `policies`",
 }

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from swarmdp._version import __version__
-from swarmdp.features import FARTHEST, Angles, Bins
+from swarmdp.model.features import FARTHEST, Angles, Bins
 from swarmdp.policies.blueprint import Blueprint, Part
 
 # Words that a parameter cannot be called by, in C or C++, or that compilers define as macros.

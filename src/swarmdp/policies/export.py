@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Protocol, runtime_checkable
 
-from swarmdp import files
 from swarmdp._version import __version__
-from swarmdp.arguments import checked
-from swarmdp.errors import FileError, InvalidInput, SwarmdpError
-from swarmdp.features import Angles, Bins, Levels, Product
+from swarmdp.model.features import Angles, Bins, Levels, Product
+from swarmdp.model.system import System
 from swarmdp.policies.blueprint import Blueprint, Part, edges_of
 from swarmdp.policies.c_header import c_header
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.local import LocalPolicy
-from swarmdp.system import System
+from swarmdp.support import files
+from swarmdp.support.arguments import checked
+from swarmdp.support.errors import FileError, InvalidInput, SwarmdpError
 
 KIND = "swarmdp controller"
 SCHEMA = 1
@@ -54,7 +54,7 @@ def write(
     policy
         Any policy: this is the method `export` of each.
     path
-        Its ending chooses the format: .json (complete, `swarmdp.load_controller` reads it),
+        Its ending chooses the format: .json (complete, `load_controller` reads it),
         .csv (a row for each class of observations) or .h (a C function).
     system
         The system that the policy was made for; a policy of a fit knows it.

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.arguments import checked
-from swarmdp.errors import InvalidInput
+from swarmdp.model.streams import Stream
+from swarmdp.model.system import System, check_is_system, check_observed
 from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.local import itself
-from swarmdp.streams import Stream
-from swarmdp.system import System, check_is_system, check_observed
+from swarmdp.support.arguments import checked
+from swarmdp.support.errors import InvalidInput
 
 
 @checked(but=("act", "check"))
@@ -32,7 +32,7 @@ class FunctionPolicy:
     --------
     >>> import swarmdp
     >>> vicsek = swarmdp.Vicsek(n_agents=20)
-    >>> half = swarmdp.FunctionPolicy(lambda seen: seen / 2)    # half of the misalignment
+    >>> half = swarmdp.policies.FunctionPolicy(lambda seen: seen / 2)    # half of the misalignment
     >>> swarmdp.rollout(vicsek, half, steps=5, seed=1).steps
     5
 
@@ -66,7 +66,7 @@ class FunctionPolicy:
         """Raise InvalidInput: a function cannot be written to a file."""
         raise InvalidInput(
             "a policy that is a function cannot be saved: make it a table with "
-            "swarmdp.clone, or swarmdp.Policy"
+            "swarmdp.irl.clone, or swarmdp.Policy"
         )
 
     @classmethod

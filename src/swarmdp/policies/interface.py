@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.arguments import checked
-from swarmdp.checks import is_integer
-from swarmdp.errors import InvalidInput
-from swarmdp.features import FeatureMap, described, restored
-from swarmdp.system import System, action_units_of, name_of, null_action
+from swarmdp.model.features import FeatureMap, described, restored
+from swarmdp.model.system import System, name_of
+from swarmdp.model.traits import action_units_of, null_action
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import is_integer
+from swarmdp.support.errors import InvalidInput
 
 
 @checked

@@ -7,15 +7,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from swarmdp.arguments import checked
-from swarmdp.errors import InvalidInput
-from swarmdp.features import Interpolating
+from swarmdp.model.features import Interpolating
+from swarmdp.model.streams import Stream
+from swarmdp.model.system import System, check_is_system, check_observed, class_map, name_of
+from swarmdp.model.traits import null_action
 from swarmdp.policies import shown
 from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.local import check_names, itself
-from swarmdp.streams import Stream
-from swarmdp.system import System, check_is_system, check_observed, class_map, name_of, null_action
+from swarmdp.support.arguments import checked
+from swarmdp.support.errors import InvalidInput
 
 
 @checked(but=("act", "check"))
@@ -40,7 +41,7 @@ class InterpolatedPolicy:
     >>> import swarmdp
     >>> vicsek = swarmdp.Vicsek(n_agents=20)
     >>> turns = np.clip(vicsek.features.values, -0.5, 0.5)    # at the centre of each class
-    >>> policy = swarmdp.InterpolatedPolicy(turns)
+    >>> policy = swarmdp.policies.InterpolatedPolicy(turns)
     >>> swarmdp.rollout(vicsek, policy, steps=5, seed=1).steps
     5
 

@@ -8,15 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.arguments import checked
-from swarmdp.errors import InvalidInput
-from swarmdp.harmonics import Harmonics, components
+from swarmdp.model.harmonics import Harmonics, components
+from swarmdp.model.streams import Stream
+from swarmdp.model.system import System, check_is_system, check_observed, name_of
+from swarmdp.model.traits import null_action
 from swarmdp.policies import shown
 from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.local import check_names, itself
-from swarmdp.streams import Stream
-from swarmdp.system import System, check_is_system, check_observed, name_of, null_action
+from swarmdp.support.arguments import checked
+from swarmdp.support.errors import InvalidInput
 
 TIE = 1e-9  # leads as near as this, relative to the largest, count as equal
 DOUBT = 0.5  # share of the variance that may be left where the policy acts
@@ -100,12 +101,15 @@ class LinearPolicy:
     --------
     >>> import numpy as np
     >>> import swarmdp
-    >>> angle = swarmdp.Axis("misalignment", units="rad", periodic=True)
-    >>> features = swarmdp.Basis(lambda o: np.cos(o)[..., None], ("cosine",), (angle,), scalar=True)
-    >>> vicsek = swarmdp.with_features(swarmdp.Vicsek(n_agents=20), features)
-    >>> learner = swarmdp.HeterogeneousLearning(swarmdp.LinearQ(features=9), iterations=20)
+    >>> angle = swarmdp.features.Axis("misalignment", units="rad", periodic=True)
+    >>> features = swarmdp.features.Basis(
+    ...     lambda o: np.cos(o)[..., None], ("cosine",), (angle,), scalar=True
+    ... )
+    >>> vicsek = swarmdp.model.with_features(swarmdp.Vicsek(n_agents=20), features)
+    >>> q = swarmdp.learning.LinearQ(features=9)
+    >>> learner = swarmdp.learning.HeterogeneousLearning(q, iterations=20)
     >>> learned = learner(vicsek, swarmdp.Reward([1.0]), discount=0.9, seed=1)
-    >>> isinstance(learned.policy, swarmdp.LinearPolicy)
+    >>> isinstance(learned.policy, swarmdp.policies.LinearPolicy)
     True
 
     """

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Protocol, runtime_checkable
 
-from swarmdp.arguments import checked
-from swarmdp.errors import InvalidInput
+from swarmdp.model.streams import Stream, Streams
+from swarmdp.model.system import System
 from swarmdp.policies.interface import Interface
-from swarmdp.streams import Stream, Streams
-from swarmdp.system import System
+from swarmdp.support.arguments import checked
+from swarmdp.support.errors import InvalidInput
 
 
 @runtime_checkable
@@ -21,7 +21,7 @@ class LocalPolicy(Protocol):
     Examples
     --------
     >>> import swarmdp
-    >>> isinstance(swarmdp.Policy([0, 1]), swarmdp.LocalPolicy)
+    >>> isinstance(swarmdp.Policy([0, 1]), swarmdp.policies.LocalPolicy)
     True
 
     """

@@ -7,15 +7,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from swarmdp.arguments import checked
-from swarmdp.errors import InvalidInput
+from swarmdp.model.streams import Purpose, Stream, Streams
+from swarmdp.model.system import System, check_is_system
 from swarmdp.policies import shown
 from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.local import LocalPolicy
 from swarmdp.policies.soft import SUM_TOLERANCE
-from swarmdp.streams import Purpose, Stream, Streams
-from swarmdp.system import System, check_is_system
+from swarmdp.support.arguments import checked
+from swarmdp.support.errors import InvalidInput
 
 
 @checked(but=("act", "check"))
@@ -38,7 +38,7 @@ class MixedPolicy:
     >>> import numpy as np
     >>> import swarmdp
     >>> keep, flip = swarmdp.Policy(np.zeros(9, int)), swarmdp.Policy(np.ones(9, int))
-    >>> mixed = swarmdp.MixedPolicy([keep, flip], [0.75, 0.25])    # drawn once for each run
+    >>> mixed = swarmdp.policies.MixedPolicy([keep, flip], [0.75, 0.25])    # drawn for each run
     >>> swarmdp.rollout(swarmdp.Ising(shape=(6, 6), reach=1), mixed, steps=2, runs=4, seed=1).runs
     4
 

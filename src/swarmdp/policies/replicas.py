@@ -7,11 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp import files
-from swarmdp.arguments import checked
-from swarmdp.checks import told
-from swarmdp.errors import FileError, InvalidInput
-from swarmdp.features import Classes
+from swarmdp.model.features import Classes
+from swarmdp.model.system import System
 from swarmdp.policies import export
 from swarmdp.policies.functions import FunctionPolicy
 from swarmdp.policies.interface import Interface
@@ -20,7 +17,10 @@ from swarmdp.policies.linear import LinearPolicy
 from swarmdp.policies.local import Controller, LocalPolicy, TablePolicy
 from swarmdp.policies.soft import SoftPolicy
 from swarmdp.policies.table import Policy
-from swarmdp.system import System
+from swarmdp.support import files
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import told
+from swarmdp.support.errors import FileError, InvalidInput
 
 KINDS: Mapping[str, type[LocalPolicy]] = {
     kind.kind: kind for kind in (Policy, SoftPolicy, InterpolatedPolicy, LinearPolicy)
@@ -136,7 +136,7 @@ def load_controller(path: str | os.PathLike[str]) -> LocalPolicy:
     ...     file = Path(folder) / "controller.json"
     ...     keep = swarmdp.Policy(np.zeros(9, int))
     ...     _ = keep.export(file, system=ising)
-    ...     again = swarmdp.load_controller(file)
+    ...     again = swarmdp.policies.load_controller(file)
     ...
     >>> again.table
     array([[0, 0, 0, 0, 0, 0, 0, 0, 0]])

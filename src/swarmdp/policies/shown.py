@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp import markup
-from swarmdp.arguments import checked
-from swarmdp.features import Axis
+from swarmdp.model.features import Axis
+from swarmdp.model.system import System
 from swarmdp.policies.blueprint import EXPORTED, interface_of
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.local import LocalPolicy
-from swarmdp.system import System
+from swarmdp.support import markup
+from swarmdp.support.arguments import checked
 
 if TYPE_CHECKING:
     import pandas

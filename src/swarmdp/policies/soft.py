@@ -3,20 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from typing_extensions import Protocol, runtime_checkable
 
 from swarmdp import kernels
-from swarmdp.arguments import checked
-from swarmdp.errors import InvalidInput
-from swarmdp.policies import shown
-from swarmdp.policies.export import write
-from swarmdp.policies.interface import Interface
-from swarmdp.policies.local import check_names, itself
-from swarmdp.streams import Stream
-from swarmdp.system import (
+from swarmdp.model.streams import Stream
+from swarmdp.model.system import (
     System,
     check_is_system,
     check_observed,
@@ -25,6 +20,12 @@ from swarmdp.system import (
     classes,
     name_of,
 )
+from swarmdp.policies import shown
+from swarmdp.policies.export import write
+from swarmdp.policies.interface import Interface
+from swarmdp.policies.local import LocalPolicy, check_names, itself
+from swarmdp.support.arguments import checked
+from swarmdp.support.errors import InvalidInput
 
 SUM_TOLERANCE = 1e-9  # how far from one a sum of probabilities may be
 
@@ -49,7 +50,7 @@ class SoftPolicy:
     --------
     >>> import numpy as np
     >>> import swarmdp
-    >>> even = swarmdp.SoftPolicy(np.full((9, 2), 0.5))    # flip half of the time
+    >>> even = swarmdp.policies.SoftPolicy(np.full((9, 2), 0.5))    # flip half of the time
     >>> swarmdp.rollout(swarmdp.Ising(shape=(6, 6), reach=1), even, steps=3, seed=1).steps
     3
 
@@ -142,3 +143,11 @@ class SoftPolicy:
     @cached_property
     def _cumulative(self) -> NDArray[np.float64]:
         return np.cumsum(self.probabilities, axis=2)
+
+
+@runtime_checkable
+class Anchoring(Protocol):
+    """A system that can mix what was recorded into a policy."""
+
+    def anchored(self, policy: LocalPolicy, weight: float | Literal["auto"] = "auto") -> SoftPolicy:
+        """The mixture; see `Swarm.anchored`."""

@@ -9,15 +9,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swarmdp import kernels
-from swarmdp.arguments import checked
-from swarmdp.errors import InvalidInput
-from swarmdp.memory import check_memory
+from swarmdp.model.streams import Stream
+from swarmdp.model.system import (
+    System,
+    check_is_system,
+    check_observed,
+    class_map,
+    classes,
+    name_of,
+)
 from swarmdp.policies import shown
 from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.local import check_names, itself
-from swarmdp.streams import Stream
-from swarmdp.system import System, check_is_system, check_observed, class_map, classes, name_of
+from swarmdp.support.arguments import checked
+from swarmdp.support.errors import InvalidInput
+from swarmdp.support.memory import check_memory
 
 
 @checked(but=("act", "check"))

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.arguments import checked
-from swarmdp.checks import check_integer, check_number, told
-from swarmdp.errors import InvalidInput
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import check_integer, check_number, told
+from swarmdp.support.errors import InvalidInput
 
 Floats = NDArray[np.float64]
 Symmetries = list[tuple[float, int]]  # rotations by an angle, after a reflection where it is -1
@@ -42,7 +42,7 @@ class Circle:
     Examples
     --------
     >>> import swarmdp
-    >>> swarmdp.Circle((0.0, 0.0), radius=25.0).radius
+    >>> swarmdp.recordings.Circle((0.0, 0.0), radius=25.0).radius
     25.0
 
     """
@@ -95,7 +95,7 @@ class Polygon:
     Examples
     --------
     >>> import swarmdp
-    >>> len(swarmdp.Polygon(((0, 0), (4, 0), (0, 3))).vertices)
+    >>> len(swarmdp.recordings.Polygon(((0, 0), (4, 0), (0, 3))).vertices)
     3
 
     """
@@ -176,7 +176,7 @@ class Box:
     Examples
     --------
     >>> import swarmdp
-    >>> swarmdp.Box((0.0, 0.0), (30.0, 20.0)).upper    # 30 by 20, in the unit of the recording
+    >>> swarmdp.recordings.Box((0.0, 0.0), (30.0, 20.0)).upper    # in the recording's unit
     (30.0, 20.0)
 
     """
@@ -238,7 +238,7 @@ class Periodic:
     Examples
     --------
     >>> import swarmdp
-    >>> swarmdp.Periodic((1.0, 1.0)).sides
+    >>> swarmdp.recordings.Periodic((1.0, 1.0)).sides
     (1.0, 1.0)
 
     """
@@ -352,7 +352,7 @@ def fitted(places: Floats, wanted: str) -> tuple[Arena, float]:
     if len(places) < SECTORS or not np.ptp(places, axis=0).min() > 0:
         raise UnclearArena(
             f"an arena cannot be fitted to {len(places)} places on one line: give "
-            "arena=swarmdp.Circle(...), or arena=None for open space"
+            "arena=swarmdp.recordings.Circle(...), or arena=None for open space"
         )
     found: list[tuple[Arena, float]] = []
     for name in names:
@@ -364,7 +364,7 @@ def fitted(places: Floats, wanted: str) -> tuple[Arena, float]:
         raise UnclearArena(
             f"the individuals came near to {best[1]:.0%} of the rim of the {name} fitted around "
             f'them, at least {LEAST_TOUCHED:.0%} are needed to believe it: give arena="{name}" to '
-            "take it all the same, the true arena as arena=swarmdp.Circle(...), Box, Polygon or "
+            "take it all the same, the true arena as arena=Circle(...), Box, Polygon or "
             "Periodic, or arena=None for open space"
         )
     return best

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.features import Product
+from swarmdp.model.features import Product
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.observation import View
 from swarmdp.recordings.turns import additive_matrix
-from swarmdp.threads import one_blas_thread
+from swarmdp.support.threads import one_blas_thread
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.checks import check_number, told
-from swarmdp.errors import InvalidInput
-from swarmdp.memory import check_memory
 from swarmdp.recordings.recording import Recording
+from swarmdp.support.checks import check_number, told
+from swarmdp.support.errors import InvalidInput
+from swarmdp.support.memory import check_memory
 
 SHORTEST = 3  # points of a segment: fewer have no turn
 NARROWEST = 5  # frames of a window in which smoothing changes anything

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import Protocol, runtime_checkable
 
-from swarmdp.checks import check_between
-from swarmdp.errors import InvalidInput
 from swarmdp.policies import Interface, LocalPolicy, MixedPolicy, SoftPolicy, TablePolicy
 from swarmdp.recordings.calibration import ROBUST, Noise
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.turns import turn_edges
-from swarmdp.simulation import simulate
+from swarmdp.simulation.rollout import simulate
+from swarmdp.support.checks import check_between
+from swarmdp.support.errors import InvalidInput
 
 if TYPE_CHECKING:
     from swarmdp.recordings.swarm import Swarm
@@ -32,14 +31,6 @@ CLOSE = 0.01  # a memory that need not be mended
 MOST_REMEMBERED = 0.8
 STEPS_BACK = 9  # memories between that and the first
 WEIGHTS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)  # of a learned policy
-
-
-@runtime_checkable
-class Anchoring(Protocol):
-    """A system that can mix what was recorded into a policy."""
-
-    def anchored(self, policy: LocalPolicy, weight: float | Literal["auto"] = "auto") -> SoftPolicy:
-        """The mixture; see `Swarm.anchored`."""
 
 
 def intended(swarm: "Swarm", policy: LocalPolicy) -> Floats:

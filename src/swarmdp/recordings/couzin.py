@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.arguments import checked
-from swarmdp.checks import check_number
-from swarmdp.features import Angles
+from swarmdp.model.features import Angles
+from swarmdp.model.streams import Purpose, Stream, Streams
+from swarmdp.model.system import Field, State
 from swarmdp.recordings.calibration import LARGEST
 from swarmdp.recordings.decisions import Decisions
-from swarmdp.streams import Purpose, Stream, Streams
-from swarmdp.system import Field, State
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import check_number
 
 if TYPE_CHECKING:
     from swarmdp.recordings.swarm import Swarm

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.checks import told
-from swarmdp.errors import InvalidInput
 from swarmdp.recordings.tracks import Tracks
+from swarmdp.support.checks import told
+from swarmdp.support.errors import InvalidInput
 
 if TYPE_CHECKING:
     import xarray

@@ -8,7 +8,6 @@ Positions are known up to an error, which adds to every turn. The error is estim
 frames between decisions, and what it adds to the variance of turns is known from it.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -17,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Protocol, runtime_checkable
 
-from swarmdp.arguments import checked
-from swarmdp.checks import check_number
-from swarmdp.errors import InvalidInput
-from swarmdp.system import Field
-from swarmdp.trajectory import Trajectory
+from swarmdp.model.system import System, name_of
+from swarmdp.model.trajectory import Trajectory
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import check_number
+from swarmdp.support.errors import InvalidInput
 
 if TYPE_CHECKING:
     from swarmdp.recordings.cleaning import Cleaned
@@ -178,6 +177,32 @@ class Decisions:
         typical = float(np.mean(1 / np.maximum(steps, np.quantile(steps, 0.1)) ** 2))
         return 6 * self.error**2 * typical
 
+    def as_demo(self, system: System) -> Trajectory:
+        """The demo that a swarm made from this recording makes of these decisions.
+
+        Parameters
+        ----------
+        system
+            The swarm, from `swarmdp.recordings.Swarm.from_recording`.
+
+        Returns
+        -------
+        Trajectory
+            The demo.
+
+        Raises
+        ------
+        InvalidInput
+            If the system was not made from a recording, or these decisions are not of it.
+
+        """
+        if not isinstance(system, ReadsDecisions):
+            raise InvalidInput(
+                f"decisions of a recording are for a swarm made from it, "
+                f"swarmdp.recordings.Swarm.from_recording(decisions.train), got {name_of(system)}"
+            )
+        return system.demo(self)
+
     def __repr__(self) -> str:
         return (
             f"Decisions of {self.individuals} individuals every {self.dt:.4g} s at {self.times} "
@@ -191,18 +216,6 @@ class ReadsDecisions(Protocol):
 
     def demo(self, decisions: Decisions) -> Trajectory:
         """The demo; raises InvalidInput if the decisions are not of this system."""
-
-
-@runtime_checkable
-class KnowsItsRecording(Protocol):
-    """A system that was made from a recording, and knows what the swarm did in it."""
-
-    @property
-    def fields(self) -> Mapping[str, Field]:
-        """What the arrays of a state mean."""
-
-    def recorded_means(self) -> Mapping[str, float]:
-        """The mean of each measure over the time it was made from; empty where unknown."""
 
 
 def wrapped(angle: Floats) -> Floats:

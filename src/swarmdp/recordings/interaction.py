@@ -17,14 +17,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp import markup
-from swarmdp.arguments import checked
-from swarmdp.checks import check_integer, check_seed
-from swarmdp.errors import InvalidInput
-from swarmdp.features import Bins, Product
+from swarmdp.model.features import Bins, Product
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.observation import View, equal_classes
 from swarmdp.recordings.turns import symmetric_edges
+from swarmdp.support import markup
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import check_integer, check_seed
+from swarmdp.support.errors import InvalidInput
 
 Floats = NDArray[np.float64]
 
@@ -68,9 +68,9 @@ class Interaction:
     >>> tracks = swarmdp.rollout(vicsek, vicsek.expert, steps=120, seed=1)["position"][0]
     >>> recording = swarmdp.Recording(tracks, fps=1, unit="1")
     >>> decisions = recording.decisions(dt=1)
-    >>> arena = swarmdp.Periodic((1.0, 1.0))
-    >>> few = swarmdp.Observation(5, bearing=0, spacing=0, previous_turn=0, neighbours=5)
-    >>> swarm = swarmdp.Swarm.from_recording(decisions.train, few, arena=arena)
+    >>> arena = swarmdp.recordings.Periodic((1.0, 1.0))
+    >>> few = swarmdp.recordings.Observation(5, bearing=0, spacing=0, previous_turn=0, neighbours=5)
+    >>> swarm = swarmdp.recordings.Swarm.from_recording(decisions.train, few, arena=arena)
     >>> found = swarm.interaction_test(seed=1)
     >>> found.p < 0.05
     True

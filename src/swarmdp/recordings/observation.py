@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.arguments import checked
-from swarmdp.checks import check_integer, check_number, is_integer, told
-from swarmdp.errors import InvalidInput
-from swarmdp.features import Angles, Bins, Classes, Product
+from swarmdp.model.features import Angles, Bins, Classes, Product
 from swarmdp.recordings.arena import Arena, Circle, Polygon
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.turns import Seen, symmetric_edges
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import check_integer, check_number, is_integer, told
+from swarmdp.support.errors import InvalidInput
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -65,7 +65,7 @@ class Observation:
     Examples
     --------
     >>> import swarmdp
-    >>> swarmdp.Observation(neighbours=3, previous_turn=0).components
+    >>> swarmdp.recordings.Observation(neighbours=3, previous_turn=0).components
     ('misalignment', 'bearing', 'spacing', 'wall')
 
     """

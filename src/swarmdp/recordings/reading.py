@@ -6,10 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from swarmdp import files
-from swarmdp.arguments import checked
-from swarmdp.checks import told
-from swarmdp.errors import FileError, InvalidInput, NotEnoughMemory, SwarmdpError
 from swarmdp.recordings.formats import (
     deeplabcut,
     idtracker,
@@ -25,6 +21,10 @@ from swarmdp.recordings.formats import (
 from swarmdp.recordings.formats.source import Source, source_of
 from swarmdp.recordings.recording import Recording
 from swarmdp.recordings.tracks import Tracks, as_recording
+from swarmdp.support import files
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import told
+from swarmdp.support.errors import FileError, InvalidInput, NotEnoughMemory, SwarmdpError
 
 
 @dataclass(frozen=True)

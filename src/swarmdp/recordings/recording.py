@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.arguments import checked
-from swarmdp.checks import check_number, told
-from swarmdp.errors import InvalidInput
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import check_number, told
+from swarmdp.support.errors import InvalidInput
 
 if TYPE_CHECKING:
     import pandas

@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp._version import __version__
-from swarmdp.errors import InvalidInput
-from swarmdp.features import Product, described, restored
-from swarmdp.netcdf import integer_of, settings_of, text_of
+from swarmdp.model.features import Product, described, restored
 from swarmdp.recordings import arena as arenas
 from swarmdp.recordings.calibration import Noise, Wandering
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.observation import View
 from swarmdp.recordings.recording import Recording
 from swarmdp.recordings.swarm import STATE, Swarm
+from swarmdp.support.errors import InvalidInput
+from swarmdp.support.netcdf import integer_of, settings_of, text_of
 
 if TYPE_CHECKING:
     import xarray

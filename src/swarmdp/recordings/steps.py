@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.features import Angles, Bins
+from swarmdp.model.features import Angles, Bins
+from swarmdp.model.streams import Purpose, Streams, first_draw
+from swarmdp.model.system import State
+from swarmdp.model.traits import Room
 from swarmdp.recordings.calibration import LARGEST
 from swarmdp.recordings.observation import AHEAD, AWAY, COMPONENTS, View
-from swarmdp.streams import Purpose, Streams, first_draw
-from swarmdp.system import Room, State
 
 if TYPE_CHECKING:
     from swarmdp.recordings.swarm import Swarm

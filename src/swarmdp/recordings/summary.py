@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp import markup
+from swarmdp.support import markup
 
 if TYPE_CHECKING:
     from swarmdp.recordings.cleaning import Cleaned

@@ -13,13 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.arguments import checked, numbers
-from swarmdp.checks import check_integer, told
-from swarmdp.errors import InvalidInput
-from swarmdp.features import Product, described
-from swarmdp.files import as_path
-from swarmdp.netcdf import write_dataset
-from swarmdp.pictures import Arrows
+from swarmdp.model.features import Product, described
+from swarmdp.model.pictures import Arrows
+from swarmdp.model.streams import Stream, Streams, is_in_own_order
+from swarmdp.model.system import (
+    Field,
+    Measure,
+    Mirror,
+    Rule,
+    State,
+    arrays_of,
+    check_run,
+    check_stream,
+    name_of,
+)
+from swarmdp.model.traits import settings_of
+from swarmdp.model.trajectory import Trajectory, Variable
 from swarmdp.policies import LocalPolicy, SoftPolicy
 from swarmdp.recordings import arena as arenas
 from swarmdp.recordings.arena import Arena, Periodic
@@ -37,20 +46,11 @@ from swarmdp.recordings.calibration import (
 from swarmdp.recordings.decisions import Decisions, wrapped
 from swarmdp.recordings.observation import Observation, View, calibrated, look
 from swarmdp.recordings.steps import WholeSteps
-from swarmdp.streams import Stream, Streams, is_in_own_order
-from swarmdp.system import (
-    Field,
-    Measure,
-    Mirror,
-    Rule,
-    State,
-    arrays_of,
-    check_run,
-    check_stream,
-    name_of,
-    settings_of,
-)
-from swarmdp.trajectory import Trajectory, Variable
+from swarmdp.support.arguments import checked, numbers
+from swarmdp.support.checks import check_integer, told
+from swarmdp.support.errors import InvalidInput
+from swarmdp.support.files import as_path
+from swarmdp.support.netcdf import write_dataset
 
 if TYPE_CHECKING:
     from swarmdp.recordings.couzin import Couzin
@@ -108,9 +108,9 @@ class Swarm:
     >>> tracks = swarmdp.rollout(vicsek, vicsek.expert, steps=120, seed=1)["position"][0]
     >>> recording = swarmdp.Recording(tracks, fps=1, unit="1")
     >>> decisions = recording.decisions(dt=1)
-    >>> arena = swarmdp.Periodic((1.0, 1.0))
-    >>> few = swarmdp.Observation(5, bearing=0, spacing=0, previous_turn=0, neighbours=5)
-    >>> swarm = swarmdp.Swarm.from_recording(decisions.train, few, arena=arena)
+    >>> arena = swarmdp.recordings.Periodic((1.0, 1.0))
+    >>> few = swarmdp.recordings.Observation(5, bearing=0, spacing=0, previous_turn=0, neighbours=5)
+    >>> swarm = swarmdp.recordings.Swarm.from_recording(decisions.train, few, arena=arena)
     >>> swarm.n_agents, swarm.features.size
     (20, 5)
 
@@ -168,9 +168,10 @@ class Swarm:
         >>> vicsek = swarmdp.Vicsek(n_agents=30, noise=0.3)
         >>> tracks = swarmdp.rollout(vicsek, vicsek.expert, steps=200, seed=1)["position"][0]
         >>> decisions = swarmdp.Recording(tracks, fps=1, unit="1").decisions(dt=1)
-        >>> arena = swarmdp.Periodic((1.0, 1.0))
-        >>> observation = swarmdp.Observation(neighbours=5)
-        >>> swarmdp.Swarm.from_recording(decisions.train, observation, arena=arena).n_agents
+        >>> arena = swarmdp.recordings.Periodic((1.0, 1.0))
+        >>> observation = swarmdp.recordings.Observation(neighbours=5)
+        >>> Swarm = swarmdp.recordings.Swarm
+        >>> Swarm.from_recording(decisions.train, observation, arena=arena).n_agents
         30
 
         """

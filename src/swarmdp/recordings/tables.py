@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.checks import told
-from swarmdp.errors import InvalidInput
 from swarmdp.recordings.tracks import Tracks, check_table_fits
+from swarmdp.support.checks import told
+from swarmdp.support.errors import InvalidInput
 
 ROLES = ("frame", "time", "individual", "x", "y", "z")
 GUESSES = {

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.checks import check_number
-from swarmdp.errors import InvalidInput
-from swarmdp.memory import check_memory
 from swarmdp.recordings.recording import Recording
+from swarmdp.support.checks import check_number
+from swarmdp.support.errors import InvalidInput
+from swarmdp.support.memory import check_memory
 
 BODY_LENGTH = "BL"
 

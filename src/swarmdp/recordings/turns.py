@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.features import Product
-from swarmdp.threads import one_blas_thread
+from swarmdp.model.features import Product
+from swarmdp.support.threads import one_blas_thread
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

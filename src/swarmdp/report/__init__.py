@@ -1,1 +1,5 @@
-"""Figures of swarms; the only place that draws."""
+"""Figures, animations and pages; the only place that draws."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -12,9 +12,10 @@ from matplotlib.patches import Circle as Round
 from matplotlib.patches import Polygon as Corners
 from numpy.typing import NDArray
 
-from swarmdp import files
 from swarmdp._version import __version__
-from swarmdp.analysing import Analysis
+from swarmdp.model.streams import derived_seed
+from swarmdp.model.trajectory import Trajectory
+from swarmdp.recordings.analysis import Analysis
 from swarmdp.recordings.arena import Arena, Circle, Periodic
 from swarmdp.recordings.decisions import wrapped
 from swarmdp.recordings.swarm import STATE
@@ -24,9 +25,8 @@ from swarmdp.report.page import Shown, Table, write_page
 from swarmdp.report.player import Player
 from swarmdp.report.recordings import group_figure, paths_figure
 from swarmdp.report.scenes import Scene
-from swarmdp.simulation import rollout
-from swarmdp.streams import derived_seed
-from swarmdp.trajectory import Trajectory
+from swarmdp.simulation.rollout import rollout
+from swarmdp.support import files
 
 SHOWN = 3  # the part of an analysis's random numbers that shows a simulated swarm
 MOST_STEPS = 400  # of the swarms in the player

@@ -19,21 +19,21 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from PIL import Image
 
-from swarmdp import files
-from swarmdp.adapted import Start
-from swarmdp.arguments import checked
-from swarmdp.checks import check_integer
-from swarmdp.errors import FileError, InvalidInput
-from swarmdp.pictures import Grid
+from swarmdp.model.adapted import Start
+from swarmdp.model.pictures import Grid
+from swarmdp.model.system import System, name_of
+from swarmdp.model.trajectory import Trajectory
 from swarmdp.policies import Controller, as_policy
-from swarmdp.progress import Tell, shown
 from swarmdp.report import page, style
 from swarmdp.report.drawing import HUES, Mover, draw_swarm
 from swarmdp.report.player import Player, check_size
 from swarmdp.report.scenes import Scene
-from swarmdp.simulation import rollout
-from swarmdp.system import System, name_of
-from swarmdp.trajectory import Trajectory
+from swarmdp.simulation.rollout import rollout
+from swarmdp.support import files
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import check_integer
+from swarmdp.support.errors import FileError, InvalidInput
+from swarmdp.support.progress import Tell, shown
 
 DOTS_PER_INCH = 100
 TRAIL_STEPS = 2

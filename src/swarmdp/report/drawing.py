@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
 
-from swarmdp.pictures import Grid
+from swarmdp.model.pictures import Grid
 from swarmdp.report import style
 from swarmdp.report.scenes import Scene
 

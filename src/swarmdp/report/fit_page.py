@@ -7,10 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.evaluation import Evaluation, evaluate, measured
 from swarmdp.irl.frames import recorded_states, started_as
 from swarmdp.irl.resampling import ENOUGH_RUNS
 from swarmdp.irl.result import Result
+from swarmdp.judging.evaluation import Evaluation, evaluate, measured
+from swarmdp.model.streams import derived_seed
+from swarmdp.model.system import Measure, System
+from swarmdp.model.traits import Pictured, measures_of
+from swarmdp.model.trajectory import Trajectory
+from swarmdp.model.verdict import Verdict
 from swarmdp.policies import Controller, selected
 from swarmdp.report import fits, style
 from swarmdp.report.citation import BIBTEX
@@ -18,12 +23,8 @@ from swarmdp.report.page import Finding, Shown, Table, write_page
 from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene
 from swarmdp.report.settings import settings_with_units
-from swarmdp.rounding import rounded, with_error
-from swarmdp.simulation import rollout
-from swarmdp.streams import derived_seed
-from swarmdp.system import Measure, Pictured, System, measures_of
-from swarmdp.trajectory import Trajectory
-from swarmdp.verdict import Verdict
+from swarmdp.simulation.rollout import rollout
+from swarmdp.support.rounding import rounded, with_error
 
 PAGE = "report.html"
 SHOWING, MEASURING = 9, 10  # parts of a fit with random numbers of their own (see fitting.py)

@@ -15,16 +15,16 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, MultipleLocator
 from numpy.typing import NDArray
 
-from swarmdp.arguments import checked
-from swarmdp.checks import told
-from swarmdp.errors import InvalidInput
-from swarmdp.evaluation import Evaluation
-from swarmdp.features import Axis
 from swarmdp.irl.result import Result
-from swarmdp.irl.updates import margin_title
+from swarmdp.irl.updates.registry import margin_title
+from swarmdp.judging.evaluation import Evaluation
+from swarmdp.model.features import Axis
 from swarmdp.policies import table_of
 from swarmdp.report import gridworlds, style
 from swarmdp.report.swarms import draw_band, draw_mean, label_curve
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import told
+from swarmdp.support.errors import InvalidInput
 from swarmdp.systems.gridworld import Gridworld
 
 FAR = 10  # times the distances: margins beyond this need a logarithmic axis
@@ -118,7 +118,7 @@ def plot_reward(result: Result, ax: Any = None, *, colours: Sequence[str] = COLO
     >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
     >>> demo = swarmdp.rollout(ising, ising.expert, steps=50, seed=1)
     >>> result = swarmdp.fit(ising, demo, seed=1, iterations=2, judge=False)
-    >>> len(swarmdp.plot_reward(result).axes) > 0
+    >>> len(swarmdp.report.plot_reward(result).axes) > 0
     True
 
     """
@@ -442,7 +442,7 @@ def plot_convergence(
     >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
     >>> demo = swarmdp.rollout(ising, ising.expert, steps=50, seed=1)
     >>> result = swarmdp.fit(ising, demo, seed=1, iterations=2, judge=False)
-    >>> len(swarmdp.plot_convergence(result).axes) > 0
+    >>> len(swarmdp.report.plot_convergence(result).axes) > 0
     True
 
     """
@@ -509,7 +509,7 @@ def plot_evaluation(
     measure: str | None = None,
     colours: Sequence[str] | None = None,
 ) -> Figure:
-    """Draw the measures of an evaluation over time (see `swarmdp.Evaluation.plot`).
+    """Draw the measures of an evaluation over time (see `swarmdp.judging.Evaluation.plot`).
 
     The bands show the spread of runs; or, where a run is a single agent, the error of the mean.
     """
@@ -522,7 +522,7 @@ def plot_evaluation(
     if not names:
         raise InvalidInput(
             f"{evaluation.system_name} has no measures to draw: give it an attribute `measures`, "
-            "such as {'order': swarmdp.Measure(function, title)}"
+            "such as {'order': swarmdp.model.Measure(function, title)}"
         )
     if ax is not None:
         _check_axes(ax)

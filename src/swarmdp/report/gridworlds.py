@@ -7,12 +7,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from swarmdp.model.rewards import Reward
+from swarmdp.model.trajectory import Trajectory
 from swarmdp.report import style
 from swarmdp.report.drawing import frame
 from swarmdp.report.swarms import draw_mean
-from swarmdp.rewards import Reward
 from swarmdp.systems.gridworld import MOVES, Gridworld
-from swarmdp.trajectory import Trajectory
 
 MOST_PATHS = 5
 MOST_ARROWS = 24  # rows or columns up to which the policy is drawn

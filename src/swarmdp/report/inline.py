@@ -7,23 +7,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from swarmdp import files
-from swarmdp.adapted import Start
-from swarmdp.arguments import checked
-from swarmdp.checks import check_integer
-from swarmdp.errors import InvalidInput
 from swarmdp.irl.result import Result
+from swarmdp.model.adapted import Start
+from swarmdp.model.system import System, name_of
+from swarmdp.model.traits import HasExpert
+from swarmdp.model.trajectory import Trajectory
 from swarmdp.policies import Controller, selected
 from swarmdp.report import page
 from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene
-from swarmdp.simulation import rollout
-from swarmdp.system import HasExpert, System, name_of
+from swarmdp.simulation.rollout import rollout
+from swarmdp.support import files
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import check_integer
+from swarmdp.support.errors import InvalidInput
 from swarmdp.systems.gridworld import Gridworld
 from swarmdp.systems.ising import Ising
-from swarmdp.systems.rebuilding import rebuilt
+from swarmdp.systems.registry import rebuilt
 from swarmdp.systems.vicsek import Vicsek
-from swarmdp.trajectory import Trajectory
 
 STEPS = 60  # unless told otherwise
 HEIGHT = 640  # pixels of the frame in a notebook

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
-from swarmdp import files
 from swarmdp._version import __version__
-from swarmdp.errors import FileError, InvalidInput
 from swarmdp.report import player
 from swarmdp.report.assets import asset, filled
 from swarmdp.report.player import Player
+from swarmdp.support import files
+from swarmdp.support.errors import FileError, InvalidInput
 
 SMALL_SVG = 150_000  # bytes
 WIDE = 760  # a figure this many pixels wide is scrolled on a phone, not shrunk

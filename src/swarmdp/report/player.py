@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.errors import InvalidInput
-from swarmdp.pictures import Grid
+from swarmdp.model.pictures import Grid
 from swarmdp.report import style
 from swarmdp.report.assets import filled
 from swarmdp.report.scenes import Scene
+from swarmdp.support.errors import InvalidInput
 
 SPEEDS = (1, 2, 5, 10, 20)  # steps per second to choose from
 TRAIL_STEPS = 2

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.errors import InvalidInput
-from swarmdp.evaluation import measured
-from swarmdp.pictures import Arrows, Grid
-from swarmdp.system import Measure, Pictured, System, measures_of, name_of
-from swarmdp.trajectory import Trajectory
+from swarmdp.judging.evaluation import measured
+from swarmdp.model.pictures import Arrows, Grid
+from swarmdp.model.system import Measure, System, name_of
+from swarmdp.model.traits import Pictured, measures_of
+from swarmdp.model.trajectory import Trajectory
+from swarmdp.support.errors import InvalidInput
 
 MOST_SHADES = 32  # colours of a grid's cells; more values share them
 
@@ -59,7 +60,7 @@ class Scene:
         if not isinstance(system, Pictured):
             raise InvalidInput(
                 f"{name_of(system)} cannot be drawn: give it a method picture(swarm, run) that "
-                "returns swarmdp.Arrows or swarmdp.Grid"
+                "returns swarmdp.model.Arrows or swarmdp.model.Grid"
             )
         found = {}
         for label, swarm in self.swarms.items():
@@ -72,7 +73,7 @@ class Scene:
                 ) from None
             if not isinstance(picture, Arrows | Grid):
                 raise InvalidInput(
-                    f"picture must return swarmdp.Arrows or swarmdp.Grid, got "
+                    f"picture must return swarmdp.model.Arrows or swarmdp.model.Grid, got "
                     f"{type(picture).__name__}"
                 )
             found[label] = picture

@@ -4,7 +4,8 @@ import dataclasses
 import math
 from typing import Any
 
-from swarmdp.system import System, settings_of
+from swarmdp.model.system import System
+from swarmdp.model.traits import settings_of
 
 
 def settings_with_units(system: System) -> dict[str, Any]:

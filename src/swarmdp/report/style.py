@@ -10,11 +10,11 @@ import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from swarmdp import files
 from swarmdp.report.colours import BLUE as BLUE
 from swarmdp.report.colours import SPINS as SPINS
 from swarmdp.report.colours import colours_of as colours_of
 from swarmdp.report.colours import heading_colours as heading_colours
+from swarmdp.support import files
 
 # Okabe and Ito's palette, in an order that also falls in lightness.
 EXPERT = "#000000"

@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from swarmdp.model.system import Measure
 from swarmdp.report import style
 from swarmdp.report.drawing import draw_swarm
 from swarmdp.report.scenes import Scene, axis_limits
-from swarmdp.system import Measure
 
 TRAIL_STEPS = 4  # how much of its past an agent trails behind it
 

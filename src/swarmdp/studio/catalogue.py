@@ -5,16 +5,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from swarmdp.errors import InvalidInput
 from swarmdp.irl.result import Result
 from swarmdp.learning.planning import plan
+from swarmdp.model.system import System, name_of
+from swarmdp.model.traits import HasExpert, settings_of
+from swarmdp.model.trajectory import Trajectory
 from swarmdp.policies import Controller
 from swarmdp.recordings.swarm import Swarm
 from swarmdp.studio.planning import DISCOUNT
-from swarmdp.system import HasExpert, System, name_of, settings_of
+from swarmdp.support.errors import InvalidInput
 from swarmdp.systems.gridworld import Gridworld
-from swarmdp.systems.rebuilding import rebuilt
-from swarmdp.trajectory import Trajectory
+from swarmdp.systems.registry import rebuilt
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from swarmdp.analysing import FILE as ANALYSIS
-from swarmdp.analysing import Analysis
-from swarmdp.errors import FileError, InvalidInput
 from swarmdp.irl.result import FILE, Result
-from swarmdp.loading import IN_FOLDERS, load
+from swarmdp.model.trajectory import Trajectory
+from swarmdp.recordings.analysis import FILE as ANALYSIS
+from swarmdp.recordings.analysis import Analysis
+from swarmdp.recordings.loading import IN_FOLDERS, load
 from swarmdp.recordings.saved import FILE as SWARM
 from swarmdp.recordings.swarm import Swarm
-from swarmdp.trajectory import Trajectory
+from swarmdp.support.errors import FileError, InvalidInput
 
 MOST = 200  # entries that are listed
 DEEPEST = 3  # folders in folders

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.pictures import Arrows, Grid
+from swarmdp.model.pictures import Arrows, Grid
 
 ARROWS, DOTS, BITS, CELLS = 1, 2, 3, 4
 JUMP = 1

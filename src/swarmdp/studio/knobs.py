@@ -6,8 +6,9 @@ import typing
 from collections.abc import Mapping
 from typing import Any
 
-from swarmdp.errors import InvalidInput
-from swarmdp.system import HasSettings, Resizable, System, check_is_system
+from swarmdp.model.system import System, check_is_system
+from swarmdp.model.traits import HasSettings, Resizable
+from swarmdp.support.errors import InvalidInput
 
 MOST_AGENTS = 100_000
 LARGEST_SIDE = 316  # of a grid

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from swarmdp.fitting import Fit
+from swarmdp.fitting.fit import Fit
 from swarmdp.irl.algorithm import Iteration
 from swarmdp.irl.result import Result
+from swarmdp.model.system import System
+from swarmdp.model.trajectory import Trajectory
 from swarmdp.policies import LocalPolicy
-from swarmdp.simulation import rollout
+from swarmdp.simulation.rollout import rollout
 from swarmdp.studio.planning import small
 from swarmdp.studio.stage import Play
-from swarmdp.system import System
-from swarmdp.trajectory import Trajectory
 
 DEMO_STEPS = 100
 RESTARTS = 8  # resampled demos, for the errors of a reward

@@ -6,15 +6,16 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.adapted import starting_from
-from swarmdp.errors import InvalidInput
 from swarmdp.irl.frames import states_over
-from swarmdp.pictures import Arrows, Grid
+from swarmdp.model.adapted import starting_from
+from swarmdp.model.pictures import Arrows, Grid
+from swarmdp.model.rewards import Reward
+from swarmdp.model.streams import Purpose, Streams
+from swarmdp.model.system import State, System, name_of
+from swarmdp.model.traits import Arranging, Pictured, field_of, measures_of
+from swarmdp.model.trajectory import Trajectory
 from swarmdp.policies import Controller, LocalPolicy, as_policy, check_fits
-from swarmdp.rewards import Reward
-from swarmdp.streams import Purpose, Streams
-from swarmdp.system import Arranging, Pictured, State, System, field_of, measures_of, name_of
-from swarmdp.trajectory import Trajectory
+from swarmdp.support.errors import InvalidInput
 
 RUN = np.zeros(1, np.int64)  # the only run there is
 
@@ -113,7 +114,7 @@ def picture_of(shown: Shown) -> Arrows | Grid:
     if not isinstance(system, Pictured):
         raise InvalidInput(
             f"{name_of(system)} cannot be drawn: give it a method picture(swarm, run) that returns "
-            "swarmdp.Arrows or swarmdp.Grid"
+            "swarmdp.model.Arrows or swarmdp.model.Grid"
         )
     times: Mapping[str, NDArray[Any]] = {
         name: array if field_of(system, name).constant else array[:, None]

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from swarmdp.checks import is_integer, is_number, told
-from swarmdp.errors import InvalidInput
-from swarmdp.files import parse_json
+from swarmdp.support.checks import is_integer, is_number, told
+from swarmdp.support.errors import InvalidInput
+from swarmdp.support.files import parse_json
 
 LARGEST = 64 * 1024  # bytes of a message
 MOST_SETTINGS = 50

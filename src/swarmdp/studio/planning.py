@@ -7,17 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.errors import InvalidInput
-from swarmdp.features import Classes
 from swarmdp.learning.heterogeneous import HeterogeneousLearning, default_learning
 from swarmdp.learning.planning import Planning
+from swarmdp.model.features import Classes
+from swarmdp.model.rewards import Reward
+from swarmdp.model.symmetry import Symmetry
+from swarmdp.model.system import System, feature_count, name_of
+from swarmdp.model.traits import Resizable
 from swarmdp.policies import LocalPolicy
-from swarmdp.protocols import Wants
-from swarmdp.recording import DiscountedFeatures
-from swarmdp.rewards import Reward
-from swarmdp.simulation import rollout
-from swarmdp.symmetry import Symmetry
-from swarmdp.system import Resizable, System, feature_count, name_of
+from swarmdp.policies.learner import Wants
+from swarmdp.simulation.recorders import DiscountedFeatures
+from swarmdp.simulation.rollout import rollout
+from swarmdp.support.errors import InvalidInput
 from swarmdp.systems.finite import exact_model
 
 ENOUGH_AGENTS = 1000  # that plan; more would say the same

@@ -4,11 +4,12 @@ import math
 from dataclasses import MISSING, fields, is_dataclass
 
 from swarmdp._version import __version__
-from swarmdp.errors import InvalidInput
 from swarmdp.learning.heterogeneous import HeterogeneousLearning
+from swarmdp.model.system import System
+from swarmdp.model.traits import Resizable, measures_of
 from swarmdp.studio import learning, planning
 from swarmdp.studio.catalogue import Entry
-from swarmdp.system import Resizable, System, measures_of
+from swarmdp.support.errors import InvalidInput
 
 WIDTH = 92  # of a line of numbers
 
@@ -105,7 +106,8 @@ def _left(recording: str | None) -> list[str]:
     return [
         f"expert = {recording}.only(0)",
         "steps = min(steps, expert.steps)",
-        "own = system.initial(swarmdp.Streams.of(0, [0], system.n_agents).at(0, Purpose.INITIAL))",
+        "streams = swarmdp.model.Streams.of(0, [0], system.n_agents)",
+        "own = system.initial(streams.at(0, Purpose.INITIAL))",
         "start = {",
         "    name: expert[name][0, 0] if 'time' in expert.variables[name].axes",
         "    else expert[name][0]",
@@ -126,16 +128,17 @@ def _painted(system: System, weights: tuple[float, ...]) -> list[str]:
     if not isinstance(learner, HeterogeneousLearning):
         return [
             *lines,
-            f"planned = swarmdp.plan(small, swarmdp.Reward(weights), discount={planning.DISCOUNT})",
+            "reward = swarmdp.Reward(weights)",
+            f"planned = swarmdp.learning.plan(small, reward, discount={planning.DISCOUNT})",
             "policy, name = planned.policy, 'painted'",
         ]
     changed = ", ".join(f"{k}={v!r}" for k, v in planning.changed_fields(learner).items())
     return [
         *lines,
-        f"learner = swarmdp.HeterogeneousLearning({changed})",
+        f"learner = swarmdp.learning.HeterogeneousLearning({changed})",
         "learned = learner(",
         f"    small, swarmdp.Reward(weights), discount={planning.DISCOUNT}, seed={planning.SEED},",
-        f"    wants=swarmdp.Wants(mirror={even}),",
+        f"    wants=swarmdp.updates.Wants(mirror={even}),",
         ")",
         "policy, name = learned.policy, 'painted'",
     ]

@@ -32,7 +32,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from swarmdp.errors import FileError, InvalidInput
+from swarmdp.support.errors import FileError, InvalidInput
 
 if TYPE_CHECKING:
     from swarmdp.studio.catalogue import Entry

@@ -17,15 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 from starlette.websockets import WebSocketDisconnect
 
-from swarmdp.analysing import Analysis
-from swarmdp.errors import InvalidInput, SwarmdpError
 from swarmdp.irl.expectations import feature_expectations
 from swarmdp.irl.result import Result
 from swarmdp.kernels import events
+from swarmdp.model.rewards import Reward
+from swarmdp.model.system import System, class_map
+from swarmdp.model.traits import null_action
+from swarmdp.model.trajectory import Trajectory
 from swarmdp.policies import Controller, LocalPolicy, Policy, selected
+from swarmdp.recordings.analysis import Analysis
 from swarmdp.recordings.swarm import Swarm
-from swarmdp.rewards import Reward
-from swarmdp.simulation import rollout
+from swarmdp.simulation.rollout import rollout
 from swarmdp.studio import messages, planning
 from swarmdp.studio.catalogue import Entry, calibrated, expert_of, system_in
 from swarmdp.studio.folder import Folder
@@ -34,8 +36,7 @@ from swarmdp.studio.learning import Learning, Wish
 from swarmdp.studio.limits import Limit
 from swarmdp.studio.script import script_of
 from swarmdp.studio.stage import Play, Stage
-from swarmdp.system import System, class_map, null_action
-from swarmdp.trajectory import Trajectory
+from swarmdp.support.errors import InvalidInput, SwarmdpError
 
 MOST_UNDRAWN = 2  # frames on their way; a tab that draws slowly misses the others
 MOST_JOBS = 32  # that wait

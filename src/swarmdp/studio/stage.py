@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from swarmdp.errors import InvalidInput
-from swarmdp.pictures import Grid
+from swarmdp.model.pictures import Grid
+from swarmdp.model.rewards import Reward
+from swarmdp.model.system import System, check_is_system, name_of
+from swarmdp.model.traits import measures_of
+from swarmdp.model.trajectory import Trajectory
 from swarmdp.policies import Controller, LocalPolicy, as_policy
 from swarmdp.report.colours import BLUE, SPINS, colours_of, heading_colours
-from swarmdp.rewards import Reward
 from swarmdp.studio import frames
 from swarmdp.studio.live import Live, Replay, Shown, measured, picture_of, start_of
-from swarmdp.system import System, check_is_system, measures_of, name_of
-from swarmdp.trajectory import Trajectory
+from swarmdp.support.errors import InvalidInput
 
 FASTEST = 60  # steps a second
 FASTEST_GRID = 5  # a grid that blinks then flashes less than three times a second

@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from swarmdp.arguments import checked, numbers
-from swarmdp.checks import check_between, check_integer
-from swarmdp.errors import InvalidInput, SwarmdpWarning
-from swarmdp.features import Levels, Vectors
-from swarmdp.streams import Stream
-from swarmdp.system import Field, State, System, arrays_of, check_stream
-from swarmdp.threads import one_blas_thread
+from swarmdp.model.features import Levels, Vectors
+from swarmdp.model.streams import Stream
+from swarmdp.model.system import Field, State, System, arrays_of, check_stream
+from swarmdp.support.arguments import checked, numbers
+from swarmdp.support.checks import check_between, check_integer
+from swarmdp.support.errors import InvalidInput, SwarmdpWarning
+from swarmdp.support.threads import one_blas_thread
 
 MOST_STEPS = 10**6  # that are taken one by one
 SUM_TOLERANCE = 1e-9  # how far from one the sum of a distribution may be
@@ -48,7 +48,7 @@ class FiniteMDP:
     >>> import swarmdp
     >>> stay, move = np.eye(2), np.eye(2)[::-1]
     >>> mdp = swarmdp.FiniteMDP([stay, move], initial=[1.0, 0.0])
-    >>> swarmdp.plan(mdp, swarmdp.Reward([0.0, 1.0])).policy.table
+    >>> swarmdp.learning.plan(mdp, swarmdp.Reward([0.0, 1.0])).policy.table
     array([[1, 0]])
 
     """
@@ -417,5 +417,6 @@ def check_end(discount: float) -> None:
     if not 0 <= discount < 1:
         raise InvalidInput(
             f"without an end the discount must be in [0, 1), got {discount}: choose one below 1, "
-            "or a number of steps after which everything ends (swarmdp.plan_to_horizon(steps=...))"
+            "or a number of steps after which everything ends ("
+            "swarmdp.learning.plan_to_horizon(steps=...))"
         )

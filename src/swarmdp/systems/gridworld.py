@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.arguments import checked
-from swarmdp.checks import check_integer, check_seed, is_number, keep_python_numbers, told
-from swarmdp.errors import InvalidInput
-from swarmdp.features import Levels, Vectors
-from swarmdp.memory import check_memory
-from swarmdp.rewards import Reward
-from swarmdp.streams import Stream
-from swarmdp.system import Field, Measure, State
+from swarmdp.model.features import Levels, Vectors
+from swarmdp.model.rewards import Reward
+from swarmdp.model.streams import Stream
+from swarmdp.model.system import Field, Measure, State
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import check_integer, check_seed, is_number, keep_python_numbers, told
+from swarmdp.support.errors import InvalidInput
+from swarmdp.support.memory import check_memory
 from swarmdp.systems.finite import FiniteMDP
 
 MOVES = ((0, 1), (1, 0), (0, -1), (-1, 0))  # (rows, columns): +x, +y, -x, -y

@@ -10,24 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.arguments import checked, numbers
-from swarmdp.checks import check_between, check_integer, keep_python_numbers, told
-from swarmdp.errors import InvalidInput
-from swarmdp.features import Levels
-from swarmdp.pictures import Grid
-from swarmdp.streams import Purpose, Stream, Streams, first_draw, is_in_own_order
-from swarmdp.system import (
+from swarmdp.model.features import Levels
+from swarmdp.model.pictures import Grid
+from swarmdp.model.streams import Purpose, Stream, Streams, first_draw, is_in_own_order
+from swarmdp.model.system import (
     Field,
     Measure,
-    Room,
     Rule,
     State,
-    WholeSteps,
     arrays_of,
     check_run,
     check_stream,
     reordered,
 )
+from swarmdp.model.traits import Room, WholeSteps
+from swarmdp.support.arguments import checked, numbers
+from swarmdp.support.checks import check_between, check_integer, keep_python_numbers, told
+from swarmdp.support.errors import InvalidInput
 
 KEEP, FLIP = 0, 1
 FEWEST_LANES, MOST_LANES = 20, 64  # runs that are worth to be the bits of words

@@ -12,8 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.arguments import checked, numbers
-from swarmdp.checks import (
+from swarmdp.model.features import LARGEST_ANGLE, Angles
+from swarmdp.model.pictures import Arrows
+from swarmdp.model.streams import Purpose, Stream, Streams, first_draw
+from swarmdp.model.system import (
+    Field,
+    Measure,
+    Mirror,
+    Rule,
+    State,
+    arrays_of,
+    check_run,
+    check_stream,
+    reordered,
+)
+from swarmdp.model.traits import Room, WholeSteps
+from swarmdp.support.arguments import checked, numbers
+from swarmdp.support.checks import (
     check_agent,
     check_integer,
     check_number,
@@ -21,23 +36,7 @@ from swarmdp.checks import (
     keep_python_numbers,
     told,
 )
-from swarmdp.errors import InvalidInput
-from swarmdp.features import LARGEST_ANGLE, Angles
-from swarmdp.pictures import Arrows
-from swarmdp.streams import Purpose, Stream, Streams, first_draw
-from swarmdp.system import (
-    Field,
-    Measure,
-    Mirror,
-    Room,
-    Rule,
-    State,
-    WholeSteps,
-    arrays_of,
-    check_run,
-    check_stream,
-    reordered,
-)
+from swarmdp.support.errors import InvalidInput
 
 LARGEST_PLACE = 1e100  # coordinate in open space whose square is finite
 REARRANGE_EVERY = 8  # steps; agents move by about a cell in each

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from swarmdp.arguments import checked
-from swarmdp.checks import check_agent, check_discount
-from swarmdp.errors import InvalidInput
-from swarmdp.rewards import Reward
-from swarmdp.system import System
+from swarmdp.model.rewards import Reward
+from swarmdp.model.system import System
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import check_agent, check_discount
+from swarmdp.support.errors import InvalidInput
 from swarmdp.theory.enumeration import (
     Enumeration,
     PolicyLike,

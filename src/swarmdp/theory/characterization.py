@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from swarmdp.arguments import checked
-from swarmdp.checks import check_discount
-from swarmdp.errors import SolverError
-from swarmdp.rewards import Reward
-from swarmdp.system import System
+from swarmdp.model.rewards import Reward
+from swarmdp.model.system import System
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import check_discount
+from swarmdp.support.errors import SolverError
 from swarmdp.theory.chain import chain, conditional
 from swarmdp.theory.cones import INSIDE, Cone, Containment
 from swarmdp.theory.enumeration import Enumeration, PolicyLike

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from swarmdp.arguments import checked
-from swarmdp.checks import check_number
-from swarmdp.errors import InvalidInput, SolverError
-from swarmdp.rewards import Reward
+from swarmdp.model.rewards import Reward
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import check_number
+from swarmdp.support.errors import InvalidInput, SolverError
 from swarmdp.theory.vectors import numbers_of
 
 SAME_ROW = 9  # rows of length one that agree in as many decimals are the same

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from swarmdp.arguments import checked
-from swarmdp.checks import check_agent
-from swarmdp.errors import InvalidInput
+from swarmdp.model.rewards import Reward
+from swarmdp.model.system import System, class_map, classes
 from swarmdp.policies import Controller, LocalPolicy, TablePolicy
-from swarmdp.rewards import Reward
-from swarmdp.system import System, class_map, classes
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import check_agent
+from swarmdp.support.errors import InvalidInput
 from swarmdp.theory.finite_swarm import FiniteSwarm, action_indices
 from swarmdp.theory.vectors import numbers_of
 

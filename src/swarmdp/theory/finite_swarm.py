@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Protocol, runtime_checkable
 
-from swarmdp.errors import InvalidInput
-from swarmdp.features import Classes
-from swarmdp.streams import Stream
-from swarmdp.system import State, System, arrays_of, check_stream
+from swarmdp.model.features import Classes
+from swarmdp.model.streams import Stream
+from swarmdp.model.system import State, System, arrays_of, check_stream
+from swarmdp.support.errors import InvalidInput
 
 Acting = Literal["all", "one"]
 

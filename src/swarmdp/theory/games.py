@@ -12,11 +12,12 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from swarmdp.arguments import checked
-from swarmdp.checks import check_discount
-from swarmdp.errors import InvalidInput
-from swarmdp.rewards import Reward
-from swarmdp.system import System, null_action
+from swarmdp.model.rewards import Reward
+from swarmdp.model.system import System
+from swarmdp.model.traits import null_action
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import check_discount
+from swarmdp.support.errors import InvalidInput
 from swarmdp.theory.chain import chain
 from swarmdp.theory.enumeration import (
     MOST_TRANSITIONS,

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from swarmdp.arguments import checked
-from swarmdp.checks import check_discount
-from swarmdp.errors import InvalidInput
-from swarmdp.rewards import Reward
-from swarmdp.system import System
+from swarmdp.model.rewards import Reward
+from swarmdp.model.system import System
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import check_discount
+from swarmdp.support.errors import InvalidInput
 from swarmdp.theory.chain import Chain, chain
 from swarmdp.theory.enumeration import Enumeration, PolicyLike, reward_vector
 from swarmdp.theory.limits import Limit

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.arguments import checked
-from swarmdp.errors import InvalidInput, SolverError
+from swarmdp.support.arguments import checked
+from swarmdp.support.errors import InvalidInput, SolverError
 from swarmdp.theory.lumping import indicator, stable_blocks
 from swarmdp.theory.solvers import check_dense, solve_dense, stationary
 

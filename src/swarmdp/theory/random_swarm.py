@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.arguments import checked
-from swarmdp.checks import check_integer, check_seed, keep_python_numbers
-from swarmdp.errors import InvalidInput
-from swarmdp.features import Levels
-from swarmdp.streams import Stream
-from swarmdp.system import Field, State
+from swarmdp.model.features import Levels
+from swarmdp.model.streams import Stream
+from swarmdp.model.system import Field, State
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import check_integer, check_seed, keep_python_numbers
+from swarmdp.support.errors import InvalidInput
 from swarmdp.theory.finite_swarm import (
     Acting,
     check_acting,

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.errors import SolverError
+from swarmdp.support.errors import SolverError
+from swarmdp.support.threads import one_blas_thread
 from swarmdp.theory.lumping import indicator, representatives, stable_blocks
-from swarmdp.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from swarmdp.arguments import numbers
-from swarmdp.errors import InvalidInput
-from swarmdp.rewards import Reward
+from swarmdp.model.rewards import Reward
+from swarmdp.support.arguments import numbers
+from swarmdp.support.errors import InvalidInput
 
 
 def numbers_of(reward: "Reward | ArrayLike", size: int, owner: str = "") -> NDArray[np.float64]:

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.arguments import checked
-from swarmdp.errors import InvalidInput, SolverError
-from swarmdp.memory import check_memory
-from swarmdp.streams import derived_seed
+from swarmdp.model.streams import derived_seed
+from swarmdp.support.arguments import checked
+from swarmdp.support.errors import InvalidInput, SolverError
+from swarmdp.support.memory import check_memory
 from swarmdp.theory.cones import Cone
 
 ENOUGH_HITS = 400  # for counting: a relative error of five per cent

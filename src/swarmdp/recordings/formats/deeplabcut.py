@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from swarmdp.errors import InvalidInput
 from swarmdp.recordings.datasets import chosen_keypoint
 from swarmdp.recordings.formats import hdf5, pytables
 from swarmdp.recordings.formats.source import Source
 from swarmdp.recordings.tracks import Tracks, check_table_fits
+from swarmdp.support.errors import InvalidInput
 
 KEYS = ("df_with_missing", "tracks")
 SINGLE = "single"  # the individual to which points belong that are no animal's

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp import files
-from swarmdp.errors import InvalidInput
-from swarmdp.memory import check_memory, readable
-from swarmdp.netcdf import MOST_ENTRIES, MOST_PACKED, SIGNATURE, SMALL
+from swarmdp.support import files
+from swarmdp.support.errors import InvalidInput
+from swarmdp.support.memory import check_memory, readable
+from swarmdp.support.netcdf import MOST_ENTRIES, MOST_PACKED, SIGNATURE, SMALL
 
 MATLAB = 512  # bytes of text before the data in a file of MATLAB
 LARGEST_ATTRIBUTE = 1 << 22  # bytes

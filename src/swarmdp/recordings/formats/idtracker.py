@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp import files
-from swarmdp.checks import is_number, told
-from swarmdp.errors import InvalidInput
 from swarmdp.recordings.formats import hdf5, numpy_files
 from swarmdp.recordings.formats.source import Source
 from swarmdp.recordings.tracks import Tracks, check_table_fits
+from swarmdp.support import files
+from swarmdp.support.checks import is_number, told
+from swarmdp.support.errors import InvalidInput
 
 TRAJECTORIES = "trajectories"
 TABLE = "trajectories.csv"

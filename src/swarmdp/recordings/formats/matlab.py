@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp import files
-from swarmdp.checks import told
-from swarmdp.errors import InvalidInput
-from swarmdp.memory import check_memory
 from swarmdp.recordings.formats import hdf5
 from swarmdp.recordings.formats.source import Source
 from swarmdp.recordings.tracks import Tracks
+from swarmdp.support import files
+from swarmdp.support.checks import told
+from swarmdp.support.errors import InvalidInput
+from swarmdp.support.memory import check_memory
 
 HEAD = b"MATLAB"
 RATES = ("fps", "framerate", "frame_rate", "framespersecond", "frames_per_second")

@@ -1,10 +1,10 @@
 """NetCDF files of the toolbox `movement`."""
 
-from swarmdp.errors import InvalidInput
 from swarmdp.recordings.datasets import INDIVIDUALS, KEYPOINTS, POSITION, tracks_of_dataset
 from swarmdp.recordings.formats import hdf5
 from swarmdp.recordings.formats.source import Source
 from swarmdp.recordings.tracks import Tracks
+from swarmdp.support.errors import InvalidInput
 
 
 def recognises(source: Source) -> bool:

@@ -8,11 +8,11 @@ from typing import IO, Any
 
 import numpy as np
 
-from swarmdp import files
-from swarmdp.errors import InvalidInput
-from swarmdp.memory import check_memory, readable
-from swarmdp.netcdf import MOST_PACKED, SMALL
 from swarmdp.recordings.formats import plain_pickle
+from swarmdp.support import files
+from swarmdp.support.errors import InvalidInput
+from swarmdp.support.memory import check_memory, readable
+from swarmdp.support.netcdf import MOST_PACKED, SMALL
 
 MAGIC = b"\x93NUMPY"
 ZIP = b"PK\x03\x04"

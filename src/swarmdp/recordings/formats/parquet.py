@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from swarmdp import files
-from swarmdp.errors import InvalidInput
-from swarmdp.memory import check_memory
 from swarmdp.recordings.formats.source import Source
 from swarmdp.recordings.tables import choose, tracks_of
 from swarmdp.recordings.tracks import Tracks
+from swarmdp.support import files
+from swarmdp.support.errors import InvalidInput
+from swarmdp.support.memory import check_memory
 
 MAGIC = b"PAR1"
 BYTES = 60  # for each row while reading, besides the columns

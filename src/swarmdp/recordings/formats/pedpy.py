@@ -4,12 +4,12 @@ import re
 
 import numpy as np
 
-from swarmdp import files
-from swarmdp.errors import InvalidInput
-from swarmdp.memory import check_memory
 from swarmdp.recordings.formats.source import Source
 from swarmdp.recordings.tables import Chosen, tracks_of
 from swarmdp.recordings.tracks import Tracks
+from swarmdp.support import files
+from swarmdp.support.errors import InvalidInput
+from swarmdp.support.memory import check_memory
 
 NAMES = ("individual", "frame", "x", "y", "z")
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|NaN"

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from swarmdp.errors import InvalidInput
+from swarmdp.support.errors import InvalidInput
 
 
 def _empty_array(kind: Any, shape: Any, code: Any) -> Any:

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.errors import InvalidInput
 from swarmdp.recordings.formats import hdf5, plain_pickle
+from swarmdp.support.errors import InvalidInput
 
 
 @dataclass(frozen=True, eq=False)

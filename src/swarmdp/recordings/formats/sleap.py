@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from swarmdp.errors import InvalidInput
 from swarmdp.recordings.datasets import chosen_keypoint
 from swarmdp.recordings.formats import hdf5
 from swarmdp.recordings.formats.source import Source
 from swarmdp.recordings.tracks import Tracks
+from swarmdp.support.errors import InvalidInput
 
 AXES = ("frame", "track", "node", "xy")
 USUAL = ("track", "xy", "node", "frame")  # of files that do not say

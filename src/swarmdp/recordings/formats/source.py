@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from swarmdp import files
 from swarmdp.recordings.formats import hdf5
+from swarmdp.support import files
 
 HEAD = 4096  # bytes by which a kind of file is known
 

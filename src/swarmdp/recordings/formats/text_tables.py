@@ -5,12 +5,12 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from swarmdp import files
-from swarmdp.errors import InvalidInput
-from swarmdp.memory import check_memory
 from swarmdp.recordings.formats.source import Source
 from swarmdp.recordings.tables import choose, tracks_of
 from swarmdp.recordings.tracks import Tracks
+from swarmdp.support import files
+from swarmdp.support.errors import InvalidInput
+from swarmdp.support.memory import check_memory
 
 SAMPLE = 1 << 20  # bytes by which the number of rows is estimated
 BYTES = 90  # for each row while reading, besides the columns

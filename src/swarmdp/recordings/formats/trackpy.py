@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from swarmdp.errors import InvalidInput
-from swarmdp.memory import check_memory
 from swarmdp.recordings.formats import hdf5, pytables
 from swarmdp.recordings.formats.source import Source
 from swarmdp.recordings.tables import choose, tracks_of
 from swarmdp.recordings.tracks import Tracks
+from swarmdp.support.errors import InvalidInput
+from swarmdp.support.memory import check_memory
 
 FRAME = re.compile(r"Frame_\d+")
 SINGLE = "FrameData"

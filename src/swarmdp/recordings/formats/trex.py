@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.checks import told
-from swarmdp.errors import InvalidInput
 from swarmdp.recordings.formats import numpy_files
 from swarmdp.recordings.formats.source import Source
 from swarmdp.recordings.tracks import Tracks, check_table_fits
+from swarmdp.support.checks import told
+from swarmdp.support.errors import InvalidInput
 
 # Where the position is taken: the centre of the body is steadier than the head.
 PLACES = ("#wcentroid", "#centroid", "#pcentroid", "")

@@ -1,1 +1,0 @@
-"""What swarms show when many runs are put side by side."""

@@ -1,0 +1,2 @@
+from .fit import Fit as Fit
+from .fit import FitInterrupted as FitInterrupted

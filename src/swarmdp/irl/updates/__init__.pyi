@@ -1,0 +1,11 @@
+from .bayesian import Bayesian as Bayesian
+from .evidence import Evidence as Evidence
+from .evidence import Update as Update
+from .evidence import Wants as Wants
+from .max_margin import MaxMargin as MaxMargin
+from .maxent import MaxEnt as MaxEnt
+from .mwal import MWAL as MWAL
+from .ng_russell import NgRussell as NgRussell
+from .ng_russell import ng_russell as ng_russell
+from .policy_matching import PolicyMatching as PolicyMatching
+from .projection import Projection as Projection

@@ -1,0 +1,16 @@
+from . import calibrated as calibrated
+from . import calibrated_steps as calibrated_steps
+from . import cells as cells
+from . import events as events
+from . import exploring as exploring
+from . import graph as graph
+from . import ising as ising
+from . import lanes as lanes
+from . import linear as linear
+from . import neighbours as neighbours
+from . import planning as planning
+from . import sparse_counts as sparse_counts
+from . import streams as streams
+from . import tabular as tabular
+from . import vicsek as vicsek
+from . import zones as zones

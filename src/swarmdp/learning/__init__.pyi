@@ -1,0 +1,11 @@
+from .heterogeneous import HeterogeneousLearning as HeterogeneousLearning
+from .heterogeneous import Learned as Learned
+from .heterogeneous import Learner as Learner
+from .heterogeneous import Snapshot as Snapshot
+from .linear_q import LinearQ as LinearQ
+from .local_model import LocalModel as LocalModel
+from .planning import Planning as Planning
+from .planning import plan as plan
+from .planning import plan_to_horizon as plan_to_horizon
+from .q_functions import BatchQ as BatchQ
+from .q_functions import SequentialQ as SequentialQ

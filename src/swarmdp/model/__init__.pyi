@@ -1,0 +1,13 @@
+from . import features as features
+from . import testing as testing
+from .adapted import with_features as with_features
+from .pictures import Arrows as Arrows
+from .pictures import Grid as Grid
+from .rewards import Reward as Reward
+from .streams import Stream as Stream
+from .streams import Streams as Streams
+from .system import Field as Field
+from .system import Measure as Measure
+from .system import Mirror as Mirror
+from .system import System as System
+from .trajectory import Trajectory as Trajectory

@@ -1,0 +1,90 @@
+"""What a swarm looks like, as plain data: a system makes it, figures and players draw it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.support.arguments import checked
+from swarmdp.support.errors import InvalidInput
+
+
+@checked
+@dataclass(frozen=True, eq=False)
+class Arrows:
+    """Agents in the plane, at every time of one run.
+
+    Parameters
+    ----------
+    positions
+        (times, agents, 2): where the agents are.
+    headings
+        (times, agents) in radians; None to draw dots.
+    window
+        The left and lower edge and the side of what is shown; None for as much as the agents need.
+    periodic
+        Whether an agent that leaves the window comes back on its other side.
+    steps_per_second
+        How fast to show it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> positions, headings = np.zeros((3, 10, 2)), np.zeros((3, 10))    # 3 times, 10 agents
+    >>> swarmdp.model.Arrows(positions, headings, window=(-1.0, -1.0, 2.0)).steps_per_second
+    10
+
+    """
+
+    positions: NDArray[np.float64]
+    headings: NDArray[np.float64] | None = None
+    window: tuple[float, float, float] | None = None
+    periodic: bool = False
+    steps_per_second: int = 10
+
+    def __post_init__(self) -> None:
+        place = np.asarray(self.positions, np.float64)
+        if place.ndim != 3 or place.shape[2] != 2:
+            raise InvalidInput(
+                f"the positions of a picture must have the shape (times, agents, 2), got "
+                f"{place.shape}"
+            )
+        if self.headings is not None and np.shape(self.headings) != place.shape[:2]:
+            raise InvalidInput(
+                f"the headings of a picture must have the shape {place.shape[:2]}, got "
+                f"{np.shape(self.headings)}"
+            )
+
+
+@checked
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Cells in rows and columns, at every time of one run.
+
+    Parameters
+    ----------
+    values
+        (times, rows, columns): whole numbers, or yes and no.
+    steps_per_second
+        How fast to show it. At 5, a swarm that blinks in every step flashes less than three times a
+        second, the limit for viewers with photosensitive epilepsy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> swarmdp.model.Grid(np.zeros((3, 8, 8), bool)).values.shape    # 3 times
+    (3, 8, 8)
+
+    """
+
+    values: NDArray[Any]
+    steps_per_second: int = 5
+
+    def __post_init__(self) -> None:
+        if np.ndim(self.values) != 3:
+            raise InvalidInput(
+                f"a grid must have the shape (times, rows, columns), got {np.shape(self.values)}"
+            )

@@ -1,0 +1,28 @@
+"""What rooms below `recordings` know of it: three protocols."""
+
+from collections.abc import Mapping
+
+from typing_extensions import Protocol, runtime_checkable
+
+from swarmdp.model.system import Field, System
+from swarmdp.model.trajectory import Trajectory
+
+
+@runtime_checkable
+class RecordedDemo(Protocol):
+    """Recorded data from which a system makes a demo, such as the decisions of a recording."""
+
+    def as_demo(self, system: System) -> Trajectory:
+        """The demo; raises InvalidInput if these are not data of this system."""
+
+
+@runtime_checkable
+class KnowsItsRecording(Protocol):
+    """A system that was made from a recording, and knows what the swarm did in it."""
+
+    @property
+    def fields(self) -> Mapping[str, Field]:
+        """What the arrays of a state mean."""
+
+    def recorded_means(self) -> Mapping[str, float]:
+        """The mean of each measure over the time it was made from; empty where unknown."""

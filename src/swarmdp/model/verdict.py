@@ -1,0 +1,244 @@
+"""What was found out about a learned swarm: words, a table, plain data."""
+
+import html
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from swarmdp.support.arguments import checked
+from swarmdp.support.errors import InvalidInput
+from swarmdp.support.rounding import rounded, with_error
+
+if TYPE_CHECKING:
+    import pandas
+
+SHOWN = 4  # lines of a verdict's table that are printed
+CLEARLY = 0.15  # above chance: AUCs of a few samples scatter that much
+
+
+@dataclass(frozen=True)
+class Telling:
+    """How well a random forest tells the two swarms apart, by cross-validation."""
+
+    auc: float  # 0.5: not at all, 1: always
+    chance: float  # the AUC that it reaches when there is nothing to be told
+    samples: str  # "runs" or "blocks of time"
+    telltale: tuple[tuple[str, float], ...]  # the statistics that give it away, shares of 1
+
+    @property
+    def succeeds(self) -> bool:
+        """Whether it is clearly better than chance."""
+        return self.auc > self.chance + CLEARLY
+
+
+@dataclass(frozen=True)
+class Line:
+    """One statistic of the demo, the learned swarm and the baselines."""
+
+    title: str
+    when: str
+    main: bool  # it tells what the swarm does, not only how
+    demo: float
+    demo_spread: float  # between its runs, or blocks of time if there is one; NaN if unknown
+    learned: float
+    learned_spread: float  # between its runs from the same start
+    baselines: Mapping[str, float]
+    energy: float  # energy distance of demo and learned swarm, in standard deviations of the runs
+    p: float  # by permutation of runs, of this statistic alone
+    adjusted_p: float  # the same, given that all statistics are looked at
+    effect: float  # the difference, as a share of the baselines' difference from the demo
+
+    @property
+    def direction(self) -> str:
+        """What is wrong with the learned swarm."""
+        return "too large" if self.learned > self.demo else "too small"
+
+    @property
+    def words(self) -> str:
+        """What is wrong, in words."""
+        return f"{self.title} {self.direction} {self.when}"
+
+
+@checked(nan=True)
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a learned swarm reproduces a demo, and how one knows.
+
+    `reproduces` is true for 'reproduces the demo' and 'reproduces it, except: ...'. `alarm` is true
+    where nobody should rely on what was learned: it does not reproduce the demo, the features do
+    not identify the behaviour, or there is too little data to tell.
+
+    Parameters
+    ----------
+    words
+        The verdict in one sentence.
+    reproduces
+        Whether the learned swarm does what the demo did.
+    alarm
+        Whether nobody should rely on what was learned.
+    p
+        Of the hypothesis that demo and learned swarm are the same.
+    lines
+        One for each statistic that was compared.
+    as_near
+        The number of random policies whose feature expectations are as near to the demo's; None if
+        it is not known.
+    random_policies
+        The number of random policies that were tried.
+    power
+        The share of poor baselines that the same test tells from the learned swarm.
+    telling
+        How well a classifier tells them apart; None in the quick form.
+    advice
+        What to do, where something is wrong.
+    notes
+        What else one should know.
+    runs
+        The number of runs of the learned swarm.
+    quick
+        Whether it is the quick form.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> demo = swarmdp.rollout(ising, ising.expert, steps=50, runs=5, seed=1)
+    >>> verdict = swarmdp.judge(ising.expert, demo, system=ising, seed=2, quick=True)
+    >>> verdict.reproduces
+    True
+
+    """
+
+    words: str
+    reproduces: bool
+    alarm: bool
+    p: float
+    lines: tuple[Line, ...]
+    as_near: int | None
+    random_policies: int
+    power: float
+    telling: Telling | None
+    advice: tuple[str, ...]
+    notes: tuple[str, ...]
+    runs: int
+    quick: bool
+
+    @property
+    def auc(self) -> float | None:
+        """How well a classifier tells the swarms apart, from 0.5 to 1; None in the quick form."""
+        return None if self.telling is None else self.telling.auc
+
+    @property
+    def table(self) -> "pandas.DataFrame":
+        """All statistics, one row each."""
+        import pandas
+
+        rows = []
+        for line in self.lines:
+            row = asdict(line)
+            baselines = row.pop("baselines")
+            rows.append({**row, **baselines})
+        return pandas.DataFrame(rows).set_index(["title", "when"])
+
+    @property
+    def telltales(self) -> tuple[Line, ...]:
+        """The statistics in which the swarms differ most, the clearest first."""
+        return tuple(sorted(self.lines, key=lambda line: (line.adjusted_p, -line.energy)))
+
+    def __repr__(self) -> str:
+        lines = [f"Verdict: {self.words}", *(f"  {row}" for row in self._facts())]
+        lines += [
+            f"  {line.title}, {line.when}: demo {rounded(line.demo, line.learned_spread)}, learned "
+            f"{with_error(line.learned, line.learned_spread)} (p = {line.adjusted_p:.2g})"
+            for line in self.telltales[:SHOWN]
+            if line.adjusted_p <= 0.05
+        ]
+        return "\n".join([*lines, *(f"  what to do: {each}" for each in self.advice)])
+
+    def _repr_html_(self) -> str:
+        cells = [
+            (
+                html.escape(line.title),
+                line.when,
+                rounded(line.demo, line.learned_spread),
+                with_error(line.learned, line.learned_spread),
+                f"{line.adjusted_p:.2g}",
+            )
+            for line in self.telltales[:SHOWN]
+        ]
+        rows = "".join("<tr>" + "".join(f"<td>{c}</td>" for c in row) + "</tr>" for row in cells)
+        facts = "".join(f"<br>{html.escape(row)}" for row in (*self._facts(), *self.advice))
+        return (
+            f"<p><b>{html.escape(self.words)}</b>{facts}</p><table><tr><th>statistic</th><th></th>"
+            f"<th>demo</th><th>learned</th><th>p</th></tr>{rows}</table>"
+        )
+
+    def _facts(self) -> list[str]:
+        facts = [f"same swarm: p = {self.p:.2g} ({self.runs} runs, {len(self.lines)} statistics)"]
+        if self.telling is not None:
+            text = (
+                f"a classifier of {self.telling.samples} reaches an AUC of {self.telling.auc:.2f} "
+                f"(by chance {self.telling.chance:.2f})"
+            )
+            if self.telling.succeeds:
+                text += ", by " + ", ".join(name for name, _ in self.telling.telltale)
+            facts.append(text)
+        return [*facts, *self.notes]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data from which `from_json` makes the verdict again; NaN becomes None."""
+        return json.loads(json.dumps(_plain(asdict(self))))  # type: ignore[no-any-return]
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> "Verdict":
+        """The verdict that `to_json` wrote."""
+        try:
+            return cls._restored(plain)
+        except (KeyError, TypeError, ValueError, AttributeError) as reason:
+            raise InvalidInput(
+                f"this is not a verdict that to_json wrote ({type(reason).__name__}: {reason})"
+            ) from None
+
+    @classmethod
+    def _restored(cls, plain: Mapping[str, Any]) -> "Verdict":
+        telling = plain["telling"]
+        lines = tuple(Line(**_numbers(line)) for line in plain["lines"])
+        told = None
+        if telling is not None:
+            pairs = tuple((str(name), float(share)) for name, share in telling["telltale"])
+            told = Telling(**{**_numbers(telling), "telltale": pairs})
+        texts = {name: tuple(plain[name]) for name in ("advice", "notes")}
+        return cls(**{**_numbers(plain), **texts, "lines": lines, "telling": told})
+
+
+_MAY_BE_NAN = {
+    "demo_spread",
+    "learned_spread",
+    "effect",
+    "power",
+    "auc",
+    "chance",
+    "demo",
+    "learned",
+}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _numbers(plain: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: math.nan if item is None and name in _MAY_BE_NAN else item
+        for name, item in plain.items()
+    }

@@ -1,0 +1,406 @@
+"""The reproduction of the paper as a report: figures, claims, summary and page."""
+
+import dataclasses
+import json
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from swarmdp._version import __version__
+from swarmdp.judging.judge import judge
+from swarmdp.model.trajectory import Trajectory
+from swarmdp.model.verdict import Verdict
+from swarmdp.paper import claims, outcome
+from swarmdp.paper import figures as paper
+from swarmdp.paper.claims import LEARNER_NAMES, Claim
+from swarmdp.paper.plan import Plan
+from swarmdp.paper.store import Store
+from swarmdp.paper.tasks import FIGURES, LEARNERS, case_of, demonstration, seed_of, units_of
+from swarmdp.paper.uncertainty_figures import uncertainty_figure
+from swarmdp.policies import Policy
+from swarmdp.report import citation, page, style
+from swarmdp.report.fit_page import SAME
+from swarmdp.report.player import Player
+from swarmdp.report.scenes import Scene
+from swarmdp.report.settings import settings_with_units
+from swarmdp.simulation.rollout import rollout
+from swarmdp.support import files
+from swarmdp.support.errors import VerdictWarning
+from swarmdp.support.progress import Tell
+from swarmdp.support.rounding import with_error
+
+WATCHED = {
+    "vicsek": ("The Vicsek swarm", {"vicsek-reward", "trajectories", "order"}),
+    "ising": ("The Ising grid", {"ising-reward", "energy"}),
+}
+"""Systems whose swarms can be watched: the title, and the figures of which one must be there."""
+SPAN = 15  # steps of a way in the figure of trajectories
+SHOWN_TIMES = {"vicsek": (5, 10, 20, 50, 100), "ising": (1, 2, 5, 10, 20, 60)}
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One figure of the paper with what it says."""
+
+    title: str
+    caption: str
+    figure: Figure
+    claims: tuple[Claim, ...]
+    numbers: dict[str, Any]  # for summary.json
+
+
+def write_report(store: Store, tell: Tell | None = None) -> Path:
+    """Draw all figures whose units are there, judge the claims, write summary.json and report.html.
+
+    What is in summary.json depends on the plan and these figures alone; times are in the page.
+    `tell` is told how far it is.
+    """
+    plan, folder = store.plan, store.folder
+    wanted = complete_figures(store)
+    watched = {name: title for name, (title, needs) in WATCHED.items() if needs & set(wanted)}
+    steps = [*(f"drawing {n}" for n in wanted), *(f"judging {n}" for n in watched), "the page"]
+
+    def begins(step: str) -> None:
+        if tell is not None:
+            tell(steps.index(step), len(steps), step)
+
+    parts, shown = {}, []
+    for name in wanted:
+        begins(f"drawing {name}")
+        parts[name] = part = PARTS[name](store)
+        files_of = style.save(part.figure, folder / "figures" / name)
+        told = tuple(map(_on_page, part.claims))
+        shown.append(page.Shown(name, part.title, part.caption, (files_of[0],), claims=told))
+    verdicts = {}
+    for name in watched:
+        begins(f"judging {name}")
+        verdicts[name] = _verdicts(store, name)
+    begins("the page")
+    judged = [claim for part in parts.values() for claim in part.claims]
+    summary = {
+        "command": "reproduce",
+        "version": __version__,
+        "plan": plan.described(),
+        "figures": wanted,
+        "claims": [
+            dataclasses.asdict(claim)
+            | {"value": _known(claim.value), "error": _known(claim.error)}
+            | {"sentence": claim.sentence, "verdict": claim.verdict}
+            for claim in judged
+        ],
+        "numbers": {name: part.numbers for name, part in parts.items() if part.numbers},
+        "verdicts": {
+            name: {who: {"words": v.words, "alarm": v.alarm} for who, v in own.items()}
+            for name, own in verdicts.items()
+        },
+    }
+    files.write_text(folder / "summary.json", json.dumps(summary, indent=2) + "\n")
+    return page.write_page(
+        folder / "report.html",
+        title="Inverse Reinforcement Learning in Swarm Systems, reproduced",
+        introduction=_introduction(store, wanted),
+        shown=shown,
+        settings=_settings(plan),
+        timing=_timing(store),
+        findings=[
+            _judgement(name, who, verdict)
+            for name, own in verdicts.items()
+            for who, verdict in own.items()
+        ],
+        players=[_player(store, name, title) for name, title in watched.items()],
+        citation=citation.BIBTEX,
+    )
+
+
+def complete_figures(store: Store) -> list[str]:
+    """The figures whose units are all finished."""
+    return [name for name in FIGURES if all(unit in store for unit in units_of(store.plan, name))]
+
+
+def write_timing(store: Store, wall_seconds: float) -> None:
+    """Write timing.json: the last start as a whole, and each task over all starts."""
+    times = {"wall_seconds_of_last_start": wall_seconds, "core_seconds": dict(_timing(store))}
+    files.write_text(store.folder / "timing.json", json.dumps(times, indent=2) + "\n")
+
+
+def _timing(store: Store) -> list[tuple[str, float]]:
+    """The core seconds of each task, the longest first."""
+    return sorted(store.seconds().items(), key=lambda item: -item[1])
+
+
+def _introduction(store: Store, wanted: Sequence[str]) -> list[str]:
+    plan, seconds = store.plan, sum(store.seconds().values())
+    what = "Every figure" if len(wanted) == len(FIGURES) else f"{len(wanted)} of the figures"
+    took = f"{seconds / 60:.0f} minutes" if seconds >= 90 else f"{seconds:.0f} seconds"
+    return [
+        f"{what} of the paper and what it claims of them, computed again at the scale "
+        f"“{plan.scale}” with seed {plan.seed} by swarmdp {__version__}, in {took} of one core. "
+        "Where learning is involved, the paper's learner stands beside the default "
+        "of this software.",
+        "What the paper says stands below each figure, with what was measured, also where it does "
+        "not hold. A claim is not decided at this scale where its figure is nearer to the limit "
+        "than its error: more experiments may tell. A “±” is a standard error.",
+    ]
+
+
+def _on_page(claim: Claim) -> page.Claim:
+    return page.Claim(
+        claim.name,
+        claim.statement,
+        claim.verdict,
+        "" if np.isnan(claim.value) else with_error(claim.value, claim.error),
+        claim.unit,
+        claim.criterion,
+        LEARNER_NAMES.get(claim.learner, ""),
+        claim.about,
+    )
+
+
+def _settings(plan: Plan) -> dict[str, Any]:
+    """The plan as the page shows it: angles in degrees."""
+    own = {"vicsek": settings_with_units(plan.vicsek), "ising": settings_with_units(plan.ising)}
+    return {**plan.described(), **own}
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else value
+
+
+def _snapshots(store: Store) -> Part:
+    plan = store.plan
+    stages = {which: outcome.joined(store, f"snapshots-{which}") for which in LEARNERS}
+    caption = (
+        "Four stages of the first policy update of Algorithm 1 on the Vicsek model, with the "
+        "reward that the expert's own feature expectations point to. Exploring agents act at "
+        "random among greedy ones; their share falls to zero. To see: whether the greedy agents "
+        f"align although others disturb them. One swarm of {plan.vicsek.n_agents} agents is shown; "
+        "the default learner teaches several at once."
+    )
+    figure = paper.snapshots_figure(plan.vicsek, stages)
+    return Part("Snapshots of the learning scheme", caption, figure, (), {})
+
+
+def _uncertainty(store: Store) -> Part:
+    plan = store.plan
+    found = outcome.uncertainties(store)
+    caption = (
+        "How much an agent's heading tells about another's (uncertainty coefficient: 0 nothing, 1 "
+        "everything), over time and the topological distance of the two agents, the hops between "
+        f"them in the interaction graph of that moment. {plan.uncertainty_runs} runs of the expert "
+        "for each radius, one pair of agents for each run, time and distance. To see: how it falls "
+        "with the distance, and at which distances it grows with the radius, also for agents that "
+        "are not connected."
+    )
+    return Part(
+        "Uncertainty coefficient",
+        caption,
+        uncertainty_figure(found),
+        tuple(claims.uncertainty_claims(found)),
+        {
+            f"{radius:g}": {
+                "times": list(plan.uncertainty_times),
+                "hops": one.hops.tolist(),  # -1: not connected
+                "coefficient": _known_rows(one.corrected),
+                "standard_error": _known_rows(one.error),
+            }
+            for radius, one in found.items()
+        },
+    )
+
+
+def _known_rows(values: Any) -> list[Any]:
+    return [[None if np.isnan(v) else float(v) for v in row] for row in values]
+
+
+def _vicsek_reward(store: Store) -> Part:
+    caption = (
+        "The reward learned from one expert trajectory, by the misalignment of an agent with its "
+        f"neighbours: mean and standard deviation over {store.plan.experiments} experiments. To "
+        "see: whether it is highest where an agent is in line, and the same to both sides."
+    )
+    found = _fits(store, "vicsek")
+    return Part(
+        "Learned reward of the Vicsek model",
+        caption,
+        paper.vicsek_reward_figure(store.plan.vicsek, found),
+        _judged(claims.vicsek_reward_claims, store.plan.vicsek, found),
+        _of_fits(found),
+    )
+
+
+def _ising_reward(store: Store) -> Part:
+    caption = (
+        "The reward learned from one expert trajectory, by the local energy of an agent, the "
+        f"number of unlike neighbours: mean and standard deviation over {store.plan.experiments} "
+        "experiments. To see: whether it is high for low energy, negative past half of the "
+        "neighbours, and near zero at high energy, which few agents ever visit."
+    )
+    found = _fits(store, "ising")
+    return Part(
+        "Learned reward of the Ising model",
+        caption,
+        paper.ising_reward_figure(store.plan.ising, found),
+        _judged(claims.ising_reward_claims, store.plan.ising, found),
+        _of_fits(found),
+    )
+
+
+def _fits(store: Store, system: str) -> dict[str, outcome.Fits]:
+    return {which: outcome.fits(store, system, which) for which in LEARNERS}
+
+
+def _judged(
+    judge: Callable[..., Iterator[Claim]], of: Any, found: Mapping[str, Any]
+) -> tuple[Claim, ...]:
+    """The claims about what each learner found."""
+    return tuple(claim for which, one in found.items() for claim in judge(of, which, one))
+
+
+def _of_fits(found: Mapping[str, outcome.Fits]) -> dict[str, Any]:
+    return {
+        which: {
+            "distance_mean": float(fits.distance.mean()),
+            "distance_worst": float(fits.distance.max()),
+            "reward_mean": fits.weights.mean(axis=0).tolist(),
+            "reward_standard_deviation": fits.weights.std(axis=0).tolist(),
+        }
+        for which, fits in found.items()
+    }
+
+
+def _trajectories(store: Store) -> Part:
+    plan = store.plan
+    swarms = _swarms(store, "vicsek")
+    span = min(SPAN, plan.vicsek_steps)
+    caption = (
+        f"The ways of all agents during {span} steps, dark is late: at the start, when the swarm "
+        "finds its order, and at the end. Expert and learned policies of the first experiment, "
+        "from the same initial state. To see: whether the learned swarms find one direction as the "
+        "expert's does; which one does not matter, as agents see only relative angles."
+    )
+    figure = paper.trajectories_figure(plan.vicsek, swarms, span)
+    return Part("Trajectories, transient and stationary", caption, figure, (), {})
+
+
+def _swarms(store: Store, system: str) -> dict[str, Trajectory]:
+    """One run of the expert and of the first experiment's learned policies, to be looked at."""
+    plan = store.plan
+    case = case_of(plan, system)
+    policies = {"expert": case.system.expert} | {
+        f"learned, {LEARNER_NAMES[which]}": Policy(outcome.fits(store, system, which).table[:1])
+        for which in LEARNERS
+    }
+    seed = seed_of(plan, f"{system}-shown")
+    return {
+        name: rollout(case.system, policy, steps=case.steps, seed=seed)
+        for name, policy in policies.items()
+    }
+
+
+def _order(store: Store) -> Part:
+    return _measure(
+        store,
+        "vicsek",
+        "Order parameter of the Vicsek model over time",
+        "order parameter ω",
+        1.0,
+        "1 is a swarm of one direction",
+    )
+
+
+def _energy(store: Store) -> Part:
+    part = _measure(
+        store,
+        "ising",
+        "Global energy of the Ising model over time",
+        "global energy E / 1000 unlike pairs",
+        1000.0,
+        "0 is a grid of one spin",
+    )
+    for which in LEARNERS:
+        found = outcome.fits(store, "ising", which)
+        part.numbers[which]["solutions"] = outcome.solutions(store.plan, found)
+    return part
+
+
+def _measure(store: Store, system: str, title: str, label: str, unit: float, meaning: str) -> Part:
+    plan = store.plan
+    found = {which: outcome.bands(store, system, which) for which in LEARNERS}
+    caption = (
+        f"{meaning[0].upper()}{meaning[1:]}. Lines are means, bands reach from the 10 % to the "
+        f"90 % quantile. Expert: {plan.expert_runs} runs. Others: averages over {plan.experiments} "
+        f"experiments of the quantiles over {plan.runs_each} runs each. Random policies: a fresh "
+        "table for every run. To see: who comes near the expert, and how much is lost by learning "
+        "from a single agent or for a hand-crafted reward."
+    )
+    numbers = {which: dict(_of_bands(found[which], SHOWN_TIMES[system])) for which in LEARNERS}
+    figure = paper.bands_figure(found, label, unit)
+    return Part(title, caption, figure, _judged(claims.swarm_claims, system, found), numbers)
+
+
+def _of_bands(
+    bands: dict[str, outcome.Band], times: Sequence[int]
+) -> Iterator[tuple[str, dict[str, float]]]:
+    for curve, band in bands.items():
+        yield curve, {str(t): float(band.mean[t]) for t in times if t < len(band.mean)}
+
+
+PARTS: dict[str, Callable[[Store], Part]] = {
+    "snapshots": _snapshots,
+    "uncertainty": _uncertainty,
+    "vicsek-reward": _vicsek_reward,
+    "trajectories": _trajectories,
+    "order": _order,
+    "ising-reward": _ising_reward,
+    "energy": _energy,
+}
+
+
+def _judgement(system: str, who: str, verdict: Verdict) -> page.Finding:
+    """What the judge says of a swarm that can be watched."""
+    words = f"{system.capitalize()}, {who}: the learned swarm of the first experiment"
+    if verdict.alarm:
+        return page.Finding(f"{words}: {verdict.words}", "bad")
+    if verdict.words == SAME:
+        return page.Finding(f"{words} does what its demo did", "good")
+    return page.Finding(
+        f"{words} does what its demo did, with exceptions that are small",
+        "good",
+        (f"The verdict: {verdict.words}.",),
+    )
+
+
+def _player(store: Store, system: str, title: str) -> Player:
+    """Expert and learned swarms to be watched."""
+    caption = (
+        "The expert beside the policies learned in the first experiment, from the same initial "
+        "state."
+    )
+    scene = Scene(case_of(store.plan, system).system, _swarms(store, system))
+    return Player(system, title, caption, scene)
+
+
+def _verdicts(store: Store, system: str) -> dict[str, Verdict]:
+    """Whether the swarms of the first experiment do what its demo did, for each learner."""
+    plan = store.plan
+    case = case_of(plan, system)
+    demo = demonstration(plan, system, np.arange(1), threads=1, record="states")
+    found = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", VerdictWarning)  # the page says it
+        for which in LEARNERS:
+            found[LEARNER_NAMES[which]] = judge(
+                Policy(outcome.fits(store, system, which).table[:1]),
+                demo,
+                system=case.system,
+                seed=seed_of(plan, f"{system}-judged"),
+                discount=plan.discount,
+                quick=True,
+                progress=False,
+            )
+    return found

@@ -1,0 +1,169 @@
+"""Finished units on disk: whole or not there, each in a NetCDF file of its own."""
+
+import contextlib
+import io
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.paper.plan import Plan, make_plan
+from swarmdp.paper.tasks import Arrays, Unit
+from swarmdp.support import files
+from swarmdp.support.checks import is_number
+from swarmdp.support.errors import FileError, InvalidInput
+from swarmdp.support.netcdf import read_arrays, sealed
+
+PLAN = "plan.json"
+TIMING = "timing.jsonl"
+LOCK = ".lock"
+
+
+@dataclass(frozen=True)
+class Store:
+    """A folder that belongs to one plan."""
+
+    folder: Path
+    plan: Plan
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep a second start out of this folder while the first is at work.
+
+        The lock comes first: only who has it may read or write the plan. Raises InvalidInput if
+        another start has it or the folder belongs to another plan. What a killed start had half
+        written is removed.
+        """
+        files.make_folder(self.folder)
+        with files.appending(self.folder / LOCK) as lock:
+            if not files.locked(lock):
+                raise InvalidInput(
+                    f"another run is at work in {self.folder}: wait for it or choose another folder"
+                )
+            path = self.folder / PLAN
+            if files.exists(path):
+                _check_same(path, self.plan)
+            else:
+                plain = self.plan.described()
+                plain[files.DIGEST] = files.digest_of(plain)
+                files.write_text(path, json.dumps(plain, indent=2) + "\n")
+            for folder in (self.folder, *self.folder.glob("units/*")):
+                files.remove_leftovers(folder)
+            yield
+
+    def path(self, unit: Unit) -> Path:
+        """Where a unit is kept."""
+        return self.folder / "units" / unit.task / f"{unit.index:04d}.nc"
+
+    def __contains__(self, unit: Unit) -> bool:
+        return files.exists(self.path(unit))
+
+    def write(self, unit: Unit, image: bytes, seconds: float) -> None:
+        """Keep a finished unit, and what it took."""
+        with files.replacing(self.path(unit)) as temporary:
+            temporary.write_bytes(image)
+        with files.appending(self.folder / TIMING) as timing:
+            line = {"task": unit.task, "index": unit.index, "seconds": round(seconds, 3)}
+            timing.write(json.dumps(line) + "\n")
+
+    def read(self, unit: Unit) -> Arrays:
+        """The arrays of a finished unit."""
+        try:
+            return read_arrays(self.path(unit))
+        except FileError as error:
+            raise FileError(
+                error.errno, f"{error.strerror}; remove the file and start again"
+            ) from error
+
+    def seconds(self) -> dict[str, float]:
+        """The core seconds that each task took, over all starts."""
+        path, total = self.folder / TIMING, dict[str, float]()
+        with contextlib.suppress(FileError):  # times are nothing that a result depends on
+            for line in files.read_text(path).splitlines() if files.exists(path) else ():
+                task, seconds = _timed(line)
+                total[task] = total.get(task, 0.0) + seconds
+        total.pop("", None)
+        return total
+
+
+def open_store(folder: Path) -> Store:
+    """The store of a reproduction that is there, whatever its scale and seed."""
+    path = folder / PLAN
+    if not files.exists(folder):
+        raise FileError(2, f"cannot read {folder}: there is no such folder")
+    if not files.exists(path):
+        raise FileError(2, f"cannot read {folder}: it is not the folder of a reproduction")
+    there = _read_plan(path)
+    try:
+        plan = make_plan(str(there.get("scale")), there.get("seed"))  # type: ignore[arg-type]
+    except InvalidInput as error:
+        raise FileError(5, f"cannot read {path}: {error}") from None
+    _check_same(path, plan)
+    return Store(folder, plan)
+
+
+def _timed(line: str) -> tuple[str, float]:
+    """Task and seconds of a line of timing.jsonl; no task if a kill cut it off or it is foreign."""
+    try:
+        entry = files.parse_json(line)
+    except InvalidInput:
+        return "", 0.0
+    plain: dict[str, Any] = entry if isinstance(entry, dict) else {}
+    task, seconds = plain.get("task"), plain.get("seconds", 0.0)
+    if isinstance(task, str) and is_number(seconds) and 0 <= seconds < math.inf:
+        return task, float(seconds)
+    return "", 0.0
+
+
+def image_of(unit: Unit, arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """A finished unit as a NetCDF file in memory, without a time stamp.
+
+    Many small files, so straight to the library, not by xarray. It is to be called where the unit
+    was computed, not in the main thread: HDF5 would swallow the user's interrupt.
+    """
+    import h5netcdf
+
+    buffer = io.BytesIO()
+    with h5netcdf.File(buffer, "w") as file:
+        for name, array in arrays.items():
+            axes = tuple(f"{name}_{axis}" for axis in range(array.ndim))
+            file.dimensions.update(dict(zip(axes, array.shape, strict=True)))
+            # NetCDF has no truth values.
+            values = array.astype(np.uint8) if array.dtype == np.bool_ else array
+            file.create_variable(name, axes, data=values)
+        file.attrs.update({"kind": "swarmdp unit", "task": unit.task, "index": unit.index})
+    return sealed(buffer.getvalue())
+
+
+def _read_plan(path: Path) -> dict[str, Any]:
+    try:
+        found = files.parse_json(files.read_text(path))
+        if not isinstance(found, dict):
+            raise InvalidInput(f"it must be a plan's settings by name, got {found!r:.60}")
+        files.check_digest(found)
+    except InvalidInput as error:
+        raise FileError(5, f"cannot read {path}: {error}") from None
+    if found.pop(files.DIGEST, None) is None:
+        files.warn_without_digest(path)
+    return found
+
+
+def _check_same(path: Path, plan: Plan) -> None:
+    """Raise InvalidInput for a folder of another plan; the message names the difference."""
+    there = _read_plan(path)
+    here = plan.described()
+    different = [
+        f"{name} is {there.get(name)!r} there and {here.get(name)!r} here"
+        for name in sorted({*there, *here})
+        if there.get(name) != here.get(name)
+    ]
+    if different:
+        raise InvalidInput(
+            f"{path.parent} holds results of other settings: {'; '.join(different)}. "
+            "Give the same settings to go on, or another folder"
+        )

@@ -1,0 +1,529 @@
+"""`swarmdp.analyse`: from a recording to the answer, in one call.
+
+Is there an interaction, which local reward explains it, and does a swarm with this reward behave as
+the recorded one on time that was not learned from? Everything is chosen and fitted on the first two
+thirds of the recording; the verdict is on the last third.
+"""
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.fitting.fit import Fit, FitInterrupted, fit
+from swarmdp.irl.result import Result
+from swarmdp.irl.updates.evidence import RewardUpdate
+from swarmdp.judging import baselines as poor
+from swarmdp.judging.judge import verdicts_of
+from swarmdp.model.features import Axis
+from swarmdp.model.streams import derived_seed
+from swarmdp.model.verdict import Verdict
+from swarmdp.policies import SoftPolicy
+from swarmdp.recordings.arena import Arena
+from swarmdp.recordings.decisions import Decisions
+from swarmdp.recordings.interaction import Interaction, shifted_decisions
+from swarmdp.recordings.observation import ODD, Observation
+from swarmdp.recordings.recording import Recording
+from swarmdp.recordings.saved import Packed, unpack_recording
+from swarmdp.recordings.summary import Summary
+from swarmdp.recordings.swarm import Swarm
+from swarmdp.support import markup
+from swarmdp.support.arguments import checked
+from swarmdp.support.checks import check_boolean, check_integer, check_seed
+from swarmdp.support.errors import InvalidInput
+from swarmdp.support.files import as_path
+from swarmdp.support.netcdf import write_dataset
+from swarmdp.support.progress import Tell, working
+from swarmdp.support.rounding import rounded, with_error
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+KIND, FORMAT, FILE = "swarmdp analysis", 1, "analysis.nc"
+CLEANING = ("jump", "max_gap", "smooth", "slow")
+INTERACTION, JUDGING, SHIFTING = 1, 2, 4  # parts of an analysis with random numbers of their own
+SHIFTED = 4  # fits of individuals shifted in time, which show what a reward is by chance
+ITERATIONS = 4  # of Algorithm 1: each is done once more for each restart, a second a time
+RESTARTS = 8  # fits of resampled times, which give the reward's errors
+WALL = {0: "not near", 1: "beside", 2: "ahead"}  # what the classes of the wall mean
+LEVEL = 0.05  # share of differences of rewards that are called clear and are not
+
+
+@dataclass(frozen=True)
+class Preference:
+    """The two classes of one component whose rewards differ most."""
+
+    component: str
+    best: str
+    worst: str
+    difference: float
+    error: float | None  # standard error of this difference; None without restarts
+    p: float | None  # as in `Result.differences`, where all pairs of classes are tested together
+    shifted: float | None = None  # the same difference where individuals are shifted in time, mean
+    shifted_spread: float | None = None  # and its standard deviation
+
+    @property
+    def clear(self) -> bool:
+        """Whether the difference is significant: of those called so about 5 % are not."""
+        return self.p is not None and self.p <= LEVEL
+
+    def __str__(self) -> str:
+        chance = ""
+        if self.shifted is not None:
+            chance = f", {rounded(self.shifted, self.error)} when shifted in time"
+        difference = with_error(self.difference, self.error)
+        return f"{self.best} rather than {self.worst} ({difference}{chance})"
+
+
+@checked
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """What `swarmdp.analyse` found in a recording.
+
+    Parameters
+    ----------
+    summary
+        What the recording is like, as `Recording.summary` says.
+    decisions
+        What individuals did at even times; `decisions.train` and `decisions.test` are its parts.
+    swarm
+        The swarm that was calibrated from `decisions.train`.
+    interaction
+        Whether individuals react to each other.
+    result
+        The fit to `decisions.train`; its policy is anchored to the recorded habits.
+    verdict
+        On `decisions.test`; None if it was not asked for.
+    shifted
+        (K, d): the rewards of recordings in which individuals are shifted in time, or None: what a
+        reward says by chance.
+    seed
+        The seed of the analysis.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> vicsek = swarmdp.Vicsek(n_agents=20, radius=0.3, noise=0.3)
+    >>> tracks = swarmdp.rollout(vicsek, vicsek.expert, steps=120, seed=1)["position"][0]
+    >>> recording = swarmdp.Recording(tracks, fps=1, unit="1")
+    >>> few = swarmdp.recordings.Observation(5, bearing=0, spacing=0, previous_turn=0, neighbours=5)
+    >>> found = swarmdp.analyse(
+    ...     recording, seed=1, dt=1, observation=few, arena=swarmdp.recordings.Periodic((1.0, 1.0)),
+    ...     iterations=1, restarts=0, judge=False,
+    ... )
+    >>> found.result.reward.weights.shape
+    (1, 5)
+
+    """
+
+    summary: Summary
+    decisions: Decisions
+    swarm: Swarm
+    interaction: Interaction
+    result: Result
+    verdict: Verdict | None
+    shifted: NDArray[np.float64] | None
+    seed: int
+
+    @property
+    def recording(self) -> Recording:
+        """What was analysed."""
+        return self.summary.recording
+
+    @property
+    def controller(self) -> SoftPolicy:
+        """What was learned, anchored to the recorded habits: `result.policy`."""
+        policy = self.result.policy
+        assert isinstance(policy, SoftPolicy)
+        return policy
+
+    @property
+    def preferences(self) -> tuple[Preference, ...]:
+        """What the reward asks for, one entry for each component of an additive reward."""
+        found, begin, done = [], 0, 0
+        weights, others = self.result.reward.weights[0], self.result.restarts
+        # The pair that differs most was chosen among all, so it is tested among all.
+        tested = None if others is None else self.result.differences()
+        for block in self.result.blocks:
+            shape = [len(axis.values) for axis in block]
+            size = int(np.prod(shape))
+            own = weights[begin : begin + size]
+            high, low = int(own.argmax()), int(own.argmin())
+            gaps = None
+            if self.shifted is not None:
+                gaps = self.shifted[:, begin + high] - self.shifted[:, begin + low]
+            begin += size
+            pairs = size * (size - 1) // 2
+            rows = None if tested is None else tested[done : done + pairs]
+            done += pairs
+            if not pairs:
+                continue
+            error = p = None
+            if rows is not None:
+                one, other = sorted((high, low))
+                row = rows.iloc[one * size - one * (one + 1) // 2 + other - one - 1]
+                error, p = float(row["error"]), float(row["p"])
+            best, worst = (
+                ", ".join(
+                    _written(axis.shown, int(place), bool(self.result.settings["mirror"]))
+                    for axis, place in zip(block, np.unravel_index(index, shape), strict=True)
+                )
+                for index in (high, low)
+            )
+            title = " and ".join(axis.name for axis in block)
+            chance = (None, None) if gaps is None else (float(gaps.mean()), float(gaps.std(ddof=1)))
+            gap = float(own[high] - own[low])
+            found.append(Preference(title, best, worst, gap, error, p, *chance))
+        return tuple(found)
+
+    @property
+    def turn_gains(self) -> dict[str, float]:
+        """How well single turns of the held-out time are predicted, in nats a decision."""
+        learned = replace(self.result, anchored=None).policy
+        policies = {
+            "recorded habits": self.swarm.anchored(learned, 0.0),
+            "learned policy": learned,
+            "anchored controller": self.controller,
+        }
+        return {
+            name: self.swarm.turn_gain(policy, self.decisions.test)
+            for name, policy in policies.items()
+        }
+
+    @property
+    def table(self) -> "pandas.DataFrame":
+        """The statistics of the held-out time beside the learned swarm and the baselines."""
+        if self.verdict is None:
+            raise InvalidInput("there is no table without a verdict: analyse with judge=True")
+        return self.verdict.table
+
+    @property
+    def conclusions(self) -> tuple[str, ...]:
+        """The answer in sentences."""
+        said = [_about_interaction(self.interaction)]
+        clear = [str(each) for each in self.preferences if each.clear]
+        if self.result.restarts is None:
+            listed = "; ".join(map(str, self.preferences))
+            said.append(f"The learned reward prefers, with unknown errors: {listed}.")
+        elif clear:
+            said.append(f"The learned reward clearly prefers: {'; '.join(clear)}.")
+        else:
+            said.append(
+                "No difference within the learned reward is significant, given that all are looked "
+                "at: this recording does not tell which situations are preferred."
+            )
+        if self.verdict is not None:
+            words = self.verdict.words
+            said.append(f"Verdict on the last third of the recording: {words}.")
+            said += [f"What to do: {each}." for each in self.verdict.advice]
+        return tuple(said)
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write `analysis.nc`, `swarm.nc` and `result.nc` into a folder; `swarmdp.load` reads them.
+
+        Each is written atomically, `analysis.nc` as the last one; return its path.
+
+        Parameters
+        ----------
+        folder
+            Made if it is not there.
+
+        """
+        place = as_path(folder)
+        self.swarm.save(place)
+        self.result.save(place)
+        packed = Packed()
+        packed.add("recording", self.recording)
+        packed.add("decisions", self.decisions)
+        packed.add("interaction", self.interaction)
+        cleaned = self.summary.cleaned
+        packed.plain["cleaning"] = {name: getattr(cleaned, name) for name in CLEANING}
+        packed.plain["verdict"] = None if self.verdict is None else self.verdict.to_json()
+        packed.plain["seed"] = self.seed
+        packed.plain["swarm"] = self.swarm.settings
+        packed.arrays["weights"] = self.result.reward.weights
+        if self.shifted is not None:
+            packed.arrays["shifted"] = self.shifted
+        path = place / FILE
+        write_dataset(path, packed.dataset(KIND, FORMAT))
+        return path
+
+    @classmethod
+    def from_xarray(cls, dataset: "xarray.Dataset", swarm: Swarm, result: Result) -> "Analysis":
+        """The analysis in a dataset of `save`, with the swarm and the fit saved beside it."""
+        packed = Packed.of(dataset, KIND, FORMAT)
+        get, plain = packed.arrays, packed.plain
+        same = json.loads(json.dumps(swarm.settings)) == plain["swarm"]
+        if (
+            not same
+            or result.anchored is None
+            or not np.array_equal(get["weights"], result.reward.weights)
+        ):
+            raise InvalidInput(
+                "the swarm or the fit beside it is of another analysis: save all of it again"
+            )
+        test = dict(plain["interaction"])
+        verdict = plain["verdict"]
+        return cls(
+            unpack_recording(packed).summary(**plain["cleaning"]),
+            packed.take(Decisions, "decisions"),
+            swarm,
+            Interaction(
+                **test | {"interval": tuple(test["interval"])}, shifted=get["interaction_shifted"]
+            ),
+            result,
+            None if verdict is None else Verdict.from_json(verdict),
+            get.get("shifted"),
+            int(plain["seed"]),
+        )
+
+    def __repr__(self) -> str:
+        lines = [repr(self.recording), repr(self.swarm), *self.conclusions]
+        return "Analysis of a recording\n" + "\n".join(f"  {line}" for line in lines)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                each.component,
+                each.best,
+                each.worst,
+                with_error(each.difference, each.error),
+            )
+            for each in self.preferences
+        ]
+        return markup.card(
+            repr(self.recording),
+            *map(markup.paragraph, (repr(self.swarm), *self.conclusions)),
+            markup.table(("component", "highest reward", "lowest", "difference"), rows),
+        )
+
+    def to_plain(self) -> dict[str, Any]:
+        """The analysis as plain data, for a JSON file."""
+        test = self.interaction
+        return {
+            "recording": self.summary.to_plain(),
+            "decisions": {
+                "dt": self.decisions.dt,
+                "train": self.decisions.train.count,
+                "test": self.decisions.test.count,
+                "position_error": self.decisions.error,
+            },
+            "swarm": self.swarm.settings
+            | {"rim_touched": self.swarm.touched, "tried": dict(self.swarm.tried)},
+            "interaction": {
+                "answer": test.answer,
+                "gain": test.gain,
+                "interval": list(test.interval),
+                "shifted": test.shifted.tolist(),
+                "p": test.p,
+                "decisions": test.decisions,
+            },
+            "settings": dict(self.result.settings),
+            "seed": self.seed,
+            "distance": float(self.result.distance[0]),
+            "reward": [vars(each) | {"clear": each.clear} for each in self.preferences],
+            "turn_gains": self.turn_gains,
+            "verdict": None if self.verdict is None else self.verdict.to_json(),
+            "conclusions": list(self.conclusions),
+        }
+
+
+def _written(axis: Axis, place: int, mirrored: bool) -> str:
+    """A class in words; where both sides have the same reward, without the side."""
+    if axis.name == "wall":
+        where = int(axis.values[place])
+        side = "" if mirrored or not where else " to the left" if where > 0 else " to the right"
+        return f"wall {WALL[abs(where)]}{side}"
+    if mirrored and axis.name in ODD and axis.values[place]:
+        value, units = abs(float(axis.values[place])), axis.units
+        return f"{axis.name.replace('_', ' ')} ±{value:.3g}{'' if units == '1' else ' ' + units}"
+    return axis.written(place).replace("_", " ")
+
+
+def _about_interaction(test: Interaction) -> str:
+    """The outcome of the interaction test, and what it means for the reward."""
+    usual = float(test.shifted.mean())
+    low, high = (end - usual for end in test.interval)
+    gains = (
+        f"knowing the others is worth {test.gain:+.3f} nats a decision, {test.gain - usual:+.3f} "
+        f"more (95 % interval {low:+.3f} to {high:+.3f}) than when individuals are shifted in time "
+        f"({usual:+.3f} on average, {test.shifted.max():+.3f} at most)"
+    )
+    if test.answer == "interaction found":
+        return f"An interaction was found: {gains}; p = {test.p:.2g}."
+    if test.answer == "interaction not found":
+        return (
+            f"Interaction not found, and one that matters would have been seen: {gains}. "
+            "What the reward says of others should not be read as a rule."
+        )
+    return (
+        f"Too little data to tell whether individuals react to each other: {gains}. "
+        "What the reward says of others may be chance; record longer: four times the time halves "
+        "the interval."
+    )
+
+
+@checked(own=("update", "discount"))
+def analyse(
+    recording: Recording,
+    *,
+    seed: int,
+    dt: float | Literal["auto"] = "auto",
+    observation: Observation | None = None,
+    arena: Arena | Literal["auto", "circle", "box"] | None = "auto",
+    update: str | RewardUpdate = "max_margin",
+    iterations: int = ITERATIONS,
+    discount: float | Literal["auto"] = 0.9,
+    restarts: int = RESTARTS,
+    judge: bool = True,
+    baselines: Sequence[str] | None = None,
+    threads: int | None = None,
+    progress: bool | Tell | None = None,
+    say: Callable[[str], None] | None = None,
+    resume: Result | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+) -> Analysis:
+    """Find the rule behind a recorded swarm: interaction, reward, and a verdict on held-out time.
+
+    The recording is cleaned and cut into decisions. From the first two thirds of the time a swarm
+    is calibrated, tested for an interaction and fitted; the last third judges it.
+
+    Parameters
+    ----------
+    recording
+        Of `swarmdp.read_tracks`, `Recording.from_frame` or an array.
+    seed
+        Same seed, same analysis.
+    dt
+        Seconds from one decision to the next; see `Recording.decisions`.
+    observation
+        What individuals may react to; `Observation()` by default.
+    arena
+        As for `Swarm.from_recording`.
+    update, iterations, discount
+        Of the fit; see `swarmdp.fit`.
+    restarts
+        The number of fits to the same decisions with blocks of time drawn again, for the errors of
+        the reward; 0 for none. With them come as many, at most four, where every individual is
+        shifted in time: what a reward says by chance.
+    judge
+        Whether simulated swarms are compared with the held-out time.
+    baselines
+        As for `swarmdp.judge`; by default all of them, Vicsek's and Couzin's models among them.
+    threads
+        All cores by default.
+    progress
+        A bar on a terminal or in a notebook by default; False for none.
+    say
+        Called with a sentence after each part of the work, such as `print`.
+    resume
+        The result of an analysis that was interrupted, to go on with its fit.
+    checkpoint
+        A folder in which the fit so far is saved every few seconds and at its end, whatever ends
+        it. An interrupt then raises `FitInterrupted`, with what was done.
+
+    Returns
+    -------
+    Analysis
+        Summary, decisions, swarm, interaction, fit and verdict; it can be saved.
+
+    Raises
+    ------
+    InvalidInput
+        If the recording is too short or too poor to decide anything, or an argument is not as named
+        above.
+    UnclearArena
+        If the arena is to be found and cannot be: give it.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> vicsek = swarmdp.Vicsek(n_agents=20, radius=0.3, noise=0.3)
+    >>> tracks = swarmdp.rollout(vicsek, vicsek.expert, steps=120, seed=1)["position"][0]
+    >>> recording = swarmdp.Recording(tracks, fps=1, unit="1")
+    >>> few = swarmdp.recordings.Observation(
+    ...     misalignment=5, bearing=0, spacing=0, previous_turn=0, neighbours=5
+    ... )
+    >>> arena = swarmdp.recordings.Periodic((1.0, 1.0))
+    >>> found = swarmdp.analyse(
+    ...     recording, seed=1, dt=1, observation=few, arena=arena, iterations=2, restarts=0,
+    ...     judge=False,
+    ... )
+    >>> found.interaction.answer
+    'interaction found'
+
+    """
+    check_seed(seed)
+    check_boolean("judge", judge)
+    check_integer("iterations", iterations, least=1)
+    check_integer("restarts", restarts, least=0)
+    if restarts == 1:
+        raise InvalidInput("restarts must be 0 or at least 2: one has no spread, got 1")
+    told = say or _nothing
+    with working("reading the recording", progress):
+        summary = recording.summary()
+        decisions = recording.decisions(dt)
+    train, test = decisions.train, decisions.test
+    told(f"{decisions}; {train.count} of them to learn from, {test.count} to judge by")
+    with working("calibrating a swarm", progress):
+        swarm = Swarm.from_recording(train, observation, arena=arena)
+    told(str(swarm))
+    beside = poor.all_baselines(swarm) if baselines is None else baselines
+    poor.check_baselines(beside, swarm)
+    with working("testing for an interaction", progress):
+        interaction = swarm.interaction_test(seed=derived_seed(seed, INTERACTION))
+    told(str(interaction))
+    how: dict[str, Any] = {
+        "seed": seed,
+        "update": update,
+        "iterations": iterations,
+        "discount": discount,
+        "threads": threads,
+    }
+    if checkpoint is not None:
+        # What an earlier analysis left does not belong to the fit that is saved now.
+        (as_path(checkpoint) / FILE).unlink(missing_ok=True)
+    result = fit(
+        swarm,
+        train,
+        **how,
+        restarts=restarts,
+        anchor="auto",
+        judge=False,
+        progress=progress,
+        resume=resume,
+        checkpoint=checkpoint,
+    )
+    shifted = verdict = None
+    try:
+        if restarts:
+            count = min(restarts, SHIFTED)
+            moved = shifted_decisions(train, count, derived_seed(seed, SHIFTING))
+            demos = [swarm.demo(each) for each in moved]
+            shifted = Fit.of(swarm, train, **how).learned_from(result, demos, progress)
+        told(str(result))
+        if judge:
+            (verdict,) = verdicts_of(
+                result,
+                test,
+                system=swarm,
+                seed=derived_seed(seed, JUDGING),
+                baselines=beside,
+                quick=False,
+                progress=progress,
+                threads=threads,
+            )
+            told(str(verdict))
+    except KeyboardInterrupt:
+        raise FitInterrupted(result) from None
+    return Analysis(summary, decisions, swarm, interaction, result, verdict, shifted, seed)
+
+
+def _nothing(text: str) -> None:
+    """Nobody listens."""

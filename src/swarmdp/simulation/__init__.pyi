@@ -1,0 +1,1 @@
+from .recorders import DiscountedFeatures as DiscountedFeatures
