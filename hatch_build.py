@@ -1,6 +1,6 @@
 """What building an archive does beside copying files.
 
-Kernels that are already compiled go into the wheel (see `swarmdp.cli.precompile`). The wheel is then
+Kernels that are already compiled go into the wheel (`swarmdp.cli.precompile`). The wheel is then
 for this version of Python and this platform. Where code for any processor of a kind cannot be
 made, the wheel holds sources alone and is for all.
 

@@ -10,6 +10,7 @@
 import numpy as np
 
 import swarmdp
+from swarmdp import report
 from swarmdp.report.scenes import Scene
 from swarmdp.report.swarms import swarm_figure
 
@@ -24,7 +25,7 @@ swarm_figure(Scene(vicsek, {"expert": expert}), vicsek.order(expert))
 
 # %% mystnb={"image": {"alt": "The learned reward around the circle with its errors, highest at 0 degrees"}}
 result = swarmdp.fit(vicsek, expert, seed=2, iterations=6, restarts=4, judge=False)
-swarmdp.report.plot_reward(result)
+report.plot_reward(result)
 
 # %% [markdown]
 # ## The way to it
@@ -32,7 +33,7 @@ swarmdp.report.plot_reward(result)
 # Distance to the expert's feature expectations and margin in each iteration of Algorithm 1.
 
 # %% mystnb={"image": {"alt": "Distance and margin in each iteration of Algorithm 1"}}
-swarmdp.report.plot_convergence(result)
+report.plot_convergence(result)
 
 # %% [markdown]
 # ## The learned swarm beside the expert's
@@ -53,7 +54,7 @@ swarm_figure(Scene(ising, {"expert": spins}), ising.energy(spins))
 
 # %% mystnb={"image": {"alt": "The learned reward by local energy, highest at zero"}}
 learned = swarmdp.fit(ising, spins, seed=1, discount=0.85, iterations=4, judge=False)
-swarmdp.report.plot_reward(learned)
+report.plot_reward(learned)
 
 # %% [markdown]
 # ## The order that a noise allows

@@ -33,8 +33,8 @@ SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 NEW_PROCESSES = 0.1  # the share of starts that are no forks
 # Every iteration is saved, so that kills fall between, before and into checkpoints.
 PROGRAM = """
-import sys, swarmdp.fitting
-fitting.CHECKPOINT_SECONDS = 0
+import sys, swarmdp.fitting.fit
+swarmdp.fitting.fit.CHECKPOINT_SECONDS = 0
 from swarmdp.cli import main
 main(sys.argv[1:])
 """
@@ -159,7 +159,7 @@ seconds: dict[tuple[str, bool], float] = {}
 def prepare(jobs: Sequence[Job]) -> None:
     """Do every job without a kill: what must come out, and how long it takes."""
     os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
-    swarmdp.fitting.CHECKPOINT_SECONDS = 0
+    swarmdp.fitting.fit.CHECKPOINT_SECONDS = 0
     for number, job in enumerate(jobs):
         job.work(Path(f"warm-{number}"))
         for new in (False, True) if job.arguments else (False,):

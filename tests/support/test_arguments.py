@@ -9,7 +9,7 @@ import pandas
 import pytest
 
 import swarmdp
-from swarmdp import theory
+from swarmdp import report, theory
 from swarmdp.model.streams import Purpose
 from swarmdp.model.trajectory import Variable
 from swarmdp.support.arguments import checked
@@ -211,7 +211,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         "Update",
     ),
     "no such verdict": (lambda: swarmdp.Verdict.from_json({}), "not a verdict"),
-    "colours": (lambda: swarmdp.report.plot_reward(None), "result must be a Result"),  # type: ignore[arg-type]
+    "colours": (lambda: report.plot_reward(None), "result must be a Result"),  # type: ignore[arg-type]
 }
 
 
@@ -278,7 +278,7 @@ def test_what_pretends_to_be_axes_is_refused() -> None:
 
     grid = swarmdp.fit(GRID, [[2.5] * 4], seed=1, iterations=1, progress=False)
     with pytest.raises(InvalidInput, match="ax must be Matplotlib axes"):
-        swarmdp.report.plot_reward(grid, Pretending())
+        report.plot_reward(grid, Pretending())
 
 
 def test_few_rewards_are_drawn_from_a_narrow_cone() -> None:
