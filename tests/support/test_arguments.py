@@ -14,6 +14,7 @@ from swarmdp.model.streams import Purpose
 from swarmdp.model.trajectory import Variable
 from swarmdp.support.arguments import checked
 from swarmdp.support.errors import InvalidInput
+from swarmdp.support.ranges import Positive, PositiveInteger, Seed, Share
 
 VICSEK = swarmdp.Vicsek(n_agents=4, n_bins=6)
 OPEN = swarmdp.Vicsek(n_agents=4, n_bins=6, periodic=False)
@@ -293,3 +294,30 @@ def test_an_array_that_was_observed_and_then_changed_is_refused() -> None:
     state["heading"][0, 0] = np.nan
     with pytest.raises(InvalidInput, match="headings must be finite"):
         VICSEK.observe(state)
+
+
+def test_ranges_are_part_of_annotations() -> None:
+    @checked
+    def move(
+        seed: Seed,
+        steps: PositiveInteger = 1,
+        share: Share | None = None,
+        *,
+        speeds: tuple[Positive, ...] = (),
+    ) -> tuple[object, ...]:
+        return seed, steps, share, speeds
+
+    assert move(np.int64(3), 2, 0.5, speeds=[1, 2.0]) == (3, 2, 0.5, (1, 2.0))  # type: ignore[arg-type]
+    assert move(0) == (0, 1, None, ())
+    with pytest.raises(InvalidInput, match="^steps must be an integer of at least 1, got 0$"):
+        move(1, 0)
+    with pytest.raises(InvalidInput, match="^steps must be an integer, got 1.5$"):
+        move(1, 1.5)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="^share must be a number from 0 to 1, got 2$"):
+        move(1, 1, 2)
+    with pytest.raises(InvalidInput, match="^share must be a number or None, got 'a'$"):
+        move(1, 1, "a")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="^speeds must be positive, got 0$"):
+        move(1, speeds=(1, 0))
+    with pytest.raises(InvalidInput, match=r"^seed must be from 0 to 2\*\*64 - 1, got -1$"):
+        move(-1)

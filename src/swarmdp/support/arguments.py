@@ -4,8 +4,8 @@
 not of the annotated kind, and otherwise passes on what the annotation promises: NumPy's numbers
 become Python's, lists and data frames become arrays, other byte orders and narrower types become
 the annotated type. Conversions are exact or refused: nothing is rounded, no imaginary part or mask
-is dropped, and NaN is no number. What is right beyond the kind (ranges, shapes, what fits together)
-is for the function itself to check.
+is dropped, and NaN is no number. Ranges are part of annotations (`ranges.py`). What is right
+beyond that (shapes, what fits together) is for the function itself to check.
 """
 
 import functools
@@ -15,7 +15,7 @@ import types
 import typing
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeVar, Union, overload
+from typing import Annotated, Any, Literal, TypeVar, Union, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,6 +31,14 @@ WIDEST = 2**64  # integers are below this, and above its negative: seeds need as
 
 class _Unfit(Exception):
     """A value that is not of the annotated kind; its text says why where that is not obvious."""
+
+
+class _OutOfRange(Exception):
+    """A value of the right kind that a range of its annotation refuses."""
+
+    def __init__(self, check: Callable[[str, Any], object], value: Any) -> None:
+        super().__init__()
+        self.check, self.value = check, value
 
 
 @overload
@@ -179,6 +187,9 @@ def _named(name: str, annotation: Any, nan: bool) -> Convert | None:
         except _Unfit as reason:
             more = f": {reason}" if str(reason) else ""
             raise InvalidInput(f"{name} must be {expected}, got {told(value)}{more}") from None
+        except _OutOfRange as out:
+            out.check(name, out.value)
+            raise
 
     return named
 
@@ -197,6 +208,8 @@ def _converter(annotation: Any, nan: bool) -> Convert | None:
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
     if annotation is Any or annotation is object or isinstance(annotation, TypeVar):
         return None
+    if origin is Annotated:
+        return _within(inner[1:], _converter(inner[0], nan))
     if origin in (Union, types.UnionType):
         return _union(annotation, inner, nan)
     if origin is Literal:
@@ -229,6 +242,21 @@ def _converter(annotation: Any, nan: bool) -> Convert | None:
         return functools.partial(_by_its_check, kind)
     elements = inner if kind in _CONTAINERS else ()
     return functools.partial(_instance, kind, tuple(_converter(e, nan) for e in elements))
+
+
+def _within(checks: tuple[Any, ...], convert: Convert | None) -> Convert:
+    """A value of the annotated kind that all checks of its annotation accept."""
+
+    def within(value: Any) -> Any:
+        converted = value if convert is None else convert(value)
+        for check in checks:
+            try:
+                check("it", converted)
+            except InvalidInput:
+                raise _OutOfRange(check, value) from None
+        return converted
+
+    return within
 
 
 CHECKS: dict[type, Callable[[Any], None]] = {}  # kinds whose modules know better what fits them
@@ -484,6 +512,8 @@ def described(annotation: Any) -> str:
     """An annotation in words."""
     annotation = _unnamed(annotation)
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is Annotated:
+        return described(inner[0])
     if annotation in NAMES:
         return NAMES[annotation]
     if origin in (Union, types.UnionType):
