@@ -172,7 +172,7 @@ def cases() -> dict[str, Callable[[], dict[str, Any]]]:
 CASES = cases()
 
 
-@pytest.mark.filterwarnings("ignore::swarmdp.errors.SwarmdpWarning")
+@pytest.mark.filterwarnings("ignore::swarmdp.support.errors.SwarmdpWarning")
 @pytest.mark.parametrize("name", CASES)
 def test_numbers_are_those_of_the_first_version(name: str) -> None:
     expected = json.loads(FILE.read_text(encoding="utf-8"))[name]

@@ -227,7 +227,7 @@ def test_fit_and_evaluate_gridworlds(
         np.testing.assert_array_equal(again.reward.weights, result.reward.weights)
 
 
-@pytest.mark.filterwarnings("ignore:the chains of:swarmdp.errors.SwarmdpWarning")
+@pytest.mark.filterwarnings("ignore:the chains of:swarmdp.support.errors.SwarmdpWarning")
 @pytest.mark.parametrize(
     ("name", "update"),
     [

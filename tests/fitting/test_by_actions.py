@@ -19,7 +19,7 @@ VICSEK = swarmdp.Vicsek(n_agents=40)
 ISING = swarmdp.Ising((12, 12))
 SHORT = HeterogeneousLearning(iterations=20, swarms=2)
 UPDATES: list[Any] = [PolicyMatching(), Bayesian(draws=100, warm_up=50)]
-COARSE = pytest.mark.filterwarnings("ignore:the chains of:swarmdp.errors.SwarmdpWarning")
+COARSE = pytest.mark.filterwarnings("ignore:the chains of:swarmdp.support.errors.SwarmdpWarning")
 
 
 def demo(system: Any, runs: int = 3, record: Any = "states") -> swarmdp.Trajectory:

@@ -79,9 +79,9 @@ def test_the_walkers_are_a_swarm() -> None:
         check_system(system)
 
 
-@pytest.mark.filterwarnings("ignore:the chains of:swarmdp.errors.SwarmdpWarning")
-@pytest.mark.filterwarnings("ignore:no reward separates:swarmdp.errors.SwarmdpWarning")
-@pytest.mark.filterwarnings("ignore:policy matching:swarmdp.errors.SwarmdpWarning")
+@pytest.mark.filterwarnings("ignore:the chains of:swarmdp.support.errors.SwarmdpWarning")
+@pytest.mark.filterwarnings("ignore:no reward separates:swarmdp.support.errors.SwarmdpWarning")
+@pytest.mark.filterwarnings("ignore:policy matching:swarmdp.support.errors.SwarmdpWarning")
 @pytest.mark.parametrize(
     ("kind", "update"),
     [

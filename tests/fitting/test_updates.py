@@ -307,7 +307,7 @@ def test_no_sampling_noise_means_no_dependence_on_the_seed() -> None:
     assert_same(fitted("macrocells", demo, seed=2), fitted("macrocells", demo, seed=3))
 
 
-@pytest.mark.filterwarnings("ignore:no reward separates:swarmdp.errors.SwarmdpWarning")
+@pytest.mark.filterwarnings("ignore:no reward separates:swarmdp.support.errors.SwarmdpWarning")
 @pytest.mark.parametrize("seed", [0, 2, 4, 5])
 def test_a_finished_experiment_is_the_same_in_a_batch_and_alone(seed: int) -> None:
     """Ng and Russell's margin may rise again: what is finished must stay so all the same."""

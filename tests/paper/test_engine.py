@@ -152,7 +152,7 @@ def test_results_of_another_version_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["[]", "null", "3", "[" * 100_000, '{"seed": null}', "{}", "\x00"])
-@pytest.mark.filterwarnings("ignore:.*no digest:swarmdp.errors.SwarmdpWarning")
+@pytest.mark.filterwarnings("ignore:.*no digest:swarmdp.support.errors.SwarmdpWarning")
 def test_other_plans_are_refused_in_one_line(tmp_path: Path, text: str) -> None:
     (tmp_path / "plan.json").write_text(text)
     with pytest.raises(FileError, match="cannot read .*plan.json"):
