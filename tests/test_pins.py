@@ -33,20 +33,22 @@ Case = Callable[[], dict[str, Any]]
 
 VICSEK = swarmdp.Vicsek(n_agents=30)
 ISING = swarmdp.Ising((8, 8), reach=1)
-QUICK = swarmdp.HeterogeneousLearning(iterations=25, swarms=2)
-SEEN = swarmdp.Observation(neighbours=3, wall_distance=0.1)
-FEW = swarmdp.Observation(5, bearing=0, spacing=0, previous_turn=3, neighbours=3)
-UNIT = swarmdp.Periodic((1.0, 1.0))
+QUICK = swarmdp.learning.HeterogeneousLearning(iterations=25, swarms=2)
+SEEN = swarmdp.recordings.Observation(neighbours=3, wall_distance=0.1)
+FEW = swarmdp.recordings.Observation(5, bearing=0, spacing=0, previous_turn=3, neighbours=3)
+UNIT = swarmdp.recordings.Periodic((1.0, 1.0))
 ARENAS: dict[str, Any] = {
-    "circle": swarmdp.Circle((0.5, 0.5), 0.8),
-    "box": swarmdp.Box((-0.1, -0.1), (1.1, 1.1)),
-    "polygon": swarmdp.Polygon(((-0.2, -0.2), (1.3, -0.2), (1.2, 1.2), (0.4, 1.4), (-0.2, 1.2))),
+    "circle": swarmdp.recordings.Circle((0.5, 0.5), 0.8),
+    "box": swarmdp.recordings.Box((-0.1, -0.1), (1.1, 1.1)),
+    "polygon": swarmdp.recordings.Polygon(
+        ((-0.2, -0.2), (1.3, -0.2), (1.2, 1.2), (0.4, 1.4), (-0.2, 1.2))
+    ),
     "periodic": UNIT,
     "open": None,
 }
 
 
-class Bare(swarmdp.Swarm):
+class Bare(swarmdp.recordings.Swarm):
     """A swarm whose steps are taken one by one: the kernel of whole steps is not for subclasses."""
 
 
@@ -101,7 +103,7 @@ def without_digest(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 @cache
-def recorded() -> swarmdp.Decisions:
+def recorded() -> swarmdp.recordings.Decisions:
     vicsek = swarmdp.Vicsek(n_agents=8, radius=0.3, speed=0.03, noise=0.4)
     run = swarmdp.rollout(vicsek, vicsek.expert, steps=120, seed=1)
     return swarmdp.Recording(jittered(run, 0.004), fps=4, unit="m").decisions(dt=0.25)
@@ -113,11 +115,13 @@ def jittered(run: swarmdp.Trajectory, size: float) -> NDArray[np.float64]:
     return places + size * np.random.default_rng(7).normal(size=places.shape)
 
 
-def table_for(swarm: swarmdp.Swarm) -> swarmdp.Policy:
+def table_for(swarm: swarmdp.recordings.Swarm) -> swarmdp.Policy:
     return swarmdp.Policy(np.arange(swarm.features.size) % len(swarm.actions))
 
 
-def calibrated(arena: str, kind: type[swarmdp.Swarm] = swarmdp.Swarm) -> dict[str, Any]:
+def calibrated(
+    arena: str, kind: type[swarmdp.recordings.Swarm] = swarmdp.recordings.Swarm
+) -> dict[str, Any]:
     swarm = kind.from_recording(recorded().train, SEEN, arena=ARENAS[arena])
     policy = table_for(swarm)
     found = swarmdp.rollout(
@@ -136,8 +140,8 @@ def calibrated(arena: str, kind: type[swarmdp.Swarm] = swarmdp.Swarm) -> dict[st
 
 def trained_by(speed: Any, reward: Any) -> dict[str, Any]:
     """The ways to calibrate that the other cases do not take."""
-    seen = swarmdp.Observation(3, bearing=2, spacing=2, previous_turn=0, reward=reward)
-    swarm = swarmdp.Swarm.from_recording(
+    seen = swarmdp.recordings.Observation(3, bearing=2, spacing=2, previous_turn=0, reward=reward)
+    swarm = swarmdp.recordings.Swarm.from_recording(
         recorded().train, seen, arena="box", speed=speed, n_agents=5
     )
     return {
@@ -148,12 +152,12 @@ def trained_by(speed: Any, reward: Any) -> dict[str, Any]:
 
 
 @cache
-def small_swarm() -> swarmdp.Swarm:
-    return swarmdp.Swarm.from_recording(recorded().train, FEW, arena=UNIT)
+def small_swarm() -> swarmdp.recordings.Swarm:
+    return swarmdp.recordings.Swarm.from_recording(recorded().train, FEW, arena=UNIT)
 
 
-def interacting(observation: swarmdp.Observation, seed: int) -> dict[str, Any]:
-    swarm = swarmdp.Swarm.from_recording(recorded().train, observation, arena=UNIT)
+def interacting(observation: swarmdp.recordings.Observation, seed: int) -> dict[str, Any]:
+    swarm = swarmdp.recordings.Swarm.from_recording(recorded().train, observation, arena=UNIT)
     found = swarm.interaction_test(seed=seed)
     return {
         "gain": found.gain,
@@ -195,13 +199,13 @@ def simulated(name: str, **options: Any) -> tuple[Any, swarmdp.Trajectory, swarm
 
 def waves() -> Any:
     """Vicsek's model with smooth features, for a learner without classes."""
-    axis = swarmdp.Axis("misalignment", units="rad", periodic=True)
+    axis = swarmdp.features.Axis("misalignment", units="rad", periodic=True)
 
     def seen(angle: NDArray[Any]) -> NDArray[np.float64]:
         return np.stack([np.cos(angle), np.sin(angle), np.cos(2 * angle)], axis=-1)
 
-    basis = swarmdp.Basis(seen, ("cos", "sin", "cos 2"), (axis,), scalar=True)
-    return swarmdp.with_features(VICSEK, basis)
+    basis = swarmdp.features.Basis(seen, ("cos", "sin", "cos 2"), (axis,), scalar=True)
+    return swarmdp.model.with_features(VICSEK, basis)
 
 
 def told(result: swarmdp.Result) -> dict[str, Any]:
@@ -279,7 +283,7 @@ def judged_recording(quick: bool) -> dict[str, Any]:
 def judged_wrong() -> dict[str, Any]:
     """Agents that turn away from the others."""
     _, demo, _ = simulated("vicsek")
-    away = swarmdp.FunctionPolicy(lambda angle: np.clip(-angle, -1.0, 1.0))
+    away = swarmdp.policies.FunctionPolicy(lambda angle: np.clip(-angle, -1.0, 1.0))
     verdict = swarmdp.judge(away, demo, system=VICSEK, seed=3, quick=True)
     assert verdict.alarm
     return {**verdict.to_json(), "shown": repr(verdict)}
@@ -338,7 +342,13 @@ def saved_trajectory(folder: Path) -> dict[str, Any]:
         steps=5,
         runs=2,
         seed=1,
-        record=["states", "observations", "actions", VICSEK.order, swarmdp.DiscountedFeatures(0.8)],
+        record=[
+            "states",
+            "observations",
+            "actions",
+            VICSEK.order,
+            swarmdp.simulation.DiscountedFeatures(0.8),
+        ],
     )
     path = found.save(folder / "run.nc")
     again = swarmdp.load(path)
@@ -535,12 +545,14 @@ def header(policy: Any, system: Any) -> Callable[[Path], str]:
 def not_exported() -> dict[str, Any]:
     """What is said of a policy that has no table."""
     policy: Any = simulated("waves", learner=LINEAR)[2].policy
-    with pytest.raises(swarmdp.SwarmdpError) as error:
+    with pytest.raises(swarmdp.errors.SwarmdpError) as error:
         policy.export("controller.h")
     return {"error": str(error.value)}
 
 
-LINEAR = swarmdp.HeterogeneousLearning(swarmdp.LinearQ(features=15), iterations=40, swarms=2)
+LINEAR = swarmdp.learning.HeterogeneousLearning(
+    swarmdp.learning.LinearQ(features=15), iterations=40, swarms=2
+)
 
 
 def numbers() -> dict[str, Case]:
@@ -552,7 +564,7 @@ def numbers() -> dict[str, Case]:
     each["calibrated product"] = partial(trained_by, "wandering", "product")
     each["interaction"] = partial(interacting, FEW, 1)
     each["interaction, any neighbours"] = partial(
-        interacting, swarmdp.Observation(3, spacing=0, previous_turn=0), 2
+        interacting, swarmdp.recordings.Observation(3, spacing=0, previous_turn=0), 2
     )
     each["decisions"] = fitted_to_decisions
     each["decisions anchored"] = partial(fitted_to_decisions, anchor=0.3)
@@ -603,9 +615,9 @@ def numbers() -> dict[str, Case]:
     return each
 
 
-def chances(classes: int, actions: int) -> swarmdp.SoftPolicy:
+def chances(classes: int, actions: int) -> swarmdp.policies.SoftPolicy:
     each = 1.0 + (np.arange(classes)[:, None] + np.arange(actions)) % 4
-    return swarmdp.SoftPolicy(each / each.sum(axis=1, keepdims=True))
+    return swarmdp.policies.SoftPolicy(each / each.sum(axis=1, keepdims=True))
 
 
 CASES = numbers()
@@ -614,7 +626,7 @@ PAGES: dict[str, Callable[[Path], str]] = {
     "controller-levels": header(lambda: swarmdp.Policy(np.arange(9) % 2), lambda: ISING),
     "controller-soft": header(lambda: chances(36, 13), lambda: VICSEK),
     "controller-interpolated": header(
-        lambda: swarmdp.InterpolatedPolicy(np.linspace(-1.0, 1.0, 36)), lambda: VICSEK
+        lambda: swarmdp.policies.InterpolatedPolicy(np.linspace(-1.0, 1.0, 36)), lambda: VICSEK
     ),
     "controller-recording": header(lambda: table_for(small_swarm()), small_swarm),
     "page-fit": lambda folder: read(fit_folder(folder) / "report.html"),
@@ -624,14 +636,14 @@ PAGES: dict[str, Callable[[Path], str]] = {
 REPRODUCTION = "page-reproduction"
 
 
-@pytest.mark.filterwarnings("ignore::swarmdp.SwarmdpWarning")
+@pytest.mark.filterwarnings("ignore::swarmdp.errors.SwarmdpWarning")
 @pytest.mark.parametrize("name", CASES)
 def test_numbers_stay(name: str) -> None:
     expected = json.loads(FILE.read_text(encoding="utf-8"))[name]
     compare(plain(CASES[name]()), expected, name)
 
 
-@pytest.mark.filterwarnings("ignore::swarmdp.SwarmdpWarning")
+@pytest.mark.filterwarnings("ignore::swarmdp.errors.SwarmdpWarning")
 @pytest.mark.parametrize("name", PAGES)
 def test_texts_stay(name: str, tmp_path: Path) -> None:
     assert PAGES[name](tmp_path) == (TEXTS / f"{name}.txt").read_text(encoding="utf-8")
@@ -644,7 +656,7 @@ def test_the_text_of_the_reproduction_stays(reproduction: Path) -> None:
 
 def write() -> None:
     """Write all files again."""
-    warnings.simplefilter("ignore", swarmdp.SwarmdpWarning)
+    warnings.simplefilter("ignore", swarmdp.errors.SwarmdpWarning)
     cases = []
     for name, case in CASES.items():
         parts = [f"  {json.dumps(part)}: {json.dumps(v)}" for part, v in plain(case()).items()]
