@@ -27,12 +27,12 @@ from swarmdp.policies import LocalPolicy
 from swarmdp.policies.learner import Wants
 from swarmdp.simulation.recorders import FeaturesOverTime
 from swarmdp.simulation.rollout import simulate
+from swarmdp.support.arrays import Floats
 from swarmdp.support.errors import InvalidInput
 
 if TYPE_CHECKING:
     import pandas
 
-Floats = NDArray[np.float64]
 Even = Callable[[Floats], Floats]
 
 BLOCK, LEAST_BLOCKS = 8, 4  # decisions in a block of time; blocks of a short recording

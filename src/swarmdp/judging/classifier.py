@@ -3,15 +3,14 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swarmdp.judging.statistics import Table
 from swarmdp.model.verdict import Telling
+from swarmdp.support.arrays import Floats
 
 if TYPE_CHECKING:
     from sklearn.ensemble import RandomForestClassifier
 
-Floats = NDArray[np.float64]
 
 ENOUGH_RUNS = 5  # of a demo, for a classifier of whole runs; with fewer, blocks of time are told
 TREES = 50

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from swarmdp.support.arrays import Floats
 
 CHOICES = 500  # that are drawn where there are too many to try them all
 CONSTANT = 1e-9  # relative spread below which a statistic is the same in all runs

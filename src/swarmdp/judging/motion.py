@@ -11,9 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.judging.blocks import block_means, block_sums
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from swarmdp.support.arrays import Bools, Floats
 
 ROUNDING = 1e-9  # a spread below this share of the values is that of their last digits
 

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from swarmdp.support.arrays import Floats
+
 WIDTH = 2.0  # a cluster's links are this much longer than the median distance to the nearest agent
 
 

@@ -31,9 +31,8 @@ from swarmdp.model.system import (
 )
 from swarmdp.model.traits import field_of, measures_of
 from swarmdp.model.trajectory import PRESENT, Trajectory
+from swarmdp.support.arrays import Floats
 from swarmdp.support.errors import InvalidInput
-
-Floats = NDArray[np.float64]
 
 GROUPS = 8  # of classes of observations, about equally frequent
 MOST_CLASSES = 1000  # whose frequencies are kept; more are put together by their numbers

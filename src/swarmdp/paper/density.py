@@ -16,12 +16,12 @@ import scipy.fft
 from numpy.typing import NDArray
 
 from swarmdp.paper.pairs import PARTS
+from swarmdp.support.arrays import Floats
 
 GRID = 180  # cells around the circle, of 2 degrees
 INTERVALS = 36  # of 10 degrees each, in which headings are told apart, as in the paper
 WIDTHS = np.radians(np.geomspace(360 / GRID, 180, 19))  # candidates for both widths of the kernel
 
-Floats = NDArray[np.float64]
 Spectrum = NDArray[np.complex128]  # of a real function on the grid (GRID, GRID // 2 + 1)
 
 _FIRST = np.rint(np.fft.fftfreq(GRID, 1 / GRID)).astype(np.int64)[:, None]

@@ -27,14 +27,13 @@ from numpy.typing import NDArray
 
 from swarmdp.paper import density
 from swarmdp.paper.pairs import PARTS, Pairs
+from swarmdp.support.arrays import Floats
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.threads import over_chunks, thread_count
 
 LEAST_PAIRS = 200  # fewer do not give an estimate whose error bar can be trusted
 SHUFFLES = 8
 NEGLIGIBLE = 1e-9  # a probability of which rounding in the transforms leaves no ratio
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

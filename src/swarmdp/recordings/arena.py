@@ -7,14 +7,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swarmdp import kernels
 from swarmdp.support.arguments import checked
+from swarmdp.support.arrays import Floats
 from swarmdp.support.checks import check_integer, check_number, told
 from swarmdp.support.errors import InvalidInput
 
-Floats = NDArray[np.float64]
 Symmetries = list[tuple[float, int]]  # rotations by an angle, after a reflection where it is -1
 
 SECTORS = 24  # parts of a rim of which each is touched or not

@@ -4,17 +4,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swarmdp import kernels
 from swarmdp.model.features import Product
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.observation import View
 from swarmdp.recordings.turns import additive_matrix
+from swarmdp.support.arrays import Floats, Ints
 from swarmdp.support.threads import one_blas_thread
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LARGEST = 4.5  # standard deviations up to which a normal score has an entry in a table
 ENTRIES = 1025

@@ -13,13 +13,13 @@ from swarmdp.recordings.calibration import ROBUST, Noise
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.turns import turn_edges
 from swarmdp.simulation.rollout import simulate
+from swarmdp.support.arrays import Floats
 from swarmdp.support.checks import check_between
 from swarmdp.support.errors import InvalidInput
 
 if TYPE_CHECKING:
     from swarmdp.recordings.swarm import Swarm
 
-Floats = NDArray[np.float64]
 
 LEAST_CHANCE = 1e-3  # of a bin of turns, so that one surprise does not decide
 TWO_PI = 2 * math.pi

@@ -26,12 +26,12 @@ from swarmdp.model.system import Field, State
 from swarmdp.recordings.calibration import LARGEST
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.support.arguments import checked
+from swarmdp.support.arrays import Floats
 from swarmdp.support.checks import check_number
 
 if TYPE_CHECKING:
     from swarmdp.recordings.swarm import Swarm
 
-Floats = NDArray[np.float64]
 
 FIRST, AGAIN, ROUNDS, PARENTS = 64, 32, 2, 6  # models tried at first and then, near the best ones
 NEARBY = 0.12  # standard deviation of a number tried near a good one, as a share of its range

@@ -19,6 +19,7 @@ from typing_extensions import Protocol, runtime_checkable
 from swarmdp.model.system import System, name_of
 from swarmdp.model.trajectory import Trajectory
 from swarmdp.support.arguments import checked
+from swarmdp.support.arrays import Bools, Floats
 from swarmdp.support.checks import check_number
 from swarmdp.support.errors import InvalidInput
 
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from swarmdp.recordings.cleaning import Cleaned
     from swarmdp.recordings.recording import Recording
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 HELD_OUT = 1 / 3  # share of the time that is kept for the test
 LEAST_DECISIONS = 50  # of a part, below which nothing can be learned

@@ -23,10 +23,9 @@ from swarmdp.recordings.observation import View, equal_classes
 from swarmdp.recordings.turns import symmetric_edges
 from swarmdp.support import markup
 from swarmdp.support.arguments import checked
+from swarmdp.support.arrays import Floats
 from swarmdp.support.checks import check_integer, check_seed
 from swarmdp.support.errors import InvalidInput
-
-Floats = NDArray[np.float64]
 
 MOST_SHIFTS = 10_000
 TRIED = (3, 7)  # numbers of neighbours, of which the better one is taken

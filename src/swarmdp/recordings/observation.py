@@ -13,12 +13,9 @@ from swarmdp.recordings.arena import Arena, Circle, Polygon
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.turns import Seen, symmetric_edges
 from swarmdp.support.arguments import checked
+from swarmdp.support.arrays import Bools, Floats, Ints
 from swarmdp.support.checks import check_integer, check_number, is_integer, told
 from swarmdp.support.errors import InvalidInput
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 COMPONENTS = ("misalignment", "bearing", "spacing", "wall", "previous_turn")
 SOCIAL = ("misalignment", "bearing", "spacing")

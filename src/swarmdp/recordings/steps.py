@@ -14,11 +14,11 @@ from swarmdp.model.system import State
 from swarmdp.model.traits import Room
 from swarmdp.recordings.calibration import LARGEST
 from swarmdp.recordings.observation import AHEAD, AWAY, COMPONENTS, View
+from swarmdp.support.arrays import Floats
 
 if TYPE_CHECKING:
     from swarmdp.recordings.swarm import Swarm
 
-Floats = NDArray[np.float64]
 
 # What a component may be: outside these bounds classes must not end.
 BOUNDS = {

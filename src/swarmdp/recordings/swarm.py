@@ -47,6 +47,7 @@ from swarmdp.recordings.decisions import Decisions, wrapped
 from swarmdp.recordings.observation import Observation, View, calibrated, look
 from swarmdp.recordings.steps import WholeSteps
 from swarmdp.support.arguments import checked, numbers
+from swarmdp.support.arrays import Bools, Floats
 from swarmdp.support.checks import check_integer, told
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.files import as_path
@@ -56,9 +57,7 @@ if TYPE_CHECKING:
     from swarmdp.recordings.couzin import Couzin
     from swarmdp.recordings.interaction import Interaction
 
-Floats = NDArray[np.float64]
 TWO_PI = 2 * math.pi
-Bools = NDArray[np.bool_]
 
 STATE = ("position", "heading", "turn", "noise", "pace")
 CROWD = 1.25  # individuals for each one present, above which tracks are pieces of animals' tracks

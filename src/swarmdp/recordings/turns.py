@@ -9,14 +9,10 @@ is the information gain in nats a decision.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swarmdp.model.features import Product
+from swarmdp.support.arrays import Bools, Floats, Ints
 from swarmdp.support.threads import one_blas_thread
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 BINS = 5  # of turns
 RIDGE = 10.0  # weight of the squared coefficients, as that of a few decisions

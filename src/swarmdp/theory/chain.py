@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from swarmdp.model.rewards import Reward
 from swarmdp.model.system import System
 from swarmdp.support.arguments import checked
+from swarmdp.support.arrays import Floats
 from swarmdp.support.checks import check_agent, check_discount
 from swarmdp.support.errors import InvalidInput
 from swarmdp.theory.enumeration import (
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 MOST_STEPS = 10**5  # of a law that is computed step by step
-
-Floats = NDArray[np.float64]
 
 
 @checked

@@ -19,11 +19,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from swarmdp.model.rewards import Reward
 from swarmdp.model.system import System
 from swarmdp.support.arguments import checked
+from swarmdp.support.arrays import Floats
 from swarmdp.support.checks import check_discount
 from swarmdp.support.errors import SolverError
 from swarmdp.theory.chain import chain, conditional
@@ -38,8 +39,6 @@ EPSILON = float(np.finfo(np.float64).eps)
 ROUNDING = 8 * EPSILON  # of a gain, relative to the sizes of its terms
 STEPS = 32  # after which an action that has changed nothing never will, or it would show in values
 FADED = 1e-4  # relative error of what is left of an action's effect, beyond which it says nothing
-
-Floats = NDArray[np.float64]
 
 
 @checked

@@ -5,10 +5,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from swarmdp.model.rewards import Reward
 from swarmdp.support.arguments import checked
+from swarmdp.support.arrays import Floats
 from swarmdp.support.checks import check_number
 from swarmdp.support.errors import InvalidInput, SolverError
 from swarmdp.theory.vectors import numbers_of
@@ -18,8 +19,6 @@ INSIDE = 1e-9  # how far outside a reward of length one may be and still count a
 PROVED = 1e-9  # the largest error of a certificate of containment
 INEXACT = 1e-5  # the most by which a row of length one may be wrong
 FLAT = 1e-6  # a cone whose largest margin is smaller has no interior: rows may be as inexact
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

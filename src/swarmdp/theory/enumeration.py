@@ -12,6 +12,7 @@ from swarmdp.model.rewards import Reward
 from swarmdp.model.system import System, class_map, classes
 from swarmdp.policies import Controller, LocalPolicy, TablePolicy
 from swarmdp.support.arguments import checked
+from swarmdp.support.arrays import Floats
 from swarmdp.support.checks import check_agent
 from swarmdp.support.errors import InvalidInput
 from swarmdp.theory.finite_swarm import FiniteSwarm, action_indices
@@ -25,7 +26,6 @@ MOST_TRANSITIONS = 2**25  # of non-zero probability; 12 bytes each
 MOST_CHANCES = 2**26  # in the laws of all agents in all joint states; 8 bytes each
 BLOCK = 2**20  # transitions that are worked out at a time
 
-Floats = NDArray[np.float64]
 PolicyLike = Controller | ArrayLike
 
 

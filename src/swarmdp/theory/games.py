@@ -16,6 +16,7 @@ from swarmdp.model.rewards import Reward
 from swarmdp.model.system import System
 from swarmdp.model.traits import null_action
 from swarmdp.support.arguments import checked
+from swarmdp.support.arrays import Floats
 from swarmdp.support.checks import check_discount
 from swarmdp.support.errors import InvalidInput
 from swarmdp.theory.chain import chain
@@ -32,7 +33,6 @@ MOST_POLICIES = 2**12
 NOTHING = 1e-12  # values of rewards from 0 to 1 below this are zero, but for rounding
 TIE = 1e-9  # advantages below this share of the largest possible value are none
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 

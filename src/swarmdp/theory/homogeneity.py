@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from swarmdp.model.rewards import Reward
 from swarmdp.model.system import System
 from swarmdp.support.arguments import checked
+from swarmdp.support.arrays import Floats
 from swarmdp.support.checks import check_discount
 from swarmdp.support.errors import InvalidInput
 from swarmdp.theory.chain import Chain, chain
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-10  # relative to the largest value that is possible
 SETTLED = 1e-11  # distances from the limit below this share of the largest value are rounding
 MOST_VALUES = 2**26
-
-Floats = NDArray[np.float64]
 
 
 @checked(nan=True)

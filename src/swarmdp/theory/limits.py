@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.support.arguments import checked
+from swarmdp.support.arrays import Floats
 from swarmdp.support.errors import InvalidInput, SolverError
 from swarmdp.theory.lumping import indicator, stable_blocks
 from swarmdp.theory.solvers import check_dense, solve_dense, stationary
@@ -19,8 +20,6 @@ BALANCED = 1e-10  # cyclic parts of a class whose masses differ by less than thi
 STATIONARY = 1e-11  # the most that a limit may change in a further step, summed over all states
 DRAINING = 256  # steps after which a linear system takes over
 NAMED = 4  # classes that are described by name
-
-Floats = NDArray[np.float64]
 
 
 class NoLimit(InvalidInput):

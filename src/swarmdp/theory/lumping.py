@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.support.arrays import Floats
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_array, sparray
 
 SAME = 1e-13  # numbers that differ by less than this share of themselves count as equal
-
-Floats = NDArray[np.float64]
 
 
 def stable_blocks(flows: "sparray", given: Floats) -> NDArray[np.int64]:

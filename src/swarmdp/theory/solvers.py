@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.support.arrays import Floats
 from swarmdp.support.errors import SolverError
 from swarmdp.support.threads import one_blas_thread
 from swarmdp.theory.lumping import indicator, representatives, stable_blocks
@@ -19,8 +20,6 @@ PANEL = 64  # states that are left out at a time
 MOST_DELICATE = 1e-9  # reciprocal condition number below which half of all digits are lost
 ACCURACY = 1e-12  # of values, relative to the largest possible one
 ROUNDING = 16 * np.finfo(np.float64).eps  # of a residual, relative to the largest value
-
-Floats = NDArray[np.float64]
 
 
 @one_blas_thread()

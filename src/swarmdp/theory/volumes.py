@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from swarmdp.model.streams import derived_seed
 from swarmdp.support.arguments import checked
+from swarmdp.support.arrays import Floats
 from swarmdp.support.errors import InvalidInput, SolverError
 from swarmdp.support.memory import check_memory
 from swarmdp.theory.cones import Cone
@@ -29,8 +30,6 @@ BATCH = 2**22  # numbers that are drawn at a time
 NORMAL = 1.959964  # 95 % of a normal distribution
 MOST_LEVELS = 2000
 MOVES = 6  # steps of elliptical slice sampling at each level
-
-Floats = NDArray[np.float64]
 
 
 @checked(nan=True)

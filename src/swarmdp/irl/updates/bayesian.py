@@ -35,10 +35,9 @@ from swarmdp.irl.updates.priors import Prior, PriorName, prior_named
 from swarmdp.model.streams import Purpose, Streams
 from swarmdp.policies.learner import Wants
 from swarmdp.support.arguments import checked
+from swarmdp.support.arrays import Floats
 from swarmdp.support.errors import InvalidInput, SwarmdpWarning
 from swarmdp.support.threads import over_chunks, thread_count
-
-Floats = NDArray[np.float64]
 
 FREEDOM = 5  # degrees of freedom of the Student distribution: tails heavier than the posterior's
 MIXED = 1.01  # R-hat above this: the chains disagree

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
+from swarmdp.support.arrays import Floats
 from swarmdp.support.checks import check_discount
 from swarmdp.support.errors import InvalidInput
 
-Floats = NDArray[np.float64]
 ROUNDING = 1e-8  # by which the rows of a kernel may miss one
 
 

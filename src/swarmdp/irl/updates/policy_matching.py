@@ -26,9 +26,9 @@ from swarmdp.irl.updates.boltzmann import (
 from swarmdp.irl.updates.evidence import Evidence, Update
 from swarmdp.policies.learner import Wants
 from swarmdp.support.arguments import checked
+from swarmdp.support.arrays import Floats
 from swarmdp.support.errors import InvalidInput, SwarmdpWarning
 
-Floats = NDArray[np.float64]
 Direction = Literal["natural", "rprop"]
 
 GROW, SHRINK = 1.2, 0.5  # of Rprop's steps, as its authors recommend

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from swarmdp.support.arrays import Floats
 from swarmdp.support.errors import InvalidInput
 
-Floats = NDArray[np.float64]
 PriorName = Literal["gaussian", "uniform", "laplace", "beta"]
 
 
