@@ -24,7 +24,7 @@ swarm_figure(Scene(vicsek, {"expert": expert}), vicsek.order(expert))
 # Bars are the reward from this demo, dots the mean and spread of those from resampled demos.
 
 # %% mystnb={"image": {"alt": "The learned reward around the circle with its errors, highest at 0 degrees"}}
-result = swarmdp.fit(vicsek, expert, seed=2, iterations=6, restarts=4, judge=False)
+result = swarmdp.fit(vicsek, expert, seed=2, iterations=6, resamples=4, judge=False)
 report.plot_reward(result)
 
 # %% [markdown]

@@ -206,7 +206,7 @@ def cells(school: School, shape: Sequence[int], seen: NDArray[np.float64]) -> Ce
 def measure_learner(name: str, school: School, experiments: int, quick: bool) -> Row:
     """Fit all experiments of one row, and judge the chosen policies by raw observations."""
     system: Any = school
-    learner = HeterogeneousLearning(iterations=20 if quick else 200)
+    learner = HeterogeneousLearning(steps=20 if quick else 200)
     if name == LINEAR:
         learner = dataclasses.replace(learner, q_update=LinearQ())
     else:

@@ -42,7 +42,7 @@ class Setting:
 def learner(system: BlackBox) -> HeterogeneousLearning:
     """The default learner with less experience: about 100 agents instead of 1000."""
     swarms = -(-AGENTS[system.system_name] // system.n_agents)
-    return HeterogeneousLearning(iterations=80, again=40, restart=2.5, swarms=swarms)
+    return HeterogeneousLearning(steps=80, warm_steps=40, reset_after=2.5, swarms=swarms)
 
 
 def fitted(system: BlackBox, seed: int, iterations: int = 4) -> tuple[Any, swarmdp.Result]:

@@ -65,12 +65,12 @@ class Setting:
             for name in ("temperature", "learning_rate")
             if getattr(self, name) is not None
         }
-        return dataclasses.replace(LEARNERS[self.learner], iterations=self.iterations, **changes)
+        return dataclasses.replace(LEARNERS[self.learner], steps=self.iterations, **changes)
 
 
 def settings() -> list[Setting]:
     """All rows: the defaults first, then the comparison and the sensitivity, the longest last."""
-    usual = LEARNERS[DEFAULT].iterations
+    usual = LEARNERS[DEFAULT].steps
     first = [Setting(system, DEFAULT, usual, "expert") for system in ("vicsek", "ising")]
     comparison = [
         Setting(system, learner, iterations, start)
@@ -82,7 +82,7 @@ def settings() -> list[Setting]:
         if not (system == "ising" and learner == DEFAULT)
     ]
     temperatures = [
-        Setting("vicsek", learner, LEARNERS[learner].iterations, "expert", temperature=temperature)
+        Setting("vicsek", learner, LEARNERS[learner].steps, "expert", temperature=temperature)
         for learner in (PAPER, DEFAULT)
         for temperature in (0.1, 0.3, 0.7, 0.9)
     ]
@@ -157,7 +157,7 @@ def measure_learner(setting: Setting, case: Case, experiments: int) -> Row:
         seed=FIT,
         separate=True,
         learner=setting.learning(),
-        start=setting.start,  # type: ignore[arg-type]
+        first_reward=setting.start,
         evaluations=setting.evaluations,
         judge=False,
     )

@@ -41,7 +41,7 @@ def measure(name: str, mirror: bool, experiments: int, quick: bool) -> Row:
     runs = 4 if quick else 200
     learner: dict[str, Any] = {}
     if name == LINEAR:
-        learner["learner"] = HeterogeneousLearning(LinearQ(), iterations=20 if quick else 300)
+        learner["learner"] = HeterogeneousLearning(LinearQ(), steps=20 if quick else 300)
     turns, orders, distances, seconds = [], [], [], 0.0
     true_mu = expert(vicsek, runs)[1]
     for seed in range(FIRST_SEED, FIRST_SEED + experiments):

@@ -149,7 +149,7 @@ def study(
     check_integer("experiments", experiments, least=2)
     wanted = chosen(settings(), "circumstance", only)
     original = swarmdp.Vicsek(n_agents=40) if quick else swarmdp.Vicsek()
-    learner = HeterogeneousLearning(iterations=20, swarms=1) if quick else HeterogeneousLearning()
+    learner = HeterogeneousLearning(steps=20, swarms=1) if quick else HeterogeneousLearning()
     learned = cache(
         partial(
             transfer.learn,
@@ -204,7 +204,7 @@ def _moved(
         return system, swarmdp.policies.SoftPolicy(np.full(shape, 1 / shape[1]))
     if controller == REMEMBERING:
         system = changed.with_memory()
-        learner = replace(learner, iterations=LONGER * learner.iterations)
+        learner = replace(learner, steps=LONGER * learner.steps)
     if controller in (REPLANNED, REMEMBERING):
         reward = learned.first if setting.source == FIRST else learned.rewards[setting.source]
         softness = learned.softness[SOURCE]

@@ -30,7 +30,7 @@ from swarmdp.model.streams import derived_seed
 from swarmdp.model.system import System
 from swarmdp.policies import FunctionPolicy, LocalPolicy, TablePolicy
 from swarmdp.recordings.analysis import ITERATIONS as ANALYSIS_ITERATIONS
-from swarmdp.recordings.analysis import RESTARTS
+from swarmdp.recordings.analysis import RESAMPLES
 from swarmdp.recordings.calibration import Noise, Wandering, score_grid
 from swarmdp.recordings.decisions import Decisions, wrapped
 from swarmdp.recordings.interaction import _shifted, interaction
@@ -191,7 +191,7 @@ def analysis(quick: bool, seed: int) -> Row:
         seed=seed,
         arena=TANK,
         iterations=1 if quick else ANALYSIS_ITERATIONS,
-        restarts=0 if quick else RESTARTS,
+        resamples=0 if quick else RESAMPLES,
         threads=1,
         progress=False,
     )
@@ -308,7 +308,7 @@ def known_rule() -> tuple[Swarm, Floats, LocalPolicy]:
     swarm = Swarm(view, ANGLES, wobble, pace, frames, np.zeros(features.size), 0.25, "BL", None, {})
     aligned, behind = [-0.6, -0.1, 0.4, 1.0, 0.4, -0.1, -0.6], [-0.4, 0.0, 0.4, 0.0]
     weights = np.array([*aligned, *behind, -0.5, 0.4, 0.0, -0.8, -0.2, 0.4, -0.2, -0.8])
-    learning = HeterogeneousLearning(iterations=200)
+    learning = HeterogeneousLearning(steps=200)
     learned = learning(swarm, swarmdp.Reward(weights), discount=0.9, seed=3, threads=1)
     return swarm, weights, learned.policy
 

@@ -126,7 +126,7 @@ def learn(
     sources = sources or SOURCES
     few: dict[str, Any] = {}
     if quick:
-        few = {"iterations": 2, "learner": HeterogeneousLearning(iterations=20, swarms=1)}
+        few = {"iterations": 2, "learner": HeterogeneousLearning(steps=20, swarms=1)}
     fits = {
         name: swarmdp.fit(
             system, states, seed=fit_seed, separate=True, update=name, **few, judge=False
@@ -235,7 +235,7 @@ def study(
     check_integer("experiments", experiments, least=2)
     wanted = chosen(settings(), "circumstance", only)
     original = swarmdp.Vicsek(n_agents=40) if quick else swarmdp.Vicsek()
-    learner = HeterogeneousLearning(iterations=20, swarms=1) if quick else HeterogeneousLearning()
+    learner = HeterogeneousLearning(steps=20, swarms=1) if quick else HeterogeneousLearning()
     learned = cache(partial(learn, original, experiments, quick))
 
     @cache

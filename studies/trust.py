@@ -152,7 +152,7 @@ def measured(setting: Setting, experiments: int, quick: bool) -> Row:
     if quick:
         few = {
             "iterations": 2,
-            "learner": swarmdp.learning.HeterogeneousLearning(iterations=20, swarms=1),
+            "learner": swarmdp.learning.HeterogeneousLearning(steps=20, swarms=1),
         }
     demo = swarmdp.rollout(
         system, system.expert, steps=STEPS, runs=fits, seed=derived_seed(seed, DEMO)
@@ -334,7 +334,7 @@ def _learned(system: swarmdp.Vicsek, interpolate: bool, seed: int, quick: bool) 
     few: dict[str, Any] = {"iterations": 2} if quick else {}
     if interpolate and not quick:
         # With four times the actions there is four times as much to learn.
-        few["learner"] = replace(default_learning(), iterations=1000, again=400)
+        few["learner"] = replace(default_learning(), steps=1000, warm_steps=400)
     result = swarmdp.fit(
         system,
         demo,
@@ -360,7 +360,7 @@ def looped(setting: Setting, system: swarmdp.Vicsek, quick: bool) -> Row:
         demo,
         seed=derived_seed(seed, FIT),
         separate=True,
-        start=setting.start,
+        first_reward=setting.start,
         update=_first_again if setting.judged == REPEATED else setting.judged,
         judge=False,
         **few,

@@ -34,7 +34,7 @@ EXPERT, CLONING = "expert", "cloning"
 DEMO, FIT, JUDGE = 31, 32, 33  # seeds
 QUICK = {
     "iterations": 2,
-    "learner": swarmdp.learning.HeterogeneousLearning(iterations=20, swarms=1),
+    "learner": swarmdp.learning.HeterogeneousLearning(steps=20, swarms=1),
 }
 RECORDS = {"inferred": "states", "recorded": ["observations", "actions"]}
 

@@ -121,7 +121,7 @@ def result_of(features: Any, experiments: int = 1, **options: Any) -> swarmdp.Re
     demo = swarmdp.rollout(Robots(), Robots().expert, steps=50, runs=experiments, seed=1)
     options = {
         "iterations": 2,
-        "learner": swarmdp.learning.HeterogeneousLearning(iterations=5),
+        "learner": swarmdp.learning.HeterogeneousLearning(steps=5),
         **options,
     }
     return swarmdp.fit(system, demo, seed=2, separate=True, progress=False, **options, judge=False)

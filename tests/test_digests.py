@@ -29,7 +29,7 @@ VICSEK = swarmdp.Vicsek(n_agents=40)
 ISING = swarmdp.Ising((10, 10), periodic=False)
 GRID = swarmdp.Gridworld(4, 4)
 MACROCELLS = swarmdp.Gridworld.macrocells(seed=2, rows=4, columns=4, macrocell=2)
-QUICK = HeterogeneousLearning(iterations=25, swarms=2)
+QUICK = HeterogeneousLearning(steps=25, swarms=2)
 
 ROLLED: dict[str, tuple[Any, Any]] = {
     "vicsek": (swarmdp.Vicsek(), swarmdp.Vicsek().expert),
@@ -58,9 +58,9 @@ ROLLED: dict[str, tuple[Any, Any]] = {
 }
 LEARNERS: dict[str, HeterogeneousLearning] = {
     "local model": QUICK,
-    "one swarm": HeterogeneousLearning(iterations=25, swarms=1),
-    "batch": HeterogeneousLearning(BatchQ(), iterations=25, swarms=2),
-    "sequential": HeterogeneousLearning(SequentialQ(), iterations=25, swarms=2),
+    "one swarm": HeterogeneousLearning(steps=25, swarms=1),
+    "batch": HeterogeneousLearning(BatchQ(), steps=25, swarms=2),
+    "sequential": HeterogeneousLearning(SequentialQ(), steps=25, swarms=2),
     "fixed": HeterogeneousLearning(SequentialQ(), 25, exploration="fixed", swarms=1),
     "late": HeterogeneousLearning(LocalModel(0.95, 2, 0.5), 25, decay="late", temperature=0.3),
 }
@@ -164,7 +164,7 @@ def cases() -> dict[str, Callable[[], dict[str, Any]]]:
             each[f"fit {fit} {update}"] = partial(fitted, fit, update)
     each["fit vicsek paper"] = lambda: fitted("vicsek", "max_margin", preset="paper")
     each["fit ising single"] = lambda: fitted("ising", "max_margin", estimator="single")
-    each["fit vicsek random"] = lambda: fitted("vicsek", "projection", start="random")
+    each["fit vicsek random"] = lambda: fitted("vicsek", "projection", first_reward="random")
     each["fit vicsek pooled"] = lambda: fitted("vicsek", "max_margin", separate=False)
     return each
 

@@ -33,7 +33,7 @@ Case = Callable[[], dict[str, Any]]
 
 VICSEK = swarmdp.Vicsek(n_agents=30)
 ISING = swarmdp.Ising((8, 8), reach=1)
-QUICK = swarmdp.learning.HeterogeneousLearning(iterations=25, swarms=2)
+QUICK = swarmdp.learning.HeterogeneousLearning(steps=25, swarms=2)
 SEEN = swarmdp.recordings.Observation(neighbours=3, wall_distance=0.1)
 FEW = swarmdp.recordings.Observation(5, bearing=0, spacing=0, previous_turn=3, neighbours=3)
 UNIT = swarmdp.recordings.Periodic((1.0, 1.0))
@@ -228,7 +228,7 @@ def told(result: swarmdp.Result) -> dict[str, Any]:
     for name, array in policy.to_arrays().items():
         exact = array.dtype.kind in "iub"
         found[f"policy {name}"] = digest(array.astype(np.int64)) if exact else array
-    if result.restarts is not None:
+    if result.resamples is not None:
         found["differences"] = result.differences()[::17].to_dict("list")
     return found
 
@@ -453,13 +453,13 @@ def fish() -> str:
 
 
 def fit_folder(folder: Path) -> Path:
-    few = ("--n-agents", "20", "--demo-steps", "50", "--iterations", "3", "--restarts", "2")
+    few = ("--n-agents", "20", "--demo-steps", "50", "--iterations", "3", "--resamples", "2")
     return left_by(folder, "fit", "fit", "vicsek", *few, "--seed", "4")
 
 
 def analysis_folder(folder: Path) -> Path:
     how = ("--fps", "1", "--unit", "cm", "--dt", "1", "--neighbours", "5")
-    few = ("--arena", "periodic:100,100", "--iterations", "1", "--restarts", "2")
+    few = ("--arena", "periodic:100,100", "--iterations", "1", "--resamples", "2")
     return left_by(folder, "analysis", "fit", "--tracks", "FISH", *how, *few)
 
 
@@ -551,7 +551,7 @@ def not_exported() -> dict[str, Any]:
 
 
 LINEAR = swarmdp.learning.HeterogeneousLearning(
-    swarmdp.learning.LinearQ(features=15), iterations=40, swarms=2
+    swarmdp.learning.LinearQ(features=15), steps=40, swarms=2
 )
 
 
@@ -569,12 +569,12 @@ def numbers() -> dict[str, Case]:
     each["decisions"] = fitted_to_decisions
     each["decisions anchored"] = partial(fitted_to_decisions, anchor=0.3)
     each["decisions anchored auto"] = partial(fitted_to_decisions, anchor="auto")
-    each["decisions restarts"] = partial(fitted_to_decisions, restarts=2)
+    each["decisions resamples"] = partial(fitted_to_decisions, resamples=2)
     each["decisions judged"] = lambda: decided(judge=True).verdicts[0].to_json()
     each["turn gains"] = predicted
     for name in ("vicsek", "ising"):
         each[f"fit {name}"] = partial(fitted, name)
-        each[f"fit {name} restarts"] = partial(fitted, name, restarts=2, iterations=2)
+        each[f"fit {name} resamples"] = partial(fitted, name, resamples=2, iterations=2)
         for quick in (True, False):
             how = "quick" if quick else "full"
             each[f"verdict {name} {how}"] = partial(judged, name, quick)
@@ -599,7 +599,7 @@ def numbers() -> dict[str, Case]:
     saved: dict[str, Callable[[Path], dict[str, Any]]] = {
         "saved fit": lambda folder: saved_fit(simulated("vicsek")[2], folder),
         "saved anchored": lambda folder: saved_fit(decided(anchor=0.3), folder),
-        "saved restarts": lambda folder: saved_fit(decided(restarts=2), folder),
+        "saved resamples": lambda folder: saved_fit(decided(resamples=2), folder),
         "saved interpolated": lambda folder: saved_fit(
             simulated("vicsek", interpolate=True)[2], folder
         ),

@@ -54,7 +54,7 @@ print(swarm.interaction_test(seed=1))
 # An interaction is found. Which reward explains it?
 
 # %% mystnb={"image": {"alt": "The learned reward by misalignment with its errors, and the distance to the demo in each iteration"}}
-result = swarmdp.fit(swarm, decisions.train, seed=1, iterations=2, restarts=4, judge=False)
+result = swarmdp.fit(swarm, decisions.train, seed=1, iterations=2, resamples=4, judge=False)
 result.plot()
 
 # %%

@@ -65,7 +65,7 @@ print(
 # A fit simulates many swarms, and a simulator in Python is slow: keep the learning short at first.
 
 # %%
-learner = swarmdp.learning.HeterogeneousLearning(iterations=60)
+learner = swarmdp.learning.HeterogeneousLearning(steps=60)
 result = swarmdp.fit(line, demo, seed=2, iterations=3, learner=learner)
 print(result.verdict)
 

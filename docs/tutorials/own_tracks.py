@@ -70,7 +70,7 @@ found = swarmdp.analyse(
     observation=seen,
     arena=swarmdp.recordings.Box((0.0, 0.0), (40.0, 30.0)),
     iterations=2,
-    restarts=0,
+    resamples=0,
     judge=False,
 )
 print(found.interaction)
@@ -85,12 +85,12 @@ print(weights.to_series().round(2))
 # %% [markdown]
 # The reward by misalignment is highest where the fish are in line with their neighbours, which is
 # what we made them do. With `judge=True` (the default) `found.verdict` compares the learned swarm
-# with the time that was held out; `restarts=8` gives the reward its error bars. Both take longer.
+# with the time that was held out; `resamples=8` gives the reward its error bars. Both take longer.
 #
 # The same as one command, with a page at its end:
 # `swarmdp fit --tracks fish.csv --fps 10 --unit cm -o runs/fish`.
 #
-# That takes some minutes, most of them for the errors and the verdict; `--restarts 0 --no-judge` is
+# That takes some minutes, most of them for the errors and the verdict; `--resamples 0 --no-judge` is
 # the quick look.
 #
 # Where the walls are is found out, if the animals came near to most of them. If they did not, it

@@ -21,7 +21,7 @@ print(demo)
 # expectations; `policy_matching` also needs to know what the expert did.
 
 # %%
-learner = swarmdp.learning.HeterogeneousLearning(iterations=100)
+learner = swarmdp.learning.HeterogeneousLearning(steps=100)
 updates = ["max_margin", "projection", "mwal", "maxent", "policy_matching"]
 results = {
     name: swarmdp.fit(ising, demo, seed=2, update=name, iterations=5, learner=learner, judge=False)

@@ -67,7 +67,7 @@ for advice in unsure.advice:
 # %%
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always", swarmdp.errors.VerdictWarning)
-    starved = swarmdp.fit(vicsek, demo, seed=5, iterations=1, start="random")
+    starved = swarmdp.fit(vicsek, demo, seed=5, iterations=1, first_reward="random")
 print(starved.verdict.words)
 print("warned:", bool(caught))
 
@@ -75,6 +75,6 @@ print("warned:", bool(caught))
 # ## And the reward?
 #
 # A good verdict says that the swarm is right. How sure the reward is, is another question:
-# `restarts=8` repeats the fit with resampled demos, `result.reward_error` is the spread, and
+# `resamples=8` repeats the fit with resampled demos, `result.reward_error` is the spread, and
 # `result.differences()` lists which differences between observations would come out again. How
 # often verdicts are right was [measured](../verdicts.md).

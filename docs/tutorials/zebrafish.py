@@ -81,13 +81,13 @@ print(interaction)
 #
 # ## The reward
 #
-# `restarts` repeats the fit with blocks of time drawn again, which gives the reward its errors.
+# `resamples` repeats the fit with blocks of time drawn again, which gives the reward its errors.
 # `anchor` mixes the recorded habits into the learned controller, so that its single turns stay
 # plausible.
 
 # %%
 result = swarmdp.fit(
-    swarm, decisions.train, seed=1, iterations=2, restarts=4, anchor="auto", judge=False
+    swarm, decisions.train, seed=1, iterations=2, resamples=4, anchor="auto", judge=False
 )
 print(result)
 
@@ -100,7 +100,7 @@ result.plot()
 # %% [markdown]
 # Only differences within one component mean something. The table has the four that chance explains
 # worst; `p` takes into account that many pairs were looked at. Where `significant` says False, four
-# restarts on so short a recording do not tell.
+# resamples on so short a recording do not tell.
 #
 # ## The verdict
 #

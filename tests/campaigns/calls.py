@@ -24,7 +24,7 @@ import pandas
 
 import swarmdp
 from swarmdp import theory
-from swarmdp.irl.demos import Expert
+from swarmdp.irl.demos import ExpertData
 from swarmdp.learning.q_functions import Problem
 from swarmdp.model import features, testing
 from swarmdp.model.streams import Purpose, Streams
@@ -32,7 +32,7 @@ from swarmdp.model.trajectory import Variable
 from swarmdp.policies import Interface
 from swarmdp.simulation.recorders import Moment, SingleAgentFeatures
 
-__all__ = ["Decimal", "Expert", "Fraction", "Interface", "Moment", "Path", "Problem", "Purpose"]
+__all__ = ["Decimal", "ExpertData", "Fraction", "Interface", "Moment", "Path", "Problem", "Purpose"]
 __all__ += ["SingleAgentFeatures", "Variable", "array", "features", "io", "math", "np", "pandas"]
 __all__ += ["swarmdp", "testing", "theory"]
 
@@ -247,17 +247,17 @@ RECORD = ["states", "observations", "actions"]
 DEMO = swarmdp.rollout(VICSEK, VICSEK.expert, steps=50, runs=2, seed=1, record=RECORD)
 ISING_DEMO = swarmdp.rollout(ISING, ISING.expert, steps=3, runs=2, seed=1, record=RECORD)
 GRID_DEMO = swarmdp.rollout(GRID, swarmdp.Policy([0] * 6), steps=50, runs=2, seed=1, record=RECORD)
-LEARNER = swarmdp.learning.HeterogeneousLearning(iterations=5, swarms=1)
+LEARNER = swarmdp.learning.HeterogeneousLearning(steps=5, swarms=1)
 QUICK: dict[str, Any] = {"seed": 1, "learner": LEARNER, "evaluations": 1, "threads": 1}
 FIT = swarmdp.fitting.Fit.of(VICSEK, DEMO, iterations=2, **QUICK)
 DONE = list(FIT.iterate())
-RESULT = replace(FIT.result(DONE), restarts=np.arange(18.0).reshape(3, 1, 6) ** 2)
+RESULT = replace(FIT.result(DONE), resamples=np.arange(18.0).reshape(3, 1, 6) ** 2)
 GRID_RESULT = swarmdp.fit(GRID, GRID_DEMO, seed=1, iterations=2)
-LINEAR = swarmdp.learning.HeterogeneousLearning(swarmdp.learning.LinearQ(), iterations=5, swarms=1)(
+LINEAR = swarmdp.learning.HeterogeneousLearning(swarmdp.learning.LinearQ(), steps=5, swarms=1)(
     VICSEK, REWARD, discount=0.9, seed=1
 ).policy
 EVALUATION = swarmdp.evaluate(RESULT, VICSEK, steps=3, runs=2, seed=1, threads=1)
-FULL = FIT._evidence().after(DONE[0].weights, DONE[0].mu, None)
+FULL = FIT.setup.problem.evidence().after(DONE[0].weights, DONE[0].mu, None)
 PAIRS = np.ones((1, 6, 13))
 KERNEL = np.full((1, 6, 13, 6), 1 / 6)
 EVIDENCE = replace(
@@ -395,7 +395,7 @@ OWN: dict[str, dict[str, str]] = {
         "observation": "SEEING",
         "arena": "ARENA",
         "iterations": "1",
-        "restarts": "0",
+        "resamples": "0",
         "judge": "False",
     },
     "Box": {"lower": "(0.0, 0.0)", "upper": "(1.0, 2.0)"},
@@ -499,10 +499,9 @@ OWN: dict[str, dict[str, str]] = {
         "separate": "False",
         "settings": "FIT.settings",
     },
-    "Fit.check_restarts": {"restarts": "2"},
     "Fit.earlier": {"result": "RESULT"},
-    "Fit.judged": {"found": "RESULT"},
-    "Fit.repeated": {"found": "RESULT", "restarts": "2"},
+    "Fit.verdicts": {"result": "RESULT"},
+    "Fit.resampled_rewards": {"result": "RESULT", "resamples": "2"},
     "Fit.iterate": {"done": "DONE[:1]"},
     "Fit.of": {"iterations": "1", "learner": "LEARNER"},
     "Fit.result": {"done": "DONE"},
@@ -804,7 +803,7 @@ MADE = {
     *("Swarm", "Swarm.seeing", "Recording.from_dataset"),
     # Called by roll-outs, learners and fits, with what they have made themselves.
     *("DiscountedFeatures.add_counts", "Streams.counter"),
-    *("Fit.check_anchor", "Fit.learned_from", "Fit.with_anchor"),
+    *("Fit.rewards_of_demos", "Fit.with_anchor"),
     *("Ising.exploring_swarms", "Ising.whole_steps"),
     *("Vicsek.exploring_swarms", "Vicsek.whole_steps"),
     "Swarm.whole_steps",

@@ -106,7 +106,7 @@ def fitted(system: Any, update: str, **options: Any) -> Found:
     expert = getattr(system, "expert", None) or swarmdp.learning.plan(system, system.reward).policy
     recorded = ["states", "actions"]
     demo = swarmdp.rollout(system, expert, steps=50, runs=2, seed=1, record=recorded)
-    learner = swarmdp.learning.HeterogeneousLearning(iterations=25, swarms=2)
+    learner = swarmdp.learning.HeterogeneousLearning(steps=25, swarms=2)
     result = swarmdp.fit(
         system,
         demo,

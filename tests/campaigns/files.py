@@ -78,7 +78,7 @@ def command(*arguments: str) -> str:
     return ACCEPTED
 
 
-FEW = ("--iterations", "1", "--restarts", "0")
+FEW = ("--iterations", "1", "--resamples", "0")
 SMALL = ("--runs", "2", "--steps", "3", "-o", "out")
 READERS = [
     Reader("load", TRAJECTORY, lambda: told(swarmdp.load(TRAJECTORY))),
@@ -123,7 +123,7 @@ def prepare() -> None:
     demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
     demo.save(TRAJECTORY)
     demo.save("demo.nc")
-    learner = swarmdp.learning.HeterogeneousLearning(iterations=2, swarms=1)
+    learner = swarmdp.learning.HeterogeneousLearning(steps=2, swarms=1)
     result = swarmdp.fit(system, demo, seed=1, iterations=2, learner=learner, judge=False)
     result.save("fit")
     policy: Any = result.policy

@@ -98,13 +98,13 @@ def _fit(folder: Path) -> None:
     saved = folder / "result.nc"
     before = swarmdp.load(saved) if saved.exists() else None
     assert before is None or isinstance(before, swarmdp.Result)
-    learner = swarmdp.learning.HeterogeneousLearning(iterations=10, swarms=1)
+    learner = swarmdp.learning.HeterogeneousLearning(steps=10, swarms=1)
     swarmdp.fit(
         SYSTEM,
         demo,
         seed=1,
         iterations=4,
-        restarts=0,
+        resamples=0,
         learner=learner,
         judge=False,
         resume=before,
@@ -113,7 +113,7 @@ def _fit(folder: Path) -> None:
 
 
 def _fit_command(folder: Path) -> list[str]:
-    size = ["--n-agents", "10", "--demo-steps", "50", "--iterations", "2", "--restarts", "0"]
+    size = ["--n-agents", "10", "--demo-steps", "50", "--iterations", "2", "--resamples", "0"]
     more = ["--resume"] if (folder / "result.nc").exists() else []
     return ["fit", "vicsek", *size, "--no-judge", *more, "-o", str(folder)]
 

@@ -42,7 +42,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "simulate": ("simulate", "vicsek", *SMALL, "--steps", "50", "-o", "OUT/new"),
     "fit": (
         *("fit", "vicsek", *SMALL, "--demo-steps", "50", "--iterations", "2"),
-        *("--restarts", "0", "--no-judge", "-o", "OUT/new"),
+        *("--resamples", "0", "--no-judge", "-o", "OUT/new"),
     ),
     "evaluate": ("evaluate", "fit", "--runs", "2", "--steps", "5", "-o", "OUT/new"),
     "export": ("export", "fit", "-o", "OUT/controller.json"),
@@ -298,9 +298,9 @@ def fitted() -> str:
     """The digest of a fit."""
     system = swarmdp.Vicsek(n_agents=10)
     demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
-    learner = swarmdp.learning.HeterogeneousLearning(iterations=10, swarms=1)
+    learner = swarmdp.learning.HeterogeneousLearning(steps=10, swarms=1)
     result = swarmdp.fit(
-        system, demo, seed=1, iterations=2, restarts=0, learner=learner, judge=False
+        system, demo, seed=1, iterations=2, resamples=0, learner=learner, judge=False
     )
     return _digest(result.reward.weights, result.history.distance)
 

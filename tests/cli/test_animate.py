@@ -24,7 +24,7 @@ def fit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two experiments with a small swarm."""
     system = swarmdp.Vicsek(n_agents=20)
     demo = swarmdp.rollout(system, system.expert, steps=50, runs=2, seed=1)
-    learner = HeterogeneousLearning(iterations=10, swarms=1)
+    learner = HeterogeneousLearning(steps=10, swarms=1)
     result = swarmdp.fit(
         system, demo, seed=2, separate=True, iterations=2, learner=learner, judge=False
     )
@@ -81,7 +81,7 @@ def test_learned_beside_expert(
 def test_a_soft_policy_is_shown_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     system = swarmdp.Vicsek(n_agents=20)
     demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
-    learner = HeterogeneousLearning(iterations=10, swarms=1)
+    learner = HeterogeneousLearning(steps=10, swarms=1)
     result = swarmdp.fit(
         system, demo, seed=2, iterations=1, update="maxent", learner=learner, judge=False
     )

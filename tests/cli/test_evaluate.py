@@ -15,7 +15,7 @@ from tests.terminal import fails
 def test_evaluate_vicsek(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     system = swarmdp.Vicsek(n_agents=30)
     demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
-    learner = swarmdp.learning.HeterogeneousLearning(iterations=10, swarms=1)
+    learner = swarmdp.learning.HeterogeneousLearning(steps=10, swarms=1)
     result = swarmdp.fit(system, demo, seed=4, iterations=2, learner=learner, judge=False)
     folder = result.save(tmp_path).parent
     main(["evaluate", str(folder), "--runs", "20"])
@@ -67,7 +67,7 @@ def test_settings_of_a_file_that_no_system_has_get_one_line(
 ) -> None:
     system = swarmdp.Vicsek(n_agents=3)
     demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
-    learner = swarmdp.learning.HeterogeneousLearning(iterations=2, swarms=1)
+    learner = swarmdp.learning.HeterogeneousLearning(steps=2, swarms=1)
     result = swarmdp.fit(system, demo, seed=4, iterations=1, learner=learner, judge=False)
     dataset = result.to_xarray()
     settings = json.loads(dataset.attrs["system_settings"]) | changed

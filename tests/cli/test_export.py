@@ -15,7 +15,7 @@ def fit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a fit of two experiments."""
     system = swarmdp.Vicsek(n_agents=30)
     demo = swarmdp.rollout(system, system.expert, steps=50, runs=2, seed=1)
-    learner = swarmdp.learning.HeterogeneousLearning(iterations=10, swarms=1)
+    learner = swarmdp.learning.HeterogeneousLearning(steps=10, swarms=1)
     result = swarmdp.fit(
         system, demo, seed=4, iterations=1, learner=learner, separate=True, judge=False
     )

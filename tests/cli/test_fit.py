@@ -10,7 +10,7 @@ import swarmdp
 from swarmdp.cli import main
 from tests.terminal import fails
 
-FIT = ["--n-agents", "30", "--iterations", "3", "--demo-steps", "50", "--restarts", "0"]
+FIT = ["--n-agents", "30", "--iterations", "3", "--demo-steps", "50", "--resamples", "0"]
 BY_ACTIONS = ["policy_matching", "bayesian"]
 
 
@@ -48,7 +48,7 @@ def test_fit_from_a_recording_goes_on_where_it_stopped(
     system = swarmdp.Ising((12, 12))
     demo = swarmdp.rollout(system, system.expert, steps=50, runs=2, seed=1)
     file = str(demo.save(tmp_path / "demo.nc"))
-    common = ["fit", "--demo", file, "--separate", "--restarts", "0"]
+    common = ["fit", "--demo", file, "--separate", "--resamples", "0"]
     main([*common, "--iterations", "2", "-o", str(tmp_path / "parts")])
     main([*common, "--iterations", "4", "--resume", "-o", str(tmp_path / "parts")])
     main([*common, "--iterations", "4", "-o", str(tmp_path / "whole")])
@@ -121,7 +121,7 @@ def test_a_recording_may_be_named_by_its_system(
 ) -> None:
     system = swarmdp.Vicsek(n_agents=20)
     demo = swarmdp.rollout(system, system.expert, steps=50, seed=1).save(tmp_path / "d.nc")
-    few = ["--iterations", "1", "--restarts", "0"]
+    few = ["--iterations", "1", "--resamples", "0"]
     main(["fit", "vicsek", "--demo", str(demo), *few, "-o", str(tmp_path / "fit")])
     assert swarmdp.load(tmp_path / "fit").system_settings["n_agents"] == 20
     said = fails(["fit", "ising", "--demo", str(demo)], capsys)
@@ -204,7 +204,7 @@ def test_fit_and_evaluate_gridworlds(
     update: str, grid: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = str(tmp_path)
-    options = ["--update", update, "--iterations", "3", "--restarts", "0", "-o", folder]
+    options = ["--update", update, "--iterations", "3", "--resamples", "0", "-o", folder]
     main(["fit", "gridworld", *grid, "--demo-runs", "50", *options])
     shown = capsys.readouterr().out
     assert f"Result of fitting Gridworld by {update}" in shown
@@ -239,7 +239,7 @@ def test_fit_by_other_updates(
     name: str, update: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     size = ["--n-agents", "20"] if name == "vicsek" else ["--shape", "9", "9"]
-    few = ["--iterations", "2", "--restarts", "0"]
+    few = ["--iterations", "2", "--resamples", "0"]
     main(["fit", name, *size, "--update", update, *few, "-o", str(tmp_path)])
     result = swarmdp.load(tmp_path)
     assert isinstance(result.policy, swarmdp.policies.SoftPolicy) == (update == "maxent")
@@ -272,6 +272,6 @@ def test_a_fit_shows_the_errors_of_the_reward(
     main(["fit", "vicsek", *quick, "-o", str(tmp_path)])
     shown = capsys.readouterr().out
     assert "±" in shown
-    assert "from 8 restarts" in shown
+    assert "from 8 resamples" in shown
     (block,) = json.loads((tmp_path / "summary.json").read_text())["reward"]
     assert np.shape(block["error"]) == (1, 36)

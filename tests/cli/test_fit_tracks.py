@@ -13,7 +13,7 @@ from tests.terminal import fails
 
 READING = ["--fps", "1", "--unit", "cm", "--dt", "1", "--neighbours", "5"]
 PERIODIC = ["--arena", "periodic:100,100"]
-SMALL = ["--iterations", "1", "--restarts", "0", "--threads", "1"]
+SMALL = ["--iterations", "1", "--resamples", "0", "--threads", "1"]
 FILES = {
     "report.html",
     "summary.json",
@@ -126,7 +126,7 @@ def test_an_interrupted_analysis_keeps_its_fit(
     # An earlier analysis in the same folder does not stay beside the fit of this one.
     (tmp_path / "analysis.nc").write_bytes((analysed / "analysis.nc").read_bytes())
     wanted = "2" if at == "the fit" else "1"
-    options = [*READING, *PERIODIC, "--iterations", wanted, "--restarts", "0", "--threads", "1"]
+    options = [*READING, *PERIODIC, "--iterations", wanted, "--resamples", "0", "--threads", "1"]
     options += [] if at == "the verdict" else ["--no-judge"]
     arguments = ["fit", "--tracks", str(tracks), *options, "-o", str(tmp_path)]
     with pytest.raises(SystemExit) as exit_:
@@ -179,7 +179,7 @@ def test_the_same_from_python(tracks: Path) -> None:
         observation=swarmdp.recordings.Observation(neighbours=5, bearing=0, previous_turn=0),
         arena=swarmdp.recordings.Periodic((100.0, 100.0)),
         iterations=1,
-        restarts=2,
+        resamples=2,
         judge=False,
         threads=1,
         say=said.append,
@@ -215,7 +215,7 @@ def test_the_same_from_python(tracks: Path) -> None:
         (["--arena", "open", "--neighbours", "many"], "--neighbours must be"),
         (["--arena", "open", "--neighbours", "40"], "neighbours must be at most 10"),
         (["--dt", "soon"], "--dt must be seconds"),
-        (["--arena", "open", "--restarts", "1"], "restarts must be 0 or at least 2"),
+        (["--arena", "open", "--resamples", "1"], "resamples must be 0 or at least 2"),
         (["--demo", "run.nc"], "leave --demo out"),
         (["--resume"], "there is no such file"),
         (["--estimator", "single"], "leave --estimator out"),

@@ -44,7 +44,7 @@ def test_info_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_fit_and_evaluate_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = str(tmp_path / "fit")
-    quick = ["--iterations", "1", "--restarts", "0", "--no-judge", "--reach", "1"]
+    quick = ["--iterations", "1", "--resamples", "0", "--no-judge", "--reach", "1"]
     main(["fit", "ising", "--shape", "6", "6", *quick, "-v", "--json", "-o", folder])
     told = capsys.readouterr()
     fitted = json.loads(told.out)

@@ -18,7 +18,7 @@ from tests.examples import Robots
 from tests.terminal import fails
 
 OWN = ["--system", "tests.examples:Robots"]
-QUICK = ["--iterations", "2", "--restarts", "0", "--demo-steps", "50"]
+QUICK = ["--iterations", "2", "--resamples", "0", "--demo-steps", "50"]
 
 
 def built(*arguments: str) -> Any:

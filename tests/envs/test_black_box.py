@@ -134,7 +134,7 @@ def test_learning_through_it_is_reliable() -> None:
     )
     demo = swarmdp.rollout(zoo, zoo.expert, steps=25, runs=8, seed=1)
     learner = swarmdp.learning.HeterogeneousLearning(
-        iterations=80, again=40, restart=2.5, swarms=10
+        steps=80, warm_steps=40, reset_after=2.5, swarms=10
     )
     for seed in range(3):
         result = swarmdp.fit(

@@ -18,7 +18,7 @@ from tests.policies import compiled
 def learned(system: BlackBox, swarms: int, seed: int = 1) -> tuple[Any, swarmdp.Result]:
     """A demo of the expert, and what is learned from it with little experience."""
     demo = swarmdp.rollout(system, system.expert, steps=22, runs=6, seed=seed)
-    learner = HeterogeneousLearning(iterations=60, again=30, restart=2.5, swarms=swarms)
+    learner = HeterogeneousLearning(steps=60, warm_steps=30, reset_after=2.5, swarms=swarms)
     result = swarmdp.fit(
         system,
         demo,

@@ -17,7 +17,7 @@ from tests.results import assert_same, known
 
 VICSEK = swarmdp.Vicsek(n_agents=40)
 ISING = swarmdp.Ising((12, 12))
-SHORT = HeterogeneousLearning(iterations=20, swarms=2)
+SHORT = HeterogeneousLearning(steps=20, swarms=2)
 UPDATES: list[Any] = [PolicyMatching(), Bayesian(draws=100, warm_up=50)]
 COARSE = pytest.mark.filterwarnings("ignore:the chains of:swarmdp.support.errors.SwarmdpWarning")
 
@@ -78,7 +78,7 @@ def test_resumed_saved_and_batched_fits_are_the_same_bits(update: Any, tmp_path:
 
 
 def test_a_first_reward_may_be_given_all_the_same() -> None:
-    result = fit(VICSEK, PolicyMatching(), start="random")
+    result = fit(VICSEK, PolicyMatching(), first_reward="random")
     weights = result.history.weights
     assert result.settings["start"] == "random"
     assert not (weights[0] == weights[1]).any()
@@ -97,12 +97,20 @@ def test_after_a_first_reward_of_another_kind_the_answer_is_planned_for_exactly_
     given = grid_demo(grid)
     answer = swarmdp.fit(grid, given, seed=2, update="policy_matching", judge=False)
     assert len(answer.iterations) == 1
-    result = swarmdp.fit(grid, given, seed=2, update="policy_matching", start="random", judge=False)
+    result = swarmdp.fit(
+        grid, given, seed=2, update="policy_matching", first_reward="random", judge=False
+    )
     np.testing.assert_array_equal(result.history.weights[1], answer.reward.weights)
     np.testing.assert_array_equal(table_of(result.policy), table_of(answer.policy))
     assert len(result.iterations) == 2
     begun = swarmdp.fit(
-        grid, given, seed=2, update="policy_matching", start="random", iterations=1, judge=False
+        grid,
+        given,
+        seed=2,
+        update="policy_matching",
+        first_reward="random",
+        iterations=1,
+        judge=False,
     )
     begun.save(tmp_path)
     for earlier in (swarmdp.load(tmp_path), result):
@@ -111,7 +119,7 @@ def test_after_a_first_reward_of_another_kind_the_answer_is_planned_for_exactly_
             given,
             seed=2,
             update="policy_matching",
-            start="random",
+            first_reward="random",
             resume=earlier,
             judge=False,
         )

@@ -22,7 +22,7 @@ from tests.results import assert_same
 
 SMALL = swarmdp.Vicsek(n_agents=30)
 GRID = Gridworld(3, 3)
-LEARNER = HeterogeneousLearning(iterations=10, swarms=2)
+LEARNER = HeterogeneousLearning(steps=10, swarms=2)
 
 
 def demo_of(system: Any) -> swarmdp.Trajectory:

@@ -27,7 +27,7 @@ from tests.results import assert_same, known
 
 SMALL = swarmdp.Vicsek(n_agents=40)
 QUICK: dict[str, Any] = {
-    "learner": HeterogeneousLearning(iterations=20, swarms=2),
+    "learner": HeterogeneousLearning(steps=20, swarms=2),
     "iterations": 4,
     "evaluations": 2,
 }
@@ -148,7 +148,9 @@ def test_runs_are_pooled_into_one_estimate(demo: swarmdp.Trajectory, fitted: Res
 def test_the_first_reward(demo: swarmdp.Trajectory, fitted: Result) -> None:
     expected = fitted.expert_mu / np.linalg.norm(fitted.expert_mu, axis=1, keepdims=True)
     np.testing.assert_allclose(fitted.history.weights[0], expected)
-    random = swarmdp.fit(SMALL, demo, seed=2, separate=True, start="random", **QUICK, judge=False)
+    random = swarmdp.fit(
+        SMALL, demo, seed=2, separate=True, first_reward="random", **QUICK, judge=False
+    )
     assert not np.allclose(random.history.weights[0], expected, atol=0.1)
     np.testing.assert_array_equal(
         random_reward(3, (5, 7)).weights[:2], random_reward(3, (2, 7)).weights
@@ -227,7 +229,7 @@ def test_the_result_says_what_was_never_visited() -> None:
         lonely,
         demo,
         seed=2,
-        learner=HeterogeneousLearning(iterations=5, swarms=1),
+        learner=HeterogeneousLearning(steps=5, swarms=1),
         judge=False,
     )
     np.testing.assert_array_equal(known(result.seen)[0], np.arange(36) == 18)
@@ -304,19 +306,33 @@ def test_only_a_fit_of_the_same_system_is_resumed() -> None:
         discount=0.9,
         steps=None,
     )
-    first = swarmdp.fit(swarmdp.Gridworld(), mu, seed=1, iterations=2, start="random", judge=False)
+    first = swarmdp.fit(
+        swarmdp.Gridworld(), mu, seed=1, iterations=2, first_reward="random", judge=False
+    )
     with pytest.raises(InvalidInput, match=r"was of Gridworld .*'wind': 0.3.* this one is of"):
         swarmdp.fit(
-            swarmdp.Gridworld(wind=0.0), mu, seed=1, resume=first, start="random", judge=False
+            swarmdp.Gridworld(wind=0.0),
+            mu,
+            seed=1,
+            resume=first,
+            first_reward="random",
+            judge=False,
         )
     with pytest.raises(InvalidInput, match="resume must be a Result or None, got 'folder'"):
-        swarmdp.fit(swarmdp.Gridworld(), mu, seed=1, resume="folder", start="random", judge=False)  # type: ignore[arg-type]
+        swarmdp.fit(
+            swarmdp.Gridworld(),
+            mu,
+            seed=1,
+            resume="folder",  # type: ignore[arg-type]
+            first_reward="random",
+            judge=False,
+        )
     shorter = swarmdp.fit(
         swarmdp.Gridworld(),
         mu,
         seed=1,
         iterations=1,
-        start="random",
+        first_reward="random",
         resume=first,
         judge=False,
     )
@@ -327,7 +343,7 @@ def test_settings_that_cannot_be_saved_are_refused_at_once(demo: swarmdp.Traject
     class Custom(HeterogeneousLearning):
         pass
 
-    learner = Custom(iterations=5)
+    learner = Custom(steps=5)
     object.__setattr__(learner, "q_update", SimpleNamespace(mirrors=False))
     with pytest.raises(InvalidInput, match="must be plain data"):
         swarmdp.fit(SMALL, demo, seed=1, learner=learner, judge=False)
@@ -343,7 +359,7 @@ def test_iterations_after_an_experiment_is_finished_do_not_count() -> None:
     none = np.empty((0, 2, 3))
     done = list(
         generic_irl(
-            Evidence(expert, none, none, 0.9, 3, 2, seed=0),
+            expert_data=lambda: Evidence(expert, none, none, 0.9, 3, 2, seed=0),
             initialization=lambda evidence: Reward(expert),
             policy_update=lambda reward, i: learned,
             value_estimation=lambda policy, reward, i: Value(next(estimates)),

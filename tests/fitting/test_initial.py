@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 import swarmdp
 from swarmdp import Result
-from swarmdp.fitting.fit import EVALUATION
+from swarmdp.irl.steps import EVALUATION
 from swarmdp.learning import HeterogeneousLearning, Snapshot
 from swarmdp.model.streams import derived_seed
 from swarmdp.support.errors import InvalidInput
 from tests.results import assert_same
 
 VICSEK = swarmdp.Vicsek(n_agents=30)
-QUICK = HeterogeneousLearning(iterations=8, swarms=2)
+QUICK = HeterogeneousLearning(steps=8, swarms=2)
 
 
 def fitted(demo: Any, **change: Any) -> Result:
@@ -60,7 +60,7 @@ def test_learning_swarms_start_from_a_given_state(demo: swarmdp.Trajectory) -> N
 def test_learning_swarms_start_from_drawn_frames(demo: swarmdp.Trajectory) -> None:
     frames = {tuple(np.sort(frame)) for frame in demo["heading"].reshape(-1, 30)}
     drawn = set()
-    many = HeterogeneousLearning(iterations=8, swarms=12)
+    many = HeterogeneousLearning(steps=8, swarms=12)
     for now in first_states(demo, initial=demo, learner=many):
         for headings in now.state["heading"]:
             assert tuple(np.sort(headings)) in frames

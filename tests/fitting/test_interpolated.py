@@ -16,7 +16,7 @@ from tests.results import assert_same
 
 VICSEK = swarmdp.Vicsek(n_agents=100)
 ISING = swarmdp.Ising((8, 8))
-LEARNER = HeterogeneousLearning(iterations=60, swarms=3)
+LEARNER = HeterogeneousLearning(steps=60, swarms=3)
 RUNS = np.arange(2)
 
 

@@ -10,7 +10,7 @@ from swarmdp.fitting.fit import FitInterrupted
 from swarmdp.support.errors import InvalidInput
 
 VICSEK = swarmdp.Vicsek(n_agents=50, radius=0.2)
-SHORT = swarmdp.learning.HeterogeneousLearning(iterations=60)
+SHORT = swarmdp.learning.HeterogeneousLearning(steps=60)
 
 
 @pytest.fixture(scope="module")
@@ -35,9 +35,7 @@ def test_a_fit_is_judged(judged: swarmdp.Result, tmp_path: Path) -> None:
 
 
 def test_a_bad_fit_warns(demo: swarmdp.Trajectory) -> None:
-    lazy = swarmdp.learning.HeterogeneousLearning(
-        iterations=1, temperature=0.0
-    )  # learns to do nothing
+    lazy = swarmdp.learning.HeterogeneousLearning(steps=1, temperature=0.0)  # learns to do nothing
     with pytest.warns(swarmdp.errors.VerdictWarning, match="does not reproduce it|do not identify"):
         result = swarmdp.fit(VICSEK, demo, seed=2, iterations=1, learner=lazy)
     assert result.verdict is not None
@@ -90,6 +88,6 @@ def test_the_discount_follows_the_demo(demo: swarmdp.Trajectory, judged: swarmdp
     )
     assert found.settings["discount"] == swarmdp.judging.suggested_discount(slow, long) > 0.9
     with pytest.raises(InvalidInput, match="in \\[0, 1\\) or \"auto\", got 'slow'"):
-        swarmdp.fit(slow, long, seed=1, discount="slow")  # type: ignore[arg-type]
+        swarmdp.fit(slow, long, seed=1, discount="slow")
     with pytest.raises(InvalidInput, match="needs a recorded demo"):
         swarmdp.fit(VICSEK, judged.expert_mu, seed=1, discount="auto")

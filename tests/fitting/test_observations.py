@@ -59,7 +59,7 @@ class Walkers:
 
 
 SYSTEMS = {"all combinations": Walkers(), "additive": Walkers(additive=True)}
-QUICK = HeterogeneousLearning(iterations=15, swarms=2)
+QUICK = HeterogeneousLearning(steps=15, swarms=2)
 
 
 def demo_of(system: Any, runs: int = 2) -> swarmdp.Trajectory:

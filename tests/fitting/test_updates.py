@@ -26,7 +26,7 @@ SYSTEMS: dict[str, Any] = {
     "gridworld": Gridworld(3, 3),
     "macrocells": Gridworld.macrocells(seed=2, rows=4, columns=4, macrocell=2),
 }
-QUICK = HeterogeneousLearning(iterations=15, swarms=2)
+QUICK = HeterogeneousLearning(steps=15, swarms=2)
 ONLY_MU = ["max_margin", "projection", "ng_russell", "mwal", "maxent"]
 
 
@@ -413,7 +413,7 @@ def test_wrong_wishes_are_refused() -> None:
             fitted("vicsek", demo, update=Odd(start=lambda evidence, w=wrong: w))
     with pytest.raises(InvalidInput, match="start must be a function from Evidence"):
         fitted("vicsek", demo, update=Odd(start=3))
-    learner = HeterogeneousLearning(swarmdp.learning.BatchQ(), iterations=3)
+    learner = HeterogeneousLearning(swarmdp.learning.BatchQ(), steps=3)
     with pytest.raises(
         InvalidInput, match="is learned with q_update=LocalModel.., not with BatchQ"
     ):

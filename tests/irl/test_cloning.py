@@ -1,7 +1,7 @@
 import numpy as np
 
 import swarmdp
-from swarmdp.irl.cloning import cloned
+from swarmdp.irl.cloning import policy_of_pairs
 from swarmdp.irl.pairs import pair_counts
 
 VICSEK = swarmdp.Vicsek(n_agents=40)
@@ -10,7 +10,7 @@ VICSEK = swarmdp.Vicsek(n_agents=40)
 def test_a_clone_does_what_the_expert_did_as_often() -> None:
     counts = np.zeros((2, 36, 13))
     counts[0, 18, 6], counts[0, 18, 7], counts[1, 0, 12] = 3, 1, 5
-    policy = cloned(VICSEK, counts).probabilities
+    policy = policy_of_pairs(VICSEK, counts).probabilities
     np.testing.assert_allclose(policy[0, 18, 5:9], [0, 0.75, 0.25, 0])
     assert policy[1, 0, 12] == 1
     still = int(np.flatnonzero(VICSEK.actions == 0)[0])

@@ -6,9 +6,9 @@ import pytest
 
 import swarmdp
 from swarmdp.irl.expectations import feature_expectations
-from swarmdp.irl.resampling import alike, differences, one_in_each_block, other_demos
+from swarmdp.irl.resampling import differences, one_in_each_block, other_demos, scaled_like
 from swarmdp.irl.updates.evidence import wants_of
-from swarmdp.irl.updates.registry import named
+from swarmdp.irl.updates.registry import update_of
 from swarmdp.model.features import Axis, Basis
 from swarmdp.policies.learner import NOTHING_MORE, Wants
 from swarmdp.support.errors import InvalidInput
@@ -16,7 +16,7 @@ from swarmdp.support.errors import InvalidInput
 VICSEK = swarmdp.Vicsek(n_agents=30, radius=0.2)
 QUICK: Any = {
     "iterations": 3,
-    "learner": swarmdp.learning.HeterogeneousLearning(iterations=20),
+    "learner": swarmdp.learning.HeterogeneousLearning(steps=20),
     "judge": False,
 }
 
@@ -71,7 +71,7 @@ def test_recorded_actions_are_resampled_too() -> None:
     demo = swarmdp.rollout(
         VICSEK, VICSEK.expert, steps=50, runs=2, seed=1, record=["states", "actions"]
     )
-    expert, _ = others(demo, False, wants_of(named("policy_matching")))
+    expert, _ = others(demo, False, wants_of(update_of("policy_matching")))
     assert expert.pairs.shape == (3, 36, 13)
     assert (expert.pairs.sum(axis=(1, 2)) == 2 * 50 * 30).all()
     assert (expert.pairs.sum(axis=1).argmax(axis=1) == 6).all()  # the policy flies straight on
@@ -81,8 +81,8 @@ def test_rewards_are_alike_up_to_scale_and_shift() -> None:
     weights = np.random.default_rng(1).normal(size=(1, 1, 8))
     other = 3 * weights + 7
     blocks = (swarmdp.Levels(8).axes,)
-    np.testing.assert_allclose(alike(other, weights[0], blocks, True), weights)
-    assert np.abs(alike(other, weights[0], blocks, False) - weights).max() > 0.1
+    np.testing.assert_allclose(scaled_like(other, weights[0], blocks, True), weights)
+    assert np.abs(scaled_like(other, weights[0], blocks, False) - weights).max() > 0.1
 
 
 def test_where_a_shift_means_nothing() -> None:
@@ -127,17 +127,17 @@ def test_mirror_images_that_differ_by_rounding_are_not_significant() -> None:
 def test_a_fit_with_restarts_has_errors(tmp_path: Path) -> None:
     demo = swarmdp.rollout(VICSEK, VICSEK.expert, steps=50, runs=2, seed=1)
     plain = swarmdp.fit(VICSEK, demo, seed=2, separate=True, **QUICK)
-    result = swarmdp.fit(VICSEK, demo, seed=2, separate=True, restarts=3, **QUICK)
+    result = swarmdp.fit(VICSEK, demo, seed=2, separate=True, resamples=3, **QUICK)
     np.testing.assert_array_equal(plain.reward.weights, result.reward.weights)
     assert plain.reward_error is None
-    assert result.restarts is not None
-    assert result.restarts.shape == (3, 2, 36)
+    assert result.resamples is not None
+    assert result.resamples.shape == (3, 2, 36)
     assert result.reward_error is not None
     assert (result.reward_error > 0).any()
-    assert "restarts" in repr(result)
+    assert "resamples" in repr(result)
     result.save(tmp_path)
     again = swarmdp.load(tmp_path)
-    np.testing.assert_array_equal(again.restarts, result.restarts)
+    np.testing.assert_array_equal(again.resamples, result.resamples)
     table = again.differences(experiment=1)
     assert len(table) == 36 * 35 // 2
     assert set(table.columns) == {"one", "other", "difference", "error", "p", "significant"}
@@ -147,12 +147,12 @@ def test_errors_are_as_large_as_rewards_differ_between_demos() -> None:
     """Of 12 demos each: the errors claimed, and how far the rewards really scatter."""
     vicsek = swarmdp.Vicsek(n_agents=50, radius=0.2)
     demos = swarmdp.rollout(vicsek, vicsek.expert, steps=50, runs=12, seed=3)
-    chosen = swarmdp.learning.HeterogeneousLearning(iterations=60)
+    chosen = swarmdp.learning.HeterogeneousLearning(steps=60)
     result = swarmdp.fit(
-        vicsek, demos, seed=4, separate=True, iterations=4, learner=chosen, restarts=4, judge=False
+        vicsek, demos, seed=4, separate=True, iterations=4, learner=chosen, resamples=4, judge=False
     )
     weights = result.reward.weights
-    same = alike(weights[:, None], weights[0][None], result.blocks, True)[:, 0]
+    same = scaled_like(weights[:, None], weights[0][None], result.blocks, True)[:, 0]
     real = same.std(axis=0, ddof=1)
     assert result.reward_error is not None
     claimed = np.sqrt((result.reward_error**2).mean(axis=0))
@@ -164,13 +164,13 @@ def test_wrong_restarts() -> None:
     demo = swarmdp.rollout(VICSEK, VICSEK.expert, steps=50, seed=1)
     wrong: Any
     for wrong in (-1, 1, 2.5, "8"):
-        with pytest.raises(InvalidInput, match="restarts must be"):
-            swarmdp.fit(VICSEK, demo, seed=1, restarts=wrong, **QUICK)
+        with pytest.raises(InvalidInput, match="resamples must be"):
+            swarmdp.fit(VICSEK, demo, seed=1, resamples=wrong, **QUICK)
     mu = swarmdp.fit(VICSEK, demo, seed=1, **QUICK).expert_mu
     with pytest.raises(InvalidInput, match="need a recorded demo"):
-        swarmdp.fit(VICSEK, mu, seed=1, restarts=3, **QUICK)
-    with pytest.raises(InvalidInput, match="fit with restarts=8"):
+        swarmdp.fit(VICSEK, mu, seed=1, resamples=3, **QUICK)
+    with pytest.raises(InvalidInput, match="fit with resamples=8"):
         swarmdp.fit(VICSEK, demo, seed=1, **QUICK).differences()
-    result = swarmdp.fit(VICSEK, demo, seed=1, restarts=2, **QUICK)
+    result = swarmdp.fit(VICSEK, demo, seed=1, resamples=2, **QUICK)
     with pytest.raises(InvalidInput, match="experiment must be from 0 to 0, got 3"):
         result.differences(3)

@@ -16,7 +16,7 @@ from swarmdp.simulation.recorders import FeaturesOverTime
 from tests.results import assert_same
 
 VICSEK = swarmdp.Vicsek(n_agents=40)
-GOING_ON = HeterogeneousLearning(iterations=30, swarms=2, again=15)
+GOING_ON = HeterogeneousLearning(steps=30, swarms=2, warm_steps=15)
 
 
 def evidence_of(learned: Any, weights: Any, noise: Any) -> Evidence:

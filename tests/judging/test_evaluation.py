@@ -10,7 +10,7 @@ from tests.examples import Robots, Sand
 def fitted() -> tuple[Robots, swarmdp.Trajectory, swarmdp.Result]:
     system = Robots()
     demo = swarmdp.rollout(system, system.expert, steps=50, runs=2, seed=1)
-    learner = swarmdp.learning.HeterogeneousLearning(iterations=5)
+    learner = swarmdp.learning.HeterogeneousLearning(steps=5)
     result = swarmdp.fit(
         system, demo, seed=2, iterations=2, separate=True, learner=learner, judge=False
     )
@@ -98,7 +98,7 @@ def test_start_states_can_be_given(fitted: Fitted) -> None:
 def test_a_system_without_expert_or_measures_says_so() -> None:
     system = Sand()
     demo = swarmdp.rollout(system, lambda o: (o > 0).astype(int), steps=50, seed=1)
-    learner = swarmdp.learning.HeterogeneousLearning(iterations=5)
+    learner = swarmdp.learning.HeterogeneousLearning(steps=5)
     result = swarmdp.fit(system, demo, seed=2, iterations=1, learner=learner, judge=False)
     with pytest.raises(swarmdp.errors.InvalidInput, match="Sand has no expert: give it a method"):
         swarmdp.evaluate(result, system, seed=1)

@@ -20,7 +20,7 @@ SYSTEMS: dict[str, Any] = {
     "ising open": swarmdp.Ising((8, 15), reach=3, periodic=False),
 }
 LEARNERS = {
-    "local model": HeterogeneousLearning(iterations=12, swarms=2, restart=0.5, again=6),
+    "local model": HeterogeneousLearning(steps=12, swarms=2, reset_after=0.5, warm_steps=6),
     "sequential": HeterogeneousLearning(SequentialQ(), 8, exploration="fixed", swarms=1),
     "batch": HeterogeneousLearning(BatchQ(), 8, swarms=2),
 }

@@ -37,7 +37,7 @@ def test_decays_fall_from_one_to_zero() -> None:
 
 
 def test_the_scheme_can_be_watched() -> None:
-    learning = HeterogeneousLearning(iterations=20)
+    learning = HeterogeneousLearning(steps=20)
     seen = snapshots(learning)
     assert [s.iteration for s in seen] == list(range(20))
     np.testing.assert_allclose([s.temperature for s in seen], 0.5 * (1 - np.arange(20) / 20) ** 2)
@@ -56,7 +56,7 @@ def test_the_scheme_can_be_watched() -> None:
 
 
 def test_greedy_agents_follow_the_policy_of_the_iteration_before() -> None:
-    seen = snapshots(HeterogeneousLearning(iterations=30))
+    seen = snapshots(HeterogeneousLearning(steps=30))
     for before, now in itertools.pairwise(seen):
         expected = known(before.table)[0, now.observations]
         followed = now.actions == expected
@@ -68,15 +68,15 @@ def test_greedy_agents_follow_the_policy_of_the_iteration_before() -> None:
 def test_exploring_actions_are_uniform() -> None:
     from scipy import stats
 
-    learning = HeterogeneousLearning(iterations=400, temperature=1.0, decay="late")
+    learning = HeterogeneousLearning(steps=400, temperature=1.0, decay="late")
     taken = np.concatenate([s.actions[s.exploring] for s in snapshots(learning)])
     assert stats.chisquare(np.bincount(taken, minlength=13)).pvalue > 1e-3
 
 
 def test_a_redrawn_set_changes_and_a_fixed_set_shrinks() -> None:
-    redrawn = snapshots(HeterogeneousLearning(iterations=20))
+    redrawn = snapshots(HeterogeneousLearning(steps=20))
     assert (redrawn[1].exploring & ~redrawn[0].exploring).any()
-    fixed = snapshots(HeterogeneousLearning(iterations=20, exploration="fixed"))
+    fixed = snapshots(HeterogeneousLearning(steps=20, exploration="fixed"))
     for before, after in itertools.pairwise(fixed):
         assert not (after.exploring & ~before.exploring).any()
     # exactly the share that the temperature says: half of 50 agents at the start
@@ -88,7 +88,7 @@ def test_a_redrawn_set_changes_and_a_fixed_set_shrinks() -> None:
 @pytest.mark.parametrize("q_update", [SequentialQ(), BatchQ(), LocalModel()])
 def test_alignment_is_learned_from_a_reward_for_it(q_update: Any) -> None:
     system = swarmdp.Vicsek()
-    learning = HeterogeneousLearning(q_update, iterations=300)
+    learning = HeterogeneousLearning(q_update, steps=300)
     learned = learning(system, Reward(np.cos(system.features.axes[0].values)), discount=0.9, seed=1)
     order = swarmdp.rollout(
         system, learned.policy, steps=100, runs=50, seed=2, record=system.order
@@ -99,7 +99,7 @@ def test_alignment_is_learned_from_a_reward_for_it(q_update: Any) -> None:
 def test_batches_and_threads_do_not_change_the_bits() -> None:
     rng = np.random.default_rng(0)
     weights = rng.normal(size=(5, 36))
-    learning = HeterogeneousLearning(iterations=15, swarms=2)
+    learning = HeterogeneousLearning(steps=15, swarms=2)
     whole = learning(VICSEK, Reward(weights), discount=0.9, seed=4, threads=1)
     threaded = learning(VICSEK, Reward(weights), discount=0.9, seed=4, threads=2)
     first = learning(VICSEK, Reward(weights[:2]), discount=0.9, seed=4)
@@ -111,7 +111,7 @@ def test_batches_and_threads_do_not_change_the_bits() -> None:
 
 def test_observations_never_visited_do_nothing() -> None:
     lonely = swarmdp.Vicsek(n_agents=1)
-    learned = HeterogeneousLearning(iterations=10, swarms=1)(
+    learned = HeterogeneousLearning(steps=10, swarms=1)(
         lonely, Reward(np.cos(lonely.features.axes[0].values)), discount=0.9, seed=1
     )
     np.testing.assert_array_equal(known(learned.seen)[0], np.arange(36) == 18)
@@ -137,7 +137,7 @@ def test_the_expert_of_the_ising_model_is_found_and_not_its_mirror() -> None:
 
 
 def test_swarms_can_start_again() -> None:
-    now = snapshots(HeterogeneousLearning(iterations=16, restart=0.7))
+    now = snapshots(HeterogeneousLearning(steps=16, reset_after=0.7))
     fresh = Streams.of(1, np.arange(2), VICSEK.n_agents)
     for i in range(16):
         start = VICSEK.initial(fresh.at(i, Purpose.INITIAL))["heading"]
@@ -149,7 +149,7 @@ def test_young_swarms_tell_nearly_equal_actions_apart() -> None:
     """On a torus, at every energy and the tie; grids that have come to rest get them wrong."""
     ising = swarmdp.Ising((60, 60))
     reward = Reward(np.tile(-np.arange(25.0), (10, 1)))
-    learning = HeterogeneousLearning(iterations=150, restart=1.5)
+    learning = HeterogeneousLearning(steps=150, reset_after=1.5)
     learned = learning(ising, reward, discount=0.9, seed=3)
     assert ising.solutions(table_of(learned.policy), known(learned.seen)) == ["majority vote"] * 10
 
@@ -194,7 +194,7 @@ def test_the_mirror_image_of_the_majority_vote_has_its_energies() -> None:
 def test_the_paper_s_settings() -> None:
     paper = paper_learning()
     assert isinstance(paper.q_update, SequentialQ)
-    assert (paper.iterations, paper.temperature, paper.learning_rate) == (200, 0.5, 0.99)
+    assert (paper.steps, paper.temperature, paper.learning_rate) == (200, 0.5, 0.99)
     assert (paper.decay, paper.exploration, paper.swarms) == ("quadratic", "fixed", 1)
 
 
@@ -207,7 +207,7 @@ def test_the_paper_s_settings() -> None:
         ({"learning_rate": -0.1}, "learning_rate must be a number from 0 to 1"),
         ({"exploration": "some"}, "exploration must be"),
         ({"swarms": 1.5}, "swarms must be an integer of at least 1"),
-        ({"restart": 0.0}, "restart must be positive"),
+        ({"resample": 0.0}, "restart must be positive"),
         ({"decay": "linear"}, "decay must be"),
     ],
 )
@@ -222,7 +222,7 @@ def test_a_reward_of_the_wrong_size_is_refused() -> None:
 
 
 def test_watching_does_not_change_the_result() -> None:
-    learning = HeterogeneousLearning(iterations=10)
+    learning = HeterogeneousLearning(steps=10)
     seen: list[int] = []
     watched = learning(
         VICSEK, ALIGN, discount=0.9, seed=1, watch=lambda s: seen.append(s.iteration)
@@ -232,6 +232,6 @@ def test_watching_does_not_change_the_result() -> None:
 
 
 def test_snapshots_keep_what_they_showed() -> None:
-    seen = snapshots(HeterogeneousLearning(iterations=5))
+    seen = snapshots(HeterogeneousLearning(steps=5))
     assert not np.array_equal(seen[0].q, seen[-1].q)
     assert (known(seen[0].seen) <= known(seen[-1].seen)).all()

@@ -27,7 +27,7 @@ def waves(angle: NDArray[Any]) -> NDArray[np.float64]:
 SMOOTH = with_features(
     VICSEK, swarmdp.features.Basis(waves, ("cos", "sin", "cos 2"), (MISALIGNMENT,), scalar=True)
 )
-LEARNER = HeterogeneousLearning(LinearQ(features=15), iterations=80, swarms=4)
+LEARNER = HeterogeneousLearning(LinearQ(features=15), steps=80, swarms=4)
 
 
 def learned(weights: Any, **changes: Any) -> LinearPolicy:

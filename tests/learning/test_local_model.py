@@ -128,7 +128,7 @@ def test_sparse_and_dense_counts_give_the_same_bits(
 def test_a_fit_does_not_depend_on_how_counts_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     system = swarmdp.Vicsek(n_agents=50)
     reward = swarmdp.Reward(np.random.default_rng(1).normal(size=(3, 36)))
-    learner = swarmdp.learning.HeterogeneousLearning(iterations=20, swarms=2)
+    learner = swarmdp.learning.HeterogeneousLearning(steps=20, swarms=2)
     dense = learner(system, reward, discount=0.9, seed=1, wants=Wants(kernel=True))
     monkeypatch.setattr(local_model, "is_sparse", lambda *_: True)
     sparse = learner(system, reward, discount=0.9, seed=1, wants=Wants(kernel=True))
@@ -144,7 +144,7 @@ def test_learning_goes_on_where_fewer_iterations_would_keep_counts_sparsely() ->
     """A full table is smaller for 250 iterations, a sparse one for the 100 that go on with it."""
     turns = tuple(np.radians(np.arange(-175, 180, 5)))
     system = swarmdp.Vicsek(n_bins=72, turns=turns)
-    learner = swarmdp.learning.HeterogeneousLearning(iterations=250, again=100, swarms=5)
+    learner = swarmdp.learning.HeterogeneousLearning(steps=250, warm_steps=100, swarms=5)
     each = 5 * 2 * system.n_agents  # transitions of an iteration, mirrored ones too
     assert not local_model.is_sparse(72, len(turns), 250 * each)
     assert local_model.is_sparse(72, len(turns), 100 * each)

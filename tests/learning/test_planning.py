@@ -149,7 +149,7 @@ def test_planned_and_learned_policies_agree() -> None:
     rng = np.random.default_rng(7)
     mdp = FiniteMDP(rng.dirichlet(np.ones(5), size=(5, 3)), np.full(5, 0.2))
     reward = Reward(np.array([0.0, 0, 0, 0, 1]))
-    learner = swarmdp.learning.HeterogeneousLearning(iterations=300, swarms=300)
+    learner = swarmdp.learning.HeterogeneousLearning(steps=300, swarms=300)
     for softness in (0.0, 0.3):
         planned = plan(mdp, reward, softness=softness)
         wants = Wants(softness=softness, kernel=True)

@@ -22,7 +22,7 @@ from swarmdp.support.errors import InvalidInput
 from tests.results import known
 
 VICSEK = Vicsek(n_agents=40)
-QUICK = HeterogeneousLearning(iterations=30, swarms=2)
+QUICK = HeterogeneousLearning(steps=30, swarms=2)
 
 
 def symmetry_of(system: Any) -> Symmetry:
@@ -148,7 +148,7 @@ def test_features_without_classes_have_a_mirror_image_too() -> None:
 )
 def test_learned_policies_are_exactly_odd(q_update: Any) -> None:
     """Whatever the reward and the way of learning; also interpolated, at every misalignment."""
-    learner = HeterogeneousLearning(q_update, iterations=30, swarms=2)
+    learner = HeterogeneousLearning(q_update, steps=30, swarms=2)
     weights = np.random.default_rng(2).normal(size=(3, 36))
     learned = learner(VICSEK, Reward(weights), discount=0.9, seed=1, wants=Wants(mirror=True))
     symmetry = symmetry_of(VICSEK)
@@ -165,7 +165,7 @@ def test_learned_policies_are_exactly_odd(q_update: Any) -> None:
 @pytest.mark.parametrize("system", [VICSEK, SMOOTH])
 def test_approximated_policies_are_exactly_odd(system: Any) -> None:
     """At every observation, also where nobody was, where actions tie, and read from a file."""
-    learner = HeterogeneousLearning(swarmdp.learning.LinearQ(features=9), iterations=30, swarms=2)
+    learner = HeterogeneousLearning(swarmdp.learning.LinearQ(features=9), steps=30, swarms=2)
     weights = np.random.default_rng(2).normal(size=(3, feature_count(system)))
     weights[2] = 0.0
     even = symmetry_of(system).even_weights(weights)
@@ -214,10 +214,10 @@ def alone_stream() -> Any:
 
 
 def test_a_fit_without_classes_uses_the_mirror() -> None:
-    learner = HeterogeneousLearning(swarmdp.learning.LinearQ(features=9), iterations=20, swarms=2)
+    learner = HeterogeneousLearning(swarmdp.learning.LinearQ(features=9), steps=20, swarms=2)
     demo = swarmdp.rollout(SMOOTH, VICSEK.expert, steps=50, seed=3)
     result = swarmdp.fit(
-        SMOOTH, demo, seed=4, iterations=2, learner=learner, start="random", judge=False
+        SMOOTH, demo, seed=4, iterations=2, learner=learner, first_reward="random", judge=False
     )
     assert result.settings["mirror"]
     symmetry = symmetry_of(SMOOTH)

@@ -381,7 +381,7 @@ def test_many_actions_and_classes(tmp_path: Path) -> None:
 def test_a_fit_exports_without_being_told_the_system(tmp_path: Path) -> None:
     vicsek = swarmdp.Vicsek(n_agents=30)
     demo = swarmdp.rollout(vicsek, vicsek.expert, steps=50, seed=1)
-    learner = swarmdp.learning.HeterogeneousLearning(iterations=5, swarms=1)
+    learner = swarmdp.learning.HeterogeneousLearning(steps=5, swarms=1)
     result = swarmdp.fit(vicsek, demo, seed=4, iterations=1, learner=learner, judge=False)
     result.save(tmp_path)
     table = result.policy.to_arrays()["table"]

@@ -52,7 +52,7 @@ class Page(HTMLParser):
 def result() -> swarmdp.Result:
     vicsek = swarmdp.Vicsek(n_agents=30)
     demo = swarmdp.rollout(vicsek, vicsek.expert, steps=50, runs=2, seed=1)
-    learner = swarmdp.learning.HeterogeneousLearning(iterations=5, swarms=1)
+    learner = swarmdp.learning.HeterogeneousLearning(steps=5, swarms=1)
     return swarmdp.fit(
         vicsek, demo, seed=4, iterations=3, learner=learner, separate=True, judge=False
     )

@@ -281,7 +281,7 @@ def test_fit_judge_evaluate_and_load(tmp_path: Path) -> None:
     swarm = Swarm.from_recording(decisions.train, few, arena=ARENAS["circle"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", swarmdp.errors.VerdictWarning)
-        result = swarmdp.fit(swarm, decisions.train, seed=1, iterations=2, restarts=2)
+        result = swarmdp.fit(swarm, decisions.train, seed=1, iterations=2, resamples=2)
     assert len(result.verdicts) == 1
     assert result.reward_error is not None
     assert result.reward_error.shape == result.reward.weights.shape

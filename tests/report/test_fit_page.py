@@ -27,7 +27,7 @@ def demo() -> Trajectory:
 
 @pytest.fixture(scope="module")
 def result(demo: Trajectory) -> Result:
-    quick = HeterogeneousLearning(iterations=10, swarms=1)
+    quick = HeterogeneousLearning(steps=10, swarms=1)
     return swarmdp.fit(SYSTEM, demo, seed=2, iterations=3, learner=quick, judge=False)
 
 
@@ -62,7 +62,7 @@ def test_the_verdict_and_the_errors_are_in_words(
     tmp_path: Path, result: Result, demo: Trajectory
 ) -> None:
     good = replace(result, verdicts=(verdict("reproduces the demo", False),))
-    same = replace(good, restarts=np.repeat(result.reward.weights[None], 8, axis=0))
+    same = replace(good, resamples=np.repeat(result.reward.weights[None], 8, axis=0))
     text = written(tmp_path, same, demo)
     assert "✓ The learned swarm does what the recorded one did." in text
     assert "Their rewards agree with this one at all observations." in text
@@ -73,7 +73,7 @@ def test_the_verdict_and_the_errors_are_in_words(
     noise = 0.01 * np.random.default_rng(3).normal(size=(8, *result.reward.weights.shape))
     far = replace(
         good,
-        restarts=noise,
+        resamples=noise,
         verdicts=(verdict("does not reproduce it: order too small later", True),),
     )
     text = written(tmp_path, far, demo)
@@ -87,9 +87,9 @@ def test_the_verdict_and_the_errors_are_in_words(
 
 
 def test_error_bars_are_where_resampled_demos_put_them(result: Result) -> None:
-    restarts = np.zeros((8, *result.reward.weights.shape))
-    restarts[::2] = 0.1
-    ax = fits.plot_reward(replace(result, restarts=restarts)).axes[0]
+    resamples = np.zeros((8, *result.reward.weights.shape))
+    resamples[::2] = 0.1
+    ax = fits.plot_reward(replace(result, resamples=resamples)).axes[0]
     (dots,) = [line for line in ax.lines if line.get_marker() == "o"]
     np.testing.assert_allclose(np.asarray(dots.get_ydata(), float), 0.05)
     numbers = [text.get_text() for text in ax.get_yticklabels()]

@@ -20,7 +20,7 @@ def test_figures_of_a_fit(name: str, runs: int, tmp_path: Path) -> None:
         seed=2,
         separate=True,
         iterations=3,
-        learner=HeterogeneousLearning(iterations=10, swarms=1),
+        learner=HeterogeneousLearning(steps=10, swarms=1),
         judge=False,
     )
     reward = fits.plot_reward(result)
@@ -37,7 +37,7 @@ def test_figures_of_a_fit(name: str, runs: int, tmp_path: Path) -> None:
 def test_a_bound_far_above_the_distances_does_not_hide_them(tmp_path: Path) -> None:
     system = swarmdp.Ising((8, 8))
     demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
-    learner = HeterogeneousLearning(iterations=10, swarms=1)
+    learner = HeterogeneousLearning(steps=10, swarms=1)
     for update, scale in (("mwal", "log"), ("max_margin", "linear")):
         result = swarmdp.fit(
             system, demo, seed=2, iterations=3, learner=learner, update=update, judge=False
@@ -80,7 +80,7 @@ def test_an_error_of_the_only_experiment_is_drawn() -> None:
             evidence.weights[-1], error=np.full_like(evidence.expert, 0.3)
         )
 
-    learner = HeterogeneousLearning(iterations=10, swarms=1)
+    learner = HeterogeneousLearning(steps=10, swarms=1)
     result = swarmdp.fit(
         system, demo, seed=2, iterations=2, learner=learner, update=sure, judge=False
     )

@@ -33,7 +33,7 @@ def test_trajectories_give_the_number_of_steps() -> None:
 def test_a_result_shows_itself_beside_its_expert() -> None:
     vicsek = swarmdp.Vicsek(n_agents=8)
     demo = swarmdp.rollout(vicsek, vicsek.expert, steps=50, seed=1)
-    learner = swarmdp.learning.HeterogeneousLearning(iterations=5)
+    learner = swarmdp.learning.HeterogeneousLearning(steps=5)
     result = swarmdp.fit(vicsek, demo, seed=1, iterations=1, learner=learner, judge=False)
     shown = result.show(steps=2)
     assert list(shown.scene.swarms) == ["expert", "learned"]

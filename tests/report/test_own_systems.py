@@ -189,7 +189,7 @@ def test_means_over_the_others_for_more_components() -> None:
         Three(), Product(light=Angles(4), neighbours=Levels(4), x=Bins(edges, units="m"))
     )
     demo = swarmdp.rollout(system, lambda seen: 0.0 * seen[..., 0], steps=50, seed=1)
-    learner = swarmdp.learning.HeterogeneousLearning(iterations=3)
+    learner = swarmdp.learning.HeterogeneousLearning(steps=3)
     result = swarmdp.fit(system, demo, seed=2, iterations=1, learner=learner, judge=False)
     figure = swarmdp.report.plot_reward(result)
     assert [ax.get_xlabel() for ax in figure.axes] == ["light / degrees", "neighbours", "x / m"]
@@ -215,7 +215,7 @@ def test_named_features_have_bars_with_their_names(tmp_path: Path) -> None:
 def test_one_angle_alone_goes_around_the_circle() -> None:
     system = swarmdp.Vicsek(n_agents=10)
     demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
-    learner = swarmdp.learning.HeterogeneousLearning(iterations=5, swarms=1)
+    learner = swarmdp.learning.HeterogeneousLearning(steps=5, swarms=1)
     result = swarmdp.fit(system, demo, seed=2, iterations=1, learner=learner, judge=False)
     assert swarmdp.report.plot_reward(result).axes[0].name == "polar"
     assert [ax.name for ax in result.plot().axes] == ["polar", "rectilinear"]

@@ -184,7 +184,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         "'level' must be from 0 to 2",
     ),
     "no memory": (
-        lambda: swarmdp.learning.HeterogeneousLearning(iterations=2, swarms=1)(
+        lambda: swarmdp.learning.HeterogeneousLearning(steps=2, swarms=1)(
             VICSEK, REWARD, discount=0.9, seed=1, memory={"x": np.zeros(1)}
         ),
         "with 'counts'",
@@ -204,8 +204,8 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
             VICSEK,
             _demo(),
             seed=1,
-            update=lambda evidence: None,  # type: ignore[arg-type,return-value]
-            learner=swarmdp.learning.HeterogeneousLearning(iterations=2, swarms=1),
+            update=lambda evidence: None,
+            learner=swarmdp.learning.HeterogeneousLearning(steps=2, swarms=1),
             evaluations=1,
             progress=False,
         ),

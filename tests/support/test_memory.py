@@ -131,7 +131,7 @@ from tests.peaks import peak
 from tests.support.test_memory import Ring, to_the_middle
 system = Ring()
 demo = swarmdp.rollout(system, to_the_middle, runs=2, steps=50, seed=1)
-learner = swarmdp.learning.HeterogeneousLearning(iterations=100)
+learner = swarmdp.learning.HeterogeneousLearning(steps=100)
 result = swarmdp.fit(system, demo, seed=2, iterations=2, learner=learner, threads=1)
 seen = sum(int(iteration.seen.sum()) for iteration in result.iterations)
 print(json.dumps([peak(), result.history.margin.ravel().tolist(), seen]))

@@ -30,7 +30,7 @@ def trajectory() -> Trajectory:
 @pytest.fixture(scope="module")
 def fitted() -> Any:
     demo = swarmdp.rollout(VICSEK, VICSEK.expert, steps=50, runs=1, seed=1)
-    learner = swarmdp.learning.HeterogeneousLearning(iterations=3, swarms=1)
+    learner = swarmdp.learning.HeterogeneousLearning(steps=3, swarms=1)
     return swarmdp.fit(VICSEK, demo, seed=1, iterations=2, learner=learner, judge=False)
 
 

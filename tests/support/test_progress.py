@@ -52,7 +52,7 @@ import swarmdp, swarmdp.support.progress, swarmdp.simulation.rollout
 swarmdp.progress.DELAY = swarmdp.simulation.PROGRESS_SECONDS = 0.0
 vicsek = swarmdp.Vicsek(n_agents=50)
 demo = swarmdp.rollout(vicsek, vicsek.expert, steps=100, runs=50, seed=1, threads=2{quiet})
-quick = swarmdp.learning.HeterogeneousLearning(iterations=20, swarms=1)
+quick = swarmdp.learning.HeterogeneousLearning(steps=20, swarms=1)
 swarmdp.fit(vicsek, demo, seed=2, iterations=3, learner=quick, judge=False{quiet})
 """
 
@@ -75,7 +75,7 @@ few = swarmdp.recordings.Observation(
 )
 swarmdp.analyse(
     swarmdp.Recording(tracks, fps=1, unit="1"), seed=1, dt=1, observation=few, iterations=1,
-    arena=swarmdp.recordings.Periodic((1.0, 1.0)), restarts=0, judge=False{quiet}
+    arena=swarmdp.recordings.Periodic((1.0, 1.0)), resamples=0, judge=False{quiet}
 )
 """
 

@@ -21,7 +21,7 @@ from swarmdp.support.rounding import rounded, with_error
 MOST_COLUMNS = 10  # of a grid that is shown on the terminal
 MOST_ROWS = 100  # of a table that is shown on the terminal
 ITERATIONS = 20  # of Algorithm 1
-RESTARTS = 8  # fits of resampled demos, which give the reward's error
+RESAMPLES = 8  # fits of resampled demos, which give the reward's error
 ALONE = 1000  # runs of the demo of a single agent; a swarm shows enough in one
 
 
@@ -75,9 +75,9 @@ def add(commands: Any, system: str | None) -> None:
         "--resume", action="store_true", help="go on with the fit in the output folder"
     )
     group.add_argument(
-        "--restarts",
+        "--resamples",
         type=int,
-        default=RESTARTS,
+        default=RESAMPLES,
         help="fits of resampled demos, for the reward's error bars; 0 for none",
     )
     group.add_argument(
@@ -121,7 +121,7 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
                 discount=options.discount,
                 preset=options.preset,
                 separate=options.separate,
-                restarts=options.restarts,
+                resamples=options.resamples,
                 judge=not options.no_judge,
                 threads=options.threads,
                 resume=earlier,
@@ -155,7 +155,7 @@ def _discount(text: str) -> float | str:
 def _demo(options: argparse.Namespace) -> tuple[Any, Any]:
     """The system, and what to learn from: a recording, or runs of the system's expert."""
     from swarmdp.irl.updates.evidence import wants_of
-    from swarmdp.irl.updates.registry import named
+    from swarmdp.irl.updates.registry import update_of
     from swarmdp.model.trajectory import Trajectory
     from swarmdp.recordings.loading import load
     from swarmdp.simulation.rollout import rollout
@@ -184,7 +184,7 @@ def _demo(options: argparse.Namespace) -> tuple[Any, Any]:
         steps=options.demo_steps,
         runs=options.demo_runs or (ALONE if system.n_agents == 1 else 1),
         seed=options.demo_seed,
-        record=["states", "actions"] if wants_of(named(options.update)).actions else "states",
+        record=["states", "actions"] if wants_of(update_of(options.update)).actions else "states",
         threads=options.threads,
     )
     return system, demo
@@ -315,10 +315,10 @@ def _reward_columns(
     if error is None or len(error) != 1:
         return ["reward"], [(f"{reward:+.2f}",) for reward in rewards]
     errors = result.reward.tables(error)[number].to_numpy().ravel().tolist()
-    if result.restarts is None:
+    if result.resamples is None:
         return ["reward"], [(with_error(r, e),) for r, e in zip(rewards, errors, strict=True)]
-    means = result.reward.tables(result.restarts.mean(axis=0))[number].to_numpy().ravel().tolist()
-    name = f"from {len(result.restarts)} resampled demos (± s.d.)"
+    means = result.reward.tables(result.resamples.mean(axis=0))[number].to_numpy().ravel().tolist()
+    name = f"from {len(result.resamples)} resampled demos (± s.d.)"
     return ["reward", name], [
         (rounded(reward, e), with_error(mean, e))
         for reward, mean, e in zip(rewards, means, errors, strict=True)

@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
             update=options.update,
             iterations=iterations,
             discount=options.discount,
-            restarts=options.restarts,
+            resamples=options.resamples,
             judge=not options.no_judge,
             threads=options.threads,
             say=_say,

@@ -1,2 +1,3 @@
 from .fit import Fit as Fit
 from .fit import FitInterrupted as FitInterrupted
+from .settings import FitSettings as FitSettings

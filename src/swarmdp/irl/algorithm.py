@@ -85,8 +85,8 @@ class Iteration:
 
 
 def generic_irl(
-    evidence: Evidence,
     *,
+    expert_data: Callable[[], Evidence],
     initialization: Initialization,
     policy_update: PolicyUpdate,
     value_estimation: ValueEstimation,
@@ -102,8 +102,8 @@ def generic_irl(
 
     Parameters
     ----------
-    evidence
-        The expert data. It may hold iterations that were done earlier, for resuming a fit.
+    expert_data
+        Its input: gives the expert data, which may hold iterations that were done earlier.
     initialization
         Step 0: gives the first reward.
     policy_update
@@ -122,6 +122,8 @@ def generic_irl(
         The experiments (R,) that finished in an iteration done earlier; none by default.
 
     """
+    # Given the expert data D,
+    evidence = expert_data()
     over = np.zeros(len(evidence.expert), np.bool_) if finished is None else finished
 
     # 0: Initialize the reward function R^{0}.

@@ -47,10 +47,10 @@ def clone(system: System, demo: Trajectory, *, separate: bool = False) -> SoftPo
 
     """
     counts, _ = pair_counts(system, demo)
-    return cloned(system, counts if separate else counts.sum(axis=0, keepdims=True))
+    return policy_of_pairs(system, counts if separate else counts.sum(axis=0, keepdims=True))
 
 
-def cloned(system: System, counts: NDArray[np.float64]) -> SoftPolicy:
+def policy_of_pairs(system: System, counts: NDArray[np.float64]) -> SoftPolicy:
     """The policy of counted observation-action pairs (R, O, A)."""
     visits = counts.sum(axis=2, keepdims=True)
     nothing = np.arange(counts.shape[2]) == null_action(system)

@@ -29,7 +29,7 @@ LONGEST_TAIL = 0.01  # the share of a discounted sum that a demo may leave out
 
 
 @dataclass(frozen=True, eq=False)
-class Expert:
+class ExpertData:
     """The expert data of R experiments."""
 
     mu: NDArray[np.float64]  # (R, d): feature expectations
@@ -59,7 +59,7 @@ def expert_of(
     wants: Wants,
     separate: bool,
     even: Callable[[NDArray[np.float64]], NDArray[np.float64]] = np.asarray,
-) -> Expert:
+) -> ExpertData:
     """The expert data in a demo, or in feature expectations given in its place.
 
     Raises InvalidInput if the demo cannot teach the system.
@@ -90,7 +90,7 @@ def expert_of(
                 "actions, such as max_margin"
             )
         given = even(check_expectations(system, demo, discount))
-        return Expert(*_pooled(given, separate), None)
+        return ExpertData(*_pooled(given, separate), None)
     check_demo(system, demo, discount)
     estimates = expectations.feature_expectations(
         system, demo, discount=discount, estimator=estimator
@@ -99,10 +99,10 @@ def expert_of(
     # No time of a recording is the first: its sums are those of all times on average.
     steps = None if demo.of_recording else demo.steps
     if not wants.actions:
-        return Expert(mu, error, steps)
+        return ExpertData(mu, error, steps)
     counts, source = pair_counts(system, demo, estimator=estimator)
     pairs = counts if separate else counts.sum(axis=0, keepdims=True)
-    return Expert(mu, error, steps, pairs, source)
+    return ExpertData(mu, error, steps, pairs, source)
 
 
 def _pooled(

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.irl import expectations, search
-from swarmdp.irl.demos import Expert, expert_of
+from swarmdp.irl.demos import ExpertData, expert_of
 from swarmdp.irl.expectations import Estimator
 from swarmdp.irl.frames import recorded_states, started_as
 from swarmdp.model.features import Block, Classes, FeatureMap
@@ -56,7 +56,7 @@ def other_demos(
     even: Even,
     seed: int,
     threads: int | None,
-) -> tuple[Expert, Floats | None]:
+) -> tuple[ExpertData, Floats | None]:
     """The expert data, and the features over time, of as many resampled demos.
 
     Parameters
@@ -80,7 +80,7 @@ def other_demos(
 
     """
 
-    def told(by: Trajectory) -> tuple[Expert, Floats | None]:
+    def told(by: Trajectory) -> tuple[ExpertData, Floats | None]:
         return experts_of(
             system, [by], discount=discount, estimator=estimator, wants=wants, even=even
         )
@@ -122,7 +122,7 @@ def experts_of(
     estimator: Estimator,
     wants: Wants,
     even: Even,
-) -> tuple[Expert, Floats | None]:
+) -> tuple[ExpertData, Floats | None]:
     """The expert data and the features over time of several demos, each run an experiment."""
     return _joined(
         [
@@ -185,8 +185,8 @@ def profile_of(
 
 
 def _pooled(
-    expert: Expert, profile: Floats | None, runs: NDArray[np.int64]
-) -> tuple[Expert, Floats | None]:
+    expert: ExpertData, profile: Floats | None, runs: NDArray[np.int64]
+) -> tuple[ExpertData, Floats | None]:
     """Demos each made of some runs (demos, runs in each)."""
     pairs = expert.pairs
     pooled = replace(
@@ -200,7 +200,7 @@ def _pooled(
     return pooled, np.stack([profile[each].mean(axis=0) for each in runs])
 
 
-def _joined(parts: list[tuple[Expert, Floats | None]]) -> tuple[Expert, Floats | None]:
+def _joined(parts: list[tuple[ExpertData, Floats | None]]) -> tuple[ExpertData, Floats | None]:
     """All demos of several parts, one after another."""
     pairs = [expert.pairs for expert, _ in parts if expert.pairs is not None]
     profiles = [profile for _, profile in parts if profile is not None]
@@ -213,7 +213,9 @@ def _joined(parts: list[tuple[Expert, Floats | None]]) -> tuple[Expert, Floats |
     return whole, np.concatenate(profiles) if profiles else None
 
 
-def alike(weights: Floats, reference: Floats, blocks: tuple[Block, ...], shifts: bool) -> Floats:
+def scaled_like(
+    weights: Floats, reference: Floats, blocks: tuple[Block, ...], shifts: bool
+) -> Floats:
     """Rewards (K, R, d) scaled, and shifted where that means nothing, as the reference is (R, d).
 
     A reward times a positive number asks for the same. So does a reward plus a number, where

@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     import xarray
 
 KIND = "swarmdp fit"
-FORMAT = 4
+FORMAT = 5
 FILE = "result.nc"
 DIAGNOSTIC, POLICY, MEMORY = "diagnostic_", "policy_", "memory_"  # what variables begin with
 
@@ -60,12 +61,12 @@ AXES = {
     "choice_gap": ("experiment",),
     "error": ("iteration", "experiment", "feature"),
     "verdict": ("experiment",),
-    "restarts": ("restart", "experiment", "feature"),
+    "resamples": ("resample", "experiment", "feature"),
     "runs": ("iteration", "evaluation", "experiment", "feature"),
     "anchored": ("experiment", "observation", "action"),
 }  # of a file's variables
 OPTIONAL = {
-    *("seen", "error", "verdict", "restarts", "runs", "anchored"),
+    *("seen", "error", "verdict", "resamples", "runs", "anchored"),
     *("choice_iteration", "choice_mu", "choice_gap"),
 }
 
@@ -120,7 +121,7 @@ class Result:
         Of the policy, by fresh roll-outs.
     verdicts
         Whether each learned swarm does what its demo did.
-    restarts
+    resamples
         (K, R, d): the rewards of K resampled demos.
     anchored
         (R, classes, actions): chances of the actions, with a clone mixed in.
@@ -151,7 +152,7 @@ class Result:
     interface: Interface | None = None
     choice: Choice | None = None
     verdicts: tuple[Verdict, ...] = ()
-    restarts: NDArray[np.float64] | None = None
+    resamples: NDArray[np.float64] | None = None
     anchored: NDArray[np.float64] | None = None
     version: str = __version__
 
@@ -160,7 +161,7 @@ class Result:
         """The number of independent experiments R."""
         return len(self.expert_mu)
 
-    @property
+    @cached_property
     def history(self) -> History:
         """Every iteration."""
         done = self.iterations
@@ -244,18 +245,18 @@ class Result:
     def reward_error(self) -> NDArray[np.float64] | None:
         """The standard error of the reward (R, d); None if it is not known.
 
-        It is the spread of the rewards learned from resampled demos (`restarts`), or else what the
+        It is the spread of the rewards learned from resampled demos (`resamples`), or else what the
         reward update says: then it is NaN where the reward is a first one that no update made.
         """
-        if self.restarts is not None:
-            spread: NDArray[np.float64] = self.restarts.std(axis=0, ddof=1)
+        if self.resamples is not None:
+            spread: NDArray[np.float64] = self.resamples.std(axis=0, ddof=1)
             return spread
         errors = self._errors
         if errors is None:
             return None
         unknown = np.full_like(self.expert_mu, np.nan)
         # An update that answers at once has made the first reward as well.
-        own = self.settings["at_once"] and self.settings["start"] == "own"
+        own = self.settings["at_once"] and self.settings["first_reward"] == "own"
         before = np.concatenate([(errors[0] if own else unknown)[None], errors])
         return before[self.chosen, np.arange(self.experiments)]
 
@@ -276,13 +277,13 @@ class Result:
             raise InvalidInput(
                 f"experiment must be from 0 to {self.experiments - 1}, got {experiment}"
             )
-        if self.restarts is None:
+        if self.resamples is None:
             raise InvalidInput(
                 "which differences are significant is known from rewards of resampled demos: fit "
-                "with restarts=8 or more"
+                "with resamples=8 or more"
             )
         return differences(
-            self.reward.weights[experiment], self.restarts[:, experiment], self.blocks
+            self.reward.weights[experiment], self.resamples[:, experiment], self.blocks
         )
 
     @property
@@ -414,11 +415,11 @@ class Result:
             facts["policy updates"] = (
                 f"up to {which} worth less than a policy known before, {left} of them to the end"
             )
-        if self.restarts is not None:
-            error, size = self.restarts.std(axis=0, ddof=1), np.ptp(self.reward.weights, axis=1)
+        if self.resamples is not None:
+            error, size = self.resamples.std(axis=0, ddof=1), np.ptp(self.reward.weights, axis=1)
             share = np.median(error / np.where(size > 0, size, 1)[:, None])
             facts["reward error"] = (
-                f"{share:.0%} of the reward's range (median), from {len(self.restarts)} restarts"
+                f"{share:.0%} of the reward's range (median), from {len(self.resamples)} resamples"
             )
         unseen = 0 if self.seen is None else int((~self.seen).sum(axis=1).max())
         if unseen:
@@ -525,8 +526,8 @@ class Result:
         if self.verdicts:
             texts = [json.dumps(verdict.to_json()) for verdict in self.verdicts]
             data["verdict"] = (("experiment",), np.array(texts, dtype=object))
-        if self.restarts is not None:
-            data["restarts"] = (("restart", "experiment", "feature"), self.restarts)
+        if self.resamples is not None:
+            data["resamples"] = (("resample", "experiment", "feature"), self.resamples)
         if self.anchored is not None:
             data["anchored"] = (("experiment", "observation", "action"), self.anchored)
         if (errors := self._errors) is not None:
@@ -628,7 +629,7 @@ class Result:
             interface,
             choice,
             tuple(Verdict.from_json(files.parse_json(text)) for text in get.get("verdict", ())),
-            get.get("restarts"),
+            get.get("resamples"),
             get.get("anchored"),
             text_of(attributes, "swarmdp_version"),
         )
@@ -670,7 +671,7 @@ def _checked(settings: dict[str, Any]) -> dict[str, Any]:
     check_discount(settings.get("discount", math.nan))
     if settings.get("steps") is not None:
         check_integer("its setting 'steps'", settings["steps"], 0)
-    missing = {"at_once", "start", "steps"} - set(settings)
+    missing = {"at_once", "first_reward", "steps"} - set(settings)
     if missing:
         raise InvalidInput(f"its settings lack {', '.join(sorted(missing))}")
     return settings

@@ -23,8 +23,9 @@ from swarmdp.policies.learner import NOTHING_MORE, Wants
 from swarmdp.policies.learner import Learned as Learned
 from swarmdp.policies.learner import Learner as Learner
 from swarmdp.support.arguments import checked
-from swarmdp.support.checks import check_between, check_discount, check_integer, check_number
+from swarmdp.support.checks import check_discount
 from swarmdp.support.memory import check_memory
+from swarmdp.support.ranges import Positive, PositiveInteger, Share
 from swarmdp.support.threads import over_chunks, thread_count, worth_a_thread
 
 ENOUGH_AGENTS = 1000  # whose experience each iteration uses by default
@@ -68,7 +69,7 @@ class Snapshot:
     >>> import swarmdp
     >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
     >>> seen = []
-    >>> learner = swarmdp.learning.HeterogeneousLearning(iterations=5)
+    >>> learner = swarmdp.learning.HeterogeneousLearning(steps=5)
     >>> _ = learner(ising, swarmdp.Reward(range(9)), discount=0.9, seed=1, watch=seen.append)
     >>> seen[0].temperature
     0.5
@@ -101,8 +102,8 @@ class HeterogeneousLearning:
     ----------
     q_update
         How experience changes the Q-function: `LocalModel()`, `BatchQ()` or `SequentialQ()`.
-    iterations
-        The number of time steps of the learning swarms.
+    steps
+        The number of time steps of the learning swarms: the iterations of Algorithm 2.
     temperature
         The initial share of exploring agents, from 0 to 1.
     learning_rate
@@ -115,19 +116,19 @@ class HeterogeneousLearning:
     swarms
         The number of swarms that learn side by side for each reward; by default as many as have
         1000 agents together.
-    again
-        The number of iterations when it goes on with what it has learned for another reward; by
-        default it always starts afresh.
-    restart
-        After so many times 1 / (1 - discount) iterations the swarms start from the initial
-        distribution again; by default they never do. A value is about the first steps: a swarm
-        that has come to rest shows little of them.
+    warm_steps
+        The number of steps when it goes on with what it has learned for another reward; by default
+        it always starts from nothing.
+    reset_after
+        The swarms start from the initial distribution again after this many times
+        1 / (1 - discount) steps; by default they never do. A value is about the first steps: a
+        swarm that has come to rest shows little of them.
 
     Examples
     --------
     >>> import swarmdp
     >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
-    >>> learner = swarmdp.learning.HeterogeneousLearning(iterations=20, temperature=0.5)
+    >>> learner = swarmdp.learning.HeterogeneousLearning(steps=20, temperature=0.5)
     >>> reward = swarmdp.Reward(range(9, 0, -1))    # few unlike neighbours are good
     >>> learner(ising, reward, discount=0.9, seed=1).policy.table.shape
     (1, 9)
@@ -135,25 +136,17 @@ class HeterogeneousLearning:
     """
 
     q_update: QUpdate = field(default_factory=LocalModel)
-    iterations: int = 300
-    temperature: float = 0.5
-    learning_rate: float = 0.99
+    steps: PositiveInteger = 300
+    temperature: Share = 0.5
+    learning_rate: Share = 0.99
     decay: Decay = "quadratic"
     exploration: Exploration = "redrawn"
-    swarms: int | None = None
-    again: int | None = None
-    restart: float | None = None
+    swarms: PositiveInteger | None = None
+    warm_steps: PositiveInteger | None = None
+    reset_after: Positive | None = None
 
     def __post_init__(self) -> None:
-        check_integer("iterations", self.iterations, least=1)
-        for name in ("temperature", "learning_rate"):
-            check_between(name, getattr(self, name), 0, 1)
         check_exploration(self.exploration)
-        for name in ("swarms", "again"):
-            if getattr(self, name) is not None:
-                check_integer(name, getattr(self, name), least=1)
-        if self.restart is not None:
-            check_number("restart", self.restart, positive=True)
         decayed(self.decay, 0, 1)
 
     @property
@@ -164,17 +157,17 @@ class HeterogeneousLearning:
     @property
     def remembers(self) -> bool:
         """Whether a policy update goes on with what the one before has learned."""
-        return self.again is not None
+        return self.warm_steps is not None
 
     def swarms_for(self, system: System) -> int:
         """How many swarms of this system learn side by side for each reward."""
         return self.swarms or -(-ENOUGH_AGENTS // system.n_agents)
 
-    def _restarts_every(self, discount: float) -> int:
+    def _reset_period(self, discount: float) -> int:
         """The number of iterations after which swarms start again."""
-        if self.restart is None:
-            return self.iterations
-        return max(1, round(self.restart / (1 - discount)))
+        if self.reset_after is None:
+            return self.steps
+        return max(1, round(self.reset_after / (1 - discount)))
 
     def iterate(self, q: QFunction, problem: Problem, streams: Streams) -> Iterator[Snapshot]:
         """Algorithm 2: yields one snapshot for each iteration.
@@ -189,13 +182,13 @@ class HeterogeneousLearning:
             The random numbers. Its runs are the learning swarms; run r follows reward r % R.
 
         """
-        system, alike = problem.system, np.zeros(len(streams.runs), np.int64)
+        system, first_replica = problem.system, np.zeros(len(streams.runs), np.int64)
 
         # 0: Initialize shared Q-function (given), learning rate and temperature.
         rate, temperature = self.learning_rate, self.temperature
-        collected = rewards_for(q, problem, len(alike))
-        in_order, every = streams, self._restarts_every(problem.discount)
-        for i in range(self.iterations):
+        collected = rewards_for(q, problem, len(first_replica))
+        in_order, every = streams, self._reset_period(problem.discount)
+        for i in range(self.steps):
             if i % every == 0:
                 state, streams = start_swarms(system, in_order, i)
                 explorers = Explorers.of(self.exploration, streams)
@@ -203,17 +196,17 @@ class HeterogeneousLearning:
                 observations = q.sees(raw)
 
             # 1: Separate the swarm into exploring and greedy agents according to the temperature.
-            luck = streams.at(i, Purpose.EXPLORATION)
-            chances = explorers.chances(luck, temperature)
+            stream = streams.at(i, Purpose.EXPLORATION)
+            chances = explorers.chances(stream, temperature)
 
             # 2: Based on the current swarm state and Q-function, select actions for all agents.
-            chosen = q.choose(observations, luck)
+            chosen = q.choose(observations, stream)
             actions = kernels.tabular.explore(chosen, chances, temperature, len(system.actions))
 
             # 3: Iterate the system and collect rewards.
             before, moved_from = observations, state
             rewards = collected(raw, observations)
-            physical = kernels.tabular.look_up(actions, system.actions[None], alike)
+            physical = kernels.tabular.look_up(actions, system.actions[None], first_replica)
             state = system.transition(state, physical, streams.at(i, Purpose.TRANSITION))
             raw = system.observe(state)
             observations = q.sees(raw)
@@ -235,29 +228,29 @@ class HeterogeneousLearning:
             )
 
             # 5: Decrease the learning rate and the temperature.
-            left = decayed(self.decay, i + 1, self.iterations)
+            left = decayed(self.decay, i + 1, self.steps)
             rate, temperature = self.learning_rate * left, self.temperature * left
 
     def _quickly(
         self, q: QFunction, problem: Problem, streams: Streams, check: Callable[[], None]
     ) -> bool:
         """Algorithm 2 to the same bits, in compiled code of the system's; False if it has none."""
-        system, every = problem.system, self._restarts_every(problem.discount)
+        system, every = problem.system, self._reset_period(problem.discount)
         if not isinstance(system, FusedLearning) or not isinstance(q, TabularQ) or q.is_soft:
             return False
         collected = rewards_for(q, problem, len(streams.runs))
         own = q.compiled()
         at_once = max(1, CHECK_AGENTS // (len(streams.runs) * system.n_agents))
-        for start in range(0, self.iterations, every):
+        for start in range(0, self.steps, every):
             swarms = system.exploring_swarms(streams, start)
             if swarms is None:
                 return False
             place = Explorers.of(self.exploration, swarms.streams).place
-            end = min(start + every, self.iterations)
+            end = min(start + every, self.steps)
             for first in range(start, end, at_once):
                 check()
                 steps = range(first, min(first + at_once, end))
-                left = np.array([decayed(self.decay, i, self.iterations) for i in steps])
+                left = np.array([decayed(self.decay, i, self.steps) for i in steps])
                 # 1 to 5: All of it, many iterations at a time.
                 if own is not None:
                     swarms.learn(own, self.temperature * left, place, first)
@@ -302,11 +295,11 @@ class HeterogeneousLearning:
         threads
             All cores by default.
         memory
-            What earlier learning kept (`Learned.memory`), to go on with it for `again` iterations.
+            What earlier learning kept (`Learned.memory`), to go on with it for `warm_steps` steps.
 
         """
         if memory:
-            return replace(self, iterations=self.again or self.iterations)._learned(
+            return replace(self, steps=self.warm_steps or self.steps)._learned(
                 system, reward, discount, seed, wants, watch, threads, memory
             )
         return self._learned(system, reward, discount, seed, wants, watch, threads, {})
@@ -326,7 +319,7 @@ class HeterogeneousLearning:
         swarms, workers = self.swarms_for(system), thread_count(threads)
         chunk = max(1, CHUNK_BYTES // (swarms * swarm_bytes(system, seed)))
         problem = Problem(
-            system, reward, discount, wants, self.iterations * swarms * system.n_agents, seed
+            system, reward, discount, wants, self.steps * swarms * system.n_agents, seed
         )
         self._check_memory(problem, min(reward.replicas, chunk * workers))
         parts: dict[int, Learned] = {}
@@ -367,7 +360,7 @@ class HeterogeneousLearning:
 
 def default_learning() -> HeterogeneousLearning:
     """The policy update of `swarmdp.fit`: most go on with what the one before has learned."""
-    return HeterogeneousLearning(iterations=250, again=100, restart=2.5)
+    return HeterogeneousLearning(steps=250, warm_steps=100, reset_after=2.5)
 
 
 def paper_learning() -> HeterogeneousLearning:

@@ -71,7 +71,7 @@ class LinearQ:
     >>> features = swarmdp.features.Basis(waves, ("cosine", "sine"), (angle,), scalar=True)
     >>> vicsek = swarmdp.model.with_features(swarmdp.Vicsek(n_agents=20), features)
     >>> q = swarmdp.learning.LinearQ(features=9)
-    >>> learner = swarmdp.learning.HeterogeneousLearning(q, iterations=20)
+    >>> learner = swarmdp.learning.HeterogeneousLearning(q, steps=20)
     >>> learner(vicsek, swarmdp.Reward([1.0, 0.0]), discount=0.9, seed=1).policy.kind
     'linear'
 

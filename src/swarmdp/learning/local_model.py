@@ -50,7 +50,7 @@ class LocalModel:
     >>> import swarmdp
     >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
     >>> model = swarmdp.learning.LocalModel(sweeps=5)
-    >>> learner = swarmdp.learning.HeterogeneousLearning(model, iterations=20)
+    >>> learner = swarmdp.learning.HeterogeneousLearning(model, steps=20)
     >>> reward = swarmdp.Reward(range(9, 0, -1))    # few unlike neighbours are good
     >>> learner(ising, reward, discount=0.9, seed=1).policy.table.shape
     (1, 9)

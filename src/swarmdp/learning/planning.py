@@ -51,6 +51,11 @@ class Planning:
 
     rounds: int = 1000
 
+    @property
+    def exact(self) -> bool:
+        """Whether policies are optimal to rounding: always."""
+        return True
+
     def __call__(
         self,
         system: System,

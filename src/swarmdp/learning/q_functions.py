@@ -131,7 +131,7 @@ class SequentialQ:
     >>> import swarmdp
     >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
     >>> q = swarmdp.learning.SequentialQ()
-    >>> learner = swarmdp.learning.HeterogeneousLearning(q, iterations=20)
+    >>> learner = swarmdp.learning.HeterogeneousLearning(q, steps=20)
     >>> reward = swarmdp.Reward(range(9, 0, -1))    # few unlike neighbours are good
     >>> learner(ising, reward, discount=0.9, seed=1).policy.table.shape
     (1, 9)
@@ -158,7 +158,7 @@ class BatchQ:
     --------
     >>> import swarmdp
     >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
-    >>> learner = swarmdp.learning.HeterogeneousLearning(swarmdp.learning.BatchQ(), iterations=20)
+    >>> learner = swarmdp.learning.HeterogeneousLearning(swarmdp.learning.BatchQ(), steps=20)
     >>> reward = swarmdp.Reward(range(9, 0, -1))    # few unlike neighbours are good
     >>> learner(ising, reward, discount=0.9, seed=1).policy.table.shape
     (1, 9)

@@ -78,7 +78,7 @@ def learner_of(plan: Plan, which: str) -> HeterogeneousLearning:
     learner = paper_learning() if which == "paper" else default_learning()
     if plan.learning_iterations is None:
         return learner
-    return replace(learner, iterations=plan.learning_iterations)
+    return replace(learner, steps=plan.learning_iterations)
 
 
 def seed_of(plan: Plan, name: str, index: int = 0) -> int:
@@ -213,7 +213,7 @@ def _snapshots(plan: Plan, index: int, threads: int, which: str) -> Arrays:
     reward = initial_reward(feature_expectations(system, demo, discount=plan.discount))
     swarms = learner.swarms_for(system)
     streams = Streams.of(seed_of(plan, f"snapshots-{which}"), np.arange(swarms), system.n_agents)
-    stages = np.linspace(0, learner.iterations - 1, STAGES).round().astype(int)
+    stages = np.linspace(0, learner.steps - 1, STAGES).round().astype(int)
     problem = Problem(system, reward, plan.discount)
     kept = [
         snapshot

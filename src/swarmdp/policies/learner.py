@@ -131,6 +131,15 @@ class Mirroring(Protocol):
         """Whether it does."""
 
 
+@runtime_checkable
+class Exact(Protocol):
+    """A learner whose policies are optimal to rounding, so that a second attempt finds the same."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether they are."""
+
+
 class Learner(Protocol):
     """A policy update: finds the optimal policy for a reward.
 

@@ -107,7 +107,7 @@ class LinearPolicy:
     ... )
     >>> vicsek = swarmdp.model.with_features(swarmdp.Vicsek(n_agents=20), features)
     >>> q = swarmdp.learning.LinearQ(features=9)
-    >>> learner = swarmdp.learning.HeterogeneousLearning(q, iterations=20)
+    >>> learner = swarmdp.learning.HeterogeneousLearning(q, steps=20)
     >>> learned = learner(vicsek, swarmdp.Reward([1.0]), discount=0.9, seed=1)
     >>> isinstance(learned.policy, swarmdp.policies.LinearPolicy)
     True

@@ -50,7 +50,7 @@ CLEANING = ("jump", "max_gap", "smooth", "slow")
 INTERACTION, JUDGING, SHIFTING = 1, 2, 4  # parts of an analysis with random numbers of their own
 SHIFTED = 4  # fits of individuals shifted in time, which show what a reward is by chance
 ITERATIONS = 4  # of Algorithm 1: each is done once more for each restart, a second a time
-RESTARTS = 8  # fits of resampled times, which give the reward's errors
+RESAMPLES = 8  # fits of resampled times, which give the reward's errors
 WALL = {0: "not near", 1: "beside", 2: "ahead"}  # what the classes of the wall mean
 LEVEL = 0.05  # share of differences of rewards that are called clear and are not
 
@@ -63,7 +63,7 @@ class Preference:
     best: str
     worst: str
     difference: float
-    error: float | None  # standard error of this difference; None without restarts
+    error: float | None  # standard error of this difference; None without resamples
     p: float | None  # as in `Result.differences`, where all pairs of classes are tested together
     shifted: float | None = None  # the same difference where individuals are shifted in time, mean
     shifted_spread: float | None = None  # and its standard deviation
@@ -115,7 +115,7 @@ class Analysis:
     >>> few = swarmdp.recordings.Observation(5, bearing=0, spacing=0, previous_turn=0, neighbours=5)
     >>> found = swarmdp.analyse(
     ...     recording, seed=1, dt=1, observation=few, arena=swarmdp.recordings.Periodic((1.0, 1.0)),
-    ...     iterations=1, restarts=0, judge=False,
+    ...     iterations=1, resamples=0, judge=False,
     ... )
     >>> found.result.reward.weights.shape
     (1, 5)
@@ -147,7 +147,7 @@ class Analysis:
     def preferences(self) -> tuple[Preference, ...]:
         """What the reward asks for, one entry for each component of an additive reward."""
         found, begin, done = [], 0, 0
-        weights, others = self.result.reward.weights[0], self.result.restarts
+        weights, others = self.result.reward.weights[0], self.result.resamples
         # The pair that differs most was chosen among all, so it is tested among all.
         tested = None if others is None else self.result.differences()
         for block in self.result.blocks:
@@ -208,7 +208,7 @@ class Analysis:
         """The answer in sentences."""
         said = [_about_interaction(self.interaction)]
         clear = [str(each) for each in self.preferences if each.clear]
-        if self.result.restarts is None:
+        if self.result.resamples is None:
             listed = "; ".join(map(str, self.preferences))
             said.append(f"The learned reward prefers, with unknown errors: {listed}.")
         elif clear:
@@ -380,7 +380,7 @@ def analyse(
     update: str | RewardUpdate = "max_margin",
     iterations: int = ITERATIONS,
     discount: float | Literal["auto"] = 0.9,
-    restarts: int = RESTARTS,
+    resamples: int = RESAMPLES,
     judge: bool = True,
     baselines: Sequence[str] | None = None,
     threads: int | None = None,
@@ -408,7 +408,7 @@ def analyse(
         As for `Swarm.from_recording`.
     update, iterations, discount
         Of the fit; see `swarmdp.fit`.
-    restarts
+    resamples
         The number of fits to the same decisions with blocks of time drawn again, for the errors of
         the reward; 0 for none. With them come as many, at most four, where every individual is
         shifted in time: what a reward says by chance.
@@ -452,7 +452,7 @@ def analyse(
     ... )
     >>> arena = swarmdp.recordings.Periodic((1.0, 1.0))
     >>> found = swarmdp.analyse(
-    ...     recording, seed=1, dt=1, observation=few, arena=arena, iterations=2, restarts=0,
+    ...     recording, seed=1, dt=1, observation=few, arena=arena, iterations=2, resamples=0,
     ...     judge=False,
     ... )
     >>> found.interaction.answer
@@ -462,9 +462,9 @@ def analyse(
     check_seed(seed)
     check_boolean("judge", judge)
     check_integer("iterations", iterations, least=1)
-    check_integer("restarts", restarts, least=0)
-    if restarts == 1:
-        raise InvalidInput("restarts must be 0 or at least 2: one has no spread, got 1")
+    check_integer("resamples", resamples, least=0)
+    if resamples == 1:
+        raise InvalidInput("resamples must be 0 or at least 2: one has no spread, got 1")
     told = say or _nothing
     with working("reading the recording", progress):
         summary = recording.summary()
@@ -493,7 +493,7 @@ def analyse(
         swarm,
         train,
         **how,
-        restarts=restarts,
+        resamples=resamples,
         anchor="auto",
         judge=False,
         progress=progress,
@@ -502,11 +502,11 @@ def analyse(
     )
     shifted = verdict = None
     try:
-        if restarts:
-            count = min(restarts, SHIFTED)
+        if resamples:
+            count = min(resamples, SHIFTED)
             moved = shifted_decisions(train, count, derived_seed(seed, SHIFTING))
             demos = [swarm.demo(each) for each in moved]
-            shifted = Fit.of(swarm, train, **how).learned_from(result, demos, progress)
+            shifted = Fit.of(swarm, train, **how).rewards_of_demos(result, demos, progress)
         told(str(result))
         if judge:
             (verdict,) = verdicts_of(

@@ -168,14 +168,14 @@ def _reward(result: Result) -> list[Finding]:
     words = f"The reward is highest at {result.highest}."
     if result.experiments > 1:
         return [Finding(words, "good", ("Mean over the experiments; their spread is drawn.",))]
-    if result.restarts is None:
+    if result.resamples is None:
         detail = (
-            "How far its other values can be trusted is not known: restarts were not asked for "
-            "(--restarts 8). A single reward has peaks that come from chance."
+            "How far its other values can be trusted is not known: resamples were not asked for "
+            "(--resamples 8). A single reward has peaks that come from chance."
         )
         return [Finding(words, "open", () if result.reward_error is not None else (detail,))]
     chance, count = int(peculiar(result).sum()), result.reward.weights.shape[1]
-    how = f"The fit was repeated with {len(result.restarts)} demos drawn again. "
+    how = f"The fit was repeated with {len(result.resamples)} demos drawn again. "
     if not chance:
         return [
             Finding(
@@ -191,8 +191,8 @@ def _reward(result: Result) -> list[Finding]:
 
 def peculiar(result: Result) -> NDArray[np.bool_]:
     """Where a reward is far from those of resampled demos (features,)."""
-    assert result.restarts is not None
-    own, others = result.reward.weights[0], result.restarts[:, 0]
+    assert result.resamples is not None
+    own, others = result.reward.weights[0], result.resamples[:, 0]
     away = np.abs(own - others.mean(axis=0))
     far: NDArray[np.bool_] = away > np.maximum(
         APART * others.std(axis=0, ddof=1), LITTLE * np.ptp(own)
@@ -215,9 +215,9 @@ def _reward_caption(result: Result, demo: Trajectory) -> str:
     )
     if result.experiments > 1:
         return f"{text}Bars: mean over {result.experiments} experiments, orange: their s.d."
-    if result.restarts is None:
+    if result.resamples is None:
         if result.reward_error is None:
-            return f"{text}Its errors are not known: the fit had no restarts."
+            return f"{text}Its errors are not known: the fit had no resamples."
         return f"{text}Orange: the errors that the reward update gives."
     source = "runs of the demo drawn again"
     if demo.of_recording:
@@ -229,7 +229,7 @@ def _reward_caption(result: Result, demo: Trajectory) -> str:
         )
     return (
         f"{text}Bars: the reward from this demo. Orange: mean and s.d. of the rewards from "
-        f"{len(result.restarts)} other demos ({source}), brought to the same scale. A bar that "
+        f"{len(result.resamples)} other demos ({source}), brought to the same scale. A bar that "
         "ends far from its orange dot comes from the chance of this demo, not from the rule of "
         "the swarm. Observations that are rarely visited have the least certain rewards."
     )

@@ -62,8 +62,8 @@ def panels_of(result: Result) -> list[Panel]:
     errors = centres = None
     if result.experiments == 1 and result.reward_error is not None:
         errors = result.reward.tables(np.nan_to_num(result.reward_error))
-    if result.experiments == 1 and result.restarts is not None:
-        centres = result.reward.tables(result.restarts.mean(axis=0))
+    if result.experiments == 1 and result.resamples is not None:
+        centres = result.reward.tables(result.resamples.mean(axis=0))
     panels = []
     for number, table in enumerate(result.reward.tables()):
         block = tuple(axis.shown for axis in result.blocks[number])
@@ -400,15 +400,15 @@ def _gridworld_figure(result: Result, grid: Gridworld) -> Figure:
 
 def _error_name(result: Result) -> str:
     """What the error bars of a reward are."""
-    if result.restarts is None:
+    if result.resamples is None:
         return "± posterior s.d."
-    return f"mean ± s.d. from {len(result.restarts)} resampled demos"
+    return f"mean ± s.d. from {len(result.resamples)} resampled demos"
 
 
 def _grid_error(result: Result) -> str:
-    if result.restarts is None:
+    if result.resamples is None:
         return "posterior s.d."
-    return f"s.d. from {len(result.restarts)} resampled demos"
+    return f"s.d. from {len(result.resamples)} resampled demos"
 
 
 @checked

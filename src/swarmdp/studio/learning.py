@@ -18,7 +18,7 @@ from swarmdp.studio.planning import small
 from swarmdp.studio.stage import Play
 
 DEMO_STEPS = 100
-RESTARTS = 8  # resampled demos, for the errors of a reward
+RESAMPLES = 8  # resampled demos, for the errors of a reward
 
 Say = Callable[[dict[str, Any]], None]
 
@@ -115,7 +115,7 @@ class Learning:
         if stopped:
             return {"phase": "stopped", **self._summary(found)}
         say({"phase": "judging", **self._summary(found)})
-        found = self.result = replace(found, verdicts=fit.judged(found, progress=False))
+        found = self.result = replace(found, verdicts=fit.verdicts(found, progress=False))
         verdict = found.verdict
         words = {
             "verdict": "" if verdict is None else verdict.words,
@@ -123,13 +123,13 @@ class Learning:
             "advice": [] if verdict is None else list(verdict.advice),
         }
         if self.wish.errors and not self._stop.is_set():
-            say({"phase": "errors", "total": RESTARTS, **self._summary(found), **words})
+            say({"phase": "errors", "total": RESAMPLES, **self._summary(found), **words})
             try:
-                restarts = fit.repeated(found, RESTARTS, self._checking)
+                resamples = fit.resampled_rewards(found, RESAMPLES, self._checking)
             except _Stopped:
                 pass
             else:
-                found = self.result = replace(found, restarts=restarts)
+                found = self.result = replace(found, resamples=resamples)
         return {"phase": "done", **self._summary(found), **words}
 
     def _checking(self, done: int, total: int, text: str = "") -> None:

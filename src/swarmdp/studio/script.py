@@ -154,10 +154,12 @@ def _learned(system: System, recording: str | None, wish: learning.Wish, done: i
         ]
     else:
         lines += [f"small, demo = system, {recording}"]
-    restarts = f", restarts={learning.RESTARTS}" if wish.errors and done == wish.iterations else ""
+    resamples = (
+        f", resamples={learning.RESAMPLES}" if wish.errors and done == wish.iterations else ""
+    )
     return [
         *lines,
-        f"result = swarmdp.fit(small, demo, seed={wish.seed}, iterations={done}{restarts})",
+        f"result = swarmdp.fit(small, demo, seed={wish.seed}, iterations={done}{resamples})",
         "print(result)",
         "policy, name = result.policy, 'learned'",
     ]

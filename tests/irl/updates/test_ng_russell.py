@@ -82,7 +82,7 @@ def test_the_grid_is_learned_from_feature_expectations() -> None:
     expert = swarmdp.learning.plan(GRID, GRID.reward)
     mu = exact_expectations(GRID, expert.policy, discount=0.9, steps=None)
     result = swarmdp.fit(
-        GRID, mu, seed=1, update="ng_russell", start="random", iterations=30, judge=False
+        GRID, mu, seed=1, update="ng_russell", first_reward="random", iterations=30, judge=False
     )
     assert float(result.history.mu[result.chosen[0], 0] @ TRUE) > 0.95 * float(mu[0] @ TRUE)
 

@@ -72,7 +72,7 @@ UPDATES: Mapping[str, Named] = {
 }
 
 
-def named(update: "str | RewardUpdate") -> "RewardUpdate":
+def update_of(update: "str | RewardUpdate") -> "RewardUpdate":
     """The reward update of this name, or the given one; raises InvalidInput if it is neither."""
     if isinstance(update, str):
         if update not in UPDATES:
