@@ -48,7 +48,7 @@ def test_the_answer_is_the_reward_of_all_iterations(update: Any, system: Any) ->
     assert weights.shape == (3, 3, system.features.size)
     assert (weights == weights[0]).all()
     assert result.settings["actions"] == "inferred"
-    assert result.settings["start"] == "own"
+    assert result.settings["first_reward"] == "own"
     tables = [table_of(policy).tobytes() for policy in result.history.policies]
     assert len(set(tables)) > 1  # attempts differ
     if isinstance(update, Bayesian):
@@ -80,7 +80,7 @@ def test_resumed_saved_and_batched_fits_are_the_same_bits(update: Any, tmp_path:
 def test_a_first_reward_may_be_given_all_the_same() -> None:
     result = fit(VICSEK, PolicyMatching(), first_reward="random")
     weights = result.history.weights
-    assert result.settings["start"] == "random"
+    assert result.settings["first_reward"] == "random"
     assert not (weights[0] == weights[1]).any()
     assert (weights[1] == weights[2]).all()
 

@@ -40,7 +40,7 @@ def options(system: Any, **change: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("system", [SMALL, GRID], ids=["vicsek", "gridworld"])
 def test_a_driven_fit_is_the_same_bits(system: Any, start: Any, update: str) -> None:
     """At one go, in two parts, and by `fit`."""
-    demo, chosen = demo_of(system), options(system, update=update, start=start)
+    demo, chosen = demo_of(system), options(system, update=update, first_reward=start)
     expected = swarmdp.fit(system, demo, **chosen, judge=False)
     whole = Fit.of(system, demo, **chosen)
     done = list(whole.iterate())

@@ -414,7 +414,7 @@ def test_the_paper_s_preset(demo: swarmdp.Trajectory) -> None:
         ({"update": "max_margn"}, "update must be one of max_margin"),
         ({"preset": "fast"}, "preset must be"),
         ({"preset": "paper"}, "preset sets learner and evaluations itself"),
-        ({"start": "zero"}, "start must be"),
+        ({"first_reward": "zero"}, "first_reward must be"),
         ({"iterations": 0}, "iterations must be an integer of at least 1"),
         ({"evaluations": 0}, "evaluations must be an integer of at least 1"),
         ({"estimator": "all"}, "estimator must be"),

@@ -1,7 +1,7 @@
 """Fits of swarms that observe several things, and of rewards that are not over classes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -113,7 +113,7 @@ def test_every_update_works_with_products(kind: str, update: str, tmp_path: Path
     assert repr(loaded) == repr(result)
     alone = fitted(system, demo_of(system, runs=1), update=chosen)
     count = len(alone.iterations)
-    first = Result(**{**vars(result), "iterations": result.iterations[:count]})
+    first = replace(result, iterations=result.iterations[:count])
     assert_same(first, alone, slice(0, 1))
 
 
@@ -281,7 +281,7 @@ def test_a_reward_over_a_basis_is_learned(
         learner=turning,
     )
     count = len(alone.iterations)
-    first = Result(**{**vars(result), "iterations": result.iterations[:count]})
+    first = replace(result, iterations=result.iterations[:count])
     assert_same(first, alone, slice(0, 1))
     monkeypatch.setitem(replicas.KINDS, "turning", Turning)
     result.save(tmp_path)

@@ -1,6 +1,6 @@
 """Every reward update behind `swarmdp.fit`, on swarms and on gridworlds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -71,7 +71,7 @@ def test_every_update_works_everywhere(name: str, update: str, tmp_path: Path) -
 
     alone = fitted(name, demo_of(name, runs=1), update=update)
     count = len(alone.iterations)
-    first = Result(**{**vars(result), "iterations": result.iterations[:count]})
+    first = replace(result, iterations=result.iterations[:count])
     assert_same(first, alone, slice(0, 1))
 
 
@@ -134,7 +134,7 @@ def test_an_update_is_told_what_it_asks_for() -> None:
         assert first.seed_for(0) != second.seed_for(0)
         assert first.seed_for(0) != first.seed_for(1)
         assert isinstance(result.policy, SoftPolicy)
-        assert result.settings["start"] == "own"
+        assert result.settings["first_reward"] == "own"
         np.testing.assert_array_equal(result.diagnostics["twice"][1], 2 * result.expert_mu)
         assert result.diagnostics["pairs"].shape == (2, 2)
         error = result.reward_error
@@ -244,10 +244,10 @@ def test_the_way_in_which_actions_are_known_is_shown() -> None:
     assert "  actions            inferred from states" in repr(inferred)
 
 
-@pytest.mark.parametrize(("number", "remedy"), [(1, "fit again"), (3, "fit again"), (5, "update")])
+@pytest.mark.parametrize(("number", "remedy"), [(1, "fit again"), (4, "fit again"), (6, "update")])
 def test_results_of_other_formats_are_refused(tmp_path: Path, number: int, remedy: str) -> None:
     dataset = fitted("gridworld", demo_of("gridworld"), iterations=1).to_xarray()
-    assert dataset.attrs["format"] == 4
+    assert dataset.attrs["format"] == 5
     dataset.attrs["format"] = number
     dataset.to_netcdf(tmp_path / "result.nc", engine="h5netcdf")
     with pytest.raises(FileError, match=f"in format {number}.* reads format 4: {remedy}"):

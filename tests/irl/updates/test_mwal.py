@@ -92,7 +92,7 @@ def test_the_rules() -> None:
     gains = result.history.mu[0, 0] - mu[0]
     ranks = np.argsort(gains), np.argsort(-result.history.weights[1, 0])
     np.testing.assert_array_equal(*ranks)
-    assert result.settings["start"] == "own"
+    assert result.settings["first_reward"] == "own"
     last = len(result.iterations)
     np.testing.assert_allclose(result.mixture.weights, 1 / last)
 
