@@ -404,7 +404,7 @@ def test_the_paper_s_preset(demo: swarmdp.Trajectory) -> None:
     result = swarmdp.fit(SMALL, demo, seed=2, preset="paper", iterations=1, judge=False)
     learner = result.settings["learner"]
     assert learner["q_update"] == {"kind": "SequentialQ"}
-    assert (learner["iterations"], learner["exploration"], learner["swarms"]) == (200, "fixed", 1)
+    assert (learner["steps"], learner["exploration"], learner["swarms"]) == (200, "fixed", 1)
     assert result.settings["evaluations"] == 1
 
 
@@ -422,7 +422,7 @@ def test_the_paper_s_preset(demo: swarmdp.Trajectory) -> None:
         ({"discount": -0.1}, r"discount must be in \[0, 1\)"),
         ({"discount": 0.99}, "too short for a discount of 0.99"),
         ({"discount": "0.9"}, r"in \[0, 1\) or \"auto\", got '0.9'"),
-        ({"tolerance": float("nan")}, "tolerance must be a finite number"),
+        ({"tolerance": float("nan")}, "tolerance must be a number, got nan"),
         ({"seed": -1}, "seed must be"),
         ({"seed": True}, "seed must be an integer, got True"),
     ],

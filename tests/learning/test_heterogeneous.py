@@ -201,13 +201,13 @@ def test_the_paper_s_settings() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"iterations": 0}, "iterations must be an integer of at least 1"),
-        ({"iterations": 2.5}, "iterations must be an integer of at least 1"),
+        ({"steps": 0}, "steps must be an integer of at least 1"),
+        ({"steps": 2.5}, "steps must be an integer, got 2.5"),
         ({"temperature": 1.5}, "temperature must be a number from 0 to 1"),
         ({"learning_rate": -0.1}, "learning_rate must be a number from 0 to 1"),
         ({"exploration": "some"}, "exploration must be"),
-        ({"swarms": 1.5}, "swarms must be an integer of at least 1"),
-        ({"resample": 0.0}, "restart must be positive"),
+        ({"swarms": 1.5}, "swarms must be an integer or None, got 1.5"),
+        ({"reset_after": 0.0}, "reset_after must be positive"),
         ({"decay": "linear"}, "decay must be"),
     ],
 )

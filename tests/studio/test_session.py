@@ -73,11 +73,11 @@ def test_step_restart_and_seed(tab: Tab) -> None:
     first = tab.hear("frame")
     tab.say("step")
     assert step_of(frames_until(tab, 1)) == 1
-    tab.say("resample", seed=8)
+    tab.say("restart", seed=8)
     again = tab.hear("frame")
     assert (step_of(again), again["data"][1]) == (0, 1)
     assert np.array_equal(places(again, 30), places(first, 30))
-    tab.say("resample", seed=9)
+    tab.say("restart", seed=9)
     assert not np.array_equal(places(tab.hear("frame"), 30), places(first, 30))
 
 
@@ -145,7 +145,7 @@ def test_more_agents_keep_their_density(tab: Tab) -> None:
 def test_a_system_that_fails_stops_and_can_be_restarted(tab: Tab) -> None:
     tab.show("Failing")
     assert "ZeroDivisionError: the world ended" in tab.hear("failed")["text"]
-    tab.say("resample", seed=2)
+    tab.say("restart", seed=2)
     assert step_of(tab.hear("frame")) == 0
 
 
@@ -352,7 +352,7 @@ def test_the_script_repeats_a_painted_swarm(
     scene = tab.show(system, seed=4, **settings)
     while not tab.hear("planned")["settled"]:
         pass
-    tab.say("resample", seed=4)
+    tab.say("restart", seed=4)
     tab.hear("restarted")
     for _ in range(3):
         tab.say("step")
@@ -385,7 +385,7 @@ def test_the_script_of_a_recording_starts_where_it_does(
     scene = tab.hear("scene", "error")
     while not tab.hear("planned")["settled"]:
         pass
-    tab.say("resample", seed=4)
+    tab.say("restart", seed=4)
     tab.hear("restarted")
     for _ in range(2):
         tab.say("step")
@@ -414,7 +414,7 @@ def test_a_swarm_calibrated_from_tracks_is_shown_beside_its_recording(
     scene = tab.hear("scene", "error")
     assert (scene["left"], scene["agents"], scene["knobs"]) == ("recording", 12, [])
     assert tab.hear("planned")["value"] <= tab.heard[-1]["best"]
-    tab.say("resample", seed=4)
+    tab.say("restart", seed=4)
     tab.hear("restarted")
     tab.say("step")
     last = measures_of(frames_until(tab, 1), 2 * (len(scene["measures"]) + 1))

@@ -118,7 +118,7 @@ class FitSettings:
     judge: bool = True
 
     def __post_init__(self) -> None:
-        if self.preset is not None and (self.learner is not None or self.evaluations is not None):
+        if self.preset == "paper" and (self.learner is not None or self.evaluations is not None):
             raise InvalidInput("preset sets learner and evaluations itself: give either, not both")
         if self.learner is not None and (
             not callable(self.learner) or isinstance(self.learner, type)
