@@ -178,7 +178,7 @@ def measured(setting: Setting, experiments: int, quick: bool) -> Row:
         "seconds": float(f"{seconds:.3g}"),
         "used_discount": result.settings["discount"],
         "below": result.below.sum(axis=0).tolist(),
-        "not_mended": result.not_mended.sum(axis=0).tolist(),
+        "never_improved": result.never_improved.sum(axis=0).tolist(),
         "alarms": [verdict.alarm for verdict in verdicts],
         "words": [verdict.words for verdict in verdicts],
     }
@@ -427,7 +427,7 @@ def tables(rows: Sequence[Row]) -> str:
 
 
 def _flock(row: Row) -> str:
-    low, left = np.array(row["below"]), np.array(row["not_mended"])
+    low, left = np.array(row["below"]), np.array(row["never_improved"])
     cells = [
         ("alarms", f"{sum(row['alarms'])}"),
         ("policy updates worth less than a known policy, mean / most", _mean_and_most(low)),

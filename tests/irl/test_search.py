@@ -58,7 +58,7 @@ def test_a_policy_worth_less_than_a_known_one_gets_another_attempt() -> None:
     assert not search.below(surely.weights, None).any()
     lower = search.below(often.weights, often.runs)
     np.testing.assert_array_equal(lower[:, 0], [False, True, True, True])
-    left = search.not_mended(often.weights, lower)
+    left = search.never_improved(often.weights, lower)
     np.testing.assert_array_equal(left[:, 0], [False, False, False, True])
 
 

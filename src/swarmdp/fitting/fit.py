@@ -33,7 +33,7 @@ from swarmdp.support.errors import InvalidInput
 from swarmdp.support.progress import Tell, shown
 from swarmdp.support.ranges import Seed
 
-RACING, JUDGING = 6, 8  # parts of a fit with random numbers of their own
+RACING, _JUDGING = 6, 8  # parts of a fit with random numbers of their own
 CHECKPOINT_SECONDS = 5.0  # of work that a kill may cost
 CANDIDATES, RACE = 8, 4  # policies that are rolled out again, and how many times as often
 
@@ -408,7 +408,7 @@ class Fit:
             result,
             demo,
             system=recorded,
-            seed=derived_seed(self.seed, JUDGING),
+            seed=derived_seed(self.seed, _JUDGING),
             quick=True,
             progress=progress,
             threads=self.threads,

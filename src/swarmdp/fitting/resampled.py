@@ -18,7 +18,7 @@ from swarmdp.support.progress import Tell, shown
 if TYPE_CHECKING:
     from swarmdp.fitting.fit import Fit
 
-RESAMPLING, OTHERS = 7, 9  # parts of a fit with random numbers of their own
+RESAMPLING, _OTHERS = 7, 9  # parts of a fit with random numbers of their own
 
 
 def rewards_of_resampled_demos(
@@ -67,7 +67,7 @@ def rewards_of_demos(
         even=problem.even,
     )
     text = f"repeating the fit with {len(demos)} other demos"
-    weights = _rewards(fit, expert, profile, derived_seed(fit.seed, OTHERS), text, progress)
+    weights = _rewards(fit, expert, profile, derived_seed(fit.seed, _OTHERS), text, progress)
     return _scaled(fit.setup, result, weights[:, None])[:, 0]
 
 

@@ -157,13 +157,13 @@ def check_demo(
     name = name_of(system)
     if demo.system_name != name:
         raise InvalidInput(f"the demo was recorded from {demo.system_name}, not from {name}")
-    for key, wanted in settings_of(system).items():
+    for key, value in settings_of(system).items():
         if key in REPLACED:
             continue  # a demo may start elsewhere, and be seen with other features
-        if key in demo.settings and plain(demo.settings[key]) != plain(wanted):
+        if key in demo.settings and plain(demo.settings[key]) != plain(value):
             raise InvalidInput(
                 f"the demo was recorded with {key} = {demo.settings[key]}, but the system has "
-                f"{wanted}: fit the system that was recorded"
+                f"{value}: fit the system that was recorded"
             )
     if demo.runs < 1 or not len(demo):
         raise InvalidInput("the demo is empty: it has no runs or nothing was recorded")

@@ -80,16 +80,16 @@ def feature_expectations(
     if trajectory.of_recording:
         return _time_average(system, trajectory, estimator, agent) / (1 - discount)
     features = system.features
-    known = isinstance(features, Classes)
+    has_known_classes = isinstance(features, Classes)
     size = features.size if isinstance(features, Classes) else feature_count(system)
     total = np.zeros((trajectory.runs, size))
     for time, observations in enumerate(observations_over(system, trajectory)):
         now = observations[:, agent : agent + 1] if estimator == "single" else observations
         # Classes are counted, and become features at the end.
-        counts = kernels.tabular.count(classes(system, now), size) if known else None
+        counts = kernels.tabular.count(classes(system, now), size) if has_known_classes else None
         summed = summed_features(system, now) if counts is None else counts
         total += discount**time / now.shape[1] * summed
-    return features_of_counts(system, total) if known else total
+    return features_of_counts(system, total) if has_known_classes else total
 
 
 def _time_average(
@@ -102,18 +102,18 @@ def _time_average(
     """
     total = np.zeros((trajectory.runs, feature_count(system)))
     count = np.zeros((trajectory.runs, 1))
-    own = slice(agent, agent + 1) if estimator == "single" else slice(None)
-    each = zip(
+    agents = slice(agent, agent + 1) if estimator == "single" else slice(None)
+    times = zip(
         observations_over(system, trajectory),
         np.moveaxis(trajectory[PRESENT], 1, 0),
         strict=True,
     )
-    for observations, present in each:
-        for run, there in enumerate(present[:, own]):
+    for observations, present in times:
+        for run, there in enumerate(present[:, agents]):
             if there.any():
-                seen = observations[run : run + 1, own][:, there]
+                seen = observations[run : run + 1, agents][:, there]
                 total[run] += summed_features(system, seen)[0]
-        count += present[:, own].sum(axis=1, keepdims=True)
+        count += present[:, agents].sum(axis=1, keepdims=True)
     if not count.all():
         raise InvalidInput(
             "nobody is present in a run of the recording, so it has no feature expectations"
@@ -241,8 +241,8 @@ def exact_expectations(
             f"exact feature expectations need a policy that is a table, got {policy.kind!r}: set "
             "evaluations, so that they are estimated"
         )
-    each = policy.chances(len(system.actions))
-    visits = np.stack([mdp.occupancy(probabilities, discount, steps) for probabilities in each])
+    tables = policy.chances(len(system.actions))
+    visits = np.stack([mdp.occupancy(probabilities, discount, steps) for probabilities in tables])
     return features_of_counts(system, visits)
 
 

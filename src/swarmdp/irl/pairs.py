@@ -56,12 +56,12 @@ def pair_counts(
     cells = (index * shape[1] + taken).reshape(demo.runs, -1)
     if ACTING in demo:
         acting = demo[ACTING][:, :, agent : agent + 1] if estimator == "single" else demo[ACTING]
-        known = acting.reshape(demo.runs, -1)
+        is_known = acting.reshape(demo.runs, -1)
     else:
-        known = np.ones(cells.shape, np.bool_)
+        is_known = np.ones(cells.shape, np.bool_)
     counts = [
         np.bincount(row[these], minlength=shape[0] * shape[1])
-        for row, these in zip(cells, known, strict=True)
+        for row, these in zip(cells, is_known, strict=True)
     ]
     return np.stack(counts).reshape(demo.runs, *shape).astype(np.float64), source
 
@@ -115,9 +115,9 @@ def nearest_actions(system: System, physical: NDArray[Any]) -> NDArray[np.int64]
 def _check_members(available: NDArray[Any], physical: NDArray[Any]) -> None:
     strange = np.unique(physical[~np.isin(physical, available)])
     if strange.size:
-        found = ", ".join(map(str, strange[:5].tolist())) + (", ..." if strange.size > 5 else "")
+        listed = ", ".join(map(str, strange[:5].tolist())) + (", ..." if strange.size > 5 else "")
         raise InvalidInput(
-            f"the demo has actions that the system does not have: {found}. Its actions are "
+            f"the demo has actions that the system does not have: {listed}. Its actions are "
             f"{', '.join(map(str, available[:12].tolist()))}"
             f"{', ...' if available.size > 12 else ''}: record these, or give the system physical "
             "actions (floating-point numbers), of which the nearest counts"

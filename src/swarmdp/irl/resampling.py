@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 Even = Callable[[Floats], Floats]
 
-BLOCK, LEAST_BLOCKS = 8, 4  # decisions in a block of time; blocks of a short recording
+_BLOCK, _LEAST_BLOCKS = 8, 4  # decisions in a block of time; blocks of a short recording
 ENOUGH_RUNS = 5  # of a demo, so that others can be drawn from them
-LEVEL = 0.05  # share of differences called significant that may not be
-ROUNDING = 1e-9  # of the largest weight: a smaller difference is none
-MOST_CLASSES = 500  # whose differences are listed
-DRAWS, RUNS = 1, 2  # parts with random numbers of their own
+_LEVEL = 0.05  # share of differences called significant that may not be
+_ROUNDING = 1e-9  # of the largest weight: a smaller difference is none
+_MOST_CLASSES = 500  # whose differences are listed
+DRAWS, _RUNS = 1, 2  # parts with random numbers of their own
 
 
 def other_demos(
@@ -80,18 +80,18 @@ def other_demos(
 
     """
 
-    def told(by: Trajectory) -> tuple[ExpertData, Floats | None]:
+    def expert_data(by: Trajectory) -> tuple[ExpertData, Floats | None]:
         return experts_of(
             system, [by], discount=discount, estimator=estimator, wants=wants, even=even
         )
 
     if demo.of_recording:
         blocks = blocks_of_time(demo.steps + 1, copies, np.random.default_rng(seed))
-        return _joined([told(at_times(demo, rows)) for rows in blocks])
+        return _joined([expert_data(at_times(demo, rows)) for rows in blocks])
     if not separate and demo.runs >= ENOUGH_RUNS:
         rng = np.random.default_rng(derived_seed(seed, DRAWS))
         drawn = rng.integers(demo.runs, size=(copies, demo.runs))
-        return _pooled(*told(demo), drawn)
+        return _pooled(*expert_data(demo), drawn)
     names = recorded_states(system, demo)
     started = started_as(system, demo, names)
     record = [
@@ -105,12 +105,16 @@ def other_demos(
             policy,
             numbers=np.arange(copy * demo.runs, (copy + 1) * demo.runs),
             steps=demo.steps,
-            seed=derived_seed(seed, RUNS),
+            seed=derived_seed(seed, _RUNS),
             record=record,
             threads=threads,
         )
-        own = replace(runs, system_name=demo.system_name, settings=demo.settings)
-        made.append(told(own) if separate else _pooled(*told(own), np.arange(demo.runs)[None]))
+        renamed = replace(runs, system_name=demo.system_name, settings=demo.settings)
+        made.append(
+            expert_data(renamed)
+            if separate
+            else _pooled(*expert_data(renamed), np.arange(demo.runs)[None])
+        )
     return _joined(made)
 
 
@@ -145,10 +149,10 @@ def experts_of(
 
 def blocks_of_time(times: int, copies: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
     """Times of a recording drawn again, in blocks: what is near in time is alike."""
-    length = max(1, min(BLOCK, times // LEAST_BLOCKS))
+    length = max(1, min(_BLOCK, times // _LEAST_BLOCKS))
     starts = np.arange(0, times - length + 1, length)
     drawn = rng.choice(starts, size=(copies, len(starts)))
-    return [(each[:, None] + np.arange(length)).ravel() for each in drawn]
+    return [(begins[:, None] + np.arange(length)).ravel() for begins in drawn]
 
 
 def at_times(demo: Trajectory, rows: NDArray[np.int64]) -> Trajectory:
@@ -179,9 +183,9 @@ def profile_of(
         average = even(expectations.feature_expectations(system, demo, discount=0.0))
         steps = expectations.steps_for(discount, expectations.SHORT_TAIL)
         return np.tile(average, FeaturesOverTime(steps).spans)
-    each = search.time_profile(system, demo)
-    spans = even(each.reshape(len(each), -1, feature_count(system)))
-    return spans.reshape(len(each), -1)
+    profiles = search.time_profile(system, demo)
+    spans = even(profiles.reshape(len(profiles), -1, feature_count(system)))
+    return spans.reshape(len(profiles), -1)
 
 
 def _pooled(
@@ -191,13 +195,13 @@ def _pooled(
     pairs = expert.pairs
     pooled = replace(
         expert,
-        mu=np.stack([expert.mu[each].mean(axis=0) for each in runs]),
+        mu=np.stack([expert.mu[chosen].mean(axis=0) for chosen in runs]),
         error=np.full((len(runs), expert.mu.shape[1]), np.nan),
-        pairs=None if pairs is None else np.stack([pairs[each].sum(axis=0) for each in runs]),
+        pairs=None if pairs is None else np.stack([pairs[chosen].sum(axis=0) for chosen in runs]),
     )
     if profile is None:
         return pooled, None
-    return pooled, np.stack([profile[each].mean(axis=0) for each in runs])
+    return pooled, np.stack([profile[chosen].mean(axis=0) for chosen in runs])
 
 
 def _joined(parts: list[tuple[ExpertData, Floats | None]]) -> tuple[ExpertData, Floats | None]:
@@ -229,10 +233,10 @@ def scaled_like(
             rows[..., begin:end] -= rows[..., begin:end].mean(axis=-1, keepdims=True)
         begin = end
     size = np.linalg.norm(moved, axis=-1, keepdims=True)
-    wanted = np.linalg.norm(target, axis=-1, keepdims=True)
-    scaled = moved * np.divide(wanted, size, out=np.ones_like(size), where=size > 0)
-    found: Floats = scaled + (reference - target)
-    return found
+    length = np.linalg.norm(target, axis=-1, keepdims=True)
+    scaled = moved * np.divide(length, size, out=np.ones_like(size), where=size > 0)
+    shifted: Floats = scaled + (reference - target)
+    return shifted
 
 
 def differences(weights: Floats, others: Floats, blocks: tuple[Block, ...]) -> "pandas.DataFrame":
@@ -244,30 +248,30 @@ def differences(weights: Floats, others: Floats, blocks: tuple[Block, ...]) -> "
     for block in blocks:
         shape = [len(axis.values) for axis in block]
         size = math.prod(shape)
-        if size > MOST_CLASSES:
+        if size > _MOST_CLASSES:
             raise InvalidInput(
                 f"{size} observations have {size * (size - 1) // 2} differences, too many for a "
-                f"table: at most {MOST_CLASSES} observations are compared"
+                f"table: at most {_MOST_CLASSES} observations are compared"
             )
         names = [
             ", ".join(axis.shown.written(i) for axis, i in zip(block, place, strict=True))
             for place in np.ndindex(*shape)
         ]
-        own, spread = weights[begin : begin + size], others[:, begin : begin + size]
+        block_weights, spread = weights[begin : begin + size], others[:, begin : begin + size]
         for i, j in itertools.combinations(range(size), 2):
             error = (spread[:, i] - spread[:, j]).std(ddof=1)
-            rows.append((names[i], names[j], own[i] - own[j], error))
+            rows.append((names[i], names[j], block_weights[i] - block_weights[j], error))
         begin += size
     table = pandas.DataFrame(rows, columns=["one", "other", "difference", "error"])
     away = np.abs(table["difference"].to_numpy())
     error = table["error"].to_numpy()
     # Weights that are mirror images of each other are the same, but for rounding.
-    away = np.where(away > ROUNDING * np.abs(weights).max(initial=0), away, 0.0)
+    away = np.where(away > _ROUNDING * np.abs(weights).max(initial=0), away, 0.0)
     # Where all agree there is no error, and no difference is one for certain.
     scaled = np.divide(away, error, out=np.where(away > 0, np.inf, 0.0), where=error > 0)
     p = 2 * stats.t.sf(scaled, len(others) - 1)
     table["p"] = stats.false_discovery_control(p) if len(p) else p
-    table["significant"] = table["p"] <= LEVEL
+    table["significant"] = table["p"] <= _LEVEL
     return table
 
 

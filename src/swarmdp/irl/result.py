@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from swarmdp._version import __version__
 from swarmdp.irl.algorithm import Iteration, last_counting
 from swarmdp.irl.resampling import differences
-from swarmdp.irl.search import Choice, below, not_mended
+from swarmdp.irl.search import Choice, below, never_improved
 from swarmdp.irl.updates.registry import title
 from swarmdp.model.features import Axis, Block
 from swarmdp.model.rewards import Reward
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     import xarray
 
 KIND = "swarmdp fit"
-FORMAT = 5
+_FORMAT = 5
 FILE = "result.nc"
-DIAGNOSTIC, POLICY, MEMORY = "diagnostic_", "policy_", "memory_"  # what variables begin with
+DIAGNOSTIC, POLICY, _MEMORY = "diagnostic_", "policy_", "memory_"  # what variables begin with
 
-AXES = {
+_AXES = {
     "weights": ("iteration", "experiment", "feature"),
     "mu": ("iteration", "experiment", "feature"),
     "distance": ("iteration", "experiment"),
@@ -256,8 +256,8 @@ class Result:
             return None
         unknown = np.full_like(self.expert_mu, np.nan)
         # An update that answers at once has made the first reward as well.
-        own = self.settings["at_once"] and self.settings["first_reward"] == "own"
-        before = np.concatenate([(errors[0] if own else unknown)[None], errors])
+        made_by_update = self.settings["at_once"] and self.settings["first_reward"] == "own"
+        before = np.concatenate([(errors[0] if made_by_update else unknown)[None], errors])
         return before[self.chosen, np.arange(self.experiments)]
 
     def differences(self, experiment: int = 0) -> "pandas.DataFrame":
@@ -322,10 +322,10 @@ class Result:
         At the others the policy does nothing. None if the learner knows no classes of observations.
         """
         seen = [iteration.seen for iteration in self.iterations]
-        known = [each for each in seen if each is not None]
-        if len(known) < len(seen):
+        flags = [flag for flag in seen if flag is not None]
+        if len(flags) < len(seen):
             return None
-        return np.stack(known)[self.chosen, np.arange(self.experiments)]
+        return np.stack(flags)[self.chosen, np.arange(self.experiments)]
 
     @property
     def distance(self) -> NDArray[np.float64]:
@@ -345,13 +345,13 @@ class Result:
         By more than chance, and by more than 1 % of the range of values. Such a policy is not
         optimal: the search tries the same reward again.
         """
-        runs = [each.runs for each in self.iterations if each.runs is not None]
+        runs = [iteration.runs for iteration in self.iterations if iteration.runs is not None]
         return below(self.history.weights, np.stack(runs) if runs else None)
 
     @property
-    def not_mended(self) -> NDArray[np.bool_]:
+    def never_improved(self) -> NDArray[np.bool_]:
         """Which of these were the last attempt at their reward (I, R): it was given up."""
-        return not_mended(self.history.weights, self.below)
+        return never_improved(self.history.weights, self.below)
 
     @property
     def margin(self) -> NDArray[np.float64]:
@@ -403,15 +403,15 @@ class Result:
         }
         if "actions" in self.settings:
             how = {"inferred": "inferred from states"}
-            known = str(self.settings["actions"])
-            facts["actions"] = how.get(known, known)
+            source = str(self.settings["actions"])
+            facts["actions"] = how.get(source, source)
         if self.solutions:
             names, counts = np.unique(self.solutions, return_counts=True)
-            found = [f"{n} x {name}" for name, n in zip(names, counts, strict=True)]
-            facts["solution"] = "; ".join(found)
+            solutions = [f"{n} x {name}" for name, n in zip(names, counts, strict=True)]
+            facts["solution"] = "; ".join(solutions)
         if (lower := int(self.below.sum(axis=0).max())) > 0:
             which = f"{lower} of {len(self.iterations)}"
-            left = int(self.not_mended.sum(axis=0).max())
+            left = int(self.never_improved.sum(axis=0).max())
             facts["policy updates"] = (
                 f"up to {which} worth less than a policy known before, {left} of them to the end"
             )
@@ -510,15 +510,15 @@ class Result:
             stacked = np.stack([arrays[name] for arrays in policies])
             inner = tuple(f"{name}_{i}" for i in range(stacked.ndim - 2))
             data[POLICY + name] = ((*axes, *inner), stacked)
-        visited = [each.seen for each in self.iterations if each.seen is not None]
+        visited = [iteration.seen for iteration in self.iterations if iteration.seen is not None]
         if visited:
             data["seen"] = ((*axes, "observation"), np.stack(visited))
-        runs = [each.runs for each in self.iterations if each.runs is not None]
+        runs = [iteration.runs for iteration in self.iterations if iteration.runs is not None]
         if runs:
             data["runs"] = (("iteration", "evaluation", "experiment", "feature"), np.stack(runs))
         for name, array in last.memory.items():
-            inner = tuple(f"{MEMORY}{name}_{i}" for i in range(array.ndim - 1))
-            data[MEMORY + name] = (("experiment", *inner), array)
+            inner = tuple(f"{_MEMORY}{name}_{i}" for i in range(array.ndim - 1))
+            data[_MEMORY + name] = (("experiment", *inner), array)
         if self.choice is not None:
             data["choice_iteration"] = (("experiment",), self.choice.iteration)
             data["choice_mu"] = (("experiment", "feature"), self.choice.mu)
@@ -536,7 +536,7 @@ class Result:
             data[DIAGNOSTIC + name] = ((*axes, "feature")[: array.ndim], array)
         attributes = {
             "kind": KIND,
-            "format": FORMAT,
+            "format": _FORMAT,
             "swarmdp_version": self.version,
             "system": self.system_name,
             "system_settings": json.dumps(dict(self.system_settings)),
@@ -557,20 +557,20 @@ class Result:
         attributes = dataset.attrs
         if text_of(attributes, "kind", "") != KIND:
             raise InvalidInput("this is not a fit of swarmdp (attribute 'kind')")
-        if (found := integer_of(attributes, "format", 0)) != FORMAT:
-            remedy = "update swarmdp" if found > FORMAT else "fit again"
+        if (number := integer_of(attributes, "format", 0)) != _FORMAT:
+            remedy = "update swarmdp" if number > _FORMAT else "fit again"
             raise InvalidInput(
-                f"written by swarmdp {attributes.get('swarmdp_version', '?')} in format {found}, "
-                f"this is {__version__} and reads format {FORMAT}: {remedy}"
+                f"written by swarmdp {attributes.get('swarmdp_version', '?')} in format {number}, "
+                f"this is {__version__} and reads format {_FORMAT}: {remedy}"
             )
         get = _arrays(dataset)
         count = len(get["mu"])
         following = [*get["weights"][1:], get["next_weights"]]
         seen, error, runs = (get.get(name) for name in ("seen", "error", "runs"))
         memory = {
-            str(name)[len(MEMORY) :]: array
+            str(name)[len(_MEMORY) :]: array
             for name, array in get.items()
-            if str(name).startswith(MEMORY)
+            if str(name).startswith(_MEMORY)
         }
         policies = {
             str(name)[len(POLICY) :]: array
@@ -646,15 +646,15 @@ def _arrays(dataset: "xarray.Dataset") -> dict[str, NDArray[Any]]:
     for name in ("weights", "mu", "next_weights", "expert_mu"):
         if name in dataset and not np.isfinite(dataset[name].values).all():
             raise InvalidInput(f"its variable {name!r} must be finite numbers")
-    for name, axes in AXES.items():
+    for name, axes in _AXES.items():
         if name not in dataset and name not in OPTIONAL:
             raise InvalidInput(f"its variable {name!r} is missing")
         if name in dataset and dataset[name].dims != axes:
             raise InvalidInput(f"the axes of {name!r} must be {axes}, got {dataset[name].dims}")
     for key, array in dataset.data_vars.items():
         name = str(key)
-        beginning = AXES["distance"] if name.startswith((POLICY, DIAGNOSTIC)) else ()
-        beginning = ("experiment",) if name.startswith(MEMORY) else beginning
+        beginning = _AXES["distance"] if name.startswith((POLICY, DIAGNOSTIC)) else ()
+        beginning = ("experiment",) if name.startswith(_MEMORY) else beginning
         if array.dims[: len(beginning)] != beginning:
             raise InvalidInput(f"the first axes of {name!r} must be {beginning}, got {array.dims}")
     count = dataset.sizes["iteration"]

@@ -30,11 +30,11 @@ from swarmdp.simulation.recorders import (
 from swarmdp.simulation.rollout import simulate
 from swarmdp.simulation.visits import Starts, visits_of
 
-ATTEMPTS = 3  # at a reward, if its policies are worth less than others
-ALIKE = 1.1  # times the smallest gap: candidates that the demo cannot tell apart
-LEVEL = 0.005  # chance that a policy as good as another is said to be worth less
-TOGETHER = 64  # runs of several candidates that are rolled out at once
-LITTLE = 0.01  # of the range of values: a policy that is worth less by that is worth as much
+_ATTEMPTS = 3  # at a reward, if its policies are worth less than others
+_INDISTINGUISHABLE = 1.1  # times the smallest gap: candidates that the demo cannot tell apart
+_LEVEL = 0.005  # chance that a policy as good as another is said to be worth less
+_TOGETHER = 64  # runs of several candidates that are rolled out at once
+_LITTLE = 0.01  # of the range of values: a policy that is worth less by that is worth as much
 
 
 def newest(evidence: Evidence, update: Update) -> NDArray[np.float64]:
@@ -72,10 +72,10 @@ def _is_below(
     worth = np.einsum("rd,jkrd->jkr", weights[j], runs[: j + 1])
     lead = worth[:j] - worth[j]
     mean, spread = lead.mean(axis=1), lead.std(axis=1, ddof=1)
-    little = LITTLE * np.ptp(worth.mean(axis=1), axis=0)
+    little = _LITTLE * np.ptp(worth.mean(axis=1), axis=0)
     lower: NDArray[np.bool_] = (mean > little) & (mean > _surely(runs.shape[1]) * spread)
-    found: NDArray[np.bool_] = np.any(lower, axis=0)
-    return found
+    is_below: NDArray[np.bool_] = np.any(lower, axis=0)
+    return is_below
 
 
 @functools.cache
@@ -83,10 +83,10 @@ def _surely(count: int) -> float:
     """How many standard deviations of so many differences a mean must be above 0."""
     from scipy.special import stdtrit
 
-    return float(stdtrit(count - 1, 1 - LEVEL)) / math.sqrt(count)
+    return float(stdtrit(count - 1, 1 - _LEVEL)) / math.sqrt(count)
 
 
-def not_mended(weights: NDArray[np.float64], lower: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def never_improved(weights: NDArray[np.float64], lower: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which policies that are worth less than a known one had no better successor (J, R).
 
     The same reward was not tried again after them, or not yet.
@@ -105,7 +105,7 @@ def _deserves_another(evidence: Evidence) -> NDArray[np.bool_]:
         still = still & (weights == evidence.weights[-1]).all(axis=1)
         same += still
     less = _is_below(evidence.weights, evidence.runs, len(evidence.weights) - 1)
-    again: NDArray[np.bool_] = less & (same < ATTEMPTS)
+    again: NDArray[np.bool_] = less & (same < _ATTEMPTS)
     return again
 
 
@@ -132,10 +132,10 @@ def repeated(learned: NDArray[np.float64]) -> NDArray[np.bool_]:
 
     All policies are evaluated with the same random numbers, so the same ones have the same.
     """
-    found = np.zeros(learned.shape[:2], np.bool_)
+    is_repeated = np.zeros(learned.shape[:2], np.bool_)
     for j in range(1, len(learned)):
-        found[j] = (learned[:j] == learned[j]).all(axis=2).any(axis=0)
-    return found
+        is_repeated[j] = (learned[:j] == learned[j]).all(axis=2).any(axis=0)
+    return is_repeated
 
 
 def race(
@@ -164,11 +164,11 @@ def race(
     order = np.argsort(distance, axis=0, kind="stable")[:candidates]
     rows = np.arange(distance.shape[1])
     mus, means, spreads, activity = [], [], [], []
-    at_once, starts = max(1, TOGETHER // (runs * len(rows))), Starts()
+    at_once, starts = max(1, _TOGETHER // (runs * len(rows))), Starts()
     for first in range(0, len(order), at_once):
         some = order[first : first + at_once]
         numbers = np.broadcast_to(rows * runs + np.arange(runs)[:, None, None], (runs, *some.shape))
-        found = _rolled_out(
+        rolled = _rolled_out(
             system,
             joined([gathered(policies, chosen) for chosen in some]),
             discount=discount,
@@ -180,16 +180,16 @@ def race(
             starts=starts,
         )
         for k in range(len(some)):
-            own = {
+            chosen_policies = {
                 name: np.ascontiguousarray(values.reshape(*numbers.shape, -1)[:, k])
-                for name, values in found.items()
+                for name, values in rolled.items()
             }
-            mus.append(even(own["mu"].mean(axis=0)))
-            seen = own["profile"].reshape(runs, len(rows), -1, mus[-1].shape[1])
+            mus.append(even(chosen_policies["mu"].mean(axis=0)))
+            seen = chosen_policies["profile"].reshape(runs, len(rows), -1, mus[-1].shape[1])
             mean, spread = _mean_and_variance(even(seen).reshape(runs, len(rows), -1))
             means.append(mean)
             spreads.append(spread)
-            activity.append(own["activity"].reshape(runs, len(rows)).mean(axis=0))
+            activity.append(chosen_policies["activity"].reshape(runs, len(rows)).mean(axis=0))
     if profile is None:
         gaps = np.linalg.norm(expert - np.stack(mus), axis=2)
     else:
@@ -263,8 +263,8 @@ class _Activity:
 def _first_found(rewards: NDArray[np.float64]) -> NDArray[np.int64]:
     """The iteration (I, R) in which each reward (I, R, d) was tried first."""
     same = (rewards[:, None] == rewards[None]).all(axis=3)
-    found: NDArray[np.int64] = same.argmax(axis=1)
-    return found
+    first: NDArray[np.int64] = same.argmax(axis=1)
+    return first
 
 
 def _chosen(
@@ -279,7 +279,7 @@ def _chosen(
     """
     best = gaps.argmin(axis=0)
     rows = np.arange(gaps.shape[1])
-    near = gaps <= ALIKE * gaps[best, rows]
+    near = gaps <= _INDISTINGUISHABLE * gaps[best, rows]
     calm = np.where(near, activity, np.inf).min(axis=0)
     near &= activity <= np.where(2 * calm < activity[best, rows], calm, np.inf)
     early = np.where(near, first, np.iinfo(np.int64).max).min(axis=0)
@@ -293,8 +293,8 @@ def _mean_and_variance(
     """Over the first axis, without another array of this size: there may be many features."""
     mean = values.mean(axis=0)
     squares = np.zeros_like(mean)
-    for each in values:
-        squares += (each - mean) ** 2
+    for value in values:
+        squares += (value - mean) ** 2
     return mean, squares / max(1, len(values) - 1)
 
 

@@ -11,12 +11,12 @@ from swarmdp.model.streams import Purpose, Stream, Streams
 from swarmdp.support.errors import InvalidInput
 
 Exploration = Literal["redrawn", "fixed"]
-KINDS = ("redrawn", "fixed")
+_KINDS = ("redrawn", "fixed")
 
 
 def check_exploration(exploration: str) -> None:
     """Raise InvalidInput unless it is a known way to choose the exploring agents."""
-    if exploration not in KINDS:
+    if exploration not in _KINDS:
         raise InvalidInput(f'exploration must be "redrawn" or "fixed", got {exploration!r}')
 
 
@@ -35,12 +35,12 @@ class Explorers:
         rank = chance.argsort(axis=1).argsort(axis=1)
         return cls((rank + 0.5) / chance.shape[1])
 
-    def chances(self, luck: Stream, temperature: float) -> NDArray[np.float64]:
+    def chances(self, stream: Stream, temperature: float) -> NDArray[np.float64]:
         """A number for each agent (runs, agents); agents below the temperature explore.
 
         Among these the number is uniform, so it also determines the action that they try.
         """
-        chance = luck.coarse()
+        chance = stream.coarse()
         if self.place is None:
             return chance
         return kernels.tabular.among_first(chance, self.place, temperature)

@@ -31,7 +31,7 @@ from swarmdp.support.threads import over_chunks, thread_count, worth_a_thread
 ENOUGH_AGENTS = 1000  # whose experience each iteration uses by default
 _NO_REWARDS = np.empty((0, 0))  # for ways of learning that do not look at them
 CHECK_AGENTS = 2**21  # that take a step before it is asked whether to go on
-CHUNK_BYTES = 2**19  # of the swarms that a thread moves at a time: they stay in the cache
+_CHUNK_BYTES = 2**19  # of the swarms that a thread moves at a time: they stay in the cache
 
 
 @checked(nan=True)
@@ -239,7 +239,7 @@ class HeterogeneousLearning:
         if not isinstance(system, FusedLearning) or not isinstance(q, TabularQ) or q.is_soft:
             return False
         collected = rewards_for(q, problem, len(streams.runs))
-        own = q.compiled()
+        compiled = q.compiled()
         at_once = max(1, CHECK_AGENTS // (len(streams.runs) * system.n_agents))
         for start in range(0, self.steps, every):
             swarms = system.exploring_swarms(streams, start)
@@ -252,8 +252,8 @@ class HeterogeneousLearning:
                 steps = range(first, min(first + at_once, end))
                 left = np.array([decayed(self.decay, i, self.steps) for i in steps])
                 # 1 to 5: All of it, many iterations at a time.
-                if own is not None:
-                    swarms.learn(own, self.temperature * left, place, first)
+                if compiled is not None:
+                    swarms.learn(compiled, self.temperature * left, place, first)
                     continue
                 for i, share in zip(steps, left.tolist(), strict=True):
                     # 1 to 3: Explore or be greedy, act, and iterate the system.
@@ -317,7 +317,7 @@ class HeterogeneousLearning:
     ) -> Learned:
         check_discount(discount)
         swarms, workers = self.swarms_for(system), thread_count(threads)
-        chunk = max(1, CHUNK_BYTES // (swarms * swarm_bytes(system, seed)))
+        chunk = max(1, _CHUNK_BYTES // (swarms * swarm_bytes(system, seed)))
         problem = Problem(
             system, reward, discount, wants, self.steps * swarms * system.n_agents, seed
         )
@@ -327,14 +327,14 @@ class HeterogeneousLearning:
         def learn(begin: int, end: int, check: Callable[[], None]) -> None:
             numbers = (np.arange(begin, end) * swarms + np.arange(swarms)[:, None]).ravel()
             streams = Streams.of(seed, numbers, system.n_agents)
-            own = replace(
+            part = replace(
                 problem,
                 reward=Reward(reward.weights[begin:end]),
                 memory={name: array[begin:end] for name, array in memory.items()},
             )
-            q = self.q_update.start(own)
-            if watch is not None or not self._quickly(q, own, streams, check):
-                for snapshot in self.iterate(q, own, streams):
+            q = self.q_update.start(part)
+            if watch is not None or not self._quickly(q, part, streams, check):
+                for snapshot in self.iterate(q, part, streams):
                     check()
                     if watch is not None:
                         watch(snapshot)
@@ -347,11 +347,11 @@ class HeterogeneousLearning:
 
     def _check_memory(self, problem: Problem, at_once: int) -> None:
         assert problem.transitions is not None
-        each = self.q_update.bytes(problem.system, problem.transitions, problem.wants)
+        replica_bytes = self.q_update.bytes(problem.system, problem.transitions, problem.wants)
         # What is kept of all replicas is at most what those under way need.
         kernel = ", and the local kernel P(o' | o, a)," if problem.wants.kernel else ""
         check_memory(
-            max(at_once, problem.reward.replicas if problem.wants.kernel else 0) * each,
+            max(at_once, problem.reward.replicas if problem.wants.kernel else 0) * replica_bytes,
             f"learning with {described_size(problem.system)}{kernel}",
             "Use fewer classes, fewer swarms or iterations"
             + (", or a reward update that needs no kernel" if kernel else ""),

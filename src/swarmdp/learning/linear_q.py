@@ -101,8 +101,8 @@ class LinearQ:
             raise InvalidInput("centre and scale are given together, a number for each component")
         for name in ("centre", "scale"):
             if (given := getattr(self, name)) is not None:
-                object.__setattr__(self, name, tuple(float(each) for each in given))
-        if self.scale is not None and not all(0 < each < math.inf for each in self.scale):
+                object.__setattr__(self, name, tuple(float(number) for number in given))
+        if self.scale is not None and not all(0 < number < math.inf for number in self.scale):
             raise InvalidInput(f"scale must be positive numbers, got {self.scale}")
 
     def start(self, problem: Problem) -> QFunction:
@@ -176,9 +176,9 @@ class _LinearQ:
         if self._harmonics is None:
             self._harmonics = self._scaled(np.concatenate(sides, axis=1))
         rows = np.arange(len(numbers)) % self._replicas
-        return np.concatenate([self._harmonics.of(each, rows) for each in sides], axis=2)
+        return np.concatenate([self._harmonics.of(side, rows) for side in sides], axis=2)
 
-    def choose(self, observations: NDArray[np.float64], luck: Stream) -> NDArray[np.integer]:
+    def choose(self, observations: NDArray[np.float64], stream: Stream) -> NDArray[np.integer]:
         """The best action of each agent."""
         rows = np.arange(len(observations)) % self._replicas
         if self._reflection is None:
@@ -197,7 +197,7 @@ class _LinearQ:
     ) -> None:
         """Add the experience to the moments, and sweep if it is time."""
         if self._reflection is not None:  # every agent's experience is followed by its mirror image
-            before, after = (_one_after_another(each) for each in (before, after))
+            before, after = (_one_after_another(side) for side in (before, after))
             turned = self._reflection.actions[0][actions]
             actions = np.stack([actions, turned], axis=2).reshape(len(actions), -1)
             rewards = np.repeat(rewards, 2, axis=1)
@@ -242,14 +242,14 @@ class _LinearQ:
     def _remember(self, before: NDArray[np.float64], rewards: NDArray[np.float64]) -> None:
         """Put some of these observations, evenly spread over the agents, in place of the oldest."""
         sides, memory = self._sides, self._anchors.shape[1]
-        each = len(before) // self._replicas * before.shape[1] // sides
-        new = min(each, memory // 10 // sides)
-        taken = (np.arange(new) * each // new + self._iteration) % each
+        count = len(before) // self._replicas * before.shape[1] // sides
+        new = min(count, memory // 10 // sides)
+        taken = (np.arange(new) * count // new + self._iteration) % count
         taken = (taken[:, None] * sides + np.arange(sides)).ravel()
         place = (self._remembered + np.arange(len(taken))) % memory
         for j in range(self._replicas):
-            own = before[j :: self._replicas]
-            self._anchors[j, place] = own.reshape(-1, own.shape[2])[taken]
+            part = before[j :: self._replicas]
+            self._anchors[j, place] = part.reshape(-1, part.shape[2])[taken]
             self._rewards[j, place] = rewards[j :: self._replicas].reshape(-1)[taken]
         self._remembered += len(taken)
 

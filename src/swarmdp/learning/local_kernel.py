@@ -19,8 +19,8 @@ from swarmdp.support.errors import InvalidInput
 from swarmdp.support.memory import check_memory
 from swarmdp.support.threads import over_chunks, thread_count, worth_a_thread
 
-ENOUGH_AGENTS = 4000  # whose experience makes the estimate by default
-CHUNK_BYTES = 2**20
+_ENOUGH_AGENTS = 4000  # whose experience makes the estimate by default
+_CHUNK_BYTES = 2**20
 
 
 def local_kernel(
@@ -62,7 +62,7 @@ def local_kernel(
         )
     policy.check(system)
     replicas, observations, actions = policy.probabilities.shape
-    swarms = swarms or -(-ENOUGH_AGENTS // system.n_agents)
+    swarms = swarms or -(-_ENOUGH_AGENTS // system.n_agents)
     check_memory(
         replicas * dense_bytes(observations, actions),
         f"the local kernel P(o' | o, a) (replicas: {replicas}, classes of observations: "
@@ -90,7 +90,7 @@ def local_kernel(
             )
             before = after
 
-    chunk = max(1, CHUNK_BYTES // (swarms * swarm_bytes(system, seed)))
+    chunk = max(1, _CHUNK_BYTES // (swarms * swarm_bytes(system, seed)))
     least = worth_a_thread(swarms * system.n_agents)
     over_chunks(replicas, chunk, thread_count(threads), count, least)
     counts += prior / observations

@@ -21,7 +21,7 @@ from swarmdp.support.arguments import checked
 from swarmdp.support.checks import check_between, check_integer, check_number
 from swarmdp.support.errors import InvalidInput
 
-SMALL = 2**20  # bytes of a full table that stays in the cache: it is quicker than a sparse one
+_SMALL = 2**20  # bytes of a full table that stays in the cache: it is quicker than a sparse one
 RECALL_SWEEPS = 60  # of the Bellman equation on counts of earlier learning
 
 
@@ -90,7 +90,7 @@ class LocalModel:
 def is_sparse(observations: int, actions: int, transitions: int) -> bool:
     """Whether counts of at most this many transitions are kept sparsely."""
     dense = dense_bytes(observations, actions)
-    return max(SMALL, sparse_bytes(observations, actions, transitions)) < dense
+    return max(_SMALL, sparse_bytes(observations, actions, transitions)) < dense
 
 
 def counts_bytes(observations: int, actions: int, transitions: int) -> int:
@@ -215,8 +215,8 @@ class _SparseCounts:
     ) -> None:
         """Add the weight to the count of each transition, also mirrored."""
         replicas, room = self._columns.shape
-        each = len(before) // replicas * before.shape[1]
-        at_once = kernels.tabular.is_much(each, *self.totals.shape[1:])
+        count = len(before) // replicas * before.shape[1]
+        at_once = kernels.tabular.is_much(count, *self.totals.shape[1:])
         order, turned = mirror
         if order.size:
             before, after = np.hstack([before, order[before]]), np.hstack([after, order[after]])

@@ -273,8 +273,8 @@ def chosen(q: NDArray[np.float64], softness: float, null: int) -> NDArray[np.flo
 def entropy(policy: NDArray[np.float64]) -> NDArray[np.float64]:
     """The entropy of the actions in each state (S,), in nats."""
     logarithm = np.log(np.where(policy > 0, policy, 1.0))
-    found: NDArray[np.float64] = -(policy * logarithm).sum(axis=1)
-    return found
+    entropies: NDArray[np.float64] = -(policy * logarithm).sum(axis=1)
+    return entropies
 
 
 def _model(system: System) -> FiniteMDP:

@@ -75,7 +75,7 @@ class QFunction(Protocol):
     def sees(self, observations: NDArray[Any]) -> NDArray[Any]:
         """What it learns from observations (runs, agents, ...): their classes, or themselves."""
 
-    def choose(self, observations: NDArray[Any], luck: Stream) -> NDArray[np.integer]:
+    def choose(self, observations: NDArray[Any], stream: Stream) -> NDArray[np.integer]:
         """The action indices (runs, agents) that it considers best."""
 
     def learn(

@@ -15,7 +15,7 @@ from swarmdp.policies import LocalPolicy, Policy, SoftPolicy
 from swarmdp.policies.learner import NOTHING_MORE, Learned, Wants
 from swarmdp.support.errors import InvalidInput
 
-TIE = 1e-9  # Q-values as near as this, relative to the largest, count as equal
+_TIE = 1e-9  # Q-values as near as this, relative to the largest, count as equal
 
 Indices = NDArray[np.integer]
 
@@ -59,7 +59,7 @@ class Memory(Protocol):
         """What the next policy update can go on with, by name, replicas first."""
 
 
-MOST_ENTRIES = 10_000_000  # of a table that is learned
+_MOST_ENTRIES = 10_000_000  # of a table that is learned
 
 
 class TabularQ:
@@ -77,10 +77,10 @@ class TabularQ:
         wants: Wants = NOTHING_MORE,
     ) -> None:
         observations, actions = class_map(system).size, len(system.actions)
-        if observations * actions > MOST_ENTRIES:
+        if observations * actions > _MOST_ENTRIES:
             raise InvalidInput(
                 f"a table of {observations:,} classes of observations and {actions} actions has "
-                f"more than {MOST_ENTRIES:,} entries, too many to be learned one by one: take "
+                f"more than {_MOST_ENTRIES:,} entries, too many to be learned one by one: take "
                 "coarser features, or learn without classes (swarmdp.learning.LinearQ)"
             )
         self.values = np.zeros((replicas, observations, actions))
@@ -107,13 +107,13 @@ class TabularQ:
         """The class of each observation."""
         return classes(self._system, observations)
 
-    def choose(self, observations: Indices, luck: Stream) -> Indices:
+    def choose(self, observations: Indices, stream: Stream) -> Indices:
         """The greedy action of each agent, or one drawn from Boltzmann's policy."""
         rows = np.arange(len(observations)) % len(self.values)
         if not self._softness:
             return kernels.tabular.look_up(observations, self.greedy, rows)
         sums = np.cumsum(self._probabilities(), axis=2)
-        return kernels.tabular.draw(observations, sums, luck.uniform(), rows)
+        return kernels.tabular.draw(observations, sums, stream.uniform(), rows)
 
     def learn(
         self,
@@ -137,7 +137,7 @@ class TabularQ:
     def compiled(self) -> "kernels.tabular.Learning | None":
         """What kernels need to learn this table in place, if they can."""
         self.greedy = self.greedy.copy()
-        return self._memory.compiled(self.values, self.seen, self.greedy, self._null, TIE)
+        return self._memory.compiled(self.values, self.seen, self.greedy, self._null, _TIE)
 
     def update(self) -> None:
         """Find the best actions of the table as it is now."""
@@ -169,7 +169,7 @@ class TabularQ:
         if self._symmetry is None:
             return greedy(self.values, self._null)
         mirror = self._symmetry.classes, self._symmetry.actions
-        return kernels.tabular.greedy_odd(self.values, self._null, TIE, *mirror)
+        return kernels.tabular.greedy_odd(self.values, self._null, _TIE, *mirror)
 
     def _probabilities(self) -> NDArray[np.float64]:
         return boltzmann(self._even(), self._softness, self.seen, self._null)
@@ -177,7 +177,7 @@ class TabularQ:
 
 def greedy(q: NDArray[np.float64], null: int) -> NDArray[np.int64]:
     """The best action for each observation (R, observations); a tie goes to the null action."""
-    return kernels.tabular.greedy(q, null, TIE)
+    return kernels.tabular.greedy(q, null, _TIE)
 
 
 def boltzmann(

@@ -41,13 +41,13 @@ from swarmdp.support.threads import over_chunks, thread_count
 
 FREEDOM = 5  # degrees of freedom of the Student distribution: tails heavier than the posterior's
 MIXED = 1.01  # R-hat above this: the chains disagree
-ENOUGH = 100  # effective draws wanted of each chain
+_ENOUGH = 100  # effective draws wanted of each chain
 CLIMBS = 100  # steps towards the mode, at most
-SHRINK = 0.5
-SHORTEST = 1e-6  # step towards the mode that is not worth trying
+_SHRINK = 0.5
+_SHORTEST = 1e-6  # step towards the mode that is not worth trying
 AT_A_TIME = 16  # problems, step by step side by side
 MANY = 300  # states above which a posterior takes minutes
-ROUNDS = 200  # of shrinking a bracket, which by then is narrower than rounding
+_ROUNDS = 200  # of shrinking a bracket, which by then is narrower than rounding
 
 
 @checked
@@ -147,7 +147,7 @@ class Posterior:
 
     def warn_unless_mixed(self) -> None:
         """Warn of problems whose chains did not mix, and say what to do about it."""
-        least = ENOUGH * self.weights.shape[1]
+        least = _ENOUGH * self.weights.shape[1]
         # NaN, of chains that never moved, is not mixed either.
         mixed = (self.r_hat.max(axis=1) <= MIXED) & (self.effective.min(axis=1) >= least)
         unmixed = ~mixed
@@ -180,14 +180,14 @@ class _Target:
         self,
         z: Floats,
         policy: NDArray[np.int64],
-        wanted: NDArray[np.bool_] | None = None,
+        expected: NDArray[np.bool_] | None = None,
     ) -> Floats:
         """Of z (E, C, d), where wanted; `policy` (E, C, O) is where planning starts and ends."""
         first = self.mdps[0]
         reward = np.einsum("od,ecd->eco", first.features, self.weights(z))
         shape = (*reward.shape, first.actions)
         q = kernels.planning.optimal_q(
-            self.incoming, reward, first.discount, policy, wanted, np.zeros(shape)
+            self.incoming, reward, first.discount, policy, expected, np.zeros(shape)
         )
         log_policy = log_boltzmann(q, self.settings.softness)
         likelihood = np.einsum("eoa,ecoa->ec", self.counts, log_policy)
@@ -214,11 +214,11 @@ class _Target:
             gradient = slope * np.einsum("oa,oad->d", counts - visits[:, None] * policy, score) - z
             direction = np.linalg.solve(precision, gradient)
             length = 1.0
-            while length >= SHORTEST:
+            while length >= _SHORTEST:
                 density, there = self._at(e, z + length * direction, optimal)
                 if density > best:
                     break
-                length *= SHRINK
+                length *= _SHRINK
             else:
                 break
             gain, best, z, optimal = density - best, density, z + length * direction, there
@@ -268,7 +268,7 @@ def sample_posterior(
         check_pairs(mdp, pairs)
         if mdp.features.shape != mdps[0].features.shape or mdp.discount != mdps[0].discount:
             raise InvalidInput("problems that are sampled together must have one shape")
-    own = np.arange(len(mdps)) if numbers is None else numbers
+    numbers_of_chains = np.arange(len(mdps)) if numbers is None else numbers
     shape = len(mdps), settings.chains, settings.draws, mdps[0].features.shape[1]
     weights = np.empty(shape)
 
@@ -280,7 +280,7 @@ def sample_posterior(
             prior_named(settings.prior),
             settings,
         )
-        weights[begin:end] = _walk(target, seed, own[begin:end], check)
+        weights[begin:end] = _walk(target, seed, numbers_of_chains[begin:end], check)
 
     over_chunks(len(mdps), AT_A_TIME, thread_count(threads), work)
     return Posterior(weights, *diagnose(weights))
@@ -296,9 +296,9 @@ def _walk(
     runs = (numbers[:, None] * chains + np.arange(chains)).ravel()
     streams = Streams.of(seed, runs, 2 * size + FREEDOM)
     shape = (problems, chains, -1)
-    found = [target.approximation(e) for e in range(problems)]
-    mode = np.stack([z for z, _ in found])[:, None]
-    root = np.stack([r for _, r in found])
+    approximations = [target.approximation(e) for e in range(problems)]
+    mode = np.stack([z for z, _ in approximations])[:, None]
+    root = np.stack([r for _, r in approximations])
 
     def point(x: Floats) -> Floats:
         placed: Floats = mode + np.einsum("eij,ecj->eci", root, x)
@@ -310,7 +310,7 @@ def _walk(
 
     # x are the coordinates in which the approximation is round; the chains start from the prior.
     start = streams.at(0, Purpose.POSTERIOR).normal().reshape(shape)[..., :size] - mode
-    x = np.stack([np.linalg.solve(r, own.T).T for r, own in zip(root, start, strict=True)])
+    x = np.stack([np.linalg.solve(r, points.T).T for r, points in zip(root, start, strict=True)])
     policy = np.zeros((problems, chains, target.mdps[0].observations), np.int64)
     level = target.log_density(point(x), policy) - log_student(x)
     draws = np.empty((problems, chains, settings.draws, size))
@@ -326,7 +326,7 @@ def _walk(
         angle = 2 * np.pi * rng.uniform().reshape(shape)[..., 0]
         low, high = angle - 2 * np.pi, angle.copy()
         moving = np.ones((problems, chains), np.bool_)
-        for _ in range(ROUNDS):
+        for _ in range(_ROUNDS):
             turned = x * np.cos(angle)[..., None] + across * np.sin(angle)[..., None]
             there = target.log_density(point(turned), policy, moving) - log_student(turned)
             accepted = moving & (there > floor)

@@ -14,7 +14,7 @@ from swarmdp.support.arrays import Floats
 from swarmdp.support.checks import check_discount
 from swarmdp.support.errors import InvalidInput
 
-ROUNDING = 1e-8  # by which the rows of a kernel may miss one
+_ROUNDING = 1e-8  # by which the rows of a kernel may miss one
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class LocalMDP:
                 f"the features must have the shape ({shape[0]}, d), got {self.features.shape}"
             )
         rows = self.transitions.sum(axis=2)
-        if not (np.abs(rows - 1) <= ROUNDING).all() or self.transitions.min() < 0:
+        if not (np.abs(rows - 1) <= _ROUNDING).all() or self.transitions.min() < 0:
             o, a = np.unravel_index(np.abs(rows - 1).argmax(), rows.shape)
             raise InvalidInput(
                 "each row P(. | o, a) of the kernel must be probabilities that sum to one, but "
@@ -115,10 +115,10 @@ def fisher_information(policy: Floats, score: Floats, weight: Floats) -> Floats:
 
 def check_pairs(mdp: LocalMDP, counts: Floats) -> None:
     """Raise InvalidInput unless counts of observation-action pairs fit the MDP."""
-    wanted = (mdp.observations, mdp.actions)
-    if counts.shape != wanted:
+    shape = (mdp.observations, mdp.actions)
+    if counts.shape != shape:
         raise InvalidInput(
-            f"the counts of observation-action pairs must have the shape {wanted}, "
+            f"the counts of observation-action pairs must have the shape {shape}, "
             f"got {counts.shape}"
         )
     if not np.isfinite(counts).all() or counts.min() < 0 or not counts.any():

@@ -19,8 +19,8 @@ from swarmdp.support.checks import check_discount, check_integer, check_seed
 from swarmdp.support.errors import InvalidInput, SolverError
 
 UPDATING = 4  # the part of a fit whose random numbers belong to reward updates
-SUM_TOLERANCE = 1e-6  # how far from one the sum of a mixture may be
-LARGEST = 1e9  # weights beyond this have diverged
+_SUM_TOLERANCE = 1e-6  # how far from one the sum of a mixture may be
+_LARGEST = 1e9  # weights beyond this have diverged
 
 
 @checked(nan=True)
@@ -282,16 +282,16 @@ def completed(update: Update, evidence: Evidence) -> Update:
         },
     )
     shape = evidence.expert.shape
-    for name, wanted in (
+    for name, expected in (
         ("weights", shape),
         ("margin", (replicas,)),
         ("mixture", (replicas, policies)),
         ("error", shape),
     ):
         array = getattr(done, name)
-        if array is not None and array.shape != wanted:
+        if array is not None and array.shape != expected:
             raise InvalidInput(
-                f"a reward update's {name} must have the shape {wanted}, got {array.shape}"
+                f"a reward update's {name} must have the shape {expected}, got {array.shape}"
             )
     for name, array in done.diagnostics.items():
         if array.shape not in ((replicas,), shape):
@@ -304,7 +304,7 @@ def completed(update: Update, evidence: Evidence) -> Update:
     if update.mixture is not None and policies:
         _check_mixture(done.mixture)
     largest = np.abs(done.weights).max(initial=0.0)
-    if not largest <= LARGEST:
+    if not largest <= _LARGEST:
         raise SolverError(
             f"the weights diverge: the largest is {largest:.3g} after {policies} policies. Take a "
             "smaller step, or an update with bounded weights (max_margin, projection, "
@@ -336,7 +336,7 @@ def _check_margin(margin: NDArray[np.float64] | None) -> None:
 def _check_mixture(mixture: NDArray[np.float64] | None) -> None:
     assert mixture is not None
     sums = mixture.sum(axis=1)
-    if not (mixture >= 0).all() or not (np.abs(sums - 1) <= SUM_TOLERANCE).all():
+    if not (mixture >= 0).all() or not (np.abs(sums - 1) <= _SUM_TOLERANCE).all():
         raise InvalidInput(
             "each row of a reward update's mixture must be probabilities of the policies so far, "
             f"not negative and of sum 1, got a least of {mixture.min():.3g} and sums from "

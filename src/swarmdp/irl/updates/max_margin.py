@@ -18,11 +18,11 @@ from swarmdp.policies.learner import Wants
 from swarmdp.support.arguments import checked
 from swarmdp.support.errors import InvalidInput, SolverError
 
-TOLERANCE = 1e-10
+_TOLERANCE = 1e-10
 ACTIVE = 1e-7  # mixture weight of an interior point that is taken for positive
-INSIDE = 1e-8  # a margin below this share of the largest gap means that mu_E is in the hull
+_INSIDE = 1e-8  # a margin below this share of the largest gap means that mu_E is in the hull
 LONG = 16  # times its largest entry: products of longer gaps lose digits unless these are scaled
-ROUNDING = 1e-13  # gaps below this share of mu_E are none
+_ROUNDING = 1e-13  # gaps below this share of mu_E are none
 
 
 @checked
@@ -88,14 +88,14 @@ def max_margin(expert: NDArray[np.float64], learned: NDArray[np.float64]) -> Mar
     gaps = expert - learned
     size = float(np.abs(gaps).max())
     zero = np.zeros_like(expert)
-    if size <= ROUNDING * float(np.abs(expert).max()):
+    if size <= _ROUNDING * float(np.abs(expert).max()):
         return Margin(zero, 0.0, np.full(len(learned), 1 / len(learned)))
     length = float(np.linalg.norm(gaps, axis=1).max())
     unit = size if length <= LONG * size else length
     mixture = _polish(gaps / unit, _solve(gaps / unit))
     nearest = mixture @ gaps
     margin = float(np.linalg.norm(nearest))
-    if margin <= max(INSIDE * size, ROUNDING * float(np.abs(expert).max())):
+    if margin <= max(_INSIDE * size, _ROUNDING * float(np.abs(expert).max())):
         return Margin(zero, 0.0, mixture)
     return Margin(nearest / margin, margin, mixture)
 
@@ -123,7 +123,7 @@ def _solve(gaps: NDArray[np.float64]) -> NDArray[np.float64]:
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_threads = 1
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _TOLERANCE
     quadratic = sparse.csc_matrix((features + 1, features + 1))
     solver = clarabel.DefaultSolver(quadratic, objective, constraints, bounds, cones, settings)
     solution = solver.solve()
@@ -165,5 +165,5 @@ def _polish(gaps: NDArray[np.float64], mixture: NDArray[np.float64]) -> NDArray[
         active[slack.argmin()] = True
     else:
         return mixture
-    better = np.linalg.norm(exact @ gaps) <= np.linalg.norm(mixture @ gaps) + TOLERANCE
+    better = np.linalg.norm(exact @ gaps) <= np.linalg.norm(mixture @ gaps) + _TOLERANCE
     return exact if better else mixture

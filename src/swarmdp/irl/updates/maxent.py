@@ -27,10 +27,10 @@ from swarmdp.support.arguments import checked
 from swarmdp.support.errors import InvalidInput
 
 SAMPLED_PENALTY = 1e-3  # c, where the expert is known from trajectories
-FIRST = 1.0  # length of the first step
-MEMORY = 20  # pairs of steps and changes of the gradient that are kept
+_FIRST = 1.0  # length of the first step
+_MEMORY = 20  # pairs of steps and changes of the gradient that are kept
 OVERSHOT = 0.25  # a slope this large behind the minimum, relative to the one before, is too large
-FARTHEST = 2.0  # a step is at most this times (1 + the length of the weights)
+_FARTHEST = 2.0  # a step is at most this times (1 + the length of the weights)
 
 
 @checked
@@ -116,7 +116,7 @@ def next_point(points: NDArray[np.float64], gradients: NDArray[np.float64]) -> N
                 return np.asarray(points[base] + nearer * step)
             continue
         if step @ change > 0:
-            steps, changes = [*steps, step][-MEMORY:], [*changes, change][-MEMORY:]
+            steps, changes = [*steps, step][-_MEMORY:], [*changes, change][-_MEMORY:]
         base = j
     following: NDArray[np.float64] = points[base] + _direction(
         points[base], gradients[base], steps, changes
@@ -134,7 +134,7 @@ def _direction(
     direction = -gradient
     if not steps:
         length = float(np.linalg.norm(direction))
-        return direction * (FIRST / length if length else 0.0)
+        return direction * (_FIRST / length if length else 0.0)
     shares = []
     for step, change in zip(steps[::-1], changes[::-1], strict=True):
         share = step @ direction / (step @ change)
@@ -144,5 +144,5 @@ def _direction(
     for step, change, share in zip(steps, changes, shares[::-1], strict=True):
         direction = direction + (share - change @ direction / (step @ change)) * step
     length = float(np.linalg.norm(direction))
-    longest = FARTHEST * (1 + float(np.linalg.norm(point)))
+    longest = _FARTHEST * (1 + float(np.linalg.norm(point)))
     return direction * min(1.0, longest / length) if length else direction

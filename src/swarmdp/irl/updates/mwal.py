@@ -19,7 +19,7 @@ from swarmdp.irl.updates.evidence import Evidence, Update
 from swarmdp.support.arguments import checked
 from swarmdp.support.errors import InvalidInput
 
-ROUNDING = 1e-9  # by which a sum of features may exceed its bound
+_ROUNDING = 1e-9  # by which a sum of features may exceed its bound
 
 
 @checked
@@ -97,7 +97,7 @@ def feature_range(evidence: Evidence) -> float:
     if evidence.matrix is not None:
         return float(np.abs(evidence.matrix).max()) or 1.0
     largest = max(np.abs(evidence.expert).max(), np.abs(evidence.learned).max(initial=0.0))
-    if not evidence.n_observations and (1 - evidence.discount) * largest > 1 + ROUNDING:
+    if not evidence.n_observations and (1 - evidence.discount) * largest > 1 + _ROUNDING:
         raise InvalidInput(
             "mwal needs features from -1 to 1, but their mean over time is up to "
             f"{(1 - evidence.discount) * largest:.4g}: divide the features of the basis by their "

@@ -197,11 +197,11 @@ def ng_russell(
             "discount must be in [0, 1), penalty finite and not negative, largest finite and "
             f"positive, got {discount}, {penalty}, {largest}"
         )
-    own = chain[np.arange(states), chosen]
-    inverse = np.linalg.inv(np.eye(states) - discount * own)
+    expert_rows = chain[np.arange(states), chosen]
+    inverse = np.linalg.inv(np.eye(states) - discount * expert_rows)
     others = np.arange(actions) != chosen[:, None]
     state = np.nonzero(others)[0]
-    margins = (own[state] - chain[others]) @ inverse
+    margins = (expert_rows[state] - chain[others]) @ inverse
     # Variables (R+, R-, m): R = R+ - R-, and m_s the smallest margin of state s.
     whose = np.eye(states)[state]
     above = np.hstack([-margins, margins, whose])
@@ -225,7 +225,7 @@ def _solved(
     """The solution of a linear program, by HiGHS."""
     from scipy.optimize import linprog
 
-    found = linprog(objective, A_ub=above, b_ub=limits, bounds=bounds, method="highs")
-    if found.x is None or found.status != 0:
-        raise SolverError(f"the linear program was not solved: {found.message}")
-    return np.asarray(found.x, np.float64)
+    solution = linprog(objective, A_ub=above, b_ub=limits, bounds=bounds, method="highs")
+    if solution.x is None or solution.status != 0:
+        raise SolverError(f"the linear program was not solved: {solution.message}")
+    return np.asarray(solution.x, np.float64)

@@ -31,11 +31,11 @@ from swarmdp.support.errors import InvalidInput, SwarmdpWarning
 
 Direction = Literal["natural", "rprop"]
 
-GROW, SHRINK = 1.2, 0.5  # of Rprop's steps, as its authors recommend
+GROW, _SHRINK = 1.2, 0.5  # of Rprop's steps, as its authors recommend
 FIRST_STEP, LARGEST_STEP, SMALLEST_STEP = 0.1, 10.0, 1e-9
 SUFFICIENT = 1e-4  # share of the promised decrease that a step must bring (Armijo)
-ROUNDING = 1e-10  # of the metric, relative to its trace
-NEGLIGIBLE = 1e-7  # relative decrease of J in a step along the natural gradient
+_ROUNDING = 1e-10  # of the metric, relative to its trace
+_NEGLIGIBLE = 1e-7  # relative decrease of J in a step along the natural gradient
 CERTAIN = 1e-3  # a probability this near to one is on its way to it
 
 
@@ -89,7 +89,7 @@ class PolicyMatching:
         assert evidence.pairs is not None
         assert evidence.expert_kernel is not None
         starts = initial_reward(evidence.expert).weights
-        found = [
+        matches = [
             match_policy(
                 LocalMDP(kernel, evidence.features, evidence.discount),
                 counts,
@@ -100,21 +100,21 @@ class PolicyMatching:
                 evidence.expert_kernel, evidence.pairs, starts, strict=True
             )
         ]
-        self._warn_unless_converged(found)
+        self._warn_unless_converged(matches)
         return Update(
-            np.stack([match.weights for match in found]),
+            np.stack([match.weights for match in matches]),
             diagnostics={
-                "loss": np.array([match.loss for match in found]),
-                "converged": np.array([float(match.converged) for match in found]),
+                "loss": np.array([match.loss for match in matches]),
+                "converged": np.array([float(match.converged) for match in matches]),
             },
         )
 
-    def _warn_unless_converged(self, found: "list[Match]") -> None:
-        left = sum(not match.converged for match in found)
+    def _warn_unless_converged(self, matches: "list[Match]") -> None:
+        left = sum(not match.converged for match in matches)
         if left:
             other = ', or direction="natural"' if self.direction == "rprop" else ""
             warnings.warn(
-                f"policy matching: {left} of {len(found)} experiments have not converged in "
+                f"policy matching: {left} of {len(matches)} experiments have not converged in "
                 f"{self.iterations} iterations, so their weights are the best so far. Give more "
                 f"iterations, a tolerance above {self.tolerance:g}{other}",
                 SwarmdpWarning,
@@ -169,7 +169,7 @@ class _Objective:
         """The steepest descent where distance is that of policies (Amari's natural gradient)."""
         metric = fisher_information(point.policy, point.score, self.weight)
         # Directions in which the policy does not change get a length of their own.
-        metric[np.diag_indices_from(metric)] += self.penalty + ROUNDING * metric.trace() + 1e-300
+        metric[np.diag_indices_from(metric)] += self.penalty + _ROUNDING * metric.trace() + 1e-300
         return np.asarray(-np.linalg.solve(metric, point.gradient), np.float64)
 
 
@@ -263,11 +263,11 @@ def _natural_search(
             promised = SUFFICIENT * length * (point.gradient @ direction)
             if following.loss <= point.loss + promised:
                 break
-            length *= SHRINK
+            length *= _SHRINK
             if length < SMALLEST_STEP:
                 return point, steps, True
         gain, point = point.loss - following.loss, following
-        if gain <= NEGLIGIBLE * point.loss:
+        if gain <= _NEGLIGIBLE * point.loss:
             return point, steps + 1, True
     return point, iterations, False
 
@@ -288,7 +288,7 @@ def _rprop_search(
         if np.abs(point.gradient).max() <= tolerance or step.max() <= 2 * SMALLEST_STEP:
             return best, steps, True
         product = before * point.gradient
-        factor = np.where(product < 0, SHRINK, np.where(product > 0, GROW, 1.0))
+        factor = np.where(product < 0, _SHRINK, np.where(product > 0, GROW, 1.0))
         step = np.clip(step * factor, SMALLEST_STEP, LARGEST_STEP)
         before = np.where(product < 0, 0.0, point.gradient)
         point = objective.at(point.weights - np.sign(before) * step, point.optimal)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from swarmdp.irl.updates.evidence import Evidence, Update
 from swarmdp.support.arguments import checked
 
-ROUNDING = 1e-13  # a distance below this share of mu_E is none
+_ROUNDING = 1e-13  # a distance below this share of mu_E is none
 
 
 @checked
@@ -47,7 +47,7 @@ class Projection:
             ]
         )
         distance = np.linalg.norm(gaps, axis=1)
-        distance[distance <= ROUNDING * np.linalg.norm(evidence.expert, axis=1)] = 0.0
+        distance[distance <= _ROUNDING * np.linalg.norm(evidence.expert, axis=1)] = 0.0
         weights = gaps / np.where(distance > 0, distance, 1.0)[:, None]
         return Update(weights, distance, np.stack(mixtures))
 
