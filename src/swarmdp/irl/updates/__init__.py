@@ -6,7 +6,8 @@ is a file and a row. `boltzmann.py` (soft policies) and `priors.py` serve severa
 Decisions:
 
 - The interior point is polished: Clarabel is exact in the margin, but only to its square root in
-  the weights. On the active set that it finds, the nearest point of the hull solves a linear system.
+  the weights. On the active set that it finds, the nearest point of the hull
+  solves a linear system.
 - An update whose answer does not depend on policies is asked once (`Wants.at_once`); the iterations
   of Algorithm 1 are then attempts at its policy.
 - Elliptical slices sample the posterior: exact for any prior, without a step size, all weights at
