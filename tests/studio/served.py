@@ -11,7 +11,7 @@ import numpy as np
 from websockets.sync.client import ClientConnection, connect
 
 from swarmdp.studio.catalogue import BUILT_IN, Entry
-from swarmdp.studio.server import Server, Studio, listening
+from swarmdp.studio.server import Server, Studio, listen_on
 
 PATIENCE = 120  # seconds until something that never happens is a failure
 
@@ -28,7 +28,7 @@ ENTRIES = {
 def served(folder: Path) -> Iterator[Studio]:
     """A studio of this folder on a free port."""
     printed: list[str] = []
-    with listening(0) as where:
+    with listen_on(0) as where:
         studio = Studio(where.getsockname()[1], folder, lambda: ENTRIES, print_line=printed.append)
         server = Server(studio)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [where]})

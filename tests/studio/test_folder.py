@@ -25,10 +25,10 @@ def recording() -> Trajectory:
 
 
 def test_what_is_saved_is_listed_and_opened(folder: Folder) -> None:
-    assert folder.listed() == []
+    assert folder.entries() == []
     assert folder.save("one", recording()) == "one.nc"
     assert folder.save("fit-1", result_of(Robots().features)) == "fit-1"
-    found = {entry["name"]: entry["kind"] for entry in folder.listed()}
+    found = {entry["name"]: entry["kind"] for entry in folder.entries()}
     assert found == {"one.nc": "trajectory", "fit-1": "fit"}
     assert isinstance(folder.open("one.nc"), Trajectory)
     assert isinstance(folder.open("fit-1"), Result)
@@ -66,7 +66,7 @@ def test_no_name_leads_out(folder: Folder, name: str) -> None:
     with pytest.raises(SwarmdpError) as caught:
         folder.open(name)
     assert isinstance(caught.value, InvalidInput) or "no fit" in str(caught.value)
-    assert [entry["name"] for entry in folder.listed()] == []
+    assert [entry["name"] for entry in folder.entries()] == []
 
 
 def test_foreign_files_are_refused_in_words(folder: Folder) -> None:

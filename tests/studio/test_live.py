@@ -10,8 +10,8 @@ import swarmdp
 from swarmdp.model.rewards import Reward
 from swarmdp.policies import Policy
 from swarmdp.studio import frames
-from swarmdp.studio.live import Live, Replay, measured, picture_of, start_of
-from swarmdp.studio.stage import MOST_ROWS, Play, Stage
+from swarmdp.studio.live import Live, Replay, measure_now, picture_of, start_of
+from swarmdp.studio.stage import MOST_MEASUREMENTS, Play, StudioStage
 from swarmdp.support.errors import InvalidInput
 from tests.examples import Robots, Sand
 
@@ -67,12 +67,12 @@ def test_a_replay_is_the_recording_and_ends_with_it() -> None:
 def test_measures_and_collected_reward_are_those_of_the_state(system: Any) -> None:
     live = Live(system, system.expert, 1)
     weights = np.arange(float(swarmdp.features.n_features(system.features)))
-    *values, collected = measured(live, Reward(weights))
+    *values, collected = measure_now(live, Reward(weights))
     known = [measure.function(live.state)[0] for measure in system.measures.values()]
     assert values == pytest.approx(known)
     classes = system.features.index(live.observations())
     assert collected == pytest.approx(weights[classes].mean())
-    assert np.isnan(measured(live, None)[-1])
+    assert np.isnan(measure_now(live, None)[-1])
 
 
 def unpacked(frame: bytes, agents: int) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def unpacked(frame: bytes, agents: int) -> dict[str, Any]:
 
 def test_a_frame_has_both_swarms_in_few_bytes() -> None:
     system = swarmdp.Vicsek(n_agents=50)
-    stage = Stage(Play(system, system.expert, 3), system.expert, scene=7)
+    stage = StudioStage(Play(system, system.expert, 3), system.expert, scene=7)
     first = unpacked(stage.frame(), 50)
     assert (first["kind"], first["flags"], first["scene"], first["step"]) == (1, 1, 7, 0)
     stage.advance()
@@ -120,7 +120,7 @@ def test_a_frame_has_both_swarms_in_few_bytes() -> None:
 
 def test_frames_of_grids_are_bits_or_shades() -> None:
     ising = swarmdp.Ising((6, 9))
-    stage = Stage(Play(ising, ising.expert, 3), ising.expert, 0)
+    stage = StudioStage(Play(ising, ising.expert, 3), ising.expert, 0)
     frame = stage.frame()
     kind, rows, columns = frame[0], *struct.unpack_from("<HH", frame, 12)
     assert kind == frames.BITS
@@ -136,15 +136,15 @@ def test_frames_of_grids_are_bits_or_shades() -> None:
 
     sand = Sand()
     still = Policy([1, 1, 1])
-    stage = Stage(Play(sand, still, 3), still, 0)
+    stage = StudioStage(Play(sand, still, 3), still, 0)
     frame = stage.frame()
     assert frame[0] == frames.CELLS
-    assert stage.described()["measures"] == []
+    assert stage.description()["measures"] == []
     assert max(frame[-30:]) == frames.SHADES - 1
 
 
 def test_a_window_grows_when_somebody_leaves_it() -> None:
-    view = frames.View()
+    view = frames.Window()
     at = lambda x: [swarmdp.model.Arrows(np.array([[[0.0, 0.0], [x, 1.0]]]))]  # noqa: E731
     assert view.show(at(1.0))
     assert not view.show(at(1.05))
@@ -157,10 +157,10 @@ def test_a_window_grows_when_somebody_leaves_it() -> None:
 
 def test_measures_that_nobody_fetches_do_not_pile_up() -> None:
     system = swarmdp.Vicsek(n_agents=2)
-    stage = Stage(Play(system, system.expert, 3), system.expert, 0)
-    for _ in range(MOST_ROWS + 5):
+    stage = StudioStage(Play(system, system.expert, 3), system.expert, 0)
+    for _ in range(MOST_MEASUREMENTS + 5):
         stage.advance()
-    assert unpacked(stage.frame(), 2)["rows"] == MOST_ROWS
+    assert unpacked(stage.frame(), 2)["rows"] == MOST_MEASUREMENTS
 
 
 def test_too_many_agents_are_refused() -> None:

@@ -16,7 +16,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 import swarmdp
 from swarmdp.studio import server
-from swarmdp.studio.server import MOST_TABS, OWN, SHARED, Studio, listening, serve
+from swarmdp.studio.server import MOST_TABS, PAGE_FILES, REPORT_FILES, Studio, listen_on, serve
 from swarmdp.support.errors import FileError, InvalidInput
 from tests.studio.served import PATIENCE, Tab, joined, places, served, step_of
 
@@ -41,7 +41,7 @@ def asked(
 
 
 def test_the_page_and_its_parts_are_served_under_a_strict_policy(studio: Studio) -> None:
-    for path in ("/", *(f"/{name}" for name in (*OWN, *SHARED))):
+    for path in ("/", *(f"/{name}" for name in (*PAGE_FILES, *REPORT_FILES))):
         answer = asked(studio, path)
         assert answer.status == 200
         policy = str(answer.headers["content-security-policy"])
@@ -59,7 +59,7 @@ def test_the_page_and_its_parts_are_served_under_a_strict_policy(studio: Studio)
 def test_every_part_of_the_page_is_served(studio: Studio) -> None:
     assets = Path(server.__file__).parent / "assets"
     written = {path.name for path in assets.iterdir() if path.suffix in (".js", ".css")}
-    assert written == set(OWN)
+    assert written == set(PAGE_FILES)
 
 
 def test_the_page_asks_for_nothing_from_elsewhere() -> None:
@@ -149,12 +149,12 @@ def test_the_token_is_long_and_new_each_time() -> None:
 
 
 def test_it_listens_on_the_loopback_address_only() -> None:
-    with listening(0) as where:
+    with listen_on(0) as where:
         assert where.getsockname()[0] == "127.0.0.1"
         with pytest.raises(FileError, match="Choose another one"):
-            listening(where.getsockname()[1])
+            listen_on(where.getsockname()[1])
     with pytest.raises(FileError):
-        listening(70_000)
+        listen_on(70_000)
     with pytest.raises(InvalidInput, match="is not a folder"):
         serve(Path("/nowhere/at/all"), dict)
 

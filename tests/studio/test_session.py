@@ -407,7 +407,7 @@ def test_a_swarm_calibrated_from_tracks_is_shown_beside_its_recording(
     swarm = swarmdp.recordings.Swarm.from_recording(decisions.train, observation, arena=arena)
     swarm.save(folder / "fish")
     assert {"name": "fish", "kind": "calibrated swarm"}.items() <= next(
-        entry for entry in Folder(folder).listed() if entry["name"] == "fish"
+        entry for entry in Folder(folder).entries() if entry["name"] == "fish"
     ).items()
     tab.say("run", playing=False)
     tab.say("open", name="fish")

@@ -12,7 +12,7 @@ from swarmdp.model.traits import HasExpert, settings_of
 from swarmdp.model.trajectory import Trajectory
 from swarmdp.policies import Controller
 from swarmdp.recordings.swarm import Swarm
-from swarmdp.studio.planning import DISCOUNT
+from swarmdp.studio.planning import PAINTING_DISCOUNT
 from swarmdp.support.errors import InvalidInput
 from swarmdp.systems.gridworld import Gridworld
 from swarmdp.systems.registry import rebuilt
@@ -23,7 +23,7 @@ class Entry:
     """One system: its class, and the settings that it starts with."""
 
     path: str  # module:Class
-    system: System | None = None  # None: as its class makes it
+    system: System | None = None  # None: with the defaults of its class
     recording: Trajectory | None = None  # what it was calibrated from
     source: str | None = None  # the Python expression that makes it, if it is from a file
 
@@ -31,20 +31,20 @@ class Entry:
     def kind(self) -> type[Any]:
         """Its class."""
         module, _, name = self.path.partition(":")
-        found: type[Any] = getattr(importlib.import_module(module), name)
-        return found
+        kind: type[Any] = getattr(importlib.import_module(module), name)
+        return kind
 
-    def made(self) -> System:
+    def create(self) -> System:
         """The system, as it starts; raises InvalidInput if its class has no defaults."""
         if self.system is not None:
             return self.system
         try:
-            made: System = self.kind()
+            system: System = self.kind()
         except TypeError as error:
             raise InvalidInput(
                 f"{self.path} cannot be made without settings ({error}): give its fields defaults"
             ) from None
-        return made
+        return system
 
 
 BUILT_IN: Mapping[str, Entry] = {
@@ -53,17 +53,17 @@ BUILT_IN: Mapping[str, Entry] = {
 }
 
 
-def calibrated(swarm: Swarm, source: str) -> Entry:
+def calibrated_entry(swarm: Swarm, source: str) -> Entry:
     """A swarm that was made from a recording, which is shown beside it."""
     if swarm.decisions is None:
         raise InvalidInput("this swarm has lost its recording: make it again from its tracks")
     return Entry("", swarm, swarm.demo(swarm.decisions), source)
 
 
-def expert_of(system: System) -> Controller:
-    """Whom the system is compared with; raises InvalidInput if it has nobody."""
+def expert_to_show(system: System) -> Controller:
+    """The expert that the system is compared with; raises InvalidInput if it has none."""
     if isinstance(system, Gridworld):
-        return plan(system, system.reward, discount=DISCOUNT).policy
+        return plan(system, system.reward, discount=PAINTING_DISCOUNT).policy
     if not isinstance(system, HasExpert):
         raise InvalidInput(
             f"{name_of(system)} has no expert: give the class a method expert(observations), or "
@@ -72,14 +72,14 @@ def expert_of(system: System) -> Controller:
     return system.expert
 
 
-def system_in(found: Result | Trajectory, entries: Mapping[str, Entry]) -> tuple[str, System]:
+def system_in(opened: Result | Trajectory, entries: Mapping[str, Entry]) -> tuple[str, System]:
     """The system that a fit or trajectory is of, and the name of its entry."""
-    name = found.system_name
-    settings = found.system_settings if isinstance(found, Result) else found.settings
+    name = opened.system_name
+    settings = opened.system_settings if isinstance(opened, Result) else opened.settings
     for key, entry in entries.items():
-        own = entry.system
-        if own is not None and name_of(own) == name and settings_of(own) == settings:
-            return key, own
+        existing = entry.system
+        if existing is not None and name_of(existing) == name and settings_of(existing) == settings:
+            return key, existing
         if entry.path.partition(":")[2] == name:
             return key, rebuilt(entry.kind, name, settings)
     raise InvalidInput(

@@ -16,12 +16,12 @@ from swarmdp.recordings.saved import FILE as SWARM
 from swarmdp.recordings.swarm import Swarm
 from swarmdp.support.errors import FileError, InvalidInput
 
-MOST = 200  # entries that are listed
-DEEPEST = 3  # folders in folders
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-KINDS = {ANALYSIS: "analysis", FILE: "fit", SWARM: "calibrated swarm"}  # of folders
+_MOST_LISTED = 200  # entries
+_DEEPEST = 3  # folders in folders
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_KINDS = {ANALYSIS: "analysis", FILE: "fit", SWARM: "calibrated swarm"}  # of folders
 Opened = Result | Trajectory | Swarm | Analysis
-LARGEST = 2 * 2**30  # bytes of a file that is opened here
+_LARGEST_FILE = 2 * 2**30  # bytes of a file that is opened here
 
 
 @dataclass(frozen=True)
@@ -30,55 +30,54 @@ class Folder:
 
     path: Path
 
-    def listed(self) -> list[dict[str, Any]]:
+    def entries(self) -> list[dict[str, Any]]:
         """What can be opened, the newest first: names relative to the folder, kind and size."""
-        found = sorted(self._entries(), key=lambda each: -each["time"])
-        return found[:MOST]
+        return sorted(self._entries(), key=lambda entry: -entry["time"])[:_MOST_LISTED]
 
     def _entries(self) -> Iterator[dict[str, Any]]:
         root = str(self.path)
         for here, folders, names in os.walk(root):
             depth = len(Path(here).relative_to(root).parts)
             folders[:] = sorted(f for f in folders if not f.startswith("."))
-            folders[:] = folders[: MOST if depth < DEEPEST else 0]
+            folders[:] = folders[: _MOST_LISTED if depth < _DEEPEST else 0]
             whole = next((name for name in IN_FOLDERS if name in names), None)
             for name in names:
-                if name in KINDS and name != whole:
+                if name in _KINDS and name != whole:
                     continue  # a part of what the folder holds
                 if not name.endswith(".nc") or name.startswith("."):
                     continue
                 path = Path(here, name)
-                shown = path.parent if name == whole else path
+                listed = path.parent if name == whole else path
                 try:
                     self._inside(path)
                     facts = path.stat()
                 except (OSError, InvalidInput):
                     continue
                 yield {
-                    "name": "." if shown == self.path else shown.relative_to(root).as_posix(),
-                    "kind": KINDS.get(name, "trajectory"),
+                    "name": "." if listed == self.path else listed.relative_to(root).as_posix(),
+                    "kind": _KINDS.get(name, "trajectory"),
                     "bytes": facts.st_size,
                     "time": facts.st_mtime,
                 }
 
     def open(self, name: str) -> Opened:
-        """What has this name, as `listed` tells it."""
+        """What has this name in `entries`."""
         path = self._inside(self.path / name)
         if path.is_dir():
-            there = next((each for each in IN_FOLDERS if (path / each).exists()), FILE)
-            path = self._inside(path / there)
+            inside = next((file for file in IN_FOLDERS if (path / file).exists()), FILE)
+            path = self._inside(path / inside)
         if not path.is_file():
             raise FileError(2, f"there is no fit and no trajectory called {name!r} in this folder")
-        if path.stat().st_size > LARGEST:
+        if path.stat().st_size > _LARGEST_FILE:
             raise InvalidInput(f"{name} is too large to be shown here: open it in Python")
-        found = load(path)
-        if not isinstance(found, Opened):
-            raise InvalidInput(f"{name} is a {type(found).__name__}, which cannot be shown here")
-        return found
+        opened = load(path)
+        if not isinstance(opened, Opened):
+            raise InvalidInput(f"{name} is a {type(opened).__name__}, which cannot be shown here")
+        return opened
 
     def save(self, name: str, what: Result | Trajectory) -> str:
         """Write it under a new name; never over something that is there."""
-        if not NAME.fullmatch(name):
+        if not _NAME.fullmatch(name):
             raise InvalidInput(
                 "a name must be up to 64 letters, digits, dots, dashes and underscores, and begin "
                 f"with a letter or digit, got {name[:80]!r}"

@@ -15,25 +15,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.model.pictures import Arrows, Grid
+from swarmdp.support.arrays import Floats
 
 ARROWS, DOTS, BITS, CELLS = 1, 2, 3, 4
 JUMP = 1
-HEAD = struct.Struct("<BBHIIHHfff")
+_HEAD = struct.Struct("<BBHIIHHfff")
 SHADES = 32  # of cells that are not just on or off
-ROOM = 1.25  # how much larger a window gets when somebody leaves it
+ROOM = 1.25  # how much larger the window gets when an agent leaves it
 
 
 @dataclass
-class View:
+class Window:
     """What all frames of a scene have in common; it grows where agents leave it."""
 
-    low: NDArray[np.float64] | None = None  # the corner of the window
+    low: Floats | None = None  # its lower left corner
     side: float = 1.0
     lowest: float = 0.0  # of cells
     highest: float = 1.0
 
     def show(self, pictures: Sequence[Arrows | Grid]) -> bool:
-        """Make room for these pictures; whether that changed the view."""
+        """Make room for these pictures; whether that changed the window."""
         before = (None if self.low is None else self.low.tolist(), self.side, self.highest)
         for picture in pictures:
             if isinstance(picture, Grid):
@@ -63,9 +64,9 @@ class View:
             self.low = (least + most - self.side) / 2
 
 
-def packed(
+def pack_frame(
     pictures: Sequence[Arrows | Grid],
-    view: View,
+    window: Window,
     measures: NDArray[np.float32],
     *,
     scene: int,
@@ -75,19 +76,19 @@ def packed(
 ) -> bytes:
     """One frame of these swarms; measures are (steps since the frame before, values)."""
     first = pictures[0]
-    low = np.zeros(2) if view.low is None else view.low
+    low = np.zeros(2) if window.low is None else window.low
     if isinstance(first, Grid):
         kind = BITS if first.values.dtype == np.bool_ else CELLS
         parts: list[NDArray[Any]] = [
-            _cells(picture, view) for picture in pictures if isinstance(picture, Grid)
+            _cells(picture, window) for picture in pictures if isinstance(picture, Grid)
         ]
     else:
         kind = DOTS if first.headings is None else ARROWS
         arrows = [picture for picture in pictures if isinstance(picture, Arrows)]
-        parts = [_places(picture, low, view.side) for picture in arrows]
+        parts = [_places(picture, low, window.side) for picture in arrows]
         parts += [_headings(p.headings[0]) for p in arrows if p.headings is not None]
     rows, columns = measures.shape
-    head = HEAD.pack(
+    head = _HEAD.pack(
         kind,
         JUMP * jump,
         scene & 0xFFFF,
@@ -97,32 +98,30 @@ def packed(
         columns,
         float(low[0]),
         float(low[1]),
-        view.side,
+        window.side,
     )
     return b"".join(
         [head, measures.astype("<f4", copy=False).tobytes(), *(part.data for part in parts)]
     )
 
 
-def _places(picture: Arrows, low: NDArray[np.float64], side: float) -> NDArray[np.uint16]:
+def _places(picture: Arrows, low: Floats, side: float) -> NDArray[np.uint16]:
     """Positions as 16-bit shares of the window."""
-    shares: NDArray[np.float64] = picture.positions[0] - low
+    shares: Floats = picture.positions[0] - low
     shares *= 65536 / side
     np.clip(shares, 0, 65535, out=shares)
     return shares.astype("<u2")
 
 
-def _headings(headings: NDArray[np.float64]) -> NDArray[np.uint8]:
+def _headings(headings: Floats) -> NDArray[np.uint8]:
     """Headings as 256ths of the circle."""
     turns = headings * (128 / np.pi)
     return np.rint(turns, out=turns).astype(np.int64).astype(np.uint8)
 
 
-def _cells(picture: Grid, view: View) -> NDArray[np.uint8]:
+def _cells(picture: Grid, window: Window) -> NDArray[np.uint8]:
     values = picture.values[0]
     if values.dtype == np.bool_:
         return np.packbits(values)
-    shares: NDArray[np.float64] = (values - view.lowest) * (
-        (SHADES - 1) / (view.highest - view.lowest)
-    )
+    shares: Floats = (values - window.lowest) * ((SHADES - 1) / (window.highest - window.lowest))
     return np.rint(shares).astype(np.uint8)

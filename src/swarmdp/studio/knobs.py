@@ -10,8 +10,8 @@ from swarmdp.model.system import System, check_is_system
 from swarmdp.model.traits import HasSettings, Resizable
 from swarmdp.support.errors import InvalidInput
 
-MOST_AGENTS = 100_000
-LARGEST_SIDE = 316  # of a grid
+_SLIDER_AGENTS = 100_000
+_LARGEST_SIDE = 316  # of a grid
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,37 +52,36 @@ def knobs_of(system: System) -> list[Knob]:
         hints = typing.get_type_hints(type(system))
     except NameError:  # of annotations that are imported for type checkers only
         hints = {}
-    found = []
-    for field in dataclasses.fields(system):
-        value = vars(system).get(field.name)
-        knob = _knob(field, hints.get(field.name), value) if field.init else None
-        if knob is not None:
-            found.append(knob)
-    return found
+    knobs = (
+        _knob(field, hints.get(field.name), vars(system).get(field.name))
+        for field in dataclasses.fields(system)
+        if field.init
+    )
+    return [knob for knob in knobs if knob is not None]
 
 
-def built(kind: type[Any], given: Mapping[str, float], base: System) -> System:
-    """A system of this class with these settings as the page shows them, the others as in `base`.
+def system_with(base: System, given: Mapping[str, float]) -> System:
+    """The system `base` with these settings changed, given as the page shows them.
 
-    Another number of agents keeps their density, where the system knows how, unless the size of its
+    Another number of agents keeps their density, where the system can do so, unless the size of its
     box is given as well. Raises InvalidInput, whatever the class raises.
     """
-    known = {knob.name: knob for knob in knobs_of(base)}
+    kind, knobs = type(base).__name__, {knob.name: knob for knob in knobs_of(base)}
     values: dict[str, Any] = {}
     for name, shown in given.items():
-        if name not in known:
-            raise InvalidInput(f"{kind.__name__} has no setting {name!r} that can be changed here")
-        values[name] = known[name].read(shown)
+        if name not in knobs:
+            raise InvalidInput(f"{kind} has no setting {name!r} that can be changed here")
+        values[name] = knobs[name].read(shown)
     try:
         if "n_agents" in values and isinstance(base, Resizable):
             base = base.resized(values["n_agents"])
-        made = dataclasses.replace(base, **values) if values else base  # type: ignore[type-var]
+        system = dataclasses.replace(base, **values) if values else base  # type: ignore[type-var]
     except InvalidInput:
         raise
     except Exception as error:  # a user's class may raise anything
-        raise InvalidInput(f"{kind.__name__} does not take these settings: {error}") from None
-    check_is_system(made)
-    return made
+        raise InvalidInput(f"{kind} does not take these settings: {error}") from None
+    check_is_system(system)
+    return system
 
 
 def _knob(field: "dataclasses.Field[Any]", hint: Any, value: Any) -> Knob | None:
@@ -93,7 +92,7 @@ def _knob(field: "dataclasses.Field[Any]", hint: Any, value: Any) -> Knob | None
         return Knob(name, label, words, "boolean", float(value), 0, 1, 1)
     if isinstance(value, int) and hint is not float:
         if name == "n_agents":
-            return Knob(name, label, words, "integer", value, 2, MOST_AGENTS, 1, True)
+            return Knob(name, label, words, "integer", value, 2, _SLIDER_AGENTS, 1, True)
         return Knob(name, label, words, "integer", value, min(1, value), max(5 * abs(value), 10), 1)
     if isinstance(value, int | float):
         shown = float(f"{math.degrees(value) if degrees else value:.10g}")
@@ -104,5 +103,5 @@ def _knob(field: "dataclasses.Field[Any]", hint: Any, value: Any) -> Knob | None
         return Knob(name, label, words, "number", shown, low, high, step, degrees=degrees)
     square = isinstance(value, tuple) and len(value) == 2 and value[0] == value[1]
     if square and all(type(side) is int for side in value):
-        return Knob(name, "size", words, "side", value[0], 5, LARGEST_SIDE, 1, True)
+        return Knob(name, "size", words, "side", value[0], 5, _LARGEST_SIDE, 1, True)
     return None

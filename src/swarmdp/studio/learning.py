@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,10 @@ from swarmdp.model.system import System
 from swarmdp.model.trajectory import Trajectory
 from swarmdp.policies import LocalPolicy
 from swarmdp.simulation.rollout import rollout
-from swarmdp.studio.planning import small
+from swarmdp.studio.messages import Learn
+from swarmdp.studio.planning import small_swarm
 from swarmdp.studio.stage import Play
+from swarmdp.support.arrays import Floats
 
 DEMO_STEPS = 100
 RESAMPLES = 8  # resampled demos, for the errors of a reward
@@ -24,25 +26,16 @@ Say = Callable[[dict[str, Any]], None]
 
 
 class _Stopped(Exception):
-    """Somebody wants no more of it."""
+    """The fit was stopped while its errors were estimated."""
 
 
-@dataclass(frozen=True)
-class Wish:
-    """What is to be learned."""
-
-    seed: int
-    iterations: int
-    errors: bool
-
-
-class Learning:
+class StudioFit:
     """One fit: `run` in a thread, `stop` from anywhere; `go_on` and `run` again."""
 
-    def __init__(self, play: Play, wish: Wish) -> None:
-        self.wish = wish
+    def __init__(self, play: Play, request: Learn) -> None:
+        self.request = request
         self.recorded = isinstance(play.left, Trajectory)
-        self.system: System = play.system if self.recorded else small(play.system)
+        self.system: System = play.system if self.recorded else small_swarm(play.system)
         self._left = play.left
         self._fit: Fit | None = None
         self.done: list[Iteration] = []
@@ -52,12 +45,12 @@ class Learning:
         self._abandoned = False
 
     def abandon(self) -> None:
-        """End as soon as possible: nobody is there any more."""
+        """End as soon as possible, without a result: the tab is gone."""
         self._abandoned = True
         self._stop.set()
 
     def go_on(self) -> None:
-        """Do not stop any more: `run` is about to be called again."""
+        """Take back `stop`: `run` is about to be called again."""
         self._stop.clear()
 
     def stop(self) -> None:
@@ -65,17 +58,17 @@ class Learning:
         self._stop.set()
 
     def run(self, say: Say, follow: Callable[[LocalPolicy], None]) -> dict[str, Any]:
-        """Learn, telling what happens and letting a swarm follow each new policy.
+        """Learn, reporting what happens and letting a swarm follow each new policy.
 
-        What there is to be told at the end is returned; nothing if nobody is there any more.
+        Returns the last report, which is empty if the tab is gone.
         """
         if self._fit is None:
             say({"phase": "demo"})
             self._fit = Fit.of(
                 self.system,
                 self.demo(),
-                seed=self.wish.seed,
-                iterations=self.wish.iterations,
+                seed=self.request.seed,
+                iterations=self.request.iterations,
                 threads=1,
             )
         for iteration in self._fit.iterate(self.done):
@@ -84,7 +77,7 @@ class Learning:
             self.done.append(iteration)
             self.saved, self.result = False, None
             follow(iteration.policy)
-            say(self._told(iteration))
+            say(self._progress(iteration))
             if self._stop.is_set():
                 break
         if self._abandoned:
@@ -95,13 +88,13 @@ class Learning:
         """What is learned from: the recording, or the expert of a small swarm."""
         if isinstance(self._left, Trajectory):
             return self._left
-        seed = self.wish.seed
+        seed = self.request.seed
         return rollout(
             self.system, self._left, steps=DEMO_STEPS, seed=seed, threads=1, progress=False
         )
 
-    def kept(self) -> Result | None:
-        """What there is to be saved, also of a fit that was stopped; None before an iteration."""
+    def result_so_far(self) -> Result | None:
+        """What can be saved, also of a fit that was stopped; None before the first iteration."""
         if self.result is not None or self._fit is None or not self.done:
             return self.result
         return self._fit.so_far(self.done)
@@ -109,60 +102,61 @@ class Learning:
     def _finish(self, fit: Fit, say: Say, follow: Callable[[LocalPolicy], None]) -> dict[str, Any]:
         stopped = self._stop.is_set()
         say({"phase": "choosing"})
-        found = fit.result(self.done)
-        self.result = found
-        follow(found.policy)
+        result = self.result = fit.result(self.done)
+        follow(result.policy)
         if stopped:
-            return {"phase": "stopped", **self._summary(found)}
-        say({"phase": "judging", **self._summary(found)})
-        found = self.result = replace(found, verdicts=fit.verdicts(found, progress=False))
-        verdict = found.verdict
+            return {"phase": "stopped", **self._summary(result)}
+        say({"phase": "judging", **self._summary(result)})
+        result = self.result = replace(result, verdicts=fit.verdicts(result, progress=False))
+        verdict = result.verdict
         words = {
             "verdict": "" if verdict is None else verdict.words,
             "alarm": verdict is not None and verdict.alarm,
             "advice": [] if verdict is None else list(verdict.advice),
         }
-        if self.wish.errors and not self._stop.is_set():
-            say({"phase": "errors", "total": RESAMPLES, **self._summary(found), **words})
+        if self.request.errors and not self._stop.is_set():
+            say({"phase": "errors", "total": RESAMPLES, **self._summary(result), **words})
             try:
-                resamples = fit.resampled_rewards(found, RESAMPLES, self._checking)
+                resamples = fit.resampled_rewards(result, RESAMPLES, self._raise_if_stopped)
             except _Stopped:
                 pass
             else:
-                found = self.result = replace(found, resamples=resamples)
-        return {"phase": "done", **self._summary(found), **words}
+                result = self.result = replace(result, resamples=resamples)
+        return {"phase": "done", **self._summary(result), **words}
 
-    def _checking(self, done: int, total: int, text: str = "") -> None:
-        """A progress bar that nobody sees, but that can be interrupted."""
+    def _raise_if_stopped(self, done: int, total: int, text: str = "") -> None:
+        """Stands in for a progress bar, so that the work can be interrupted."""
         if self._stop.is_set():
             raise _Stopped
 
-    def _told(self, iteration: Iteration) -> dict[str, Any]:
+    def _progress(self, iteration: Iteration) -> dict[str, Any]:
         return {
             "phase": "iterating",
             "iteration": len(self.done),
-            "iterations": self.wish.iterations,
+            "iterations": self.request.iterations,
             "distance": float(iteration.distance[0]),
             "margin": float(iteration.margin[0]),
             "weights": iteration.weights[0].tolist(),
-            "error": _plain(None if iteration.error is None else iteration.error[0]),
+            "error": first_errors(iteration.error),
             "agents": self.system.n_agents,
         }
 
-    def _summary(self, found: Result) -> dict[str, Any]:
-        error = found.reward_error
+    def _summary(self, result: Result) -> dict[str, Any]:
         return {
             "iteration": len(self.done),
-            "iterations": self.wish.iterations,
-            "chosen": int(found.chosen[0]) + 1,
-            "distance": float(found.distance[0]),
-            "margin": float(found.margin[0]),
-            "weights": found.reward.weights[0].tolist(),
-            "error": _plain(None if error is None else error[0]),
-            "highest": found.highest,
+            "iterations": self.request.iterations,
+            "chosen": int(result.chosen[0]) + 1,
+            "distance": float(result.distance[0]),
+            "margin": float(result.margin[0]),
+            "weights": result.reward.weights[0].tolist(),
+            "error": first_errors(result.reward_error),
+            "highest": result.highest,
         }
 
 
-def _plain(error: Any) -> list[float] | None:
-    """Standard errors as numbers; None if there is none, or not for all."""
-    return None if error is None or not np.isfinite(error).all() else error.tolist()
+def first_errors(errors: Floats | None) -> list[float] | None:
+    """Standard errors of the first experiment's reward; None unless there is one of each weight."""
+    if errors is None or not np.isfinite(errors[0]).all():
+        return None
+    row: list[float] = errors[0].tolist()
+    return row

@@ -1,14 +1,16 @@
-"""How much a browser may say in a while."""
+"""How much a browser may say, at once and over time."""
 
 import time
 from collections.abc import Callable
 
-RATE, BURST = 300.0, 600.0  # messages a second, and at once
-ANSWERED = 20  # malformed messages that are told what is wrong
+LARGEST_MESSAGE = 64 * 1024  # bytes
+MOST_WEIGHTS = 1000  # of a reward that can be painted
+RATE, BURST = 300.0, 600.0  # messages per second, and at once
+ANSWERED = 20  # malformed messages that get an answer saying what is wrong
 PATIENCE = 200  # malformed or too frequent messages until a tab is shut out
 
 
-class Limit:
+class MessageLimit:
     """Counts messages; `passes` says whether the next one is looked at."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -27,15 +29,15 @@ class Limit:
         return True
 
     def strike(self) -> None:
-        """Count something that no page of ours would send."""
+        """Count a message that the studio's own page would not send."""
         self._strikes += 1
 
     @property
     def worth_answering(self) -> bool:
-        """Whether whoever sends this may be helped by an answer."""
+        """Whether the sender still gets an answer."""
         return self._strikes <= ANSWERED
 
     @property
     def exceeded(self) -> bool:
-        """Whether it is enough."""
+        """Whether the tab is to be shut out."""
         return self._strikes > PATIENCE

@@ -1,4 +1,4 @@
-"""Swarms that are moved on step by step while somebody watches."""
+"""Swarms that advance step by step while they are watched."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -20,8 +20,8 @@ from swarmdp.support.errors import InvalidInput
 RUN = np.zeros(1, np.int64)  # the only run there is
 
 
-class Shown(Protocol):
-    """A swarm as it is now."""
+class WatchedSwarm(Protocol):
+    """A swarm at its current step."""
 
     system: System
     step: int
@@ -41,32 +41,32 @@ class Live:
         self.system, self.step = system, 0
         self._streams = Streams.of(seed, RUN, system.n_agents)
         self.state = system.initial(self._streams.at(0, Purpose.INITIAL))
-        self._seen: NDArray[Any] | None = None
+        self._observed: NDArray[Any] | None = None
         self.follow(policy)
         self._arrange()
 
     def follow(self, policy: Controller) -> None:
-        """Be moved by another policy from now on."""
-        given = as_policy(policy)
-        check_fits(given, self.system, 1)
+        """Take another policy from now on."""
+        checked = as_policy(policy)
+        check_fits(checked, self.system, 1)
         self._policy: LocalPolicy
-        self._policy, self._rows = given.for_runs(RUN, self._streams)
+        self._policy, self._rows = checked.for_runs(RUN, self._streams)
 
     def observations(self) -> NDArray[Any]:
         """What the agents observe now (1, agents, ...)."""
-        if self._seen is None:
-            self._seen = self.system.observe(self.state)
-        return self._seen
+        if self._observed is None:
+            self._observed = self.system.observe(self.state)
+        return self._observed
 
     def advance(self) -> bool:
         """Go on by one step."""
         streams = self._streams
-        luck = streams.at(self.step, Purpose.POLICY)
-        actions = self._policy.act(self.system, self.observations(), self._rows, luck)
-        luck = streams.at(self.step, Purpose.TRANSITION)
-        self.state = self.system.transition(self.state, actions, luck)
+        choosing = streams.at(self.step, Purpose.POLICY)
+        actions = self._policy.act(self.system, self.observations(), self._rows, choosing)
+        moving = streams.at(self.step, Purpose.TRANSITION)
+        self.state = self.system.transition(self.state, actions, moving)
         self.step += 1
-        self._seen = None
+        self._observed = None
         self._arrange()
         return True
 
@@ -77,7 +77,7 @@ class Live:
             if better is not None:
                 self.state, order = better
                 self._streams = self._streams.rearranged(order)
-                self._seen = None
+                self._observed = None
 
 
 class Replay:
@@ -94,10 +94,10 @@ class Replay:
 
     def advance(self) -> bool:
         """Go on by one step; False at the end of the recording."""
-        found = next(self._times, None)
-        if found is None:
+        state = next(self._times, None)
+        if state is None:
             return False
-        self.state = dict(found)
+        self.state = dict(state)
         self.step += 1
         return True
 
@@ -108,9 +108,9 @@ def start_of(system: System, recorded: Trajectory, run: int = 0) -> System:
     return starting_from(system, {name: array[0] for name, array in first.items()})
 
 
-def picture_of(shown: Shown) -> Arrows | Grid:
+def picture_of(swarm: WatchedSwarm) -> Arrows | Grid:
     """What a swarm looks like now."""
-    system = shown.system
+    system = swarm.system
     if not isinstance(system, Pictured):
         raise InvalidInput(
             f"{name_of(system)} cannot be drawn: give it a method picture(swarm, run) that returns "
@@ -118,24 +118,24 @@ def picture_of(shown: Shown) -> Arrows | Grid:
         )
     times: Mapping[str, NDArray[Any]] = {
         name: array if field_of(system, name).constant else array[:, None]
-        for name, array in shown.state.items()
+        for name, array in swarm.state.items()
     }
     return system.picture(times, 0)
 
 
-def measured(shown: Shown, reward: Reward | None) -> list[float]:
+def measure_now(swarm: WatchedSwarm, reward: Reward | None) -> list[float]:
     """All measures of a swarm now, and last the mean reward of its agents, NaN if there is none."""
-    system = shown.system
+    system = swarm.system
     values = [
         float(
             (
-                measure.function(shown.state)
+                measure.function(swarm.state)
                 if measure.of_observations is None
-                else measure.of_observations(shown.observations())
+                else measure.of_observations(swarm.observations())
             )[0]
         )
         for measure in measures_of(system).values()
     ]
     if reward is None:
         return [*values, float("nan")]
-    return [*values, float(reward.of(system, shown.observations(), RUN).mean())]
+    return [*values, float(reward.of(system, swarm.observations(), RUN).mean())]

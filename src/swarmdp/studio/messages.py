@@ -1,277 +1,129 @@
-"""What a browser may say: each message is checked before anything is done with it."""
+"""What a browser and the studio say to each other: one struct for each message that may come in.
 
-import math
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+msgspec checks types, ranges and lengths while it decodes, so nothing is done with a message that is
+not exactly as declared here. A new message is a class, a name in `Message` and a case in
+`session.py`.
+"""
 
-from swarmdp.support.checks import is_integer, is_number, told
+from numbers import Integral, Real
+from typing import Annotated, Any, get_args
+
+import msgspec
+from msgspec import Meta
+
+from swarmdp.studio.limits import LARGEST_MESSAGE, MOST_WEIGHTS
 from swarmdp.support.errors import InvalidInput
-from swarmdp.support.files import parse_json
 
-LARGEST = 64 * 1024  # bytes of a message
-MOST_SETTINGS = 50
-MOST_WEIGHTS = 1000
-LARGEST_WEIGHT = 1000.0
-MOST_ITERATIONS = 200
-SEEDS = 2**32
-WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+_LONGEST_ANSWER = 300  # characters of what was wrong with a message, which may quote it
 
-
-class _Given:
-    """The entries of a message, each asked for once."""
-
-    def __init__(self, kind: str, entries: Mapping[str, Any]) -> None:
-        self._kind, self._left = kind, dict(entries)
-
-    def _take(self, name: str) -> Any:
-        if name not in self._left:
-            raise InvalidInput(f"a message {self._kind!r} must have an entry {name!r}")
-        return self._left.pop(name)
-
-    def integer(self, name: str, low: int, high: int) -> int:
-        value = self._take(name)
-        if not is_integer(value) or not low <= value <= high:
-            raise InvalidInput(f"{name} must be an integer from {low} to {high}, got {told(value)}")
-        return int(value)
-
-    def boolean(self, name: str) -> bool:
-        value = self._take(name)
-        if not isinstance(value, bool):
-            raise InvalidInput(f"{name} must be true or false, got {told(value)}")
-        return value
-
-    def text(self, name: str, most: int = 200) -> str:
-        value = self._take(name)
-        if not isinstance(value, str) or not 0 < len(value) <= most or not value.isprintable():
-            raise InvalidInput(f"{name} must be a text of 1 to {most} signs, got {told(value)}")
-        return value
-
-    def choice(self, name: str, *choices: str) -> str:
-        value = self.text(name)
-        if value not in choices:
-            raise InvalidInput(f"{name} must be one of {', '.join(choices)}, got {told(value)}")
-        return value
-
-    def numbers(self, name: str, most: int, largest: float) -> tuple[float, ...]:
-        value = self._take(name)
-        if not isinstance(value, list) or not 0 < len(value) <= most:
-            raise InvalidInput(f"{name} must be a list of 1 to {most} numbers, got {told(value)}")
-        return tuple(_number(name, each, largest) for each in value)
-
-    def settings(self, name: str) -> dict[str, float]:
-        value = self._take(name)
-        if not isinstance(value, dict) or len(value) > MOST_SETTINGS:
-            raise InvalidInput(
-                f"{name} must be at most {MOST_SETTINGS} settings, got {told(value)}"
-            )
-        for key in value:
-            if not WORD.fullmatch(key):
-                raise InvalidInput(f"{name} must have names of settings, got {told(key)}")
-        return {key: _number(key, each, 1e9) for key, each in value.items()}
-
-    def end(self) -> None:
-        if self._left:
-            raise InvalidInput(
-                f"a message {self._kind!r} has no entry {', '.join(map(told, self._left))}"
-            )
+_Seed = Annotated[int, Meta(ge=0, lt=2**32)]
+_Number = Annotated[int, Meta(ge=0, le=2**32)]
+_ShortText = Annotated[str, Meta(min_length=1, max_length=64)]
+_SettingName = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}\Z")]
+_Setting = bool | Annotated[float, Meta(ge=-1e9, le=1e9)]
+_Weight = Annotated[float, Meta(ge=-1000, le=1000)]
 
 
-def _number(name: str, value: object, largest: float) -> float:
-    if isinstance(value, bool):
-        return float(value)
-    if not is_number(value) or not math.isfinite(value) or abs(value) > largest:  # type: ignore[arg-type]
-        raise InvalidInput(f"{name} must be a number of at most {largest:g}, got {told(value)}")
-    return float(value)  # type: ignore[arg-type]
+class _Incoming(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag=str.lower
+):
+    """A message of the page; its `kind` is the name of its class."""
+
+    def __post_init__(self) -> None:
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            if isinstance(value, str) and not value.isprintable():
+                raise ValueError(f"Expected printable characters - at `$.{name}`")
 
 
-@dataclass(frozen=True)
-class Show:
+class Show(_Incoming, frozen=True):
     """Show a system with these settings, as its sliders have them."""
 
-    system: str
-    settings: Mapping[str, float]
-    seed: int
-
-    @classmethod
-    def read(cls, given: _Given) -> "Show":
-        """The message from its entries."""
-        return cls(given.text("system", 64), given.settings("settings"), _seed(given))
+    system: _ShortText
+    settings: Annotated[dict[_SettingName, _Setting], Meta(max_length=50)]
+    seed: _Seed
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(_Incoming, frozen=True):
     """Play or pause."""
 
     playing: bool
 
-    @classmethod
-    def read(cls, given: _Given) -> "Run":
-        """The message from its entries."""
-        return cls(given.boolean("playing"))
 
-
-@dataclass(frozen=True)
-class Step:
+class Step(_Incoming, frozen=True):
     """One step, then pause."""
 
-    @classmethod
-    def read(cls, given: _Given) -> "Step":
-        """The message from its entries."""
-        return cls()
+
+class Pace(_Incoming, frozen=True):
+    """Steps per second."""
+
+    pace: Annotated[int, Meta(ge=1, le=60)]
 
 
-@dataclass(frozen=True)
-class Pace:
-    """Steps a second."""
-
-    pace: int
-
-    @classmethod
-    def read(cls, given: _Given) -> "Pace":
-        """The message from its entries."""
-        return cls(given.integer("pace", 1, 60))
-
-
-@dataclass(frozen=True)
-class Restart:
+class Restart(_Incoming, frozen=True):
     """From the start, with this seed."""
 
-    seed: int
-
-    @classmethod
-    def read(cls, given: _Given) -> "Restart":
-        """The message from its entries."""
-        return cls(_seed(given))
+    seed: _Seed
 
 
-@dataclass(frozen=True)
-class Visible:
-    """Whether anybody can see the page."""
+class Visible(_Incoming, frozen=True):
+    """Whether the page can be seen."""
 
     visible: bool
 
-    @classmethod
-    def read(cls, given: _Given) -> "Visible":
-        """The message from its entries."""
-        return cls(given.boolean("visible"))
 
-
-@dataclass(frozen=True)
-class Drawn:
+class Drawn(_Incoming, frozen=True):
     """A frame was drawn, so that the next may come."""
 
-    frame: int
-
-    @classmethod
-    def read(cls, given: _Given) -> "Drawn":
-        """The message from its entries."""
-        return cls(given.integer("frame", 0, 2**32))
+    frame: _Number
 
 
-@dataclass(frozen=True)
-class Paint:
+class Paint(_Incoming, frozen=True):
     """A reward painted by hand; `number` comes back with the policy for it."""
 
-    weights: tuple[float, ...]
-    number: int
-
-    @classmethod
-    def read(cls, given: _Given) -> "Paint":
-        """The message from its entries."""
-        weights = given.numbers("weights", MOST_WEIGHTS, LARGEST_WEIGHT)
-        return cls(weights, given.integer("number", 0, 2**32))
+    weights: Annotated[tuple[_Weight, ...], Meta(min_length=1, max_length=MOST_WEIGHTS)]
+    number: _Number
 
 
-@dataclass(frozen=True)
-class Learn:
+class Learn(_Incoming, frozen=True):
     """Start a fit."""
 
-    seed: int
-    iterations: int
+    seed: _Seed
+    iterations: Annotated[int, Meta(ge=1, le=200)]
     errors: bool
 
-    @classmethod
-    def read(cls, given: _Given) -> "Learn":
-        """The message from its entries."""
-        iterations = given.integer("iterations", 1, MOST_ITERATIONS)
-        return cls(_seed(given), iterations, given.boolean("errors"))
+
+class Stop(_Incoming, frozen=True):
+    """Stop the fit after its current iteration."""
 
 
-@dataclass(frozen=True)
-class Stop:
-    """Stop the fit after its iteration."""
-
-    @classmethod
-    def read(cls, given: _Given) -> "Stop":
-        """The message from its entries."""
-        return cls()
+class GoOn(_Incoming, frozen=True, tag="go-on"):
+    """Continue a fit that was stopped."""
 
 
-@dataclass(frozen=True)
-class GoOn:
-    """Go on with a fit that was stopped."""
-
-    @classmethod
-    def read(cls, given: _Given) -> "GoOn":
-        """The message from its entries."""
-        return cls()
-
-
-@dataclass(frozen=True)
-class List:
+class List(_Incoming, frozen=True):
     """What is in the folder."""
 
-    @classmethod
-    def read(cls, given: _Given) -> "List":
-        """The message from its entries."""
-        return cls()
 
-
-@dataclass(frozen=True)
-class Open:
+class Open(_Incoming, frozen=True):
     """Open a fit or a trajectory of the folder."""
 
-    name: str
-
-    @classmethod
-    def read(cls, given: _Given) -> "Open":
-        """The message from its entries."""
-        return cls(given.text("name", 500))
+    name: Annotated[str, Meta(min_length=1, max_length=500)]
 
 
-@dataclass(frozen=True)
-class Save:
+class Save(_Incoming, frozen=True):
     """Save the fit, or what is seen on one side, under a new name."""
 
-    what: str
-    name: str
-
-    @classmethod
-    def read(cls, given: _Given) -> "Save":
-        """The message from its entries."""
-        return cls(given.choice("what", "fit", "left", "right"), given.text("name", 64))
+    what: Annotated[str, Meta(pattern="^(fit|left|right)$")]
+    name: _ShortText
 
 
-@dataclass(frozen=True)
-class Script:
+class Script(_Incoming, frozen=True):
     """A script that repeats what was done."""
 
-    @classmethod
-    def read(cls, given: _Given) -> "Script":
-        """The message from its entries."""
-        return cls()
 
-
-@dataclass(frozen=True)
-class Gif:
+class Gif(_Incoming, frozen=True):
     """What is seen, as a GIF."""
-
-    @classmethod
-    def read(cls, given: _Given) -> "Gif":
-        """The message from its entries."""
-        return cls()
 
 
 Message = (
@@ -293,39 +145,33 @@ Message = (
     | Gif
 )
 
-KINDS: Mapping[str, type[Message]] = {
-    "show": Show,
-    "run": Run,
-    "step": Step,
-    "pace": Pace,
-    "restart": Restart,
-    "visible": Visible,
-    "drawn": Drawn,
-    "paint": Paint,
-    "learn": Learn,
-    "stop": Stop,
-    "go-on": GoOn,
-    "list": List,
-    "open": Open,
-    "save": Save,
-    "script": Script,
-    "gif": Gif,
-}
+MESSAGE_KINDS = {str(struct.__struct_config__.tag): struct for struct in get_args(Message)}
+_decoder = msgspec.json.Decoder(Message)
 
 
-def parsed(text: str) -> Message:
-    """The message that a text says; raises InvalidInput if it is none."""
-    if len(text) > LARGEST:
-        raise InvalidInput(f"a message must have at most {LARGEST} bytes, got {len(text)}")
-    plain = parse_json(text)
-    kind = plain.pop("kind", None) if isinstance(plain, dict) else None
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise InvalidInput(f"a message must be an object with a kind, got {told(plain)}")
-    given = _Given(kind, plain)
-    message = KINDS[kind].read(given)
-    given.end()
+def parse_message(text: str) -> Message:
+    """Return the message that a text says; raises InvalidInput if it is none."""
+    if len(text) > LARGEST_MESSAGE:
+        raise InvalidInput(f"a message must have at most {LARGEST_MESSAGE} bytes, got {len(text)}")
+    try:
+        message: Message = _decoder.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError) as error:
+        reason = str(error)[:_LONGEST_ANSWER]
+        if "`$.kind`" in reason or "field `kind`" in reason:
+            reason += f"; kinds are {', '.join(MESSAGE_KINDS)}"
+        raise InvalidInput(f"this is not a message of the studio: {reason}") from None
     return message
 
 
-def _seed(given: _Given) -> int:
-    return given.integer("seed", 0, SEEDS - 1)
+def message_text(kind: str, **entries: Any) -> str:
+    """Return a message to the page as JSON; NaN and infinite numbers become null."""
+    return msgspec.json.encode({"kind": kind, **entries}, enc_hook=_plain).decode()
+
+
+def _plain(value: object) -> float:
+    """Numbers of NumPy as those of Python."""
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value)
+    raise NotImplementedError

@@ -5,7 +5,6 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swarmdp.learning.heterogeneous import HeterogeneousLearning, default_learning
 from swarmdp.learning.planning import Planning
@@ -18,14 +17,15 @@ from swarmdp.policies import LocalPolicy
 from swarmdp.policies.learner import Wants
 from swarmdp.simulation.recorders import DiscountedFeatures
 from swarmdp.simulation.rollout import rollout
+from swarmdp.studio.limits import MOST_WEIGHTS
+from swarmdp.support.arrays import Bools, Floats
 from swarmdp.support.errors import InvalidInput
 from swarmdp.systems.finite import exact_model
 
-ENOUGH_AGENTS = 1000  # that plan; more would say the same
-DISCOUNT = 0.9
-STEPS = 50  # of the roll-outs that say what a policy collects
-SEED = 0  # of planning: the same reward gives the same policy
-MOST_WEIGHTS = 1000  # that can be painted
+PLANNING_AGENTS = 1000  # more would give the same policy
+PAINTING_DISCOUNT = 0.9
+_ROLLOUT_STEPS = 50  # of the roll-outs that estimate what a policy collects
+PLANNING_SEED = 0  # always the same: the same reward gives the same policy
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,18 +33,18 @@ class Planned:
     """A policy for a painted reward, and what it collects."""
 
     policy: LocalPolicy
-    visited: NDArray[np.bool_] | None  # (d,): which weights matter to anybody; None if unknown
-    value: float  # mean reward a step, discounted, of the planned policy
-    expert_value: float  # of the expert; NaN if there is none
-    best: float  # the highest reward that there is
-    memory: Mapping[str, NDArray[np.float64]]
+    visited: Bools | None  # (d,): which weights belong to something observed; None if unknown
+    value: float  # mean reward per step, discounted, of the planned policy
+    expert_value: float | None  # of the expert, if there is one
+    best: float  # the highest reward of any observation
+    memory: Mapping[str, Floats]
 
 
-def small(system: System) -> System:
-    """The same swarm with at most ENOUGH_AGENTS agents, if it can be resized."""
-    if system.n_agents <= ENOUGH_AGENTS or not isinstance(system, Resizable):
+def small_swarm(system: System) -> System:
+    """The same swarm with at most PLANNING_AGENTS agents, if it can be resized."""
+    if system.n_agents <= PLANNING_AGENTS or not isinstance(system, Resizable):
         return system
-    return system.resized(ENOUGH_AGENTS)
+    return system.resized(PLANNING_AGENTS)
 
 
 def check_paintable(system: System) -> None:
@@ -63,43 +63,51 @@ def check_paintable(system: System) -> None:
 
 def plan_painted(
     system: System,
-    weights: NDArray[np.float64],
-    expert_mu: NDArray[np.float64] | None,
-    memory: Mapping[str, NDArray[np.float64]] | None = None,
+    weights: Floats,
+    expert_mu: Floats | None,
+    memory: Mapping[str, Floats] | None = None,
 ) -> Planned:
-    """The policy for these weights, from nothing or, with a memory, from what is known already."""
-    where, reward = small(system), Reward(weights)
+    """The policy for these weights, from nothing or, with a memory, from an earlier one."""
+    where, reward = small_swarm(system), Reward(weights)
     learner = learner_for(where)
     more: dict[str, Any] = {}
     if memory and isinstance(learner, HeterogeneousLearning):
         more["memory"] = dict(memory)
     wants = Wants(mirror=is_even(where, weights) and isinstance(learner, HeterogeneousLearning))
-    learned = learner(where, reward, discount=DISCOUNT, seed=SEED, wants=wants, threads=1, **more)
+    learned = learner(
+        where,
+        reward,
+        discount=PAINTING_DISCOUNT,
+        seed=PLANNING_SEED,
+        wants=wants,
+        threads=1,
+        **more,
+    )
     mu = expectations(where, learned.policy)
     return Planned(
         learned.policy,
-        visited(system, learned.seen),
+        visited_weights(system, learned.seen),
         float((mu * weights).sum()),
-        float("nan") if expert_mu is None else float((expert_mu * weights).sum()),
+        None if expert_mu is None else float((expert_mu * weights).sum()),
         float(reward.of_classes(system).max()),
         learned.memory,
     )
 
 
-def expectations(system: System, policy: Any) -> NDArray[np.float64]:
+def expectations(system: System, policy: Any) -> Floats:
     """The share of (discounted) time that each feature has under a policy (d,)."""
-    runs = max(2, ENOUGH_AGENTS // system.n_agents)
-    found = rollout(
+    runs = max(2, PLANNING_AGENTS // system.n_agents)
+    rolled = rollout(
         system,
         policy,
-        steps=STEPS,
+        steps=_ROLLOUT_STEPS,
         runs=runs,
-        seed=SEED,
-        record=DiscountedFeatures(DISCOUNT),
+        seed=PLANNING_SEED,
+        record=DiscountedFeatures(PAINTING_DISCOUNT),
         threads=1,
         progress=False,
     )
-    mean: NDArray[np.float64] = found["discounted_features"].mean(axis=0) * (1 - DISCOUNT)
+    mean: Floats = rolled["discounted_features"].mean(axis=0) * (1 - PAINTING_DISCOUNT)
     return mean
 
 
@@ -108,21 +116,15 @@ def learner_for(system: System) -> HeterogeneousLearning | Planning:
     return Planning() if exact_model(system) is not None else default_learning()
 
 
-def is_even(system: System, weights: NDArray[np.float64]) -> bool:
+def is_even(system: System, weights: Floats) -> bool:
     """Whether a reward is the same on both sides of the system's mirror."""
-    try:
-        symmetry = Symmetry.of(system)
-    except InvalidInput:
-        return False
+    symmetry = _symmetry(system)
     return symmetry is not None and np.allclose(symmetry.even_weights(weights[None]), weights)
 
 
 def mirrored_weights(system: System) -> list[int] | None:
     """For each weight the one on the other side of the mirror; None if there is no mirror."""
-    try:
-        symmetry = Symmetry.of(system)
-    except InvalidInput:
-        return None
+    symmetry = _symmetry(system)
     if symmetry is None:
         return None
     swap = np.abs(symmetry.weights)
@@ -131,15 +133,22 @@ def mirrored_weights(system: System) -> list[int] | None:
     return [int(place) for place in swap.argmax(axis=1)]
 
 
-def visited(system: System, seen: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+def _symmetry(system: System) -> Symmetry | None:
+    try:
+        return Symmetry.of(system)
+    except InvalidInput:
+        return None
+
+
+def visited_weights(system: System, seen: Bools | None) -> Bools | None:
     """Which weights (d,) belong to an observation that was seen."""
     features = system.features
     if seen is None or not isinstance(features, Classes):
         return None
     if features.matrix is None:
-        own: NDArray[np.bool_] = seen[0]
-        return own
-    touched: NDArray[np.bool_] = (features.matrix[seen[0]] != 0).any(axis=0)
+        rows: Bools = seen[0]
+        return rows
+    touched: Bools = (features.matrix[seen[0]] != 0).any(axis=0)
     return touched
 
 

@@ -3,71 +3,60 @@
 import math
 from dataclasses import MISSING, fields, is_dataclass
 
+import numpy as np
+
 from swarmdp._version import __version__
 from swarmdp.learning.heterogeneous import HeterogeneousLearning
 from swarmdp.model.system import System
 from swarmdp.model.traits import Resizable, measures_of
 from swarmdp.studio import learning, planning
 from swarmdp.studio.catalogue import Entry
+from swarmdp.studio.scene import StudioScene
 from swarmdp.support.errors import InvalidInput
 
-WIDTH = 92  # of a line of numbers
+_WIDTH = 92  # of a line of numbers
 
 
 def script_of(
-    system: System,
-    *,
-    entry: Entry,
-    seed: int,
-    steps: int,
-    recording: str | None,
-    weights: tuple[float, ...] | None,
-    wish: learning.Wish | None,
-    done: int,
-    policy: str | None,
+    scene: StudioScene, entry: Entry, fit: learning.StudioFit | None, recording: str | None
 ) -> str:
     """The script: the system, the expert or a recording, then what the right swarm follows.
 
     Parameters
     ----------
-    system
+    scene
         What is shown.
     entry
-        How it is made.
-    seed, steps
-        Of the swarms that are seen.
+        How its system is made.
+    fit
+        The latest fit of the tab; None if there is none.
     recording
-        The file of the recording on the left; None for the expert.
-    weights
-        The reward that was painted; None if none was.
-    wish, done
-        What was learned, in so many iterations; None if nothing was.
-    policy
-        The expression of a policy that was opened; None if none was.
+        The path of the recording on the left; None for the expert.
 
     """
+    system = scene.system
     lines = [
         f'"""What was seen in the studio of swarmdp {__version__}."""',
         "",
         *_imports(entry, recording is not None or entry.recording is not None),
         "",
-        f"system = {entry.source or _made(system, entry.path)}",
-        f"seed, steps = {seed}, {steps}",
+        f"system = {entry.source or _constructor_call(system, entry.path)}",
+        f"seed, steps = {scene.stage.seed}, {scene.stage.step}",
         "",
     ]
-    kept = None if recording is None else f"swarmdp.load({recording!r})"
+    source = None if recording is None else f"swarmdp.load({recording!r})"
     if entry.recording is not None:
-        kept = "system.demo(system.decisions)"
-    lines += _left(kept)
-    if wish is not None:
-        lines += ["", *_learned(system, kept, wish, done)]
-    elif policy is not None:
-        lines += ["", f"policy, name = {policy}, 'opened'"]
-    elif weights is not None:
-        lines += ["", *_painted(system, weights)]
+        source = "system.demo(system.decisions)"
+    lines += [*_left_lines(source), ""]
+    if scene.moved_by == "learned" and fit is not None:
+        lines += _learned_lines(system, source, fit)
+    elif scene.moved_by == "opened":
+        lines += [f"policy, name = {scene.opened}, 'opened'"]
+    elif scene.moved_by == "painted" and scene.weights is not None:
+        lines += _painted_lines(system, scene.weights)
     else:
-        lines += ["", "policy, name = system.expert, 'expert'"]
-    lines += ["", *_compared(system, kept)]
+        lines += ["policy, name = system.expert, 'expert'"]
+    lines += ["", *_comparison_lines(system, source)]
     return "\n".join(lines) + "\n"
 
 
@@ -75,13 +64,13 @@ def _imports(entry: Entry, recorded: bool) -> list[str]:
     module, _, name = entry.path.partition(":")
     lines = ["import swarmdp"]
     if recorded:
-        lines += ["from swarmdp.streams import Purpose"]
+        lines += ["from swarmdp.model.streams import Purpose, Streams"]
     if module and not module.startswith("swarmdp."):
         lines += [f"from {module} import {name}"]
     return lines
 
 
-def _made(system: System, path: str) -> str:
+def _constructor_call(system: System, path: str) -> str:
     """The call that makes the system: only what is not a default."""
     module, _, name = path.partition(":")
     if not is_dataclass(system) or isinstance(system, type):
@@ -100,36 +89,35 @@ def _made(system: System, path: str) -> str:
     return f"{'swarmdp.' if module.startswith('swarmdp.') else ''}{name}({arguments})"
 
 
-def _left(recording: str | None) -> list[str]:
+def _left_lines(recording: str | None) -> list[str]:
     if recording is None:
         return ["expert = swarmdp.rollout(system, system.expert, steps=steps, seed=seed)"]
     return [
         f"expert = {recording}.only(0)",
         "steps = min(steps, expert.steps)",
-        "streams = swarmdp.model.Streams.of(0, [0], system.n_agents)",
-        "own = system.initial(streams.at(0, Purpose.INITIAL))",
+        "streams = Streams.of(0, [0], system.n_agents)",
+        "state = system.initial(streams.at(0, Purpose.INITIAL))",
         "start = {",
         "    name: expert[name][0, 0] if 'time' in expert.variables[name].axes",
         "    else expert[name][0]",
-        "    for name in own",
+        "    for name in state",
         "}",
     ]
 
 
-def _painted(system: System, weights: tuple[float, ...]) -> list[str]:
-    import numpy as np
-
-    where = planning.small(system)
+def _painted_lines(system: System, weights: tuple[float, ...]) -> list[str]:
+    where = planning.small_swarm(system)
     even = planning.is_even(where, np.array(weights))
     learner = planning.learner_for(where)
+    discount, seed = planning.PAINTING_DISCOUNT, planning.PLANNING_SEED
     lines = ["# The reward that was painted, and the policy that collects most of it."]
-    lines += _numbers("weights", weights)
+    lines += _number_list("weights", weights)
     lines += [_smaller(system, where)]
     if not isinstance(learner, HeterogeneousLearning):
         return [
             *lines,
             "reward = swarmdp.Reward(weights)",
-            f"planned = swarmdp.learning.plan(small, reward, discount={planning.DISCOUNT})",
+            f"planned = swarmdp.learning.plan(small, reward, discount={discount})",
             "policy, name = planned.policy, 'painted'",
         ]
     changed = ", ".join(f"{k}={v!r}" for k, v in planning.changed_fields(learner).items())
@@ -137,29 +125,30 @@ def _painted(system: System, weights: tuple[float, ...]) -> list[str]:
         *lines,
         f"learner = swarmdp.learning.HeterogeneousLearning({changed})",
         "learned = learner(",
-        f"    small, swarmdp.Reward(weights), discount={planning.DISCOUNT}, seed={planning.SEED},",
+        f"    small, swarmdp.Reward(weights), discount={discount}, seed={seed},",
         f"    wants=swarmdp.updates.Wants(mirror={even}),",
         ")",
         "policy, name = learned.policy, 'painted'",
     ]
 
 
-def _learned(system: System, recording: str | None, wish: learning.Wish, done: int) -> list[str]:
+def _learned_lines(system: System, recording: str | None, fit: learning.StudioFit) -> list[str]:
+    request, done = fit.request, len(fit.done)
     lines = ["# The reward that was learned."]
     if recording is None:
         lines += [
-            _smaller(system, planning.small(system)),
+            _smaller(system, planning.small_swarm(system)),
             f"demo = swarmdp.rollout(small, small.expert, steps={learning.DEMO_STEPS}, "
-            f"seed={wish.seed})",
+            f"seed={request.seed})",
         ]
     else:
         lines += [f"small, demo = system, {recording}"]
     resamples = (
-        f", resamples={learning.RESAMPLES}" if wish.errors and done == wish.iterations else ""
+        f", resamples={learning.RESAMPLES}" if request.errors and done == request.iterations else ""
     )
     return [
         *lines,
-        f"result = swarmdp.fit(small, demo, seed={wish.seed}, iterations={done}{resamples})",
+        f"result = swarmdp.fit(small, demo, seed={request.seed}, iterations={done}{resamples})",
         "print(result)",
         "policy, name = result.policy, 'learned'",
     ]
@@ -168,10 +157,10 @@ def _learned(system: System, recording: str | None, wish: learning.Wish, done: i
 def _smaller(system: System, where: System) -> str:
     if where is system or not isinstance(system, Resizable):
         return "small = system"
-    return f"small = system.resized({planning.ENOUGH_AGENTS})  # at the same density"
+    return f"small = system.resized({planning.PLANNING_AGENTS})  # at the same density"
 
 
-def _compared(system: System, recording: str | None) -> list[str]:
+def _comparison_lines(system: System, recording: str | None) -> list[str]:
     start = "" if recording is None else ", initial=start"
     lines = [f"swarm = swarmdp.rollout(system, policy, steps=steps, seed=seed{start})"]
     for key, measure in measures_of(system).items():
@@ -187,12 +176,12 @@ def _compared(system: System, recording: str | None) -> list[str]:
     return [*lines, "swarmdp.show(system, {'expert': expert.until(steps), name: swarm})"]
 
 
-def _numbers(name: str, values: tuple[float, ...]) -> list[str]:
+def _number_list(name: str, values: tuple[float, ...]) -> list[str]:
     """A list of numbers, wrapped."""
     lines, line = [f"{name} = ["], "   "
     for value in values:
         text = f" {_short(value)},"
-        if len(line) + len(text) > WIDTH:
+        if len(line) + len(text) > _WIDTH:
             lines.append(line)
             line = "   "
         line += text

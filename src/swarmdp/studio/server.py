@@ -1,4 +1,4 @@
-"""The server of the studio: for its owner, on this machine, and for nobody else.
+"""The server of the studio: for the user who started it, on this machine only.
 
 It listens on the loopback address. Every request must name it by its own address (`Host`, against
 DNS rebinding); a socket must come from its own page (`Origin`) and know the token of the link,
@@ -9,7 +9,6 @@ files of the package, under a policy that allows no script but its own.
 import asyncio
 import html
 import importlib
-import json
 import os
 import secrets
 import socket
@@ -32,24 +31,25 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from swarmdp.studio.limits import LARGEST_MESSAGE
+from swarmdp.studio.messages import message_text
 from swarmdp.support.errors import FileError, InvalidInput
 
 if TYPE_CHECKING:
     from swarmdp.studio.catalogue import Entry
 
-HOME = "127.0.0.1"
-NAMES = (HOME, "localhost")
-LARGEST = 64 * 1024  # bytes of a message
+_HOME = "127.0.0.1"
+_HOST_NAMES = (_HOME, "localhost")
 MOST_TABS = 12
-THREADS = 48  # of which most wait: kernels share the processors
-PROTOCOL = "swarmdp"
+_THREADS = 48  # of which most wait: kernels share the processors
+_PROTOCOL = "swarmdp"
 
-TYPES = {
+_MEDIA_TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
 }
-OWN = (
+PAGE_FILES = (
     "studio.css",
     "studio.js",
     "connection.js",
@@ -64,7 +64,7 @@ OWN = (
     "links.js",
     "words.js",
 )
-SHARED = ("drawing.js", "page.css")  # of the report
+REPORT_FILES = ("drawing.js", "page.css")  # shared with the report
 
 
 @dataclass(eq=False)
@@ -81,29 +81,29 @@ class Studio:
     @property
     def link(self) -> str:
         """The address of the page, with the token: a browser does not send what follows '#'."""
-        return f"http://{HOME}:{self.port}/#token={self.token}"
+        return f"http://{_HOME}:{self.port}/#token={self.token}"
 
     @property
     def hosts(self) -> tuple[str, ...]:
         """How requests may call the server."""
-        return tuple(f"{name}:{self.port}" for name in NAMES)
+        return tuple(f"{name}:{self.port}" for name in _HOST_NAMES)
 
     def welcomes(self, headers: Mapping[str, str], protocols: list[str]) -> bool:
         """Whether a socket may be opened."""
-        own = {f"http://{host}" for host in self.hosts}
-        if headers.get("host") not in self.hosts or headers.get("origin") not in own:
+        origins = {f"http://{host}" for host in self.hosts}
+        if headers.get("host") not in self.hosts or headers.get("origin") not in origins:
             return False
-        given = [each for each in protocols if each.startswith("token.")]
-        known = f"token.{self.token}"
-        right = len(given) == 1 and secrets.compare_digest(given[0].encode(), known.encode())
-        return right and PROTOCOL in protocols
+        tokens = [name for name in protocols if name.startswith("token.")]
+        expected = f"token.{self.token}"
+        right = len(tokens) == 1 and secrets.compare_digest(tokens[0].encode(), expected.encode())
+        return right and _PROTOCOL in protocols
 
 
 def application(studio: Studio) -> ASGIApp:
     """The server's application: the files of the page, and its socket."""
     pages = {"/": _asset("swarmdp.studio.assets", "studio.html")}
-    pages |= {f"/{name}": _asset("swarmdp.studio.assets", name) for name in OWN}
-    pages |= {f"/{name}": _asset("swarmdp.report.assets", name) for name in SHARED}
+    pages |= {f"/{name}": _asset("swarmdp.studio.assets", name) for name in PAGE_FILES}
+    pages |= {f"/{name}": _asset("swarmdp.report.assets", name) for name in REPORT_FILES}
 
     async def page(request: Request) -> Response:
         content, kind = pages[request.url.path]
@@ -114,20 +114,20 @@ def application(studio: Studio) -> ASGIApp:
 
     routes: list[Any] = [Route(path, page, methods=["GET"]) for path in pages]
     inner = Starlette(routes=[*routes, WebSocketRoute("/socket", talk)])
-    return _guarded(inner, studio)
+    return _guard(inner, studio)
 
 
 def _asset(package: str, name: str) -> tuple[bytes, str]:
-    return files(package).joinpath(name).read_bytes(), TYPES[Path(name).suffix]
+    return files(package).joinpath(name).read_bytes(), _MEDIA_TYPES[Path(name).suffix]
 
 
-def _guarded(inner: ASGIApp, studio: Studio) -> ASGIApp:
-    """The application for those who call it by its name; what it sends says what is allowed."""
+def _guard(inner: ASGIApp, studio: Studio) -> ASGIApp:
+    """Answer only requests that name this server, and add the security headers to answers."""
     policy = (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
         "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
-    own = [
+    security = [
         (b"content-security-policy", policy.encode()),
         (b"x-content-type-options", b"nosniff"),
         (b"x-frame-options", b"DENY"),
@@ -144,7 +144,7 @@ def _guarded(inner: ASGIApp, studio: Studio) -> ASGIApp:
 
         async def sent(message: Any) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *own]
+                message["headers"] = [*message["headers"], *security]
             await send(message)
 
         named = [value.decode("latin-1") for key, value in scope["headers"] if key == b"host"]
@@ -164,7 +164,7 @@ async def _talk(studio: Studio, connection: WebSocket) -> None:
     if not single or not studio.welcomes(connection.headers, protocols):
         await connection.close(1008)  # before it is accepted: an answer of 403
         return
-    await connection.accept(PROTOCOL)
+    await connection.accept(_PROTOCOL)
     if studio.tabs >= MOST_TABS:
         await connection.close(1013, f"at most {MOST_TABS} tabs: close one of them")
         return
@@ -188,40 +188,40 @@ async def _talk(studio: Studio, connection: WebSocket) -> None:
 
 async def _session(studio: Studio, connection: WebSocket) -> Any:
     """The session of a tab; what it needs is imported now, so that the page comes first."""
-    await connection.send_text('{"kind": "loading"}')
+    await connection.send_text(message_text("loading"))
     try:
-        return await _made_session(studio, connection)
+        return await _import_session(studio, connection)
     except Exception as error:
         traceback.print_exc()
         words = f"The studio cannot start: {type(error).__name__}: {error!s:.300}"
-        await connection.send_text(json.dumps({"kind": "error", "about": "start", "text": words}))
+        await connection.send_text(message_text("error", about="start", text=words))
         await connection.close(1011, words[:100])
         raise WebSocketDisconnect(1011) from error
 
 
-async def _made_session(studio: Studio, connection: WebSocket) -> Any:
+async def _import_session(studio: Studio, connection: WebSocket) -> Any:
     module = await asyncio.to_thread(importlib.import_module, "swarmdp.studio.session")
     folder = await asyncio.to_thread(importlib.import_module, "swarmdp.studio.folder")
     entries = await asyncio.to_thread(studio.entries)
     return module.Session(connection, entries, folder.Folder(studio.folder), studio.print_line)
 
 
-def listening(port: int) -> socket.socket:
+def listen_on(port: int) -> socket.socket:
     """A socket that listens on the loopback address; raises FileError if the port is taken."""
-    found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        if os.name == "posix":  # elsewhere it would let others take the port as well
-            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind((HOME, port))
-        found.listen(128)
+        if os.name == "posix":  # elsewhere other programs could take the port as well
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((_HOME, port))
+        listener.listen(128)
     except (OSError, OverflowError) as error:
-        found.close()
+        listener.close()
         raise FileError(
             getattr(error, "errno", None) or 98,
             f"cannot listen on port {port}: {getattr(error, 'strerror', None) or error}. Choose "
             "another one, or leave --port out for a free one",
         ) from None
-    return found
+    return listener
 
 
 def serve(
@@ -250,7 +250,7 @@ def serve(
     """
     if not folder.is_dir():
         raise InvalidInput(f"{folder} is not a folder: make it first, or give another")
-    with listening(port) as where:
+    with listen_on(port) as where:
         studio = Studio(where.getsockname()[1], folder.resolve(), entries, print_line=print_line)
         print_line(f"The studio is at {studio.link}")
         print_line(f"It reads and writes {studio.folder}. Ctrl-C ends it.")
@@ -260,14 +260,14 @@ def serve(
 
 
 class Server(uvicorn.Server):
-    """Opens the page once it is served; its threads are as many as its tabs may need."""
+    """Opens the page once it is served, with enough threads for all tabs."""
 
     def __init__(self, studio: Studio, browser: bool = False) -> None:
         config = uvicorn.Config(
             application(studio),
             http="h11",
             ws="websockets-sansio",
-            ws_max_size=LARGEST,
+            ws_max_size=LARGEST_MESSAGE,
             ws_max_queue=16,
             ws_ping_interval=20,
             ws_ping_timeout=20,
@@ -281,28 +281,28 @@ class Server(uvicorn.Server):
         )
         super().__init__(config)
         self._studio, self._browser = studio, browser
-        self._way: Path | None = None
+        self._redirect: Path | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start to listen, then open the page."""
         asyncio.get_running_loop().set_default_executor(
-            ThreadPoolExecutor(THREADS, thread_name_prefix="swarmdp-studio")
+            ThreadPoolExecutor(_THREADS, thread_name_prefix="swarmdp-studio")
         )
         await super().startup(sockets)
         if self._browser:
-            self._way = _way_to(self._studio.link)
-            if not await asyncio.to_thread(webbrowser.open, self._way.as_uri()):
+            self._redirect = _redirect_to(self._studio.link)
+            if not await asyncio.to_thread(webbrowser.open, self._redirect.as_uri()):
                 self._studio.print_line("No browser could be opened: follow the link yourself.")
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End all tabs; fits that nobody saved are kept."""
-        if self._way is not None:
-            self._way.unlink(missing_ok=True)
+        """End all tabs; fits that were not saved are kept."""
+        if self._redirect is not None:
+            self._redirect.unlink(missing_ok=True)
         await super().shutdown(sockets)
 
 
-def _way_to(link: str) -> Path:
-    """A file that leads to the link: on a command line everybody could read the token."""
+def _redirect_to(link: str) -> Path:
+    """A file that redirects to the link: other users can read a command line, and so the token."""
     number, name = tempfile.mkstemp(prefix="swarmdp-studio-", suffix=".html")  # for its owner only
     refresh = f'<meta http-equiv="refresh" content="0; url={html.escape(link)}">'
     with open(number, "w", encoding="utf-8") as file:

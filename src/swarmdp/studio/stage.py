@@ -14,19 +14,19 @@ from swarmdp.model.trajectory import Trajectory
 from swarmdp.policies import Controller, LocalPolicy, as_policy
 from swarmdp.report.colours import BLUE, SPINS, colours_of, heading_colours
 from swarmdp.studio import frames
-from swarmdp.studio.live import Live, Replay, Shown, measured, picture_of, start_of
+from swarmdp.studio.live import Live, Replay, WatchedSwarm, measure_now, picture_of, start_of
 from swarmdp.support.errors import InvalidInput
 
-FASTEST = 60  # steps a second
-FASTEST_GRID = 5  # a grid that blinks then flashes less than three times a second
-MOST_ROWS = 600  # of measures that wait for a frame
-COLOURS = 64  # of headings
-MOST_AGENTS = 200_000
+_FASTEST_ARROWS = 60  # steps per second
+_FASTEST_GRID = 5  # a grid that blinks then flashes less than three times per second
+MOST_MEASUREMENTS = 600  # steps whose measures wait for a frame
+_HEADING_COLOURS = 64
+_MOST_AGENTS = 200_000
 
 
 @dataclass(frozen=True, eq=False)
 class Play:
-    """What is shown: a system, whom it is compared with, and the random numbers of both."""
+    """What is shown: a system, what it is compared with, and the seed of both."""
 
     system: System
     left: Controller | Trajectory  # the expert, or a recording
@@ -34,9 +34,9 @@ class Play:
 
     def __post_init__(self) -> None:
         check_is_system(self.system)
-        if self.system.n_agents > MOST_AGENTS:
+        if self.system.n_agents > _MOST_AGENTS:
             raise InvalidInput(
-                f"the studio shows at most {MOST_AGENTS} agents, got {self.system.n_agents}: "
+                f"the studio shows at most {_MOST_AGENTS} agents, got {self.system.n_agents}: "
                 "choose fewer"
             )
 
@@ -48,7 +48,7 @@ class Play:
         return self.system
 
 
-class Stage:
+class StudioStage:
     """An expert or a recording on the left, a swarm with a policy on the right.
 
     Threads may call all methods at any time: one of them works, the others wait.
@@ -63,24 +63,22 @@ class Stage:
         self._number = 0
         self.restart(play.seed)
         first = picture_of(self._right)
-        self.grid = isinstance(first, Grid)
-        self.fastest = FASTEST_GRID if self.grid else FASTEST
+        self.fastest = _FASTEST_GRID if isinstance(first, Grid) else _FASTEST_ARROWS
         self.usual = min(self.fastest, first.steps_per_second)
         self._first = first
 
     def restart(self, seed: int) -> None:
-        """Both swarms from the start, with these random numbers."""
+        """Start both swarms again with this seed."""
         with self._lock:
             self.seed, left = seed, self.play.left
-            self._left: Shown
+            self._left: WatchedSwarm
             if isinstance(left, Trajectory):
                 self._left = Replay(self.play.system, left)
             else:
                 self._left = Live(self._system, left, seed)
             self._right = Live(self._system, self._policy, seed)
-            self._view = frames.View()
+            self._window = frames.Window()
             self._rows: list[list[float]] = []
-            self._jump = self._over = False
             self._restarted = True
             self._measure()
 
@@ -91,24 +89,19 @@ class Stage:
             self._policy = policy
 
     def collect(self, reward: Reward | None) -> None:
-        """Measure what the swarms collect of another reward from now on."""
+        """Measure another reward from now on."""
         with self._lock:
             self._reward = reward
 
     @property
     def columns(self) -> int:
-        """How many numbers are measured in a step: of both swarms, with their rewards."""
+        """The number of measures in a step: of both swarms, with their rewards."""
         return 2 * (len(measures_of(self.play.system)) + 1)
 
     @property
     def step(self) -> int:
-        """How many steps the swarms have gone."""
+        """The number of steps so far."""
         return self._right.step
-
-    @property
-    def over(self) -> bool:
-        """Whether the recording has come to its end."""
-        return self._over
 
     @property
     def policy(self) -> LocalPolicy:
@@ -119,7 +112,6 @@ class Stage:
         """Move both swarms on by one step; False at the end of a recording."""
         with self._lock:
             if not self._left.advance():
-                self._over = True
                 return False
             self._right.advance()
             self._measure()
@@ -129,13 +121,13 @@ class Stage:
         """The swarms as they are now, with the measures of all steps since the frame before."""
         with self._lock:
             pictures = [picture_of(self._left), picture_of(self._right)]
-            moved = self._view.show(pictures)
+            moved = self._window.show(pictures)
             jump, self._restarted = self._restarted or moved, False
             rows, self._rows = self._rows, []
             self._number += 1
-            return frames.packed(
+            return frames.pack_frame(
                 pictures,
-                self._view,
+                self._window,
                 np.array(rows, np.float32).reshape(len(rows), self.columns),
                 scene=self.scene,
                 step=self.step,
@@ -144,12 +136,17 @@ class Stage:
             )
 
     @property
+    def left_name(self) -> str:
+        """What is on the left."""
+        return "recording" if isinstance(self.play.left, Trajectory) else "expert"
+
+    @property
     def frames_made(self) -> int:
         """The number of the newest frame."""
         return self._number
 
-    def described(self) -> dict[str, Any]:
-        """All that a browser has to know of the scene before its first frame, as plain data."""
+    def description(self) -> dict[str, Any]:
+        """What a browser has to know before the first frame, as plain data."""
         first, system = self._first, self.play.system
         shape = first.values.shape[1:] if isinstance(first, Grid) else (1, 1)
         if isinstance(first, Grid):
@@ -157,8 +154,7 @@ class Stage:
             colours = colours_of(SPINS, shades)
         else:
             arrows = first.headings is not None
-            colours = heading_colours(COLOURS) if arrows else [BLUE]
-        recorded = isinstance(self.play.left, Trajectory)
+            colours = heading_colours(_HEADING_COLOURS) if arrows else [BLUE]
         return {
             "scene": self.scene,
             "name": name_of(system),
@@ -167,7 +163,7 @@ class Stage:
             "columns": shape[1],
             "periodic": not isinstance(first, Grid) and first.periodic,
             "colours": colours,
-            "left": "recording" if recorded else "expert",
+            "left": self.left_name,
             "measures": [
                 {"name": name, "label": measure.label, "limits": list(measure.limits)}
                 for name, measure in measures_of(system).items()
@@ -178,6 +174,6 @@ class Stage:
         }
 
     def _measure(self) -> None:
-        row = [*measured(self._left, self._reward), *measured(self._right, self._reward)]
+        row = [*measure_now(self._left, self._reward), *measure_now(self._right, self._reward)]
         self._rows.append(row)
-        del self._rows[:-MOST_ROWS]
+        del self._rows[:-MOST_MEASUREMENTS]
