@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from swarmdp.cli.common import HelpFormatter, Parser, guarded
+from swarmdp.cli.common import HelpFormatter, Parser, run_guarded
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         where = options.output / "bench.json"
         run(where, options.only, options.rounds, options.quick, options.long)
 
-    guarded(parser.prog, work)
+    run_guarded(parser.prog, work)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ import psutil
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
-from swarmdp.cli.common import HelpFormatter, Parser, guarded
+from swarmdp.cli.common import HelpFormatter, Parser, run_guarded
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.files import write_text
 
@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write_text(options.output / "studio.json", json.dumps(found, indent=1) + "\n")
         write_text(options.output / "studio.md", table(found))
 
-    guarded(parser.prog, work)
+    run_guarded(parser.prog, work)
 
 
 def measured(seconds: float, strokes: int, minutes: float) -> dict[str, Any]:

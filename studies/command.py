@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from swarmdp.cli.common import HelpFormatter, Parser, guarded
+from swarmdp.cli.common import HelpFormatter, Parser, run_guarded
 
 
 def main(
@@ -62,4 +62,4 @@ def main(
         for path in sorted(options["output"].iterdir()):
             print(f"  {path}")
 
-    guarded(parser.prog, work)
+    run_guarded(parser.prog, work)

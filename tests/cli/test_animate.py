@@ -144,7 +144,7 @@ def test_a_fit_brings_its_own_system(
     given = ["--fit", str(fit), "-o", str(tmp_path / "a.html")]
     assert "is a fit of Vicsek, not of ising" in fails(["animate", "ising", *given], capsys)
     other = ["animate", "vicsek", "--n-agents", "30", *given]
-    assert "leave the options of the swarm out" in fails(other, capsys)
+    assert "leave the options of the system out" in fails(other, capsys)
     main(["animate", "vicsek", "--steps", "2", *given])
     assert "--experiment must be from 0 to 1, got 2" in fails(
         ["animate", *given, "--experiment", "2"], capsys
@@ -166,7 +166,7 @@ def test_without_ffmpeg_nothing_is_begun(
 
 
 def test_progress_is_shown_on_a_terminal_only(tmp_path: Path) -> None:
-    program = f"import swarmdp.progress; swarmdp.progress.DELAY = 0; {PROGRAM}"
+    program = f"import swarmdp.support.progress as p; p.DELAY = 0; {PROGRAM}"
     file = str(tmp_path / "a.gif")
     command = [sys.executable, "-c", program, "animate", "vicsek", *SMALL, "-o", file]
     assert b"drawing 5 frames" in shown_on_terminal(command)

@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from swarmdp.cli.common import guarded
+from swarmdp.cli.common import run_guarded
 from swarmdp.support.errors import SwarmdpWarning
 
 
@@ -15,7 +15,7 @@ def test_warnings_of_the_package_get_one_line(capsys: pytest.CaptureFixture[str]
         warnings.warn("of another", UserWarning, stacklevel=1)
 
     with pytest.warns(UserWarning, match="of another") as told:
-        guarded("program", work)
+        run_guarded("program", work)
     assert len(told) == 1
     assert capsys.readouterr().err == "program: warning: too few draws\n"
 
@@ -26,7 +26,7 @@ def test_too_little_memory_gets_one_line(said: str, capsys: pytest.CaptureFixtur
         raise MemoryError(said)
 
     with pytest.raises(SystemExit) as stop:
-        guarded("program", work)
+        run_guarded("program", work)
     assert stop.value.code == 2
     told = capsys.readouterr().err
     assert told.startswith("program: there is not enough memory")

@@ -78,7 +78,9 @@ def test_an_interrupted_fit_keeps_what_is_done(
         main(["fit", "vicsek", *FIT, "-o", str(tmp_path)])
     assert exit_.value.code == 130
     said = capsys.readouterr().err
-    assert f"interrupted: 2 of 3 iterations are kept in {tmp_path}. Go on with: swarmdp fit" in said
+    assert (
+        f"interrupted: 2 of 3 iterations are kept in {tmp_path}. Continue with: swarmdp fit" in said
+    )
     assert said.rstrip().endswith("--resume")
     assert len(swarmdp.load(tmp_path).iterations) == 2
     monkeypatch.undo()

@@ -50,7 +50,7 @@ def test_an_interrupt_exits_with_130(
         main(["simulate", "vicsek"])
     assert exit_.value.code == 130
     said = capsys.readouterr().err
-    assert said == "swarmdp: interrupted: nothing was kept; the same command starts again\n"
+    assert said == "swarmdp: interrupted: nothing was saved; run the command again\n"
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -57,7 +57,7 @@ def test_fit_and_evaluate_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert evaluated["measures"]["energy"]["over_time"][0]["time"] == 0
 
 
-@pytest.mark.parametrize("command", cli.TABLES)
+@pytest.mark.parametrize("command", cli._WITH_TABLE)
 def test_every_command_with_a_table_has_json(command: str) -> None:
     assert "--json" in cli.help_of([command])
 

@@ -13,7 +13,7 @@ import pytest
 
 import swarmdp
 from swarmdp.cli import _parser, main
-from swarmdp.cli.systems import asked_for, build, system_of
+from swarmdp.cli.systems import build, system_in_arguments, system_of
 from tests.examples import Robots
 from tests.terminal import fails
 
@@ -24,7 +24,7 @@ QUICK = ["--iterations", "2", "--resamples", "0", "--demo-steps", "50"]
 def built(*arguments: str) -> Any:
     """The system that `swarmdp simulate` with these arguments would show."""
     given = ["simulate", *arguments]
-    return build(_parser(asked_for(given)).parse_args(given), "simulate")
+    return build(_parser(system_in_arguments(given)).parse_args(given), "simulate")
 
 
 def test_fields_become_options() -> None:

@@ -1,8 +1,29 @@
 # PYTHON_ARGCOMPLETE_OK
 """The command `swarmdp`: one module for each of its commands.
 
-Plain argparse: it starts at once and answers a wrong argument with one line. Heavy modules are
-imported by the command that needs them.
+simulate, fit, animate, evaluate, export, tracks, reproduce, report, studio, info
+    A command each: `add` declares its options, `_run` carries it out and returns what `--json`
+    prints.
+recorded
+    `swarmdp fit --tracks`, the analysis of a recording.
+systems
+    Systems as arguments: built-in ones by name, others as MODULE:CLASS. The fields of a system's
+    dataclass become options.
+fit_folders
+    What is in the folder of a fit: the fit, its system, its expert or recording.
+common
+    Parsers, options that several commands have, errors and warnings as one line, tables.
+precompile
+    `python -m swarmdp.cli.precompile`, which compiles the kernels that a wheel contains.
+
+Decisions:
+
+- argparse, no framework: it starts at once, and a wrong argument gets an answer of one line.
+- `swarmdp --help` and `swarmdp COMMAND --help` import neither NumPy nor Numba: a module here
+  imports at its top only what declaring its options needs, and the rest where it is used.
+- The options of `simulate`, `fit` and `animate` depend on the system, so the arguments are searched
+  for a system before they are parsed.
+- Bad input exits with 2 and one line, an interrupt with 130 and a line that says what was saved.
 """
 
 import argparse
@@ -23,11 +44,18 @@ from swarmdp.cli import (
     studio,
     tracks,
 )
-from swarmdp.cli.common import Parser, add_verbosity, carry_out, guarded
-from swarmdp.cli.systems import SYSTEMS, asked_for
+from swarmdp.cli.common import Parser, add_verbosity, carry_out, run_guarded
+from swarmdp.cli.systems import SYSTEMS, system_in_arguments
 
-WITH_SYSTEM = ("simulate", "fit", "animate")  # commands whose options depend on a system
-TABLES = ("simulate", "fit", "evaluate", "tracks", "reproduce", "info")  # commands that print one
+_WITH_SYSTEM = ("simulate", "fit", "animate")  # commands whose options depend on a system
+_WITH_TABLE = (
+    "simulate",
+    "fit",
+    "evaluate",
+    "tracks",
+    "reproduce",
+    "info",
+)  # commands that print one
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -39,17 +67,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
             _complete()
         options, unknown = _parser(_system_in(given)).parse_known_args(given)
         if unknown:
-            options.parser.refuse(unknown)
+            options.parser.reject(unknown)
         carry_out(options)
 
-    guarded("swarmdp", work, "nothing was kept; the same command starts again")
+    run_guarded("swarmdp", work, "nothing was saved; run the command again")
 
 
 def help_of(given: Sequence[str], columns: int = 80) -> str:
     """The help that `swarmdp GIVEN --help` prints, for the documentation."""
     import contextlib
     import io
-    import os
 
     printed = io.StringIO()
     before = os.environ.get("COLUMNS")
@@ -66,11 +93,11 @@ def help_of(given: Sequence[str], columns: int = 80) -> str:
 
 def _system_in(given: Sequence[str]) -> str | None:
     """The system that the arguments name, for the commands whose options depend on it."""
-    return asked_for(given[1:]) if given[:1] and given[0] in WITH_SYSTEM else None
+    return system_in_arguments(given[1:]) if given[:1] and given[0] in _WITH_SYSTEM else None
 
 
 def _complete() -> None:
-    """Answer a shell that asks what may come next, and exit."""
+    """Answer a shell that asks for completions, and exit."""
     import argcomplete
 
     words = os.environ.get("COMP_LINE", "").split()
@@ -92,8 +119,8 @@ def _parser(system: str | None) -> argparse.ArgumentParser:
         other.add(commands)
     for name, command in commands.choices.items():
         command.set_defaults(parser=command)
-        if system is not None and name in WITH_SYSTEM:
+        if system is not None and name in _WITH_SYSTEM:
             command.system = system if system in SYSTEMS else f"--system {system}"
         if name != "studio":
-            add_verbosity(command, table=name in TABLES)
+            add_verbosity(command, table=name in _WITH_TABLE)
     return parser

@@ -4,61 +4,55 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from swarmdp.cli.common import HelpFormatter, expert_beside, fit_in, system_beside
+from swarmdp.cli.common import add_command, add_seed
+from swarmdp.cli.fit_folders import add_experiment, expert_beside, fit_in, system_beside
 from swarmdp.cli.systems import (
+    add_steps,
     add_system,
     build,
+    chosen_system,
     class_of,
-    expert_of,
+    default_steps,
+    expert_for,
     given_fields,
-    name_given,
-    steps_for,
 )
 from swarmdp.support import files
-
-DISCOUNT = 0.9  # for which the expert of a gridworld is optimal
 
 
 def add(commands: Any, system: str | None) -> None:
     """Add the command and its options."""
-    animate = commands.add_parser(
+    animate = add_command(
+        commands,
         "animate",
-        help="show the expert swarm in motion, and a learned one beside it",
+        _run,
+        summary="show the expert swarm in motion, and a learned one beside it",
         description="Show the expert swarm of a system in motion (swarmdp animate vicsek), or the "
         "learned swarm of a fit beside its expert (swarmdp animate --fit DIR): both start from "
-        "the same state and meet the same noise. The file's name says what it becomes: .gif, "
-        ".mp4 (needs ffmpeg) or .html (a player that opens in a browser).",
-        formatter_class=HelpFormatter,
-        allow_abbrev=False,
+        "the same state with the same random numbers. The format follows from the file's ending: "
+        ".gif, .mp4 (needs ffmpeg) or .html (a player that opens in a browser).",
     )
-    animate.set_defaults(command=_run)
     group = animate.add_argument_group("the animation")
     group.add_argument(
-        "--fit", type=Path, metavar="DIR", help="folder of a fit, shown with its own settings"
+        "--fit", type=Path, metavar="DIR", help="folder of a fit, whose system is shown"
     )
+    add_experiment(group)
+    add_steps(group)
     group.add_argument(
-        "--experiment", type=int, default=0, help="which experiment of the fit, from 0"
+        "--fps", type=int, help="time steps per second (default: what suits the system)"
     )
-    group.add_argument(
-        "--steps", type=int, help="time steps; 60 of ising, 100 of others if not given"
-    )
-    group.add_argument(
-        "--fps", type=int, help="time steps shown in a second; as the system says if not given"
-    )
-    group.add_argument("--seed", type=int, default=3, help="same seed, same result")
+    add_seed(group, default=3)
     group.add_argument(
         "-o",
         "--output",
         type=Path,
         metavar="FILE",
-        help=".gif, .mp4 or .html; runs/SYSTEM.gif if not given",
+        help="file to write: .gif, .mp4 or .html (default: runs/SYSTEM.gif)",
     )
     add_system(animate, system)
 
 
 def _run(options: argparse.Namespace) -> None:
-    """Roll out the swarms and write them in motion."""
-    from swarmdp.judging.evaluation import own_expert
+    """Roll out the swarms and write the animation."""
     from swarmdp.model.system import name_of
     from swarmdp.model.trajectory import Trajectory
     from swarmdp.report.animation import animate, check_format
@@ -67,10 +61,10 @@ def _run(options: argparse.Namespace) -> None:
     initial = None
     if options.fit is None:
         system = build(options, "animate")
-        swarms = {"expert": expert_of(system, DISCOUNT) or own_expert(system)}
+        swarms = {"expert": expert_for(system)}
     else:
-        system, swarms = _fitted(options)
-    steps = steps_for(system) if options.steps is None else options.steps
+        system, swarms = _policies_of_fit(options)
+    steps = default_steps(system) if options.steps is None else options.steps
     expert: Any = swarms["expert"]
     if isinstance(expert, Trajectory):
         steps = min(steps, expert.steps) if options.steps is None else steps
@@ -96,18 +90,18 @@ def _run(options: argparse.Namespace) -> None:
     print(f"  {output}  {output.stat().st_size / 1e6:.1f} MB")
 
 
-def _fitted(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
-    """The system of a fit, and the policies to be shown beside each other."""
+def _policies_of_fit(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
+    """The system of a fit, and the policies that are shown side by side."""
     from swarmdp.policies import selected
     from swarmdp.support.errors import InvalidInput
 
     result = fit_in(options.fit, options.experiment)
-    given = name_given(options)
-    if given is not None and class_of(given).__name__ != result.system_name:
-        raise InvalidInput(f"{options.fit} is a fit of {result.system_name}, not of {given}")
+    name = chosen_system(options)
+    if name is not None and class_of(name).__name__ != result.system_name:
+        raise InvalidInput(f"{options.fit} is a fit of {result.system_name}, not of {name}")
     if given_fields(options):
         raise InvalidInput(
-            f"{options.fit} is shown with its own system: leave the options of the swarm out"
+            f"{options.fit} brings its system with it: leave the options of the system out"
         )
     system = system_beside(options.fit, result, options.system)
     chosen = slice(options.experiment, options.experiment + 1)

@@ -7,31 +7,31 @@ from pathlib import Path
 from typing import Any
 
 from swarmdp._version import __version__
-from swarmdp.cli.common import HelpFormatter, expert_beside, fit_in, show_columns, system_beside
+from swarmdp.cli.common import add_command, add_output, add_seed, add_threads, print_table
+from swarmdp.cli.fit_folders import expert_beside, fit_in, system_beside
 from swarmdp.support.rounding import with_error
 
 
 def add(commands: Any) -> None:
     """Add the command and its options."""
-    evaluate = commands.add_parser(
+    evaluate = add_command(
+        commands,
         "evaluate",
-        help="roll out a learned policy beside the expert's",
-        description="Roll out the policy of a fit beside the expert's, or beside the recording "
-        "that it learned from: measures over time, distance of feature expectations, figure and "
-        "evaluation.json in the fit's folder.",
-        formatter_class=HelpFormatter,
-        allow_abbrev=False,
+        _run,
+        summary="compare a learned policy with the expert",
+        description="Compare the learned policy of a fit with the expert, or with the recording "
+        "that it learned from: measures over time and the distance of feature expectations. Writes "
+        "a figure and evaluation.json to the fit's folder.",
     )
-    evaluate.set_defaults(command=_run)
     evaluate.add_argument("fit", type=Path, help="folder of a fit")
     evaluate.add_argument(
-        "--system", metavar="MODULE:CLASS", help="class of the fit's system, if it is your own"
+        "--system", metavar="MODULE:CLASS", help="class of the fit's system, if it is not built in"
     )
-    evaluate.add_argument("--steps", type=int, help="time steps; those of the demo if not given")
-    evaluate.add_argument("--runs", type=int, default=400, help="runs of each, at least")
-    evaluate.add_argument("--seed", type=int, default=3, help="same seed, same result")
-    evaluate.add_argument("--threads", type=int, help="threads to use; all cores if not given")
-    evaluate.add_argument("-o", "--output", type=Path, help="folder; the fit's own if not given")
+    evaluate.add_argument("--steps", type=int, help="number of time steps (default: as the demo)")
+    evaluate.add_argument("--runs", type=int, default=400, help="minimum number of runs of each")
+    add_seed(evaluate, default=3)
+    add_threads(evaluate)
+    add_output(evaluate, "that of the fit")
 
 
 def _run(options: argparse.Namespace) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
     system = system_beside(options.fit, result, options.system)
     output = options.output or (options.fit if options.fit.is_dir() else options.fit.parent)
     files.check_folder(output)
-    found = evaluate(
+    evaluation = evaluate(
         result,
         system,
         expert=expert_beside(options.fit, system, result.settings["discount"]),
@@ -54,46 +54,52 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
         threads=options.threads,
     )
     written = []
-    if found.measures:
-        written = style.save(fits.plot_evaluation(found), output / "evaluation")
-    tables = {name: found.rows(name) for name in found.measures}
+    if evaluation.measures:
+        written = style.save(fits.plot_evaluation(evaluation), output / "evaluation")
+    tables = {name: evaluation.rows(name) for name in evaluation.measures}
     summary = {
         "command": "evaluate",
         "version": __version__,
         "fit": options.fit.name,
-        "steps": found.steps,
+        "steps": evaluation.steps,
         "seed": options.seed,
         "measures": {
             name: {
                 "title": measure.title,
                 "units": measure.units,
-                "runs": {"expert": len(found.expert[name]), "learned": len(found.learned[name])},
+                "runs": {
+                    "expert": len(evaluation.expert[name]),
+                    "learned": len(evaluation.learned[name]),
+                },
                 "over_time": [{"time": t, "expert": e, "learned": m} for t, e, m in tables[name]],
             }
-            for name, measure in found.measures.items()
+            for name, measure in evaluation.measures.items()
         },
-        "true_distance": found.distance.tolist(),
+        "true_distance": evaluation.distance.tolist(),
         "solutions": list(result.solutions),
     }
     files.write_text(output / "evaluation.json", json.dumps(summary, indent=2) + "\n")
-    for name, measure in found.measures.items():
-        show_columns(
+    for name, measure in evaluation.measures.items():
+        print_table(
             f"{measure.label}, means over runs ± standard errors",
             ("time", "expert", "learned"),
             [
-                (str(t), _mean(found.expert[name][:, t]), _mean(found.learned[name][:, t]))
+                (
+                    str(t),
+                    _mean(evaluation.expert[name][:, t]),
+                    _mean(evaluation.learned[name][:, t]),
+                )
                 for t, _, _ in tables[name]
             ],
         )
-    print(
-        f"distance of the learned to the expert's feature expectations: {found.distance.mean():.3g}"
-    )
+    distance = evaluation.distance.mean()
+    print(f"distance of the learned to the expert's feature expectations: {distance:.3g}")
     for path in (*written, output / "evaluation.json"):
         print(f"  {path}")
     return {**summary, "folder": str(output)}
 
 
 def _mean(values: Any) -> str:
-    """The mean over runs with its standard error; alone if there is but one run."""
+    """The mean over runs with its standard error; alone if there is only one run."""
     error = values.std(ddof=1) / math.sqrt(len(values)) if len(values) > 1 else None
     return with_error(float(values.mean()), error)

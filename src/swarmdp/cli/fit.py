@@ -11,39 +11,47 @@ from typing import Any
 
 from swarmdp._version import __version__
 from swarmdp.cli import recorded
-from swarmdp.cli.common import DEMO, HelpFormatter, add_common_options, address, kept
-from swarmdp.cli.systems import add_system, build, class_of, expert_of, given_fields, system_of
+from swarmdp.cli.common import (
+    add_command,
+    add_output,
+    add_seed,
+    add_threads,
+    page_address,
+)
+from swarmdp.cli.fit_folders import DEMO, interrupted_fit_note
+from swarmdp.cli.systems import add_system, build, class_of, expert_for, given_fields, system_of
 from swarmdp.irl.updates.registry import UPDATES
 from swarmdp.support import files
 from swarmdp.support.progress import working
 from swarmdp.support.rounding import rounded, with_error
 
-MOST_COLUMNS = 10  # of a grid that is shown on the terminal
-MOST_ROWS = 100  # of a table that is shown on the terminal
-ITERATIONS = 20  # of Algorithm 1
-RESAMPLES = 8  # fits of resampled demos, which give the reward's error
-ALONE = 1000  # runs of the demo of a single agent; a swarm shows enough in one
+_MOST_COLUMNS = 10  # of a grid that is printed
+_MOST_ROWS = 100  # of a table that is printed
+_ITERATIONS = 20  # of Algorithm 1
+_RESAMPLES = 8  # fits of resampled demos, which give the reward's error
+_SINGLE_AGENT_RUNS = 1000  # of the demo of a single agent; of a swarm one is enough
 
 
 def add(commands: Any, system: str | None) -> None:
     """Add the command and its options."""
-    fit = commands.add_parser(
+    fit = add_command(
+        commands,
         "fit",
-        help="learn the reward behind a swarm's behaviour, and a policy that reproduces it",
+        _run,
+        summary="learn the reward behind a swarm's behaviour, and a policy that reproduces it",
         description="Learn from one trajectory of the expert (swarmdp fit vicsek), from a "
-        "trajectory of swarmdp (swarmdp fit --demo FILE), or from recorded tracks of animals or "
-        "robots (swarmdp fit --tracks FILE). Leaves a page report.html, result.nc, demo.nc, "
-        "figures and summary.json in a folder (of tracks no demo.nc). Ctrl-C keeps "
-        "what is done of the fit; --resume goes on.",
-        formatter_class=HelpFormatter,
-        allow_abbrev=False,
+        "saved trajectory (swarmdp fit --demo FILE), or from recorded tracks of animals or robots "
+        "(swarmdp fit --tracks FILE). Writes report.html, result.nc, figures, summary.json and, "
+        "except for tracks, demo.nc to a folder. Ctrl-C saves the iterations that are done; "
+        "--resume continues.",
     )
-    fit.set_defaults(command=_run)
     demo = fit.add_argument_group("the demo")
-    demo.add_argument("--demo", type=Path, help="recorded trajectory (NetCDF) to learn from")
-    demo.add_argument("--demo-steps", type=int, default=100, help="steps of the expert")
+    demo.add_argument("--demo", type=Path, help="trajectory to learn from (NetCDF)")
+    demo.add_argument("--demo-steps", type=int, default=100, help="number of steps of the expert")
     demo.add_argument(
-        "--demo-runs", type=int, help=f"runs of the expert; 1, or {ALONE} of a single agent"
+        "--demo-runs",
+        type=int,
+        help=f"number of runs of the expert (default: 1, {_SINGLE_AGENT_RUNS} of a single agent)",
     )
     demo.add_argument("--demo-seed", type=int, default=1, help="seed of the expert's runs")
     recorded.add(fit)
@@ -51,50 +59,55 @@ def add(commands: Any, system: str | None) -> None:
     group.add_argument(
         "--iterations",
         type=int,
-        help=f"of Algorithm 1; {ITERATIONS} if not given, {recorded.ITERATIONS} with --tracks",
+        help=f"number of iterations of Algorithm 1 (default: {_ITERATIONS}, "
+        f"{recorded.ITERATIONS} with --tracks)",
     )
     group.add_argument(
         "--discount",
-        type=_discount,
+        type=_parse_discount,
         default=0.9,
-        help='discount factor gamma, or "auto": one that sees as far as the demo takes to settle',
+        help='discount factor gamma, or "auto": chosen from how long the demo takes to settle',
     )
     group.add_argument(
         "--estimator",
         choices=["swarm", "single"],
         default="swarm",
-        help="feature expectations from the whole swarm or from a single agent",
+        help="estimate feature expectations from the whole swarm or from a single agent",
     )
     summaries = "; ".join(f"{name}: {row.summary}" for name, row in UPDATES.items())
     group.add_argument("--update", default="max_margin", help=f"reward update. {summaries}")
-    group.add_argument("--preset", choices=["paper"], help="follow the paper")
+    group.add_argument("--preset", choices=["paper"], help="use the settings of the paper")
     group.add_argument(
-        "--separate", action="store_true", help="each run of the demo is its own experiment"
+        "--separate",
+        action="store_true",
+        help="treat each run of the demo as an experiment of its own",
     )
     group.add_argument(
-        "--resume", action="store_true", help="go on with the fit in the output folder"
+        "--resume", action="store_true", help="continue the fit in the output folder"
     )
     group.add_argument(
         "--resamples",
         type=int,
-        default=RESAMPLES,
-        help="fits of resampled demos, for the reward's error bars; 0 for none",
+        default=_RESAMPLES,
+        help="number of fits of resampled demos, for the reward's error bars; 0 for none",
     )
     group.add_argument(
         "--no-judge",
         action="store_true",
-        help="do not ask whether the learned swarm does what the recorded one did",
+        help="do not test whether the learned swarm behaves like the demo",
     )
-    add_common_options(group, "runs/fit-SYSTEM or runs/fit-FILE")
+    add_seed(group)
+    add_threads(group)
+    add_output(group, "runs/fit-SYSTEM or runs/fit-FILE")
     add_system(fit, system)
 
 
 def _run(options: argparse.Namespace) -> dict[str, Any]:
-    """Learn a reward and a policy, draw them, and write what came of it."""
+    """Learn a reward and a policy, draw them, and write the results."""
     if options.tracks is not None:
         return recorded.run(options)
     if options.iterations is None:
-        options.iterations = ITERATIONS
+        options.iterations = _ITERATIONS
     from swarmdp.fitting.fit import FitInterrupted, fit
     from swarmdp.model.system import name_of
     from swarmdp.recordings.loading import load
@@ -133,22 +146,21 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
     if interrupted:
         demo.save(output / DEMO)
         missing = "the verdict or the reward's error"
-        raise KeyboardInterrupt(kept(result, options.iterations, missing, options, output))
+        raise KeyboardInterrupt(
+            interrupted_fit_note(result, options.iterations, missing, options, output)
+        )
     return _report_fit(result, system, demo, output, seconds, options)
 
 
 def _expert(system: Any, options: argparse.Namespace) -> Any:
-    """Who shows what is to be learned."""
-    from swarmdp.judging.evaluation import own_expert
-
-    return expert_of(system, _known_discount(options)) or own_expert(system)
+    return expert_for(system, _discount_number(options))
 
 
-def _known_discount(options: argparse.Namespace) -> float:
+def _discount_number(options: argparse.Namespace) -> float:
     return 0.9 if options.discount == "auto" else float(options.discount)
 
 
-def _discount(text: str) -> float | str:
+def _parse_discount(text: str) -> float | str:
     return text if text == "auto" else float(text)
 
 
@@ -165,7 +177,7 @@ def _demo(options: argparse.Namespace) -> tuple[Any, Any]:
     if options.demo is not None:
         if given := given_fields(options):
             raise InvalidInput(
-                f"a recording brings the settings of its system with it: leave "
+                f"the demo brings the settings of its system with it: leave "
                 f"--{next(iter(given)).replace('_', '-')} out, or leave --demo out"
             )
         demo = load(options.demo)
@@ -177,12 +189,12 @@ def _demo(options: argparse.Namespace) -> tuple[Any, Any]:
             )
         return system_of(demo, options.system), demo
     system = build(options, "fit")
-    check_discount(_known_discount(options))
+    check_discount(_discount_number(options))
     demo = rollout(
         system,
         _expert(system, options),
         steps=options.demo_steps,
-        runs=options.demo_runs or (ALONE if system.n_agents == 1 else 1),
+        runs=options.demo_runs or (_SINGLE_AGENT_RUNS if system.n_agents == 1 else 1),
         seed=options.demo_seed,
         record=["states", "actions"] if wants_of(update_of(options.update)).actions else "states",
         threads=options.threads,
@@ -238,9 +250,9 @@ def _report_fit(
         Console().print(table)
     print(result)
     for number, verdict in enumerate(result.verdicts):
-        alone = result.experiments == 1
-        print(verdict if alone else f"experiment {number}: {verdict.words}")
-    print(f"learned in {seconds:.1f} s; look at {address(page)}")
+        single = result.experiments == 1
+        print(verdict if single else f"experiment {number}: {verdict.words}")
+    print(f"learned in {seconds:.1f} s; look at {page_address(page)}")
     for path in (*written, output / "summary.json"):
         print(f"  {path}")
     return {**summary, "folder": str(output)}
@@ -257,7 +269,7 @@ def _blocks(result: Any) -> list[dict[str, Any]]:
                 for axis in (axis.shown for axis in block)
             ],
             "mean": table.mean("experiment").to_numpy().tolist(),
-            "error": None if errors is None else _known(errors[number].to_numpy().tolist()),
+            "error": None if errors is None else _without_nan(errors[number].to_numpy().tolist()),
         }
         for number, (block, table) in enumerate(
             zip(result.blocks, result.reward.tables(), strict=True)
@@ -265,15 +277,15 @@ def _blocks(result: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _known(nested: Any) -> Any:
-    """Nested lists of numbers with None in place of NaN, which JSON does not know."""
+def _without_nan(nested: Any) -> Any:
+    """Nested lists of numbers with None in place of NaN, which JSON does not have."""
     if isinstance(nested, list):
-        return [_known(item) for item in nested]
+        return [_without_nan(item) for item in nested]
     return None if math.isnan(nested) else nested
 
 
 def _tables(result: Any, system: Any) -> list[Any]:
-    """The reward on a terminal: of gridworlds as a map, of others by component."""
+    """The reward as tables: of gridworlds as a map, of others by component."""
     from swarmdp.systems.gridworld import Gridworld
 
     if isinstance(system, Gridworld):
@@ -290,18 +302,21 @@ def _table(result: Any, system: Any, number: int) -> Any:
 
     block = [axis.shown for axis in result.blocks[number]]
     rewards = result.reward.tables()[number].mean("experiment").to_numpy()
-    if rewards.size > MOST_ROWS:
+    if rewards.size > _MOST_ROWS:
         shape = " x ".join(map(str, rewards.shape))
         return f"learned reward of {shape} classes: see the figure"
     names, texts = _reward_columns(result, number, rewards.ravel().tolist())
     columns, policy = [axis.label for axis in block], result.policy
-    shown = isinstance(policy, TablePolicy) and policy.table.shape[1] == rewards.size
-    shown = shown and len(result.blocks) == 1
-    table = Table(*columns, *names, *(["policy"] if shown else []), title="learned reward")
-    actions = _actions(system, policy.table[0]) if shown else []
+    with_policy = (
+        isinstance(policy, TablePolicy)
+        and policy.table.shape[1] == rewards.size
+        and len(result.blocks) == 1
+    )
+    table = Table(*columns, *names, *(["policy"] if with_policy else []), title="learned reward")
+    actions = _actions(system, policy.table[0]) if with_policy else []
     places = [[_value(value) for value in axis.values] for axis in block]
     for row, labels in enumerate(itertools.product(*places)):
-        table.add_row(*labels, *texts[row], *([actions[row]] if shown else []))
+        table.add_row(*labels, *texts[row], *([actions[row]] if with_policy else []))
     for column in table.columns:
         column.justify = "right"
     return table
@@ -310,7 +325,7 @@ def _table(result: Any, system: Any, number: int) -> Any:
 def _reward_columns(
     result: Any, number: int, rewards: list[float]
 ) -> tuple[list[str], list[tuple[str, ...]]]:
-    """The reward of each class, with what is known of its error: names and texts of columns."""
+    """The reward of each class, with its error if there is one: names and texts of columns."""
     error = result.reward_error
     if error is None or len(error) != 1:
         return ["reward"], [(f"{reward:+.2f}",) for reward in rewards]
@@ -350,7 +365,7 @@ def _gridworld_table(result: Any, grid: Any) -> Any:
     from swarmdp.policies import table_of
     from swarmdp.systems.gridworld import MOVE_NAMES
 
-    if grid.columns > MOST_COLUMNS:
+    if grid.columns > _MOST_COLUMNS:
         return f"learned reward and policy of {grid.rows} x {grid.columns} cells: see the figure"
     rewards = result.reward.of_classes(grid).mean(axis=0).reshape(grid.shape)
     moves = table_of(result.policy)[0].reshape(grid.shape)
@@ -359,19 +374,19 @@ def _gridworld_table(result: Any, grid: Any) -> Any:
         for row in zip(rewards, moves, strict=True)
     ]
     error = result.reward_error
-    known = error is not None and len(error) == 1 and np.isfinite(error).all()
-    if known:
+    has_error = error is not None and len(error) == 1 and np.isfinite(error).all()
+    if has_error:
         errors = Reward(error[0]).of_classes(grid)[0].reshape(grid.shape)
         # On a line of its own, so that a grid of ten columns still fits a terminal.
         cells = [
             [f"{cell}\n±{e:.2f}" for cell, e in zip(*row, strict=True)]
             for row in zip(cells, errors, strict=True)
         ]
-    below = " (± its error)" if known else ""
+    below = " (± its error)" if has_error else ""
     table = Table(
         *(f"x = {x}" for x in range(grid.columns)),
         title=f"learned reward{below} and policy, y from top to bottom",
-        show_lines=known,
+        show_lines=has_error,
     )
     for row in reversed(cells):
         table.add_row(*row)

@@ -5,18 +5,19 @@ import platform
 from typing import Any
 
 from swarmdp._version import __version__
+from swarmdp.cli.common import add_command
 
 
 def add(commands: Any) -> None:
     """Add the command and its options."""
-    info = commands.add_parser(
+    add_command(
+        commands,
         "info",
-        help="versions, threads and where compiled code is kept",
-        description="Show versions, threads and where compiled code is kept: what to add to a "
-        "bug report.",
-        allow_abbrev=False,
+        _run,
+        summary="print versions, threads and the cache of compiled code",
+        description="Print versions, the number of threads and the cache of compiled code, for bug "
+        "reports.",
     )
-    info.set_defaults(command=_run)
 
 
 def _run(options: argparse.Namespace) -> dict[str, str]:

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from swarmdp.cli.common import kept
+from swarmdp.cli.fit_folders import interrupted_fit_note
 from swarmdp.cli.systems import given_fields
 from swarmdp.cli.tracks import add_reading, recording_of
 from swarmdp.support import files
@@ -83,7 +83,9 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         )
     except FitInterrupted as stop:
         missing = "what follows the fit"
-        raise KeyboardInterrupt(kept(stop.result, iterations, missing, options, output)) from None
+        raise KeyboardInterrupt(
+            interrupted_fit_note(stop.result, iterations, missing, options, output)
+        ) from None
     except UnclearArena as error:
         raise InvalidInput(f"{error}. Here: --arena with {ARENAS}") from None
 

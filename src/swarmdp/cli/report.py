@@ -4,22 +4,22 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from swarmdp.cli.common import address
+from swarmdp.cli.common import add_command, page_address
 from swarmdp.support import files
 from swarmdp.support.progress import shown
 
 
 def add(commands: Any) -> None:
     """Add the command and its options."""
-    report = commands.add_parser(
+    report = add_command(
+        commands,
         "report",
-        help="draw the report of a reproduction again from what is finished",
-        description="Draw figures, claims and page of a reproduction again from the units in its "
-        "folder, without computing any: of one that is still at work or was stopped, the figures "
-        "that are complete.",
-        allow_abbrev=False,
+        _run,
+        summary="draw the report of a reproduction again from what is finished",
+        description="Draw the figures and the page of a reproduction again from the finished units "
+        "in its folder, without computing any. If it is still running or was stopped, the figures "
+        "that are complete are drawn.",
     )
-    report.set_defaults(command=_run)
     report.add_argument("folder", type=Path, help="folder that swarmdp reproduce wrote")
 
 
@@ -32,8 +32,8 @@ def _run(options: argparse.Namespace) -> None:
     files.check_folder(options.folder)
     if not reproduction.complete_figures(store):
         raise InvalidInput(
-            f"no figure of {options.folder} is complete yet: swarmdp reproduce goes on with it"
+            f"no figure of {options.folder} is complete yet: continue it with swarmdp reproduce"
         )
     with shown(None, "drawing and judging") as tell:
         page = reproduction.write_report(store, tell)
-    print(f"look at {address(page)}")
+    print(f"look at {page_address(page)}")

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from swarmdp.cli.common import HelpFormatter, address, show_columns
+from swarmdp.cli.common import add_command, add_output, add_seed, page_address, print_table
 from swarmdp.support import files
 from swarmdp.support.notices import is_quiet
 from swarmdp.support.progress import shown
 from swarmdp.support.rounding import with_error
 
-FIGURES = (
+_FIGURES = (
     "snapshots",
     "uncertainty",
     "vicsek-reward",
@@ -28,16 +28,15 @@ FIGURES = (
 
 def add(commands: Any) -> None:
     """Add the command and its options."""
-    reproduce = commands.add_parser(
+    reproduce = add_command(
+        commands,
         "reproduce",
-        help="make every figure of the paper and check its claims",
-        description="Compute the paper's experiments again, draw every figure, check every claim; "
-        "leaves report.html, summary.json, figures and the finished units in a folder. Killed at "
-        "any moment, a second start with the same arguments goes on where it stopped.",
-        formatter_class=HelpFormatter,
-        allow_abbrev=False,
+        _run,
+        summary="make every figure of the paper and check its claims",
+        description="Compute the paper's experiments again, draw every figure, check every claim. "
+        "Writes report.html, summary.json, figures and the finished units to a folder. If it is "
+        "stopped at any moment, the same command continues.",
     )
-    reproduce.set_defaults(command=_run)
     reproduce.add_argument(
         "--scale",
         choices=["smoke", "quick", "paper"],
@@ -46,23 +45,22 @@ def add(commands: Any) -> None:
         "paper's numbers, 10000 runs and 100 experiments of 100 runs",
     )
     reproduce.add_argument(
-        "--only", nargs="+", default=[], metavar="FIGURE", help=f"just these: {', '.join(FIGURES)}"
+        "--only",
+        nargs="+",
+        default=[],
+        metavar="FIGURE",
+        help=f"only these figures: {', '.join(_FIGURES)}",
     )
-    reproduce.add_argument("--seed", type=int, default=1, help="same seed, same result")
+    add_seed(reproduce)
     where = reproduce.add_mutually_exclusive_group()
-    where.add_argument("--threads", type=int, help="cores to use here; all if not given")
+    where.add_argument("--threads", type=int, help="number of cores to use (default: all)")
     where.add_argument(
-        "--workers", type=int, help="run on so many worker processes of this machine instead"
+        "--workers", type=int, help="run in this number of processes on this machine instead"
     )
     where.add_argument(
         "--cluster", metavar="ADDRESS", help="run on the Dask cluster with this scheduler"
     )
-    reproduce.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        help="folder for the results; runs/reproduction-SCALE if not given",
-    )
+    add_output(reproduce, "runs/reproduction-SCALE")
 
 
 def _run(options: argparse.Namespace) -> dict[str, Any]:
@@ -72,40 +70,40 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
     from swarmdp.paper.store import Store
 
     plan = make_plan(options.scale, options.seed)
-    wanted = engine.check_figures(options.only)
+    figures = engine.check_figures(options.only)
     output = options.output or Path("runs") / f"reproduction-{options.scale}"
     store = Store(output, plan)
     began = time.perf_counter()
     with _executor(options) as executor, store.locked(), _log(output / "log.txt"):
         try:
-            with _shown(wanted) as progress:
-                engine.compute_missing(store, figures=wanted, executor=executor, progress=progress)
+            with _progress_of(figures) as progress:
+                engine.compute_missing(store, figures=figures, executor=executor, progress=progress)
 
             from swarmdp.paper import report as reproduction
 
             with shown(None, "drawing and judging") as tell:
                 page = reproduction.write_report(store, tell)
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(_kept(store, wanted)) from None
+            raise KeyboardInterrupt(_interrupted_note(store, figures)) from None
         seconds = round(time.perf_counter() - began, 1)
         reproduction.write_timing(store, seconds)
     summary = files.parse_json(files.read_text(output / "summary.json"))
     _show_claims(summary["claims"])
-    print(f"reproduced in {seconds:.0f} s; look at {address(page)}")
+    print(f"reproduced in {seconds:.0f} s; look at {page_address(page)}")
     for name in ("summary.json", "timing.json", "log.txt"):
         print(f"  {output / name}")
     return {**summary, "folder": str(output)}
 
 
-def _kept(store: Any, figures: list[str]) -> str:
-    """What an interrupted reproduction leaves, and how to go on with it."""
+def _interrupted_note(store: Any, figures: list[str]) -> str:
+    """What an interrupted reproduction leaves, and how to continue it."""
     from swarmdp.paper.tasks import units_of
 
     units = {unit for figure in figures for unit in units_of(store.plan, figure)}
     done = sum(unit in store for unit in units)
     return (
-        f"{done} of {len(units)} units are kept in {store.folder}; the same command goes on. "
-        f"What is complete can be drawn: swarmdp report {store.folder}"
+        f"{done} of {len(units)} units are kept in {store.folder}; the same command continues. "
+        f"What is complete can be drawn with: swarmdp report {store.folder}"
     )
 
 
@@ -128,7 +126,7 @@ def _executor(options: argparse.Namespace) -> Iterator[Any]:
 
 
 class _LogFile(logging.FileHandler):
-    """A log file that is left alone where it cannot be written: the work says what is wrong."""
+    """A log file that ignores errors of writing: the work itself reports a full disk."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802, the library's name
         """Say nothing."""
@@ -136,17 +134,17 @@ class _LogFile(logging.FileHandler):
 
 @contextlib.contextmanager
 def _log(path: Path) -> Iterator[None]:
-    """Keep a log file of what was done and when; show what the user has to know."""
+    """Write a log file of what is done and when; warnings are printed as well."""
     logger = logging.getLogger("swarmdp.paper")
     with files.appending(path):
         handler = _LogFile(path, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
-    shown = logging.StreamHandler()
-    shown.setLevel(logging.WARNING)
-    shown.setFormatter(logging.Formatter("swarmdp: %(message)s"))
+    screen = logging.StreamHandler()
+    screen.setLevel(logging.WARNING)
+    screen.setFormatter(logging.Formatter("swarmdp: %(message)s"))
     level = logger.level
     logger.addHandler(handler)
-    logger.addHandler(shown)
+    logger.addHandler(screen)
     logger.setLevel(logging.INFO)
     try:
         yield
@@ -156,14 +154,14 @@ def _log(path: Path) -> Iterator[None]:
     finally:
         logger.setLevel(level)
         logger.removeHandler(handler)
-        logger.removeHandler(shown)
+        logger.removeHandler(screen)
         with contextlib.suppress(OSError):
             handler.close()
 
 
 @contextlib.contextmanager
-def _shown(figures: list[str]) -> Iterator[Callable[[Any], None]]:
-    """Progress, overall and for each figure: bars on a terminal, a line now and then elsewhere."""
+def _progress_of(figures: list[str]) -> Iterator[Callable[[Any], None]]:
+    """Show the progress, overall and of each figure: bars on a terminal, some lines elsewhere."""
     if is_quiet():
         yield lambda progress: None
         return
@@ -176,13 +174,13 @@ def _shown(figures: list[str]) -> Iterator[Callable[[Any], None]]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
         overall = bars.add_task("all", total=None)
-        each = {figure: bars.add_task(f"  {figure}", total=None) for figure in figures}
+        tasks = {figure: bars.add_task(f"  {figure}", total=None) for figure in figures}
 
         def show(progress: Any) -> None:
             text = f"all, about {_duration(progress.seconds_left)} left"
             bars.update(overall, completed=progress.done, total=progress.total, description=text)
             for figure, (done, total) in progress.figures.items():
-                bars.update(each[figure], completed=done, total=total)
+                bars.update(tasks[figure], completed=done, total=total)
 
         yield show
 
@@ -216,15 +214,15 @@ def _show_claims(claims: Any) -> None:
     rows = [
         (
             claim["sentence"],
-            _measured(claim),
+            _value_of(claim),
             claim["verdict"].replace("does not", "does NOT"),
         )
         for claim in claims
     ]
-    show_columns("the paper's claims", ("claim", "measured", "verdict"), rows, texts=1)
+    print_table("the paper's claims", ("claim", "measured", "verdict"), rows, texts=1)
 
 
-def _measured(claim: Any) -> str:
+def _value_of(claim: Any) -> str:
     if claim["value"] is None:
         return ""
     return with_error(claim["value"], claim["error"])

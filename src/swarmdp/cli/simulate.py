@@ -8,40 +8,44 @@ from pathlib import Path
 from typing import Any
 
 from swarmdp._version import __version__
-from swarmdp.cli.common import HelpFormatter, add_common_options, show_columns
-from swarmdp.cli.systems import add_system, build, expert_of, name_given, steps_for
+from swarmdp.cli.common import add_command, add_output, add_seed, add_threads, print_table
+from swarmdp.cli.systems import (
+    add_steps,
+    add_system,
+    build,
+    chosen_system,
+    default_steps,
+    expert_for,
+)
 from swarmdp.support.progress import working
 from swarmdp.support.rounding import with_error
-
-DISCOUNT = 0.9  # for which the expert of a gridworld is optimal
 
 
 def add(commands: Any, system: str | None) -> None:
     """Add the command and its options."""
-    simulate = commands.add_parser(
+    simulate = add_command(
+        commands,
         "simulate",
-        help="simulate the expert swarm, draw it and its measures over time",
-        description="Simulate the expert swarm of a system; leave trajectory.nc, measure.nc, "
-        "figures and summary.json in a folder.",
-        formatter_class=HelpFormatter,
-        allow_abbrev=False,
+        _run,
+        summary="simulate the expert swarm, draw it and its measures over time",
+        description="Simulate the expert swarm of a system; writes trajectory.nc, measure.nc, "
+        "figures and summary.json to a folder.",
     )
-    simulate.set_defaults(command=_run)
     group = simulate.add_argument_group("the simulation")
+    add_steps(group)
+    group.add_argument("--runs", type=int, default=400, help="number of independent runs")
     group.add_argument(
-        "--steps", type=int, help="time steps; 60 of ising, 100 of others if not given"
+        "--save-runs", type=int, default=1, help="number of runs that trajectory.nc has"
     )
-    group.add_argument("--runs", type=int, default=400, help="independent runs")
-    group.add_argument(
-        "--save-runs", type=int, default=1, help="runs whose states go into trajectory.nc"
-    )
-    add_common_options(group, "runs/SYSTEM")
+    add_seed(group)
+    add_threads(group)
+    add_output(group, "runs/SYSTEM")
     add_system(simulate, system)
 
 
 def _run(options: argparse.Namespace) -> dict[str, Any]:
-    """Simulate a system's expert, draw it, and write what came of it."""
-    from swarmdp.judging.evaluation import own_expert, shown_times
+    """Simulate a system's expert, draw it, and write the results."""
+    from swarmdp.judging.evaluation import shown_times
     from swarmdp.model.system import name_of
     from swarmdp.model.traits import measures_of, settings_of
     from swarmdp.simulation.rollout import rollout
@@ -57,16 +61,16 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
         )
     output = options.output or Path("runs") / name
     files.check_folder(output)
-    expert = expert_of(system, DISCOUNT) or own_expert(system)
-    steps = steps_for(system) if options.steps is None else options.steps
+    expert = expert_for(system)
+    steps = default_steps(system) if options.steps is None else options.steps
     measures = measures_of(system)
     began = time.perf_counter()
     common = {"steps": steps, "seed": options.seed, "threads": options.threads}
     written, measured = [], {}
     if measures:
-        found = rollout(system, expert, runs=options.runs, record=list(measures), **common)
-        written.append(found.save(output / "measure.nc"))
-        measured = {key: found[key] for key in measures}
+        rolled = rollout(system, expert, runs=options.runs, record=list(measures), **common)
+        written.append(rolled.save(output / "measure.nc"))
+        measured = {key: rolled[key] for key in measures}
     trajectory = rollout(system, expert, runs=options.save_runs, **common)
     seconds = time.perf_counter() - began
     written.append(trajectory.save(output / "trajectory.nc"))
@@ -80,7 +84,7 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
             for t in shown_times(steps)
         ]
     summary = {
-        "command": f"simulate {name_given(options)}",
+        "command": f"simulate {chosen_system(options)}",
         "version": __version__,
         "system": name_of(system),
         "settings": settings_of(system),
@@ -103,7 +107,7 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
     }
     files.write_text(output / "summary.json", json.dumps(summary, indent=2) + "\n")
     for key, rows in tables.items():
-        show_columns(
+        print_table(
             f"{measures[key].title} of the expert swarm, {options.runs} runs",
             ("time", f"{measures[key].label}, ± standard error"),
             [(str(t), with_error(mean, error)) for t, mean, error in rows],
@@ -115,7 +119,7 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _draw(system: Any, trajectory: Any, measured: Any, path: Path) -> list[Path]:
-    """The swarm and its main measure over time, if the system says what it looks like."""
+    """Draw the swarm and its main measure over time, if the system has a picture."""
     from swarmdp.model.traits import Pictured
     from swarmdp.report import gridworlds, style, swarms
     from swarmdp.report.scenes import Scene
@@ -127,6 +131,6 @@ def _draw(system: Any, trajectory: Any, measured: Any, path: Path) -> list[Path]
     if not isinstance(system, Pictured):
         print("no figure: the system has no method picture(swarm, run)")
         return []
-    shown: Any = system
-    scene = Scene(shown, {"expert": trajectory})
+    pictured: Any = system
+    scene = Scene(pictured, {"expert": trajectory})
     return style.save(swarms.swarm_figure(scene, main), path)

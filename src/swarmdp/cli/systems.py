@@ -20,7 +20,7 @@ from typing import Any
 
 from swarmdp.support.errors import InvalidInput
 
-FIELD = "field_"  # what the options of a system's fields are called in the namespace
+_FIELD = "field_"  # what the options of a system's fields are called in the namespace
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,24 +45,25 @@ SYSTEMS = {
         "swarmdp.systems.gridworld:Gridworld", "one agent on a grid with wind: the textbook case"
     ),
 }
-VALUED = ("-o", "--output", "--fit", "--demo", "--system")  # options before a word that is no name
+# Options whose value may look like a system's name
+_VALUED = ("-o", "--output", "--fit", "--demo", "--system")
 
 
-def asked_for(arguments: Sequence[str]) -> str | None:
-    """The system that a command is asked for, before its options are known: a name or a path."""
-    found = None
+def system_in_arguments(arguments: Sequence[str]) -> str | None:
+    """The system that the arguments ask for, a name or a path, found before they are parsed."""
+    name = None
     for before, word in zip(["", *arguments], arguments, strict=False):
         if before == "--system":
             return word
         if word.startswith("--system="):
             return word.partition("=")[2]
-        if word in SYSTEMS and before not in VALUED:
-            found = found or word
-    return found
+        if word in SYSTEMS and before not in _VALUED:
+            name = name or word
+    return name
 
 
 def add_system(parser: argparse.ArgumentParser, asked: str | None) -> None:
-    """The system as an argument, and the options of the one that is asked for."""
+    """Add the system as an argument, and the options of the one that is asked for."""
     parser.set_defaults(name=None)
     if asked is None or asked in SYSTEMS:
         names = "; ".join(f"{name}: {known.summary}" for name, known in SYSTEMS.items())
@@ -71,12 +72,13 @@ def add_system(parser: argparse.ArgumentParser, asked: str | None) -> None:
             nargs="?",
             metavar="SYSTEM",
             choices=list(SYSTEMS),
-            help=f"{names}. Its name before --help shows its options",
+            help=names if asked else f"{names}. For its options: {parser.prog} SYSTEM --help",
         )
     parser.add_argument(
         "--system",
         metavar="MODULE:CLASS",
-        help="a system of your own, importable from here; its fields become options",
+        help="class of your own system, which can be imported from the current folder; its fields "
+        "become options",
     )
     if asked is not None:
         kind = class_of(asked)
@@ -87,8 +89,14 @@ def add_system(parser: argparse.ArgumentParser, asked: str | None) -> None:
             group.add_argument(
                 "--reward-seed",
                 type=int,
-                help="rewards of macrocells at random, as Abbeel and Ng's, instead of a goal",
+                help="random rewards of macrocells, as in Abbeel and Ng (2004), instead of a goal",
             )
+
+
+def add_steps(group: Any) -> None:
+    """Add the option of the number of steps, whose default is `default_steps`."""
+    usual = "60 for ising, 100 for other systems"
+    group.add_argument("--steps", type=int, help=f"number of time steps (default: {usual})")
 
 
 def class_of(name: str) -> type[Any]:
@@ -118,10 +126,10 @@ def class_of(name: str) -> type[Any]:
 
 @dataclasses.dataclass(frozen=True)
 class _Option:
-    """How one field is given on the command line."""
+    """How a field is given on the command line."""
 
     kind: Any  # int, float, str or bool
-    count: int | str | None  # of numbers: None for one, "+" for any
+    count: int | str | None  # of values: None for one, "+" for any number
     default: Any  # dataclasses.MISSING where there is none
     optional: bool  # it may be None
     help: str
@@ -136,7 +144,7 @@ def _options(kind: type[Any]) -> dict[str, _Option]:
         hints = typing.get_type_hints(kind)
     except NameError:  # of annotations that are imported for type checkers only
         hints = {}
-    found = {}
+    options = {}
     for field in dataclasses.fields(kind):
         if not field.init:
             continue
@@ -145,8 +153,8 @@ def _options(kind: type[Any]) -> dict[str, _Option]:
             default = field.default_factory()
         option = _option(hints.get(field.name, type(default)), default, field.metadata)
         if option is not None:
-            found[field.name] = option
-    return found
+            options[field.name] = option
+    return options
 
 
 def _option(hint: Any, default: Any, metadata: Any) -> _Option | None:
@@ -154,7 +162,7 @@ def _option(hint: Any, default: Any, metadata: Any) -> _Option | None:
     choices = typing.get_args(hint) if union else (hint,)
     parts = [part for part in choices if part is not types.NoneType]
     kind, count = parts[0], None
-    if kind in (tuple, list):  # without saying of what: as the default is
+    if kind in (tuple, list):  # without the type of its items: that of the default
         inner = [type(item) for item in default] if default else [float]
         kind = types.GenericAlias(tuple, (inner[0], ...))
     if typing.get_origin(kind) in (tuple, list, Sequence):
@@ -169,25 +177,25 @@ def _option(hint: Any, default: Any, metadata: Any) -> _Option | None:
 
 
 def _add_option(group: Any, name: str, option: _Option) -> None:
-    """Add the option of a field; one that the command has as well gets a longer name."""
+    """Add the option of a field; `--system-NAME` if the command has an option `--NAME` already."""
     default, words = option.default, [option.help] if option.help else []
     if option.degrees:
         words.append("in degrees")
         if default is not None and default is not dataclasses.MISSING:
             default = _converted(default, lambda angle: float(f"{math.degrees(angle):.10g}"))
-    told = ", ".join(words)
+    text = ", ".join(words)
     if default is dataclasses.MISSING:
-        told += " (must be given)"
+        text += " (required)"
     elif option.kind is bool:
-        told += f" (default: {'yes' if default else 'no'})"
+        text += f" (default: {'yes' if default else 'no'})"
     elif default is not None:
         shown = " ".join(map(str, default)) if isinstance(default, tuple | list) else default
-        told += f" (default: {shown})"
+        text += f" (default: {shown})"
     more: dict[str, Any] = {"action": argparse.BooleanOptionalAction}
     if option.kind is not bool:
         sign = {int: "N", float: "X", str: name.upper()}[option.kind]
         more = {"type": option.kind, "nargs": option.count, "metavar": sign}
-    more |= {"dest": FIELD + name, "default": argparse.SUPPRESS, "help": told.replace("%", "%%")}
+    more |= {"dest": _FIELD + name, "default": argparse.SUPPRESS, "help": text.replace("%", "%%")}
     long = f"--{name.replace('_', '-')}"
     try:
         group.add_argument(long, **more)
@@ -199,7 +207,7 @@ def _add_option(group: Any, name: str, option: _Option) -> None:
             f"--no-{long[2:]}",
             action="store_const",
             const=None,
-            dest=FIELD + name,
+            dest=_FIELD + name,
             default=argparse.SUPPRESS,
             help=f"no {name.replace('_', ' ')}",
         )
@@ -209,81 +217,83 @@ def _converted(value: Any, convert: Any) -> Any:
     return tuple(map(convert, value)) if isinstance(value, tuple | list) else convert(value)
 
 
-def name_given(options: argparse.Namespace) -> str | None:
-    """The system that was given, by name or as module:Class."""
-    given: str | None = options.system or options.name
-    return given
+def chosen_system(options: argparse.Namespace) -> str | None:
+    """The system that was chosen, by name or as module:Class."""
+    name: str | None = options.system or options.name
+    return name
 
 
 def given_fields(options: argparse.Namespace) -> dict[str, Any]:
-    """The fields of the system that were given."""
+    """The fields of the system that were given as options."""
     return {
-        name[len(FIELD) :]: value for name, value in vars(options).items() if name.startswith(FIELD)
+        name[len(_FIELD) :]: value
+        for name, value in vars(options).items()
+        if name.startswith(_FIELD)
     }
 
 
 def build(options: argparse.Namespace, command: str) -> Any:
     """The system that the options describe."""
-    name = name_given(options)
+    name = chosen_system(options)
     if name is None:
         raise InvalidInput(
             f"{command} needs a system: swarmdp {command} vicsek, or --system MODULE:CLASS"
         )
     kind, given = class_of(name), given_fields(options)
-    known = _options(kind)
+    fields = _options(kind)
     values = {
         field: _converted(value, math.radians)
-        if known[field].degrees and value is not None
+        if fields[field].degrees and value is not None
         else tuple(value)
         if isinstance(value, list)
         else value
         for field, value in given.items()
     }
-    angles = {field: given[field] for field in given if known[field].degrees}
+    angles = {field: given[field] for field in given if fields[field].degrees}
     if getattr(options, "reward_seed", None) is not None:
-        return _made(kind, values, functools.partial(kind.macrocells, options.reward_seed), angles)
+        return _create(
+            kind, values, functools.partial(kind.macrocells, options.reward_seed), angles
+        )
     for field in dataclasses.fields(kind) if is_dataclass(kind) else ():
         without = field.default is field.default_factory is dataclasses.MISSING
         if field.init and without and field.name not in values:
             remedy = f"give --{field.name.replace('_', '-')}"
-            if field.name not in known:
-                remedy = "give it a default, since the command line cannot give it"
+            if field.name not in fields:
+                remedy = "give it a default, since it cannot be an option"
             raise InvalidInput(f"the field {field.name!r} of {kind.__name__} is missing: {remedy}")
-    return _made(kind, values, angles=angles)
+    return _create(kind, values, angles=angles)
 
 
-def _made(
+def _create(
     kind: type[Any],
     values: dict[str, Any],
     maker: Callable[..., Any] | None = None,
     angles: Mapping[str, Any] = types.MappingProxyType({}),
 ) -> Any:
-    """A system of this kind; what its class raises becomes one line.
+    """Create a system of this kind; raises InvalidInput, whatever its class raises.
 
     Angles that were given in degrees are reported in degrees.
     """
     from swarmdp.model.system import check_is_system
 
     try:
-        made = (maker or kind)(**values)
+        system = (maker or kind)(**values)
     except InvalidInput as error:
-        told = str(error)
+        text = str(error)
         for name, degrees in angles.items():
-            if re.match(rf"(the )?{re.escape(name)}\b", told):
-                shown = " ".join(
-                    f"{each:g}"
-                    for each in (degrees if isinstance(degrees, list | tuple) else [degrees])
-                )
-                told = told.replace(repr(values[name]), f"{shown} degrees")
-                told = told.replace("from -pi to pi in radians", "from -180 to 180 degrees")
-                told = told.replace("at most pi in radians", "at most 180 degrees")
-                told, _, _ = told.partition(": for degrees")
-                raise InvalidInput(f"--{name.replace('_', '-')} {shown}: {told}") from None
+            if re.match(rf"(the )?{re.escape(name)}\b", text):
+                several = degrees if isinstance(degrees, list | tuple) else [degrees]
+                shown = " ".join(f"{angle:g}" for angle in several)
+                text = text.replace(repr(values[name]), f"{shown} degrees")
+                text = text.replace("from -pi to pi in radians", "from -180 to 180 degrees")
+                text = text.replace("at most pi in radians", "at most 180 degrees")
+                text, _, _ = text.partition(": for degrees")
+                raise InvalidInput(f"--{name.replace('_', '-')} {shown}: {text}") from None
         raise
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"cannot make {kind.__name__} from {values!s:.500}: {error}") from None
-    check_is_system(made)
-    return made
+    check_is_system(system)
+    return system
 
 
 def system_of(recorded: Any, path: str | None = None) -> Any:
@@ -305,8 +315,15 @@ def system_of(recorded: Any, path: str | None = None) -> Any:
     return rebuilt(class_of(path or builtin[name]), name, settings)
 
 
-def expert_of(system: Any, discount: float) -> Any:
-    """The system's own expert; of a gridworld the optimal policy; None if there is none."""
+def expert_for(system: Any, discount: float = 0.9) -> Any:
+    """The expert of a system, of a gridworld the optimal policy; raises InvalidInput if none."""
+    from swarmdp.judging.evaluation import own_expert
+
+    return expert_or_none(system, discount) or own_expert(system)
+
+
+def expert_or_none(system: Any, discount: float) -> Any:
+    """The expert of a system, of a gridworld the optimal policy; None if there is none."""
     from swarmdp.model.traits import HasExpert
     from swarmdp.systems.gridworld import Gridworld
 
@@ -317,7 +334,7 @@ def expert_of(system: Any, discount: float) -> Any:
     return system.expert if isinstance(system, HasExpert) else None
 
 
-def steps_for(system: Any) -> int:
-    """How many steps to show of a system unless told otherwise."""
+def default_steps(system: Any) -> int:
+    """The number of steps of a simulation or animation, if none is given."""
     name = type(system).__name__.lower()
     return SYSTEMS[name].steps if name in SYSTEMS else 100

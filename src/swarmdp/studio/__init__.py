@@ -1,5 +1,34 @@
 """The studio: a local page on which swarms are watched, rewards painted and learned.
 
-The only place that imports a web server. `server` lets its owner in and nobody else, `session` is
-one tab of a browser, `stage` has the two swarms that it watches.
+Who gets in
+    `server` serves the page on the loopback address to those who have the link; `limits` says how
+    much a tab may send, `messages` what. `folder` has the only files that the page may open and
+    save.
+One tab
+    `session` reads the messages of a tab and answers them; `scene` is what the tab looks at, with
+    the system from `catalogue` and its sliders from `knobs`.
+Two swarms side by side
+    `live` moves a swarm step by step, `stage` has two of them, `frames` packs them for the browser.
+Rewards
+    `planning` finds a policy for a painted reward, `learning` runs a fit.
+What can be taken away
+    `keeping` has trajectories and GIFs, `script` the Python code that repeats what was seen.
+The page
+    `assets/`, one file of JavaScript for each thing that the page does.
+
+Decisions:
+
+- Only this package imports a web server. There is no account and no password: the link has a random
+  token, which travels as a subprotocol of the socket, so that no log and no history contains it.
+- Every incoming message is decoded by msgspec into a struct that declares ranges and lengths, and
+  nothing is done with a message that does not fit.
+- The event loop only talks. Swarms, planning and fits run in threads, whose kernels release the
+  interpreter lock.
+- A live swarm takes the same steps as a roll-out with its seed, bit for bit, so that what is seen
+  can be saved and repeated by a script.
+- A tab that draws slowly misses frames, but no measures: a frame has those of all steps since the
+  one before.
+- Painted rewards are planned on at most 1000 agents of the same density. While a reward is being
+  painted, planning continues from the policy before; at rest it starts from nothing, so that the
+  policy depends on the reward alone.
 """

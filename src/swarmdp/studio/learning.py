@@ -20,7 +20,7 @@ from swarmdp.studio.stage import Play
 from swarmdp.support.arrays import Floats
 
 DEMO_STEPS = 100
-RESAMPLES = 8  # resampled demos, for the errors of a reward
+ERROR_RESAMPLES = 8  # resampled demos, for the errors of a reward
 
 Say = Callable[[dict[str, Any]], None]
 
@@ -115,9 +115,9 @@ class StudioFit:
             "advice": [] if verdict is None else list(verdict.advice),
         }
         if self.request.errors and not self._stop.is_set():
-            say({"phase": "errors", "total": RESAMPLES, **self._summary(result), **words})
+            say({"phase": "errors", "total": ERROR_RESAMPLES, **self._summary(result), **words})
             try:
-                resamples = fit.resampled_rewards(result, RESAMPLES, self._raise_if_stopped)
+                resamples = fit.resampled_rewards(result, ERROR_RESAMPLES, self._raise_if_stopped)
             except _Stopped:
                 pass
             else:

@@ -144,7 +144,9 @@ def _learned_lines(system: System, recording: str | None, fit: learning.StudioFi
     else:
         lines += [f"small, demo = system, {recording}"]
     resamples = (
-        f", resamples={learning.RESAMPLES}" if request.errors and done == request.iterations else ""
+        f", resamples={learning.ERROR_RESAMPLES}"
+        if request.errors and done == request.iterations
+        else ""
     )
     return [
         *lines,
