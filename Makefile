@@ -8,12 +8,13 @@ STUDY ?= learners
 MINUTES ?= 10
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 
-.PHONY: help setup setup-run kernels kernels-run run test test-all coverage check docs release-check attack bench study theory lock clean
+.PHONY: help setup setup-run kernels kernels-run run test test-slow test-all coverage check docs release-check attack bench study theory lock clean
 
 help:
 	@echo "make run    set up, learn the reward of a swarm, reproduce the paper (runs/)"
 	@echo "make test   set up and run the tests, all but the slow ones"
-	@echo "make test-all  run the slow tests too: archives, browsers, clusters, tutorials, studies, ..."
+	@echo "make test-all  the same and then the slow ones (make test-slow): archives, browsers, clusters,"
+	@echo "            tutorials, studies, benchmarks, attacks, whole reproductions; tests/slow.py lists them"
 	@echo "make coverage  run the tests and say which lines no test reaches"
 	@echo "make check  ruff, mypy --strict, import contracts"
 	@echo "make docs   build the documentation site: docs/_build/html/index.html"
@@ -62,8 +63,10 @@ run: setup-run kernels-run
 test: setup kernels
 	$(PYTEST) -m "not slow"
 
-test-all: setup kernels
-	$(PYTEST)
+test-slow: setup kernels
+	$(PYTEST) -m slow
+
+test-all: test test-slow
 
 # The tests that only build archives, attack or measure say nothing about single lines.
 coverage: setup kernels
@@ -75,7 +78,7 @@ check: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers auto
 
 docs: setup kernels
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html

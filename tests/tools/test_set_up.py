@@ -36,8 +36,8 @@ def installs(clone: Path) -> list[str]:
 
 def test_it_is_done_once(clone: Path) -> None:
     assert set_up.set_up(clone, set_up.ALL)
-    code = [clone / ".venv" / "bin" / "python", "-c", "import sys; print(sys.prefix)"]
-    prefix = subprocess.run(code, capture_output=True, text=True, check=True).stdout
+    command = [str(clone / ".venv" / "bin" / "python"), "-c", "import sys; print(sys.prefix)"]
+    prefix = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert Path(prefix.strip()) == clone / ".venv"
     assert not set_up.set_up(clone, set_up.ALL)
     assert not set_up.set_up(clone, set_up.RUN)  # everything holds what a run needs
