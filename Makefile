@@ -1,14 +1,20 @@
 # Two commands do it all on a fresh machine: `make run` and `make test`.
-PYTHON ?= python3.11
+
+# A Python from 3.11 on; 3.11 first, for which every pinned package comes compiled.
+PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 python3 python; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null && echo $$python && break; done)
 BIN := .venv/bin
 STUDY ?= learners
 MINUTES ?= 10
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 
-.PHONY: help setup kernels run test coverage check docs release-check attack bench study theory lock clean
+.PHONY: help setup setup-run kernels kernels-run run test test-slow test-all coverage check docs release-check attack bench study theory lock clean
 
 help:
 	@echo "make run    set up, learn the reward of a swarm, reproduce the paper (runs/)"
-	@echo "make test   set up and run all tests"
+	@echo "make test   set up and run the tests, all but the slow ones"
+	@echo "make test-all  the same and then the slow ones (make test-slow): archives, browsers, clusters,"
+	@echo "            tutorials, studies, benchmarks, attacks, whole reproductions; tests/slow.py lists them"
 	@echo "make coverage  run the tests and say which lines no test reaches"
 	@echo "make check  ruff, mypy --strict, import contracts"
 	@echo "make docs   build the documentation site: docs/_build/html/index.html"
@@ -19,23 +25,32 @@ help:
 	@echo "make study  compare the learners over 100 experiments each (about an hour);"
 	@echo "            STUDY=updates, transfer or other_actions: the reward updates, changed swarms"
 	@echo "make theory exact study of small swarms (about ten minutes)"
-	@echo "make setup  create .venv and install what requirements.lock pins"
-	@echo "make kernels compile all kernels, on all cores (run and test do so; a minute, once)"
-	@echo "make lock   renew requirements.lock from pyproject.toml (needs uv)"
+	@echo "make setup  create .venv and install what requirements.lock pins; PYTHON=... says with which Python"
+	@echo "make kernels compile all kernels, on all cores (tests do so; a minute, once)"
+	@echo "make lock   renew both locks from pyproject.toml"
 	@echo "make clean  remove .venv and caches"
 
-setup: .venv/installed
+# $(call set_up,OPTIONS)
+define set_up
+	@python="$(PYTHON)"; test -n "$$python" || { echo "swarmdp needs Python 3.11 or newer, and none was found:" \
+		"install one, or say where it is: make PYTHON=/path/to/python3" >&2; exit 1; }; \
+	"$$python" tools/set_up.py $(1)
+endef
 
-.venv/installed: requirements.lock pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	touch $@
+setup:
+	$(call set_up)
+
+# What `make run` needs is a quarter of all, and comes compiled for every Python from 3.11 on.
+setup-run:
+	$(call set_up,--run)
 
 kernels: setup
 	@$(BIN)/python -m swarmdp.cli.precompile
 
-run: setup kernels
+kernels-run: setup-run
+	@$(BIN)/python -m swarmdp.cli.precompile
+
+run: setup-run kernels-run
 	@echo "1 of 2: learn the reward behind a swarm, from five recorded runs (under a minute)"
 	$(BIN)/swarmdp fit vicsek --demo-runs 5 -o runs/fit-vicsek
 	@echo "2 of 2: the paper's figures and claims at a small scale (a minute or two)"
@@ -44,20 +59,26 @@ run: setup kernels
 	@echo "  file://$(CURDIR)/runs/fit-vicsek/report.html     a swarm, its reward, and the verdict"
 	@echo "  file://$(CURDIR)/runs/reproduction/report.html   the paper, reproduced"
 
+# Which tests are slow, and why, stands in tests/slow.py.
 test: setup kernels
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(PYTEST) -m "not slow"
+
+test-slow: setup kernels
+	$(PYTEST) -m slow
+
+test-all: test test-slow
 
 # The tests that only build archives, attack or measure say nothing about single lines.
 coverage: setup kernels
-	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term \
+	$(PYTEST) --cov --cov-report=term \
 		--ignore=tests/test_package.py --ignore=tests/test_tutorials.py --ignore=tests/benchmarks --ignore=tests/studies \
 		--deselect=tests/envs/test_black_box.py::test_a_step_of_a_millisecond_costs_a_fifth_more_at_most
 
 check: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/mypy --num-workers auto
 
 docs: setup kernels
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
@@ -79,9 +100,13 @@ study: setup
 theory: setup
 	$(BIN)/python -m studies.small_swarms -o runs/theory
 
+# Neither file names a package host. The second holds what the first does, as far as `make run` needs it.
+COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	--no-annotate --no-header --group install pyproject.toml
+
 lock:
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-		--no-annotate --no-header --extra dev --extra bench --extra cluster --extra envs --extra studio --extra docs pyproject.toml -o requirements.lock
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(COMPILE) --all-extras -o requirements.lock
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(COMPILE) -c requirements.lock -o requirements-run.lock
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist docs/_build docs/reference/generated

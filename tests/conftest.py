@@ -10,6 +10,7 @@ import pytest
 
 from swarmdp.cli import main
 from swarmdp.support import files
+from tests.slow import reason
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # All cores have a process: one thread for each, also of the commands that tests start.
@@ -19,6 +20,13 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 # The same examples in every run: a test that passed must not fail for another reason than a change.
 hypothesis.settings.register_profile("same", derandomize=True)
 hypothesis.settings.load_profile("same")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the slow tests: `-m "not slow"` leaves them out."""
+    for item in items:
+        if why := reason(item.nodeid):
+            item.add_marker(pytest.mark.slow(why))
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,32 @@
+"""The table of slow tests names tests that exist, and marks these alone."""
+
+import ast
+
+import pytest
+
+from tests.examples import ROOT
+from tests.slow import SLOW, reason
+
+
+@pytest.mark.parametrize("row", SLOW)
+def test_every_row_names_tests(row: str) -> None:
+    path, _, name = row.partition("::")
+    assert (ROOT / path).exists()
+    if name:
+        tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+        assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def test_folders_files_and_tests_are_distinguished(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = {"tests/a": "folder", "tests/b.py": "file", "tests/c.py::test_d": "test"}
+    monkeypatch.setattr("tests.slow.SLOW", rows)
+    assert reason("tests/a/deep/test_x.py::test_y[1::2]") == "folder"
+    assert reason("tests/b.py::test_y") == "file"
+    assert reason("tests/c.py::test_d[tests/a]") == "test"
+    for quick in ("tests/ab/test_x.py::test_y", "tests/c.py::test_dd", "tests/test_b.py::test_y"):
+        assert reason(quick) is None
+
+
+def test_the_marker_is_set(request: pytest.FixtureRequest) -> None:
+    marked = {item.nodeid for item in request.session.items if item.get_closest_marker("slow")}
+    assert marked == {item.nodeid for item in request.session.items if reason(item.nodeid)}
