@@ -18,8 +18,12 @@ The page
 
 Decisions:
 
-- Only this package imports a web server. There is no account and no password: the link has a random
-  token, which travels as a subprotocol of the socket, so that no log and no history contains it.
+- Only this package imports a web server.
+- The socket needs a key, the page does not. The page is a fixed set of files without secrets; all
+  that can be seen or done goes through the socket. Its token stands behind the '#' of the link,
+  which browsers do not send, and travels as a subprotocol of the handshake: it is in no log and no
+  history, and no other server of this machine gets it (cookies ignore ports). The browser is opened
+  with a file that redirects to the link, since other users can read command lines.
 - Every incoming message is decoded by msgspec into a struct that declares ranges and lengths, and
   nothing is done with a message that does not fit.
 - The event loop only talks. Swarms, planning and fits run in threads, whose kernels release the
