@@ -34,9 +34,9 @@ from swarmdp.recordings.analysis import RESAMPLES
 from swarmdp.recordings.calibration import Noise, Wandering, score_grid
 from swarmdp.recordings.decisions import Decisions, wrapped
 from swarmdp.recordings.interaction import _shifted, interaction
-from swarmdp.recordings.observation import View
 from swarmdp.recordings.recording import Recording
 from swarmdp.recordings.swarm import Swarm
+from swarmdp.recordings.view import View
 from swarmdp.report.analyses import write_analysis
 from swarmdp.support import files
 from swarmdp.support.errors import InvalidInput

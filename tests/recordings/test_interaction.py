@@ -7,7 +7,7 @@ import swarmdp
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.interaction import _shifted, interaction, social_gains
 from swarmdp.recordings.swarm import Swarm
-from swarmdp.recordings.turns import softmax_regression, symmetric_edges, time_folds
+from swarmdp.recordings.turn_prediction import softmax_regression, symmetric_edges, time_folds
 from swarmdp.support.errors import InvalidInput
 from tests.recordings.test_swarm import ARENAS, walkers
 

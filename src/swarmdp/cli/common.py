@@ -213,8 +213,8 @@ def expert_beside(folder: Path, system: Any, discount: float) -> Any:
 def system_beside(folder: Path, result: Any, path: str | None) -> Any:
     """The system of a fit: rebuilt from its settings, or a recorded swarm saved beside it."""
     from swarmdp.recordings.loading import load
-    from swarmdp.recordings.saved import FILE
     from swarmdp.recordings.swarm import Swarm
+    from swarmdp.recordings.swarm_files import FILE
     from swarmdp.support.errors import InvalidInput
 
     if path is not None or result.system_name != Swarm.__name__:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from swarmdp._version import __version__
-from swarmdp.cli import recorded
+from swarmdp.cli import fit_tracks
 from swarmdp.cli.common import DEMO, HelpFormatter, add_common_options, address, kept
 from swarmdp.cli.systems import add_system, build, class_of, expert_of, given_fields, system_of
 from swarmdp.irl.updates.registry import UPDATES
@@ -46,12 +46,12 @@ def add(commands: Any, system: str | None) -> None:
         "--demo-runs", type=int, help=f"runs of the expert; 1, or {ALONE} of a single agent"
     )
     demo.add_argument("--demo-seed", type=int, default=1, help="seed of the expert's runs")
-    recorded.add(fit)
+    fit_tracks.add(fit)
     group = fit.add_argument_group("the fit")
     group.add_argument(
         "--iterations",
         type=int,
-        help=f"of Algorithm 1; {ITERATIONS} if not given, {recorded.ITERATIONS} with --tracks",
+        help=f"of Algorithm 1; {ITERATIONS} if not given, {fit_tracks.ITERATIONS} with --tracks",
     )
     group.add_argument(
         "--discount",
@@ -92,7 +92,7 @@ def add(commands: Any, system: str | None) -> None:
 def _run(options: argparse.Namespace) -> dict[str, Any]:
     """Learn a reward and a policy, draw them, and write what came of it."""
     if options.tracks is not None:
-        return recorded.run(options)
+        return fit_tracks.run(options)
     if options.iterations is None:
         options.iterations = ITERATIONS
     from swarmdp.fitting.fit import FitInterrupted, fit

@@ -4,9 +4,9 @@ from .arena import Circle as Circle
 from .arena import Periodic as Periodic
 from .arena import Polygon as Polygon
 from .cleaning import Cleaned as Cleaned
+from .components import Observation as Observation
 from .decisions import Decisions as Decisions
 from .interaction import Interaction as Interaction
-from .observation import Observation as Observation
 from .reading import read_tracks as read_tracks
 from .recording import Recording as Recording
 from .swarm import Swarm as Swarm

@@ -20,18 +20,17 @@ from swarmdp.irl.result import Result
 from swarmdp.irl.updates.evidence import RewardUpdate
 from swarmdp.judging import baselines as poor
 from swarmdp.judging.judge import verdicts_of
-from swarmdp.model.features import Axis
 from swarmdp.model.streams import derived_seed
 from swarmdp.model.verdict import Verdict
 from swarmdp.policies import SoftPolicy
 from swarmdp.recordings.arena import Arena
+from swarmdp.recordings.components import COMPONENTS, Observation
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.interaction import Interaction, shifted_decisions
-from swarmdp.recordings.observation import ODD, Observation
 from swarmdp.recordings.recording import Recording
-from swarmdp.recordings.saved import Packed, unpack_recording
 from swarmdp.recordings.summary import Summary
 from swarmdp.recordings.swarm import Swarm
+from swarmdp.recordings.swarm_files import Packed, unpack_recording
 from swarmdp.support import markup
 from swarmdp.support.arguments import checked
 from swarmdp.support.checks import check_boolean, check_integer, check_seed
@@ -51,7 +50,6 @@ INTERACTION, JUDGING, SHIFTING = 1, 2, 4  # parts of an analysis with random num
 SHIFTED = 4  # fits of individuals shifted in time, which show what a reward is by chance
 ITERATIONS = 4  # of Algorithm 1: each is done once more for each restart, a second a time
 RESAMPLES = 8  # fits of resampled times, which give the reward's errors
-WALL = {0: "not near", 1: "beside", 2: "ahead"}  # what the classes of the wall mean
 LEVEL = 0.05  # share of differences of rewards that are called clear and are not
 
 
@@ -147,6 +145,7 @@ class Analysis:
     def preferences(self) -> tuple[Preference, ...]:
         """What the reward asks for, one entry for each component of an additive reward."""
         found, begin, done = [], 0, 0
+        mirrored = bool(self.result.settings["mirror"])
         weights, others = self.result.reward.weights[0], self.result.resamples
         # The pair that differs most was chosen among all, so it is tested among all.
         tested = None if others is None else self.result.differences()
@@ -171,7 +170,7 @@ class Analysis:
                 error, p = float(row["error"]), float(row["p"])
             best, worst = (
                 ", ".join(
-                    _written(axis.shown, int(place), bool(self.result.settings["mirror"]))
+                    COMPONENTS[axis.name].words(axis.shown, int(place), mirrored)
                     for axis, place in zip(block, np.unravel_index(index, shape), strict=True)
                 )
                 for index in (high, low)
@@ -332,18 +331,6 @@ class Analysis:
             "verdict": None if self.verdict is None else self.verdict.to_json(),
             "conclusions": list(self.conclusions),
         }
-
-
-def _written(axis: Axis, place: int, mirrored: bool) -> str:
-    """A class in words; where both sides have the same reward, without the side."""
-    if axis.name == "wall":
-        where = int(axis.values[place])
-        side = "" if mirrored or not where else " to the left" if where > 0 else " to the right"
-        return f"wall {WALL[abs(where)]}{side}"
-    if mirrored and axis.name in ODD and axis.values[place]:
-        value, units = abs(float(axis.values[place])), axis.units
-        return f"{axis.name.replace('_', ' ')} ±{value:.3g}{'' if units == '1' else ' ' + units}"
-    return axis.written(place).replace("_", " ")
 
 
 def _about_interaction(test: Interaction) -> str:

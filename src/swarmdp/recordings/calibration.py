@@ -7,9 +7,10 @@ import numpy as np
 
 from swarmdp import kernels
 from swarmdp.model.features import Product
+from swarmdp.recordings.components import COMPONENTS
 from swarmdp.recordings.decisions import Decisions
-from swarmdp.recordings.observation import View
-from swarmdp.recordings.turns import additive_matrix
+from swarmdp.recordings.turn_prediction import additive_matrix
+from swarmdp.recordings.view import View
 from swarmdp.support.arrays import Floats, Ints
 from swarmdp.support.threads import one_blas_thread
 
@@ -118,11 +119,12 @@ class Noise:
 
 def grouped(view: View) -> tuple[View, Ints]:
     """The view without the turn before, and the class in it of each class."""
-    parts = {n: part for n, part in view.features.components.items() if n != "previous_turn"}
+    components = view.features.components
+    parts = {n: part for n, part in components.items() if not COMPONENTS[n].memory}
     if len(parts) == len(view.components) or not parts:
         return view, np.arange(view.features.size)
     smaller = replace(view, features=Product(additive=view.features.additive, **parts))
-    sizes = [part.size for part in view.features.components.values()]
+    sizes = [part.size for part in components.values()]
     places = np.unravel_index(np.arange(view.features.size), sizes)
     kept = [place for place, n in zip(places, view.components, strict=True) if n in parts]
     return smaller, np.ravel_multi_index(kept, [part.size for part in parts.values()])

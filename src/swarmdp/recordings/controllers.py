@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from swarmdp.policies import Interface, LocalPolicy, MixedPolicy, SoftPolicy, TablePolicy
 from swarmdp.recordings.calibration import ROBUST, Noise
 from swarmdp.recordings.decisions import Decisions
-from swarmdp.recordings.turns import turn_edges
+from swarmdp.recordings.turn_prediction import turn_edges
 from swarmdp.simulation.rollout import simulate
 from swarmdp.support.arrays import Floats
 from swarmdp.support.checks import check_between
@@ -190,8 +190,7 @@ def aligning(swarm: "Swarm", decisions: Decisions) -> Callable[[NDArray[Any]], N
     if "misalignment" not in swarm.view.components:
         raise InvalidInput("Vicsek's rule needs an observation with misalignment")
     column = swarm.view.components.index("misalignment")
-    seen = swarm.view.of(decisions.positions, decisions.headings, decisions.previous)
-    angle = seen[:-1, :, column]
+    angle = swarm.view.of_decisions(decisions)[:-1, :, column]
     known = np.isfinite(angle) & np.isfinite(decisions.turns) & decisions.known[:-1]
     turns = np.clip(decisions.turns[known], -ROBUST, ROBUST)
     share = float(angle[known] @ turns / (angle[known] @ angle[known]))

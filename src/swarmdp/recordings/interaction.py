@@ -17,10 +17,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.model.features import Bins, Product
+from swarmdp.model.features import Product
+from swarmdp.recordings.components import COMPONENTS, social_components
 from swarmdp.recordings.decisions import Decisions
-from swarmdp.recordings.observation import View, equal_classes
-from swarmdp.recordings.turns import symmetric_edges
+from swarmdp.recordings.view import View
 from swarmdp.support import markup
 from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Floats
@@ -33,6 +33,7 @@ LEVEL = 0.05  # share of swarms without an interaction in which one may be found
 MATTERS = 0.01  # nats a decision: a gain that a recording should be long enough to show
 BOOTSTRAPS = 1000
 BLOCK_SECONDS = 1.0  # of a block of time that is drawn as a whole
+LAST_TURN = "previous_turn"  # what it tells is not asked of the others
 LEAST_BLOCKS = 5  # of time, to know how much the gain varies
 
 Answer = Literal["interaction found", "interaction not found", "too little data"]
@@ -126,9 +127,9 @@ def interaction(
     """
     check_integer("shifts", shifts, least=1)
     check_seed(seed)
-    if not view.social:
+    if len(view.alone) == len(view.components):
         raise InvalidInput(
-            "the observation has nothing of others (misalignment, bearing, spacing), so an "
+            f"the observation has nothing of others ({', '.join(social_components())}), so an "
             "interaction cannot be asked for: give it one of them"
         )
     if 1 / (shifts + 1) > LEVEL:
@@ -138,9 +139,9 @@ def interaction(
         )
     if shifts > MOST_SHIFTS:
         raise InvalidInput(f"shifts must be at most {MOST_SHIFTS}, got {shifts}")
-    if "previous_turn" not in view.components:
-        edges = [-np.inf, *symmetric_edges(decisions.previous, 3), np.inf]
-        parts = {**view.features.components, "previous_turn": Bins(edges, "previous_turn", "rad")}
+    if LAST_TURN not in view.components:
+        classes = COMPONENTS[LAST_TURN].classes(LAST_TURN, decisions.previous, 3, decisions.unit)
+        parts = {**view.features.components, LAST_TURN: classes}
         view = replace(view, features=Product(additive=True, **parts))
     views = _views(view, decisions, any_number)
     from scipy.stats import t as student_t
@@ -192,17 +193,18 @@ def _views(view: View, decisions: Decisions, any_number: bool) -> list[View]:
     if any_number:
         others = int(np.median(np.isfinite(decisions.headings).sum(axis=1))) - 1
         numbers = [(k, 0.0) for k in sorted({min(k, max(others, 1)) for k in TRIED})]
-    found = []
+    views = []
     for nearest, radius in numbers:
-        own = replace(view, nearest=nearest, radius=radius)
+        other = replace(view, nearest=nearest, radius=radius)
         parts = dict(view.features.components)
-        seen = own.of(decisions.positions, decisions.headings, decisions.previous)
-        for n, (name, part) in enumerate(parts.items()):
-            if name in ("misalignment", "spacing"):
-                values, unit = seen[..., n][decisions.known], part.axes[0].units
-                parts[name] = equal_classes(name, values[np.isfinite(values)], part.size, unit)
-        found.append(replace(own, features=Product(additive=True, **parts)))
-    return found
+        seen = other.of_decisions(decisions)
+        for n, (name, part) in enumerate(view.features.components.items()):
+            row = COMPONENTS[name]
+            if row.movable and row.scale != "sides":
+                values = seen[..., n][decisions.known]
+                parts[name] = row.classes(name, values, part.size, decisions.unit)
+        views.append(replace(other, features=Product(additive=True, **parts)))
+    return views
 
 
 def _mean(gains: Floats) -> float:

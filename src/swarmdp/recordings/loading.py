@@ -6,7 +6,7 @@ from typing import Any
 
 from swarmdp.irl import result as fits
 from swarmdp.model.trajectory import Trajectory
-from swarmdp.recordings import saved
+from swarmdp.recordings import swarm_files as saved
 from swarmdp.recordings.analysis import FILE, KIND, Analysis
 from swarmdp.support import files
 from swarmdp.support.arguments import checked

@@ -19,8 +19,8 @@ from swarmdp.recordings.formats import (
     trex,
 )
 from swarmdp.recordings.formats.source import Source, source_of
+from swarmdp.recordings.raw_tracks import Tracks, as_recording
 from swarmdp.recordings.recording import Recording
-from swarmdp.recordings.tracks import Tracks, as_recording
 from swarmdp.support import files
 from swarmdp.support.arguments import checked
 from swarmdp.support.checks import told

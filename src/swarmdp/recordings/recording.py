@@ -110,8 +110,8 @@ class Recording:
         """
         import pandas
 
-        from swarmdp.recordings.tables import choose, tracks_of
-        from swarmdp.recordings.tracks import as_recording
+        from swarmdp.recordings.long_tables import choose, tracks_of
+        from swarmdp.recordings.raw_tracks import as_recording
 
         if not isinstance(frame, pandas.DataFrame):
             raise InvalidInput(f"frame must be a pandas DataFrame, got {told(frame)}")
@@ -151,7 +151,7 @@ class Recording:
         import xarray
 
         from swarmdp.recordings.datasets import tracks_of_dataset
-        from swarmdp.recordings.tracks import as_recording
+        from swarmdp.recordings.raw_tracks import as_recording
 
         if not isinstance(dataset, xarray.Dataset):
             raise InvalidInput(f"dataset must be an xarray Dataset, got {told(dataset)}")

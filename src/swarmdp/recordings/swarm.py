@@ -43,9 +43,11 @@ from swarmdp.recordings.calibration import (
     turns_to_choose,
     within_classes,
 )
+from swarmdp.recordings.components import Observation, surroundings
 from swarmdp.recordings.decisions import Decisions, wrapped
-from swarmdp.recordings.observation import Observation, View, calibrated, look
-from swarmdp.recordings.steps import WholeSteps
+from swarmdp.recordings.view import View
+from swarmdp.recordings.view_calibration import calibrate_view
+from swarmdp.recordings.whole_steps import WholeSteps
 from swarmdp.support.arguments import checked, numbers
 from swarmdp.support.arrays import Bools, Floats
 from swarmdp.support.checks import check_integer, told
@@ -178,7 +180,7 @@ class Swarm:
         touch = None
         if isinstance(arena, str):
             arena, touch = arenas.fitted(decisions.positions[decisions.known], arena)
-        view, tried = calibrated(observation, decisions, arena)
+        view, tried = calibrate_view(observation, decisions, arena)
         return cls.seeing(
             view, decisions, speed=speed, turns=turns, n_agents=n_agents, touched=touch, tried=tried
         )
@@ -347,7 +349,12 @@ class Swarm:
     def observe(self, state: State) -> Floats:
         """What each agent sees of its neighbours, of the wall and of its last turn."""
         position, heading, turn = self._checked(state, "position", "heading", "turn")
-        return self.view.of(position, heading, turn)
+        return self.view.of(position, heading, turn, lambda: self._speed(state))
+
+    def _speed(self, state: State) -> Floats:
+        """The speed at which each agent came here, in units a second."""
+        (pace,) = self._checked(state, "pace")
+        return kernels.calibrated.interpolated(pace, self.speeds.table, LARGEST)
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
         """Turn by the action and the noise, then move; walls reflect."""
@@ -449,12 +456,12 @@ class Swarm:
             )
         states, taken, slots = _states(self, decisions, self.n_agents)
         classes = _in_slots(self.view.classes(decisions), slots, -1)
-        observed = _in_slots(
-            self.view.of(decisions.positions, decisions.headings, decisions.previous), slots, np.nan
-        )
+        observed = _in_slots(self.view.of_decisions(decisions), slots, np.nan)
         # Whose observation is not known is given that of its filled-in state, which does not count.
         present = classes >= 0
-        filled = self.view.of(states["position"], states["heading"], states["turn"])
+        filled = self.view.of(
+            states["position"], states["heading"], states["turn"], lambda: self._speed(states)
+        )
         acting = present[:-1] & taken
         intended = self.habits[np.maximum(classes[:-1], 0)]
         axes = ("run", "time", "agent")
@@ -532,11 +539,11 @@ class Swarm:
         }
 
     def _nearest(self, state: State) -> Floats:
-        seen = look(state["position"], state["heading"], 1, 0.0, self.arena)
+        seen = surroundings(state["position"], state["heading"], 1, 0.0, self.arena)
         return np.asarray(np.median(seen[..., 2], axis=1))
 
     def _wall_distance(self, state: State) -> Floats:
-        seen = look(state["position"], state["heading"], 1, 0.0, self.arena)
+        seen = surroundings(state["position"], state["heading"], 1, 0.0, self.arena)
         return np.asarray(seen[..., 3].mean(axis=1))
 
     def _rotation(self, state: State) -> Floats:
@@ -651,7 +658,7 @@ class Swarm:
             Made if it is not there. `swarmdp.load` reads the swarm again.
 
         """
-        from swarmdp.recordings.saved import FILE, swarm_dataset
+        from swarmdp.recordings.swarm_files import FILE, swarm_dataset
 
         path = as_path(folder) / FILE
         write_dataset(path, swarm_dataset(self))

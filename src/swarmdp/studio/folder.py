@@ -12,8 +12,8 @@ from swarmdp.model.trajectory import Trajectory
 from swarmdp.recordings.analysis import FILE as ANALYSIS
 from swarmdp.recordings.analysis import Analysis
 from swarmdp.recordings.loading import IN_FOLDERS, load
-from swarmdp.recordings.saved import FILE as SWARM
 from swarmdp.recordings.swarm import Swarm
+from swarmdp.recordings.swarm_files import FILE as SWARM
 from swarmdp.support.errors import FileError, InvalidInput
 
 MOST = 200  # entries that are listed

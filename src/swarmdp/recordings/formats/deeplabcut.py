@@ -7,7 +7,7 @@ import numpy as np
 from swarmdp.recordings.datasets import chosen_keypoint
 from swarmdp.recordings.formats import hdf5, pytables
 from swarmdp.recordings.formats.source import Source
-from swarmdp.recordings.tracks import Tracks, check_table_fits
+from swarmdp.recordings.raw_tracks import Tracks, check_table_fits
 from swarmdp.support.errors import InvalidInput
 
 KEYS = ("df_with_missing", "tracks")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from swarmdp.recordings.formats import hdf5, numpy_files
 from swarmdp.recordings.formats.source import Source
-from swarmdp.recordings.tracks import Tracks, check_table_fits
+from swarmdp.recordings.raw_tracks import Tracks, check_table_fits
 from swarmdp.support import files
 from swarmdp.support.checks import is_number, told
 from swarmdp.support.errors import InvalidInput

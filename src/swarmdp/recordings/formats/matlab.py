@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from swarmdp.recordings.formats import hdf5
 from swarmdp.recordings.formats.source import Source
-from swarmdp.recordings.tracks import Tracks
+from swarmdp.recordings.raw_tracks import Tracks
 from swarmdp.support import files
 from swarmdp.support.checks import told
 from swarmdp.support.errors import InvalidInput

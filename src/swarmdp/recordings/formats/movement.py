@@ -3,7 +3,7 @@
 from swarmdp.recordings.datasets import INDIVIDUALS, KEYPOINTS, POSITION, tracks_of_dataset
 from swarmdp.recordings.formats import hdf5
 from swarmdp.recordings.formats.source import Source
-from swarmdp.recordings.tracks import Tracks
+from swarmdp.recordings.raw_tracks import Tracks
 from swarmdp.support.errors import InvalidInput
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from swarmdp.recordings.formats.source import Source
-from swarmdp.recordings.tables import choose, tracks_of
-from swarmdp.recordings.tracks import Tracks
+from swarmdp.recordings.long_tables import choose, tracks_of
+from swarmdp.recordings.raw_tracks import Tracks
 from swarmdp.support import files
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.memory import check_memory

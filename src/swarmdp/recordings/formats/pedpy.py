@@ -5,8 +5,8 @@ import re
 import numpy as np
 
 from swarmdp.recordings.formats.source import Source
-from swarmdp.recordings.tables import Chosen, tracks_of
-from swarmdp.recordings.tracks import Tracks
+from swarmdp.recordings.long_tables import Chosen, tracks_of
+from swarmdp.recordings.raw_tracks import Tracks
 from swarmdp.support import files
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.memory import check_memory

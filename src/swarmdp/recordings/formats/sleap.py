@@ -8,7 +8,7 @@ import numpy as np
 from swarmdp.recordings.datasets import chosen_keypoint
 from swarmdp.recordings.formats import hdf5
 from swarmdp.recordings.formats.source import Source
-from swarmdp.recordings.tracks import Tracks
+from swarmdp.recordings.raw_tracks import Tracks
 from swarmdp.support.errors import InvalidInput
 
 AXES = ("frame", "track", "node", "xy")

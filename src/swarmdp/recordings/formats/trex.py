@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from swarmdp.recordings.formats import numpy_files
 from swarmdp.recordings.formats.source import Source
-from swarmdp.recordings.tracks import Tracks, check_table_fits
+from swarmdp.recordings.raw_tracks import Tracks, check_table_fits
 from swarmdp.support.checks import told
 from swarmdp.support.errors import InvalidInput
 

@@ -17,9 +17,9 @@ from swarmdp.model.features import Product, described, restored
 from swarmdp.recordings import arena as arenas
 from swarmdp.recordings.calibration import Noise, Wandering
 from swarmdp.recordings.decisions import Decisions
-from swarmdp.recordings.observation import View
 from swarmdp.recordings.recording import Recording
 from swarmdp.recordings.swarm import STATE, Swarm
+from swarmdp.recordings.view import View
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.netcdf import integer_of, settings_of, text_of
 

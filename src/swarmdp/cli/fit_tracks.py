@@ -56,8 +56,8 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     from swarmdp.irl import result as fits
     from swarmdp.recordings.analysis import analyse
     from swarmdp.recordings.arena import UnclearArena
+    from swarmdp.recordings.components import Observation
     from swarmdp.recordings.loading import load
-    from swarmdp.recordings.observation import Observation
 
     earlier = load(output / fits.FILE) if options.resume else None
     began = time.perf_counter()
