@@ -29,8 +29,6 @@ from swarmdp.learning.heterogeneous import HeterogeneousLearning
 from swarmdp.model.streams import derived_seed
 from swarmdp.model.system import System
 from swarmdp.policies import FunctionPolicy, LocalPolicy, TablePolicy
-from swarmdp.recordings.analysis import ITERATIONS as ANALYSIS_ITERATIONS
-from swarmdp.recordings.analysis import RESAMPLES
 from swarmdp.recordings.calibration import Noise, Wandering, score_grid
 from swarmdp.recordings.decisions import Decisions, wrapped
 from swarmdp.recordings.interaction import _shifted, interaction
@@ -186,15 +184,9 @@ def fish(count: int, quick: bool, seed: int) -> Row:
 def analysis(quick: bool, seed: int) -> Row:
     """Processor seconds of the whole analysis of 15 fish, from the file to the page."""
     began = time.process_time()
-    found = swarmdp.analyse(
-        zebrafish(15),
-        seed=seed,
-        arena=TANK,
-        iterations=1 if quick else ANALYSIS_ITERATIONS,
-        resamples=0 if quick else RESAMPLES,
-        threads=1,
-        progress=False,
-    )
+    usual = swarmdp.recordings.AnalysisSettings(arena=TANK)
+    settings = replace(usual, iterations=1, resamples=0) if quick else usual
+    found = swarmdp.analyse(zebrafish(15), seed=seed, settings=settings, threads=1, progress=False)
     with tempfile.TemporaryDirectory() as folder:
         write_analysis(Path(folder), found, "fish")
     seconds = time.process_time() - began

@@ -70,7 +70,7 @@ def test_a_new_row_is_all_that_a_new_component_needs(speed: Component, tmp_path:
 def test_an_analysis_says_what_the_reward_tells_of_a_new_component(speed: Component) -> None:
     seeing = WithSpeed(5, bearing=0, spacing=0, previous_turn=0, neighbours=3, speed=2)
     analysis = swarmdp.analyse(
-        RECORDING, seed=1, dt=1, observation=seeing, arena=UNIT, iterations=1, restarts=0,
+        RECORDING, seed=1, dt=1, observation=seeing, arena=UNIT, iterations=1, resamples=0,
         judge=False,
     )  # fmt: skip
     assert [each.component for each in analysis.preferences] == ["misalignment", "speed"]

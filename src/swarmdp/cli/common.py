@@ -172,12 +172,12 @@ def show_columns(
 
 def fit_in(folder: Path, experiment: int = 0) -> Any:
     """The fit that a folder or file holds, which must have this experiment."""
-    from swarmdp.irl.result import FILE, Result
-    from swarmdp.recordings.loading import load
+    from swarmdp.irl.result import Result
     from swarmdp.support.errors import InvalidInput
+    from swarmdp.support.saved import FIT, load
 
     # Beside the fit of a recording there is its whole analysis, which is not needed.
-    result = load(folder / FILE if (folder / FILE).is_file() else folder)
+    result = load(folder / FIT.file if (folder / FIT.file).is_file() else folder)
     if not isinstance(result, Result):
         raise InvalidInput(f"{folder} is not a fit: give the folder that swarmdp fit wrote")
     if not 0 <= experiment < result.experiments:
@@ -192,9 +192,9 @@ def expert_beside(folder: Path, system: Any, discount: float) -> Any:
 
     Of an analysis it is the time that the fit did not learn from.
     """
-    from swarmdp.recordings.loading import load
     from swarmdp.recordings.swarm import Swarm
     from swarmdp.support.errors import InvalidInput
+    from swarmdp.support.saved import load
 
     if isinstance(system, Swarm):
         return recorded_beside(folder, system)
@@ -212,18 +212,17 @@ def expert_beside(folder: Path, system: Any, discount: float) -> Any:
 
 def system_beside(folder: Path, result: Any, path: str | None) -> Any:
     """The system of a fit: rebuilt from its settings, or a recorded swarm saved beside it."""
-    from swarmdp.recordings.loading import load
     from swarmdp.recordings.swarm import Swarm
-    from swarmdp.recordings.swarm_files import FILE
     from swarmdp.support.errors import InvalidInput
+    from swarmdp.support.saved import SWARM, load
 
     if path is not None or result.system_name != Swarm.__name__:
         return system_of(result, path)
-    file = (folder if folder.is_dir() else folder.parent) / FILE
+    file = (folder if folder.is_dir() else folder.parent) / SWARM.file
     if not file.is_file():
         raise InvalidInput(
-            f"it is a fit of a recorded swarm, and there is no {FILE} beside it: save the swarm "
-            "with swarm.save(FOLDER), or use swarmdp fit --tracks, which does"
+            f"it is a fit of a recorded swarm, and there is no {SWARM.file} beside it: save the "
+            "swarm with swarm.save(FOLDER), or use swarmdp fit --tracks, which does"
         )
     swarm = load(file)
     if json.loads(json.dumps(swarm.settings)) != dict(result.system_settings):
@@ -233,11 +232,10 @@ def system_beside(folder: Path, result: Any, path: str | None) -> Any:
 
 def recorded_beside(folder: Path, swarm: Any) -> Any:
     """The held-out decisions of an analysis as a trajectory; without one, those of the swarm."""
-    from swarmdp.recordings.analysis import FILE
-    from swarmdp.recordings.loading import load
     from swarmdp.support.errors import InvalidInput
+    from swarmdp.support.saved import ANALYSIS, load
 
-    path = (folder if folder.is_dir() else folder.parent) / FILE
+    path = (folder if folder.is_dir() else folder.parent) / ANALYSIS.file
     if path.is_file():
         return swarm.demo(load(path).decisions.test)
     if swarm.decisions is None:

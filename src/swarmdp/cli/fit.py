@@ -51,7 +51,7 @@ def add(commands: Any, system: str | None) -> None:
     group.add_argument(
         "--iterations",
         type=int,
-        help=f"of Algorithm 1; {ITERATIONS} if not given, {fit_tracks.ITERATIONS} with --tracks",
+        help=f"of Algorithm 1; {ITERATIONS} if not given, {fit_tracks.ANALYSIS_ITERATIONS} with --tracks",
     )
     group.add_argument(
         "--discount",
@@ -97,8 +97,8 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
         options.iterations = ITERATIONS
     from swarmdp.fitting.fit import FitInterrupted, fit
     from swarmdp.model.system import name_of
-    from swarmdp.recordings.loading import load
     from swarmdp.support.errors import VerdictWarning
+    from swarmdp.support.saved import load
 
     if options.output is not None:
         files.check_folder(options.output)  # before the expert's runs
@@ -157,10 +157,10 @@ def _demo(options: argparse.Namespace) -> tuple[Any, Any]:
     from swarmdp.irl.updates.evidence import wants_of
     from swarmdp.irl.updates.registry import update_of
     from swarmdp.model.trajectory import Trajectory
-    from swarmdp.recordings.loading import load
     from swarmdp.simulation.rollout import rollout
     from swarmdp.support.checks import check_discount
     from swarmdp.support.errors import InvalidInput
+    from swarmdp.support.saved import load
 
     if options.demo is not None:
         if given := given_fields(options):

@@ -11,7 +11,7 @@ from swarmdp.cli.tracks import add_reading, recording_of
 from swarmdp.support import files
 from swarmdp.support.errors import InvalidInput
 
-ITERATIONS = 4  # as of swarmdp.analyse
+ANALYSIS_ITERATIONS = 4  # as of swarmdp.analyse
 ARENAS = (
     '"auto", "circle" or "box" (fitted), "open", circle:X,Y,RADIUS, box:X,Y,X,Y (two corners), '
     "polygon:X,Y,X,Y,X,Y,... or periodic:WIDTH,HEIGHT"
@@ -53,17 +53,16 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     files.check_folder(output)
 
     from swarmdp.fitting.fit import FitInterrupted
-    from swarmdp.irl import result as fits
     from swarmdp.recordings.analysis import analyse
     from swarmdp.recordings.arena import UnclearArena
     from swarmdp.recordings.components import Observation
-    from swarmdp.recordings.loading import load
+    from swarmdp.support.saved import FIT, load
 
-    earlier = load(output / fits.FILE) if options.resume else None
+    earlier = load(output / FIT.file) if options.resume else None
     began = time.perf_counter()
     recording = recording_of(options, options.tracks)
     print(recording, flush=True)
-    iterations = ITERATIONS if options.iterations is None else options.iterations
+    iterations = ANALYSIS_ITERATIONS if options.iterations is None else options.iterations
     try:
         found = analyse(
             recording,

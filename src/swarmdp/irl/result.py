@@ -20,7 +20,6 @@ from swarmdp.irl.search import Choice, below, never_improved
 from swarmdp.irl.updates.registry import title
 from swarmdp.model.features import Axis, Block
 from swarmdp.model.rewards import Reward
-from swarmdp.model.trajectory import check_dataset
 from swarmdp.model.verdict import Verdict
 from swarmdp.policies import (
     Interface,
@@ -36,6 +35,7 @@ from swarmdp.support.arguments import checked
 from swarmdp.support.checks import check_discount, check_integer
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.netcdf import integer_of, json_of, settings_of, text_of, write_dataset
+from swarmdp.support.saved import check_dataset
 
 if TYPE_CHECKING:
     import pandas

@@ -1,4 +1,5 @@
 from .analysis import Analysis as Analysis
+from .analysis_settings import AnalysisSettings as AnalysisSettings
 from .arena import Box as Box
 from .arena import Circle as Circle
 from .arena import Periodic as Periodic

@@ -54,6 +54,7 @@ from swarmdp.support.checks import check_integer, told
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.files import as_path
 from swarmdp.support.netcdf import write_dataset
+from swarmdp.support.saved import SWARM
 
 if TYPE_CHECKING:
     from swarmdp.recordings.couzin import Couzin
@@ -658,9 +659,9 @@ class Swarm:
             Made if it is not there. `swarmdp.load` reads the swarm again.
 
         """
-        from swarmdp.recordings.swarm_files import FILE, swarm_dataset
+        from swarmdp.recordings.swarm_files import swarm_dataset
 
-        path = as_path(folder) / FILE
+        path = as_path(folder) / SWARM.file
         write_dataset(path, swarm_dataset(self))
         return path
 

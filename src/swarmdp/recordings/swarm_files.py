@@ -1,18 +1,9 @@
-"""Swarms made from recordings, decisions and recordings as arrays and plain data, for files.
-
-A file is NetCDF with a digest (`netcdf.py`): arrays are its variables, everything else is one
-attribute in JSON. Numbers come back as they were, to the last bit.
-"""
+"""Swarms made from recordings as arrays and plain data, for files."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import fields
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
-from swarmdp._version import __version__
 from swarmdp.model.features import Product, described, restored
 from swarmdp.recordings import arena as arenas
 from swarmdp.recordings.calibration import Noise, Wandering
@@ -21,75 +12,12 @@ from swarmdp.recordings.recording import Recording
 from swarmdp.recordings.swarm import STATE, Swarm
 from swarmdp.recordings.view import View
 from swarmdp.support.errors import InvalidInput
-from swarmdp.support.netcdf import integer_of, settings_of, text_of
+from swarmdp.support.saved import SWARM, Packed
 
 if TYPE_CHECKING:
     import xarray
 
-KIND, FORMAT, FILE = "swarmdp swarm", 1, "swarm.nc"
-FRAME = "frame_"  # what variables of recorded frames begin with
-
-Made = TypeVar("Made")
-
-
-@dataclass(frozen=True, eq=False)
-class Packed:
-    """Arrays by name, and plain data by name, on the way to a file or from it."""
-
-    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
-    plain: dict[str, Any] = field(default_factory=dict)
-
-    def add(self, name: str, made: Any) -> None:
-        """Put the fields of a dataclass in: arrays, and numbers and texts."""
-        self.plain[name] = {}
-        for each in fields(made):
-            value = getattr(made, each.name)
-            if isinstance(value, np.ndarray):
-                self.arrays[f"{name}_{each.name}"] = value
-            else:
-                self.plain[name][each.name] = value
-
-    def take(self, kind: type[Made], name: str) -> Made:
-        """The dataclass that was put in under this name."""
-        start = f"{name}_"
-        own = {n[len(start) :]: a for n, a in self.arrays.items() if n.startswith(start)}
-        return kind(**self._of(name), **own)
-
-    def _of(self, name: str) -> dict[str, Any]:
-        found = self.plain.get(name)
-        if not isinstance(found, dict):
-            raise InvalidInput(f"its part {name!r} is missing")
-        return found
-
-    def dataset(self, kind: str, version: int) -> "xarray.Dataset":
-        """All of it as a dataset."""
-        import xarray
-
-        data = {
-            name: (tuple(f"{name}_{n}" for n in range(array.ndim)), array)
-            for name, array in self.arrays.items()
-        }
-        attributes = {
-            "kind": kind,
-            "format": version,
-            "swarmdp_version": __version__,
-            "content": json.dumps(self.plain, default=np.generic.item),
-        }
-        return xarray.Dataset(data, None, attributes)
-
-    @classmethod
-    def of(cls, dataset: "xarray.Dataset", kind: str, version: int) -> "Packed":
-        """What a dataset holds; raises InvalidInput if it is of another kind or format."""
-        if text_of(dataset.attrs, "kind", "") != kind:
-            raise InvalidInput(f"this is not a {kind.removeprefix('swarmdp ')} of swarmdp")
-        if (found := integer_of(dataset.attrs, "format", 0)) != version:
-            remedy = "update swarmdp" if found > version else "make it again from the recording"
-            raise InvalidInput(
-                f"written by swarmdp {dataset.attrs.get('swarmdp_version', '?')} in format "
-                f"{found}, this is {__version__} and reads format {version}: {remedy}"
-            )
-        arrays = {str(n): np.ascontiguousarray(a.values) for n, a in dataset.data_vars.items()}
-        return cls(arrays, settings_of(dataset.attrs, "content"))
+FRAME_PREFIX = "frame_"  # what variables of recorded frames begin with
 
 
 def pack_swarm(swarm: Swarm) -> Packed:
@@ -98,8 +26,8 @@ def pack_swarm(swarm: Swarm) -> Packed:
     packed.add("wobble", swarm.wobble)
     packed.add("speeds", swarm.speeds)
     packed.arrays["habits"] = swarm.habits
-    packed.arrays.update({FRAME + name: array for name, array in swarm.frames.items()})
-    seen = {each.name: getattr(swarm.view, each.name) for each in fields(swarm.view)}
+    packed.arrays.update({FRAME_PREFIX + name: array for name, array in swarm.frames.items()})
+    seen = {field.name: getattr(swarm.view, field.name) for field in fields(swarm.view)}
     packed.plain["view"] = seen | {
         "features": described(swarm.view.features),
         "arena": arenas.described(swarm.view.arena),
@@ -119,23 +47,23 @@ def pack_swarm(swarm: Swarm) -> Packed:
 
 def unpack_swarm(packed: Packed) -> Swarm:
     """The swarm that was put in; raises InvalidInput if it is not the same."""
-    seen, own = dict(packed.plain["view"]), dict(packed.plain["swarm"])
+    seen, plain = dict(packed.plain["view"]), dict(packed.plain["swarm"])
     features = restored(seen["features"])
     if not isinstance(features, Product):
         raise InvalidInput("its classes of observations cannot be made again")
     view = View(**seen | {"features": features, "arena": arenas.restored(seen["arena"])})
-    frames = {name: packed.arrays[FRAME + name] for name in STATE}
+    frames = {name: packed.arrays[FRAME_PREFIX + name] for name in STATE}
     made = Swarm(
         view,
-        tuple(own["choices"]),
+        tuple(plain["choices"]),
         packed.take(Noise, "wobble"),
         packed.take(Wandering, "speeds"),
         frames,
         packed.arrays["habits"],
-        own["dt"],
-        own["unit"],
-        own["touched"],
-        own["tried"],
+        plain["dt"],
+        plain["unit"],
+        plain["touched"],
+        plain["tried"],
         packed.take(Decisions, "decisions") if "decisions" in packed.plain else None,
     )
     made.check_state(frames)
@@ -143,7 +71,7 @@ def unpack_swarm(packed: Packed) -> Swarm:
         raise InvalidInput(
             f"its habits are of {len(made.habits)} classes, its observation has {features.size}"
         )
-    if _plain(made.settings) != packed.plain["settings"]:
+    if json.loads(json.dumps(made.settings)) != packed.plain["settings"]:
         raise InvalidInput("its settings are not those of the swarm that it holds")
     return made
 
@@ -156,16 +84,11 @@ def unpack_recording(packed: Packed) -> Recording:
     return Recording(packed.arrays["recording_positions"], **plain)
 
 
-def _plain(settings: Mapping[str, Any]) -> Any:
-    """Settings as they come back from a file."""
-    return json.loads(json.dumps(dict(settings)))
-
-
 def swarm_dataset(swarm: Swarm) -> "xarray.Dataset":
     """A swarm as a dataset."""
-    return pack_swarm(swarm).dataset(KIND, FORMAT)
+    return pack_swarm(swarm).dataset(SWARM)
 
 
 def swarm_from(dataset: "xarray.Dataset") -> Swarm:
     """The swarm in a dataset."""
-    return unpack_swarm(Packed.of(dataset, KIND, FORMAT))
+    return unpack_swarm(Packed.of(dataset, SWARM))
