@@ -185,8 +185,10 @@ def analysis(quick: bool, seed: int) -> Row:
     """Processor seconds of the whole analysis of 15 fish, from the file to the page."""
     began = time.process_time()
     usual = swarmdp.recordings.AnalysisSettings(arena=TANK)
-    settings = replace(usual, iterations=1, resamples=0) if quick else usual
-    found = swarmdp.analyse(zebrafish(15), seed=seed, settings=settings, threads=1, progress=False)
+    quicker = swarmdp.recordings.AnalysisSettings(arena=TANK, iterations=1, resamples=0)
+    found = swarmdp.analyse(
+        zebrafish(15), seed=seed, settings=quicker if quick else usual, threads=1, progress=False
+    )
     with tempfile.TemporaryDirectory() as folder:
         write_analysis(Path(folder), found, "fish")
     seconds = time.process_time() - began

@@ -12,6 +12,7 @@ from typing import Any
 from swarmdp._version import __version__
 from swarmdp.cli import fit_tracks
 from swarmdp.cli.common import DEMO, HelpFormatter, add_common_options, address, kept
+from swarmdp.cli.fit_tracks import TRACKS_ITERATIONS
 from swarmdp.cli.systems import add_system, build, class_of, expert_of, given_fields, system_of
 from swarmdp.irl.updates.registry import UPDATES
 from swarmdp.support import files
@@ -51,7 +52,7 @@ def add(commands: Any, system: str | None) -> None:
     group.add_argument(
         "--iterations",
         type=int,
-        help=f"of Algorithm 1; {ITERATIONS} if not given, {fit_tracks.ANALYSIS_ITERATIONS} with --tracks",
+        help=f"of Algorithm 1; {ITERATIONS} if not given, {TRACKS_ITERATIONS} with --tracks",
     )
     group.add_argument(
         "--discount",

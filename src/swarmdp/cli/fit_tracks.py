@@ -11,7 +11,7 @@ from swarmdp.cli.tracks import add_reading, recording_of
 from swarmdp.support import files
 from swarmdp.support.errors import InvalidInput
 
-ANALYSIS_ITERATIONS = 4  # as of swarmdp.analyse
+TRACKS_ITERATIONS = 4  # as of swarmdp.analyse
 ARENAS = (
     '"auto", "circle" or "box" (fitted), "open", circle:X,Y,RADIUS, box:X,Y,X,Y (two corners), '
     "polygon:X,Y,X,Y,X,Y,... or periodic:WIDTH,HEIGHT"
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     began = time.perf_counter()
     recording = recording_of(options, options.tracks)
     print(recording, flush=True)
-    iterations = ANALYSIS_ITERATIONS if options.iterations is None else options.iterations
+    iterations = TRACKS_ITERATIONS if options.iterations is None else options.iterations
     try:
         found = analyse(
             recording,

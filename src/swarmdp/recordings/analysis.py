@@ -7,7 +7,7 @@ thirds of the recording; the verdict is on the last third.
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -415,13 +415,11 @@ def analyse(
     >>> vicsek = swarmdp.Vicsek(n_agents=20, radius=0.3, noise=0.3)
     >>> tracks = swarmdp.rollout(vicsek, vicsek.expert, steps=120, seed=1)["position"][0]
     >>> recording = swarmdp.Recording(tracks, fps=1, unit="1")
-    >>> few = swarmdp.recordings.Observation(
-    ...     misalignment=5, bearing=0, spacing=0, previous_turn=0, neighbours=5
-    ... )
+    >>> few = swarmdp.recordings.Observation(5, bearing=0, spacing=0, previous_turn=0, neighbours=5)
+    >>> quick = swarmdp.recordings.AnalysisSettings(iterations=2, resamples=0, judge=False)
     >>> arena = swarmdp.recordings.Periodic((1.0, 1.0))
     >>> analysis = swarmdp.analyse(
-    ...     recording, seed=1, dt=1, observation=few, arena=arena, iterations=2, resamples=0,
-    ...     judge=False,
+    ...     recording, seed=1, settings=quick, dt=1, observation=few, arena=arena
     ... )
     >>> analysis.interaction.answer
     'interaction found'
@@ -452,16 +450,7 @@ def analyse(
             shifted = _shifted_rewards(swarm, train, options, seed, threads, progress, result)
         report(str(result))
         if options.judge:
-            (verdict,) = verdicts_of(
-                result,
-                test,
-                system=swarm,
-                seed=derived_seed(seed, JUDGING),
-                baselines=beside,
-                quick=False,
-                progress=progress,
-                threads=threads,
-            )
+            verdict = _judge(result, test, swarm, beside, seed, threads, progress)
             report(str(verdict))
     except KeyboardInterrupt:
         raise FitInterrupted(result) from None
@@ -493,6 +482,28 @@ def _fit(
         resume=resume,
         checkpoint=checkpoint,
     )
+
+
+def _judge(
+    result: Result,
+    test: Decisions,
+    swarm: Swarm,
+    baselines: Sequence[str],
+    seed: int,
+    threads: int | None,
+    progress: bool | Tell | None,
+) -> Verdict:
+    (verdict,) = verdicts_of(
+        result,
+        test,
+        system=swarm,
+        seed=derived_seed(seed, JUDGING),
+        baselines=baselines,
+        quick=False,
+        progress=progress,
+        threads=threads,
+    )
+    return verdict
 
 
 def _shifted_rewards(
