@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     print(recording, flush=True)
     iterations = TRACKS_ITERATIONS if options.iterations is None else options.iterations
     try:
-        found = analyse(
+        analysis = analyse(
             recording,
             seed=options.seed,
             dt=dt,
@@ -88,8 +88,8 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
 
     from swarmdp.report.analyses import NUMBERS, write_analysis
 
-    written = write_analysis(output, found, options.tracks.name)
-    for words in found.conclusions:
+    written = write_analysis(output, analysis, options.tracks.name)
+    for words in analysis.conclusions:
         print(words)
     print(f"analysed in {time.perf_counter() - began:.1f} s")
     for path in written[-3:]:
@@ -142,9 +142,9 @@ def _arena(text: str) -> Any:
 def _numbers(option: str, text: str, count: int | None, form: str) -> list[float]:
     """So many numbers between commas; an even number of them if count is None."""
     try:
-        found = [float(part) for part in text.split(",")]
+        numbers = [float(part) for part in text.split(",")]
     except ValueError:
-        found = []
-    if not found or (len(found) % 2 if count is None else len(found) != count):
+        numbers = []
+    if not numbers or (len(numbers) % 2 if count is None else len(numbers) != count):
         raise InvalidInput(f"{option} must be {form}, got {text!r}")
-    return found
+    return numbers

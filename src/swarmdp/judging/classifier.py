@@ -65,7 +65,7 @@ def _auc_of_blocks(runs: Floats, demo: int, seed: int) -> tuple[float, Floats]:
     """The AUC when member `demo` of runs (members, starts, blocks, K) is taken for the demo."""
     members, starts, blocks, size = runs.shape
     recorded = np.arange(members) == demo
-    found, importance = [], np.zeros(size)
+    areas, importance = [], np.zeros(size)
     folds = min(5, blocks)
     for fold in range(folds):
         test = np.arange(blocks) % folds == fold
@@ -75,10 +75,10 @@ def _auc_of_blocks(runs: Floats, demo: int, seed: int) -> tuple[float, Floats]:
         chance = forest.predict_proba(runs[:, :, test].reshape(-1, size))[:, 1]
         chance = chance.reshape(members, -1)
         # Blocks of the same time and start are compared with each other.
-        own, others = chance[recorded][0], chance[~recorded]
-        found.append(np.mean((others < own) + 0.5 * (others == own)))
+        recorded_chance, others = chance[recorded][0], chance[~recorded]
+        areas.append(np.mean((others < recorded_chance) + 0.5 * (others == recorded_chance)))
         importance += forest.feature_importances_
-    return float(np.mean(found)), importance
+    return float(np.mean(areas)), importance
 
 
 def _forest(seed: int) -> "RandomForestClassifier":

@@ -103,9 +103,9 @@ def _distances(values: Floats) -> tuple[Floats, Floats]:
     below = np.cumsum(ranked, axis=0)
     place = np.arange(1, count + 1)[:, None]
     sums = (2 * place - count) * ranked - 2 * below + below[-1]
-    found = np.empty_like(values)
-    np.put_along_axis(found, order, sums, axis=0)
-    return found, sums.sum(axis=0)
+    distances = np.empty_like(values)
+    np.put_along_axis(distances, order, sums, axis=0)
+    return distances, sums.sum(axis=0)
 
 
 def _share_as_large(among: Floats, values: Floats) -> Floats:

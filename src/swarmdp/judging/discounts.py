@@ -65,10 +65,10 @@ def better_discount(course: NDArray[np.float64], discount: float) -> float | Non
 
 
 def _discount_of(course: NDArray[np.float64]) -> float:
-    wanted = max(LEAST, 1 - 1 / max(relaxation_time(course), 1.0))
+    suggested = max(LEAST, 1 - 1 / max(relaxation_time(course), 1.0))
     longest = LONGEST_TAIL ** (1 / len(course))
     # Rounded down, so that the tail does not grow again.
-    return float(np.floor(min(wanted, longest) * 1000) / 1000)
+    return float(np.floor(min(suggested, longest) * 1000) / 1000)
 
 
 def relaxation_time(course: NDArray[np.float64]) -> float:
@@ -90,13 +90,13 @@ def relaxation_time(course: NDArray[np.float64]) -> float:
     return float(np.argmax(covered >= 1 - np.exp(-1)))
 
 
-def course_of(system: System, demo: Trajectory, known: Known) -> NDArray[np.float64]:
+def course_of(system: System, demo: Trajectory, comparable: Known) -> NDArray[np.float64]:
     """How the swarm as a whole develops (times,): its first measure, the mean over runs.
 
     A system without measures is followed by how far the frequencies of its observations are from
     those of the last fifth of the time.
     """
-    for name in known.measures:
+    for name in comparable.measures:
         values = measured(system, demo, name)
         if values is not None:
             mean: NDArray[np.float64] = values.mean(axis=0)

@@ -38,15 +38,15 @@ def checked_elsewhere(
         measure = measures_of(stage.system)[name]
         if measure.limits[0] != 0:
             continue
-        own, other = (_later(stage, policy, name, RUNS, seed) for policy in (learned, clone))
-        if _is_off(own, other):
-            own, other = (_later(stage, policy, name, MORE, seed) for policy in (learned, clone))
-        gap = own - other
+        later, other = (_later(stage, policy, name, RUNS, seed) for policy in (learned, clone))
+        if _is_off(later, other):
+            later, other = (_later(stage, policy, name, MORE, seed) for policy in (learned, clone))
+        gap = later - other
         error = gap.std(ddof=1) / np.sqrt(len(gap))
-        if _is_off(own, other) and abs(gap.mean()) > SURE * error:
+        if _is_off(later, other) and abs(gap.mean()) > SURE * error:
             words = (
                 f"does not reproduce it: from other starts the {measure.title} {LATER} is "
-                f"{own.mean():.3g}, that of the demo's clone {other.mean():.3g}"
+                f"{later.mean():.3g}, that of the demo's clone {other.mean():.3g}"
             )
             advice = "more demos, from other starts: this one hardly shows the difference"
             return replace(
@@ -61,19 +61,19 @@ def checked_elsewhere(
 
 def _stands_for_the_demo(verdict: Verdict) -> bool:
     """Whether the clone is much nearer to the demo than the learned swarm, in all statistics."""
-    own, copied = 0.0, 0.0
+    learned, copied = 0.0, 0.0
     for line in verdict.lines:
         poorly = [
             abs(line.baselines[name] - line.demo) for name in poor.POOR if name in line.baselines
         ]
         if any(poorly):
-            own += abs(line.learned - line.demo) / max(poorly)
+            learned += abs(line.learned - line.demo) / max(poorly)
             copied += abs(line.baselines[poor.CLONE] - line.demo) / max(poorly)
-    return copied < NEARER * own
+    return copied < NEARER * learned
 
 
-def _is_off(own: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
-    low, high = sorted((float(own.mean()), float(other.mean())))
+def _is_off(later: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
+    low, high = sorted((float(later.mean()), float(other.mean())))
     return high > OFF * low
 
 

@@ -217,7 +217,7 @@ def evaluate(
     discount, measures = result.settings["discount"], measures_of(system)
     policy = result.policy
     policy.check(system)  # before the expert's runs
-    each = -(-runs // policy.replicas)
+    repeats = -(-runs // policy.replicas)
     common: dict[str, Any] = {
         "steps": steps,
         "record": {**{name: measures[name] for name in measures}, MU: DiscountedFeatures(discount)},
@@ -232,14 +232,14 @@ def evaluate(
         recorded = recorded.until(steps)
         expert_mu = feature_expectations(system, recorded, discount=discount)
         of_expert = {name: measured(system, recorded, name) for name in measures}
-    learned = rollout(system, policy, runs=each * policy.replicas, seed=seed + 1, **common)
+    learned = rollout(system, policy, runs=repeats * policy.replicas, seed=seed + 1, **common)
     return Evaluation(
         name_of(system),
         measures,
         of_expert,
         {name: learned[name] for name in measures},
         expert_mu.mean(axis=0),
-        learned[MU].reshape(each, policy.replicas, -1).mean(axis=0),
+        learned[MU].reshape(repeats, policy.replicas, -1).mean(axis=0),
         system.n_agents,
         steps,
     )

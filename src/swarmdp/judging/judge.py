@@ -271,7 +271,7 @@ def verdicts_of(
         _judged(
             recorded,
             policy,
-            own,
+            part,
             discount=_discount(learned, discount),
             seed=derived_seed(seed, e) if len(policies) > 1 else seed,
             names=poor.check_baselines(baselines, recorded),
@@ -281,7 +281,7 @@ def verdicts_of(
             progress=progress,
             threads=threads,
         )
-        for e, (policy, own) in enumerate(zip(policies, demos, strict=True))
+        for e, (policy, part) in enumerate(zip(policies, demos, strict=True))
     )
 
 
@@ -411,8 +411,8 @@ def _system(learned: Judged, system: System | None) -> System:
     if isinstance(learned, Result) and learned.system_name in KNOWN_SYSTEMS:
         settings = dict(learned.system_settings)
         if "features" not in settings:
-            own = {name: value for name, value in settings.items() if name not in REPLACED}
-            return KNOWN_SYSTEMS[learned.system_name](**own)
+            arguments = {name: value for name, value in settings.items() if name not in REPLACED}
+            return KNOWN_SYSTEMS[learned.system_name](**arguments)
     raise InvalidInput("which system was recorded is not known: give it, judge(..., system=...)")
 
 

@@ -25,8 +25,8 @@ def tree_of(places: Floats, period: float | None) -> Any:
 def nearest(tree: Any) -> Floats:
     """The distance of each agent to its nearest neighbour."""
     distance, _ = tree.query(tree.data, [2])
-    found: Floats = distance[:, 0]
-    return found
+    distances: Floats = distance[:, 0]
+    return distances
 
 
 def clusters(trees: Sequence[Any], reach: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -35,9 +35,10 @@ class Stage:
         cls, system: System, demo: Trajectory, discount: float, threads: int | None = None
     ) -> "Stage":
         """Look at a demo; raises InvalidInput if there is nothing to compare."""
-        known = Known.of(system, demo)
-        look = observed(system, demo, known, discount)
-        return cls(system, demo, known, discount, threads, look, course_of(system, demo, known))
+        comparable = Known.of(system, demo)
+        look = observed(system, demo, comparable, discount)
+        course = course_of(system, demo, comparable)
+        return cls(system, demo, comparable, discount, threads, look, course)
 
     def looks(
         self,
@@ -52,27 +53,27 @@ class Stage:
         system that was recorded, or a model of it with the same states.
         """
         starts = self.demo.runs
-        each = count // len(policies)
+        repeats = count // len(policies)
         pieces = max(1, BYTES // (self._bytes() * starts))
         for k, policy in enumerate(policies):
             done = 0
-            if policy.replicas == 1 and each > TRIED:
-                numbers = np.arange(TRIED * starts) + k * each * starts
+            if policy.replicas == 1 and repeats > TRIED:
+                numbers = np.arange(TRIED * starts) + k * repeats * starts
                 first = self._look(policy, numbers, seed, model)
                 yield first
                 done = TRIED
                 if first.repeats(starts):
                     # Nothing happens by chance: all runs from one start are the same.
                     one = first.rows(slice(0, starts))
-                    yield joined([one] * (each - TRIED))
+                    yield joined([one] * (repeats - TRIED))
                     continue
-            for begin in range(done, each, pieces):
-                end = min(each, begin + pieces)
-                numbers = np.arange((k * each + begin) * starts, (k * each + end) * starts)
-                own = policy
+            for begin in range(done, repeats, pieces):
+                end = min(repeats, begin + pieces)
+                numbers = np.arange((k * repeats + begin) * starts, (k * repeats + end) * starts)
+                selection = policy
                 if policy.replicas > 1:
-                    own = selected(policy, numbers // starts % policy.replicas)
-                yield self._look(own, numbers, seed, model)
+                    selection = selected(policy, numbers // starts % policy.replicas)
+                yield self._look(selection, numbers, seed, model)
 
     def _look(
         self, policy: LocalPolicy, numbers: NDArray[np.int64], seed: int, model: System | None

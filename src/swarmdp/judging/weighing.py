@@ -85,16 +85,16 @@ class _Findings:
         values = _by_swarm(table.values, starts, swarms)
         learned = values[LEARNED]
         comparison = compared(table.values[:starts], learned, rng)
-        told = {
+        distinct = {
             name: told_apart(values[name], learned, LEVEL) for name in poor.POOR if name in values
         }
-        power = float(np.concatenate(list(told.values())).mean()) if told else np.nan
+        power = float(np.concatenate(list(distinct.values())).mean()) if distinct else np.nan
         lines, by_factor = _lines(table, starts, values, comparison)
         as_near, count, off = None, 0, False
         if look.mu is not None and poor.RANDOM in values:
             mu = _by_swarm(look.mu, starts, swarms)
             # One that does the same is as near for a good reason.
-            other = told[poor.RANDOM] | (not stage.known.states)
+            other = distinct[poor.RANDOM] | (not stage.known.states)
             near, off = _nearness(look.mu[:starts], mu[LEARNED], mu[poor.RANDOM])
             as_near, count = int((near & other).sum()), len(near)
         slow = better_discount(stage.course, stage.discount)
@@ -185,9 +185,9 @@ class _Findings:
     def _culprits(self) -> list[int]:
         """The statistics that tell the swarms apart, the clearest first."""
         order = np.argsort(-self.comparison.energy, kind="stable")
-        found = [int(k) for k in order if self.comparison.adjusted[k] <= LEVEL]
+        proven = [int(k) for k in order if self.comparison.adjusted[k] <= LEVEL]
         # Many that are a little off: none is proven on its own.
-        return found or [int(k) for k in order if self.comparison.each[k] <= LEVEL]
+        return proven or [int(k) for k in order if self.comparison.each[k] <= LEVEL]
 
     def _listed(self, which: list[int]) -> str:
         """The first of these, by their effect, in words; one for each title."""
@@ -203,12 +203,12 @@ def _by_swarm(
     values: NDArray[np.float64], starts: int, swarms: Mapping[str, Look]
 ) -> dict[str, NDArray[np.float64]]:
     """The runs of each swarm (n, R, ...), after those of the demo."""
-    found, begin = {}, starts
+    by_swarm, begin = {}, starts
     for name, look in swarms.items():
         end = begin + look.runs
-        found[name] = values[begin:end].reshape(-1, starts, *values.shape[1:])
+        by_swarm[name] = values[begin:end].reshape(-1, starts, *values.shape[1:])
         begin = end
-    return found
+    return by_swarm
 
 
 def _lines(
@@ -265,8 +265,8 @@ def _vague(
                 continue
             line = lines[k]
             size = abs(line.demo) if low is None or high is None else high - low
-            known = 2 * line.learned_spread / np.sqrt(stage.demo.runs)
-            if known > COARSE * yardstick[k] and known > COARSELY * size:
+            error = 2 * line.learned_spread / np.sqrt(stage.demo.runs)
+            if error > COARSE * yardstick[k] and error > COARSELY * size:
                 varies = with_error(line.learned, line.learned_spread)
                 return (
                     f"the {line.title} {line.when} is {varies} from run to run, and the demo has "
@@ -286,7 +286,7 @@ def _yardstick(
     if not ignorant:
         spread: NDArray[np.float64] = np.sqrt(values[LEARNED].var(axis=0).mean(axis=0))
         return spread
-    far = np.max([np.abs(each.mean(axis=1) - demo).mean(axis=0) for each in ignorant], axis=0)
+    far = np.max([np.abs(runs.mean(axis=1) - demo).mean(axis=0) for runs in ignorant], axis=0)
     families = [statistic.family for statistic in table.statistics]
     largest = {
         name: max(f for f, n in zip(far, families, strict=True) if n == name) for name in families
@@ -320,8 +320,8 @@ def _nearness(
     than chance.
     """
     target = demo.mean(axis=0)
-    own, others = learned.mean(axis=1), random.mean(axis=1)
-    distance = float(np.median(np.linalg.norm(own - target, axis=1)))
-    noise = float(np.median(np.linalg.norm(own[1:] - own[:-1], axis=1)))
+    learned_mu, others = learned.mean(axis=1), random.mean(axis=1)
+    distance = float(np.median(np.linalg.norm(learned_mu - target, axis=1)))
+    noise = float(np.median(np.linalg.norm(learned_mu[1:] - learned_mu[:-1], axis=1)))
     near: NDArray[np.bool_] = np.linalg.norm(others - target, axis=1) <= max(distance, noise)
     return near, distance > 3 * noise and 2 * int(near.sum()) >= len(near)

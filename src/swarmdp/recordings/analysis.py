@@ -143,7 +143,7 @@ class Analysis:
     @property
     def preferences(self) -> tuple[Preference, ...]:
         """What the reward asks for, one entry for each component of an additive reward."""
-        found, begin, done = [], 0, 0
+        preferences, begin, done = [], 0, 0
         mirrored = bool(self.result.settings["mirror"])
         weights, others = self.result.reward.weights[0], self.result.resamples
         # The pair that differs most was chosen among all, so it is tested among all.
@@ -151,8 +151,8 @@ class Analysis:
         for block in self.result.blocks:
             shape = [len(axis.values) for axis in block]
             size = int(np.prod(shape))
-            own = weights[begin : begin + size]
-            high, low = int(own.argmax()), int(own.argmin())
+            block_weights = weights[begin : begin + size]
+            high, low = int(block_weights.argmax()), int(block_weights.argmin())
             gaps = None
             if self.shifted is not None:
                 gaps = self.shifted[:, begin + high] - self.shifted[:, begin + low]
@@ -176,9 +176,9 @@ class Analysis:
             )
             title = " and ".join(axis.name for axis in block)
             chance = (None, None) if gaps is None else (float(gaps.mean()), float(gaps.std(ddof=1)))
-            gap = float(own[high] - own[low])
-            found.append(Preference(title, best, worst, gap, error, p, *chance))
-        return tuple(found)
+            gap = float(block_weights[high] - block_weights[low])
+            preferences.append(Preference(title, best, worst, gap, error, p, *chance))
+        return tuple(preferences)
 
     @property
     def turn_gains(self) -> dict[str, float]:
@@ -205,7 +205,7 @@ class Analysis:
     def conclusions(self) -> tuple[str, ...]:
         """The answer in sentences."""
         said = [_about_interaction(self.interaction)]
-        clear = [str(each) for each in self.preferences if each.clear]
+        clear = [str(part) for part in self.preferences if part.clear]
         if self.result.resamples is None:
             listed = "; ".join(map(str, self.preferences))
             said.append(f"The learned reward prefers, with unknown errors: {listed}.")
@@ -219,7 +219,7 @@ class Analysis:
         if self.verdict is not None:
             words = self.verdict.words
             said.append(f"Verdict on the last third of the recording: {words}.")
-            said += [f"What to do: {each}." for each in self.verdict.advice]
+            said += [f"What to do: {part}." for part in self.verdict.advice]
         return tuple(said)
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
@@ -288,12 +288,12 @@ class Analysis:
     def _repr_html_(self) -> str:
         rows = [
             (
-                each.component,
-                each.best,
-                each.worst,
-                with_error(each.difference, each.error),
+                preference.component,
+                preference.best,
+                preference.worst,
+                with_error(preference.difference, preference.error),
             )
-            for each in self.preferences
+            for preference in self.preferences
         ]
         return markup.card(
             repr(self.recording),
@@ -325,7 +325,9 @@ class Analysis:
             "settings": dict(self.result.settings),
             "seed": self.seed,
             "distance": float(self.result.distance[0]),
-            "reward": [vars(each) | {"clear": each.clear} for each in self.preferences],
+            "reward": [
+                vars(preference) | {"clear": preference.clear} for preference in self.preferences
+            ],
             "turn_gains": self.turn_gains,
             "verdict": None if self.verdict is None else self.verdict.to_json(),
             "conclusions": list(self.conclusions),

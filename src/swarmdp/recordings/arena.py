@@ -139,17 +139,17 @@ class Polygon:
     @cached_property
     def symmetries(self) -> Symmetries:
         """The rotations and reflections about its middle that leave it as it is."""
-        own = (self.walls - self.middle) @ np.array([1, 1j])
-        found = []
+        corners = (self.walls - self.middle) @ np.array([1, 1j])
+        symmetries = []
         for sign in (1, -1):
-            first = own[0] if sign == 1 else own[0].conj()
-            for other in own:
+            first = corners[0] if sign == 1 else corners[0].conj()
+            for other in corners:
                 angle = float(np.angle(other * first.conj()))
-                turned = (own if sign == 1 else own.conj()) * np.exp(1j * angle)
-                gaps = np.abs(turned[:, None] - own)
-                if (gaps.min(axis=1) <= SAME * np.abs(own).max()).all():
-                    found.append((angle, sign))
-        return found
+                turned = (corners if sign == 1 else corners.conj()) * np.exp(1j * angle)
+                gaps = np.abs(turned[:, None] - corners)
+                if (gaps.min(axis=1) <= SAME * np.abs(corners).max()).all():
+                    symmetries.append((angle, sign))
+        return symmetries
 
     def rim(self, count: int) -> Floats:
         """Points on the wall (count, 2), at even distances along it."""
@@ -297,8 +297,8 @@ def restored(plain: Mapping[str, Any] | None) -> Arena | None:
         return None
     kinds: dict[str, Any] = {kind.__name__: kind for kind in (Circle, Polygon, Box, Periodic)}
     inner = {name: _tuples(value) for name, value in plain.items() if name != "kind"}
-    found: Arena = kinds[plain["kind"]](**inner)
-    return found
+    arena: Arena = kinds[plain["kind"]](**inner)
+    return arena
 
 
 def _tuples(value: Any) -> Any:
@@ -329,7 +329,7 @@ def _wall_distance(arena: Arena, places: Floats) -> Floats:
     return seen[:, 0, 3]
 
 
-def fitted(places: Floats, wanted: str) -> tuple[Arena, float]:
+def fitted(places: Floats, asked: str) -> tuple[Arena, float]:
     """The arena in which places (n, 2) are, and the share of its rim that was touched.
 
     Parameters
@@ -341,11 +341,11 @@ def fitted(places: Floats, wanted: str) -> tuple[Arena, float]:
         InvalidInput if less than 70 % of it was touched.
 
     """
-    names = tuple(KINDS) if wanted == "auto" else (wanted,)
+    names = tuple(KINDS) if asked == "auto" else (asked,)
     if not set(names) <= set(KINDS):
         raise InvalidInput(
             f'arena must be "auto", "circle", "box", a Circle, Polygon, Box or Periodic, or None '
-            f"for open space, got {told(wanted)}"
+            f"for open space, got {told(asked)}"
         )
     places = places[np.isfinite(places).all(axis=1)]
     if len(places) < SECTORS or not np.ptp(places, axis=0).min() > 0:
@@ -353,12 +353,12 @@ def fitted(places: Floats, wanted: str) -> tuple[Arena, float]:
             f"an arena cannot be fitted to {len(places)} places on one line: give "
             "arena=swarmdp.recordings.Circle(...), or arena=None for open space"
         )
-    found: list[tuple[Arena, float]] = []
+    candidates: list[tuple[Arena, float]] = []
     for name in names:
         arena = enclosing_circle(places) if name == "circle" else _enclosing_box(places)
-        found.append((arena, touched(arena, places)))
-    best = max(found, key=lambda each: each[1])
-    if wanted == "auto" and best[1] < LEAST_TOUCHED:
+        candidates.append((arena, touched(arena, places)))
+    best = max(candidates, key=lambda each: each[1])
+    if asked == "auto" and best[1] < LEAST_TOUCHED:
         name = type(best[0]).__name__.lower()
         raise UnclearArena(
             f"the individuals came near to {best[1]:.0%} of the rim of the {name} fitted around "

@@ -49,8 +49,8 @@ class Wandering:
 
     def scores(self, values: Floats) -> Floats:
         """The normal scores of values; 0 where a value is NaN."""
-        found = np.interp(values, self.table, score_grid())
-        return np.where(np.isnan(values), 0.0, found)
+        scores = np.interp(values, self.table, score_grid())
+        return np.where(np.isnan(values), 0.0, scores)
 
     def correlation(self, memory: float) -> float:
         """The autocorrelation of the values if the scores had this memory."""
@@ -70,11 +70,11 @@ def _powers(table: Floats) -> Floats:
     grid = score_grid()
     weight = np.exp(-(grid**2) / 2)
     weight /= weight.sum()
-    found = []
+    variances = []
     for n in range(1, HERMITE):
         basis = hermite_e.hermeval(grid, np.eye(n + 1)[n])
-        found.append((weight @ (basis * table)) ** 2 / np.exp(gammaln(n + 1)))
-    powers = np.array(found)
+        variances.append((weight @ (basis * table)) ** 2 / np.exp(gammaln(n + 1)))
+    powers = np.array(variances)
     return powers if powers.sum() > 0 else np.eye(HERMITE - 1)[0]
 
 
@@ -82,8 +82,9 @@ def _memory(table: Floats, correlation: float) -> float:
     """The memory of the scores with which values of a table have this autocorrelation."""
     powers = _powers(table)
     tried = np.linspace(-MOST_MEMORY, MOST_MEMORY, 393)
-    each = (powers * tried[:, None] ** np.arange(1, len(powers) + 1)).sum(axis=1) / powers.sum()
-    return float(np.interp(correlation, np.maximum.accumulate(each), tried))
+    orders = np.arange(1, len(powers) + 1)
+    correlations = (powers * tried[:, None] ** orders).sum(axis=1) / powers.sum()
+    return float(np.interp(correlation, np.maximum.accumulate(correlations), tried))
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,19 +103,19 @@ class Noise:
     def values(self, scores: Floats, previous: Floats) -> Floats:
         """The noise with these normal scores, after these turns."""
         of = np.searchsorted(self.edges, np.abs(previous))
-        found = kernels.calibrated.interpolated(scores, self.tables[0], LARGEST)
+        noise = kernels.calibrated.interpolated(scores, self.tables[0], LARGEST)
         for k in range(1, len(self.tables)):
             other = kernels.calibrated.interpolated(scores, self.tables[k], LARGEST)
-            found = np.where(of == k, other, found)
-        return found
+            noise = np.where(of == k, other, noise)
+        return noise
 
     def scores(self, values: Floats, previous: Floats) -> Floats:
         """The normal scores of noise after these turns; 0 where a value is NaN."""
         of = np.searchsorted(self.edges, np.abs(np.nan_to_num(previous)))
-        found = np.zeros(values.shape)
+        scores = np.zeros(values.shape)
         for k, table in enumerate(self.tables):
-            found = np.where(of == k, np.interp(values, table, score_grid()), found)
-        return np.where(np.isnan(values), 0.0, found)
+            scores = np.where(of == k, np.interp(values, table, score_grid()), scores)
+        return np.where(np.isnan(values), 0.0, scores)
 
 
 def grouped(view: View) -> tuple[View, Ints]:
@@ -147,14 +148,14 @@ def mean_turns(view: View, classes: Ints, turns: Floats) -> Floats:
     additive = matrix @ np.linalg.solve(inner, matrix.T @ total)
     additive = (additive - additive[view.mirror]) / 2
     # What classes have beyond a sum of components, shrunk by how much of it is chance.
-    own = np.divide(total, count, out=np.zeros(size), where=count > 0) - additive
+    beyond = np.divide(total, count, out=np.zeros(size), where=count > 0) - additive
     chance = within_classes(view, classes, cut)
     seen = count > 0
-    spread = (count[seen] * own[seen] ** 2).sum() - seen.sum() * chance
+    spread = (count[seen] * beyond[seen] ** 2).sum() - seen.sum() * chance
     spread /= max(count.sum() - (count**2).sum() / count.sum(), 1.0)
     share = count * max(spread, 0.0) / (count * max(spread, 0.0) + max(chance, 1e-12))
-    found: Floats = additive + share * own
-    return found
+    means: Floats = additive + share * beyond
+    return means
 
 
 def within_classes(view: View, classes: Ints, turns: Floats) -> float:
@@ -184,25 +185,25 @@ def noise_of(decisions: Decisions, residuals: Floats, variance: float) -> Noise:
     Errors of positions add to its variance and, since each place is in three turns with the weights
     1, -2 and 1, take away from the product of successive turns: both are mended.
     """
-    known = np.isfinite(residuals)
+    finite = np.isfinite(residuals)
     error = min(decisions.error_of_turns, (1 - LEAST_SHARE) * variance)
     left = variance - error
     previous = decisions.previous[:-1]
-    both = known & np.isfinite(previous)
+    both = finite & np.isfinite(previous)
     count = int(np.clip(both.sum() // ENOUGH, 1, MOST_CLASSES))
     sizes = np.abs(previous[both])
     shares = np.arange(1, count) / count
     edges = np.unique(np.quantile(sizes, shares)) if count > 1 else np.zeros(0)
     of = np.searchsorted(edges, np.abs(np.where(np.isfinite(previous), previous, 0.0)))
-    values = residuals * np.sqrt(left / np.mean(residuals[known] ** 2))
+    values = residuals * np.sqrt(left / np.mean(residuals[finite] ** 2))
     if count == 1:
-        both = known
+        both = finite
     tables = []
     for k in range(len(edges) + 1):
-        own = values[both & (of == k)]
-        tables.append(np.quantile(np.concatenate([own, -own]), _shares()))
+        residuals_here = values[both & (of == k)]
+        tables.append(np.quantile(np.concatenate([residuals_here, -residuals_here]), _shares()))
     made = Noise(np.stack(tables), edges, 0.0, float(np.sqrt(left)))
-    scores = np.where(known, made.scores(values, previous), np.nan)
+    scores = np.where(finite, made.scores(values, previous), np.nan)
     product = scores[1:] * scores[:-1]
     together = float(np.nanmean(product)) if np.isfinite(product).any() else 0.0
     memory = (together * variance + error * 4 / 6) / left
@@ -219,15 +220,15 @@ def _shares() -> Floats:
 def pace_of(decisions: Decisions, constant: bool) -> Wandering:
     """The speeds of individuals from one decision to the next."""
     speeds = np.where(decisions.known, decisions.speeds, np.nan)
-    known = speeds[np.isfinite(speeds)]
+    finite = speeds[np.isfinite(speeds)]
     if constant:
-        return Wandering(np.full(ENTRIES, known.mean()), 0.0)
-    gap = speeds - known.mean()
+        return Wandering(np.full(ENTRIES, finite.mean()), 0.0)
+    gap = speeds - finite.mean()
     both = gap[1:] * gap[:-1]
     variance = float(np.mean(gap[np.isfinite(gap)] ** 2))
     usable = np.isfinite(both).any() and variance > 0
     correlation = float(np.nanmean(both)) / variance if usable else 0.0
-    return Wandering.of(known, float(np.clip(correlation, -MOST_MEMORY, MOST_MEMORY)))
+    return Wandering.of(finite, float(np.clip(correlation, -MOST_MEMORY, MOST_MEMORY)))
 
 
 def turns_to_choose(turns: Floats, shares: tuple[float, ...] = ACTION_SHARES) -> Floats:

@@ -99,11 +99,11 @@ class Cleaned:
     @cached_property
     def moving(self) -> NDArray[np.bool_]:
         """Who moves fast enough to have a heading (time, individual)."""
-        known = ~np.isnan(self.speeds)
-        if not known.any():
-            return known
-        limit = self.slow * np.median(self.speeds[known])
-        return known & (self.speeds >= limit) & (self.speeds > 0)
+        measured = ~np.isnan(self.speeds)
+        if not measured.any():
+            return measured
+        limit = self.slow * np.median(self.speeds[measured])
+        return measured & (self.speeds >= limit) & (self.speeds > 0)
 
     @cached_property
     def directions(self) -> NDArray[np.float64]:
@@ -124,8 +124,8 @@ class Cleaned:
                 f"headings are of 2-D recordings, this one has {self.recording.n_axes} axes: "
                 "choose two, such as recording.projected(axes=(0, 1)).clean()"
             )
-        found = np.arctan2(self.steps[..., 1], self.steps[..., 0])
-        return np.where(self.moving, found, np.nan)
+        angles = np.arctan2(self.steps[..., 1], self.steps[..., 0])
+        return np.where(self.moving, angles, np.nan)
 
 
 class _Line(NamedTuple):

@@ -77,14 +77,14 @@ def _plausible(swarm: "Swarm", policy: LocalPolicy) -> SoftPolicy:
     """With the largest weight, up to a half, that keeps half of what habits tell of turns."""
     if swarm.decisions is None:
         raise InvalidInput("this swarm was not made from a recording: give a weight")
-    found = anchored(swarm, policy, 0.0)
-    least = KEPT * turn_gain(swarm, found, swarm.decisions)
+    best = anchored(swarm, policy, 0.0)
+    least = KEPT * turn_gain(swarm, best, swarm.decisions)
     for weight in WEIGHTS:
         tried = anchored(swarm, policy, weight)
         if turn_gain(swarm, tried, swarm.decisions) < least:
             break
-        found = tried
-    return found
+        best = tried
+    return best
 
 
 def remembering(swarm: "Swarm", decisions: Decisions) -> Noise:
@@ -99,7 +99,7 @@ def remembering(swarm: "Swarm", decisions: Decisions) -> Noise:
     products = turns[1:] * turns[:-1]
     if not np.isfinite(products).any() or squares <= 0 or len(swarm.actions) < 2:
         return swarm.wobble
-    wanted = (float(np.nanmean(products)) + decisions.error_of_turns * 4 / 6) / squares
+    target = (float(np.nanmean(products)) + decisions.error_of_turns * 4 / 6) / squares
     policy = habitual(swarm, swarm.habits)
     runs = max(2, -(-TRIED_AGENTS // swarm.n_agents))
 
@@ -108,22 +108,22 @@ def remembering(swarm: "Swarm", decisions: Decisions) -> Noise:
         track = simulate(
             tried, policy, numbers=np.arange(runs), steps=TRIED_STEPS, seed=0, record=["states"]
         )
-        found = track["turn"][:, 1:]
-        return float((found[:, 1:] * found[:, :-1]).mean() / (found**2).mean())
+        turned = track["turn"][:, 1:]
+        return float((turned[:, 1:] * turned[:, :-1]).mean() / (turned**2).mean())
 
     tried = [swarm.wobble.memory]
-    found = [correlation(tried[0])]
+    correlations = [correlation(tried[0])]
     for _ in range(ATTEMPTS):
-        gap = wanted - found[-1]
+        gap = target - correlations[-1]
         slope = SLOPE
         if len(tried) > 1 and tried[-1] != tried[-2]:
-            slope = max(SLOPE / 2, (found[-1] - found[-2]) / (tried[-1] - tried[-2]))
+            slope = max(SLOPE / 2, (correlations[-1] - correlations[-2]) / (tried[-1] - tried[-2]))
         after = float(np.clip(tried[-1] + gap / slope, -MOST_REMEMBERED, MOST_REMEMBERED))
         if abs(after - tried[-1]) < CLOSE:
             break
         tried.append(after)
-        found.append(correlation(after))
-    best = tried[int(np.argmin(np.abs(np.array(found) - wanted)))]
+        correlations.append(correlation(after))
+    best = tried[int(np.argmin(np.abs(np.array(correlations) - target)))]
     # As far as single turns are predicted no worse.
     least = turn_gain(swarm, policy, decisions)
     for memory in np.linspace(best, tried[0], STEPS_BACK):
@@ -143,21 +143,21 @@ def turn_gain(swarm: "Swarm", policy: LocalPolicy, decisions: Decisions) -> floa
         raise InvalidInput("this swarm was not made from a recording: use Swarm.from_recording")
     edges = turn_edges(swarm.decisions.turns)
     seen = swarm.view.seen(decisions)
-    known = seen.known
-    classes, turns = seen.classes[known], seen.turns[known]
+    complete = seen.known
+    classes, turns = seen.classes[complete], seen.turns[complete]
     marginal = swarm.decisions.turns[np.isfinite(swarm.decisions.turns)]
     prior = _binned(np.concatenate([marginal, -marginal]), edges)
-    previous = np.nan_to_num(decisions.previous[:-1])[known]
-    scores = _noise_scores(swarm, decisions)[known]
+    previous = np.nan_to_num(decisions.previous[:-1])[complete]
+    scores = _noise_scores(swarm, decisions)[complete]
     chances = policy.chances(len(swarm.actions))[0]
     bins = np.searchsorted(edges, turns)
     low, high = np.append(-np.inf, edges)[bins], np.append(edges, np.inf)[bins]
-    found = np.zeros(len(turns))
+    chance = np.zeros(len(turns))
     for k, action in enumerate(swarm.actions):
         below, above = (_below(swarm, end - action, scores, previous) for end in (low, high))
-        found += chances[classes, k] * (above - below)
-    found = (1 - len(prior) * LEAST_CHANCE) * found + LEAST_CHANCE
-    return float(np.mean(np.log(found) - np.log(prior[bins])))
+        chance += chances[classes, k] * (above - below)
+    chance = (1 - len(prior) * LEAST_CHANCE) * chance + LEAST_CHANCE
+    return float(np.mean(np.log(chance) - np.log(prior[bins])))
 
 
 def _below(swarm: "Swarm", noise: Floats, scores: Floats, previous: Floats) -> Floats:
@@ -191,9 +191,9 @@ def aligning(swarm: "Swarm", decisions: Decisions) -> Callable[[NDArray[Any]], N
         raise InvalidInput("Vicsek's rule needs an observation with misalignment")
     column = swarm.view.components.index("misalignment")
     angle = swarm.view.of_decisions(decisions)[:-1, :, column]
-    known = np.isfinite(angle) & np.isfinite(decisions.turns) & decisions.known[:-1]
-    turns = np.clip(decisions.turns[known], -ROBUST, ROBUST)
-    share = float(angle[known] @ turns / (angle[known] @ angle[known]))
+    complete = np.isfinite(angle) & np.isfinite(decisions.turns) & decisions.known[:-1]
+    turns = np.clip(decisions.turns[complete], -ROBUST, ROBUST)
+    share = float(angle[complete] @ turns / (angle[complete] @ angle[complete]))
 
     def rule(observations: Floats) -> Floats:
         return share * observations[..., column]

@@ -143,14 +143,14 @@ class Couzin:
 def _wanted(swarm: "Swarm", zones: Floats, state: State) -> Floats:
     """The turns that agents of models (models, 7) want; run i is of model i % models."""
     runs = len(state["heading"])
-    own = np.tile(zones, (runs // len(zones), 1))
+    zones_of_runs = np.tile(zones, (runs // len(zones), 1))
     kind = kernels.calibrated.OPEN if swarm.arena is None else swarm.arena.kind
     walls = np.zeros((1, 2)) if swarm.arena is None else swarm.arena.walls
     return kernels.zones.wanted(
         np.ascontiguousarray(state["position"]),
         np.ascontiguousarray(state["heading"]),
-        np.ascontiguousarray(own[:, :3]),
-        np.ascontiguousarray(own[:, 5:]),
+        np.ascontiguousarray(zones_of_runs[:, :3]),
+        np.ascontiguousarray(zones_of_runs[:, 5:]),
         kind,
         walls,
     )
@@ -164,11 +164,11 @@ def _moved(swarm: "Swarm", noise: Floats, state: State, turns: Floats, rng: Stre
     step = kernels.calibrated.interpolated(pace, swarm.speeds.table, LARGEST) * swarm.dt
     kind = kernels.calibrated.OPEN if swarm.arena is None else swarm.arena.kind
     walls = np.zeros((1, 2)) if swarm.arena is None else swarm.arena.walls
-    own = np.tile(noise, len(turns) // len(noise))[:, None]
+    noise_of_runs = np.tile(noise, len(turns) // len(noise))[:, None]
     place, heading, turned = kernels.calibrated.advance(
         np.ascontiguousarray(state["position"]),
         np.ascontiguousarray(state["heading"]),
-        turns + own * score,
+        turns + noise_of_runs * score,
         step,
         kind,
         walls,
@@ -196,8 +196,8 @@ def fitted(swarm: "Swarm", decisions: Decisions, seed: int = 0) -> Couzin:
         best = places[np.argsort(scores, kind="stable")[:PARENTS]]
         near = best[rng.integers(PARENTS, size=AGAIN)]
         near = np.clip(near + NEARBY * rng.standard_normal(near.shape), 0.0, 1.0)
-        found = _scores(swarm, low + (high - low) * near, recorded, steps, seed, TRYING)
-        places, scores = np.concatenate([places, near]), np.concatenate([scores, found])
+        near_scores = _scores(swarm, low + (high - low) * near, recorded, steps, seed, TRYING)
+        places, scores = np.concatenate([places, near]), np.concatenate([scores, near_scores])
     last = low + (high - low) * places[np.argsort(scores, kind="stable")[:LAST]]
     chosen = last[_scores(swarm, last, recorded, steps, seed, CHOOSING).argmin()]
     return Couzin(swarm, Zones(*map(float, chosen)))
@@ -236,20 +236,20 @@ def _scores(
     for step in range(steps):
         turns = _wanted(swarm, models, state)
         most = np.tile(models[:, 3], RUNS)[:, None]
-        luck = streams.at(step, Purpose.TRANSITION)
-        state = _moved(swarm, models[:, 4], state, np.clip(turns, -most, most), luck)
+        stream = streams.at(step, Purpose.TRANSITION)
+        state = _moved(swarm, models[:, 4], state, np.clip(turns, -most, most), stream)
         if step + 1 in times:
             for name, values in _measured(swarm, state).items():
                 seen[name].append(values)
-    found = np.zeros(count)
+    scores = np.zeros(count)
     for name, values in recorded.items():
         every = np.stack(seen[name]).reshape(-1, RUNS, count)
         for k in range(count):
-            own = every[..., k].ravel()
-            spread = float(np.concatenate([own, values]).std())
+            simulated = every[..., k].ravel()
+            spread = float(np.concatenate([simulated, values]).std())
             if spread > 0:
-                found[k] += float(energy_distance(own, values)) ** 2 / spread / len(recorded)
-    return found
+                scores[k] += float(energy_distance(simulated, values)) ** 2 / spread / len(recorded)
+    return scores
 
 
 def _measured(swarm: "Swarm", state: State) -> dict[str, Floats]:

@@ -156,19 +156,19 @@ def interaction(
     length = max(2, round(BLOCK_SECONDS / decisions.dt))
     error, blocks = _bootstrapped(sums, counts, length, rng)
     offsets = _offsets(decisions.times, decisions.individuals, shifts, rng)
-    shifted = np.array([_mean(social_gains(views, _shifted(decisions, each))) for each in offsets])
+    shifted = np.array([_mean(social_gains(views, _shifted(decisions, row))) for row in offsets])
     p = float((1 + (shifted >= gain).sum()) / (1 + shifts))
     # How much the gain varies is known in two ways, and neither may be too small.
     spread = max(error, float(shifted.std(ddof=1)) * np.sqrt(1 + 1 / shifts))
     width = float(student_t.ppf(0.975, shifts - 1)) * spread
     low, high = gain - width, gain + width
-    found = p <= LEVEL and low > shifted.mean()
+    significant = p <= LEVEL and low > shifted.mean()
     # Would an interaction that matters have been seen?
     seen = gain - shifted.mean() + 1.645 * spread < MATTERS
-    enough = blocks >= LEAST_BLOCKS and (found or seen)
+    enough = blocks >= LEAST_BLOCKS and (significant or seen)
     answer: Answer = "too little data"
     if enough:
-        answer = "interaction found" if found else "interaction not found"
+        answer = "interaction found" if significant else "interaction not found"
     return Interaction(gain, (low, high), shifted, p, total, blocks, answer)
 
 
@@ -231,11 +231,11 @@ def _offsets(
     Offsets are even places around the circle of time, in random order and all moved a little, so
     that two individuals are as far apart as can be.
     """
-    found = np.empty((shifts, individuals), np.int64)
+    offsets = np.empty((shifts, individuals), np.int64)
     for k in range(shifts):
         even = (rng.permutation(individuals) + rng.random()) / individuals
-        found[k] = (even * times).astype(np.int64) % times
-    return found
+        offsets[k] = (even * times).astype(np.int64) % times
+    return offsets
 
 
 def _shifted(decisions: Decisions, offsets: NDArray[np.int64]) -> Decisions:
@@ -270,4 +270,4 @@ def shifted_decisions(decisions: Decisions, count: int, seed: int) -> list[Decis
     """
     rng = np.random.default_rng(seed)
     offsets = _offsets(decisions.times, decisions.individuals, count, rng)
-    return [_shifted(decisions, each) for each in offsets]
+    return [_shifted(decisions, row) for row in offsets]

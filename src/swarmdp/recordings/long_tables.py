@@ -85,27 +85,27 @@ def choose(names: Sequence[Any], columns: Mapping[str, str] | None) -> Chosen:
             )
         if fitting:
             guessed[role] = fitting[0]
-    found = given | guessed
+    roles = given | guessed
     for role in ("individual", "x", "y"):
-        if role not in found:
+        if role not in roles:
             raise InvalidInput(
                 f"no column looks like the {role}: name it, "
                 f'columns={{"{role}": ...}}; {_listed(names)}'
             )
-    if "frame" not in found and "time" not in found:
+    if "frame" not in roles and "time" not in roles:
         raise InvalidInput(
             "no column looks like the frame or the time: name one, "
             f'columns={{"frame": ...}} or columns={{"time": ...}}; {_listed(names)}'
         )
     if "time" in given and "frame" not in given:
-        found.pop("frame", None)
-    if "frame" in found and "time" in guessed and _seconds_of(found["time"]) is None:
-        del found["time"]  # it would tell nothing
-    words = [f"{role} is column {found[role]!r}" for role in guessed if role in found]
+        roles.pop("frame", None)
+    if "frame" in roles and "time" in guessed and _seconds_of(roles["time"]) is None:
+        del roles["time"]  # it would tell nothing
+    words = [f"{role} is column {roles[role]!r}" for role in guessed if role in roles]
     notes = (f"guessed: {', '.join(words)}",) if words else ()
-    unit = _unit_of({role: found[role] for role in "xyz" if role in found})
-    seconds = _seconds_of(found["time"]) if "time" in found else None
-    return Chosen(found, unit, seconds, notes)
+    unit = _unit_of({role: roles[role] for role in "xyz" if role in roles})
+    seconds = _seconds_of(roles["time"]) if "time" in roles else None
+    return Chosen(roles, unit, seconds, notes)
 
 
 def _listed(names: Sequence[Any]) -> str:
@@ -118,12 +118,12 @@ def _listed(names: Sequence[Any]) -> str:
 def _parts(name: Any) -> tuple[str, str]:
     """A column's name without its unit, and the unit, both in lower case: 'x [cm]', 'x_cm'."""
     text = str(name).strip().lower()
-    found = re.fullmatch(r"(.*?)\s*(?:\[\s*(.+?)\s*\]|\(\s*(.+?)\s*\)|/\s*(\S+)|_([^_]+))", text)
+    match = re.fullmatch(r"(.*?)\s*(?:\[\s*(.+?)\s*\]|\(\s*(.+?)\s*\)|/\s*(\S+)|_([^_]+))", text)
     base, unit = text, ""
-    if found:
-        unit = next(part for part in found.groups()[1:] if part)
-        if found.group(5) is None or _known(unit):
-            base = found.group(1)
+    if match:
+        unit = next(part for part in match.groups()[1:] if part)
+        if match.group(5) is None or _known(unit):
+            base = match.group(1)
         else:
             unit = ""
     return re.sub(r"[\s.\-]+", "_", base.strip()), unit
@@ -261,14 +261,14 @@ def _individuals(
             there = np.zeros(span, dtype=bool)
             there[shifted] = True
             numbers = np.cumsum(there) - 1
-            found = tuple(int(value) + lowest for value in np.flatnonzero(there))
-            return (shifted if there.all() else numbers[shifted]), found
+            integers = tuple(int(value) + lowest for value in np.flatnonzero(there))
+            return (shifted if there.all() else numbers[shifted]), integers
     try:
         codes, unique = pandas.factorize(array, sort=True)
     except TypeError:
         raise InvalidInput(f"column {name!r} mixes numbers and texts as names") from None
     integer = unique.dtype.kind in "iu"
-    names = tuple(int(each) if integer else str(each) for each in unique)
+    names = tuple(int(entry) if integer else str(entry) for entry in unique)
     return codes.astype(np.int64), names
 
 
@@ -294,15 +294,15 @@ def _frames(
     """The frame of each row, and the frame rate if times tell it."""
     roles = chosen.columns
     seconds: NDArray[np.float64] | None = None
-    known = False
+    in_seconds = False
     if "time" in roles:
-        seconds, known = _times(roles["time"], column(roles["time"]), chosen.seconds, first)
+        seconds, in_seconds = _times(roles["time"], column(roles["time"]), chosen.seconds, first)
     if "frame" in roles:
         frames = _whole(roles["frame"], column(roles["frame"]), first)
-        return frames, _rate_over(frames, seconds) if known and seconds is not None else None
+        return frames, _rate_over(frames, seconds) if in_seconds and seconds is not None else None
     assert seconds is not None
-    own = _rate_of(seconds) if known else None
-    rate = fps if fps is not None else own
+    rate_of_times = _rate_of(seconds) if in_seconds else None
+    rate = fps if fps is not None else rate_of_times
     if rate is None:
         raise InvalidInput(
             f"fps is missing: give the number of frames per second if column {roles['time']!r} is "
@@ -318,7 +318,7 @@ def _frames(
             f"after the first at {rate:g} frames per second. Give the right fps=, or a column of "
             "frames"
         )
-    return frames, own
+    return frames, rate_of_times
 
 
 def _times(

@@ -200,18 +200,18 @@ class Swarm:
     ) -> "Swarm":
         """Calibrate a swarm whose classes of observations are known; see `from_recording`."""
         classes = view.classes(decisions)[:-1]
-        known = (classes >= 0) & np.isfinite(decisions.turns)
-        if not known.any():
+        complete = (classes >= 0) & np.isfinite(decisions.turns)
+        if not complete.any():
             raise InvalidInput(
                 "no decision is complete: nobody was seen at three times one after another; "
                 "choose a smaller dt, or fill in the gaps"
             )
-        seen, turned = classes[known], decisions.turns[known]
+        seen, turned = classes[complete], decisions.turns[complete]
         # Mean turns do not know the turn before: what it tells is the memory of the noise.
         smaller, group = grouped(view)
         habits = mean_turns(smaller, group[seen], turned)[group]
         residuals = np.full(decisions.turns.shape, np.nan)
-        residuals[known] = turned - habits[seen]
+        residuals[complete] = turned - habits[seen]
         if turns is None:
             choices = turns_to_choose(decisions.turns)
         else:
@@ -224,7 +224,7 @@ class Swarm:
         check_integer("n_agents", agents, least=1)
         # Who is seen where nobody is makes turns look random: of the noise only those tell whose
         # neighbours were all recorded.
-        sure = view.complete(decisions)[:-1][known]
+        sure = view.complete(decisions)[:-1][complete]
         if sure.sum() < LEAST_SURE * len(sure):
             sure[:] = True
         variance = within_classes(smaller, group[seen][sure], turned[sure])
@@ -319,19 +319,19 @@ class Swarm:
 
     def _symmetry(self, one: Floats, other: Floats) -> tuple[Floats, Floats]:
         """A rotation and a reflection of the arena for each run, from uniform numbers."""
-        found = None if self.arena is None else self.arena.symmetries
-        if found is None:
+        symmetries = None if self.arena is None else self.arena.symmetries
+        if symmetries is None:
             return (2 * one - 1) * math.pi, np.where(other < 0.5, 1.0, -1.0)
-        place = np.minimum((one * len(found)).astype(np.int64), len(found) - 1)
-        angles, signs = (np.array(each, np.float64) for each in zip(*found, strict=True))
+        place = np.minimum((one * len(symmetries)).astype(np.int64), len(symmetries) - 1)
+        angles, signs = (np.array(column, np.float64) for column in zip(*symmetries, strict=True))
         return angles[place], signs[place]
 
     def _turned(self, state: State, angle: Floats, sign: Floats) -> State:
         """The state reflected where the sign is -1, then turned, about the arena's middle."""
         middle = np.zeros(2) if self.arena is None else self.arena.middle
         # One by one: the library's loops over arrays need not give the same bits.
-        c = np.array([math.cos(each) for each in angle])[:, None]
-        s = np.array([math.sin(each) for each in angle])[:, None]
+        c = np.array([math.cos(turn) for turn in angle])[:, None]
+        s = np.array([math.sin(turn) for turn in angle])[:, None]
         flip = sign[:, None]
         x = state["position"][..., 0] - middle[0]
         y = (state["position"][..., 1] - middle[1]) * flip
@@ -404,19 +404,19 @@ class Swarm:
         return WholeSteps.of(self, arrays, turns, rows, streams, steps)
 
     def _checked(self, state: State, *names: str) -> list[Floats]:
-        found = list(
+        arrays = list(
             map(np.ascontiguousarray, arrays_of(state, **dict.fromkeys(names, np.float64)))
         )
-        for name, array in zip(names, found, strict=True):
-            wanted = (self.n_agents, 2) if name == "position" else (self.n_agents,)
-            if array.shape[1:] != wanted:
+        for name, array in zip(names, arrays, strict=True):
+            shape = (self.n_agents, 2) if name == "position" else (self.n_agents,)
+            if array.shape[1:] != shape:
                 raise InvalidInput(
                     f"{name!r} of a state must have the shape (runs, "
-                    f"{', '.join(map(str, wanted))}), got {array.shape}"
+                    f"{', '.join(map(str, shape))}), got {array.shape}"
                 )
             if not kernels.tabular.all_between(array, -FARTHEST, FARTHEST):
                 raise InvalidInput(f"{name!r} of a state must be finite, got NaN or others")
-        return found
+        return arrays
 
     def check_state(self, state: State) -> None:
         """Raise InvalidInput for states that are not this swarm's."""
@@ -425,9 +425,9 @@ class Swarm:
     @property
     def mirror(self) -> Mirror | None:
         """Left and right, if the arena has a mirror image and turns are the same to both sides."""
-        found = None if self.arena is None else self.arena.symmetries
+        symmetries = None if self.arena is None else self.arena.symmetries
         both = np.array_equal(np.sort(-self.actions), np.sort(self.actions))
-        if not both or (found is not None and not any(sign < 0 for _, sign in found)):
+        if not both or (symmetries is not None and not any(sign < 0 for _, sign in symmetries)):
             return None
         signs = self.view.signs
         return Mirror(lambda seen: seen * signs, np.negative)
@@ -449,11 +449,11 @@ class Swarm:
                 f"a swarm made from a recording learns from decisions, such as "
                 f"recording.decisions().train, got {told(decisions)}"
             )
-        own = (self.dt, self.unit)
-        if (decisions.dt, decisions.unit) != own:
+        calibrated = (self.dt, self.unit)
+        if (decisions.dt, decisions.unit) != calibrated:
             raise InvalidInput(
                 f"the decisions are every {decisions.dt:g} s in {decisions.unit!r}, the swarm was "
-                f"made from decisions every {own[0]:g} s in {own[1]!r}: give it the same"
+                f"made from decisions every {calibrated[0]:g} s in {calibrated[1]!r}: give it the same"
             )
         states, taken, slots = _states(self, decisions, self.n_agents)
         classes = _in_slots(self.view.classes(decisions), slots, -1)
@@ -743,23 +743,23 @@ def _slots(there: Bools, agents: int) -> NDArray[np.int64]:
     times, individuals = there.shape
     if individuals == agents:
         return np.where(there, np.arange(individuals), -1)
-    found = np.full((times, agents), -1, np.int64)
+    slots = np.full((times, agents), -1, np.int64)
     held = np.full(agents, -1, np.int64)
     for t in range(times):
         held[(held >= 0) & ~there[t, held]] = -1
         free = np.flatnonzero(held < 0)
         waiting = np.setdiff1d(np.flatnonzero(there[t]), held)[: len(free)]
         held[free[: len(waiting)]] = waiting
-        found[t] = held
-    return found
+        slots[t] = held
+    return slots
 
 
 def _in_slots(values: NDArray[Any], slots: NDArray[np.int64], nothing: float) -> NDArray[Any]:
     """Values of individuals (time, individual, ...) as those of agents."""
     rows = np.arange(len(slots))[:, None]
-    found = values[: len(slots)][rows, np.maximum(slots, 0)]
-    empty = (slots < 0).reshape(*slots.shape, *(1,) * (found.ndim - 2))
-    return np.where(empty, nothing, found)
+    chosen = values[: len(slots)][rows, np.maximum(slots, 0)]
+    empty = (slots < 0).reshape(*slots.shape, *(1,) * (chosen.ndim - 2))
+    return np.where(empty, nothing, chosen)
 
 
 def _placed(position: Floats, arena: Arena | None) -> Floats:
@@ -774,9 +774,9 @@ def _placed(position: Floats, arena: Arena | None) -> Floats:
 
 def _interpolated(values: Floats, period: float | None = None) -> Floats:
     """Values (time, agents) without gaps."""
-    times, found = np.arange(len(values)), np.empty_like(values)
+    times, filled = np.arange(len(values)), np.empty_like(values)
     for n, column in enumerate(values.T):
-        known = np.flatnonzero(np.isfinite(column))
-        given = column[known] if period is None else np.unwrap(column[known], period=period)
-        found[:, n] = np.interp(times, known, given)
-    return found
+        there = np.flatnonzero(np.isfinite(column))
+        given = column[there] if period is None else np.unwrap(column[there], period=period)
+        filled[:, n] = np.interp(times, there, given)
+    return filled

@@ -96,14 +96,14 @@ def counted(classes: Ints, bins: Ints, size: int, mirror: Ints, n_bins: int = BI
 
 def time_folds(times: int, folds: int = FOLDS) -> list[tuple[Bools, Bools]]:
     """Blocks of time to test on, each with the times to train on, which are some way from it."""
-    found = []
+    folded = []
     for k in range(folds):
         begin, end = times * k // folds, times * (k + 1) // folds
         test, train = np.zeros(times, np.bool_), np.ones(times, np.bool_)
         test[begin:end] = True
         train[max(0, begin - APART) : end + APART] = False
-        found.append((train, test))
-    return found
+        folded.append((train, test))
+    return folded
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,17 +123,17 @@ class Seen:
     def log_chances(self, parts: tuple[str, ...]) -> Floats:
         """Of each turn, predicted by some components, on held-out time; NaN where unknown."""
         matrix = additive_matrix(self.features, parts)
-        found = np.full(self.turns.shape, np.nan)
-        known = self.known
+        log_chances = np.full(self.turns.shape, np.nan)
+        complete = self.known
         for train, test in time_folds(len(self.turns)):
-            teach, ask = known & train[:, None], known & test[:, None]
+            teach, ask = complete & train[:, None], complete & test[:, None]
             if not teach.any() or not ask.any():
                 continue
             edges = turn_edges(self.turns[teach])
-            bins = np.searchsorted(edges, np.where(known, self.turns, 0.0))
+            bins = np.searchsorted(edges, np.where(complete, self.turns, 0.0))
             counts = counted(
                 self.classes[teach], bins[teach], self.features.size, self.mirror, len(edges) + 1
             )
             chances = softmax_regression(matrix, counts)
-            found[ask] = np.log(chances[self.classes[ask], bins[ask]])
-        return found
+            log_chances[ask] = np.log(chances[self.classes[ask], bins[ask]])
+        return log_chances

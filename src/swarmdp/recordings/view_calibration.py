@@ -200,20 +200,20 @@ def _move_edges(view: View, decisions: Decisions) -> View:
     """
     turns = decisions.turns
     seen = view.of_decisions(decisions)[:-1]
-    known = np.isfinite(seen).all(axis=-1) & np.isfinite(turns) & decisions.known[:-1]
-    raw, cut = seen[known], np.clip(turns[known], -MOST_TURN, MOST_TURN)
+    complete = np.isfinite(seen).all(axis=-1) & np.isfinite(turns) & decisions.known[:-1]
+    raw, cut = seen[complete], np.clip(turns[complete], -MOST_TURN, MOST_TURN)
     # Everything counts also mirrored.
     raw, cut = np.concatenate([raw, raw * view.signs]), np.concatenate([cut, -cut])
     parts = dict(view.features.components)
     movable = [n for n, row in COMPONENTS.items() if row.movable and n in parts]
     movable = [name for name in movable if parts[name].size > 1]
-    if not movable or not known.any():
+    if not movable or not complete.any():
         return view
     columns = {name: n for n, name in enumerate(parts)}
     near = view.wall_distance
     if any(COMPONENTS[name].scale == "sides" for name in movable):
         gaps = surroundings(decisions.positions, decisions.headings, 1, 0.0, view.arena)
-        distance, angle = gaps[:-1][known][:, 3:].T
+        distance, angle = gaps[:-1][complete][:, 3:].T
         distance, angle = np.tile(distance, 2), np.concatenate([angle, -angle])
     for name in movable * EDGE_ROUNDS:
         group = np.zeros(len(raw), np.int64)

@@ -28,14 +28,14 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Tracks:
     """The tracks in one array (time, individual, axis), or in matrices x and y."""
     shapes = _shapes(source)
-    wanted, order = _wanted(shapes, dict(source.columns or {}))
+    variable, order = _wanted(shapes, dict(source.columns or {}))
     rates = [name for name in shapes if name.lower() in RATES and np.prod(shapes[name]) == 1]
-    arrays = _arrays(source, {*wanted, *rates[:1]})
-    notes = [f"positions: {', '.join(map(repr, wanted))}"] if not source.columns else []
-    if len(wanted) == 1:
-        positions = _moved(arrays[wanted[0]], wanted[0], notes)
+    arrays = _arrays(source, {*variable, *rates[:1]})
+    notes = [f"positions: {', '.join(map(repr, variable))}"] if not source.columns else []
+    if len(variable) == 1:
+        positions = _moved(arrays[variable[0]], variable[0], notes)
     else:
-        positions = _stacked([arrays[name] for name in wanted], wanted, notes)
+        positions = _stacked([arrays[name] for name in variable], variable, notes)
     fps = float(np.ravel(arrays[rates[0]])[0]) if rates else None
     if fps is not None and not (np.isfinite(fps) and fps > 0):
         fps = None
@@ -118,14 +118,14 @@ def _shapes(source: Source) -> dict[str, tuple[int, ...]]:
     if source.is_hdf5:
         import h5py
 
-        found = {}
+        shapes = {}
         with hdf5.opened(source.path) as file:
             for name in source.names:
                 if name.startswith("#") or not hdf5.is_own(file, name):
                     continue
                 if isinstance(file[name], h5py.Dataset) and file[name].dtype.kind in "iuf":
-                    found[name] = tuple(file[name].shape[::-1])
-        return dict(sorted(found.items()))
+                    shapes[name] = tuple(file[name].shape[::-1])
+        return dict(sorted(shapes.items()))
     from scipy.io import whosmat
 
     with files.reading(source.path) as file:

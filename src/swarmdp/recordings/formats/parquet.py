@@ -34,12 +34,12 @@ def read(source: Source) -> Tracks:
     with files.reading(source.path) as file:
         opened = parquet.ParquetFile(file)
         chosen = choose(list(opened.schema_arrow.names), source.columns)
-        wanted = list(chosen.columns.values())
+        columns = list(chosen.columns.values())
         rows = opened.metadata.num_rows
         check_memory(
-            rows * (BYTES + 8 * len(wanted)), f"reading {rows:,} rows", "Read a part of them"
+            rows * (BYTES + 8 * len(columns)), f"reading {rows:,} rows", "Read a part of them"
         )
-        table = opened.read(columns=wanted)
+        table = opened.read(columns=columns)
         attributes = (opened.schema_arrow.metadata or {}).get(IDTRACKER)
 
     def column(name: str) -> Any:
@@ -57,7 +57,7 @@ def _of_idtracker(tracks: Tracks, attributes: bytes) -> Tracks:
     """The same with the frame rate and the body length that idtracker.ai writes beside."""
     from swarmdp.recordings.formats.idtracker import with_attributes
 
-    found: Any = None
+    content: Any = None
     with contextlib.suppress(ValueError, RecursionError):
-        found = json.loads(attributes)
-    return with_attributes(tracks, found if isinstance(found, dict) else {})
+        content = json.loads(attributes)
+    return with_attributes(tracks, content if isinstance(content, dict) else {})

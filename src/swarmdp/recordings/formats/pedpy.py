@@ -70,9 +70,9 @@ def _rate(comments: list[str]) -> float | None:
 
 def _unit(comments: list[str]) -> str | None:
     """The unit in a line such as '# id frame x/cm y/cm z/cm' or '... in m'."""
-    found = set()
+    units = set()
     for line in comments:
-        found |= set(re.findall(r"(?:x/|\bin )(cm|m)\b", line.lower()))
-    if len(found) > 1:
+        units |= set(re.findall(r"(?:x/|\bin )(cm|m)\b", line.lower()))
+    if len(units) > 1:
         raise InvalidInput("its first lines name two units, cm and m: correct them")
-    return found.pop() if found else None
+    return units.pop() if units else None

@@ -51,14 +51,14 @@ def read(source: Source) -> Tracks:
     return Tracks(positions, individuals, None, "px", notes=notes)
 
 
-def _order(told: Any) -> list[str]:
+def _order(stated: Any) -> list[str]:
     """The order of the axes, as the file says it or as usual."""
-    if told is None:
+    if stated is None:
         return list(USUAL)
     try:
-        order = [str(axis) for axis in (json.loads(told) if isinstance(told, str) else told)]
+        order = [str(axis) for axis in (json.loads(stated) if isinstance(stated, str) else stated)]
     except (ValueError, TypeError, RecursionError):
         order = []
     if sorted(order) != sorted(AXES):
-        raise InvalidInput(f"the axes of 'tracks' must be {', '.join(AXES)}, got {told!r}")
+        raise InvalidInput(f"the axes of 'tracks' must be {', '.join(AXES)}, got {stated!r}")
     return order

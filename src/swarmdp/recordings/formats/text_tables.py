@@ -32,12 +32,12 @@ def read(source: Source) -> Tracks:
     names = [str(name) for name in head.columns]
     _check_names(source, names)
     chosen = choose(names, source.columns)
-    wanted = list(chosen.columns.values())
-    _check_memory(source.path, len(wanted))
+    columns = list(chosen.columns.values())
+    _check_memory(source.path, len(columns))
     blanks = f"{separator} " in source.first_line
     options: dict[str, Any] = {
         "sep": separator,
-        "usecols": wanted if len(wanted) < len(names) else None,
+        "usecols": columns if len(columns) < len(names) else None,
         "index_col": False,
         "skipinitialspace": blanks,  # slower, so only where there are some
     }

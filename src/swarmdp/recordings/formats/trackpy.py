@@ -34,8 +34,8 @@ def read(source: Source) -> Tracks:
     with hdf5.opened(source.path) as file:
         stored = [pytables.read_frame(file, key) for key in keys]
     names = [str(name) for name in stored[0].names]
-    for each, key in zip(stored, keys, strict=True):
-        if {str(name) for name in each.names} != set(names):
+    for table, key in zip(stored, keys, strict=True):
+        if {str(name) for name in table.names} != set(names):
             raise InvalidInput(f"{key!r} has other columns than {keys[0]!r}")
     if "particle" not in names and "individual" not in (source.columns or {}):
         raise InvalidInput(
@@ -44,7 +44,7 @@ def read(source: Source) -> Tracks:
     chosen = choose(names, source.columns)
 
     def column(name: str) -> Any:
-        parts = [each.values[:, [str(n) for n in each.names].index(name)] for each in stored]
+        parts = [table.values[:, [str(n) for n in table.names].index(name)] for table in stored]
         return np.concatenate(parts)
 
     return tracks_of(chosen, column, fps=source.fps, first=1)
