@@ -30,8 +30,8 @@ from swarmdp.model.streams import derived_seed
 from swarmdp.model.system import System
 from swarmdp.policies import FunctionPolicy, LocalPolicy, TablePolicy
 from swarmdp.recordings.calibration import Noise, Wandering, score_grid
-from swarmdp.recordings.decisions import Decisions, wrapped
-from swarmdp.recordings.interaction import _shifted, interaction
+from swarmdp.recordings.decisions import Decisions, wrap_angles
+from swarmdp.recordings.interaction import _shift, interaction
 from swarmdp.recordings.recording import Recording
 from swarmdp.recordings.swarm import Swarm
 from swarmdp.recordings.view import View
@@ -125,7 +125,7 @@ def reflected(swarm: Swarm, states: Mapping[str, NDArray[Any]]) -> NDArray[np.bo
     shape = noise.shape
     flat = [each.reshape(-1, swarm.n_agents) for each in (noise, turn[:, :-1])]
     chosen = turn[:, 1:] - swarm.wobble.values(*flat).reshape(shape)
-    away = np.abs(wrapped(chosen[..., None] - swarm.actions)).min(axis=-1)
+    away = np.abs(wrap_angles(chosen[..., None] - swarm.actions)).min(axis=-1)
     return np.asarray(away > SAME)
 
 
@@ -219,7 +219,7 @@ def shifted(quick: bool, seed: int) -> Row:
     said = []
     for k in range(1 if quick else EACH):
         offsets = rng.integers(decisions.times, size=decisions.individuals)
-        nobody = _shifted(decisions, offsets)
+        nobody = _shift(decisions, offsets)
         test = interaction(view, nobody, shifts=20, seed=derived_seed(seed, k), any_number=True)
         said.append(test.answer)
     return {"sets": len(said), "found": said.count("interaction found")}

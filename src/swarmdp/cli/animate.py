@@ -58,7 +58,7 @@ def add(commands: Any, system: str | None) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     """Roll out the swarms and write them in motion."""
-    from swarmdp.judging.evaluation import own_expert
+    from swarmdp.judging.evaluation import system_expert
     from swarmdp.model.system import name_of
     from swarmdp.model.trajectory import Trajectory
     from swarmdp.report.animation import animate, check_format
@@ -67,7 +67,7 @@ def _run(options: argparse.Namespace) -> None:
     initial = None
     if options.fit is None:
         system = build(options, "animate")
-        swarms = {"expert": expert_of(system, DISCOUNT) or own_expert(system)}
+        swarms = {"expert": expert_of(system, DISCOUNT) or system_expert(system)}
     else:
         system, swarms = _fitted(options)
     steps = steps_for(system) if options.steps is None else options.steps

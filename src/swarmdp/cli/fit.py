@@ -140,9 +140,9 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
 
 def _expert(system: Any, options: argparse.Namespace) -> Any:
     """Who shows what is to be learned."""
-    from swarmdp.judging.evaluation import own_expert
+    from swarmdp.judging.evaluation import system_expert
 
-    return expert_of(system, _known_discount(options)) or own_expert(system)
+    return expert_of(system, _known_discount(options)) or system_expert(system)
 
 
 def _known_discount(options: argparse.Namespace) -> float:

@@ -41,7 +41,7 @@ def add(commands: Any, system: str | None) -> None:
 
 def _run(options: argparse.Namespace) -> dict[str, Any]:
     """Simulate a system's expert, draw it, and write what came of it."""
-    from swarmdp.judging.evaluation import own_expert, shown_times
+    from swarmdp.judging.evaluation import shown_times, system_expert
     from swarmdp.model.system import name_of
     from swarmdp.model.traits import measures_of, settings_of
     from swarmdp.simulation.rollout import rollout
@@ -57,7 +57,7 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
         )
     output = options.output or Path("runs") / name
     files.check_folder(output)
-    expert = expert_of(system, DISCOUNT) or own_expert(system)
+    expert = expert_of(system, DISCOUNT) or system_expert(system)
     steps = steps_for(system) if options.steps is None else options.steps
     measures = measures_of(system)
     began = time.perf_counter()

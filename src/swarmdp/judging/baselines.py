@@ -16,7 +16,7 @@ from swarmdp.support.errors import InvalidInput
 
 RANDOM, NOTHING, CLONE = "random", "nothing", "clone"
 BASELINES = (RANDOM, NOTHING, CLONE)
-POOR = (RANDOM, NOTHING)  # those that know nothing of the demo
+IGNORANT = (RANDOM, NOTHING)  # those that know nothing of the demo
 
 
 def all_baselines(system: System) -> tuple[str, ...]:

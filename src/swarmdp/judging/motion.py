@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from swarmdp.judging.blocks import block_means, block_sums
 from swarmdp.support.arrays import Bools, Floats
 
-ROUNDING = 1e-9  # a spread below this share of the values is that of their last digits
+_ROUNDING = 1e-9  # a spread below this share of the values is that of their last digits
 
 
 def steps_of(values: NDArray[Any], period: float | None) -> Floats:
@@ -107,7 +107,7 @@ def _spread(values: Floats, counted: Bools) -> Floats:
 
 def _beyond_rounding(spread: Floats, values: Floats) -> Floats:
     """The spread of values (..., agents), zero where it is only that of their last digits."""
-    return np.where(spread > ROUNDING * np.abs(values).max(axis=-1), spread, 0.0)
+    return np.where(spread > _ROUNDING * np.abs(values).max(axis=-1), spread, 0.0)
 
 
 def straightness(net: Floats, path: Floats) -> Floats:

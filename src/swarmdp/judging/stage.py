@@ -8,35 +8,35 @@ from numpy.typing import NDArray
 
 from swarmdp.irl.frames import started_as
 from swarmdp.judging.discounts import course_of
-from swarmdp.judging.statistics import Known, Look, joined, observed
+from swarmdp.judging.statistics import Comparable, SwarmLook, join_looks, look_at_runs
 from swarmdp.model.system import System
 from swarmdp.model.trajectory import Trajectory
 from swarmdp.policies import LocalPolicy, selected
 from swarmdp.simulation.rollout import simulate
 
-TRIED = 2  # runs from each start that show whether anything happens by chance
-BYTES = 2**28  # of recorded runs that are looked at together
+_TRIED = 2  # runs from each start that show whether anything happens by chance
+_BYTES = 2**28  # of recorded runs that are looked at together
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class DemoStage:
     """A demo, and how other swarms are compared with it."""
 
     system: System
     demo: Trajectory
-    known: Known
+    comparable: Comparable
     discount: float
     threads: int | None
-    look: Look  # at the demo
+    look: SwarmLook  # at the demo
     course: NDArray[np.float64]  # (times,): how the demo develops
 
     @classmethod
     def of(
         cls, system: System, demo: Trajectory, discount: float, threads: int | None = None
-    ) -> "Stage":
+    ) -> "DemoStage":
         """Look at a demo; raises InvalidInput if there is nothing to compare."""
-        comparable = Known.of(system, demo)
-        look = observed(system, demo, comparable, discount)
+        comparable = Comparable.of(system, demo)
+        look = look_at_runs(system, demo, comparable, discount)
         course = course_of(system, demo, comparable)
         return cls(system, demo, comparable, discount, threads, look, course)
 
@@ -46,7 +46,7 @@ class Stage:
         count: int,
         seed: int,
         model: System | None = None,
-    ) -> Iterator[Look]:
+    ) -> Iterator[SwarmLook]:
         """Looks at `count` runs from each start; run i is from start i % R.
 
         Several policies share them, each has equally many; so do the replicas of one. They move the
@@ -54,18 +54,18 @@ class Stage:
         """
         starts = self.demo.runs
         repeats = count // len(policies)
-        pieces = max(1, BYTES // (self._bytes() * starts))
+        pieces = max(1, _BYTES // (self._bytes() * starts))
         for k, policy in enumerate(policies):
             done = 0
-            if policy.replicas == 1 and repeats > TRIED:
-                numbers = np.arange(TRIED * starts) + k * repeats * starts
+            if policy.replicas == 1 and repeats > _TRIED:
+                numbers = np.arange(_TRIED * starts) + k * repeats * starts
                 first = self._look(policy, numbers, seed, model)
                 yield first
-                done = TRIED
+                done = _TRIED
                 if first.repeats(starts):
                     # Nothing happens by chance: all runs from one start are the same.
                     one = first.rows(slice(0, starts))
-                    yield joined([one] * (repeats - TRIED))
+                    yield join_looks([one] * (repeats - _TRIED))
                     continue
             for begin in range(done, repeats, pieces):
                 end = min(repeats, begin + pieces)
@@ -77,17 +77,17 @@ class Stage:
 
     def _look(
         self, policy: LocalPolicy, numbers: NDArray[np.int64], seed: int, model: System | None
-    ) -> Look:
+    ) -> SwarmLook:
         seen = simulate(
-            started_as(model or self.system, self.demo, self.known.states),
+            started_as(model or self.system, self.demo, self.comparable.states),
             policy,
             numbers=numbers,
             steps=self.demo.steps,
             seed=seed,
-            record=self.known.record if model is None else "states",
+            record=self.comparable.record if model is None else "states",
             threads=self.threads,
         )
-        return observed(self.system, seen, self.known, self.discount)
+        return look_at_runs(self.system, seen, self.comparable, self.discount)
 
     def _bytes(self) -> int:
         """The memory of one recorded run, about."""

@@ -1,6 +1,6 @@
 """The statistics by which swarms are compared, all from what their system declares.
 
-`observed` looks at recorded runs; it needs no others, so large batches go through it in pieces.
+`look_at_runs` looks at recorded runs; it needs no others, so large batches go through it in pieces.
 `Look.table` then makes the statistics, some of which need all runs that are compared: which
 classes of observations are put together, and how far a cluster's links reach. These come from the
 pooled runs of demo and learned swarm, whatever their labels: so a test that permutes the labels
@@ -36,9 +36,9 @@ from swarmdp.support.errors import InvalidInput
 
 GROUPS = 8  # of classes of observations, about equally frequent
 MOST_CLASSES = 1000  # whose frequencies are kept; more are put together by their numbers
-MOST_AGENTS = 500  # whose neighbours are looked at: the agents are interchangeable
+_MOST_AGENTS = 500  # whose neighbours are looked at: the agents are interchangeable
 OFF = 1.1  # the factor by which a measure may be wrong whose least value is zero
-RATES = 3.0  # the factor by which a rate may be wrong
+_RATES = 3.0  # the factor by which a rate may be wrong
 OBSERVED = "observations"  # the name of their frequencies
 
 
@@ -59,7 +59,7 @@ class Statistic:
 
 
 @dataclass(frozen=True)
-class Known:
+class Comparable:
     """What a demo recorded, and so what can be compared."""
 
     states: tuple[str, ...]
@@ -67,7 +67,7 @@ class Known:
     measures: tuple[str, ...]
 
     @classmethod
-    def of(cls, system: System, demo: Trajectory) -> "Known":
+    def of(cls, system: System, demo: Trajectory) -> "Comparable":
         """What this demo recorded; raises InvalidInput if there is nothing to compare."""
         states = recorded_states(system, demo)
         scalar = [n for n, v in demo.variables.items() if v.axes == ("run", "time")]
@@ -107,7 +107,7 @@ class Series:
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class SwarmLook:
     """What was seen in some runs."""
 
     series: Mapping[str, Series]
@@ -123,9 +123,9 @@ class Look:
             return len(self.shares)
         return len(next(iter(self.series.values())).values)
 
-    def rows(self, which: slice) -> "Look":
+    def rows(self, which: slice) -> "SwarmLook":
         """Just these runs."""
-        return Look(
+        return SwarmLook(
             {key: replace(old, values=old.values[which]) for key, old in self.series.items()},
             {key: replace(old, values=old.values[which]) for key, old in self.later.items()},
             None if self.shares is None else self.shares[which],
@@ -147,11 +147,11 @@ class Look:
         arrays += [array for array in (self.shares, self.mu) if array is not None]
         return arrays + [places for places, _ in self.places.values()]
 
-    def table(self, system: System, pooled: slice) -> "Table":
+    def table(self, system: System, pooled: slice) -> "StatisticsTable":
         """All statistics of these runs; those in `pooled` decide what is put together."""
         series = dict(self.series)
         if self.shares is not None:
-            series |= _grouped(system, self.shares, pooled)
+            series |= _group_classes(system, self.shares, pooled)
         blocks = next(iter(series.values())).values.shape[1]
         columns: list[Floats] = []
         names: list[Statistic] = []
@@ -175,11 +175,11 @@ class Look:
                     names.append(Statistic(f"{title} ({field})", when, main, group))
         by_block = np.stack([entry.values for entry in series.values()], axis=2)
         titles = tuple(entry.title for entry in series.values())
-        return Table(tuple(names), np.stack(columns, axis=1), titles, by_block)
+        return StatisticsTable(tuple(names), np.stack(columns, axis=1), titles, by_block)
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class StatisticsTable:
     """The statistics of runs, over the parts of a run and by block."""
 
     statistics: tuple[Statistic, ...]
@@ -188,13 +188,15 @@ class Table:
     by_block: Floats  # (runs, blocks, titles)
 
 
-def observed(system: System, trajectory: Trajectory, comparable: Known, discount: float) -> Look:
+def look_at_runs(
+    system: System, trajectory: Trajectory, comparable: Comparable, discount: float
+) -> SwarmLook:
     """Look at recorded runs."""
     blocks = block_count(trajectory.steps)
     series: dict[str, Series] = {}
     later: dict[str, Series] = {}
     for name in comparable.measures:
-        values = measured(system, trajectory, name)
+        values = recorded_measure(system, trajectory, name)
         if values is not None:
             _look_at_measure(system, name, values, blocks, series, later)
     shares = mu = None
@@ -202,7 +204,7 @@ def observed(system: System, trajectory: Trajectory, comparable: Known, discount
         shares, mu, changed = _look_at_observations(system, trajectory, discount, blocks)
         if changed is not None:
             title = "share of agents whose observation changes"
-            series["changes of observation"] = Series(changed, title, False, RATES)
+            series["changes of observation"] = Series(changed, title, False, _RATES)
     places: dict[str, tuple[Floats, float | None]] = {}
     present = trajectory[PRESENT] if trajectory.of_recording else None
     for name in comparable.states:
@@ -211,10 +213,10 @@ def observed(system: System, trajectory: Trajectory, comparable: Known, discount
             _look_at_field(name, field, trajectory[name], blocks, series, later, present)
             if field.kind == "position" and system.n_agents > 1:
                 places[name] = _frames(trajectory[name], blocks), field.period
-    return Look(series, later, shares, mu, places)
+    return SwarmLook(series, later, shares, mu, places)
 
 
-def joined(looks: Sequence[Look]) -> Look:
+def join_looks(looks: Sequence[SwarmLook]) -> SwarmLook:
     """The runs of several looks, one after another."""
     first = looks[0]
 
@@ -234,7 +236,7 @@ def joined(looks: Sequence[Look]) -> Look:
             return None
         return np.concatenate([getattr(look, kind) for look in looks])
 
-    return Look(
+    return SwarmLook(
         both("series"),
         both("later"),
         arrays("shares"),
@@ -246,7 +248,7 @@ def joined(looks: Sequence[Look]) -> Look:
     )
 
 
-def measured(system: System, trajectory: Trajectory, name: str) -> Floats | None:
+def recorded_measure(system: System, trajectory: Trajectory, name: str) -> Floats | None:
     """A measure over time (runs, times); None if it is not one number for each run."""
     if name in trajectory:
         values = trajectory[name]
@@ -384,7 +386,7 @@ def _look_at_field(
         statistics = motion.drifting(values, blocks, present)
     for key, values_by_block in statistics.items():
         title = f"{titles.get(key, key)} ({name})"
-        factor = RATES if key == "share that changes" else np.inf
+        factor = _RATES if key == "share that changes" else np.inf
         series[f"{name} {key}"] = Series(values_by_block, title, key in main, factor)
 
 
@@ -392,11 +394,11 @@ def _frames(values: NDArray[Any], blocks: int) -> Floats:
     """The places of some agents at the end of each part of the run (runs, frames, agents, axes)."""
     times = values.shape[1]
     ends = [part.stop * times // blocks - 1 for part in parts(blocks).values()]
-    kept = values[:, ends, :MOST_AGENTS]
+    kept = values[:, ends, :_MOST_AGENTS]
     return (kept if kept.ndim == 4 else kept[..., None]).astype(np.float64)
 
 
-def _grouped(system: System, shares: Floats, pooled: slice) -> dict[str, Series]:
+def _group_classes(system: System, shares: Floats, pooled: slice) -> dict[str, Series]:
     """Frequencies of groups of classes, about equally frequent in the pooled runs."""
     features = system.features
     if not isinstance(features, Classes):

@@ -46,10 +46,10 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-CLEANING = ("jump", "max_gap", "smooth", "slow")
+_CLEANING = ("jump", "max_gap", "smooth", "slow")
 INTERACTION, JUDGING, SHIFTING = 1, 2, 4  # parts of an analysis with random numbers of their own
 MOST_SHIFTED = 4  # fits of individuals shifted in time, which show what a reward is by chance
-LEVEL = 0.05  # share of differences of rewards that are called clear and are not
+_LEVEL = 0.05  # share of differences of rewards that are called clear and are not
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Preference:
     @property
     def clear(self) -> bool:
         """Whether the difference is significant: of those called so about 5 % are not."""
-        return self.p is not None and self.p <= LEVEL
+        return self.p is not None and self.p <= _LEVEL
 
     def __str__(self) -> str:
         chance = ""
@@ -241,7 +241,7 @@ class Analysis:
         packed.add("decisions", self.decisions)
         packed.add("interaction", self.interaction)
         cleaned = self.summary.cleaned
-        packed.plain["cleaning"] = {name: getattr(cleaned, name) for name in CLEANING}
+        packed.plain["cleaning"] = {name: getattr(cleaned, name) for name in _CLEANING}
         packed.plain["verdict"] = None if self.verdict is None else self.verdict.to_json()
         packed.plain["seed"] = self.seed
         packed.plain["swarm"] = self.swarm.settings

@@ -14,20 +14,20 @@ from swarmdp.recordings.view import View
 from swarmdp.support.arrays import Floats, Ints
 from swarmdp.support.threads import one_blas_thread
 
-LARGEST = 4.5  # standard deviations up to which a normal score has an entry in a table
+LARGEST_SCORE = 4.5  # standard deviations up to which a normal score has an entry in a table
 ENTRIES = 1025
 HERMITE = 24  # polynomials by which correlations of scores become those of values
 MOST_MEMORY = 0.98
 ROBUST = 1.0  # radians: a mean turn is that of turns cut off here
-RIDGE = 10.0  # weight of the squared coefficients of mean turns, as that of so many decisions
-ENOUGH, MOST_CLASSES = 200, 4  # residuals for a class of the turn before; classes at most
+_RIDGE = 10.0  # weight of the squared coefficients of mean turns, as that of so many decisions
+ENOUGH, _MOST_CLASSES = 200, 4  # residuals for a class of the turn before; classes at most
 LEAST_SHARE = 0.05  # of the residual variance that is left after that of errors is taken away
 ACTION_SHARES = (0.5, 0.75, 0.9)  # quantiles of the sizes of turns
 
 
 def score_grid() -> Floats:
     """The normal scores of a table's entries."""
-    return np.linspace(-LARGEST, LARGEST, ENTRIES)
+    return np.linspace(-LARGEST_SCORE, LARGEST_SCORE, ENTRIES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +103,9 @@ class Noise:
     def values(self, scores: Floats, previous: Floats) -> Floats:
         """The noise with these normal scores, after these turns."""
         of = np.searchsorted(self.edges, np.abs(previous))
-        noise = kernels.calibrated.interpolated(scores, self.tables[0], LARGEST)
+        noise = kernels.calibrated.interpolated(scores, self.tables[0], LARGEST_SCORE)
         for k in range(1, len(self.tables)):
-            other = kernels.calibrated.interpolated(scores, self.tables[k], LARGEST)
+            other = kernels.calibrated.interpolated(scores, self.tables[k], LARGEST_SCORE)
             noise = np.where(of == k, other, noise)
         return noise
 
@@ -118,7 +118,7 @@ class Noise:
         return np.where(np.isnan(values), 0.0, scores)
 
 
-def grouped(view: View) -> tuple[View, Ints]:
+def without_memory(view: View) -> tuple[View, Ints]:
     """The view without the turn before, and the class in it of each class."""
     components = view.features.components
     parts = {n: part for n, part in components.items() if not COMPONENTS[n].memory}
@@ -144,7 +144,7 @@ def mean_turns(view: View, classes: Ints, turns: Floats) -> Floats:
     count = np.bincount(classes, minlength=size).astype(np.float64)
     total = np.bincount(classes, cut, minlength=size)
     count, total = count + count[view.mirror], total - total[view.mirror]
-    inner = (matrix * count[:, None]).T @ matrix + RIDGE * np.eye(matrix.shape[1])
+    inner = (matrix * count[:, None]).T @ matrix + _RIDGE * np.eye(matrix.shape[1])
     additive = matrix @ np.linalg.solve(inner, matrix.T @ total)
     additive = (additive - additive[view.mirror]) / 2
     # What classes have beyond a sum of components, shrunk by how much of it is chance.
@@ -190,7 +190,7 @@ def noise_of(decisions: Decisions, residuals: Floats, variance: float) -> Noise:
     left = variance - error
     previous = decisions.previous[:-1]
     both = finite & np.isfinite(previous)
-    count = int(np.clip(both.sum() // ENOUGH, 1, MOST_CLASSES))
+    count = int(np.clip(both.sum() // ENOUGH, 1, _MOST_CLASSES))
     sizes = np.abs(previous[both])
     shares = np.arange(1, count) / count
     edges = np.unique(np.quantile(sizes, shares)) if count > 1 else np.zeros(0)

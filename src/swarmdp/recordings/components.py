@@ -2,7 +2,7 @@
 
 All else is derived from the rows: which classes a component has, what the mirror does to it, how it
 is written in sentences, and whether the kernel of whole steps can be used. A new component is a row
-of `COMPONENTS`, the function that reads it from a `Sight`, and a parameter of `Observation`.
+of `COMPONENTS`, the function that reads it from a `AgentSight`, and a parameter of `Observation`.
 """
 
 import math
@@ -29,7 +29,7 @@ Scale = Literal["signed", "size", "direction", "sides"]
 
 
 @dataclass(frozen=True, eq=False)
-class Sight:
+class AgentSight:
     """What agents see, and know of themselves; arrays are (..., agents), NaN for absent agents."""
 
     position: Floats  # (..., agents, 2)
@@ -73,7 +73,7 @@ def wall_codes(distance: Floats, angle: Floats, near: float, sides: bool) -> Flo
     return np.where(np.isnan(distance), np.nan, signed)
 
 
-def _wall(sight: Sight) -> Floats:
+def _wall(sight: AgentSight) -> Floats:
     seen = sight.surroundings
     return wall_codes(seen[..., 3], seen[..., 4], sight.wall_distance, sight.sides)
 
@@ -114,7 +114,7 @@ class Component:
 
     """
 
-    read: Callable[[Sight], Floats]
+    read: Callable[[AgentSight], Floats]
     scale: Scale
     units: str = "1"
     odd: bool = False

@@ -159,7 +159,7 @@ class Decisions:
             for axis in range(2):
                 places[gap, n, axis] = np.interp(times[gap], since, places[since, n, axis])
             angles = np.interp(times[gap], since, np.unwrap(headings[since, n]))
-            headings[gap, n] = wrapped(angles)
+            headings[gap, n] = wrap_angles(angles)
         return replace(self, positions=places, headings=headings)
 
     @property
@@ -217,7 +217,7 @@ class ReadsDecisions(Protocol):
         """The demo; raises InvalidInput if the decisions are not of this system."""
 
 
-def wrapped(angle: Floats) -> Floats:
+def wrap_angles(angle: Floats) -> Floats:
     """Angles in [-pi, pi)."""
     return np.remainder(angle + np.pi, 2 * np.pi) - np.pi
 
@@ -343,7 +343,7 @@ def at_even_times(cleaned: "Cleaned", every: int, error: float, slow: float) -> 
         headings[t] = np.where(still, np.where(same[t], before, np.nan), headings[t])
     recorded_both &= np.isfinite(headings)
     together = recorded_both[1:] & recorded_both[:-1] & same[1:]
-    turns = np.where(together, wrapped(np.diff(headings, axis=0)), np.nan)
+    turns = np.where(together, wrap_angles(np.diff(headings, axis=0)), np.nan)
     places = np.where(np.isfinite(headings)[..., None], seen[1:], np.nan)
     unit = cleaned.recording.unit
     return Decisions(places, headings, speeds, recorded_both, turns, dt, unit, error)

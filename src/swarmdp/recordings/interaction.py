@@ -28,8 +28,8 @@ from swarmdp.support.checks import check_integer, check_seed
 from swarmdp.support.errors import InvalidInput
 
 MOST_SHIFTS = 10_000
-TRIED = (3, 7)  # numbers of neighbours, of which the better one is taken
-LEVEL = 0.05  # share of swarms without an interaction in which one may be found
+_TRIED = (3, 7)  # numbers of neighbours, of which the better one is taken
+_LEVEL = 0.05  # share of swarms without an interaction in which one may be found
 MATTERS = 0.01  # nats a decision: a gain that a recording should be long enough to show
 BOOTSTRAPS = 1000
 BLOCK_SECONDS = 1.0  # of a block of time that is drawn as a whole
@@ -132,9 +132,9 @@ def interaction(
             f"the observation has nothing of others ({', '.join(social_components())}), so an "
             "interaction cannot be asked for: give it one of them"
         )
-    if 1 / (shifts + 1) > LEVEL:
+    if 1 / (shifts + 1) > _LEVEL:
         raise InvalidInput(
-            f"shifts must be at least {round(1 / LEVEL) - 1}, for a level of {LEVEL:.0%}, got "
+            f"shifts must be at least {round(1 / _LEVEL) - 1}, for a level of {_LEVEL:.0%}, got "
             f"{shifts}"
         )
     if shifts > MOST_SHIFTS:
@@ -154,15 +154,15 @@ def interaction(
         raise InvalidInput("no decision is complete, so nothing can be tested: record longer")
     gain = float(sums.sum() / total)
     length = max(2, round(BLOCK_SECONDS / decisions.dt))
-    error, blocks = _bootstrapped(sums, counts, length, rng)
+    error, blocks = _bootstrap_error(sums, counts, length, rng)
     offsets = _offsets(decisions.times, decisions.individuals, shifts, rng)
-    shifted = np.array([_mean(social_gains(views, _shifted(decisions, row))) for row in offsets])
+    shifted = np.array([_mean(social_gains(views, _shift(decisions, row))) for row in offsets])
     p = float((1 + (shifted >= gain).sum()) / (1 + shifts))
     # How much the gain varies is known in two ways, and neither may be too small.
     spread = max(error, float(shifted.std(ddof=1)) * np.sqrt(1 + 1 / shifts))
     width = float(student_t.ppf(0.975, shifts - 1)) * spread
     low, high = gain - width, gain + width
-    significant = p <= LEVEL and low > shifted.mean()
+    significant = p <= _LEVEL and low > shifted.mean()
     # Would an interaction that matters have been seen?
     seen = gain - shifted.mean() + 1.645 * spread < MATTERS
     enough = blocks >= LEAST_BLOCKS and (significant or seen)
@@ -192,7 +192,7 @@ def _views(view: View, decisions: Decisions, any_number: bool) -> list[View]:
     numbers = [(view.nearest, view.radius)]
     if any_number:
         others = int(np.median(np.isfinite(decisions.headings).sum(axis=1))) - 1
-        numbers = [(k, 0.0) for k in sorted({min(k, max(others, 1)) for k in TRIED})]
+        numbers = [(k, 0.0) for k in sorted({min(k, max(others, 1)) for k in _TRIED})]
     views = []
     for nearest, radius in numbers:
         other = replace(view, nearest=nearest, radius=radius)
@@ -211,7 +211,7 @@ def _mean(gains: Floats) -> float:
     return float(np.nanmean(gains))
 
 
-def _bootstrapped(
+def _bootstrap_error(
     sums: Floats, counts: NDArray[np.int64], length: int, rng: np.random.Generator
 ) -> tuple[float, int]:
     """The standard error of the mean gain, and the number of blocks of time that tell it."""
@@ -238,7 +238,7 @@ def _offsets(
     return offsets
 
 
-def _shifted(decisions: Decisions, offsets: NDArray[np.int64]) -> Decisions:
+def _shift(decisions: Decisions, offsets: NDArray[np.int64]) -> Decisions:
     """Every individual moved in time by its own offset, around the end."""
     times = decisions.times
     rows = (np.arange(times)[:, None] - offsets) % times
@@ -270,4 +270,4 @@ def shifted_decisions(decisions: Decisions, count: int, seed: int) -> list[Decis
     """
     rng = np.random.default_rng(seed)
     offsets = _offsets(decisions.times, decisions.individuals, count, rng)
-    return [_shifted(decisions, row) for row in offsets]
+    return [_shift(decisions, row) for row in offsets]

@@ -68,8 +68,8 @@ def _unit_and_scale(
     if unit is None:
         if length is not None:
             raise InvalidInput(
-                f"length={length:g} is {length:g} {stored or 'of the units in the data'} for one unit "
-                'of which the name is missing: give it, such as unit="cm"'
+                f"length={length:g} is {length:g} {stored or 'of the units in the data'} for one "
+                'unit of which the name is missing: give it, such as unit="cm"'
             )
         if stored is None:
             raise InvalidInput(

@@ -110,7 +110,7 @@ class Recording:
         """
         import pandas
 
-        from swarmdp.recordings.long_tables import choose, tracks_of
+        from swarmdp.recordings.long_tables import choose_columns, tracks_of
         from swarmdp.recordings.raw_tracks import as_recording
 
         if not isinstance(frame, pandas.DataFrame):
@@ -118,7 +118,7 @@ class Recording:
         if not frame.columns.is_unique:
             twice = frame.columns[frame.columns.duplicated()][0]
             raise InvalidInput(f"the columns must have different names, got {told(twice)} twice")
-        chosen = choose(list(frame.columns), columns)
+        chosen = choose_columns(list(frame.columns), columns)
         tracks = tracks_of(chosen, lambda name: frame[name], fps=fps, first=0)
         return as_recording(tracks, fps=fps, unit=unit, length=length)
 

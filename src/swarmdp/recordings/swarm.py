@@ -33,21 +33,21 @@ from swarmdp.policies import LocalPolicy, SoftPolicy
 from swarmdp.recordings import arena as arenas
 from swarmdp.recordings.arena import Arena, Periodic
 from swarmdp.recordings.calibration import (
-    LARGEST,
+    LARGEST_SCORE,
     Noise,
     Wandering,
-    grouped,
     mean_turns,
     noise_of,
     pace_of,
     turns_to_choose,
     within_classes,
+    without_memory,
 )
 from swarmdp.recordings.components import Observation, surroundings
-from swarmdp.recordings.decisions import Decisions, wrapped
+from swarmdp.recordings.decisions import Decisions, wrap_angles
 from swarmdp.recordings.view import View
 from swarmdp.recordings.view_calibration import calibrate_view
-from swarmdp.recordings.whole_steps import WholeSteps
+from swarmdp.recordings.whole_steps import SwarmSteps
 from swarmdp.support.arguments import checked, numbers
 from swarmdp.support.arrays import Bools, Floats
 from swarmdp.support.checks import check_integer, told
@@ -60,12 +60,12 @@ if TYPE_CHECKING:
     from swarmdp.recordings.couzin import Couzin
     from swarmdp.recordings.interaction import Interaction
 
-TWO_PI = 2 * math.pi
+_TWO_PI = 2 * math.pi
 
 STATE = ("position", "heading", "turn", "noise", "pace")
 CROWD = 1.25  # individuals for each one present, above which tracks are pieces of animals' tracks
 LEAST_SURE = 0.2  # share of decisions whose neighbours were all recorded, for only these to count
-FARTHEST = 1e9  # coordinate that a place may have
+_FARTHEST = 1e9  # coordinate that a place may have
 
 
 @checked(but=("initial", "observe", "transition", "check_state"))
@@ -180,7 +180,7 @@ class Swarm:
         observation = observation or Observation()
         touch = None
         if isinstance(arena, str):
-            arena, touch = arenas.fitted(decisions.positions[decisions.known], arena)
+            arena, touch = arenas.fit_arena(decisions.positions[decisions.known], arena)
         view, tried = calibrate_view(observation, decisions, arena)
         return cls.seeing(
             view, decisions, speed=speed, turns=turns, n_agents=n_agents, touched=touch, tried=tried
@@ -208,7 +208,7 @@ class Swarm:
             )
         seen, turned = classes[complete], decisions.turns[complete]
         # Mean turns do not know the turn before: what it tells is the memory of the noise.
-        smaller, group = grouped(view)
+        smaller, group = without_memory(view)
         habits = mean_turns(smaller, group[seen], turned)[group]
         residuals = np.full(decisions.turns.shape, np.nan)
         residuals[complete] = turned - habits[seen]
@@ -218,7 +218,7 @@ class Swarm:
             choices = np.array(turns, np.float64)
             if not len(choices) or not (np.abs(choices) <= math.pi).all():
                 raise InvalidInput(f"turns must be angles from -pi to pi in radians, got {turns!r}")
-        from swarmdp.recordings.controllers import remembering
+        from swarmdp.recordings.controllers import fit_noise_memory
 
         agents = n_agents or _usual_number(decisions)
         check_integer("n_agents", agents, least=1)
@@ -245,7 +245,7 @@ class Swarm:
         )
         frames, _, _ = _states(made, decisions, agents)
         object.__setattr__(made, "frames", frames)
-        object.__setattr__(made, "wobble", remembering(made, decisions))
+        object.__setattr__(made, "wobble", fit_noise_memory(made, decisions))
         return made
 
     @property
@@ -278,7 +278,7 @@ class Swarm:
             "n_agents": self.n_agents,
             "dt": float(self.dt),
             "unit": self.unit,
-            "arena": arenas.described(self.arena),
+            "arena": arenas.describe_arena(self.arena),
             "observation": described(self.features),
             "nearest": self.view.nearest,
             "radius": float(self.view.radius),
@@ -341,7 +341,7 @@ class Swarm:
             position = low + np.remainder(position - low, sides)
         return {
             "position": position,
-            "heading": wrapped(flip * state["heading"] + angle[:, None]),
+            "heading": wrap_angles(flip * state["heading"] + angle[:, None]),
             "turn": flip * state["turn"],
             "noise": flip * state["noise"],
             "pace": state["pace"],
@@ -355,7 +355,7 @@ class Swarm:
     def _speed(self, state: State) -> Floats:
         """The speed at which each agent came here, in units a second."""
         (pace,) = self._checked(state, "pace")
-        return kernels.calibrated.interpolated(pace, self.speeds.table, LARGEST)
+        return kernels.calibrated.interpolated(pace, self.speeds.table, LARGEST_SCORE)
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
         """Turn by the action and the noise, then move; walls reflect."""
@@ -370,7 +370,7 @@ class Swarm:
         noise = _wander(noise, self.wobble.memory, rng.normal())
         pace = _wander(pace, self.speeds.memory, rng.normal())
         turn = action + self.wobble.values(noise, last)
-        step = kernels.calibrated.interpolated(pace, self.speeds.table, LARGEST) * self.dt
+        step = kernels.calibrated.interpolated(pace, self.speeds.table, LARGEST_SCORE) * self.dt
         kind = kernels.calibrated.OPEN if self.arena is None else self.arena.kind
         walls = np.zeros((1, 2)) if self.arena is None else self.arena.walls
         position, heading, turned = kernels.calibrated.advance(
@@ -391,7 +391,7 @@ class Swarm:
         rows: NDArray[np.int64],
         streams: Streams,
         steps: int,
-    ) -> WholeSteps | None:
+    ) -> SwarmSteps | None:
         """Whole steps of a table of turns.
 
         None for functions, for classes that end where an observation may be, and for subclasses,
@@ -401,7 +401,7 @@ class Swarm:
             return None
         arrays = dict(zip(STATE, self._checked(state(), *STATE), strict=True))
         turns = np.ascontiguousarray(rule, np.float64)
-        return WholeSteps.of(self, arrays, turns, rows, streams, steps)
+        return SwarmSteps.of(self, arrays, turns, rows, streams, steps)
 
     def _checked(self, state: State, *names: str) -> list[Floats]:
         arrays = list(
@@ -414,7 +414,7 @@ class Swarm:
                     f"{name!r} of a state must have the shape (runs, "
                     f"{', '.join(map(str, shape))}), got {array.shape}"
                 )
-            if not kernels.tabular.all_between(array, -FARTHEST, FARTHEST):
+            if not kernels.tabular.all_between(array, -_FARTHEST, _FARTHEST):
                 raise InvalidInput(f"{name!r} of a state must be finite, got NaN or others")
         return arrays
 
@@ -449,11 +449,10 @@ class Swarm:
                 f"a swarm made from a recording learns from decisions, such as "
                 f"recording.decisions().train, got {told(decisions)}"
             )
-        calibrated = (self.dt, self.unit)
-        if (decisions.dt, decisions.unit) != calibrated:
+        if (decisions.dt, decisions.unit) != (self.dt, self.unit):
             raise InvalidInput(
                 f"the decisions are every {decisions.dt:g} s in {decisions.unit!r}, the swarm was "
-                f"made from decisions every {calibrated[0]:g} s in {calibrated[1]!r}: give it the same"
+                f"made from decisions every {self.dt:g} s in {self.unit!r}: give it the same"
             )
         states, taken, slots = _states(self, decisions, self.n_agents)
         classes = _in_slots(self.view.classes(decisions), slots, -1)
@@ -571,11 +570,11 @@ class Swarm:
     @cached_property
     def rules(self) -> Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]]:
         """Vicsek's rule, with the share of the misalignment by which recorded individuals turn."""
-        from swarmdp.recordings.controllers import aligning
+        from swarmdp.recordings.controllers import aligning_rule
 
         if self.decisions is None or "misalignment" not in self.view.components:
             return {}
-        return {"vicsek": aligning(self, self.decisions)}
+        return {"vicsek": aligning_rule(self, self.decisions)}
 
     @cached_property
     def models(self) -> Mapping[str, "Callable[[], Couzin]"]:
@@ -584,10 +583,10 @@ class Swarm:
 
     @cached_property
     def _couzin(self) -> "Couzin":
-        from swarmdp.recordings.couzin import fitted
+        from swarmdp.recordings.couzin import fit_couzin
 
         assert self.decisions is not None
-        return fitted(self, self.decisions)
+        return fit_couzin(self, self.decisions)
 
     def interaction_test(self, *, shifts: int = 20, seed: int = 0) -> "Interaction":
         """Whether the recorded individuals react to each other; see `Interaction`.
@@ -628,9 +627,9 @@ class Swarm:
             decisions from which the swarm was made.
 
         """
-        from swarmdp.recordings.controllers import anchored
+        from swarmdp.recordings.controllers import anchor_policy
 
-        return anchored(self, policy, weight)
+        return anchor_policy(self, policy, weight)
 
     def turn_gain(self, policy: LocalPolicy, decisions: Decisions) -> float:
         """How much better a policy predicts single turns than their distribution does, in nats.
@@ -724,8 +723,8 @@ def _states(
     left = np.concatenate([np.full((1, decisions.individuals), np.nan), decisions.turns - expected])
     before = np.concatenate([np.zeros((1, decisions.individuals)), decisions.previous[:-1]])
     states = {
-        "position": _placed(position, swarm.arena),
-        "heading": wrapped(_interpolated(heading, TWO_PI)),
+        "position": _fill_places(position, swarm.arena),
+        "heading": wrap_angles(_interpolate(heading, _TWO_PI)),
         "turn": np.where(np.isnan(turn), 0.0, turn),
         "noise": swarm.wobble.scores(
             _in_slots(left, slots, np.nan), _in_slots(before, slots, np.nan)
@@ -762,17 +761,17 @@ def _in_slots(values: NDArray[Any], slots: NDArray[np.int64], nothing: float) ->
     return np.where(empty, nothing, chosen)
 
 
-def _placed(position: Floats, arena: Arena | None) -> Floats:
+def _fill_places(position: Floats, arena: Arena | None) -> Floats:
     """Positions (time, agents, 2) without gaps; in a periodic arena by the shorter way around."""
     if not isinstance(arena, Periodic):
-        return np.stack([_interpolated(axis) for axis in np.moveaxis(position, -1, 0)], -1)
+        return np.stack([_interpolate(axis) for axis in np.moveaxis(position, -1, 0)], -1)
     lower, sides = arena.walls
     axes = zip(np.moveaxis(position - lower, -1, 0), sides, strict=True)
-    placed: Floats = np.stack([_interpolated(axis, side) % side for axis, side in axes], -1)
+    placed: Floats = np.stack([_interpolate(axis, side) % side for axis, side in axes], -1)
     return np.asarray(placed + lower)
 
 
-def _interpolated(values: Floats, period: float | None = None) -> Floats:
+def _interpolate(values: Floats, period: float | None = None) -> Floats:
     """Values (time, agents) without gaps."""
     times, filled = np.arange(len(values)), np.empty_like(values)
     for n, column in enumerate(values.T):

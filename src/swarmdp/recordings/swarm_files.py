@@ -30,7 +30,7 @@ def pack_swarm(swarm: Swarm) -> Packed:
     seen = {field.name: getattr(swarm.view, field.name) for field in fields(swarm.view)}
     packed.plain["view"] = seen | {
         "features": described(swarm.view.features),
-        "arena": arenas.described(swarm.view.arena),
+        "arena": arenas.describe_arena(swarm.view.arena),
     }
     packed.plain["swarm"] = {
         "choices": list(swarm.choices),
@@ -51,7 +51,7 @@ def unpack_swarm(packed: Packed) -> Swarm:
     features = restored(seen["features"])
     if not isinstance(features, Product):
         raise InvalidInput("its classes of observations cannot be made again")
-    view = View(**seen | {"features": features, "arena": arenas.restored(seen["arena"])})
+    view = View(**seen | {"features": features, "arena": arenas.restore_arena(seen["arena"])})
     frames = {name: packed.arrays[FRAME_PREFIX + name] for name in STATE}
     made = Swarm(
         view,

@@ -8,7 +8,7 @@ import numpy as np
 
 from swarmdp.model.features import Product
 from swarmdp.recordings.arena import Arena
-from swarmdp.recordings.components import COMPONENTS, Component, Sight, surroundings
+from swarmdp.recordings.components import COMPONENTS, AgentSight, Component, surroundings
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.turn_prediction import Seen
 from swarmdp.support.arrays import Bools, Floats, Ints
@@ -49,7 +49,7 @@ class View:
         self, position: Floats, heading: Floats, turn: Floats, speed: Callable[[], Floats]
     ) -> Floats:
         """What is observed (..., agents, k); NaN where an agent is absent."""
-        sight = Sight(
+        sight = AgentSight(
             position,
             heading,
             turn,

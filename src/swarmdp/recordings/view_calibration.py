@@ -10,8 +10,8 @@ from swarmdp.model.features import Classes, Product
 from swarmdp.recordings.arena import Arena
 from swarmdp.recordings.components import (
     COMPONENTS,
+    AgentSight,
     Observation,
-    Sight,
     social_components,
     surroundings,
     wall_codes,
@@ -157,7 +157,7 @@ def _equal_view(
 ) -> View:
     """The view with classes whose edges are quantiles of what was seen."""
     sides = observation.wall == 3
-    sight = Sight(
+    sight = AgentSight(
         decisions.positions,
         decisions.headings,
         decisions.previous,

@@ -12,7 +12,7 @@ from swarmdp.model.features import Angles, Bins
 from swarmdp.model.streams import Purpose, Streams, first_draw
 from swarmdp.model.system import State
 from swarmdp.model.traits import Room
-from swarmdp.recordings.calibration import LARGEST
+from swarmdp.recordings.calibration import LARGEST_SCORE
 from swarmdp.recordings.components import AHEAD, AWAY
 from swarmdp.recordings.view import View
 from swarmdp.support.arrays import Floats
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class WholeSteps:
+class SwarmSteps:
     """A chunk of runs of a swarm under way; see `system.WholeSteps`."""
 
     swarm: "Swarm"
@@ -37,7 +37,7 @@ class WholeSteps:
         rows: NDArray[np.int64],
         streams: Streams,
         steps: int,
-    ) -> "WholeSteps | None":
+    ) -> "SwarmSteps | None":
         """The runs that start from this state; None if the kernel does not know the classes.
 
         Run r turns by turns[rows[r]], of the shape (replicas, classes).
@@ -100,7 +100,7 @@ def _model(swarm: "Swarm") -> "kernels.calibrated_steps.Model":
         np.ascontiguousarray(speed.table, np.float64),
         float(speed.memory),
         math.sqrt(1 - speed.memory**2),
-        LARGEST,
+        LARGEST_SCORE,
         float(swarm.dt),
     )
 

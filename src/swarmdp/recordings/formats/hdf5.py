@@ -24,7 +24,7 @@ def has_signature(head: bytes) -> bool:
 
 
 @contextlib.contextmanager
-def opened(path: Path) -> Iterator[Any]:
+def open_hdf5(path: Path) -> Iterator[Any]:
     """The file, open for reading."""
     import h5py
 
@@ -34,7 +34,7 @@ def opened(path: Path) -> Iterator[Any]:
 
 def top_names(path: Path) -> list[str]:
     """The names at the top of a file."""
-    with opened(path) as file:
+    with open_hdf5(path) as file:
         return [str(name) for name in file]
 
 
@@ -43,7 +43,7 @@ def member(place: Any, name: str) -> Any:
     for part in name.strip("/").split("/"):
         if not has(place, part):
             raise InvalidInput(f"it has no {name!r}")
-        if not is_own(place, part):
+        if not is_netcdf_of_swarmdp(place, part):
             raise InvalidInput(f"{name!r} is a link to another place, which is not followed")
         place = place[part]
     return place
@@ -54,7 +54,7 @@ def has(place: Any, name: str) -> bool:
     return bool(place.id.links.exists(name.encode()))
 
 
-def is_own(place: Any, name: str) -> bool:
+def is_netcdf_of_swarmdp(place: Any, name: str) -> bool:
     """Whether a member stands in the file itself, not behind a link to elsewhere."""
     import h5py
 

@@ -41,7 +41,7 @@ def read(source: Source) -> Tracks:
 
 
 def _read_hdf5(path: Path) -> Tracks:
-    with hdf5.opened(path) as file:
+    with hdf5.open_hdf5(path) as file:
         names = ("frames_per_second", "body_length", "length_unit")
         attributes = {name: hdf5.attribute(file, name) for name in names}
         positions = _positions(hdf5.array(file, TRAJECTORIES))

@@ -16,7 +16,7 @@ def read(source: Source) -> Tracks:
     """The tracks of all individuals."""
     import xarray
 
-    with hdf5.opened(source.path) as file:
+    with hdf5.open_hdf5(source.path) as file:
         position = hdf5.member(file, POSITION)
         dimensions = [_dimension(scales) for scales in position.dims]
         dataset = xarray.Dataset({POSITION: (dimensions, hdf5.array(file, POSITION))})

@@ -15,8 +15,8 @@ from swarmdp.support.errors import InvalidInput
 
 # Where the position is taken: the centre of the body is steadier than the head.
 PLACES = ("#wcentroid", "#centroid", "#pcentroid", "")
-HEAD = "head"  # what TRex calls the last one
-NUMBER = re.compile(r"(.*?)(\d+)\.npz")
+_HEAD = "head"  # what TRex calls the last one
+_NUMBER = re.compile(r"(.*?)(\d+)\.npz")
 
 
 def recognises(source: Source) -> bool:
@@ -32,7 +32,7 @@ def read(source: Source) -> Tracks:
     numbered = sorted(
         (int(match[2]), path)
         for path in folder.glob("*.npz")
-        if (match := NUMBER.fullmatch(path.name)) and match[1] == prefix
+        if (match := _NUMBER.fullmatch(path.name)) and match[1] == prefix
     )
     if not numbered:
         raise InvalidInput(
@@ -69,13 +69,13 @@ def read(source: Source) -> Tracks:
 def _video(source: Source) -> tuple[Path, str]:
     """The folder and how the names of one video's files begin."""
     if source.head:
-        match = NUMBER.fullmatch(source.path.name)
+        match = _NUMBER.fullmatch(source.path.name)
         return source.path.parent, match[1] if match else ""
     prefixes = sorted(
         {
             match[1]
             for path in source.path.glob("*.npz")
-            if (match := NUMBER.fullmatch(path.name)) and "frame" in numpy_files.names_in_npz(path)
+            if (match := _NUMBER.fullmatch(path.name)) and "frame" in numpy_files.names_in_npz(path)
         }
     )
     if len(prefixes) != 1:
@@ -93,9 +93,9 @@ def _place(path: Path, asked: str | None) -> str:
         raise InvalidInput(f"{path.name} has no positions: export X and Y in TRex")
     if asked is None:
         return there[0]
-    suffix = "" if asked == HEAD else f"#{asked}"
+    suffix = "" if asked == _HEAD else f"#{asked}"
     if suffix not in there:
-        options = ", ".join(repr(place.removeprefix("#") or HEAD) for place in there)
+        options = ", ".join(repr(place.removeprefix("#") or _HEAD) for place in there)
         raise InvalidInput(f"keypoint must be one of {options}, got {told(asked)}")
     return suffix
 
