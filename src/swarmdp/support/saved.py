@@ -93,7 +93,7 @@ TRAJECTORY = SavedKind(
     "record it again",
 )
 FIT = SavedKind(
-    "swarmdp fit", (4,), "swarmdp.irl.result:Result.from_xarray", "fit again", "result.nc"
+    "swarmdp fit", (5,), "swarmdp.irl.result:Result.from_xarray", "fit again", "result.nc"
 )
 SWARM = SavedKind(
     "swarmdp swarm",
