@@ -29,14 +29,12 @@ from swarmdp.learning.heterogeneous import HeterogeneousLearning
 from swarmdp.model.streams import derived_seed
 from swarmdp.model.system import System
 from swarmdp.policies import FunctionPolicy, LocalPolicy, TablePolicy
-from swarmdp.recordings.analysis import ITERATIONS as ANALYSIS_ITERATIONS
-from swarmdp.recordings.analysis import RESAMPLES
 from swarmdp.recordings.calibration import Noise, Wandering, score_grid
-from swarmdp.recordings.decisions import Decisions, wrapped
-from swarmdp.recordings.interaction import _shifted, interaction
-from swarmdp.recordings.observation import View
+from swarmdp.recordings.decisions import Decisions, wrap_angles
+from swarmdp.recordings.interaction import _shift, interaction
 from swarmdp.recordings.recording import Recording
 from swarmdp.recordings.swarm import Swarm
+from swarmdp.recordings.view import View
 from swarmdp.report.analyses import write_analysis
 from swarmdp.support import files
 from swarmdp.support.errors import InvalidInput
@@ -127,7 +125,7 @@ def reflected(swarm: Swarm, states: Mapping[str, NDArray[Any]]) -> NDArray[np.bo
     shape = noise.shape
     flat = [each.reshape(-1, swarm.n_agents) for each in (noise, turn[:, :-1])]
     chosen = turn[:, 1:] - swarm.wobble.values(*flat).reshape(shape)
-    away = np.abs(wrapped(chosen[..., None] - swarm.actions)).min(axis=-1)
+    away = np.abs(wrap_angles(chosen[..., None] - swarm.actions)).min(axis=-1)
     return np.asarray(away > SAME)
 
 
@@ -186,14 +184,10 @@ def fish(count: int, quick: bool, seed: int) -> Row:
 def analysis(quick: bool, seed: int) -> Row:
     """Processor seconds of the whole analysis of 15 fish, from the file to the page."""
     began = time.process_time()
+    usual = swarmdp.recordings.AnalysisSettings(arena=TANK)
+    quicker = swarmdp.recordings.AnalysisSettings(arena=TANK, iterations=1, resamples=0)
     found = swarmdp.analyse(
-        zebrafish(15),
-        seed=seed,
-        arena=TANK,
-        iterations=1 if quick else ANALYSIS_ITERATIONS,
-        resamples=0 if quick else RESAMPLES,
-        threads=1,
-        progress=False,
+        zebrafish(15), seed=seed, settings=quicker if quick else usual, threads=1, progress=False
     )
     with tempfile.TemporaryDirectory() as folder:
         write_analysis(Path(folder), found, "fish")
@@ -225,7 +219,7 @@ def shifted(quick: bool, seed: int) -> Row:
     said = []
     for k in range(1 if quick else EACH):
         offsets = rng.integers(decisions.times, size=decisions.individuals)
-        nobody = _shifted(decisions, offsets)
+        nobody = _shift(decisions, offsets)
         test = interaction(view, nobody, shifts=20, seed=derived_seed(seed, k), any_number=True)
         said.append(test.answer)
     return {"sets": len(said), "found": said.count("interaction found")}

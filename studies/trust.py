@@ -23,8 +23,8 @@ import swarmdp
 from studies import command
 from studies.rows import Job, Row, chosen, collect, conditions, markdown, rounded
 from studies.verdicts import rounded as rounded_expert
-from swarmdp.judging.stage import Stage
-from swarmdp.judging.statistics import Look, joined
+from swarmdp.judging.stage import DemoStage
+from swarmdp.judging.statistics import SwarmLook, join_looks
 from swarmdp.learning.heterogeneous import default_learning
 from swarmdp.model.streams import derived_seed
 from swarmdp.policies import Controller, LocalPolicy, as_policy, selected, table_of
@@ -287,11 +287,11 @@ def told_apart(system: swarmdp.Vicsek, judged: str, runs: int, seed: int, quick:
     if judged in ("learned", "interpolated"):
         policies = _learned(system, judged == "interpolated", seed, quick)
     demo = swarmdp.rollout(system, system.expert, steps=STEPS, seed=derived_seed(seed, DEMO, 9))
-    stage = replace(Stage.of(system, demo, 0.9))
-    record = stage.known.record
+    stage = replace(DemoStage.of(system, demo, 0.9))
+    record = stage.comparable.record
 
-    def looks(policy: Controller, count: int, part: int) -> Look:
-        from swarmdp.judging.statistics import observed
+    def looks(policy: Controller, count: int, part: int) -> SwarmLook:
+        from swarmdp.judging.statistics import look_at_runs
 
         flown = swarmdp.rollout(
             system,
@@ -301,13 +301,13 @@ def told_apart(system: swarmdp.Vicsek, judged: str, runs: int, seed: int, quick:
             seed=derived_seed(seed, EXPERT, part),
             record=record,
         )
-        return observed(system, flown, stage.known, 0.9)
+        return look_at_runs(system, flown, stage.comparable, 0.9)
 
     expert = looks(system.expert, runs, 5)
     found: dict[str, list[float]] = {"all": [], "late": [], "collective": []}
     for part, policy in enumerate(policies):
         other = looks(as_policy(policy), runs, 6 + part)
-        table = joined([expert, other]).table(system, slice(0, 2 * runs))
+        table = join_looks([expert, other]).table(system, slice(0, 2 * runs))
         labels = np.arange(2 * runs) >= runs
         late = [i for i, s in enumerate(table.statistics) if s.when == "later"]
         whole = [i for i in late if _is_collective(table.statistics[i].title)]

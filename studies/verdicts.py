@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 import swarmdp
 from swarmdp.judging.judge import Effort, one_run, swarms_of
-from swarmdp.judging.stage import Stage
-from swarmdp.judging.statistics import joined
-from swarmdp.judging.weighing import weighed
+from swarmdp.judging.stage import DemoStage
+from swarmdp.judging.statistics import join_looks
+from swarmdp.judging.weighing import verdict_of
 from swarmdp.model.streams import derived_seed
 from swarmdp.model.system import System, class_map, classes
 from swarmdp.model.verdict import Verdict
@@ -53,7 +53,7 @@ def verdicts(
         demo = swarmdp.rollout(
             case.system, case.expert, steps=case.steps, runs=demos, seed=own + 1, initial=state
         )
-        stages = [Stage.of(case.system, one_run(demo, r), 0.9) for r in range(demos)]
+        stages = [DemoStage.of(case.system, one_run(demo, r), 0.9) for r in range(demos)]
         judged = as_policy(case.judged(stages[0].demo, own))
         swarms = swarms_of(
             case.system,
@@ -64,11 +64,11 @@ def verdicts(
             own,
         )
         looks = {
-            name: joined(list(stages[0].looks(policies, count, derived_seed(own, part))))
+            name: join_looks(list(stages[0].looks(policies, count, derived_seed(own, part))))
             for part, (name, (policies, count)) in enumerate(swarms.items())
         }
         for r, stage in enumerate(stages):
-            yield weighed(stage, looks, quick=True, seed=derived_seed(own, 9, r))
+            yield verdict_of(stage, looks, quick=True, seed=derived_seed(own, 9, r))
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def nearest_table(system: System, tables: NDArray[np.int64]) -> Chooser:
             system, policy, steps=demo.steps, runs=8 * len(tables), seed=seed, record=record
         )
         mu = runs["mu"].reshape(8, len(tables), -1).mean(axis=0)
-        target = Stage.of(system, demo, 0.9).look.mu
+        target = DemoStage.of(system, demo, 0.9).look.mu
         assert target is not None
         return swarmdp.Policy(tables[np.linalg.norm(mu - target, axis=1).argmin()])
 
@@ -135,7 +135,7 @@ def shuffled(system: System, table: NDArray[np.int64], share: float = 0.05) -> C
     """The table with the actions of two observations exchanged, both often seen in the demo."""
 
     def chosen(demo: swarmdp.Trajectory, seed: int) -> Controller:
-        shares = Stage.of(system, demo, 0.9).look.shares
+        shares = DemoStage.of(system, demo, 0.9).look.shares
         assert shares is not None
         often = np.flatnonzero(shares[0].mean(axis=0) > share)
         pairs = [(i, j) for i in often for j in often if i < j and table[i] != table[j]]

@@ -28,13 +28,13 @@ from .model.verdict import Verdict as Verdict
 from .policies.table import Policy as Policy
 from .recordings.analysis import Analysis as Analysis
 from .recordings.analysis import analyse as analyse
-from .recordings.loading import load as load
 from .recordings.reading import read_tracks as read_tracks
 from .recordings.recording import Recording as Recording
 from .report.animation import animate as animate
 from .report.inline import show as show
 from .simulation.rollout import rollout as rollout
 from .support import errors as errors
+from .support.saved import load as load
 from .systems.finite import FiniteMDP as FiniteMDP
 from .systems.gridworld import Gridworld as Gridworld
 from .systems.ising import Ising as Ising

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from swarmdp.judging.comparison import compared, standardised
+from swarmdp.judging.comparison import compare_runs, standardise
 
 
 def plain_energy(x: np.ndarray, y: np.ndarray) -> float:
@@ -20,8 +20,8 @@ def plain_energy(x: np.ndarray, y: np.ndarray) -> float:
 def test_energy_distances_agree_with_plain_sums(starts: int) -> None:
     rng = np.random.default_rng(1)
     demo, others = rng.normal(size=(starts, 4)), rng.normal(size=(7, starts, 4))
-    found = compared(demo, others, np.random.default_rng(0))
-    scaled = standardised(np.concatenate([demo[None], others]))
+    found = compare_runs(demo, others, np.random.default_rng(0))
+    scaled = standardise(np.concatenate([demo[None], others]))
     for k in range(4):
         wanted = plain_energy(scaled[0, :, k], scaled[1:, :, k].ravel())
         assert found.energy[k] == pytest.approx(wanted)
@@ -30,10 +30,10 @@ def test_energy_distances_agree_with_plain_sums(starts: int) -> None:
 def test_one_run_among_many_has_its_rank_as_p_value() -> None:
     values = np.arange(20.0)[:, None, None] ** 1.5
     others = np.delete(values, 19, axis=0)
-    far = compared(values[19], others, np.random.default_rng(0))
+    far = compare_runs(values[19], others, np.random.default_rng(0))
     assert far.p == pytest.approx(1 / 20)
-    assert far.each[0] == pytest.approx(1 / 20)
-    middle = compared(values[8], np.delete(values, 8, axis=0), np.random.default_rng(0))
+    assert far.p_values[0] == pytest.approx(1 / 20)
+    middle = compare_runs(values[8], np.delete(values, 8, axis=0), np.random.default_rng(0))
     assert middle.p > 0.5
 
 
@@ -45,7 +45,7 @@ def test_the_same_swarm_is_told_from_itself_as_rarely_as_promised(starts: int) -
     for _ in range(trials):
         centre = 10 * rng.normal(size=(starts, 1))  # what the start decides
         heavy = rng.standard_t(2, size=(41, starts, 6)) + centre
-        found += compared(heavy[0], heavy[1:], rng).p <= 0.05
+        found += compare_runs(heavy[0], heavy[1:], rng).p <= 0.05
     assert found <= stats.binom.ppf(0.999, trials, 0.05)
 
 
@@ -55,10 +55,10 @@ def test_many_small_differences_and_a_single_large_one_are_found() -> None:
     for _ in range(50):
         runs = rng.normal(size=(41, 1, 40))
         runs[0] += 1.5 * rng.choice([-1, 1], 40)
-        many += compared(runs[0], runs[1:], rng).p <= 0.05
+        many += compare_runs(runs[0], runs[1:], rng).p <= 0.05
         runs = rng.normal(size=(41, 1, 40))
         runs[0, :, 7] += 8
-        one = compared(runs[0], runs[1:], rng)
+        one = compare_runs(runs[0], runs[1:], rng)
         single += one.p <= 0.05 and one.energy.argmax() == 7 and one.adjusted[7] <= 0.05
     assert many >= 48
     assert single >= 48
@@ -68,6 +68,6 @@ def test_statistics_without_spread_say_nothing() -> None:
     runs = np.full((21, 1, 2), 0.1)
     runs[0] += 1e-17
     runs[:, 0, 1] *= 1 + 1e-15 * np.arange(21)
-    same = compared(runs[0], runs[1:], np.random.default_rng(0))
+    same = compare_runs(runs[0], runs[1:], np.random.default_rng(0))
     assert same.p == 1.0
     assert not same.energy.any()

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp.judging.evaluation import measured, shown_times
+from swarmdp.judging.evaluation import measure_over_time, shown_times
 from tests.examples import Robots, Sand
 
 
@@ -80,7 +80,7 @@ def test_a_recording_can_be_the_expert(fitted: Fitted) -> None:
     )
     for name in system.measures:
         np.testing.assert_array_equal(found.expert[name], live[name])
-        np.testing.assert_array_equal(measured(system, live, name), live[name])
+        np.testing.assert_array_equal(measure_over_time(system, live, name), live[name])
     np.testing.assert_allclose(found.expert_mu, result.expert_mu.mean(axis=0))
     shorter = swarmdp.evaluate(result, system, expert=demo, steps=9, runs=2, seed=5)
     np.testing.assert_array_equal(shorter.expert["lit"], live["lit"][:, :10])

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp.judging.stage import Stage
-from swarmdp.judging.statistics import Look, joined, observed
+from swarmdp.judging.stage import DemoStage
+from swarmdp.judging.statistics import SwarmLook, join_looks, look_at_runs
 from swarmdp.policies import as_policy
 
 
-def looked(stage: Stage, count: int, seed: int) -> Look:
+def looked(stage: DemoStage, count: int, seed: int) -> SwarmLook:
     assert isinstance(stage.system, swarmdp.Vicsek | swarmdp.Ising)
-    return joined(list(stage.looks([as_policy(stage.system.expert)], count, seed)))
+    return join_looks(list(stage.looks([as_policy(stage.system.expert)], count, seed)))
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ def test_looks_are_those_of_plain_rollouts_from_the_same_starts(
     system: swarmdp.Vicsek | swarmdp.Ising,
 ) -> None:
     demo = swarmdp.rollout(system, system.expert, steps=20, runs=2, seed=1)
-    stage = Stage.of(system, demo, 0.9)
+    stage = DemoStage.of(system, demo, 0.9)
     states = {
         name: v.values[:, 0] if "time" in v.axes else v.values for name, v in demo.variables.items()
     }
@@ -31,10 +31,10 @@ def test_looks_are_those_of_plain_rollouts_from_the_same_starts(
         steps=20,
         runs=10,
         seed=4,
-        record=stage.known.record,
+        record=stage.comparable.record,
         initial=states,
     )
-    wanted, found = observed(system, runs, stage.known, 0.9), looked(stage, 5, 4)
+    wanted, found = look_at_runs(system, runs, stage.comparable, 0.9), looked(stage, 5, 4)
     for name, series in wanted.series.items():
         assert np.array_equal(found.series[name].values, series.values)
     assert wanted.shares is not None
@@ -49,7 +49,7 @@ def test_feature_expectations_are_those_of_rollouts() -> None:
     demo = swarmdp.rollout(vicsek, vicsek.expert, steps=30, runs=3, seed=1)
     record = swarmdp.simulation.DiscountedFeatures(0.9)
     mu = swarmdp.rollout(vicsek, vicsek.expert, steps=30, runs=3, seed=1, record=record)
-    seen = Stage.of(vicsek, demo, 0.9).look.mu
+    seen = DemoStage.of(vicsek, demo, 0.9).look.mu
     assert seen is not None
     assert np.allclose(seen, mu["discounted_features"], rtol=1e-12)
 
@@ -57,7 +57,7 @@ def test_feature_expectations_are_those_of_rollouts() -> None:
 def test_frequencies_of_groups_add_up_to_one() -> None:
     vicsek = swarmdp.Vicsek(n_agents=20)
     demo = swarmdp.rollout(vicsek, vicsek.expert, steps=30, runs=3, seed=1)
-    table = Stage.of(vicsek, demo, 0.9).look.table(vicsek, slice(0, 3))
+    table = DemoStage.of(vicsek, demo, 0.9).look.table(vicsek, slice(0, 3))
     later = [
         k
         for k, s in enumerate(table.statistics)

@@ -22,13 +22,13 @@ def places(kind: str, count: int = 3000) -> NDArray[np.float64]:
 
 
 def test_a_circle_and_a_box_are_told_apart() -> None:
-    found, touched = arena.fitted(places("circle"), "auto")
+    found, touched = arena.fit_arena(places("circle"), "auto")
     assert isinstance(found, swarmdp.recordings.Circle)
     assert touched == 1.0
     # The largest of 3000 radii falls short of 4 by about 4 / (2 * 3000) on each side.
     assert found.radius == pytest.approx(4, abs=0.02)
     assert found.centre == pytest.approx((1, -2), abs=0.02)
-    found, touched = arena.fitted(places("box"), "auto")
+    found, touched = arena.fit_arena(places("box"), "auto")
     assert isinstance(found, swarmdp.recordings.Box)
     assert touched == 1.0
     assert (*found.lower, *found.upper) == pytest.approx((-3, 1, 5, 6), abs=0.02)
@@ -36,12 +36,12 @@ def test_a_circle_and_a_box_are_told_apart() -> None:
 
 def test_the_user_is_asked_where_little_of_the_rim_was_touched() -> None:
     with pytest.raises(InvalidInput, match=r'at least 70% .* give arena="'):
-        arena.fitted(places("half"), "auto")
-    assert arena.fitted(places("half"), "circle")[1] < 0.7
+        arena.fit_arena(places("half"), "auto")
+    assert arena.fit_arena(places("half"), "circle")[1] < 0.7
     with pytest.raises(InvalidInput, match='arena must be "auto"'):
-        arena.fitted(places("circle"), "hexagon")
+        arena.fit_arena(places("circle"), "hexagon")
     with pytest.raises(InvalidInput, match="on one line"):
-        arena.fitted(np.zeros((100, 2)), "auto")
+        arena.fit_arena(np.zeros((100, 2)), "auto")
 
 
 def test_the_enclosing_circle_is_the_smallest() -> None:
@@ -88,7 +88,7 @@ def test_symmetries(
     ],
 )
 def test_an_arena_as_plain_data(shape: arena.Arena | None) -> None:
-    assert arena.restored(json.loads(json.dumps(arena.described(shape)))) == shape
+    assert arena.restore_arena(json.loads(json.dumps(arena.describe_arena(shape)))) == shape
 
 
 def test_wrong_arenas() -> None:

@@ -44,9 +44,9 @@ def test_it_is_a_system(schooling: Swarm) -> None:
 def test_the_fitted_model_is_as_near_as_the_true_one(schooling: Swarm) -> None:
     assert schooling.decisions is not None
     found = schooling.models["couzin"]().zones
-    assert found == couzin.fitted(schooling, schooling.decisions).zones  # same seed, same model
+    assert found == couzin.fit_couzin(schooling, schooling.decisions).zones  # same seed, same model
     demo = schooling.demo(schooling.decisions)
-    recorded = couzin._measured(schooling, {name: demo[name][0] for name in schooling.frames})
+    recorded = couzin._measures(schooling, {name: demo[name][0] for name in schooling.frames})
     rows = np.stack([each.row for each in (found, TRUTH, BAD)])
     scores = np.mean(
         [couzin._scores(schooling, rows, recorded, 160, seed, 3) for seed in range(9, 13)], axis=0

@@ -5,9 +5,9 @@ import pytest
 
 import swarmdp
 from swarmdp.recordings.decisions import Decisions
-from swarmdp.recordings.interaction import _shifted, interaction, social_gains
+from swarmdp.recordings.interaction import _shift, interaction, social_gains
 from swarmdp.recordings.swarm import Swarm
-from swarmdp.recordings.turns import softmax_regression, symmetric_edges, time_folds
+from swarmdp.recordings.turn_prediction import softmax_regression, symmetric_edges, time_folds
 from swarmdp.support.errors import InvalidInput
 from tests.recordings.test_swarm import ARENAS, walkers
 
@@ -60,7 +60,7 @@ def test_it_is_rarely_found_where_individuals_are_shifted() -> None:
     rng = np.random.default_rng(0)
     found = 0
     for k in range(12):
-        nobody = _shifted(decisions, rng.integers(decisions.times, size=decisions.individuals))
+        nobody = _shift(decisions, rng.integers(decisions.times, size=decisions.individuals))
         found += interaction(view, nobody, shifts=19, seed=k).answer == "interaction found"
     # At a level of 5 %, three or more of 12 are found in 2 % of all cases.
     assert found <= 2
@@ -69,7 +69,7 @@ def test_it_is_rarely_found_where_individuals_are_shifted() -> None:
 def test_shifts_keep_each_individual_and_break_the_swarm() -> None:
     decisions = recorded(0.4, times=200)
     offsets = np.arange(10) * 17
-    moved = _shifted(decisions, offsets)
+    moved = _shift(decisions, offsets)
     for n, offset in enumerate(offsets):
         np.testing.assert_array_equal(
             np.roll(decisions.headings[:, n], offset), moved.headings[:, n]

@@ -44,7 +44,7 @@ def test_files_that_are_not_as_they_were(tmp_path: Path) -> None:
     with pytest.raises(swarmdp.errors.FileError, match="swarm.nc"):
         swarmdp.load(path)
 
-    from swarmdp.recordings.saved import swarm_dataset
+    from swarmdp.recordings.swarm_files import swarm_dataset
     from swarmdp.support.netcdf import write_dataset
 
     dataset = swarm_dataset(swarm)

@@ -16,8 +16,9 @@ from swarmdp.model.symmetry import Symmetry
 from swarmdp.model.testing import check_system
 from swarmdp.recordings.calibration import Noise, Wandering, score_grid, within_classes
 from swarmdp.recordings.decisions import Decisions
-from swarmdp.recordings.observation import View, best_edges
 from swarmdp.recordings.swarm import Swarm
+from swarmdp.recordings.view import View
+from swarmdp.recordings.view_calibration import best_edges
 from swarmdp.simulation import visits
 from swarmdp.support.errors import InvalidInput
 

@@ -7,7 +7,7 @@ import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 import swarmdp
-from swarmdp.recordings.turns import softmax_regression
+from swarmdp.recordings.turn_prediction import softmax_regression
 from swarmdp.support.threads import one_blas_thread
 from swarmdp.systems.finite import FiniteMDP
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from swarmdp._version import __version__
-from swarmdp.cli import recorded
+from swarmdp.cli import fit_tracks
 from swarmdp.cli.common import (
     add_command,
     add_output,
@@ -54,13 +54,13 @@ def add(commands: Any, system: str | None) -> None:
         help=f"number of runs of the expert (default: 1, {_SINGLE_AGENT_RUNS} of a single agent)",
     )
     demo.add_argument("--demo-seed", type=int, default=1, help="seed of the expert's runs")
-    recorded.add(fit)
+    fit_tracks.add(fit)
     group = fit.add_argument_group("the fit")
     group.add_argument(
         "--iterations",
         type=int,
         help=f"number of iterations of Algorithm 1 (default: {_ITERATIONS}, "
-        f"{recorded.ITERATIONS} with --tracks)",
+        f"{fit_tracks.TRACKS_ITERATIONS} with --tracks)",
     )
     group.add_argument(
         "--discount",
@@ -105,13 +105,13 @@ def add(commands: Any, system: str | None) -> None:
 def _run(options: argparse.Namespace) -> dict[str, Any]:
     """Learn a reward and a policy, draw them, and write the results."""
     if options.tracks is not None:
-        return recorded.run(options)
+        return fit_tracks.run(options)
     if options.iterations is None:
         options.iterations = _ITERATIONS
     from swarmdp.fitting.fit import FitInterrupted, fit
     from swarmdp.model.system import name_of
-    from swarmdp.recordings.loading import load
     from swarmdp.support.errors import VerdictWarning
+    from swarmdp.support.saved import load
 
     if options.output is not None:
         files.check_folder(options.output)  # before the expert's runs
@@ -169,10 +169,10 @@ def _demo(options: argparse.Namespace) -> tuple[Any, Any]:
     from swarmdp.irl.updates.evidence import wants_of
     from swarmdp.irl.updates.registry import update_of
     from swarmdp.model.trajectory import Trajectory
-    from swarmdp.recordings.loading import load
     from swarmdp.simulation.rollout import rollout
     from swarmdp.support.checks import check_discount
     from swarmdp.support.errors import InvalidInput
+    from swarmdp.support.saved import load
 
     if options.demo is not None:
         if given := given_fields(options):

@@ -22,11 +22,11 @@ def add_experiment(group: Any) -> None:
 
 def fit_in(folder: Path, experiment: int = 0) -> Any:
     """Load the fit in a folder or file; raises InvalidInput if it has no such experiment."""
-    from swarmdp.irl.result import FILE, Result
-    from swarmdp.recordings.loading import load
+    from swarmdp.irl.result import Result
+    from swarmdp.support.saved import FIT, load
 
     # Beside the fit of a recording there is its whole analysis, which is not needed.
-    result = load(folder / FILE if (folder / FILE).is_file() else folder)
+    result = load(folder / FIT.file if (folder / FIT.file).is_file() else folder)
     if not isinstance(result, Result):
         raise InvalidInput(f"{folder} is not a fit: give the folder that swarmdp fit wrote")
     if not 0 <= experiment < result.experiments:
@@ -41,8 +41,8 @@ def expert_beside(folder: Path, system: Any, discount: float) -> Any:
 
     For an analysis it is the part of the recording that was held out.
     """
-    from swarmdp.recordings.loading import load
     from swarmdp.recordings.swarm import Swarm
+    from swarmdp.support.saved import load
 
     if isinstance(system, Swarm):
         return held_out_beside(folder, system)
@@ -60,16 +60,15 @@ def expert_beside(folder: Path, system: Any, discount: float) -> Any:
 
 def system_beside(folder: Path, result: Any, path: str | None) -> Any:
     """The system of a fit: rebuilt from its settings, or a recorded swarm saved beside it."""
-    from swarmdp.recordings.loading import load
-    from swarmdp.recordings.saved import FILE
     from swarmdp.recordings.swarm import Swarm
+    from swarmdp.support.saved import SWARM, load
 
     if path is not None or result.system_name != Swarm.__name__:
         return system_of(result, path)
-    file = _folder_of(folder) / FILE
+    file = _folder_of(folder) / SWARM.file
     if not file.is_file():
         raise InvalidInput(
-            f"it is a fit of a recorded swarm, and there is no {FILE} beside it: save the swarm "
+            f"it is a fit of a recorded swarm, and there is no {SWARM.file} beside it: save the swarm "
             "with swarm.save(FOLDER), or use swarmdp fit --tracks, which does"
         )
     swarm = load(file)
@@ -80,10 +79,9 @@ def system_beside(folder: Path, result: Any, path: str | None) -> Any:
 
 def held_out_beside(folder: Path, swarm: Any) -> Any:
     """The held-out decisions of an analysis as a trajectory; without one, those of the swarm."""
-    from swarmdp.recordings.analysis import FILE
-    from swarmdp.recordings.loading import load
+    from swarmdp.support.saved import ANALYSIS, load
 
-    path = _folder_of(folder) / FILE
+    path = _folder_of(folder) / ANALYSIS.file
     if path.is_file():
         return swarm.demo(load(path).decisions.test)
     if swarm.decisions is None:

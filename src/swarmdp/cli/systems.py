@@ -317,9 +317,9 @@ def system_of(recorded: Any, path: str | None = None) -> Any:
 
 def expert_for(system: Any, discount: float = 0.9) -> Any:
     """The expert of a system, of a gridworld the optimal policy; raises InvalidInput if none."""
-    from swarmdp.judging.evaluation import own_expert
+    from swarmdp.judging.evaluation import system_expert
 
-    return expert_or_none(system, discount) or own_expert(system)
+    return expert_or_none(system, discount) or system_expert(system)
 
 
 def expert_or_none(system: Any, discount: float) -> Any:

@@ -1,7 +1,6 @@
 """The options of `swarmdp.fit`: one field for each. A new option is a new field here."""
 
-import difflib
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from swarmdp.irl.expectations import Estimator
@@ -12,6 +11,7 @@ from swarmdp.support.arguments import checked
 from swarmdp.support.checks import check_between
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.ranges import Index, NotNegative, at_least
+from swarmdp.support.settings import change_settings
 
 _COUNTS = 2**32  # iterations and evaluations are below this: random numbers count them
 
@@ -146,10 +146,4 @@ class FitSettings:
             New values by name. Raises TypeError for a name that is no option.
 
         """
-        names = [field.name for field in fields(self)]
-        for name in changes:
-            if name not in names:
-                near = difflib.get_close_matches(name, names, 1)
-                hint = f". Did you mean {near[0]!r}?" if near else ""
-                raise TypeError(f"fit() got an unexpected keyword argument {name!r}{hint}")
-        return replace(self, **changes) if changes else self
+        return change_settings(self, changes, "fit")

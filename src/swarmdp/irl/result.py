@@ -20,7 +20,6 @@ from swarmdp.irl.search import Choice, below, never_improved
 from swarmdp.irl.updates.registry import title
 from swarmdp.model.features import Axis, Block
 from swarmdp.model.rewards import Reward
-from swarmdp.model.trajectory import check_dataset
 from swarmdp.model.verdict import Verdict
 from swarmdp.policies import (
     Interface,
@@ -36,14 +35,12 @@ from swarmdp.support.arguments import checked
 from swarmdp.support.checks import check_discount, check_integer
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.netcdf import integer_of, json_of, settings_of, text_of, write_dataset
+from swarmdp.support.saved import FIT, arrays_with_prefix
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
-KIND = "swarmdp fit"
-_FORMAT = 5
-FILE = "result.nc"
 DIAGNOSTIC, POLICY, _MEMORY = "diagnostic_", "policy_", "memory_"  # what variables begin with
 
 _AXES = {
@@ -534,10 +531,7 @@ class Result:
             data["error"] = ((*axes, "feature"), errors)
         for name, array in self.diagnostics.items():
             data[DIAGNOSTIC + name] = ((*axes, "feature")[: array.ndim], array)
-        attributes = {
-            "kind": KIND,
-            "format": _FORMAT,
-            "swarmdp_version": self.version,
+        attributes = FIT.attributes(self.version) | {
             "system": self.system_name,
             "system_settings": json.dumps(dict(self.system_settings)),
             "settings": json.dumps(dict(self.settings)),
@@ -553,30 +547,14 @@ class Result:
     @classmethod
     def from_xarray(cls, dataset: "xarray.Dataset") -> "Result":
         """The result that `to_xarray` wrote."""
-        check_dataset(dataset)
-        attributes = dataset.attrs
-        if text_of(attributes, "kind", "") != KIND:
-            raise InvalidInput("this is not a fit of swarmdp (attribute 'kind')")
-        if (number := integer_of(attributes, "format", 0)) != _FORMAT:
-            remedy = "update swarmdp" if number > _FORMAT else "fit again"
-            raise InvalidInput(
-                f"written by swarmdp {attributes.get('swarmdp_version', '?')} in format {number}, "
-                f"this is {__version__} and reads format {_FORMAT}: {remedy}"
-            )
+        attributes = FIT.check(dataset)
         get = _arrays(dataset)
         count = len(get["mu"])
         following = [*get["weights"][1:], get["next_weights"]]
         seen, error, runs = (get.get(name) for name in ("seen", "error", "runs"))
-        memory = {
-            str(name)[len(_MEMORY) :]: array
-            for name, array in get.items()
-            if str(name).startswith(_MEMORY)
-        }
-        policies = {
-            str(name)[len(POLICY) :]: array
-            for name, array in get.items()
-            if str(name).startswith(POLICY)
-        }
+        memory, policies, diagnostics = (
+            arrays_with_prefix(get, prefix) for prefix in (_MEMORY, POLICY, DIAGNOSTIC)
+        )
         iterations = tuple(
             Iteration(
                 get["weights"][i],
@@ -590,11 +568,7 @@ class Result:
                 following[i],
                 None if seen is None else seen[i].astype(bool),
                 None if error is None else error[i],
-                {
-                    str(name)[len(DIAGNOSTIC) :]: array[i]
-                    for name, array in get.items()
-                    if str(name).startswith(DIAGNOSTIC)
-                },
+                {name: array[i] for name, array in diagnostics.items()},
                 None if runs is None else runs[i],
                 memory if i == count - 1 else {},
             )
@@ -636,7 +610,7 @@ class Result:
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write `result.nc` into a folder, atomically; return the file's path."""
-        path = Path(folder) / FILE
+        path = Path(folder) / FIT.file
         write_dataset(path, self.to_xarray())
         return path
 

@@ -16,7 +16,7 @@ from swarmdp.support.errors import InvalidInput
 
 RANDOM, NOTHING, CLONE = "random", "nothing", "clone"
 BASELINES = (RANDOM, NOTHING, CLONE)
-POOR = (RANDOM, NOTHING)  # those that know nothing of the demo
+IGNORANT = (RANDOM, NOTHING)  # those that know nothing of the demo
 
 
 def all_baselines(system: System) -> tuple[str, ...]:
@@ -29,8 +29,8 @@ def check_baselines(names: Sequence[str], system: System) -> tuple[str, ...]:
     possible = all_baselines(system)
     wrong = [name for name in names if name not in possible]
     if isinstance(names, str) or wrong:
-        known = ", ".join(f'"{name}"' for name in possible)
-        raise InvalidInput(f"baselines must be some of {known}, got {names!r}")
+        names_there = ", ".join(f'"{name}"' for name in possible)
+        raise InvalidInput(f"baselines must be some of {names_there}, got {names!r}")
     return tuple(dict.fromkeys(names))
 
 

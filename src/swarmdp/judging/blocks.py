@@ -35,8 +35,8 @@ def block_means(values: NDArray[Any], blocks: int) -> NDArray[np.float64]:
 def block_of(times: int, blocks: int) -> NDArray[np.int64]:
     """The block in which each of so many times lies."""
     begins = np.arange(blocks) * times // blocks
-    found: NDArray[np.int64] = np.searchsorted(begins, np.arange(times), side="right") - 1
-    return found
+    numbers: NDArray[np.int64] = np.searchsorted(begins, np.arange(times), side="right") - 1
+    return numbers
 
 
 def parts(blocks: int) -> dict[str, slice]:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swarmdp.judging.statistics import Table
+from swarmdp.judging.statistics import StatisticsTable
 from swarmdp.model.verdict import Telling
 from swarmdp.support.arrays import Floats
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from sklearn.ensemble import RandomForestClassifier
 
 
-ENOUGH_RUNS = 5  # of a demo, for a classifier of whole runs; with fewer, blocks of time are told
+_ENOUGH_RUNS = 5  # of a demo, for a classifier of whole runs; with fewer, blocks of time are told
 TREES = 50
-MOST = 60  # learned runs that a classifier of blocks looks at
+_MOST = 60  # learned runs that a classifier of blocks looks at
 NULLS = 5  # learned runs that are taken for the demo, to see what chance makes of them
 
 
-def told_by_forest(table: Table, starts: int, learned: int, seed: int) -> Telling:
+def telling_by_forest(table: StatisticsTable, starts: int, learned: int, seed: int) -> Telling:
     """Tell the first `starts` runs of the table from the `learned` ones of each start after them.
 
     With several runs of the demo the samples are runs; those of one start are never in both parts
@@ -26,12 +26,12 @@ def told_by_forest(table: Table, starts: int, learned: int, seed: int) -> Tellin
     learned from the others, and the same is done for learned runs in place of the demo's, since
     the blocks of one run are alike whatever made it.
     """
-    if starts >= ENOUGH_RUNS:
-        return _told_by_runs(table, starts, learned, seed)
-    return _told_by_blocks(table, starts, learned, seed)
+    if starts >= _ENOUGH_RUNS:
+        return _telling_by_runs(table, starts, learned, seed)
+    return _telling_by_blocks(table, starts, learned, seed)
 
 
-def _told_by_runs(table: Table, starts: int, learned: int, seed: int) -> Telling:
+def _telling_by_runs(table: StatisticsTable, starts: int, learned: int, seed: int) -> Telling:
     from sklearn.metrics import roc_auc_score
     from sklearn.model_selection import GroupKFold
 
@@ -49,11 +49,11 @@ def _told_by_runs(table: Table, starts: int, learned: int, seed: int) -> Telling
     return Telling(auc, 0.5, "runs", _telltale(names, importance))
 
 
-def _told_by_blocks(table: Table, starts: int, learned: int, seed: int) -> Telling:
+def _telling_by_blocks(table: StatisticsTable, starts: int, learned: int, seed: int) -> Telling:
     runs = table.by_block[: starts * (1 + learned)].reshape(
         1 + learned, starts, -1, len(table.titles)
     )
-    runs = runs[: 1 + MOST]
+    runs = runs[: 1 + _MOST]
     auc, importance = _auc_of_blocks(runs, 0, seed)
     nulls = [_auc_of_blocks(runs[1:], k, seed)[0] for k in range(min(NULLS, len(runs) - 1))]
     return Telling(
@@ -65,7 +65,7 @@ def _auc_of_blocks(runs: Floats, demo: int, seed: int) -> tuple[float, Floats]:
     """The AUC when member `demo` of runs (members, starts, blocks, K) is taken for the demo."""
     members, starts, blocks, size = runs.shape
     recorded = np.arange(members) == demo
-    found, importance = [], np.zeros(size)
+    areas, importance = [], np.zeros(size)
     folds = min(5, blocks)
     for fold in range(folds):
         test = np.arange(blocks) % folds == fold
@@ -75,10 +75,10 @@ def _auc_of_blocks(runs: Floats, demo: int, seed: int) -> tuple[float, Floats]:
         chance = forest.predict_proba(runs[:, :, test].reshape(-1, size))[:, 1]
         chance = chance.reshape(members, -1)
         # Blocks of the same time and start are compared with each other.
-        own, others = chance[recorded][0], chance[~recorded]
-        found.append(np.mean((others < own) + 0.5 * (others == own)))
+        recorded_chance, others = chance[recorded][0], chance[~recorded]
+        areas.append(np.mean((others < recorded_chance) + 0.5 * (others == recorded_chance)))
         importance += forest.feature_importances_
-    return float(np.mean(found)), importance
+    return float(np.mean(areas)), importance
 
 
 def _forest(seed: int) -> "RandomForestClassifier":

@@ -22,13 +22,13 @@ class Comparison:
     """How the demo differs from the other runs."""
 
     p: float  # of all statistics together
-    each: Floats  # (K,): p-value of each statistic on its own
+    p_values: Floats  # (K,): p-value of each statistic on its own
     adjusted: Floats  # (K,): p-value of each, given that all are looked at
     energy: Floats  # (K,): energy distance, in standard deviations of the runs
     scores: Floats  # (choices,): the largest energy distance that each choice gives
 
 
-def compared(demo: Floats, others: Floats, rng: np.random.Generator) -> Comparison:
+def compare_runs(demo: Floats, others: Floats, rng: np.random.Generator) -> Comparison:
     """Compare runs of a demo (R, K) with others from the same starts (n, R, K).
 
     Each statistic is centred for each start and divided by its standard deviation over all runs.
@@ -36,7 +36,7 @@ def compared(demo: Floats, others: Floats, rng: np.random.Generator) -> Comparis
     largest and their mean: one finds a single statistic that is off, the other many that are a
     little off. Their ranks are joined (the better one counts), and that is permuted, too.
     """
-    pool = standardised(np.concatenate([demo[None], others]))
+    pool = standardise(np.concatenate([demo[None], others]))
     choices = _choices(pool.shape[0], pool.shape[1], rng)
     energy = _energies(pool, choices)  # (choices, K)
     summaries = np.stack([energy.max(axis=1), energy.mean(axis=1)])
@@ -50,7 +50,7 @@ def compared(demo: Floats, others: Floats, rng: np.random.Generator) -> Comparis
     )
 
 
-def standardised(pool: Floats) -> Floats:
+def standardise(pool: Floats) -> Floats:
     """Statistics (n, R, K) less the mean of their start, in standard deviations."""
     centred = pool - pool.mean(axis=0)
     spread = np.sqrt((centred**2).mean(axis=(0, 1)))
@@ -59,13 +59,13 @@ def standardised(pool: Floats) -> Floats:
     return scaled
 
 
-def told_apart(pseudo: Floats, others: Floats, level: float) -> NDArray[np.bool_]:
+def are_distinct(pseudo: Floats, others: Floats, level: float) -> NDArray[np.bool_]:
     """Whether each of several swarms (m, R, K), taken for the demo, would be told from the others.
 
     This is the power that the test has: they are swarms that should be told apart.
     """
     seeds = np.random.default_rng(0)
-    return np.array([compared(one, others, seeds).p <= level for one in pseudo], np.bool_)
+    return np.array([compare_runs(one, others, seeds).p <= level for one in pseudo], np.bool_)
 
 
 def _choices(members: int, starts: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -103,9 +103,9 @@ def _distances(values: Floats) -> tuple[Floats, Floats]:
     below = np.cumsum(ranked, axis=0)
     place = np.arange(1, count + 1)[:, None]
     sums = (2 * place - count) * ranked - 2 * below + below[-1]
-    found = np.empty_like(values)
-    np.put_along_axis(found, order, sums, axis=0)
-    return found, sums.sum(axis=0)
+    distances = np.empty_like(values)
+    np.put_along_axis(distances, order, sums, axis=0)
+    return distances, sums.sum(axis=0)
 
 
 def _share_as_large(among: Floats, values: Floats) -> Floats:

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from swarmdp import kernels
 from swarmdp.irl.demos import LONGEST_TAIL, check_demo
 from swarmdp.irl.frames import observations_over
-from swarmdp.judging.statistics import Known, measured
+from swarmdp.judging.statistics import Comparable, recorded_measure
 from swarmdp.model.features import Classes
 from swarmdp.model.system import System, class_map, classes, summed_features
 from swarmdp.model.trajectory import Trajectory
@@ -14,7 +14,7 @@ from swarmdp.support.arguments import checked
 
 LEAST = 0.9  # the paper's discount; faster swarms need no smaller one
 SEEN = 2.0  # a discount sees what takes up to this times 1 / (1 - discount)
-SETTLED = 0.1  # share of the whole change that may still come in the last fifth
+_SETTLED = 0.1  # share of the whole change that may still come in the last fifth
 
 
 @checked
@@ -53,7 +53,7 @@ def suggested_discount(system: System, demo: Trajectory) -> float:
 
     """
     check_demo(system, demo, 0.0)
-    return _discount_of(course_of(system, demo, Known.of(system, demo)))
+    return _discount_of(course_of(system, demo, Comparable.of(system, demo)))
 
 
 def better_discount(course: NDArray[np.float64], discount: float) -> float | None:
@@ -65,10 +65,10 @@ def better_discount(course: NDArray[np.float64], discount: float) -> float | Non
 
 
 def _discount_of(course: NDArray[np.float64]) -> float:
-    wanted = max(LEAST, 1 - 1 / max(relaxation_time(course), 1.0))
+    suggested = max(LEAST, 1 - 1 / max(relaxation_time(course), 1.0))
     longest = LONGEST_TAIL ** (1 / len(course))
     # Rounded down, so that the tail does not grow again.
-    return float(np.floor(min(wanted, longest) * 1000) / 1000)
+    return float(np.floor(min(suggested, longest) * 1000) / 1000)
 
 
 def relaxation_time(course: NDArray[np.float64]) -> float:
@@ -84,20 +84,20 @@ def relaxation_time(course: NDArray[np.float64]) -> float:
     noise = course[-2 * fifth :].std()
     if abs(change) <= 3 * noise:
         return 1.0
-    if abs(end - before) > SETTLED * abs(change):
+    if abs(end - before) > _SETTLED * abs(change):
         return max(times / 2, 1.0)
     covered = (course - course[0]) / change
     return float(np.argmax(covered >= 1 - np.exp(-1)))
 
 
-def course_of(system: System, demo: Trajectory, known: Known) -> NDArray[np.float64]:
+def course_of(system: System, demo: Trajectory, comparable: Comparable) -> NDArray[np.float64]:
     """How the swarm as a whole develops (times,): its first measure, the mean over runs.
 
     A system without measures is followed by how far the frequencies of its observations are from
     those of the last fifth of the time.
     """
-    for name in known.measures:
-        values = measured(system, demo, name)
+    for name in comparable.measures:
+        values = recorded_measure(system, demo, name)
         if values is not None:
             mean: NDArray[np.float64] = values.mean(axis=0)
             return mean

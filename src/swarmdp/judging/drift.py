@@ -16,10 +16,10 @@ from swarmdp.model.trajectory import Trajectory
 from swarmdp.model.verdict import Verdict
 
 FACTOR = 1.5  # between the means of a measure in both parts, from which on it has changed
-SHARE = 0.25  # of a measure's range, where it has one: likewise
+_SHARE = 0.25  # of a measure's range, where it has one: likewise
 
 
-def checked_drift(verdict: Verdict, system: System, demo: Trajectory) -> Verdict:
+def add_drift(verdict: Verdict, system: System, demo: Trajectory) -> Verdict:
     """The verdict, or 'too little data' if the recording itself changed before the demo."""
     if not isinstance(system, KnowsItsRecording) or not demo.of_recording:
         return verdict
@@ -45,6 +45,6 @@ def checked_drift(verdict: Verdict, system: System, demo: Trajectory) -> Verdict
 def _changed(measure: Measure, before: float, now: float) -> bool:
     low, high = measure.limits
     if low is not None and high is not None:
-        return abs(now - before) > SHARE * (high - low)
+        return abs(now - before) > _SHARE * (high - low)
     small, large = sorted((abs(before), abs(now)))
     return large > FACTOR * small

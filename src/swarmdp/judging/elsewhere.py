@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.judging import baselines as poor
+from swarmdp.judging import baselines as simple
 from swarmdp.judging.blocks import LATER
-from swarmdp.judging.stage import Stage
+from swarmdp.judging.stage import DemoStage
 from swarmdp.judging.statistics import OFF
 from swarmdp.judging.weighing import LEVEL
 from swarmdp.model.traits import measures_of
@@ -21,12 +21,12 @@ from swarmdp.policies import LocalPolicy
 from swarmdp.simulation.rollout import simulate
 
 NEARER = 0.5  # times the learned swarm's difference from the demo: a clone that stands for it
-RUNS, MORE = 40, 200  # of each, with the same random numbers; more where these raise suspicion
+_RUNS, MORE = 40, 200  # of each, with the same random numbers; more where these raise suspicion
 SURE = 2.0  # standard errors of a difference that counts
 
 
-def checked_elsewhere(
-    verdict: Verdict, stage: Stage, learned: LocalPolicy, clone: LocalPolicy | None, seed: int
+def add_other_starts(
+    verdict: Verdict, stage: DemoStage, learned: LocalPolicy, clone: LocalPolicy | None, seed: int
 ) -> Verdict:
     """The verdict, or an alarm if a measure later is off by a tenth from other starts.
 
@@ -34,19 +34,19 @@ def checked_elsewhere(
     """
     if clone is None or verdict.alarm or verdict.p > LEVEL or not _stands_for_the_demo(verdict):
         return verdict
-    for name in stage.known.measures:
+    for name in stage.comparable.measures:
         measure = measures_of(stage.system)[name]
         if measure.limits[0] != 0:
             continue
-        own, other = (_later(stage, policy, name, RUNS, seed) for policy in (learned, clone))
-        if _is_off(own, other):
-            own, other = (_later(stage, policy, name, MORE, seed) for policy in (learned, clone))
-        gap = own - other
+        later, other = (_later(stage, policy, name, _RUNS, seed) for policy in (learned, clone))
+        if _is_off(later, other):
+            later, other = (_later(stage, policy, name, MORE, seed) for policy in (learned, clone))
+        gap = later - other
         error = gap.std(ddof=1) / np.sqrt(len(gap))
-        if _is_off(own, other) and abs(gap.mean()) > SURE * error:
+        if _is_off(later, other) and abs(gap.mean()) > SURE * error:
             words = (
                 f"does not reproduce it: from other starts the {measure.title} {LATER} is "
-                f"{own.mean():.3g}, that of the demo's clone {other.mean():.3g}"
+                f"{later.mean():.3g}, that of the demo's clone {other.mean():.3g}"
             )
             advice = "more demos, from other starts: this one hardly shows the difference"
             return replace(
@@ -61,26 +61,28 @@ def checked_elsewhere(
 
 def _stands_for_the_demo(verdict: Verdict) -> bool:
     """Whether the clone is much nearer to the demo than the learned swarm, in all statistics."""
-    own, copied = 0.0, 0.0
+    learned, copied = 0.0, 0.0
     for line in verdict.lines:
-        poorly = [
-            abs(line.baselines[name] - line.demo) for name in poor.POOR if name in line.baselines
+        gaps = [
+            abs(line.baselines[name] - line.demo)
+            for name in simple.IGNORANT
+            if name in line.baselines
         ]
-        if any(poorly):
-            own += abs(line.learned - line.demo) / max(poorly)
-            copied += abs(line.baselines[poor.CLONE] - line.demo) / max(poorly)
-    return copied < NEARER * own
+        if any(gaps):
+            learned += abs(line.learned - line.demo) / max(gaps)
+            copied += abs(line.baselines[simple.CLONE] - line.demo) / max(gaps)
+    return copied < NEARER * learned
 
 
-def _is_off(own: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
-    low, high = sorted((float(own.mean()), float(other.mean())))
+def _is_off(later: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
+    low, high = sorted((float(later.mean()), float(other.mean())))
     return high > OFF * low
 
 
 def _later(
-    stage: Stage, policy: LocalPolicy, measure: str, runs: int, seed: int
+    stage: DemoStage, policy: LocalPolicy, measure: str, runs: int, seed: int
 ) -> NDArray[np.float64]:
-    """The mean of a measure in the second half of each of so many runs."""
+    """The mean of a measure in the second half of each run."""
     seen = simulate(
         stage.system,
         policy,

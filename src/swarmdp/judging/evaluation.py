@@ -28,9 +28,9 @@ from swarmdp.support.progress import Tell
 if TYPE_CHECKING:
     import pandas
 
-STEPS = 100  # where neither the caller nor the fit says how many
+_STEPS = 100  # where neither the caller nor the fit says how many
 LOW, HIGH = 0.1, 0.9  # the quantiles between which a band lies
-SHOWN = (1, 2, 5, 10, 20, 50, 100, 200, 500)  # times in tables, beside the first and the last
+_SHOWN = (1, 2, 5, 10, 20, 50, 100, 200, 500)  # times in tables, beside the first and the last
 
 
 @checked(nan=True)
@@ -206,10 +206,10 @@ def evaluate(
 
     """
     check_integer("runs", runs, least=1)
-    shown = own_expert(system) if expert is None else read_demo(system, expert)
+    shown = system_expert(system) if expert is None else read_demo(system, expert)
     recorded = shown if isinstance(shown, Trajectory) else None
     if steps is None:
-        steps = result.settings["steps"] or STEPS if recorded is None else recorded.steps
+        steps = result.settings["steps"] or _STEPS if recorded is None else recorded.steps
     if recorded is not None and recorded.steps < steps:
         raise InvalidInput(
             f"the recorded expert has {recorded.steps} steps, fewer than the {steps} asked for"
@@ -217,7 +217,7 @@ def evaluate(
     discount, measures = result.settings["discount"], measures_of(system)
     policy = result.policy
     policy.check(system)  # before the expert's runs
-    each = -(-runs // policy.replicas)
+    repeats = -(-runs // policy.replicas)
     common: dict[str, Any] = {
         "steps": steps,
         "record": {**{name: measures[name] for name in measures}, MU: DiscountedFeatures(discount)},
@@ -231,15 +231,15 @@ def evaluate(
     else:
         recorded = recorded.until(steps)
         expert_mu = feature_expectations(system, recorded, discount=discount)
-        of_expert = {name: measured(system, recorded, name) for name in measures}
-    learned = rollout(system, policy, runs=each * policy.replicas, seed=seed + 1, **common)
+        of_expert = {name: measure_over_time(system, recorded, name) for name in measures}
+    learned = rollout(system, policy, runs=repeats * policy.replicas, seed=seed + 1, **common)
     return Evaluation(
         name_of(system),
         measures,
         of_expert,
         {name: learned[name] for name in measures},
         expert_mu.mean(axis=0),
-        learned[MU].reshape(each, policy.replicas, -1).mean(axis=0),
+        learned[MU].reshape(repeats, policy.replicas, -1).mean(axis=0),
         system.n_agents,
         steps,
     )
@@ -248,7 +248,7 @@ def evaluate(
 MU = "feature expectations"  # no measure's name: measures are attributes
 
 
-def own_expert(system: System) -> Controller:
+def system_expert(system: System) -> Controller:
     """The system's own expert; raises InvalidInput if it has none."""
     if not isinstance(system, HasExpert):
         raise InvalidInput(
@@ -258,7 +258,7 @@ def own_expert(system: System) -> Controller:
     return system.expert
 
 
-def measured(system: System, trajectory: Trajectory, name: str) -> NDArray[Any]:
+def measure_over_time(system: System, trajectory: Trajectory, name: str) -> NDArray[Any]:
     """A measure of a recorded swarm at every time (runs, steps + 1).
 
     It is taken from the recording, or computed from the recorded states, one time after another.
@@ -273,4 +273,4 @@ def measured(system: System, trajectory: Trajectory, name: str) -> NDArray[Any]:
 
 def shown_times(steps: int) -> list[int]:
     """The times that a table of a measure shows."""
-    return sorted({0, *(t for t in SHOWN if t < steps), steps})
+    return sorted({0, *(t for t in _SHOWN if t < steps), steps})

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from swarmdp.irl.demos import check_demo, read_demo
 from swarmdp.irl.frames import recorded_states
 from swarmdp.irl.result import Result
-from swarmdp.judging import baselines as poor
-from swarmdp.judging.drift import checked_drift
-from swarmdp.judging.elsewhere import checked_elsewhere
-from swarmdp.judging.stage import Stage
-from swarmdp.judging.statistics import Look, joined
-from swarmdp.judging.weighing import LEARNED, weighed
+from swarmdp.judging import baselines as simple
+from swarmdp.judging.drift import add_drift
+from swarmdp.judging.elsewhere import add_other_starts
+from swarmdp.judging.stage import DemoStage
+from swarmdp.judging.statistics import SwarmLook, join_looks
+from swarmdp.judging.weighing import LEARNED, verdict_of
 from swarmdp.model.adapted import REPLACED
 from swarmdp.model.recorded import RecordedDemo
 from swarmdp.model.streams import derived_seed
@@ -77,7 +77,7 @@ def judge(
     *,
     system: System | None = None,
     seed: int,
-    baselines: Sequence[str] = poor.BASELINES,
+    baselines: Sequence[str] = simple.BASELINES,
     runs: int | None = None,
     discount: float | None = None,
     quick: bool = False,
@@ -145,13 +145,13 @@ def judge(
             f"judge takes one experiment, got {len(policies)}: use swarmdp.judging.judge_each"
         )
     recorded = _system(learned, system)
-    verdict = _judged(
+    verdict = _judge_one(
         recorded,
         policies[0],
         read_demo(recorded, demo),
         discount=_discount(learned, discount),
         seed=seed,
-        names=poor.check_baselines(baselines, recorded),
+        names=simple.check_baselines(baselines, recorded),
         runs=runs,
         quick=quick,
         by_features=isinstance(learned, Result),
@@ -169,7 +169,7 @@ def judge_each(
     *,
     system: System | None = None,
     seed: int,
-    baselines: Sequence[str] = poor.BASELINES,
+    baselines: Sequence[str] = simple.BASELINES,
     runs: int | None = None,
     discount: float | None = None,
     quick: bool = False,
@@ -250,7 +250,7 @@ def verdicts_of(
     *,
     system: System | None,
     seed: int,
-    baselines: Sequence[str] = poor.BASELINES,
+    baselines: Sequence[str] = simple.BASELINES,
     runs: int | None = None,
     discount: float | None = None,
     quick: bool,
@@ -268,20 +268,20 @@ def verdicts_of(
         )
     demos = [demo] if len(policies) == 1 else [one_run(demo, r) for r in range(demo.runs)]
     return tuple(
-        _judged(
+        _judge_one(
             recorded,
             policy,
-            own,
+            part,
             discount=_discount(learned, discount),
             seed=derived_seed(seed, e) if len(policies) > 1 else seed,
-            names=poor.check_baselines(baselines, recorded),
+            names=simple.check_baselines(baselines, recorded),
             runs=runs,
             quick=quick,
             by_features=isinstance(learned, Result),
             progress=progress,
             threads=threads,
         )
-        for e, (policy, own) in enumerate(zip(policies, demos, strict=True))
+        for e, (policy, part) in enumerate(zip(policies, demos, strict=True))
     )
 
 
@@ -308,7 +308,7 @@ def one_run(demo: Trajectory, run: int) -> Trajectory:
     )
 
 
-def _judged(
+def _judge_one(
     system: System,
     policy: LocalPolicy,
     demo: Trajectory,
@@ -331,11 +331,11 @@ def _judged(
             )
     check_demo(system, demo, 0.0)
     check_fits(policy, system, 1)
-    stage = Stage.of(system, demo, discount, threads)
+    stage = DemoStage.of(system, demo, discount, threads)
     swarms = swarms_of(system, policy, demo, names, Effort.of(demo.runs, runs, quick), seed)
     total = demo.runs * sum(count for _, count in swarms.values())
     with shown(progress, f"judging a swarm of {name_of(system)}") as tell:
-        looks: dict[str, Look] = {}
+        looks: dict[str, SwarmLook] = {}
         models = models_of(system)
         done = 0
         for part, (name, (policies, count)) in enumerate(swarms.items()):
@@ -346,19 +346,17 @@ def _judged(
                 done += look.runs
                 if tell is not None:
                     tell(done, total, f"judging: {done} of {total} runs")
-            looks[name] = joined(pieces)
-        verdict = weighed(
+            looks[name] = join_looks(pieces)
+        verdict = verdict_of(
             stage,
             looks,
             quick=quick,
             seed=derived_seed(seed, len(swarms)),
             by_features=by_features,
         )
-        copies, _ = swarms.get(poor.CLONE, ([None], 0))
-        verdict = checked_elsewhere(
-            verdict, stage, policy, copies[0], derived_seed(seed, ELSEWHERE)
-        )
-        return checked_drift(verdict, system, demo)
+        copies, _ = swarms.get(simple.CLONE, ([None], 0))
+        verdict = add_other_starts(verdict, stage, policy, copies[0], derived_seed(seed, ELSEWHERE))
+        return add_drift(verdict, system, demo)
 
 
 def swarms_of(
@@ -371,14 +369,14 @@ def swarms_of(
 ) -> dict[str, tuple[list[LocalPolicy], int]]:
     """The swarms to simulate, each with its policies and the runs from each start."""
     swarms: dict[str, tuple[list[LocalPolicy], int]] = {LEARNED: ([policy], effort.learned)}
-    if poor.RANDOM in names:
+    if simple.RANDOM in names:
         rng = np.random.default_rng(derived_seed(seed, DRAWN))
-        drawn = poor.random_policies(system, effort.random, rng)
-        swarms[poor.RANDOM] = drawn, effort.random
-    if poor.NOTHING in names:
-        swarms[poor.NOTHING] = [poor.doing_nothing(system)], effort.nothing
-    if poor.CLONE in names and (copy := poor.cloned_policy(system, demo)) is not None:
-        swarms[poor.CLONE] = [copy], effort.clone
+        drawn = simple.random_policies(system, effort.random, rng)
+        swarms[simple.RANDOM] = drawn, effort.random
+    if simple.NOTHING in names:
+        swarms[simple.NOTHING] = [simple.doing_nothing(system)], effort.nothing
+    if simple.CLONE in names and (copy := simple.cloned_policy(system, demo)) is not None:
+        swarms[simple.CLONE] = [copy], effort.clone
     for name, rule in rules_of(system).items():
         if name in names:
             swarms[name] = [FunctionPolicy(rule)], effort.clone
@@ -411,8 +409,8 @@ def _system(learned: Judged, system: System | None) -> System:
     if isinstance(learned, Result) and learned.system_name in KNOWN_SYSTEMS:
         settings = dict(learned.system_settings)
         if "features" not in settings:
-            own = {name: value for name, value in settings.items() if name not in REPLACED}
-            return KNOWN_SYSTEMS[learned.system_name](**own)
+            arguments = {name: value for name, value in settings.items() if name not in REPLACED}
+            return KNOWN_SYSTEMS[learned.system_name](**arguments)
     raise InvalidInput("which system was recorded is not known: give it, judge(..., system=...)")
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from swarmdp.judging.blocks import block_means, block_sums
 from swarmdp.support.arrays import Bools, Floats
 
-ROUNDING = 1e-9  # a spread below this share of the values is that of their last digits
+_ROUNDING = 1e-9  # a spread below this share of the values is that of their last digits
 
 
 def steps_of(values: NDArray[Any], period: float | None) -> Floats:
@@ -34,15 +34,15 @@ def turning(
     turn = steps_of(values, 2 * math.pi if period is None else period)
     counted = _stayed(present)
     square = turn * turn
-    found = {
+    statistics = {
         "turn": _mean(turn, counted, blocks),
         "size of turns": _mean(np.abs(turn), counted, blocks),
         "largest turns": np.sqrt(np.sqrt(_mean_product(square, square, counted, blocks))),
     }
     if turn.shape[1] > blocks:
         lagged = _mean_product(turn[:, 1:], turn[:, :-1], _stayed(counted), blocks)
-        found["memory of turns"] = ratio(lagged, _mean(square, counted, blocks))
-    return found
+        statistics["memory of turns"] = ratio(lagged, _mean(square, counted, blocks))
+    return statistics
 
 
 def moving(
@@ -74,8 +74,8 @@ def moving(
 
 def _any(present: Bools) -> Bools:
     """Whether anybody was present (runs, times, 1)."""
-    found: Bools = np.any(present, axis=2, keepdims=True)
-    return found
+    present_at_all: Bools = np.any(present, axis=2, keepdims=True)
+    return present_at_all
 
 
 def _stayed(present: Bools | None) -> Bools | None:
@@ -107,7 +107,7 @@ def _spread(values: Floats, counted: Bools) -> Floats:
 
 def _beyond_rounding(spread: Floats, values: Floats) -> Floats:
     """The spread of values (..., agents), zero where it is only that of their last digits."""
-    return np.where(spread > ROUNDING * np.abs(values).max(axis=-1), spread, 0.0)
+    return np.where(spread > _ROUNDING * np.abs(values).max(axis=-1), spread, 0.0)
 
 
 def straightness(net: Floats, path: Floats) -> Floats:
@@ -115,19 +115,19 @@ def straightness(net: Floats, path: Floats) -> Floats:
 
     It is 1 for straight flight. Agents that do not move at all count as not getting anywhere.
     """
-    each = ratio(np.sqrt(np.einsum("...a,...a->...", net, net)), path)
-    mean: Floats = each.mean(axis=-1)
+    straight = ratio(np.sqrt(np.einsum("...a,...a->...", net, net)), path)
+    mean: Floats = straight.mean(axis=-1)
     return mean
 
 
 def changing(values: NDArray[Any], blocks: int) -> dict[str, Floats]:
     """What levels (runs, times, agents) do: how many change, and whether they change back."""
     agents = values.shape[2]
-    found = {"share that changes": _changed(values, 1, blocks) / agents}
+    statistics = {"share that changes": _changed(values, 1, blocks) / agents}
     if values.shape[1] - 2 >= blocks:
-        found["share that differs after two steps"] = _changed(values, 2, blocks) / agents
-    found["mean level"] = block_means(values.mean(axis=2), blocks)
-    return found
+        statistics["share that differs after two steps"] = _changed(values, 2, blocks) / agents
+    statistics["mean level"] = block_means(values.mean(axis=2), blocks)
+    return statistics
 
 
 def distinct(values: NDArray[Any], blocks: int) -> Floats:
@@ -149,10 +149,10 @@ def drifting(values: NDArray[Any], blocks: int, present: Bools | None = None) ->
     if present is None:
         spread, some = flat.std(axis=2).mean(axis=2), None
     else:
-        each = [
+        drifts = [
             _spread(np.where(present, flat[..., k], 0.0), present) for k in range(flat.shape[3])
         ]
-        spread, some = np.mean(each, axis=0), _any(present)
+        spread, some = np.mean(drifts, axis=0), _any(present)
     return {
         "mean": _mean(flat.mean(axis=3), present, blocks),
         "spread": _mean(spread[..., None], some, blocks),

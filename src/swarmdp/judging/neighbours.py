@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from swarmdp.support.arrays import Floats
 
-WIDTH = 2.0  # a cluster's links are this much longer than the median distance to the nearest agent
+_WIDTH = 2.0  # a cluster's links are this much longer than the median distance to the nearest agent
 
 
 def tree_of(places: Floats, period: float | None) -> Any:
@@ -25,8 +25,8 @@ def tree_of(places: Floats, period: float | None) -> Any:
 def nearest(tree: Any) -> Floats:
     """The distance of each agent to its nearest neighbour."""
     distance, _ = tree.query(tree.data, [2])
-    found: Floats = distance[:, 0]
-    return found
+    distances: Floats = distance[:, 0]
+    return distances
 
 
 def clusters(trees: Sequence[Any], reach: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -62,7 +62,7 @@ def neighbourhoods(places: Floats, period: float | None, pooled: slice) -> dict[
     """
     trees = [tree_of(place, period) for place in places]
     near = np.stack([nearest(tree) for tree in trees])
-    count, largest = clusters(trees, WIDTH * float(np.median(near[pooled])))
+    count, largest = clusters(trees, _WIDTH * float(np.median(near[pooled])))
     return {
         "distance to the nearest neighbour": near.mean(axis=1),
         "number of clusters": count / places.shape[1],

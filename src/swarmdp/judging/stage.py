@@ -8,36 +8,37 @@ from numpy.typing import NDArray
 
 from swarmdp.irl.frames import started_as
 from swarmdp.judging.discounts import course_of
-from swarmdp.judging.statistics import Known, Look, joined, observed
+from swarmdp.judging.statistics import Comparable, SwarmLook, join_looks, look_at_runs
 from swarmdp.model.system import System
 from swarmdp.model.trajectory import Trajectory
 from swarmdp.policies import LocalPolicy, selected
 from swarmdp.simulation.rollout import simulate
 
-TRIED = 2  # runs from each start that show whether anything happens by chance
-BYTES = 2**28  # of recorded runs that are looked at together
+_TRIED = 2  # runs from each start that show whether anything happens by chance
+_BYTES = 2**28  # of recorded runs that are looked at together
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class DemoStage:
     """A demo, and how other swarms are compared with it."""
 
     system: System
     demo: Trajectory
-    known: Known
+    comparable: Comparable
     discount: float
     threads: int | None
-    look: Look  # at the demo
+    look: SwarmLook  # at the demo
     course: NDArray[np.float64]  # (times,): how the demo develops
 
     @classmethod
     def of(
         cls, system: System, demo: Trajectory, discount: float, threads: int | None = None
-    ) -> "Stage":
+    ) -> "DemoStage":
         """Look at a demo; raises InvalidInput if there is nothing to compare."""
-        known = Known.of(system, demo)
-        look = observed(system, demo, known, discount)
-        return cls(system, demo, known, discount, threads, look, course_of(system, demo, known))
+        comparable = Comparable.of(system, demo)
+        look = look_at_runs(system, demo, comparable, discount)
+        course = course_of(system, demo, comparable)
+        return cls(system, demo, comparable, discount, threads, look, course)
 
     def looks(
         self,
@@ -45,48 +46,48 @@ class Stage:
         count: int,
         seed: int,
         model: System | None = None,
-    ) -> Iterator[Look]:
+    ) -> Iterator[SwarmLook]:
         """Looks at `count` runs from each start; run i is from start i % R.
 
         Several policies share them, each has equally many; so do the replicas of one. They move the
         system that was recorded, or a model of it with the same states.
         """
         starts = self.demo.runs
-        each = count // len(policies)
-        pieces = max(1, BYTES // (self._bytes() * starts))
+        repeats = count // len(policies)
+        pieces = max(1, _BYTES // (self._bytes() * starts))
         for k, policy in enumerate(policies):
             done = 0
-            if policy.replicas == 1 and each > TRIED:
-                numbers = np.arange(TRIED * starts) + k * each * starts
+            if policy.replicas == 1 and repeats > _TRIED:
+                numbers = np.arange(_TRIED * starts) + k * repeats * starts
                 first = self._look(policy, numbers, seed, model)
                 yield first
-                done = TRIED
+                done = _TRIED
                 if first.repeats(starts):
                     # Nothing happens by chance: all runs from one start are the same.
                     one = first.rows(slice(0, starts))
-                    yield joined([one] * (each - TRIED))
+                    yield join_looks([one] * (repeats - _TRIED))
                     continue
-            for begin in range(done, each, pieces):
-                end = min(each, begin + pieces)
-                numbers = np.arange((k * each + begin) * starts, (k * each + end) * starts)
-                own = policy
+            for begin in range(done, repeats, pieces):
+                end = min(repeats, begin + pieces)
+                numbers = np.arange((k * repeats + begin) * starts, (k * repeats + end) * starts)
+                selection = policy
                 if policy.replicas > 1:
-                    own = selected(policy, numbers // starts % policy.replicas)
-                yield self._look(own, numbers, seed, model)
+                    selection = selected(policy, numbers // starts % policy.replicas)
+                yield self._look(selection, numbers, seed, model)
 
     def _look(
         self, policy: LocalPolicy, numbers: NDArray[np.int64], seed: int, model: System | None
-    ) -> Look:
+    ) -> SwarmLook:
         seen = simulate(
-            started_as(model or self.system, self.demo, self.known.states),
+            started_as(model or self.system, self.demo, self.comparable.states),
             policy,
             numbers=numbers,
             steps=self.demo.steps,
             seed=seed,
-            record=self.known.record if model is None else "states",
+            record=self.comparable.record if model is None else "states",
             threads=self.threads,
         )
-        return observed(self.system, seen, self.known, self.discount)
+        return look_at_runs(self.system, seen, self.comparable, self.discount)
 
     def _bytes(self) -> int:
         """The memory of one recorded run, about."""

@@ -1,6 +1,6 @@
 """The statistics by which swarms are compared, all from what their system declares.
 
-`observed` looks at recorded runs; it needs no others, so large batches go through it in pieces.
+`look_at_runs` looks at recorded runs; it needs no others, so large batches go through it in pieces.
 `Look.table` then makes the statistics, some of which need all runs that are compared: which
 classes of observations are put together, and how far a cluster's links reach. These come from the
 pooled runs of demo and learned swarm, whatever their labels: so a test that permutes the labels
@@ -36,9 +36,9 @@ from swarmdp.support.errors import InvalidInput
 
 GROUPS = 8  # of classes of observations, about equally frequent
 MOST_CLASSES = 1000  # whose frequencies are kept; more are put together by their numbers
-MOST_AGENTS = 500  # whose neighbours are looked at: the agents are interchangeable
+_MOST_AGENTS = 500  # whose neighbours are looked at: the agents are interchangeable
 OFF = 1.1  # the factor by which a measure may be wrong whose least value is zero
-RATES = 3.0  # the factor by which a rate may be wrong
+_RATES = 3.0  # the factor by which a rate may be wrong
 OBSERVED = "observations"  # the name of their frequencies
 
 
@@ -59,7 +59,7 @@ class Statistic:
 
 
 @dataclass(frozen=True)
-class Known:
+class Comparable:
     """What a demo recorded, and so what can be compared."""
 
     states: tuple[str, ...]
@@ -67,19 +67,19 @@ class Known:
     measures: tuple[str, ...]
 
     @classmethod
-    def of(cls, system: System, demo: Trajectory) -> "Known":
+    def of(cls, system: System, demo: Trajectory) -> "Comparable":
         """What this demo recorded; raises InvalidInput if there is nothing to compare."""
         states = recorded_states(system, demo)
         scalar = [n for n, v in demo.variables.items() if v.axes == ("run", "time")]
         measures = tuple(m for m in measures_of(system) if states or m in scalar)
-        known = cls(states, bool(states) or "observations" in demo, measures)
-        if demo.steps < 2 or not (known.observations or known.measures):
+        comparable = cls(states, bool(states) or "observations" in demo, measures)
+        if demo.steps < 2 or not (comparable.observations or comparable.measures):
             raise InvalidInput(
                 "a verdict needs a demo of at least two steps with recorded states, observations "
                 f"or measures of the system, got {demo.steps} steps of "
                 f"{', '.join(demo) or 'nothing'}"
             )
-        return known
+        return comparable
 
     @property
     def record(self) -> list[str]:
@@ -107,7 +107,7 @@ class Series:
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class SwarmLook:
     """What was seen in some runs."""
 
     series: Mapping[str, Series]
@@ -123,11 +123,11 @@ class Look:
             return len(self.shares)
         return len(next(iter(self.series.values())).values)
 
-    def rows(self, which: slice) -> "Look":
+    def rows(self, which: slice) -> "SwarmLook":
         """Just these runs."""
-        return Look(
-            {key: replace(each, values=each.values[which]) for key, each in self.series.items()},
-            {key: replace(each, values=each.values[which]) for key, each in self.later.items()},
+        return SwarmLook(
+            {key: replace(old, values=old.values[which]) for key, old in self.series.items()},
+            {key: replace(old, values=old.values[which]) for key, old in self.later.items()},
             None if self.shares is None else self.shares[which],
             None if self.mu is None else self.mu[which],
             {name: (places[which], period) for name, (places, period) in self.places.items()},
@@ -143,43 +143,43 @@ class Look:
 
     def _arrays(self) -> list[Floats]:
         """All that was seen."""
-        found = [each.values for each in (*self.series.values(), *self.later.values())]
-        found += [array for array in (self.shares, self.mu) if array is not None]
-        return found + [places for places, _ in self.places.values()]
+        arrays = [series.values for series in (*self.series.values(), *self.later.values())]
+        arrays += [array for array in (self.shares, self.mu) if array is not None]
+        return arrays + [places for places, _ in self.places.values()]
 
-    def table(self, system: System, pooled: slice) -> "Table":
+    def table(self, system: System, pooled: slice) -> "StatisticsTable":
         """All statistics of these runs; those in `pooled` decide what is put together."""
         series = dict(self.series)
         if self.shares is not None:
-            series |= _grouped(system, self.shares, pooled)
+            series |= _group_classes(system, self.shares, pooled)
         blocks = next(iter(series.values())).values.shape[1]
         columns: list[Floats] = []
         names: list[Statistic] = []
-        for key, each in series.items():
+        for key, entry in series.items():
             family = OBSERVED if key.startswith(OBSERVED) else key
             for when, part in parts(blocks).items():
-                columns.append(each.values[:, part].mean(axis=1))
+                columns.append(entry.values[:, part].mean(axis=1))
                 # How it began is how, not what.
-                main, factor = each.main and when != BEGINNING, each.factor
+                main, factor = entry.main and when != BEGINNING, entry.factor
                 if when != LATER:
                     factor = np.inf
-                names.append(Statistic(each.title, when, main, f"{family} {when}", factor))
-        for key, each in self.later.items():
-            columns.append(each.values[:, 0])
-            names.append(Statistic(each.title, LATER, each.main, key))
+                names.append(Statistic(entry.title, when, main, f"{family} {when}", factor))
+        for key, entry in self.later.items():
+            columns.append(entry.values[:, 0])
+            names.append(Statistic(entry.title, LATER, entry.main, key))
         for field, (places, period) in self.places.items():
             for frame, when in enumerate(parts(blocks)):
                 for title, values in neighbourhoods(places[:, frame], period, pooled).items():
                     columns.append(values)
-                    main, own = when != BEGINNING, f"{title} {when}"
-                    names.append(Statistic(f"{title} ({field})", when, main, own))
-        by_block = np.stack([each.values for each in series.values()], axis=2)
-        titles = tuple(each.title for each in series.values())
-        return Table(tuple(names), np.stack(columns, axis=1), titles, by_block)
+                    main, group = when != BEGINNING, f"{title} {when}"
+                    names.append(Statistic(f"{title} ({field})", when, main, group))
+        by_block = np.stack([entry.values for entry in series.values()], axis=2)
+        titles = tuple(entry.title for entry in series.values())
+        return StatisticsTable(tuple(names), np.stack(columns, axis=1), titles, by_block)
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class StatisticsTable:
     """The statistics of runs, over the parts of a run and by block."""
 
     statistics: tuple[Statistic, ...]
@@ -188,33 +188,35 @@ class Table:
     by_block: Floats  # (runs, blocks, titles)
 
 
-def observed(system: System, trajectory: Trajectory, known: Known, discount: float) -> Look:
+def look_at_runs(
+    system: System, trajectory: Trajectory, comparable: Comparable, discount: float
+) -> SwarmLook:
     """Look at recorded runs."""
     blocks = block_count(trajectory.steps)
     series: dict[str, Series] = {}
     later: dict[str, Series] = {}
-    for name in known.measures:
-        values = measured(system, trajectory, name)
+    for name in comparable.measures:
+        values = recorded_measure(system, trajectory, name)
         if values is not None:
             _look_at_measure(system, name, values, blocks, series, later)
     shares = mu = None
-    if known.observations:
+    if comparable.observations:
         shares, mu, changed = _look_at_observations(system, trajectory, discount, blocks)
         if changed is not None:
             title = "share of agents whose observation changes"
-            series["changes of observation"] = Series(changed, title, False, RATES)
+            series["changes of observation"] = Series(changed, title, False, _RATES)
     places: dict[str, tuple[Floats, float | None]] = {}
     present = trajectory[PRESENT] if trajectory.of_recording else None
-    for name in known.states:
+    for name in comparable.states:
         field = field_of(system, name)
         if not field.constant and field.kind != "hidden":
             _look_at_field(name, field, trajectory[name], blocks, series, later, present)
             if field.kind == "position" and system.n_agents > 1:
                 places[name] = _frames(trajectory[name], blocks), field.period
-    return Look(series, later, shares, mu, places)
+    return SwarmLook(series, later, shares, mu, places)
 
 
-def joined(looks: Sequence[Look]) -> Look:
+def join_looks(looks: Sequence[SwarmLook]) -> SwarmLook:
     """The runs of several looks, one after another."""
     first = looks[0]
 
@@ -222,11 +224,11 @@ def joined(looks: Sequence[Look]) -> Look:
         return {
             key: Series(
                 np.concatenate([getattr(look, kind)[key].values for look in looks]),
-                each.title,
-                each.main,
-                each.factor,
+                entry.title,
+                entry.main,
+                entry.factor,
             )
-            for key, each in getattr(first, kind).items()
+            for key, entry in getattr(first, kind).items()
         }
 
     def arrays(kind: str) -> Floats | None:
@@ -234,7 +236,7 @@ def joined(looks: Sequence[Look]) -> Look:
             return None
         return np.concatenate([getattr(look, kind) for look in looks])
 
-    return Look(
+    return SwarmLook(
         both("series"),
         both("later"),
         arrays("shares"),
@@ -246,7 +248,7 @@ def joined(looks: Sequence[Look]) -> Look:
     )
 
 
-def measured(system: System, trajectory: Trajectory, name: str) -> Floats | None:
+def recorded_measure(system: System, trajectory: Trajectory, name: str) -> Floats | None:
     """A measure over time (runs, times); None if it is not one number for each run."""
     if name in trajectory:
         values = trajectory[name]
@@ -292,14 +294,14 @@ def _look_at_observations(
     counts.
     """
     times = trajectory.steps + 1
-    known = isinstance(system.features, Classes)
+    by_class = isinstance(system.features, Classes)
     block, inside = block_of(times, blocks), np.bincount(block_of(times, blocks))
     changed = np.zeros((trajectory.runs, times - 1))
     shares = total = before = None
     there = trajectory[PRESENT] if trajectory.of_recording else None
     for time, observations in enumerate(observations_over(system, trajectory)):
         agents = observations.shape[1]
-        if known:
+        if by_class:
             index = classes(system, observations)
             now = _shares(index, class_map(system).size, None if there is None else there[:, time])
             if before is not None:
@@ -312,7 +314,7 @@ def _look_at_observations(
             before = index
         else:
             now = summed_features(system, observations) / agents
-        kept = _together(now) if known else now
+        kept = _together(now) if by_class else now
         if shares is None or total is None:
             shares = np.zeros((trajectory.runs, blocks, kept.shape[1]))
             total = np.zeros(now.shape)
@@ -320,8 +322,8 @@ def _look_at_observations(
         total += discount**time * now
     assert shares is not None
     assert total is not None
-    mu = features_of_counts(system, total) if known else total
-    return shares, mu, block_means(changed, blocks) if known else None
+    mu = features_of_counts(system, total) if by_class else total
+    return shares, mu, block_means(changed, blocks) if by_class else None
 
 
 def _shares(
@@ -329,10 +331,11 @@ def _shares(
 ) -> Floats:
     """How often each class is observed (runs, size), of those who are present."""
     if present is None:
-        found: Floats = kernels.tabular.count(index, size) / index.shape[1]
-        return found
+        shares: Floats = kernels.tabular.count(index, size) / index.shape[1]
+        return shares
     counts = [
-        np.bincount(own[here], minlength=size) for own, here in zip(index, present, strict=True)
+        np.bincount(classes[here], minlength=size)
+        for classes, here in zip(index, present, strict=True)
     ]
     return motion.ratio(np.stack(counts).astype(np.float64), present.sum(axis=1)[:, None])
 
@@ -368,34 +371,34 @@ def _look_at_field(
         "straightness": "net displacement over path",
     }
     if field.kind == "angle":
-        found = motion.turning(values, field.period, blocks, present)
+        statistics = motion.turning(values, field.period, blocks, present)
     elif field.kind == "position":
         places = values if values.ndim == 4 else values[..., None]
-        found = motion.moving(places, field.period, blocks, present)
+        statistics = motion.moving(places, field.period, blocks, present)
         title = f"net displacement over path of the second half ({name})"
-        half = found.pop("straightness of the second half")
+        half = statistics.pop("straightness of the second half")
         later[f"{name} straightness"] = Series(half, title, True)
     elif values.ndim == 3 and (field.kind == "level" or values.dtype.kind in "iub"):
-        found = motion.changing(values, blocks)
+        statistics = motion.changing(values, blocks)
         if field.kind is None:
-            found["different levels"] = motion.distinct(values, blocks)
+            statistics["different levels"] = motion.distinct(values, blocks)
     else:
-        found = motion.drifting(values, blocks, present)
-    for key, each in found.items():
+        statistics = motion.drifting(values, blocks, present)
+    for key, values_by_block in statistics.items():
         title = f"{titles.get(key, key)} ({name})"
-        factor = RATES if key == "share that changes" else np.inf
-        series[f"{name} {key}"] = Series(each, title, key in main, factor)
+        factor = _RATES if key == "share that changes" else np.inf
+        series[f"{name} {key}"] = Series(values_by_block, title, key in main, factor)
 
 
 def _frames(values: NDArray[Any], blocks: int) -> Floats:
     """The places of some agents at the end of each part of the run (runs, frames, agents, axes)."""
     times = values.shape[1]
     ends = [part.stop * times // blocks - 1 for part in parts(blocks).values()]
-    kept = values[:, ends, :MOST_AGENTS]
+    kept = values[:, ends, :_MOST_AGENTS]
     return (kept if kept.ndim == 4 else kept[..., None]).astype(np.float64)
 
 
-def _grouped(system: System, shares: Floats, pooled: slice) -> dict[str, Series]:
+def _group_classes(system: System, shares: Floats, pooled: slice) -> dict[str, Series]:
     """Frequencies of groups of classes, about equally frequent in the pooled runs."""
     features = system.features
     if not isinstance(features, Classes):
@@ -406,12 +409,12 @@ def _grouped(system: System, shares: Floats, pooled: slice) -> dict[str, Series]
     mean = shares[pooled].mean(axis=(0, 1))
     # The group of a class is where the middle of its probability lies.
     group = np.minimum(((np.cumsum(mean) - mean / 2) * GROUPS).astype(np.int64), GROUPS - 1)
-    found = {}
+    groups = {}
     for g in np.unique(group):
         inside = np.flatnonzero(group == g)
         title = f"share of {_span(features, inside)}"
-        found[f"{OBSERVED} {g}"] = Series(shares[:, :, inside].sum(axis=2), title, True)
-    return found
+        groups[f"{OBSERVED} {g}"] = Series(shares[:, :, inside].sum(axis=2), title, True)
+    return groups
 
 
 def _feature_names(system: System) -> list[str]:

@@ -6,31 +6,31 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.judging import baselines as poor
+from swarmdp.judging import baselines as simple
 from swarmdp.judging.blocks import LATER, parts
-from swarmdp.judging.classifier import told_by_forest
-from swarmdp.judging.comparison import Comparison, compared, told_apart
+from swarmdp.judging.classifier import telling_by_forest
+from swarmdp.judging.comparison import Comparison, are_distinct, compare_runs
 from swarmdp.judging.discounts import better_discount
-from swarmdp.judging.stage import Stage
-from swarmdp.judging.statistics import Look, Table, joined
+from swarmdp.judging.stage import DemoStage
+from swarmdp.judging.statistics import StatisticsTable, SwarmLook, join_looks
 from swarmdp.model.traits import measures_of
 from swarmdp.model.verdict import Line, Telling, Verdict
 from swarmdp.support.rounding import with_error
 
 LEVEL = 0.05  # of the test: so often the same swarm is told from itself
-NEGLIGIBLE = 0.02  # of the baselines' difference: a smaller one is no exception
+_NEGLIGIBLE = 0.02  # of the baselines' difference: a smaller one is no exception
 LARGE = 0.15  # of the baselines' difference: a larger one means that it is another behaviour
 VISIBLE = 0.01  # of the baselines' difference: a wrong factor (see `Statistic`) counts from here
 SEVERAL = 0.1  # of the random policies: if more are as near, features do not identify a behaviour
 COARSE = 0.25  # of the baselines' difference: a measure known no better than that tells little
 COARSELY = 0.1  # of a measure's range (or its size, where it has none): likewise
-MANY = 0.25  # of them: then a fit that reproduces the demo was lucky
+_MANY = 0.25  # of them: then a fit that reproduces the demo was lucky
 LEARNED = "learned"
 
 
-def weighed(
-    stage: Stage,
-    swarms: Mapping[str, Look],
+def verdict_of(
+    stage: DemoStage,
+    swarms: Mapping[str, SwarmLook],
     *,
     quick: bool,
     seed: int,
@@ -56,7 +56,7 @@ def weighed(
     findings = _Findings.of(stage, swarms, np.random.default_rng(seed))
     telling = None
     if not quick:
-        telling = told_by_forest(findings.table, stage.demo.runs, findings.learned, seed)
+        telling = telling_by_forest(findings.table, stage.demo.runs, findings.learned, seed)
     return findings.verdict(stage, telling, quick, by_features)
 
 
@@ -64,7 +64,7 @@ def weighed(
 class _Findings:
     """All that the words of a verdict depend on."""
 
-    table: Table
+    table: StatisticsTable
     learned: int  # runs of the learned swarm from each start
     lines: tuple[Line, ...]
     by_factor: NDArray[np.bool_]  # (K,): wrong by more than its factor
@@ -73,31 +73,39 @@ class _Findings:
     as_near: int | None
     random: int
     off: bool  # the learned swarm's feature expectations are far from the demo's themselves
-    slow: float | None  # a better discount, where the one used does not see the behaviour
-    vague: str  # which measure varies too much between runs to be compared, in words; empty: none
+    suggested_discount: (
+        float | None
+    )  # a better discount, where the one used does not see the behaviour
+    underpowered: (
+        str  # which measure varies too much between runs to be compared, in words; empty: none
+    )
 
     @classmethod
-    def of(cls, stage: Stage, swarms: Mapping[str, Look], rng: np.random.Generator) -> "_Findings":
+    def of(
+        cls, stage: DemoStage, swarms: Mapping[str, SwarmLook], rng: np.random.Generator
+    ) -> "_Findings":
         """Compare what was seen."""
         starts = stage.demo.runs
-        look = joined([stage.look, *swarms.values()])
+        look = join_looks([stage.look, *swarms.values()])
         table = look.table(stage.system, slice(0, starts + swarms[LEARNED].runs))
         values = _by_swarm(table.values, starts, swarms)
         learned = values[LEARNED]
-        comparison = compared(table.values[:starts], learned, rng)
-        told = {
-            name: told_apart(values[name], learned, LEVEL) for name in poor.POOR if name in values
+        comparison = compare_runs(table.values[:starts], learned, rng)
+        distinct = {
+            name: are_distinct(values[name], learned, LEVEL)
+            for name in simple.IGNORANT
+            if name in values
         }
-        power = float(np.concatenate(list(told.values())).mean()) if told else np.nan
+        power = float(np.concatenate(list(distinct.values())).mean()) if distinct else np.nan
         lines, by_factor = _lines(table, starts, values, comparison)
         as_near, count, off = None, 0, False
-        if look.mu is not None and poor.RANDOM in values:
+        if look.mu is not None and simple.RANDOM in values:
             mu = _by_swarm(look.mu, starts, swarms)
             # One that does the same is as near for a good reason.
-            other = told[poor.RANDOM] | (not stage.known.states)
-            near, off = _nearness(look.mu[:starts], mu[LEARNED], mu[poor.RANDOM])
+            other = distinct[simple.RANDOM] | (not stage.comparable.states)
+            near, off = _nearness(look.mu[:starts], mu[LEARNED], mu[simple.RANDOM])
             as_near, count = int((near & other).sum()), len(near)
-        slow = better_discount(stage.course, stage.discount)
+        suggested_discount = better_discount(stage.course, stage.discount)
         return cls(
             table,
             len(learned),
@@ -108,12 +116,12 @@ class _Findings:
             as_near,
             count,
             off,
-            slow,
-            _vague(stage, table, values, lines),
+            suggested_discount,
+            _underpowered_measure(stage, table, values, lines),
         )
 
     def verdict(
-        self, stage: Stage, telling: Telling | None, quick: bool, by_features: bool
+        self, stage: DemoStage, telling: Telling | None, quick: bool, by_features: bool
     ) -> Verdict:
         """The answer in words."""
         p = self.comparison.p
@@ -124,16 +132,16 @@ class _Findings:
             if (self.lines[k].main and self.lines[k].effect > LARGE)
             or (self.by_factor[k] and self.lines[k].effect > VISIBLE)
         ]
-        exceptions = [k for k in culprits if self.lines[k].effect > NEGLIGIBLE]
-        blind = np.isfinite(self.power) and self.power < 0.5 and not culprits
-        vague = self.vague if not serious else ""
+        exceptions = [k for k in culprits if self.lines[k].effect > _NEGLIGIBLE]
+        without_power = np.isfinite(self.power) and self.power < 0.5 and not culprits
+        underpowered = self.underpowered if not serious else ""
         unidentified = (
             self.as_near is not None and self.as_near > SEVERAL * self.random and not self.off
         )
-        notes = [stage.known.missing] if stage.known.missing else []
+        notes = [stage.comparable.missing] if stage.comparable.missing else []
         advice: list[str] = []
-        wrong = bool(serious) or bool(blind) or bool(vague)
-        many = unidentified and (self.as_near or 0) >= MANY * self.random
+        wrong = bool(serious) or bool(without_power) or bool(underpowered)
+        many = unidentified and (self.as_near or 0) >= _MANY * self.random
         alarm = wrong or (many and by_features)
         nearby = f"{self.as_near} of {self.random} random policies are as near"
         if unidentified and alarm:
@@ -144,13 +152,13 @@ class _Findings:
         elif serious:
             words = f"does not reproduce it: {self._listed(serious)}"
             advice.append("more iterations, another discount, other features or finer actions")
-        elif blind:
+        elif without_power:
             words = "too little data to tell"
             advice.append(
                 "more or longer demos: even random policies cannot be told from the learned swarm"
             )
-        elif vague:
-            words = f"too little data to tell: {vague}"
+        elif underpowered:
+            words = f"too little data to tell: {underpowered}"
             advice.append("more demos, or longer ones")
         elif exceptions:
             words = f"reproduces it, except: {self._listed(exceptions)}"
@@ -160,10 +168,11 @@ class _Findings:
                 notes.append("differences can be seen, but they are small")
         if unidentified and not alarm:
             notes.append(f"the features alone do not identify this behaviour: {nearby}")
-        if self.slow is not None:
+        if self.suggested_discount is not None:
             text = (
                 f"a discount of {stage.discount:g} sees about {1 / (1 - stage.discount):.0f} "
-                f"steps, but the swarm takes longer to settle: try discount={self.slow:g}"
+                "steps, but the swarm takes longer to settle: try "
+                f"discount={self.suggested_discount:g}"
             )
             (advice if alarm else notes).append(text)
         return Verdict(
@@ -185,9 +194,9 @@ class _Findings:
     def _culprits(self) -> list[int]:
         """The statistics that tell the swarms apart, the clearest first."""
         order = np.argsort(-self.comparison.energy, kind="stable")
-        found = [int(k) for k in order if self.comparison.adjusted[k] <= LEVEL]
+        proven = [int(k) for k in order if self.comparison.adjusted[k] <= LEVEL]
         # Many that are a little off: none is proven on its own.
-        return found or [int(k) for k in order if self.comparison.each[k] <= LEVEL]
+        return proven or [int(k) for k in order if self.comparison.p_values[k] <= LEVEL]
 
     def _listed(self, which: list[int]) -> str:
         """The first of these, by their effect, in words; one for each title."""
@@ -200,19 +209,19 @@ class _Findings:
 
 
 def _by_swarm(
-    values: NDArray[np.float64], starts: int, swarms: Mapping[str, Look]
+    values: NDArray[np.float64], starts: int, swarms: Mapping[str, SwarmLook]
 ) -> dict[str, NDArray[np.float64]]:
     """The runs of each swarm (n, R, ...), after those of the demo."""
-    found, begin = {}, starts
+    by_swarm, begin = {}, starts
     for name, look in swarms.items():
         end = begin + look.runs
-        found[name] = values[begin:end].reshape(-1, starts, *values.shape[1:])
+        by_swarm[name] = values[begin:end].reshape(-1, starts, *values.shape[1:])
         begin = end
-    return found
+    return by_swarm
 
 
 def _lines(
-    table: Table,
+    table: StatisticsTable,
     starts: int,
     values: dict[str, NDArray[np.float64]],
     comparison: Comparison,
@@ -241,7 +250,7 @@ def _lines(
             float(spread[k]),
             {name: float(mean[k]) for name, mean in means.items()},
             float(comparison.energy[k]),
-            float(comparison.each[k]),
+            float(comparison.p_values[k]),
             float(comparison.adjusted[k]),
             float(effect[k]),
         )
@@ -250,23 +259,23 @@ def _lines(
     return lines, by_factor
 
 
-def _vague(
-    stage: Stage,
-    table: Table,
+def _underpowered_measure(
+    stage: DemoStage,
+    table: StatisticsTable,
     values: dict[str, NDArray[np.float64]],
     lines: tuple[Line, ...],
 ) -> str:
     """A measure that varies so much from run to run that the demo hardly tells what it is."""
     yardstick = _yardstick(table, table.values[: stage.demo.runs].mean(axis=0), values)
-    for name in stage.known.measures:
+    for name in stage.comparable.measures:
         low, high = measures_of(stage.system)[name].limits
         for k, statistic in enumerate(table.statistics):
             if statistic.family != f"{name} {LATER}":
                 continue
             line = lines[k]
             size = abs(line.demo) if low is None or high is None else high - low
-            known = 2 * line.learned_spread / np.sqrt(stage.demo.runs)
-            if known > COARSE * yardstick[k] and known > COARSELY * size:
+            error = 2 * line.learned_spread / np.sqrt(stage.demo.runs)
+            if error > COARSE * yardstick[k] and error > COARSELY * size:
                 varies = with_error(line.learned, line.learned_spread)
                 return (
                     f"the {line.title} {line.when} is {varies} from run to run, and the demo has "
@@ -276,17 +285,17 @@ def _vague(
 
 
 def _yardstick(
-    table: Table, demo: NDArray[np.float64], values: dict[str, NDArray[np.float64]]
+    table: StatisticsTable, demo: NDArray[np.float64], values: dict[str, NDArray[np.float64]]
 ) -> NDArray[np.float64]:
     """How far the baselines are from the demo: the farthest of a family for all of it.
 
     Without baselines it is the spread of the learned swarm.
     """
-    ignorant = [values[name] for name in poor.POOR if name in values]
+    ignorant = [values[name] for name in simple.IGNORANT if name in values]
     if not ignorant:
         spread: NDArray[np.float64] = np.sqrt(values[LEARNED].var(axis=0).mean(axis=0))
         return spread
-    far = np.max([np.abs(each.mean(axis=1) - demo).mean(axis=0) for each in ignorant], axis=0)
+    far = np.max([np.abs(runs.mean(axis=1) - demo).mean(axis=0) for runs in ignorant], axis=0)
     families = [statistic.family for statistic in table.statistics]
     largest = {
         name: max(f for f, n in zip(far, families, strict=True) if n == name) for name in families
@@ -294,7 +303,7 @@ def _yardstick(
     return np.array([largest[name] for name in families])
 
 
-def _demo_spread(table: Table, starts: int) -> NDArray[np.float64]:
+def _demo_spread(table: StatisticsTable, starts: int) -> NDArray[np.float64]:
     """The demo's own spread: between its runs, or between the blocks of its only run."""
     if starts > 1:
         between: NDArray[np.float64] = table.values[:starts].std(axis=0, ddof=1)
@@ -320,8 +329,8 @@ def _nearness(
     than chance.
     """
     target = demo.mean(axis=0)
-    own, others = learned.mean(axis=1), random.mean(axis=1)
-    distance = float(np.median(np.linalg.norm(own - target, axis=1)))
-    noise = float(np.median(np.linalg.norm(own[1:] - own[:-1], axis=1)))
+    learned_mu, others = learned.mean(axis=1), random.mean(axis=1)
+    distance = float(np.median(np.linalg.norm(learned_mu - target, axis=1)))
+    noise = float(np.median(np.linalg.norm(learned_mu[1:] - learned_mu[:-1], axis=1)))
     near: NDArray[np.bool_] = np.linalg.norm(others - target, axis=1) <= max(distance, noise)
     return near, distance > 3 * noise and 2 * int(near.sum()) >= len(near)

@@ -17,13 +17,12 @@ from swarmdp.support.arguments import checked
 from swarmdp.support.checks import check_integer, check_seed, told
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.netcdf import integer_of, settings_of, text_of, write_dataset
+from swarmdp.support.saved import TRAJECTORY
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
-KIND = "swarmdp trajectory"
-FORMAT = 1
 PRESENT, ACTING = "present", "acting"  # whose observations, and whose actions, count
 MOST_ROWS = 5_000_000  # of a data frame, unless asked for more
 
@@ -252,10 +251,7 @@ class Trajectory(Mapping[str, NDArray[Any]]):
             for axis, size in (("run", self.runs), ("time", self.steps + 1), ("step", self.steps))
             if axis in used
         }
-        attributes = {
-            "kind": KIND,
-            "format": FORMAT,
-            "swarmdp_version": self.version,
+        attributes = TRAJECTORY.attributes(self.version) | {
             "system": self.system_name,
             "settings": json.dumps(dict(self.settings)),
             "seed": "" if self.seed is None else str(self.seed),
@@ -267,16 +263,7 @@ class Trajectory(Mapping[str, NDArray[Any]]):
     @classmethod
     def from_xarray(cls, dataset: "xarray.Dataset") -> "Trajectory":
         """The trajectory that `to_xarray` wrote."""
-        check_dataset(dataset)
-        attributes = dataset.attrs
-        if text_of(attributes, "kind", "") != KIND:
-            raise InvalidInput("this dataset was not made by swarmdp (attribute 'kind' is missing)")
-        if (found := integer_of(attributes, "format", 0)) != FORMAT:
-            remedy = "update swarmdp" if found > FORMAT else "record it again"
-            raise InvalidInput(
-                f"written by swarmdp {attributes.get('swarmdp_version', '?')} in format {found}, "
-                f"this is {__version__} and reads format {FORMAT}: {remedy}"
-            )
+        attributes = TRAJECTORY.check(dataset)
         variables = {
             str(name): Variable(
                 np.ascontiguousarray(array.values),
@@ -321,13 +308,3 @@ def _columns(name: str, v: Variable, sizes: Mapping[str, int]) -> dict[str, NDAr
         return {name: flat[:, 0]}
     names = ["_".join(map(str, (name, *place))) for place in np.ndindex(*entries)]
     return {each: flat[:, i] for i, each in enumerate(names)}
-
-
-def check_dataset(dataset: object) -> None:
-    """Raise InvalidInput unless it is a dataset of xarray."""
-    import xarray
-
-    if not isinstance(dataset, xarray.Dataset):
-        raise InvalidInput(
-            f"dataset must be an xarray.Dataset that to_xarray made, got {told(dataset)}"
-        )

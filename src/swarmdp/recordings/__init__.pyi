@@ -1,12 +1,13 @@
 from .analysis import Analysis as Analysis
+from .analysis_settings import AnalysisSettings as AnalysisSettings
 from .arena import Box as Box
 from .arena import Circle as Circle
 from .arena import Periodic as Periodic
 from .arena import Polygon as Polygon
 from .cleaning import Cleaned as Cleaned
+from .components import Observation as Observation
 from .decisions import Decisions as Decisions
 from .interaction import Interaction as Interaction
-from .observation import Observation as Observation
 from .reading import read_tracks as read_tracks
 from .recording import Recording as Recording
 from .swarm import Swarm as Swarm

@@ -10,49 +10,46 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.fitting.fit import Fit, FitInterrupted, fit
 from swarmdp.irl.result import Result
-from swarmdp.irl.updates.evidence import RewardUpdate
-from swarmdp.judging import baselines as poor
+from swarmdp.judging.baselines import all_baselines, check_baselines
 from swarmdp.judging.judge import verdicts_of
-from swarmdp.model.features import Axis
 from swarmdp.model.streams import derived_seed
 from swarmdp.model.verdict import Verdict
 from swarmdp.policies import SoftPolicy
-from swarmdp.recordings.arena import Arena
+from swarmdp.recordings.analysis_settings import AnalysisSettings
+from swarmdp.recordings.components import COMPONENTS
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.interaction import Interaction, shifted_decisions
-from swarmdp.recordings.observation import ODD, Observation
 from swarmdp.recordings.recording import Recording
-from swarmdp.recordings.saved import Packed, unpack_recording
 from swarmdp.recordings.summary import Summary
 from swarmdp.recordings.swarm import Swarm
+from swarmdp.recordings.swarm_files import unpack_recording
 from swarmdp.support import markup
 from swarmdp.support.arguments import checked
-from swarmdp.support.checks import check_boolean, check_integer, check_seed
+from swarmdp.support.arrays import Floats
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.files import as_path
 from swarmdp.support.netcdf import write_dataset
 from swarmdp.support.progress import Tell, working
+from swarmdp.support.ranges import Seed
 from swarmdp.support.rounding import rounded, with_error
+from swarmdp.support.saved import ANALYSIS, Packed
+from swarmdp.support.settings import change_settings
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
-KIND, FORMAT, FILE = "swarmdp analysis", 1, "analysis.nc"
-CLEANING = ("jump", "max_gap", "smooth", "slow")
+_CLEANING = ("jump", "max_gap", "smooth", "slow")
 INTERACTION, JUDGING, SHIFTING = 1, 2, 4  # parts of an analysis with random numbers of their own
-SHIFTED = 4  # fits of individuals shifted in time, which show what a reward is by chance
-ITERATIONS = 4  # of Algorithm 1: each is done once more for each restart, a second a time
-RESAMPLES = 8  # fits of resampled times, which give the reward's errors
-WALL = {0: "not near", 1: "beside", 2: "ahead"}  # what the classes of the wall mean
-LEVEL = 0.05  # share of differences of rewards that are called clear and are not
+MOST_SHIFTED = 4  # fits of individuals shifted in time, which show what a reward is by chance
+_LEVEL = 0.05  # share of differences of rewards that are called clear and are not
 
 
 @dataclass(frozen=True)
@@ -71,7 +68,7 @@ class Preference:
     @property
     def clear(self) -> bool:
         """Whether the difference is significant: of those called so about 5 % are not."""
-        return self.p is not None and self.p <= LEVEL
+        return self.p is not None and self.p <= _LEVEL
 
     def __str__(self) -> str:
         chance = ""
@@ -146,15 +143,16 @@ class Analysis:
     @property
     def preferences(self) -> tuple[Preference, ...]:
         """What the reward asks for, one entry for each component of an additive reward."""
-        found, begin, done = [], 0, 0
+        preferences, begin, done = [], 0, 0
+        mirrored = bool(self.result.settings["mirror"])
         weights, others = self.result.reward.weights[0], self.result.resamples
         # The pair that differs most was chosen among all, so it is tested among all.
         tested = None if others is None else self.result.differences()
         for block in self.result.blocks:
             shape = [len(axis.values) for axis in block]
             size = int(np.prod(shape))
-            own = weights[begin : begin + size]
-            high, low = int(own.argmax()), int(own.argmin())
+            block_weights = weights[begin : begin + size]
+            high, low = int(block_weights.argmax()), int(block_weights.argmin())
             gaps = None
             if self.shifted is not None:
                 gaps = self.shifted[:, begin + high] - self.shifted[:, begin + low]
@@ -171,16 +169,16 @@ class Analysis:
                 error, p = float(row["error"]), float(row["p"])
             best, worst = (
                 ", ".join(
-                    _written(axis.shown, int(place), bool(self.result.settings["mirror"]))
+                    COMPONENTS[axis.name].words(axis.shown, int(place), mirrored)
                     for axis, place in zip(block, np.unravel_index(index, shape), strict=True)
                 )
                 for index in (high, low)
             )
             title = " and ".join(axis.name for axis in block)
             chance = (None, None) if gaps is None else (float(gaps.mean()), float(gaps.std(ddof=1)))
-            gap = float(own[high] - own[low])
-            found.append(Preference(title, best, worst, gap, error, p, *chance))
-        return tuple(found)
+            gap = float(block_weights[high] - block_weights[low])
+            preferences.append(Preference(title, best, worst, gap, error, p, *chance))
+        return tuple(preferences)
 
     @property
     def turn_gains(self) -> dict[str, float]:
@@ -207,7 +205,7 @@ class Analysis:
     def conclusions(self) -> tuple[str, ...]:
         """The answer in sentences."""
         said = [_about_interaction(self.interaction)]
-        clear = [str(each) for each in self.preferences if each.clear]
+        clear = [str(part) for part in self.preferences if part.clear]
         if self.result.resamples is None:
             listed = "; ".join(map(str, self.preferences))
             said.append(f"The learned reward prefers, with unknown errors: {listed}.")
@@ -221,7 +219,7 @@ class Analysis:
         if self.verdict is not None:
             words = self.verdict.words
             said.append(f"Verdict on the last third of the recording: {words}.")
-            said += [f"What to do: {each}." for each in self.verdict.advice]
+            said += [f"What to do: {part}." for part in self.verdict.advice]
         return tuple(said)
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
@@ -243,21 +241,21 @@ class Analysis:
         packed.add("decisions", self.decisions)
         packed.add("interaction", self.interaction)
         cleaned = self.summary.cleaned
-        packed.plain["cleaning"] = {name: getattr(cleaned, name) for name in CLEANING}
+        packed.plain["cleaning"] = {name: getattr(cleaned, name) for name in _CLEANING}
         packed.plain["verdict"] = None if self.verdict is None else self.verdict.to_json()
         packed.plain["seed"] = self.seed
         packed.plain["swarm"] = self.swarm.settings
         packed.arrays["weights"] = self.result.reward.weights
         if self.shifted is not None:
             packed.arrays["shifted"] = self.shifted
-        path = place / FILE
-        write_dataset(path, packed.dataset(KIND, FORMAT))
+        path = place / ANALYSIS.file
+        write_dataset(path, packed.dataset(ANALYSIS))
         return path
 
     @classmethod
     def from_xarray(cls, dataset: "xarray.Dataset", swarm: Swarm, result: Result) -> "Analysis":
         """The analysis in a dataset of `save`, with the swarm and the fit saved beside it."""
-        packed = Packed.of(dataset, KIND, FORMAT)
+        packed = Packed.of(dataset, ANALYSIS)
         get, plain = packed.arrays, packed.plain
         same = json.loads(json.dumps(swarm.settings)) == plain["swarm"]
         if (
@@ -290,12 +288,12 @@ class Analysis:
     def _repr_html_(self) -> str:
         rows = [
             (
-                each.component,
-                each.best,
-                each.worst,
-                with_error(each.difference, each.error),
+                preference.component,
+                preference.best,
+                preference.worst,
+                with_error(preference.difference, preference.error),
             )
-            for each in self.preferences
+            for preference in self.preferences
         ]
         return markup.card(
             repr(self.recording),
@@ -327,23 +325,13 @@ class Analysis:
             "settings": dict(self.result.settings),
             "seed": self.seed,
             "distance": float(self.result.distance[0]),
-            "reward": [vars(each) | {"clear": each.clear} for each in self.preferences],
+            "reward": [
+                vars(preference) | {"clear": preference.clear} for preference in self.preferences
+            ],
             "turn_gains": self.turn_gains,
             "verdict": None if self.verdict is None else self.verdict.to_json(),
             "conclusions": list(self.conclusions),
         }
-
-
-def _written(axis: Axis, place: int, mirrored: bool) -> str:
-    """A class in words; where both sides have the same reward, without the side."""
-    if axis.name == "wall":
-        where = int(axis.values[place])
-        side = "" if mirrored or not where else " to the left" if where > 0 else " to the right"
-        return f"wall {WALL[abs(where)]}{side}"
-    if mirrored and axis.name in ODD and axis.values[place]:
-        value, units = abs(float(axis.values[place])), axis.units
-        return f"{axis.name.replace('_', ' ')} ±{value:.3g}{'' if units == '1' else ' ' + units}"
-    return axis.written(place).replace("_", " ")
 
 
 def _about_interaction(test: Interaction) -> str:
@@ -369,25 +357,18 @@ def _about_interaction(test: Interaction) -> str:
     )
 
 
-@checked(own=("update", "discount"))
+@checked(own=("changes",))
 def analyse(
     recording: Recording,
     *,
-    seed: int,
-    dt: float | Literal["auto"] = "auto",
-    observation: Observation | None = None,
-    arena: Arena | Literal["auto", "circle", "box"] | None = "auto",
-    update: str | RewardUpdate = "max_margin",
-    iterations: int = ITERATIONS,
-    discount: float | Literal["auto"] = 0.9,
-    resamples: int = RESAMPLES,
-    judge: bool = True,
-    baselines: Sequence[str] | None = None,
+    seed: Seed,
+    settings: AnalysisSettings | None = None,
     threads: int | None = None,
     progress: bool | Tell | None = None,
     say: Callable[[str], None] | None = None,
     resume: Result | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
+    **changes: Any,
 ) -> Analysis:
     """Find the rule behind a recorded swarm: interaction, reward, and a verdict on held-out time.
 
@@ -400,22 +381,8 @@ def analyse(
         Of `swarmdp.read_tracks`, `Recording.from_frame` or an array.
     seed
         Same seed, same analysis.
-    dt
-        Seconds from one decision to the next; see `Recording.decisions`.
-    observation
-        What individuals may react to; `Observation()` by default.
-    arena
-        As for `Swarm.from_recording`.
-    update, iterations, discount
-        Of the fit; see `swarmdp.fit`.
-    resamples
-        The number of fits to the same decisions with blocks of time drawn again, for the errors of
-        the reward; 0 for none. With them come as many, at most four, where every individual is
-        shifted in time: what a reward says by chance.
-    judge
-        Whether simulated swarms are compared with the held-out time.
-    baselines
-        As for `swarmdp.judge`; by default all of them, Vicsek's and Couzin's models among them.
+    settings
+        The options, those of `AnalysisSettings` by default.
     threads
         All cores by default.
     progress
@@ -427,6 +394,9 @@ def analyse(
     checkpoint
         A folder in which the fit so far is saved every few seconds and at its end, whatever ends
         it. An interrupt then raises `FitInterrupted`, with what was done.
+    changes
+        Options by name, such as `arena="circle"` or `judge=False`: see
+        `swarmdp.recordings.AnalysisSettings`, which explains each.
 
     Returns
     -------
@@ -436,10 +406,10 @@ def analyse(
     Raises
     ------
     InvalidInput
-        If the recording is too short or too poor to decide anything, or an argument is not as named
-        above.
+        If the recording is too short or has too many gaps to decide anything, or an argument is not
+        as named above.
     UnclearArena
-        If the arena is to be found and cannot be: give it.
+        If the arena is to be fitted and cannot be: give it.
 
     Examples
     --------
@@ -447,83 +417,116 @@ def analyse(
     >>> vicsek = swarmdp.Vicsek(n_agents=20, radius=0.3, noise=0.3)
     >>> tracks = swarmdp.rollout(vicsek, vicsek.expert, steps=120, seed=1)["position"][0]
     >>> recording = swarmdp.Recording(tracks, fps=1, unit="1")
-    >>> few = swarmdp.recordings.Observation(
-    ...     misalignment=5, bearing=0, spacing=0, previous_turn=0, neighbours=5
-    ... )
+    >>> few = swarmdp.recordings.Observation(5, bearing=0, spacing=0, previous_turn=0, neighbours=5)
+    >>> quick = swarmdp.recordings.AnalysisSettings(iterations=2, resamples=0, judge=False)
     >>> arena = swarmdp.recordings.Periodic((1.0, 1.0))
-    >>> found = swarmdp.analyse(
-    ...     recording, seed=1, dt=1, observation=few, arena=arena, iterations=2, resamples=0,
-    ...     judge=False,
+    >>> analysis = swarmdp.analyse(
+    ...     recording, seed=1, settings=quick, dt=1, observation=few, arena=arena
     ... )
-    >>> found.interaction.answer
+    >>> analysis.interaction.answer
     'interaction found'
 
     """
-    check_seed(seed)
-    check_boolean("judge", judge)
-    check_integer("iterations", iterations, least=1)
-    check_integer("resamples", resamples, least=0)
-    if resamples == 1:
-        raise InvalidInput("resamples must be 0 or at least 2: one has no spread, got 1")
-    told = say or _nothing
+    options = change_settings(settings or AnalysisSettings(), changes, "analyse")
+    report = say or (lambda text: None)
     with working("reading the recording", progress):
         summary = recording.summary()
-        decisions = recording.decisions(dt)
+        decisions = recording.decisions(options.dt)
     train, test = decisions.train, decisions.test
-    told(f"{decisions}; {train.count} of them to learn from, {test.count} to judge by")
+    report(f"{decisions}; {train.count} of them to learn from, {test.count} to judge by")
     with working("calibrating a swarm", progress):
-        swarm = Swarm.from_recording(train, observation, arena=arena)
-    told(str(swarm))
-    beside = poor.all_baselines(swarm) if baselines is None else baselines
-    poor.check_baselines(beside, swarm)
+        swarm = Swarm.from_recording(train, options.observation, arena=options.arena)
+    report(str(swarm))
+    beside = options.baselines
+    beside = all_baselines(swarm) if beside is None else check_baselines(beside, swarm)
     with working("testing for an interaction", progress):
         interaction = swarm.interaction_test(seed=derived_seed(seed, INTERACTION))
-    told(str(interaction))
-    how: dict[str, Any] = {
-        "seed": seed,
-        "update": update,
-        "iterations": iterations,
-        "discount": discount,
-        "threads": threads,
-    }
+    report(str(interaction))
     if checkpoint is not None:
         # What an earlier analysis left does not belong to the fit that is saved now.
-        (as_path(checkpoint) / FILE).unlink(missing_ok=True)
-    result = fit(
-        swarm,
-        train,
-        **how,
-        resamples=resamples,
-        anchor="auto",
-        judge=False,
-        progress=progress,
-        resume=resume,
-        checkpoint=checkpoint,
-    )
+        (as_path(checkpoint) / ANALYSIS.file).unlink(missing_ok=True)
+    result = _fit(swarm, train, options, seed, threads, progress, resume, checkpoint)
     shifted = verdict = None
     try:
-        if resamples:
-            count = min(resamples, SHIFTED)
-            moved = shifted_decisions(train, count, derived_seed(seed, SHIFTING))
-            demos = [swarm.demo(each) for each in moved]
-            shifted = Fit.of(swarm, train, **how).rewards_of_demos(result, demos, progress)
-        told(str(result))
-        if judge:
-            (verdict,) = verdicts_of(
-                result,
-                test,
-                system=swarm,
-                seed=derived_seed(seed, JUDGING),
-                baselines=beside,
-                quick=False,
-                progress=progress,
-                threads=threads,
-            )
-            told(str(verdict))
+        if options.resamples:
+            shifted = _shifted_rewards(swarm, train, options, seed, threads, progress, result)
+        report(str(result))
+        if options.judge:
+            verdict = _judge(result, test, swarm, beside, seed, threads, progress)
+            report(str(verdict))
     except KeyboardInterrupt:
         raise FitInterrupted(result) from None
     return Analysis(summary, decisions, swarm, interaction, result, verdict, shifted, seed)
 
 
-def _nothing(text: str) -> None:
-    """Nobody listens."""
+def _fit(
+    swarm: Swarm,
+    train: Decisions,
+    options: AnalysisSettings,
+    seed: int,
+    threads: int | None,
+    progress: bool | Tell | None,
+    resume: Result | None,
+    checkpoint: str | os.PathLike[str] | None,
+) -> Result:
+    return fit(
+        swarm,
+        train,
+        seed=seed,
+        update=options.update,
+        iterations=options.iterations,
+        discount=options.discount,
+        resamples=options.resamples,
+        anchor="auto",
+        judge=False,
+        threads=threads,
+        progress=progress,
+        resume=resume,
+        checkpoint=checkpoint,
+    )
+
+
+def _judge(
+    result: Result,
+    test: Decisions,
+    swarm: Swarm,
+    baselines: Sequence[str],
+    seed: int,
+    threads: int | None,
+    progress: bool | Tell | None,
+) -> Verdict:
+    (verdict,) = verdicts_of(
+        result,
+        test,
+        system=swarm,
+        seed=derived_seed(seed, JUDGING),
+        baselines=baselines,
+        quick=False,
+        progress=progress,
+        threads=threads,
+    )
+    return verdict
+
+
+def _shifted_rewards(
+    swarm: Swarm,
+    train: Decisions,
+    options: AnalysisSettings,
+    seed: int,
+    threads: int | None,
+    progress: bool | Tell | None,
+    result: Result,
+) -> Floats:
+    """Rewards (K, d) learned as the result was, but with every individual shifted in time."""
+    count = min(options.resamples, MOST_SHIFTED)
+    moved = shifted_decisions(train, count, derived_seed(seed, SHIFTING))
+    fitting = Fit.of(
+        swarm,
+        train,
+        seed=seed,
+        update=options.update,
+        iterations=options.iterations,
+        discount=options.discount,
+        threads=threads,
+    )
+    return fitting.rewards_of_demos(result, [swarm.demo(part) for part in moved], progress)

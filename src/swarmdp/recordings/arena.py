@@ -17,9 +17,9 @@ from swarmdp.support.errors import InvalidInput
 Symmetries = list[tuple[float, int]]  # rotations by an angle, after a reflection where it is -1
 
 SECTORS = 24  # parts of a rim of which each is touched or not
-NEAR = 0.06  # of half the width of an arena: this near to the rim is a touch
+_NEAR = 0.06  # of half the width of an arena: this near to the rim is a touch
 LEAST_TOUCHED = 0.7  # share of the rim from which on a fitted arena is believed
-SAME = 1e-6  # of its size, by which a polygon may miss its mirror image
+_SAME = 1e-6  # of its size, by which a polygon may miss its mirror image
 
 
 class UnclearArena(InvalidInput):
@@ -139,17 +139,17 @@ class Polygon:
     @cached_property
     def symmetries(self) -> Symmetries:
         """The rotations and reflections about its middle that leave it as it is."""
-        own = (self.walls - self.middle) @ np.array([1, 1j])
-        found = []
+        corners = (self.walls - self.middle) @ np.array([1, 1j])
+        symmetries = []
         for sign in (1, -1):
-            first = own[0] if sign == 1 else own[0].conj()
-            for other in own:
+            first = corners[0] if sign == 1 else corners[0].conj()
+            for other in corners:
                 angle = float(np.angle(other * first.conj()))
-                turned = (own if sign == 1 else own.conj()) * np.exp(1j * angle)
-                gaps = np.abs(turned[:, None] - own)
-                if (gaps.min(axis=1) <= SAME * np.abs(own).max()).all():
-                    found.append((angle, sign))
-        return found
+                turned = (corners if sign == 1 else corners.conj()) * np.exp(1j * angle)
+                gaps = np.abs(turned[:, None] - corners)
+                if (gaps.min(axis=1) <= _SAME * np.abs(corners).max()).all():
+                    symmetries.append((angle, sign))
+        return symmetries
 
     def rim(self, count: int) -> Floats:
         """Points on the wall (count, 2), at even distances along it."""
@@ -274,10 +274,10 @@ class Periodic:
 
 
 Arena = Circle | Polygon | Box | Periodic
-KINDS: dict[str, type[Circle] | type[Box]] = {"circle": Circle, "box": Box}
+_KINDS: dict[str, type[Circle] | type[Box]] = {"circle": Circle, "box": Box}
 
 
-def described(arena: Arena | None) -> dict[str, Any] | None:
+def describe_arena(arena: Arena | None) -> dict[str, Any] | None:
     """An arena as plain data."""
     if arena is None:
         return None
@@ -291,14 +291,14 @@ def described(arena: Arena | None) -> dict[str, Any] | None:
     return {"kind": type(arena).__name__, **inner}
 
 
-def restored(plain: Mapping[str, Any] | None) -> Arena | None:
-    """The arena that `described` told of."""
+def restore_arena(plain: Mapping[str, Any] | None) -> Arena | None:
+    """The arena that `describe_arena` told of."""
     if plain is None:
         return None
     kinds: dict[str, Any] = {kind.__name__: kind for kind in (Circle, Polygon, Box, Periodic)}
     inner = {name: _tuples(value) for name, value in plain.items() if name != "kind"}
-    found: Arena = kinds[plain["kind"]](**inner)
-    return found
+    arena: Arena = kinds[plain["kind"]](**inner)
+    return arena
 
 
 def _tuples(value: Any) -> Any:
@@ -309,7 +309,7 @@ def touched(arena: Circle | Polygon | Box, places: Floats) -> float:
     """The share of the rim to which somebody came near, of places (n, 2)."""
     from scipy.spatial import KDTree
 
-    near = NEAR * arena.window[2] / 2
+    near = _NEAR * arena.window[2] / 2
     fine = arena.rim(SECTORS * 8)
     distance, part = KDTree(fine).query(places)
     gap = _wall_distance(arena, places)
@@ -329,23 +329,23 @@ def _wall_distance(arena: Arena, places: Floats) -> Floats:
     return seen[:, 0, 3]
 
 
-def fitted(places: Floats, wanted: str) -> tuple[Arena, float]:
+def fit_arena(places: Floats, asked: str) -> tuple[Arena, float]:
     """The arena in which places (n, 2) are, and the share of its rim that was touched.
 
     Parameters
     ----------
     places
         Where individuals were.
-    wanted
+    asked
         "circle" or "box", or "auto" for that of both whose rim was touched more; then raises
         InvalidInput if less than 70 % of it was touched.
 
     """
-    names = tuple(KINDS) if wanted == "auto" else (wanted,)
-    if not set(names) <= set(KINDS):
+    names = tuple(_KINDS) if asked == "auto" else (asked,)
+    if not set(names) <= set(_KINDS):
         raise InvalidInput(
             f'arena must be "auto", "circle", "box", a Circle, Polygon, Box or Periodic, or None '
-            f"for open space, got {told(wanted)}"
+            f"for open space, got {told(asked)}"
         )
     places = places[np.isfinite(places).all(axis=1)]
     if len(places) < SECTORS or not np.ptp(places, axis=0).min() > 0:
@@ -353,12 +353,12 @@ def fitted(places: Floats, wanted: str) -> tuple[Arena, float]:
             f"an arena cannot be fitted to {len(places)} places on one line: give "
             "arena=swarmdp.recordings.Circle(...), or arena=None for open space"
         )
-    found: list[tuple[Arena, float]] = []
+    candidates: list[tuple[Arena, float]] = []
     for name in names:
         arena = enclosing_circle(places) if name == "circle" else _enclosing_box(places)
-        found.append((arena, touched(arena, places)))
-    best = max(found, key=lambda each: each[1])
-    if wanted == "auto" and best[1] < LEAST_TOUCHED:
+        candidates.append((arena, touched(arena, places)))
+    best = max(candidates, key=lambda each: each[1])
+    if asked == "auto" and best[1] < LEAST_TOUCHED:
         name = type(best[0]).__name__.lower()
         raise UnclearArena(
             f"the individuals came near to {best[1]:.0%} of the rim of the {name} fitted around "

@@ -20,9 +20,9 @@ from swarmdp.support.checks import check_number, told
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.memory import check_memory
 
-SHORTEST = 3  # points of a segment: fewer have no turn
+_SHORTEST = 3  # points of a segment: fewer have no turn
 NARROWEST = 5  # frames of a window in which smoothing changes anything
-BYTES = 150  # for each frame of an individual while cleaning, measured
+_BYTES = 150  # for each frame of an individual while cleaning, measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +99,11 @@ class Cleaned:
     @cached_property
     def moving(self) -> NDArray[np.bool_]:
         """Who moves fast enough to have a heading (time, individual)."""
-        known = ~np.isnan(self.speeds)
-        if not known.any():
-            return known
-        limit = self.slow * np.median(self.speeds[known])
-        return known & (self.speeds >= limit) & (self.speeds > 0)
+        measured = ~np.isnan(self.speeds)
+        if not measured.any():
+            return measured
+        limit = self.slow * np.median(self.speeds[measured])
+        return measured & (self.speeds >= limit) & (self.speeds > 0)
 
     @cached_property
     def directions(self) -> NDArray[np.float64]:
@@ -124,8 +124,8 @@ class Cleaned:
                 f"headings are of 2-D recordings, this one has {self.recording.n_axes} axes: "
                 "choose two, such as recording.projected(axes=(0, 1)).clean()"
             )
-        found = np.arctan2(self.steps[..., 1], self.steps[..., 0])
-        return np.where(self.moving, found, np.nan)
+        angles = np.arctan2(self.steps[..., 1], self.steps[..., 0])
+        return np.where(self.moving, angles, np.nan)
 
 
 class _Line(NamedTuple):
@@ -148,7 +148,7 @@ def clean(
     check_number("slow", slow, positive=False)
     frames, individuals, axes = recording.positions.shape
     check_memory(
-        BYTES * frames * individuals,
+        _BYTES * frames * individuals,
         f"cleaning {frames} frames of {individuals} individuals",
         "Clean a part of it: Recording(recording.positions[:n], fps=..., unit=...)",
     )
@@ -159,14 +159,14 @@ def clean(
     line = _Line(at, column[at])
     starts, median, jumps, gaps = _starts(line, frames, jump, max_gap * recording.fps)
     lengths = np.diff(np.append(starts, len(line.at)))
-    long = lengths >= SHORTEST
+    long = lengths >= _SHORTEST
     kept = np.repeat(long, lengths)
     numbers = np.repeat(np.arange(long.sum()), lengths[long])
     line = _Line(line.at[kept], line.points[kept])
     segment = np.full(frames * individuals, -1)
     segment[line.at] = numbers
     filled = np.full((frames * individuals, axes), np.nan)
-    between = _interpolated(line, numbers, filled)
+    between = _interpolate(line, numbers, filled)
     window = int(np.round(smooth * recording.fps)) | 1
     if window >= NARROWEST:
         _smooth(line, numbers, filled, window)
@@ -176,7 +176,7 @@ def clean(
         "points with a coordinate that is missing or infinite: not used": half_finite,
         f"steps above {jump:g} times the median step: a new segment begins": jumps,
         f"gaps of more than {max_gap:g} s: a new segment begins": gaps,
-        f"points in segments of fewer than {SHORTEST} points: not used": int((~kept).sum()),
+        f"points in segments of fewer than {_SHORTEST} points: not used": int((~kept).sum()),
         f"missing points in gaps up to {max_gap:g} s: for seeing neighbours only": between,
     }
     cleaned = Cleaned(
@@ -222,7 +222,7 @@ def _starts(
     return starts, median, int(jumps.sum()), int(gaps.sum())
 
 
-def _interpolated(line: _Line, numbers: NDArray[np.int64], filled: NDArray[np.float64]) -> int:
+def _interpolate(line: _Line, numbers: NDArray[np.int64], filled: NDArray[np.float64]) -> int:
     """Fill in the points and, linearly, the gaps within segments; how many points were missing."""
     if not len(line.at):
         return 0

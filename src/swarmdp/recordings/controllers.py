@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from swarmdp.policies import Interface, LocalPolicy, MixedPolicy, SoftPolicy, TablePolicy
 from swarmdp.recordings.calibration import ROBUST, Noise
 from swarmdp.recordings.decisions import Decisions
-from swarmdp.recordings.turns import turn_edges
+from swarmdp.recordings.turn_prediction import turn_edges
 from swarmdp.simulation.rollout import simulate
 from swarmdp.support.arrays import Floats
 from swarmdp.support.checks import check_between
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
 
 
 LEAST_CHANCE = 1e-3  # of a bin of turns, so that one surprise does not decide
-TWO_PI = 2 * math.pi
+_TWO_PI = 2 * math.pi
 KEPT = 0.5  # share of the information on single turns that an anchored policy keeps
 TRIED_AGENTS, TRIED_STEPS = 1000, 30  # of swarms by which the memory of noise is found
-ATTEMPTS = 3  # at this memory, after the first
+_ATTEMPTS = 3  # at this memory, after the first
 SLOPE = 0.6  # about how much more turns are correlated for a longer memory
-CLOSE = 0.01  # a memory that need not be mended
+_CLOSE = 0.01  # a memory that need not be mended
 MOST_REMEMBERED = 0.8
 STEPS_BACK = 9  # memories between that and the first
 WEIGHTS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)  # of a learned policy
 
 
-def intended(swarm: "Swarm", policy: LocalPolicy) -> Floats:
+def intended_turns(swarm: "Swarm", policy: LocalPolicy) -> Floats:
     """The mean turn that a policy intends in each class (classes,).
 
     Of a mixture it is the mean over its policies: their chance differences average out.
     """
     if isinstance(policy, MixedPolicy) and policy.replicas == 1:
         parts = zip(policy.weights[0], policy.policies, strict=True)
-        mixed = [share * intended(swarm, part) for share, part in parts if share]
+        mixed = [share * intended_turns(swarm, part) for share, part in parts if share]
         return np.asarray(np.sum(mixed, axis=0))
     if not isinstance(policy, TablePolicy) or policy.replicas != 1:
         raise InvalidInput(
@@ -52,15 +52,19 @@ def intended(swarm: "Swarm", policy: LocalPolicy) -> Floats:
     return mean
 
 
-def anchored(swarm: "Swarm", policy: LocalPolicy, weight: float | Literal["auto"]) -> SoftPolicy:
+def anchor_policy(
+    swarm: "Swarm", policy: LocalPolicy, weight: float | Literal["auto"]
+) -> SoftPolicy:
     """See `Swarm.anchored`."""
     if isinstance(weight, str):
         return _plausible(swarm, policy)
     check_between("weight", weight, 0.0, 1.0)
-    return habitual(swarm, (1 - weight) * swarm.habits + weight * intended(swarm, policy))
+    return habitual_policy(
+        swarm, (1 - weight) * swarm.habits + weight * intended_turns(swarm, policy)
+    )
 
 
-def habitual(swarm: "Swarm", mean: Floats) -> SoftPolicy:
+def habitual_policy(swarm: "Swarm", mean: Floats) -> SoftPolicy:
     """The policy with these mean turns (classes,): of two choices around each, at random."""
     order = np.argsort(swarm.actions)
     turns = swarm.actions[order]
@@ -77,17 +81,17 @@ def _plausible(swarm: "Swarm", policy: LocalPolicy) -> SoftPolicy:
     """With the largest weight, up to a half, that keeps half of what habits tell of turns."""
     if swarm.decisions is None:
         raise InvalidInput("this swarm was not made from a recording: give a weight")
-    found = anchored(swarm, policy, 0.0)
-    least = KEPT * turn_gain(swarm, found, swarm.decisions)
+    best = anchor_policy(swarm, policy, 0.0)
+    least = KEPT * turn_gain(swarm, best, swarm.decisions)
     for weight in WEIGHTS:
-        tried = anchored(swarm, policy, weight)
+        tried = anchor_policy(swarm, policy, weight)
         if turn_gain(swarm, tried, swarm.decisions) < least:
             break
-        found = tried
-    return found
+        best = tried
+    return best
 
 
-def remembering(swarm: "Swarm", decisions: Decisions) -> Noise:
+def fit_noise_memory(swarm: "Swarm", decisions: Decisions) -> Noise:
     """The noise with the memory by which simulated turns are as correlated as recorded ones.
 
     What is left of turns by their means has less memory than turns have: agents correct what the
@@ -99,8 +103,8 @@ def remembering(swarm: "Swarm", decisions: Decisions) -> Noise:
     products = turns[1:] * turns[:-1]
     if not np.isfinite(products).any() or squares <= 0 or len(swarm.actions) < 2:
         return swarm.wobble
-    wanted = (float(np.nanmean(products)) + decisions.error_of_turns * 4 / 6) / squares
-    policy = habitual(swarm, swarm.habits)
+    target = (float(np.nanmean(products)) + decisions.error_of_turns * 4 / 6) / squares
+    policy = habitual_policy(swarm, swarm.habits)
     runs = max(2, -(-TRIED_AGENTS // swarm.n_agents))
 
     def correlation(memory: float) -> float:
@@ -108,22 +112,22 @@ def remembering(swarm: "Swarm", decisions: Decisions) -> Noise:
         track = simulate(
             tried, policy, numbers=np.arange(runs), steps=TRIED_STEPS, seed=0, record=["states"]
         )
-        found = track["turn"][:, 1:]
-        return float((found[:, 1:] * found[:, :-1]).mean() / (found**2).mean())
+        turned = track["turn"][:, 1:]
+        return float((turned[:, 1:] * turned[:, :-1]).mean() / (turned**2).mean())
 
     tried = [swarm.wobble.memory]
-    found = [correlation(tried[0])]
-    for _ in range(ATTEMPTS):
-        gap = wanted - found[-1]
+    correlations = [correlation(tried[0])]
+    for _ in range(_ATTEMPTS):
+        gap = target - correlations[-1]
         slope = SLOPE
         if len(tried) > 1 and tried[-1] != tried[-2]:
-            slope = max(SLOPE / 2, (found[-1] - found[-2]) / (tried[-1] - tried[-2]))
+            slope = max(SLOPE / 2, (correlations[-1] - correlations[-2]) / (tried[-1] - tried[-2]))
         after = float(np.clip(tried[-1] + gap / slope, -MOST_REMEMBERED, MOST_REMEMBERED))
-        if abs(after - tried[-1]) < CLOSE:
+        if abs(after - tried[-1]) < _CLOSE:
             break
         tried.append(after)
-        found.append(correlation(after))
-    best = tried[int(np.argmin(np.abs(np.array(found) - wanted)))]
+        correlations.append(correlation(after))
+    best = tried[int(np.argmin(np.abs(np.array(correlations) - target)))]
     # As far as single turns are predicted no worse.
     least = turn_gain(swarm, policy, decisions)
     for memory in np.linspace(best, tried[0], STEPS_BACK):
@@ -137,27 +141,27 @@ def turn_gain(swarm: "Swarm", policy: LocalPolicy, decisions: Decisions) -> floa
     """See `Swarm.turn_gain`."""
     policy.check(swarm)
     if not isinstance(policy, TablePolicy) or policy.replicas != 1:
-        intended(swarm, policy)  # raises
+        intended_turns(swarm, policy)  # raises
         raise AssertionError
     if swarm.decisions is None:
         raise InvalidInput("this swarm was not made from a recording: use Swarm.from_recording")
     edges = turn_edges(swarm.decisions.turns)
     seen = swarm.view.seen(decisions)
-    known = seen.known
-    classes, turns = seen.classes[known], seen.turns[known]
+    complete = seen.known
+    classes, turns = seen.classes[complete], seen.turns[complete]
     marginal = swarm.decisions.turns[np.isfinite(swarm.decisions.turns)]
-    prior = _binned(np.concatenate([marginal, -marginal]), edges)
-    previous = np.nan_to_num(decisions.previous[:-1])[known]
-    scores = _noise_scores(swarm, decisions)[known]
+    prior = _bin_shares(np.concatenate([marginal, -marginal]), edges)
+    previous = np.nan_to_num(decisions.previous[:-1])[complete]
+    scores = _noise_scores(swarm, decisions)[complete]
     chances = policy.chances(len(swarm.actions))[0]
     bins = np.searchsorted(edges, turns)
     low, high = np.append(-np.inf, edges)[bins], np.append(edges, np.inf)[bins]
-    found = np.zeros(len(turns))
+    chance = np.zeros(len(turns))
     for k, action in enumerate(swarm.actions):
         below, above = (_below(swarm, end - action, scores, previous) for end in (low, high))
-        found += chances[classes, k] * (above - below)
-    found = (1 - len(prior) * LEAST_CHANCE) * found + LEAST_CHANCE
-    return float(np.mean(np.log(found) - np.log(prior[bins])))
+        chance += chances[classes, k] * (above - below)
+    chance = (1 - len(prior) * LEAST_CHANCE) * chance + LEAST_CHANCE
+    return float(np.mean(np.log(chance) - np.log(prior[bins])))
 
 
 def _below(swarm: "Swarm", noise: Floats, scores: Floats, previous: Floats) -> Floats:
@@ -165,7 +169,7 @@ def _below(swarm: "Swarm", noise: Floats, scores: Floats, previous: Floats) -> F
     from scipy.special import ndtr
 
     memory = swarm.wobble.memory
-    limit = swarm.wobble.scores(np.clip(noise, -TWO_PI, TWO_PI), previous)
+    limit = swarm.wobble.scores(np.clip(noise, -_TWO_PI, _TWO_PI), previous)
     chance: Floats = ndtr((limit - memory * scores) / math.sqrt(1 - memory**2))
     return np.where(np.isinf(noise), noise > 0, chance)
 
@@ -179,22 +183,21 @@ def _noise_scores(swarm: "Swarm", decisions: Decisions) -> Floats:
     return swarm.wobble.scores(before, earlier)
 
 
-def _binned(turns: Floats, edges: Floats) -> Floats:
+def _bin_shares(turns: Floats, edges: Floats) -> Floats:
     counts = np.bincount(np.searchsorted(edges, turns), minlength=len(edges) + 1)
     share: Floats = counts / counts.sum()
     return share
 
 
-def aligning(swarm: "Swarm", decisions: Decisions) -> Callable[[NDArray[Any]], NDArray[Any]]:
+def aligning_rule(swarm: "Swarm", decisions: Decisions) -> Callable[[NDArray[Any]], NDArray[Any]]:
     """Vicsek's rule, fitted: turn by a share of the misalignment, that of the recorded turns."""
     if "misalignment" not in swarm.view.components:
         raise InvalidInput("Vicsek's rule needs an observation with misalignment")
     column = swarm.view.components.index("misalignment")
-    seen = swarm.view.of(decisions.positions, decisions.headings, decisions.previous)
-    angle = seen[:-1, :, column]
-    known = np.isfinite(angle) & np.isfinite(decisions.turns) & decisions.known[:-1]
-    turns = np.clip(decisions.turns[known], -ROBUST, ROBUST)
-    share = float(angle[known] @ turns / (angle[known] @ angle[known]))
+    angle = swarm.view.of_decisions(decisions)[:-1, :, column]
+    complete = np.isfinite(angle) & np.isfinite(decisions.turns) & decisions.known[:-1]
+    turns = np.clip(decisions.turns[complete], -ROBUST, ROBUST)
+    share = float(angle[complete] @ turns / (angle[complete] @ angle[complete]))
 
     def rule(observations: Floats) -> Floats:
         return share * observations[..., column]

@@ -23,7 +23,7 @@ from swarmdp import kernels
 from swarmdp.model.features import Angles
 from swarmdp.model.streams import Purpose, Stream, Streams
 from swarmdp.model.system import Field, State
-from swarmdp.recordings.calibration import LARGEST
+from swarmdp.recordings.calibration import LARGEST_SCORE
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Floats
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 FIRST, AGAIN, ROUNDS, PARENTS = 64, 32, 2, 6  # models tried at first and then, near the best ones
 NEARBY = 0.12  # standard deviation of a number tried near a good one, as a share of its range
 LAST = 6  # models of which the best is chosen by other random numbers
-RUNS = 2  # of each model
+_RUNS = 2  # of each model
 MOST_VISITS = 2e8  # of pairs of agents in all, unless a run would be shorter than this
 LEAST_STEPS = 60
 MOST_TIMES = 200  # of a run at which the swarm is measured
@@ -125,7 +125,7 @@ class Couzin:
     def observe(self, state: State) -> Floats:
         """The turn that each agent wants (runs, agents)."""
         self.swarm.check_state(state)
-        return _wanted(self.swarm, self.zones.row[None], state)
+        return _intended_turns(self.swarm, self.zones.row[None], state)
 
     def expert(self, observations: NDArray[Any]) -> NDArray[Any]:
         """As far as an agent can turn."""
@@ -137,38 +137,38 @@ class Couzin:
         """Turn by the action and a normal noise, then move; walls reflect."""
         self.swarm.check_state(state)
         turns = np.ascontiguousarray(actions, np.float64)
-        return _moved(self.swarm, np.array([self.zones.noise]), state, turns, rng)
+        return _next_state(self.swarm, np.array([self.zones.noise]), state, turns, rng)
 
 
-def _wanted(swarm: "Swarm", zones: Floats, state: State) -> Floats:
+def _intended_turns(swarm: "Swarm", zones: Floats, state: State) -> Floats:
     """The turns that agents of models (models, 7) want; run i is of model i % models."""
     runs = len(state["heading"])
-    own = np.tile(zones, (runs // len(zones), 1))
+    zones_of_runs = np.tile(zones, (runs // len(zones), 1))
     kind = kernels.calibrated.OPEN if swarm.arena is None else swarm.arena.kind
     walls = np.zeros((1, 2)) if swarm.arena is None else swarm.arena.walls
     return kernels.zones.wanted(
         np.ascontiguousarray(state["position"]),
         np.ascontiguousarray(state["heading"]),
-        np.ascontiguousarray(own[:, :3]),
-        np.ascontiguousarray(own[:, 5:]),
+        np.ascontiguousarray(zones_of_runs[:, :3]),
+        np.ascontiguousarray(zones_of_runs[:, 5:]),
         kind,
         walls,
     )
 
 
-def _moved(swarm: "Swarm", noise: Floats, state: State, turns: Floats, rng: Stream) -> State:
+def _next_state(swarm: "Swarm", noise: Floats, state: State, turns: Floats, rng: Stream) -> State:
     """The next state, with a noise for each model (models,)."""
     score, fresh = rng.normal(), rng.normal()
     memory = swarm.speeds.memory
     pace = memory * state["pace"] + math.sqrt(1 - memory**2) * fresh
-    step = kernels.calibrated.interpolated(pace, swarm.speeds.table, LARGEST) * swarm.dt
+    step = kernels.calibrated.interpolated(pace, swarm.speeds.table, LARGEST_SCORE) * swarm.dt
     kind = kernels.calibrated.OPEN if swarm.arena is None else swarm.arena.kind
     walls = np.zeros((1, 2)) if swarm.arena is None else swarm.arena.walls
-    own = np.tile(noise, len(turns) // len(noise))[:, None]
+    noise_of_runs = np.tile(noise, len(turns) // len(noise))[:, None]
     place, heading, turned = kernels.calibrated.advance(
         np.ascontiguousarray(state["position"]),
         np.ascontiguousarray(state["heading"]),
-        turns + own * score,
+        turns + noise_of_runs * score,
         step,
         kind,
         walls,
@@ -176,7 +176,7 @@ def _moved(swarm: "Swarm", noise: Floats, state: State, turns: Floats, rng: Stre
     return {"position": place, "heading": heading, "turn": turned, "noise": score, "pace": pace}
 
 
-def fitted(swarm: "Swarm", decisions: Decisions, seed: int = 0) -> Couzin:
+def fit_couzin(swarm: "Swarm", decisions: Decisions, seed: int = 0) -> Couzin:
     """The zone model whose swarm is most like the recorded one, as a group.
 
     Models are drawn from wide ranges, then near the best of them; the last few are compared once
@@ -185,9 +185,9 @@ def fitted(swarm: "Swarm", decisions: Decisions, seed: int = 0) -> Couzin:
     from scipy.stats import qmc
 
     demo = swarm.demo(decisions)
-    recorded = _measured(swarm, {name: demo[name][0] for name in swarm.frames})
+    recorded = _measures(swarm, {name: demo[name][0] for name in swarm.frames})
     low, high = _ranges(swarm, decisions, float(np.median(recorded["nearest_neighbour"])))
-    every = RUNS * (FIRST + ROUNDS * AGAIN + LAST) * swarm.n_agents**2
+    every = _RUNS * (FIRST + ROUNDS * AGAIN + LAST) * swarm.n_agents**2
     steps = max(2 * SETTLING, min(demo.steps, max(LEAST_STEPS, int(MOST_VISITS / every))))
     places = qmc.Sobol(len(low), seed=seed).random(FIRST)
     scores = _scores(swarm, low + (high - low) * places, recorded, steps, seed, TRYING)
@@ -196,8 +196,8 @@ def fitted(swarm: "Swarm", decisions: Decisions, seed: int = 0) -> Couzin:
         best = places[np.argsort(scores, kind="stable")[:PARENTS]]
         near = best[rng.integers(PARENTS, size=AGAIN)]
         near = np.clip(near + NEARBY * rng.standard_normal(near.shape), 0.0, 1.0)
-        found = _scores(swarm, low + (high - low) * near, recorded, steps, seed, TRYING)
-        places, scores = np.concatenate([places, near]), np.concatenate([scores, found])
+        near_scores = _scores(swarm, low + (high - low) * near, recorded, steps, seed, TRYING)
+        places, scores = np.concatenate([places, near]), np.concatenate([scores, near_scores])
     last = low + (high - low) * places[np.argsort(scores, kind="stable")[:LAST]]
     chosen = last[_scores(swarm, last, recorded, steps, seed, CHOOSING).argmin()]
     return Couzin(swarm, Zones(*map(float, chosen)))
@@ -228,30 +228,30 @@ def _scores(
     from scipy.stats import energy_distance
 
     count = len(models)
-    numbers = np.repeat(np.arange(RUNS) + RUNS * part, count)
+    numbers = np.repeat(np.arange(_RUNS) + _RUNS * part, count)
     streams = Streams.of(seed, numbers, swarm.n_agents)
     state = swarm.initial(streams.at(0, Purpose.INITIAL))
     times = np.unique(np.linspace(steps // SETTLING, steps, MOST_TIMES).astype(int))
     seen: dict[str, list[Floats]] = {name: [] for name in recorded}
     for step in range(steps):
-        turns = _wanted(swarm, models, state)
-        most = np.tile(models[:, 3], RUNS)[:, None]
-        luck = streams.at(step, Purpose.TRANSITION)
-        state = _moved(swarm, models[:, 4], state, np.clip(turns, -most, most), luck)
+        turns = _intended_turns(swarm, models, state)
+        most = np.tile(models[:, 3], _RUNS)[:, None]
+        stream = streams.at(step, Purpose.TRANSITION)
+        state = _next_state(swarm, models[:, 4], state, np.clip(turns, -most, most), stream)
         if step + 1 in times:
-            for name, values in _measured(swarm, state).items():
+            for name, values in _measures(swarm, state).items():
                 seen[name].append(values)
-    found = np.zeros(count)
+    scores = np.zeros(count)
     for name, values in recorded.items():
-        every = np.stack(seen[name]).reshape(-1, RUNS, count)
+        every = np.stack(seen[name]).reshape(-1, _RUNS, count)
         for k in range(count):
-            own = every[..., k].ravel()
-            spread = float(np.concatenate([own, values]).std())
+            simulated = every[..., k].ravel()
+            spread = float(np.concatenate([simulated, values]).std())
             if spread > 0:
-                found[k] += float(energy_distance(own, values)) ** 2 / spread / len(recorded)
-    return found
+                scores[k] += float(energy_distance(simulated, values)) ** 2 / spread / len(recorded)
+    return scores
 
 
-def _measured(swarm: "Swarm", state: State) -> dict[str, Floats]:
+def _measures(swarm: "Swarm", state: State) -> dict[str, Floats]:
     """What the swarm as a whole does, by the swarm's measures (runs,)."""
     return {name: measure.function(state) for name, measure in swarm.measures.items()}

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.recordings.tracks import Tracks
+from swarmdp.recordings.raw_tracks import Tracks
 from swarmdp.support.checks import told
 from swarmdp.support.errors import InvalidInput
 

@@ -159,7 +159,7 @@ class Decisions:
             for axis in range(2):
                 places[gap, n, axis] = np.interp(times[gap], since, places[since, n, axis])
             angles = np.interp(times[gap], since, np.unwrap(headings[since, n]))
-            headings[gap, n] = wrapped(angles)
+            headings[gap, n] = wrap_angles(angles)
         return replace(self, positions=places, headings=headings)
 
     @property
@@ -217,7 +217,7 @@ class ReadsDecisions(Protocol):
         """The demo; raises InvalidInput if the decisions are not of this system."""
 
 
-def wrapped(angle: Floats) -> Floats:
+def wrap_angles(angle: Floats) -> Floats:
     """Angles in [-pi, pi)."""
     return np.remainder(angle + np.pi, 2 * np.pi) - np.pi
 
@@ -252,22 +252,22 @@ def decide(
         every = max(1, round(dt * recording.fps))
     if every < TOLD_APART:
         error = 0.0
-    found = at_even_times(cleaned, every, error, slow)
-    if smooth == "auto" and found.error_of_turns > SMALL_ERROR * np.nanmean(found.turns**2):
+    decisions = at_even_times(cleaned, every, error, slow)
+    if smooth == "auto" and decisions.error_of_turns > SMALL_ERROR * np.nanmean(decisions.turns**2):
         over = max(every, SMOOTHED) / recording.fps
         cleaned = recording.clean(jump=jump, max_gap=max_gap, smooth=over, slow=slow)
-        found = at_even_times(cleaned, every, position_error(cleaned), slow)
-    if found.count < LEAST_DECISIONS:
+        decisions = at_even_times(cleaned, every, position_error(cleaned), slow)
+    if decisions.count < LEAST_DECISIONS:
         raise InvalidInput(
-            f"the recording has {found.count} known turns at dt={found.dt:.4g} s, at least "
+            f"the recording has {decisions.count} known turns at dt={decisions.dt:.4g} s, at least "
             f"{LEAST_DECISIONS} are needed: record longer, or choose a smaller dt"
         )
-    return found
+    return decisions
 
 
 def _check_moving(recording: "Recording") -> None:
     """Raises InvalidInput if all individuals stay where they are."""
-    low, high = (each.reduce(recording.positions, axis=0) for each in (np.fmin, np.fmax))
+    low, high = (extreme.reduce(recording.positions, axis=0) for extreme in (np.fmin, np.fmax))
     if not (high > low).any():
         raise InvalidInput(
             "nobody moves: the positions of each individual are the same in all frames, so there "
@@ -282,44 +282,44 @@ def _automatic(cleaned: "Cleaned", error: float, slow: float) -> int:
     come as far as their nearest neighbour was.
     """
     frames = len(cleaned.positions)
-    found = None
+    longest = None
     for every in _candidates(frames // LONGEST_SHARE):
         tried = at_even_times(cleaned, every, error, slow).train
         if tried.count < LEAST_DECISIONS:
             break
-        found = every
+        longest = every
         variance = float(np.nanmean(tried.turns**2))
         added = tried.error_of_turns
         way = float(np.median(tried.speeds[tried.known])) * tried.dt
         changes = variance - added >= LEAST_TURN**2 or way >= _typical_gap(tried)
         if changes and added <= MOST_ERROR * variance:
             break
-    if found is None:
+    if longest is None:
         raise InvalidInput(
             f"the recording has fewer than {LEAST_DECISIONS} known turns, too few to learn from: "
             "record longer, or more individuals"
         )
-    return found
+    return longest
 
 
 def _typical_gap(decisions: Decisions) -> float:
     """The median distance to the nearest neighbour; infinite where nobody has one."""
     from scipy.spatial import KDTree
 
-    found = []
+    gaps = []
     for frame in decisions.positions[:: max(1, decisions.times // GAP_FRAMES)]:
         here = frame[np.isfinite(frame).all(axis=1)]
         if len(here) > 1:
-            found.append(KDTree(here).query(here, 2)[0][:, 1])
-    return float(np.median(np.concatenate(found))) if found else np.inf
+            gaps.append(KDTree(here).query(here, 2)[0][:, 1])
+    return float(np.median(np.concatenate(gaps))) if gaps else np.inf
 
 
 def _candidates(most: int) -> list[int]:
     """Numbers of frames from one decision to the next, each about a fifth above the one before."""
-    found = [1]
-    while (after := max(found[-1] + 1, round(found[-1] * 1.2))) <= most:
-        found.append(after)
-    return found
+    candidates = [1]
+    while (after := max(candidates[-1] + 1, round(candidates[-1] * 1.2))) <= most:
+        candidates.append(after)
+    return candidates
 
 
 def at_even_times(cleaned: "Cleaned", every: int, error: float, slow: float) -> Decisions:
@@ -327,26 +327,26 @@ def at_even_times(cleaned: "Cleaned", every: int, error: float, slow: float) -> 
     frames = len(cleaned.positions)
     rows = np.arange((frames - 1) % every, frames, every)
     dt = every / cleaned.recording.fps
-    own, seen, part = cleaned.positions[rows], cleaned.filled[rows], _parts(cleaned)[rows]
+    measured, seen, part = cleaned.positions[rows], cleaned.filled[rows], _parts(cleaned)[rows]
     same = (part[1:] == part[:-1]) & (part[1:] >= 0)
     ways = np.where(same[..., None], np.diff(seen, axis=0), np.nan)
     speeds = np.linalg.norm(ways, axis=2) / dt
     headings = np.arctan2(ways[..., 1], ways[..., 0])
-    recorded = np.asarray(np.isfinite(own).all(axis=2))
-    known = same & recorded[1:] & recorded[:-1]
+    recorded = np.asarray(np.isfinite(measured).all(axis=2))
+    recorded_both = same & recorded[1:] & recorded[:-1]
     # Who hardly moves keeps its heading.
-    some = speeds[known]
+    some = speeds[recorded_both]
     limit = slow * float(np.median(some)) if len(some) else 0.0
     for t in range(len(headings)):
         still = speeds[t] <= limit
         before = headings[t - 1] if t else np.full(headings.shape[1], np.nan)
         headings[t] = np.where(still, np.where(same[t], before, np.nan), headings[t])
-    known &= np.isfinite(headings)
-    together = known[1:] & known[:-1] & same[1:]
-    turns = np.where(together, wrapped(np.diff(headings, axis=0)), np.nan)
+    recorded_both &= np.isfinite(headings)
+    together = recorded_both[1:] & recorded_both[:-1] & same[1:]
+    turns = np.where(together, wrap_angles(np.diff(headings, axis=0)), np.nan)
     places = np.where(np.isfinite(headings)[..., None], seen[1:], np.nan)
     unit = cleaned.recording.unit
-    return Decisions(places, headings, speeds, known, turns, dt, unit, error)
+    return Decisions(places, headings, speeds, recorded_both, turns, dt, unit, error)
 
 
 def _parts(cleaned: "Cleaned") -> NDArray[np.int64]:
@@ -378,7 +378,9 @@ def position_error(cleaned: "Cleaned") -> float:
         return 0.0
     across = np.stack([-way[moved, 1], way[moved, 0]], axis=1) / length[moved, None]
     third = np.diff(raw, 3, axis=0)
-    first, second = ((each[whole][moved] * across).sum(axis=1) for each in (third[:-2], third[2:]))
+    first, second = (
+        (differences[whole][moved] * across).sum(axis=1) for differences in (third[:-2], third[2:])
+    )
     most = OUTLIER * MAD * float(np.median(np.abs(first)))
     product = np.clip(first, -most, most) * np.clip(second, -most, most)
     variance = float(product.mean()) / 6

@@ -17,10 +17,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.model.features import Bins, Product
+from swarmdp.model.features import Product
+from swarmdp.recordings.components import COMPONENTS, social_components
 from swarmdp.recordings.decisions import Decisions
-from swarmdp.recordings.observation import View, equal_classes
-from swarmdp.recordings.turns import symmetric_edges
+from swarmdp.recordings.view import View
 from swarmdp.support import markup
 from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Floats
@@ -28,11 +28,12 @@ from swarmdp.support.checks import check_integer, check_seed
 from swarmdp.support.errors import InvalidInput
 
 MOST_SHIFTS = 10_000
-TRIED = (3, 7)  # numbers of neighbours, of which the better one is taken
-LEVEL = 0.05  # share of swarms without an interaction in which one may be found
+_TRIED = (3, 7)  # numbers of neighbours, of which the better one is taken
+_LEVEL = 0.05  # share of swarms without an interaction in which one may be found
 MATTERS = 0.01  # nats a decision: a gain that a recording should be long enough to show
 BOOTSTRAPS = 1000
 BLOCK_SECONDS = 1.0  # of a block of time that is drawn as a whole
+LAST_TURN = "previous_turn"  # what it tells is not asked of the others
 LEAST_BLOCKS = 5  # of time, to know how much the gain varies
 
 Answer = Literal["interaction found", "interaction not found", "too little data"]
@@ -126,21 +127,21 @@ def interaction(
     """
     check_integer("shifts", shifts, least=1)
     check_seed(seed)
-    if not view.social:
+    if len(view.alone) == len(view.components):
         raise InvalidInput(
-            "the observation has nothing of others (misalignment, bearing, spacing), so an "
+            f"the observation has nothing of others ({', '.join(social_components())}), so an "
             "interaction cannot be asked for: give it one of them"
         )
-    if 1 / (shifts + 1) > LEVEL:
+    if 1 / (shifts + 1) > _LEVEL:
         raise InvalidInput(
-            f"shifts must be at least {round(1 / LEVEL) - 1}, for a level of {LEVEL:.0%}, got "
+            f"shifts must be at least {round(1 / _LEVEL) - 1}, for a level of {_LEVEL:.0%}, got "
             f"{shifts}"
         )
     if shifts > MOST_SHIFTS:
         raise InvalidInput(f"shifts must be at most {MOST_SHIFTS}, got {shifts}")
-    if "previous_turn" not in view.components:
-        edges = [-np.inf, *symmetric_edges(decisions.previous, 3), np.inf]
-        parts = {**view.features.components, "previous_turn": Bins(edges, "previous_turn", "rad")}
+    if LAST_TURN not in view.components:
+        classes = COMPONENTS[LAST_TURN].classes(LAST_TURN, decisions.previous, 3, decisions.unit)
+        parts = {**view.features.components, LAST_TURN: classes}
         view = replace(view, features=Product(additive=True, **parts))
     views = _views(view, decisions, any_number)
     from scipy.stats import t as student_t
@@ -153,21 +154,21 @@ def interaction(
         raise InvalidInput("no decision is complete, so nothing can be tested: record longer")
     gain = float(sums.sum() / total)
     length = max(2, round(BLOCK_SECONDS / decisions.dt))
-    error, blocks = _bootstrapped(sums, counts, length, rng)
+    error, blocks = _bootstrap_error(sums, counts, length, rng)
     offsets = _offsets(decisions.times, decisions.individuals, shifts, rng)
-    shifted = np.array([_mean(social_gains(views, _shifted(decisions, each))) for each in offsets])
+    shifted = np.array([_mean(social_gains(views, _shift(decisions, row))) for row in offsets])
     p = float((1 + (shifted >= gain).sum()) / (1 + shifts))
     # How much the gain varies is known in two ways, and neither may be too small.
     spread = max(error, float(shifted.std(ddof=1)) * np.sqrt(1 + 1 / shifts))
     width = float(student_t.ppf(0.975, shifts - 1)) * spread
     low, high = gain - width, gain + width
-    found = p <= LEVEL and low > shifted.mean()
+    significant = p <= _LEVEL and low > shifted.mean()
     # Would an interaction that matters have been seen?
     seen = gain - shifted.mean() + 1.645 * spread < MATTERS
-    enough = blocks >= LEAST_BLOCKS and (found or seen)
+    enough = blocks >= LEAST_BLOCKS and (significant or seen)
     answer: Answer = "too little data"
     if enough:
-        answer = "interaction found" if found else "interaction not found"
+        answer = "interaction found" if significant else "interaction not found"
     return Interaction(gain, (low, high), shifted, p, total, blocks, answer)
 
 
@@ -191,25 +192,26 @@ def _views(view: View, decisions: Decisions, any_number: bool) -> list[View]:
     numbers = [(view.nearest, view.radius)]
     if any_number:
         others = int(np.median(np.isfinite(decisions.headings).sum(axis=1))) - 1
-        numbers = [(k, 0.0) for k in sorted({min(k, max(others, 1)) for k in TRIED})]
-    found = []
+        numbers = [(k, 0.0) for k in sorted({min(k, max(others, 1)) for k in _TRIED})]
+    views = []
     for nearest, radius in numbers:
-        own = replace(view, nearest=nearest, radius=radius)
+        other = replace(view, nearest=nearest, radius=radius)
         parts = dict(view.features.components)
-        seen = own.of(decisions.positions, decisions.headings, decisions.previous)
-        for n, (name, part) in enumerate(parts.items()):
-            if name in ("misalignment", "spacing"):
-                values, unit = seen[..., n][decisions.known], part.axes[0].units
-                parts[name] = equal_classes(name, values[np.isfinite(values)], part.size, unit)
-        found.append(replace(own, features=Product(additive=True, **parts)))
-    return found
+        seen = other.of_decisions(decisions)
+        for n, (name, part) in enumerate(view.features.components.items()):
+            row = COMPONENTS[name]
+            if row.movable and row.scale != "sides":
+                values = seen[..., n][decisions.known]
+                parts[name] = row.classes(name, values, part.size, decisions.unit)
+        views.append(replace(other, features=Product(additive=True, **parts)))
+    return views
 
 
 def _mean(gains: Floats) -> float:
     return float(np.nanmean(gains))
 
 
-def _bootstrapped(
+def _bootstrap_error(
     sums: Floats, counts: NDArray[np.int64], length: int, rng: np.random.Generator
 ) -> tuple[float, int]:
     """The standard error of the mean gain, and the number of blocks of time that tell it."""
@@ -229,14 +231,14 @@ def _offsets(
     Offsets are even places around the circle of time, in random order and all moved a little, so
     that two individuals are as far apart as can be.
     """
-    found = np.empty((shifts, individuals), np.int64)
+    offsets = np.empty((shifts, individuals), np.int64)
     for k in range(shifts):
         even = (rng.permutation(individuals) + rng.random()) / individuals
-        found[k] = (even * times).astype(np.int64) % times
-    return found
+        offsets[k] = (even * times).astype(np.int64) % times
+    return offsets
 
 
-def _shifted(decisions: Decisions, offsets: NDArray[np.int64]) -> Decisions:
+def _shift(decisions: Decisions, offsets: NDArray[np.int64]) -> Decisions:
     """Every individual moved in time by its own offset, around the end."""
     times = decisions.times
     rows = (np.arange(times)[:, None] - offsets) % times
@@ -268,4 +270,4 @@ def shifted_decisions(decisions: Decisions, count: int, seed: int) -> list[Decis
     """
     rng = np.random.default_rng(seed)
     offsets = _offsets(decisions.times, decisions.individuals, count, rng)
-    return [_shifted(decisions, each) for each in offsets]
+    return [_shift(decisions, row) for row in offsets]

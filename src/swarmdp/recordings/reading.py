@@ -19,8 +19,8 @@ from swarmdp.recordings.formats import (
     trex,
 )
 from swarmdp.recordings.formats.source import Source, source_of
+from swarmdp.recordings.raw_tracks import Tracks, as_recording
 from swarmdp.recordings.recording import Recording
-from swarmdp.recordings.tracks import Tracks, as_recording
 from swarmdp.support import files
 from swarmdp.support.arguments import checked
 from swarmdp.support.checks import told
@@ -127,16 +127,16 @@ def read_tracks(
     if format is not None and format not in FORMATS:
         raise InvalidInput(f"format must be one of {', '.join(FORMATS)}, got {told(format)}")
     place = files.as_path(path)
-    with _explained(place):
+    with _explain(place):
         source = source_of(place, columns, keypoint, fps)
-        form = FORMATS[format] if format is not None else _recognised(source)
+        form = FORMATS[format] if format is not None else _recognise(source)
         tracks = form.read(source)
         if format is None:
             tracks = replace(tracks, notes=(f"read as {form.title}", *tracks.notes))
         return as_recording(tracks, fps=fps, unit=unit, length=length)
 
 
-def _recognised(source: Source) -> Format:
+def _recognise(source: Source) -> Format:
     for form in FORMATS.values():
         if form.recognises(source):
             return form
@@ -147,7 +147,7 @@ def _recognised(source: Source) -> Format:
 
 
 @contextlib.contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def _explain(path: Path) -> Iterator[None]:
     """Errors that say which file it is, in one line."""
     try:
         yield

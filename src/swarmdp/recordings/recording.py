@@ -110,15 +110,15 @@ class Recording:
         """
         import pandas
 
-        from swarmdp.recordings.tables import choose, tracks_of
-        from swarmdp.recordings.tracks import as_recording
+        from swarmdp.recordings.long_tables import choose_columns, tracks_of
+        from swarmdp.recordings.raw_tracks import as_recording
 
         if not isinstance(frame, pandas.DataFrame):
             raise InvalidInput(f"frame must be a pandas DataFrame, got {told(frame)}")
         if not frame.columns.is_unique:
             twice = frame.columns[frame.columns.duplicated()][0]
             raise InvalidInput(f"the columns must have different names, got {told(twice)} twice")
-        chosen = choose(list(frame.columns), columns)
+        chosen = choose_columns(list(frame.columns), columns)
         tracks = tracks_of(chosen, lambda name: frame[name], fps=fps, first=0)
         return as_recording(tracks, fps=fps, unit=unit, length=length)
 
@@ -151,7 +151,7 @@ class Recording:
         import xarray
 
         from swarmdp.recordings.datasets import tracks_of_dataset
-        from swarmdp.recordings.tracks import as_recording
+        from swarmdp.recordings.raw_tracks import as_recording
 
         if not isinstance(dataset, xarray.Dataset):
             raise InvalidInput(f"dataset must be an xarray Dataset, got {told(dataset)}")

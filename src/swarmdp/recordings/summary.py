@@ -56,21 +56,21 @@ class Summary:
         """How much the group circles around its centre in each frame, from 0 to 1."""
         places = self.cleaned.positions
         directions = self.cleaned.directions
-        known = np.asarray(~np.isnan(directions + places).any(axis=2))
-        count = known.sum(axis=1)
-        centre = np.where(known[..., None], places, 0).sum(axis=1)
+        complete = np.asarray(~np.isnan(directions + places).any(axis=2))
+        count = complete.sum(axis=1)
+        centre = np.where(complete[..., None], places, 0).sum(axis=1)
         centre = centre / np.maximum(count, 1)[:, None]
         outwards = places - centre[:, None]
         distance = np.linalg.norm(outwards, axis=2, keepdims=True)
-        known &= distance[..., 0] > 0
+        complete &= distance[..., 0] > 0
         outwards = outwards / np.where(distance > 0, distance, 1)
-        return self._of_group(np.where(known[..., None], _across(outwards, directions), np.nan))
+        return self._of_group(np.where(complete[..., None], _across(outwards, directions), np.nan))
 
     def _of_group(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
         """The length of the mean of vectors (time, individual, axis) in each frame."""
-        known = np.asarray(~np.isnan(vectors).any(axis=2))
-        count = known.sum(axis=1)
-        total = np.where(known[..., None], vectors, 0).sum(axis=1)
+        complete = np.asarray(~np.isnan(vectors).any(axis=2))
+        count = complete.sum(axis=1)
+        total = np.where(complete[..., None], vectors, 0).sum(axis=1)
         length = np.linalg.norm(total, axis=1) / np.maximum(count, 1)
         return np.where(count >= 2, length, np.nan)
 
@@ -80,13 +80,13 @@ class Summary:
         from scipy.spatial import cKDTree
 
         frames = self.recording.n_frames
-        found = []
+        distances = []
         for frame in np.unique(np.linspace(0, frames - 1, min(frames, MOST_FRAMES)).astype(int)):
             places = self.cleaned.filled[frame]
             places = places[~np.isnan(places).any(axis=1)]
             if len(places) > 1:
-                found.append(cKDTree(places).query(places, k=2)[0][:, 1])
-        return np.concatenate(found) if found else np.zeros(0)
+                distances.append(cKDTree(places).query(places, k=2)[0][:, 1])
+        return np.concatenate(distances) if distances else np.zeros(0)
 
     @cached_property
     def extent(self) -> NDArray[np.float64]:
@@ -110,8 +110,8 @@ class Summary:
         said = []
         if recording.n_individuals == 1:
             said.append("there is one individual: it has no neighbours to react to")
-        own = _medians(self.cleaned.speeds)
-        if not (own > 0).any():
+        speeds = _medians(self.cleaned.speeds)
+        if not (speeds > 0).any():
             said.append("nobody moves: there are no headings")
             return tuple(said)
         jumps = next(n for words, n in self.dropped.items() if words.startswith("steps above"))
@@ -120,10 +120,10 @@ class Summary:
                 f"{jumps} steps are jumps, more than 1 %: identities may be wrong, or fps is too "
                 "low for how fast they move"
             )
-        middle = float(np.median(own[own > 0]))
+        middle = float(np.median(speeds[speeds > 0]))
         odd = [
             name
-            for name, speed in zip(recording.names, own, strict=True)
+            for name, speed in zip(recording.names, speeds, strict=True)
             if speed > ODD * middle or 0 < speed < middle / ODD
         ]
         if odd and recording.n_individuals > 2:
@@ -208,21 +208,21 @@ def _across(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.
 
 
 def _median(values: NDArray[np.float64]) -> float:
-    known = values[~np.isnan(values)]
-    return float(np.median(known)) if len(known) else np.nan
+    finite = values[~np.isnan(values)]
+    return float(np.median(finite)) if len(finite) else np.nan
 
 
 def _medians(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The median of each column; zero where nothing is known."""
-    found = [_median(column) for column in values.T]
-    return np.asarray(np.nan_to_num(np.asarray(found)))
+    medians = [_median(column) for column in values.T]
+    return np.asarray(np.nan_to_num(np.asarray(medians)))
 
 
 def _spread(values: NDArray[np.float64], unit: str) -> str:
-    known = values[~np.isnan(values)]
-    if not len(known):
+    finite = values[~np.isnan(values)]
+    if not len(finite):
         return "not known"
-    low, middle, high = np.quantile(known, (0.05, 0.5, 0.95))
+    low, middle, high = np.quantile(finite, (0.05, 0.5, 0.95))
     return f"median {middle:.3g}{' ' + unit if unit else ''}, 5–95 %: {low:.3g} to {high:.3g}"
 
 

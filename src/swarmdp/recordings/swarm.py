@@ -33,36 +33,39 @@ from swarmdp.policies import LocalPolicy, SoftPolicy
 from swarmdp.recordings import arena as arenas
 from swarmdp.recordings.arena import Arena, Periodic
 from swarmdp.recordings.calibration import (
-    LARGEST,
+    LARGEST_SCORE,
     Noise,
     Wandering,
-    grouped,
     mean_turns,
     noise_of,
     pace_of,
     turns_to_choose,
     within_classes,
+    without_memory,
 )
-from swarmdp.recordings.decisions import Decisions, wrapped
-from swarmdp.recordings.observation import Observation, View, calibrated, look
-from swarmdp.recordings.steps import WholeSteps
+from swarmdp.recordings.components import Observation, surroundings
+from swarmdp.recordings.decisions import Decisions, wrap_angles
+from swarmdp.recordings.view import View
+from swarmdp.recordings.view_calibration import calibrate_view
+from swarmdp.recordings.whole_steps import SwarmSteps
 from swarmdp.support.arguments import checked, numbers
 from swarmdp.support.arrays import Bools, Floats
 from swarmdp.support.checks import check_integer, told
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.files import as_path
 from swarmdp.support.netcdf import write_dataset
+from swarmdp.support.saved import SWARM
 
 if TYPE_CHECKING:
     from swarmdp.recordings.couzin import Couzin
     from swarmdp.recordings.interaction import Interaction
 
-TWO_PI = 2 * math.pi
+_TWO_PI = 2 * math.pi
 
 STATE = ("position", "heading", "turn", "noise", "pace")
 CROWD = 1.25  # individuals for each one present, above which tracks are pieces of animals' tracks
 LEAST_SURE = 0.2  # share of decisions whose neighbours were all recorded, for only these to count
-FARTHEST = 1e9  # coordinate that a place may have
+_FARTHEST = 1e9  # coordinate that a place may have
 
 
 @checked(but=("initial", "observe", "transition", "check_state"))
@@ -177,8 +180,8 @@ class Swarm:
         observation = observation or Observation()
         touch = None
         if isinstance(arena, str):
-            arena, touch = arenas.fitted(decisions.positions[decisions.known], arena)
-        view, tried = calibrated(observation, decisions, arena)
+            arena, touch = arenas.fit_arena(decisions.positions[decisions.known], arena)
+        view, tried = calibrate_view(observation, decisions, arena)
         return cls.seeing(
             view, decisions, speed=speed, turns=turns, n_agents=n_agents, touched=touch, tried=tried
         )
@@ -197,31 +200,31 @@ class Swarm:
     ) -> "Swarm":
         """Calibrate a swarm whose classes of observations are known; see `from_recording`."""
         classes = view.classes(decisions)[:-1]
-        known = (classes >= 0) & np.isfinite(decisions.turns)
-        if not known.any():
+        complete = (classes >= 0) & np.isfinite(decisions.turns)
+        if not complete.any():
             raise InvalidInput(
                 "no decision is complete: nobody was seen at three times one after another; "
                 "choose a smaller dt, or fill in the gaps"
             )
-        seen, turned = classes[known], decisions.turns[known]
+        seen, turned = classes[complete], decisions.turns[complete]
         # Mean turns do not know the turn before: what it tells is the memory of the noise.
-        smaller, group = grouped(view)
+        smaller, group = without_memory(view)
         habits = mean_turns(smaller, group[seen], turned)[group]
         residuals = np.full(decisions.turns.shape, np.nan)
-        residuals[known] = turned - habits[seen]
+        residuals[complete] = turned - habits[seen]
         if turns is None:
             choices = turns_to_choose(decisions.turns)
         else:
             choices = np.array(turns, np.float64)
             if not len(choices) or not (np.abs(choices) <= math.pi).all():
                 raise InvalidInput(f"turns must be angles from -pi to pi in radians, got {turns!r}")
-        from swarmdp.recordings.controllers import remembering
+        from swarmdp.recordings.controllers import fit_noise_memory
 
         agents = n_agents or _usual_number(decisions)
         check_integer("n_agents", agents, least=1)
         # Who is seen where nobody is makes turns look random: of the noise only those tell whose
         # neighbours were all recorded.
-        sure = view.complete(decisions)[:-1][known]
+        sure = view.complete(decisions)[:-1][complete]
         if sure.sum() < LEAST_SURE * len(sure):
             sure[:] = True
         variance = within_classes(smaller, group[seen][sure], turned[sure])
@@ -242,7 +245,7 @@ class Swarm:
         )
         frames, _, _ = _states(made, decisions, agents)
         object.__setattr__(made, "frames", frames)
-        object.__setattr__(made, "wobble", remembering(made, decisions))
+        object.__setattr__(made, "wobble", fit_noise_memory(made, decisions))
         return made
 
     @property
@@ -275,7 +278,7 @@ class Swarm:
             "n_agents": self.n_agents,
             "dt": float(self.dt),
             "unit": self.unit,
-            "arena": arenas.described(self.arena),
+            "arena": arenas.describe_arena(self.arena),
             "observation": described(self.features),
             "nearest": self.view.nearest,
             "radius": float(self.view.radius),
@@ -316,19 +319,19 @@ class Swarm:
 
     def _symmetry(self, one: Floats, other: Floats) -> tuple[Floats, Floats]:
         """A rotation and a reflection of the arena for each run, from uniform numbers."""
-        found = None if self.arena is None else self.arena.symmetries
-        if found is None:
+        symmetries = None if self.arena is None else self.arena.symmetries
+        if symmetries is None:
             return (2 * one - 1) * math.pi, np.where(other < 0.5, 1.0, -1.0)
-        place = np.minimum((one * len(found)).astype(np.int64), len(found) - 1)
-        angles, signs = (np.array(each, np.float64) for each in zip(*found, strict=True))
+        place = np.minimum((one * len(symmetries)).astype(np.int64), len(symmetries) - 1)
+        angles, signs = (np.array(column, np.float64) for column in zip(*symmetries, strict=True))
         return angles[place], signs[place]
 
     def _turned(self, state: State, angle: Floats, sign: Floats) -> State:
         """The state reflected where the sign is -1, then turned, about the arena's middle."""
         middle = np.zeros(2) if self.arena is None else self.arena.middle
         # One by one: the library's loops over arrays need not give the same bits.
-        c = np.array([math.cos(each) for each in angle])[:, None]
-        s = np.array([math.sin(each) for each in angle])[:, None]
+        c = np.array([math.cos(turn) for turn in angle])[:, None]
+        s = np.array([math.sin(turn) for turn in angle])[:, None]
         flip = sign[:, None]
         x = state["position"][..., 0] - middle[0]
         y = (state["position"][..., 1] - middle[1]) * flip
@@ -338,7 +341,7 @@ class Swarm:
             position = low + np.remainder(position - low, sides)
         return {
             "position": position,
-            "heading": wrapped(flip * state["heading"] + angle[:, None]),
+            "heading": wrap_angles(flip * state["heading"] + angle[:, None]),
             "turn": flip * state["turn"],
             "noise": flip * state["noise"],
             "pace": state["pace"],
@@ -347,7 +350,12 @@ class Swarm:
     def observe(self, state: State) -> Floats:
         """What each agent sees of its neighbours, of the wall and of its last turn."""
         position, heading, turn = self._checked(state, "position", "heading", "turn")
-        return self.view.of(position, heading, turn)
+        return self.view.of(position, heading, turn, lambda: self._speed(state))
+
+    def _speed(self, state: State) -> Floats:
+        """The speed at which each agent came here, in units a second."""
+        (pace,) = self._checked(state, "pace")
+        return kernels.calibrated.interpolated(pace, self.speeds.table, LARGEST_SCORE)
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
         """Turn by the action and the noise, then move; walls reflect."""
@@ -362,7 +370,7 @@ class Swarm:
         noise = _wander(noise, self.wobble.memory, rng.normal())
         pace = _wander(pace, self.speeds.memory, rng.normal())
         turn = action + self.wobble.values(noise, last)
-        step = kernels.calibrated.interpolated(pace, self.speeds.table, LARGEST) * self.dt
+        step = kernels.calibrated.interpolated(pace, self.speeds.table, LARGEST_SCORE) * self.dt
         kind = kernels.calibrated.OPEN if self.arena is None else self.arena.kind
         walls = np.zeros((1, 2)) if self.arena is None else self.arena.walls
         position, heading, turned = kernels.calibrated.advance(
@@ -383,7 +391,7 @@ class Swarm:
         rows: NDArray[np.int64],
         streams: Streams,
         steps: int,
-    ) -> WholeSteps | None:
+    ) -> SwarmSteps | None:
         """Whole steps of a table of turns.
 
         None for functions, for classes that end where an observation may be, and for subclasses,
@@ -393,22 +401,22 @@ class Swarm:
             return None
         arrays = dict(zip(STATE, self._checked(state(), *STATE), strict=True))
         turns = np.ascontiguousarray(rule, np.float64)
-        return WholeSteps.of(self, arrays, turns, rows, streams, steps)
+        return SwarmSteps.of(self, arrays, turns, rows, streams, steps)
 
     def _checked(self, state: State, *names: str) -> list[Floats]:
-        found = list(
+        arrays = list(
             map(np.ascontiguousarray, arrays_of(state, **dict.fromkeys(names, np.float64)))
         )
-        for name, array in zip(names, found, strict=True):
-            wanted = (self.n_agents, 2) if name == "position" else (self.n_agents,)
-            if array.shape[1:] != wanted:
+        for name, array in zip(names, arrays, strict=True):
+            shape = (self.n_agents, 2) if name == "position" else (self.n_agents,)
+            if array.shape[1:] != shape:
                 raise InvalidInput(
                     f"{name!r} of a state must have the shape (runs, "
-                    f"{', '.join(map(str, wanted))}), got {array.shape}"
+                    f"{', '.join(map(str, shape))}), got {array.shape}"
                 )
-            if not kernels.tabular.all_between(array, -FARTHEST, FARTHEST):
+            if not kernels.tabular.all_between(array, -_FARTHEST, _FARTHEST):
                 raise InvalidInput(f"{name!r} of a state must be finite, got NaN or others")
-        return found
+        return arrays
 
     def check_state(self, state: State) -> None:
         """Raise InvalidInput for states that are not this swarm's."""
@@ -417,9 +425,9 @@ class Swarm:
     @property
     def mirror(self) -> Mirror | None:
         """Left and right, if the arena has a mirror image and turns are the same to both sides."""
-        found = None if self.arena is None else self.arena.symmetries
+        symmetries = None if self.arena is None else self.arena.symmetries
         both = np.array_equal(np.sort(-self.actions), np.sort(self.actions))
-        if not both or (found is not None and not any(sign < 0 for _, sign in found)):
+        if not both or (symmetries is not None and not any(sign < 0 for _, sign in symmetries)):
             return None
         signs = self.view.signs
         return Mirror(lambda seen: seen * signs, np.negative)
@@ -441,20 +449,19 @@ class Swarm:
                 f"a swarm made from a recording learns from decisions, such as "
                 f"recording.decisions().train, got {told(decisions)}"
             )
-        own = (self.dt, self.unit)
-        if (decisions.dt, decisions.unit) != own:
+        if (decisions.dt, decisions.unit) != (self.dt, self.unit):
             raise InvalidInput(
                 f"the decisions are every {decisions.dt:g} s in {decisions.unit!r}, the swarm was "
-                f"made from decisions every {own[0]:g} s in {own[1]!r}: give it the same"
+                f"made from decisions every {self.dt:g} s in {self.unit!r}: give it the same"
             )
         states, taken, slots = _states(self, decisions, self.n_agents)
         classes = _in_slots(self.view.classes(decisions), slots, -1)
-        observed = _in_slots(
-            self.view.of(decisions.positions, decisions.headings, decisions.previous), slots, np.nan
-        )
+        observed = _in_slots(self.view.of_decisions(decisions), slots, np.nan)
         # Whose observation is not known is given that of its filled-in state, which does not count.
         present = classes >= 0
-        filled = self.view.of(states["position"], states["heading"], states["turn"])
+        filled = self.view.of(
+            states["position"], states["heading"], states["turn"], lambda: self._speed(states)
+        )
         acting = present[:-1] & taken
         intended = self.habits[np.maximum(classes[:-1], 0)]
         axes = ("run", "time", "agent")
@@ -532,11 +539,11 @@ class Swarm:
         }
 
     def _nearest(self, state: State) -> Floats:
-        seen = look(state["position"], state["heading"], 1, 0.0, self.arena)
+        seen = surroundings(state["position"], state["heading"], 1, 0.0, self.arena)
         return np.asarray(np.median(seen[..., 2], axis=1))
 
     def _wall_distance(self, state: State) -> Floats:
-        seen = look(state["position"], state["heading"], 1, 0.0, self.arena)
+        seen = surroundings(state["position"], state["heading"], 1, 0.0, self.arena)
         return np.asarray(seen[..., 3].mean(axis=1))
 
     def _rotation(self, state: State) -> Floats:
@@ -563,11 +570,11 @@ class Swarm:
     @cached_property
     def rules(self) -> Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]]:
         """Vicsek's rule, with the share of the misalignment by which recorded individuals turn."""
-        from swarmdp.recordings.controllers import aligning
+        from swarmdp.recordings.controllers import aligning_rule
 
         if self.decisions is None or "misalignment" not in self.view.components:
             return {}
-        return {"vicsek": aligning(self, self.decisions)}
+        return {"vicsek": aligning_rule(self, self.decisions)}
 
     @cached_property
     def models(self) -> Mapping[str, "Callable[[], Couzin]"]:
@@ -576,10 +583,10 @@ class Swarm:
 
     @cached_property
     def _couzin(self) -> "Couzin":
-        from swarmdp.recordings.couzin import fitted
+        from swarmdp.recordings.couzin import fit_couzin
 
         assert self.decisions is not None
-        return fitted(self, self.decisions)
+        return fit_couzin(self, self.decisions)
 
     def interaction_test(self, *, shifts: int = 20, seed: int = 0) -> "Interaction":
         """Whether the recorded individuals react to each other; see `Interaction`.
@@ -620,9 +627,9 @@ class Swarm:
             decisions from which the swarm was made.
 
         """
-        from swarmdp.recordings.controllers import anchored
+        from swarmdp.recordings.controllers import anchor_policy
 
-        return anchored(self, policy, weight)
+        return anchor_policy(self, policy, weight)
 
     def turn_gain(self, policy: LocalPolicy, decisions: Decisions) -> float:
         """How much better a policy predicts single turns than their distribution does, in nats.
@@ -651,9 +658,9 @@ class Swarm:
             Made if it is not there. `swarmdp.load` reads the swarm again.
 
         """
-        from swarmdp.recordings.saved import FILE, swarm_dataset
+        from swarmdp.recordings.swarm_files import swarm_dataset
 
-        path = as_path(folder) / FILE
+        path = as_path(folder) / SWARM.file
         write_dataset(path, swarm_dataset(self))
         return path
 
@@ -716,8 +723,8 @@ def _states(
     left = np.concatenate([np.full((1, decisions.individuals), np.nan), decisions.turns - expected])
     before = np.concatenate([np.zeros((1, decisions.individuals)), decisions.previous[:-1]])
     states = {
-        "position": _placed(position, swarm.arena),
-        "heading": wrapped(_interpolated(heading, TWO_PI)),
+        "position": _fill_places(position, swarm.arena),
+        "heading": wrap_angles(_interpolate(heading, _TWO_PI)),
         "turn": np.where(np.isnan(turn), 0.0, turn),
         "noise": swarm.wobble.scores(
             _in_slots(left, slots, np.nan), _in_slots(before, slots, np.nan)
@@ -735,40 +742,40 @@ def _slots(there: Bools, agents: int) -> NDArray[np.int64]:
     times, individuals = there.shape
     if individuals == agents:
         return np.where(there, np.arange(individuals), -1)
-    found = np.full((times, agents), -1, np.int64)
+    slots = np.full((times, agents), -1, np.int64)
     held = np.full(agents, -1, np.int64)
     for t in range(times):
         held[(held >= 0) & ~there[t, held]] = -1
         free = np.flatnonzero(held < 0)
         waiting = np.setdiff1d(np.flatnonzero(there[t]), held)[: len(free)]
         held[free[: len(waiting)]] = waiting
-        found[t] = held
-    return found
+        slots[t] = held
+    return slots
 
 
 def _in_slots(values: NDArray[Any], slots: NDArray[np.int64], nothing: float) -> NDArray[Any]:
     """Values of individuals (time, individual, ...) as those of agents."""
     rows = np.arange(len(slots))[:, None]
-    found = values[: len(slots)][rows, np.maximum(slots, 0)]
-    empty = (slots < 0).reshape(*slots.shape, *(1,) * (found.ndim - 2))
-    return np.where(empty, nothing, found)
+    chosen = values[: len(slots)][rows, np.maximum(slots, 0)]
+    empty = (slots < 0).reshape(*slots.shape, *(1,) * (chosen.ndim - 2))
+    return np.where(empty, nothing, chosen)
 
 
-def _placed(position: Floats, arena: Arena | None) -> Floats:
+def _fill_places(position: Floats, arena: Arena | None) -> Floats:
     """Positions (time, agents, 2) without gaps; in a periodic arena by the shorter way around."""
     if not isinstance(arena, Periodic):
-        return np.stack([_interpolated(axis) for axis in np.moveaxis(position, -1, 0)], -1)
+        return np.stack([_interpolate(axis) for axis in np.moveaxis(position, -1, 0)], -1)
     lower, sides = arena.walls
     axes = zip(np.moveaxis(position - lower, -1, 0), sides, strict=True)
-    placed: Floats = np.stack([_interpolated(axis, side) % side for axis, side in axes], -1)
+    placed: Floats = np.stack([_interpolate(axis, side) % side for axis, side in axes], -1)
     return np.asarray(placed + lower)
 
 
-def _interpolated(values: Floats, period: float | None = None) -> Floats:
+def _interpolate(values: Floats, period: float | None = None) -> Floats:
     """Values (time, agents) without gaps."""
-    times, found = np.arange(len(values)), np.empty_like(values)
+    times, filled = np.arange(len(values)), np.empty_like(values)
     for n, column in enumerate(values.T):
-        known = np.flatnonzero(np.isfinite(column))
-        given = column[known] if period is None else np.unwrap(column[known], period=period)
-        found[:, n] = np.interp(times, known, given)
-    return found
+        there = np.flatnonzero(np.isfinite(column))
+        given = column[there] if period is None else np.unwrap(column[there], period=period)
+        filled[:, n] = np.interp(times, there, given)
+    return filled

@@ -17,7 +17,7 @@ from swarmdp.model.streams import derived_seed
 from swarmdp.model.trajectory import Trajectory
 from swarmdp.recordings.analysis import Analysis
 from swarmdp.recordings.arena import Arena, Circle, Periodic
-from swarmdp.recordings.decisions import wrapped
+from swarmdp.recordings.decisions import wrap_angles
 from swarmdp.recordings.swarm import STATE
 from swarmdp.report import fits, style
 from swarmdp.report.citation import BIBTEX
@@ -275,7 +275,7 @@ def calibration_figure(analysis: Analysis, simulated: Trajectory) -> Figure:
             sides = np.asarray(swarm.arena.sides)
             moved -= sides * np.round(moved / sides)
         speeds = np.linalg.norm(moved, axis=-1).ravel() / swarm.dt
-        turns = np.degrees(wrapped(np.diff(simulated["heading"][0], axis=0))).ravel()
+        turns = np.degrees(wrap_angles(np.diff(simulated["heading"][0], axis=0))).ravel()
         known = np.isfinite(test.turns)
         recorded = np.degrees(test.turns[known])
         _compared(pace, test.speeds[test.known], speeds, f"speed ({swarm.unit}/s)", whole=False)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from swarmdp.irl.frames import recorded_states, started_as
 from swarmdp.irl.resampling import ENOUGH_RUNS
 from swarmdp.irl.result import Result
-from swarmdp.judging.evaluation import Evaluation, evaluate, measured
+from swarmdp.judging.evaluation import Evaluation, evaluate, measure_over_time
 from swarmdp.model.streams import derived_seed
 from swarmdp.model.system import Measure, System
 from swarmdp.model.traits import Pictured, measures_of
@@ -77,7 +77,7 @@ def write_fit_page(
     shown.append(Shown("reward", "The reward", caption, (figures["reward"],)))
     own: dict[str, NDArray[Any]] = {}
     if evaluation is not None:
-        own = {name: measured(system, demo, name) for name in evaluation.measures}
+        own = {name: measure_over_time(system, demo, name) for name in evaluation.measures}
         drawn = (
             fits.plot_evaluation(evaluation)
             if expert is None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.judging.evaluation import measured
+from swarmdp.judging.evaluation import measure_over_time
 from swarmdp.model.pictures import Arrows, Grid
 from swarmdp.model.system import Measure, System, name_of
 from swarmdp.model.traits import Pictured, measures_of
@@ -106,7 +106,7 @@ class Scene:
         if name is None:
             return {}
         return {
-            label: measured(self.system, swarm.only(self.run), name)[0]
+            label: measure_over_time(self.system, swarm.only(self.run), name)[0]
             for label, swarm in self.swarms.items()
         }
 

@@ -7,19 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from swarmdp.irl.result import FILE, Result
+from swarmdp.irl.result import Result
 from swarmdp.model.trajectory import Trajectory
-from swarmdp.recordings.analysis import FILE as ANALYSIS
 from swarmdp.recordings.analysis import Analysis
-from swarmdp.recordings.loading import IN_FOLDERS, load
-from swarmdp.recordings.saved import FILE as SWARM
 from swarmdp.recordings.swarm import Swarm
 from swarmdp.support.errors import FileError, InvalidInput
+from swarmdp.support.saved import ANALYSIS, FIT, IN_FOLDERS, SWARM, load
 
 _MOST_LISTED = 200  # entries
 _DEEPEST = 3  # folders in folders
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_KINDS = {ANALYSIS: "analysis", FILE: "fit", SWARM: "calibrated swarm"}  # of folders
+_KINDS = {ANALYSIS.file: "analysis", FIT.file: "fit", SWARM.file: "calibrated swarm"}  # of folders
 Opened = Result | Trajectory | Swarm | Analysis
 _LARGEST_FILE = 2 * 2**30  # bytes of a file that is opened here
 
@@ -64,7 +62,7 @@ class Folder:
         """What has this name in `entries`."""
         path = self._inside(self.path / name)
         if path.is_dir():
-            inside = next((file for file in IN_FOLDERS if (path / file).exists()), FILE)
+            inside = next((file for file in IN_FOLDERS if (path / file).exists()), FIT.file)
             path = self._inside(path / inside)
         if not path.is_file():
             raise FileError(2, f"there is no fit and no trajectory called {name!r} in this folder")

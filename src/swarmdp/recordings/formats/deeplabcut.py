@@ -7,11 +7,11 @@ import numpy as np
 from swarmdp.recordings.datasets import chosen_keypoint
 from swarmdp.recordings.formats import hdf5, pytables
 from swarmdp.recordings.formats.source import Source
-from swarmdp.recordings.tracks import Tracks, check_table_fits
+from swarmdp.recordings.raw_tracks import Tracks, check_table_fits
 from swarmdp.support.errors import InvalidInput
 
 KEYS = ("df_with_missing", "tracks")
-SINGLE = "single"  # the individual to which points belong that are no animal's
+_SINGLE = "single"  # the individual to which points belong that are no animal's
 
 
 def recognises(source: Source) -> bool:
@@ -22,7 +22,7 @@ def recognises(source: Source) -> bool:
 def _key(source: Source) -> str | None:
     for key in KEYS:
         if key in source.names:
-            with hdf5.opened(source.path) as file:
+            with hdf5.open_hdf5(source.path) as file:
                 if pytables.is_frame(hdf5.member(file, key)):
                     return key
     return None
@@ -30,7 +30,7 @@ def _key(source: Source) -> str | None:
 
 def read(source: Source) -> Tracks:
     """The tracks of one body part of all individuals, in pixels."""
-    with hdf5.opened(source.path) as file:
+    with hdf5.open_hdf5(source.path) as file:
         stored = pytables.read_frame(file, _key(source) or KEYS[0])
     columns: dict[tuple[str, str, str], int] = {}
     for number, name in enumerate(stored.names):
@@ -41,7 +41,7 @@ def read(source: Source) -> Tracks:
             )
         individual = str(name[1]) if len(name) == 4 else "individual"
         columns[individual, str(name[-2]), str(name[-1])] = number
-    individuals = _unique(name for name, _, _ in columns if name != SINGLE) or [SINGLE]
+    individuals = _unique(name for name, _, _ in columns if name != _SINGLE) or [_SINGLE]
     parts = _unique(part for name, part, _ in columns if name in individuals)
     chosen, notes = chosen_keypoint(parts, source.keypoint)
     axes = [axis for axis in "xyz" if any(coordinate == axis for _, _, coordinate in columns)]

@@ -24,17 +24,17 @@ def has_signature(head: bytes) -> bool:
 
 
 @contextlib.contextmanager
-def opened(path: Path) -> Iterator[Any]:
+def open_hdf5(path: Path) -> Iterator[Any]:
     """The file, open for reading."""
     import h5py
 
-    with files.reading(path) as file, h5py.File(file, "r") as found:
-        yield found
+    with files.reading(path) as file, h5py.File(file, "r") as archive:
+        yield archive
 
 
 def top_names(path: Path) -> list[str]:
     """The names at the top of a file."""
-    with opened(path) as file:
+    with open_hdf5(path) as file:
         return [str(name) for name in file]
 
 
@@ -43,7 +43,7 @@ def member(place: Any, name: str) -> Any:
     for part in name.strip("/").split("/"):
         if not has(place, part):
             raise InvalidInput(f"it has no {name!r}")
-        if not is_own(place, part):
+        if not is_netcdf_of_swarmdp(place, part):
             raise InvalidInput(f"{name!r} is a link to another place, which is not followed")
         place = place[part]
     return place
@@ -54,7 +54,7 @@ def has(place: Any, name: str) -> bool:
     return bool(place.id.links.exists(name.encode()))
 
 
-def is_own(place: Any, name: str) -> bool:
+def is_netcdf_of_swarmdp(place: Any, name: str) -> bool:
     """Whether a member stands in the file itself, not behind a link to elsewhere."""
     import h5py
 
@@ -65,32 +65,32 @@ def array(place: Any, name: str) -> NDArray[Any]:
     """An array of numbers, in memory, or one of texts that is not long."""
     import h5py
 
-    found = member(place, name)
-    if not isinstance(found, h5py.Dataset):
+    values = member(place, name)
+    if not isinstance(values, h5py.Dataset):
         raise InvalidInput(f"{name!r} is a group, expected an array")
-    if found.is_virtual or found.external:
+    if values.is_virtual or values.external:
         raise InvalidInput(f"{name!r} is kept in other files, which are not followed")
-    kind = found.dtype.kind
-    if kind == "O" and not h5py.check_string_dtype(found.dtype):
-        raise InvalidInput(f"{name!r} must be an array of numbers or texts, got {found.dtype}")
-    if kind in "OS" and found.size > MOST_ENTRIES:
-        raise InvalidInput(f"{name!r} has {found.size} texts, at most {MOST_ENTRIES} are expected")
-    stored = found.id.get_storage_size()
-    if found.nbytes > SMALL + MOST_PACKED * stored:
+    kind = values.dtype.kind
+    if kind == "O" and not h5py.check_string_dtype(values.dtype):
+        raise InvalidInput(f"{name!r} must be an array of numbers or texts, got {values.dtype}")
+    if kind in "OS" and values.size > MOST_ENTRIES:
+        raise InvalidInput(f"{name!r} has {values.size} texts, at most {MOST_ENTRIES} are expected")
+    stored = values.id.get_storage_size()
+    if values.nbytes > SMALL + MOST_PACKED * stored:
         raise InvalidInput(
-            f"it is damaged: {name!r} declares {readable(found.nbytes)}, but holds "
+            f"it is damaged: {name!r} declares {readable(values.nbytes)}, but holds "
             f"{readable(stored)}"
         )
-    chunk = math.prod(found.chunks or ()) * found.dtype.itemsize
-    check_memory(3 * found.nbytes + chunk, f"to read {name!r}", "Export a part of the recording")
-    return np.asarray(found[...])
+    chunk = math.prod(values.chunks or ()) * values.dtype.itemsize
+    check_memory(3 * values.nbytes + chunk, f"to read {name!r}", "Export a part of the recording")
+    return np.asarray(values[...])
 
 
 def texts(place: Any, name: str) -> list[str]:
     """An array of texts."""
     return [
-        each.decode("utf-8", "replace") if isinstance(each, bytes) else str(each)
-        for each in array(place, name).ravel().tolist()
+        text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
+        for text in array(place, name).ravel().tolist()
     ]
 
 
@@ -100,8 +100,8 @@ def attribute(place: Any, name: str) -> Any:
 
     if name not in place.attrs:
         return None
-    found = h5py.h5a.open(place.id, name.encode())
-    if found.get_storage_size() > LARGEST_ATTRIBUTE or math.prod(found.shape) > MOST_ENTRIES:
+    stored = h5py.h5a.open(place.id, name.encode())
+    if stored.get_storage_size() > LARGEST_ATTRIBUTE or math.prod(stored.shape) > MOST_ENTRIES:
         raise InvalidInput(f"its attribute {name!r} is too large")
     value = place.attrs[name]
     if isinstance(value, bytes):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from swarmdp.recordings.formats import hdf5, numpy_files
 from swarmdp.recordings.formats.source import Source
-from swarmdp.recordings.tracks import Tracks, check_table_fits
+from swarmdp.recordings.raw_tracks import Tracks, check_table_fits
 from swarmdp.support import files
 from swarmdp.support.checks import is_number, told
 from swarmdp.support.errors import InvalidInput
@@ -41,7 +41,7 @@ def read(source: Source) -> Tracks:
 
 
 def _read_hdf5(path: Path) -> Tracks:
-    with hdf5.opened(path) as file:
+    with hdf5.open_hdf5(path) as file:
         names = ("frames_per_second", "body_length", "length_unit")
         attributes = {name: hdf5.attribute(file, name) for name in names}
         positions = _positions(hdf5.array(file, TRAJECTORIES))
@@ -49,12 +49,12 @@ def _read_hdf5(path: Path) -> Tracks:
 
 
 def _read_npy(path: Path) -> Tracks:
-    found = numpy_files.read_npy(path)
-    if isinstance(found, Mapping):
-        if TRAJECTORIES not in found:
+    content = numpy_files.read_npy(path)
+    if isinstance(content, Mapping):
+        if TRAJECTORIES not in content:
             raise InvalidInput(f"it is not of idtracker.ai: it has no {TRAJECTORIES!r}")
-        return with_attributes(Tracks(_positions(found[TRAJECTORIES]), unit="px"), found)
-    return Tracks(_positions(found), notes=("an array without frame rate and unit",))
+        return with_attributes(Tracks(_positions(content[TRAJECTORIES]), unit="px"), content)
+    return Tracks(_positions(content), notes=("an array without frame rate and unit",))
 
 
 def _read_table(path: Path) -> Tracks:
@@ -119,16 +119,16 @@ def _positive(value: Any) -> float | None:
     return float(value)
 
 
-def _positions(found: Any) -> NDArray[np.float64]:
-    if not isinstance(found, np.ndarray) or found.dtype.kind not in "iuf" or found.ndim != 3:
+def _positions(content: Any) -> NDArray[np.float64]:
+    if not isinstance(content, np.ndarray) or content.dtype.kind not in "iuf" or content.ndim != 3:
         raise InvalidInput(
-            f"expected an array (time, individual, axis) of numbers, got {told(found)}"
+            f"expected an array (time, individual, axis) of numbers, got {told(content)}"
         )
-    if found.shape[2] not in (2, 3):
+    if content.shape[2] not in (2, 3):
         raise InvalidInput(
-            f"expected an array (time, individual, 2 or 3 axes), got one of shape {found.shape}"
+            f"expected an array (time, individual, 2 or 3 axes), got one of shape {content.shape}"
         )
-    return np.ascontiguousarray(found, dtype=np.float64)
+    return np.ascontiguousarray(content, dtype=np.float64)
 
 
 def _is_wide(line: str) -> bool:
@@ -136,8 +136,8 @@ def _is_wide(line: str) -> bool:
     names = [name.strip() for name in line.split(",")]
     if names[0] in ("time", "seconds"):
         names = names[1:]
-    wanted = [f"{axis}{number}" for number in range(1, len(names) // 2 + 2) for axis in "xy"]
-    return len(names) > 1 and names[:-1] == wanted[: len(names) - 1] and names[-1][:1] in "xy"
+    expected = [f"{axis}{number}" for number in range(1, len(names) // 2 + 2) for axis in "xy"]
+    return len(names) > 1 and names[:-1] == expected[: len(names) - 1] and names[-1][:1] in "xy"
 
 
 def _rate(times: NDArray[np.float64]) -> float | None:

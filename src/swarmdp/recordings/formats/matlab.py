@@ -7,42 +7,42 @@ from numpy.typing import NDArray
 
 from swarmdp.recordings.formats import hdf5
 from swarmdp.recordings.formats.source import Source
-from swarmdp.recordings.tracks import Tracks
+from swarmdp.recordings.raw_tracks import Tracks
 from swarmdp.support import files
 from swarmdp.support.checks import told
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.memory import check_memory
 
-HEAD = b"MATLAB"
-RATES = ("fps", "framerate", "frame_rate", "framespersecond", "frames_per_second")
-KINDS = {"double", "single"} | {
+_HEAD = b"MATLAB"
+_RATES = ("fps", "framerate", "frame_rate", "framespersecond", "frames_per_second")
+_KINDS = {"double", "single"} | {
     f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
 
 
 def recognises(source: Source) -> bool:
     """Whether it begins as MATLAB's files do."""
-    return source.head.startswith(HEAD)
+    return source.head.startswith(_HEAD)
 
 
 def read(source: Source) -> Tracks:
     """The tracks in one array (time, individual, axis), or in matrices x and y."""
     shapes = _shapes(source)
-    wanted, order = _wanted(shapes, dict(source.columns or {}))
-    rates = [name for name in shapes if name.lower() in RATES and np.prod(shapes[name]) == 1]
-    arrays = _arrays(source, {*wanted, *rates[:1]})
-    notes = [f"positions: {', '.join(map(repr, wanted))}"] if not source.columns else []
-    if len(wanted) == 1:
-        positions = _moved(arrays[wanted[0]], wanted[0], notes)
+    variable, order = _choose_variable(shapes, dict(source.columns or {}))
+    rates = [name for name in shapes if name.lower() in _RATES and np.prod(shapes[name]) == 1]
+    arrays = _arrays(source, {*variable, *rates[:1]})
+    notes = [f"positions: {', '.join(map(repr, variable))}"] if not source.columns else []
+    if len(variable) == 1:
+        positions = _move_axes(arrays[variable[0]], variable[0], notes)
     else:
-        positions = _stacked([arrays[name] for name in wanted], wanted, notes)
+        positions = _stack([arrays[name] for name in variable], variable, notes)
     fps = float(np.ravel(arrays[rates[0]])[0]) if rates else None
     if fps is not None and not (np.isfinite(fps) and fps > 0):
         fps = None
     return Tracks(positions, None, fps, notes=tuple(notes + order))
 
 
-def _wanted(
+def _choose_variable(
     shapes: dict[str, tuple[int, ...]], columns: dict[str, str]
 ) -> tuple[list[str], list[str]]:
     """The names of the arrays that hold the positions."""
@@ -74,7 +74,7 @@ def _wanted(
     )
 
 
-def _moved(array: NDArray[Any], name: str, notes: list[str]) -> NDArray[np.float64]:
+def _move_axes(array: NDArray[Any], name: str, notes: list[str]) -> NDArray[np.float64]:
     """An array of three axes as (time, individual, axis)."""
     if array.ndim != 3 or array.dtype.kind not in "iuf":
         raise InvalidInput(f"{name!r} must be numbers with three axes, got {told(array)}")
@@ -96,7 +96,7 @@ def _moved(array: NDArray[Any], name: str, notes: list[str]) -> NDArray[np.float
     return np.ascontiguousarray(moved, dtype=np.float64)
 
 
-def _stacked(arrays: list[NDArray[Any]], names: list[str], notes: list[str]) -> NDArray[np.float64]:
+def _stack(arrays: list[NDArray[Any]], names: list[str], notes: list[str]) -> NDArray[np.float64]:
     """Matrices of one coordinate each as (time, individual, axis)."""
     shape = arrays[0].shape
     for name, array in zip(names, arrays, strict=True):
@@ -118,23 +118,23 @@ def _shapes(source: Source) -> dict[str, tuple[int, ...]]:
     if source.is_hdf5:
         import h5py
 
-        found = {}
-        with hdf5.opened(source.path) as file:
+        shapes = {}
+        with hdf5.open_hdf5(source.path) as file:
             for name in source.names:
-                if name.startswith("#") or not hdf5.is_own(file, name):
+                if name.startswith("#") or not hdf5.is_netcdf_of_swarmdp(file, name):
                     continue
                 if isinstance(file[name], h5py.Dataset) and file[name].dtype.kind in "iuf":
-                    found[name] = tuple(file[name].shape[::-1])
-        return dict(sorted(found.items()))
+                    shapes[name] = tuple(file[name].shape[::-1])
+        return dict(sorted(shapes.items()))
     from scipy.io import whosmat
 
     with files.reading(source.path) as file:
-        return {name: shape for name, shape, kind in whosmat(file) if kind in KINDS}
+        return {name: shape for name, shape, kind in whosmat(file) if kind in _KINDS}
 
 
 def _arrays(source: Source, names: set[str]) -> dict[str, NDArray[Any]]:
     if source.is_hdf5:
-        with hdf5.opened(source.path) as file:
+        with hdf5.open_hdf5(source.path) as file:
             return {name: hdf5.array(file, name).T for name in names}
     from scipy.io import loadmat
 

@@ -3,7 +3,7 @@
 from swarmdp.recordings.datasets import INDIVIDUALS, KEYPOINTS, POSITION, tracks_of_dataset
 from swarmdp.recordings.formats import hdf5
 from swarmdp.recordings.formats.source import Source
-from swarmdp.recordings.tracks import Tracks
+from swarmdp.recordings.raw_tracks import Tracks
 from swarmdp.support.errors import InvalidInput
 
 
@@ -16,7 +16,7 @@ def read(source: Source) -> Tracks:
     """The tracks of all individuals."""
     import xarray
 
-    with hdf5.opened(source.path) as file:
+    with hdf5.open_hdf5(source.path) as file:
         position = hdf5.member(file, POSITION)
         dimensions = [_dimension(scales) for scales in position.dims]
         dataset = xarray.Dataset({POSITION: (dimensions, hdf5.array(file, POSITION))})

@@ -26,13 +26,13 @@ def read_npy(path: Path) -> Any:
         return _read(file, size)
 
 
-def read_npz(path: Path, wanted: "set[str] | None" = None) -> dict[str, Any]:
+def read_npz(path: Path, names: "set[str] | None" = None) -> dict[str, Any]:
     """The arrays of an `.npz` by name, or those that are wanted; pickled ones are left out."""
     arrays = {}
     with files.reading(path) as file, zipfile.ZipFile(file) as archive:
         for info in archive.infolist():
             name = info.filename.removesuffix(".npy")
-            if wanted is not None and name not in wanted:
+            if names is not None and name not in names:
                 continue
             if info.file_size > SMALL + MOST_PACKED * info.compress_size:
                 raise InvalidInput(f"{name!r} declares {readable(info.file_size)}: it is damaged")
@@ -58,8 +58,9 @@ def _read(file: IO[bytes], size: int) -> Any:
         raise InvalidInput(f"arrays of version {version[0]}.{version[1]} are not known")
     left = size - file.tell()
     if kind.hasobject:
-        found = plain_pickle.loads(file.read())
-        return found.item() if isinstance(found, np.ndarray) and found.shape == () else found
+        content = plain_pickle.loads(file.read())
+        is_single = isinstance(content, np.ndarray) and content.shape == ()
+        return content.item() if is_single else content
     needed = math.prod(shape) * kind.itemsize
     if needed != left:
         raise InvalidInput(

@@ -7,20 +7,20 @@ from typing import Any
 import numpy as np
 
 from swarmdp.recordings.formats.source import Source
-from swarmdp.recordings.tables import choose, tracks_of
-from swarmdp.recordings.tracks import Tracks
+from swarmdp.recordings.long_tables import choose_columns, tracks_of
+from swarmdp.recordings.raw_tracks import Tracks
 from swarmdp.support import files
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.memory import check_memory
 
-MAGIC = b"PAR1"
-BYTES = 60  # for each row while reading, besides the columns
+_MAGIC = b"PAR1"
+_BYTES = 60  # for each row while reading, besides the columns
 IDTRACKER = b"idtrackerai_attributes"
 
 
 def recognises(source: Source) -> bool:
     """Whether it begins as a Parquet file."""
-    return source.head.startswith(MAGIC)
+    return source.head.startswith(_MAGIC)
 
 
 def read(source: Source) -> Tracks:
@@ -33,13 +33,13 @@ def read(source: Source) -> Tracks:
         ) from None
     with files.reading(source.path) as file:
         opened = parquet.ParquetFile(file)
-        chosen = choose(list(opened.schema_arrow.names), source.columns)
-        wanted = list(chosen.columns.values())
+        chosen = choose_columns(list(opened.schema_arrow.names), source.columns)
+        columns = list(chosen.columns.values())
         rows = opened.metadata.num_rows
         check_memory(
-            rows * (BYTES + 8 * len(wanted)), f"reading {rows:,} rows", "Read a part of them"
+            rows * (_BYTES + 8 * len(columns)), f"reading {rows:,} rows", "Read a part of them"
         )
-        table = opened.read(columns=wanted)
+        table = opened.read(columns=columns)
         attributes = (opened.schema_arrow.metadata or {}).get(IDTRACKER)
 
     def column(name: str) -> Any:
@@ -57,7 +57,7 @@ def _of_idtracker(tracks: Tracks, attributes: bytes) -> Tracks:
     """The same with the frame rate and the body length that idtracker.ai writes beside."""
     from swarmdp.recordings.formats.idtracker import with_attributes
 
-    found: Any = None
+    content: Any = None
     with contextlib.suppress(ValueError, RecursionError):
-        found = json.loads(attributes)
-    return with_attributes(tracks, found if isinstance(found, dict) else {})
+        content = json.loads(attributes)
+    return with_attributes(tracks, content if isinstance(content, dict) else {})

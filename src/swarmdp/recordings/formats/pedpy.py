@@ -5,15 +5,15 @@ import re
 import numpy as np
 
 from swarmdp.recordings.formats.source import Source
-from swarmdp.recordings.tables import Chosen, tracks_of
-from swarmdp.recordings.tracks import Tracks
+from swarmdp.recordings.long_tables import ChosenColumns, tracks_of
+from swarmdp.recordings.raw_tracks import Tracks
 from swarmdp.support import files
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.memory import check_memory
 
-NAMES = ("individual", "frame", "x", "y", "z")
-NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|NaN"
-BYTES = 6  # of memory for each byte of the file
+_NAMES = ("individual", "frame", "x", "y", "z")
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|NaN"
+_BYTES = 6  # of memory for each byte of the file
 
 
 def recognises(source: Source) -> bool:
@@ -21,7 +21,7 @@ def recognises(source: Source) -> bool:
     lines = (source.text or "").splitlines()
     data = next((line for line in lines if line.strip() and not line.startswith("#")), "")
     fields = data.split()
-    return len(fields) >= 4 and all(re.fullmatch(NUMBER, field) for field in fields[:4])
+    return len(fields) >= 4 and all(re.fullmatch(_NUMBER, field) for field in fields[:4])
 
 
 def read(source: Source) -> Tracks:
@@ -31,7 +31,7 @@ def read(source: Source) -> Tracks:
     lines = (source.text or "").splitlines()
     comments = [line for line in lines if line.startswith("#")]
     fps, unit = _rate(comments), _unit(comments)
-    check_memory(BYTES * source.path.stat().st_size, "to read it", "Read a part of it")
+    check_memory(_BYTES * source.path.stat().st_size, "to read it", "Read a part of it")
     with files.reading(source.path) as file:
         try:
             table = pandas.read_csv(
@@ -39,13 +39,13 @@ def read(source: Source) -> Tracks:
                 sep=r"\s+",
                 comment="#",
                 header=None,
-                names=NAMES[:4],
+                names=_NAMES[:4],
                 usecols=[0, 1, 2, 3],
                 low_memory=False,
             )
         except pandas.errors.ParserError as error:
             raise InvalidInput(f"its rows have different lengths ({error})") from None
-    chosen = Chosen({name: name for name in NAMES[:4]}, unit, None, ())
+    chosen = ChosenColumns({name: name for name in _NAMES[:4]}, unit, None, ())
     tracks = tracks_of(chosen, table.__getitem__, fps=source.fps, first=1)
     return Tracks(
         tracks.positions,
@@ -61,7 +61,7 @@ def _rate(comments: list[str]) -> float | None:
     """The frame rate in a line such as '# framerate: 25.00'."""
     for line in comments:
         if "framerate" in line.lower().replace(" ", ""):
-            for number in re.findall(NUMBER, line):
+            for number in re.findall(_NUMBER, line):
                 rate = float(number)
                 if np.isfinite(rate) and rate > 0:
                     return rate
@@ -70,9 +70,9 @@ def _rate(comments: list[str]) -> float | None:
 
 def _unit(comments: list[str]) -> str | None:
     """The unit in a line such as '# id frame x/cm y/cm z/cm' or '... in m'."""
-    found = set()
+    units = set()
     for line in comments:
-        found |= set(re.findall(r"(?:x/|\bin )(cm|m)\b", line.lower()))
-    if len(found) > 1:
+        units |= set(re.findall(r"(?:x/|\bin )(cm|m)\b", line.lower()))
+    if len(units) > 1:
         raise InvalidInput("its first lines name two units, cm and m: correct them")
-    return found.pop() if found else None
+    return units.pop() if units else None

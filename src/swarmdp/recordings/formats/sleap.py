@@ -8,10 +8,10 @@ import numpy as np
 from swarmdp.recordings.datasets import chosen_keypoint
 from swarmdp.recordings.formats import hdf5
 from swarmdp.recordings.formats.source import Source
-from swarmdp.recordings.tracks import Tracks
+from swarmdp.recordings.raw_tracks import Tracks
 from swarmdp.support.errors import InvalidInput
 
-AXES = ("frame", "track", "node", "xy")
+_AXES = ("frame", "track", "node", "xy")
 USUAL = ("track", "xy", "node", "frame")  # of files that do not say
 
 
@@ -31,14 +31,14 @@ def read(source: Source) -> Tracks:
             "it is a project of SLEAP: export an analysis file (File, Export Analysis HDF5) and "
             "give that"
         )
-    with hdf5.opened(source.path) as file:
+    with hdf5.open_hdf5(source.path) as file:
         tracks = hdf5.array(file, "tracks")
         nodes = hdf5.texts(file, "node_names")
         names = hdf5.texts(file, "track_names") if hdf5.has(file, "track_names") else []
         order = _order(hdf5.attribute(hdf5.member(file, "tracks"), "dims"))
     if tracks.ndim != 4 or tracks.dtype.kind not in "iuf":
         raise InvalidInput(f"'tracks' must be numbers with 4 axes, got {tracks.shape}")
-    moved = np.transpose(tracks, [order.index(axis) for axis in AXES])
+    moved = np.transpose(tracks, [order.index(axis) for axis in _AXES])
     if moved.shape[2] != len(nodes) or moved.shape[3] != 2:
         raise InvalidInput(
             f"'tracks' must have {len(nodes)} nodes and 2 coordinates, got {moved.shape[2:]}"
@@ -51,14 +51,14 @@ def read(source: Source) -> Tracks:
     return Tracks(positions, individuals, None, "px", notes=notes)
 
 
-def _order(told: Any) -> list[str]:
+def _order(stated: Any) -> list[str]:
     """The order of the axes, as the file says it or as usual."""
-    if told is None:
+    if stated is None:
         return list(USUAL)
     try:
-        order = [str(axis) for axis in (json.loads(told) if isinstance(told, str) else told)]
+        order = [str(axis) for axis in (json.loads(stated) if isinstance(stated, str) else stated)]
     except (ValueError, TypeError, RecursionError):
         order = []
-    if sorted(order) != sorted(AXES):
-        raise InvalidInput(f"the axes of 'tracks' must be {', '.join(AXES)}, got {told!r}")
+    if sorted(order) != sorted(_AXES):
+        raise InvalidInput(f"the axes of 'tracks' must be {', '.join(_AXES)}, got {stated!r}")
     return order

@@ -7,7 +7,7 @@ from pathlib import Path
 from swarmdp.recordings.formats import hdf5
 from swarmdp.support import files
 
-HEAD = 4096  # bytes by which a kind of file is known
+_HEAD = 4096  # bytes by which a kind of file is known
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,6 @@ def source_of(
     if files.is_folder(path):
         return Source(path, columns=columns, keypoint=keypoint, fps=fps)
     with files.reading(path) as file:
-        head = file.read(HEAD)
+        head = file.read(_HEAD)
     names = frozenset(hdf5.top_names(path)) if hdf5.has_signature(head) else frozenset()
     return Source(path, head, names, columns, keypoint, fps)

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from swarmdp.recordings.formats.source import Source
-from swarmdp.recordings.tables import choose, tracks_of
-from swarmdp.recordings.tracks import Tracks
+from swarmdp.recordings.long_tables import choose_columns, tracks_of
+from swarmdp.recordings.raw_tracks import Tracks
 from swarmdp.support import files
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.memory import check_memory
 
 SAMPLE = 1 << 20  # bytes by which the number of rows is estimated
-BYTES = 90  # for each row while reading, besides the columns
+_BYTES = 90  # for each row while reading, besides the columns
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 
 
@@ -31,13 +31,13 @@ def read(source: Source) -> Tracks:
     head = _table(source.path, sep=separator, nrows=0, skipinitialspace=True)
     names = [str(name) for name in head.columns]
     _check_names(source, names)
-    chosen = choose(names, source.columns)
-    wanted = list(chosen.columns.values())
-    _check_memory(source.path, len(wanted))
+    chosen = choose_columns(names, source.columns)
+    columns = list(chosen.columns.values())
+    _check_memory(source.path, len(columns))
     blanks = f"{separator} " in source.first_line
     options: dict[str, Any] = {
         "sep": separator,
-        "usecols": wanted if len(wanted) < len(names) else None,
+        "usecols": columns if len(columns) < len(names) else None,
         "index_col": False,
         "skipinitialspace": blanks,  # slower, so only where there are some
     }
@@ -89,7 +89,7 @@ def _check_memory(path: Path, columns: int) -> None:
         sample = file.read(SAMPLE)
     rows = size / max(len(sample) / max(sample.count(b"\n"), 1), 1.0)
     check_memory(
-        max(rows * (BYTES + 8 * columns), size / 10),
+        max(rows * (_BYTES + 8 * columns), size / 10),
         f"reading about {rows:,.0f} rows",
         "Read a part of them, or write them as Parquet, which needs less",
     )

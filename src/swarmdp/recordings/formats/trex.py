@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from swarmdp.recordings.formats import numpy_files
 from swarmdp.recordings.formats.source import Source
-from swarmdp.recordings.tracks import Tracks, check_table_fits
+from swarmdp.recordings.raw_tracks import Tracks, check_table_fits
 from swarmdp.support.checks import told
 from swarmdp.support.errors import InvalidInput
 
 # Where the position is taken: the centre of the body is steadier than the head.
 PLACES = ("#wcentroid", "#centroid", "#pcentroid", "")
-HEAD = "head"  # what TRex calls the last one
-NUMBER = re.compile(r"(.*?)(\d+)\.npz")
+_HEAD = "head"  # what TRex calls the last one
+_NUMBER = re.compile(r"(.*?)(\d+)\.npz")
 
 
 def recognises(source: Source) -> bool:
@@ -30,28 +30,29 @@ def read(source: Source) -> Tracks:
     """The tracks of all individuals of the video, in cm as TRex writes them."""
     folder, prefix = _video(source)
     numbered = sorted(
-        (int(found[2]), path)
+        (int(match[2]), path)
         for path in folder.glob("*.npz")
-        if (found := NUMBER.fullmatch(path.name)) and found[1] == prefix
+        if (match := _NUMBER.fullmatch(path.name)) and match[1] == prefix
     )
     if not numbered:
         raise InvalidInput(
             "TRex numbers its files, such as video_fish0.npz: this one has no number"
         )
     place = _place(numbered[0][1], source.keypoint)
-    each = [_individual(path, place) for _, path in numbered]
-    there = [frames for frames, _, _ in each if len(frames)]
+    individuals = [_individual(path, place) for _, path in numbered]
+    there = [frames for frames, _, _ in individuals if len(frames)]
     if not there:
         raise InvalidInput("no individual has a frame")
     first, last = min(f.min() for f in there), max(f.max() for f in there)
     count = int(last - first) + 1
-    check_table_fits(count, len(each), 2, "Export fewer frames")
-    positions = np.full((count, len(each), 2), np.nan)
-    for individual, (frames, points, _) in enumerate(each):
+    check_table_fits(count, len(individuals), 2, "Export fewer frames")
+    positions = np.full((count, len(individuals), 2), np.nan)
+    for individual, (frames, points, _) in enumerate(individuals):
         positions[frames - first, individual] = points
-    rates = [rate for _, _, rate in each if rate is not None]
+    rates = [rate for _, _, rate in individuals if rate is not None]
     notes = [
-        f"{len(each)} files {prefix}*.npz, one for each individual; position: X{place}, Y{place}",
+        f"{len(individuals)} files {prefix}*.npz, one for each individual; position: X{place}, "
+        f"Y{place}",
         "in cm as TRex computed them: right if cm_per_pixel was set there",
     ]
     if first:
@@ -68,13 +69,13 @@ def read(source: Source) -> Tracks:
 def _video(source: Source) -> tuple[Path, str]:
     """The folder and how the names of one video's files begin."""
     if source.head:
-        found = NUMBER.fullmatch(source.path.name)
-        return source.path.parent, found[1] if found else ""
+        match = _NUMBER.fullmatch(source.path.name)
+        return source.path.parent, match[1] if match else ""
     prefixes = sorted(
         {
-            found[1]
+            match[1]
             for path in source.path.glob("*.npz")
-            if (found := NUMBER.fullmatch(path.name)) and "frame" in numpy_files.names_in_npz(path)
+            if (match := _NUMBER.fullmatch(path.name)) and "frame" in numpy_files.names_in_npz(path)
         }
     )
     if len(prefixes) != 1:
@@ -92,11 +93,11 @@ def _place(path: Path, asked: str | None) -> str:
         raise InvalidInput(f"{path.name} has no positions: export X and Y in TRex")
     if asked is None:
         return there[0]
-    wanted = "" if asked == HEAD else f"#{asked}"
-    if wanted not in there:
-        options = ", ".join(repr(place.removeprefix("#") or HEAD) for place in there)
+    suffix = "" if asked == _HEAD else f"#{asked}"
+    if suffix not in there:
+        options = ", ".join(repr(place.removeprefix("#") or _HEAD) for place in there)
         raise InvalidInput(f"keypoint must be one of {options}, got {told(asked)}")
-    return wanted
+    return suffix
 
 
 def _individual(
@@ -104,28 +105,28 @@ def _individual(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], float | None]:
     """The frames of an individual, its points in them, and the frame rate."""
     names = {"frame", "time", "missing", f"X{place}", f"Y{place}"}
-    found = numpy_files.read_npz(path, names)
-    frames = _vector(found, "frame", path)
+    content = numpy_files.read_npz(path, names)
+    frames = _vector(content, "frame", path)
     if len(frames) and not (np.isfinite(frames).all() and (frames == np.floor(frames)).all()):
         raise InvalidInput(f"'frame' in {path.name} must be whole numbers")
-    points = np.stack([_vector(found, f"{axis}{place}", path) for axis in "XY"], axis=1)
+    points = np.stack([_vector(content, f"{axis}{place}", path) for axis in "XY"], axis=1)
     if len(points) != len(frames):
         raise InvalidInput(f"'frame' and positions in {path.name} differ in length")
     if len(np.unique(frames)) != len(frames):
         raise InvalidInput(f"{path.name} has a frame twice")
-    if "missing" in found:
-        missing = _vector(found, "missing", path)
+    if "missing" in content:
+        missing = _vector(content, "missing", path)
         points[missing[: len(points)] != 0] = np.nan  # interpolated by TRex, or nothing
     rate = None
-    if "time" in found and len(frames) > 1:
-        times = _vector(found, "time", path)
+    if "time" in content and len(frames) > 1:
+        times = _vector(content, "time", path)
         span = float(times[-1] - times[0])
         rate = float(frames[-1] - frames[0]) / span if np.isfinite(span) and span > 0 else None
     return frames.astype(np.int64), points, rate
 
 
-def _vector(found: dict[str, Any], name: str, path: Path) -> NDArray[np.float64]:
-    array = found.get(name)
+def _vector(content: dict[str, Any], name: str, path: Path) -> NDArray[np.float64]:
+    array = content.get(name)
     if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind not in "biuf":
         raise InvalidInput(f"{name!r} in {path.name} must be a list of numbers, got {told(array)}")
     return array.astype(np.float64)

@@ -12,26 +12,17 @@ from swarmdp.model.features import Angles, Bins
 from swarmdp.model.streams import Purpose, Streams, first_draw
 from swarmdp.model.system import State
 from swarmdp.model.traits import Room
-from swarmdp.recordings.calibration import LARGEST
-from swarmdp.recordings.observation import AHEAD, AWAY, COMPONENTS, View
+from swarmdp.recordings.calibration import LARGEST_SCORE
+from swarmdp.recordings.components import AHEAD, AWAY
+from swarmdp.recordings.view import View
 from swarmdp.support.arrays import Floats
 
 if TYPE_CHECKING:
     from swarmdp.recordings.swarm import Swarm
 
 
-# What a component may be: outside these bounds classes must not end.
-BOUNDS = {
-    "misalignment": (-math.pi, math.pi),
-    "bearing": (-math.pi, math.pi),
-    "spacing": (0.0, math.inf),
-    "wall": (-2.0, 2.0),
-    "previous_turn": (-math.inf, math.inf),
-}
-
-
 @dataclass(frozen=True, eq=False)
-class WholeSteps:
+class SwarmSteps:
     """A chunk of runs of a swarm under way; see `system.WholeSteps`."""
 
     swarm: "Swarm"
@@ -46,7 +37,7 @@ class WholeSteps:
         rows: NDArray[np.int64],
         streams: Streams,
         steps: int,
-    ) -> "WholeSteps | None":
+    ) -> "SwarmSteps | None":
         """The runs that start from this state; None if the kernel does not know the classes.
 
         Run r turns by turns[rows[r]], of the shape (replicas, classes).
@@ -109,30 +100,33 @@ def _model(swarm: "Swarm") -> "kernels.calibrated_steps.Model":
         np.ascontiguousarray(speed.table, np.float64),
         float(speed.memory),
         math.sqrt(1 - speed.memory**2),
-        LARGEST,
+        LARGEST_SCORE,
         float(swarm.dt),
     )
 
 
 def _view(view: View) -> "kernels.calibrated_steps.View | None":
-    """What is observed, if all classes are intervals without end that the kernel knows."""
-    parts = view.features.components
-    edges = np.full((len(parts), max(part.size for part in parts.values())), np.inf)
-    bounds = {**BOUNDS, "wall": (-1.0, 1.0)} if view.sides else BOUNDS
-    for k, (name, part) in enumerate(parts.items()):
+    """What is observed; None if the kernel does not know a component, or classes end too soon."""
+    parts = tuple(view.features.components.values())
+    edges = np.full((len(parts), max(part.size for part in parts)), np.inf)
+    numbers = []
+    for row, part, ends in zip(view.rows, parts, edges, strict=True):
+        if row.kernel is None:
+            return None
+        numbers.append(row.kernel)
         if type(part) is Bins:
-            low, high = bounds[name]
+            low, high = (-1.0, 1.0) if row.scale == "sides" and view.sides else row.bounds
             if part.edges[0] > low or part.edges[-1] < high:
                 return None
-            edges[k, : part.size - 1] = part.edges[1:-1]
-        elif type(part) is not Angles or name == "spacing":
+            ends[: part.size - 1] = part.edges[1:-1]
+        elif type(part) is not Angles or row.scale == "size":
             return None
     return kernels.calibrated_steps.View(
         view.nearest,
         float(view.radius),
-        np.array([COMPONENTS.index(name) for name in parts]),
-        np.array([part.size for part in parts.values()]),
-        np.array([isinstance(part, Angles) for part in parts.values()]),
+        np.array(numbers),
+        np.array([part.size for part in parts]),
+        np.array([isinstance(part, Angles) for part in parts]),
         edges,
         float(view.wall_distance),
         0.0 if view.sides else AHEAD,

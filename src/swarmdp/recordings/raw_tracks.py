@@ -64,30 +64,38 @@ def _unit_and_scale(
     tracks: Tracks, unit: str | None, length: float | None
 ) -> tuple[str, float, list[str]]:
     """The unit of the recording, how many of the file's units it has, and what to say of it."""
-    own = tracks.unit
+    stored = tracks.unit
     if unit is None:
         if length is not None:
             raise InvalidInput(
-                f"length={length:g} is {length:g} {own or 'of the units in the data'} for one unit "
-                'of which the name is missing: give it, such as unit="cm"'
+                f"length={length:g} is {length:g} {stored or 'of the units in the data'} for one "
+                'unit of which the name is missing: give it, such as unit="cm"'
             )
-        if own is None:
+        if stored is None:
             raise InvalidInput(
                 'unit is missing: give the unit of the coordinates, such as unit="px" or '
                 'unit="cm" (--unit cm); to convert them, give the unit that you want and length=, '
                 "how many of the units in the data it has"
             )
-        return own, 1.0, []
+        return stored, 1.0, []
     if length is not None:
-        return unit, length, [f"1 {unit} is {length:g} {own or 'units of the data'} (length)"]
-    if own is None or unit == own:
+        return (
+            unit,
+            length,
+            [f"1 {unit} is {length:g} {stored or 'units of the data'} (length)"],
+        )
+    if stored is None or unit == stored:
         return unit, 1.0, []
     if unit == BODY_LENGTH and tracks.body_length is not None:
         size = tracks.body_length
-        return unit, size, [f"1 BL is the body length that the file tells, {size:.4g} {own}"]
+        return (
+            unit,
+            size,
+            [f"1 BL is the body length that the file tells, {size:.4g} {stored}"],
+        )
     raise InvalidInput(
-        f"the data are in {own}, but unit={unit!r}: give length=, the number of {own} in one "
-        f"{unit}, or leave unit out to keep {own}"
+        f"the data are in {stored}, but unit={unit!r}: give length=, the number of {stored} in one "
+        f"{unit}, or leave unit out to keep {stored}"
     )
 
 

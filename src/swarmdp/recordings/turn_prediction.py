@@ -15,11 +15,11 @@ from swarmdp.support.arrays import Bools, Floats, Ints
 from swarmdp.support.threads import one_blas_thread
 
 BINS = 5  # of turns
-RIDGE = 10.0  # weight of the squared coefficients, as that of a few decisions
+_RIDGE = 10.0  # weight of the squared coefficients, as that of a few decisions
 FOLDS = 3  # of time, in cross-validation
-APART = 2  # decisions between training and test time that are left out
+_APART = 2  # decisions between training and test time that are left out
 NEWTON_STEPS = 30
-CLOSE = 1e-5  # a Newton step that is small enough: the next one would be its square
+_CLOSE = 1e-5  # a Newton step that is small enough: the next one would be its square
 TINY = 1e-8  # ridge of the intercept
 
 
@@ -50,7 +50,7 @@ def additive_matrix(features: Product, parts: tuple[str, ...]) -> Floats:
 
 
 @one_blas_thread()
-def softmax_regression(matrix: Floats, counts: Floats, ridge: float = RIDGE) -> Floats:
+def softmax_regression(matrix: Floats, counts: Floats, ridge: float = _RIDGE) -> Floats:
     """Chances (classes, bins) from counts (classes, bins), log-linear in features (classes, d).
 
     By Newton's method, on the classes that occur. The intercept, the first feature, is not
@@ -75,7 +75,7 @@ def softmax_regression(matrix: Floats, counts: Floats, ridge: float = RIDGE) -> 
         whole = curve.reshape(a * d, a * d) + np.diag(penalty.T.ravel() + TINY)
         step = np.linalg.solve(whole, slope.T.ravel()).reshape(a, d).T
         w = w + step
-        if np.abs(step).max() < CLOSE:
+        if np.abs(step).max() < _CLOSE:
             break
     return _softmax(matrix @ w)
 
@@ -86,7 +86,7 @@ def _softmax(values: Floats) -> Floats:
     return share
 
 
-def counted(classes: Ints, bins: Ints, size: int, mirror: Ints, n_bins: int = BINS) -> Floats:
+def count_turns(classes: Ints, bins: Ints, size: int, mirror: Ints, n_bins: int = BINS) -> Floats:
     """How often each bin of turns follows each class, (size, bins), and mirrored."""
     flat = np.bincount(classes * n_bins + bins, minlength=size * n_bins)
     counts = flat.reshape(size, n_bins).astype(np.float64)
@@ -96,14 +96,14 @@ def counted(classes: Ints, bins: Ints, size: int, mirror: Ints, n_bins: int = BI
 
 def time_folds(times: int, folds: int = FOLDS) -> list[tuple[Bools, Bools]]:
     """Blocks of time to test on, each with the times to train on, which are some way from it."""
-    found = []
+    folded = []
     for k in range(folds):
         begin, end = times * k // folds, times * (k + 1) // folds
         test, train = np.zeros(times, np.bool_), np.ones(times, np.bool_)
         test[begin:end] = True
-        train[max(0, begin - APART) : end + APART] = False
-        found.append((train, test))
-    return found
+        train[max(0, begin - _APART) : end + _APART] = False
+        folded.append((train, test))
+    return folded
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,17 +123,17 @@ class Seen:
     def log_chances(self, parts: tuple[str, ...]) -> Floats:
         """Of each turn, predicted by some components, on held-out time; NaN where unknown."""
         matrix = additive_matrix(self.features, parts)
-        found = np.full(self.turns.shape, np.nan)
-        known = self.known
+        log_chances = np.full(self.turns.shape, np.nan)
+        complete = self.known
         for train, test in time_folds(len(self.turns)):
-            teach, ask = known & train[:, None], known & test[:, None]
+            teach, ask = complete & train[:, None], complete & test[:, None]
             if not teach.any() or not ask.any():
                 continue
             edges = turn_edges(self.turns[teach])
-            bins = np.searchsorted(edges, np.where(known, self.turns, 0.0))
-            counts = counted(
+            bins = np.searchsorted(edges, np.where(complete, self.turns, 0.0))
+            counts = count_turns(
                 self.classes[teach], bins[teach], self.features.size, self.mirror, len(edges) + 1
             )
             chances = softmax_regression(matrix, counts)
-            found[ask] = np.log(chances[self.classes[ask], bins[ask]])
-        return found
+            log_chances[ask] = np.log(chances[self.classes[ask], bins[ask]])
+        return log_chances

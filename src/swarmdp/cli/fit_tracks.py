@@ -11,7 +11,7 @@ from swarmdp.cli.tracks import add_reading, recording_of
 from swarmdp.support import files
 from swarmdp.support.errors import InvalidInput
 
-ITERATIONS = 4  # as of swarmdp.analyse
+TRACKS_ITERATIONS = 4  # as of swarmdp.analyse
 ARENAS = (
     '"auto", "circle" or "box" (fitted), "open", circle:X,Y,RADIUS, box:X,Y,X,Y (two corners), '
     "polygon:X,Y,X,Y,X,Y,... or periodic:WIDTH,HEIGHT"
@@ -53,19 +53,18 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     files.check_folder(output)
 
     from swarmdp.fitting.fit import FitInterrupted
-    from swarmdp.irl import result as fits
     from swarmdp.recordings.analysis import analyse
     from swarmdp.recordings.arena import UnclearArena
-    from swarmdp.recordings.loading import load
-    from swarmdp.recordings.observation import Observation
+    from swarmdp.recordings.components import Observation
+    from swarmdp.support.saved import FIT, load
 
-    earlier = load(output / fits.FILE) if options.resume else None
+    earlier = load(output / FIT.file) if options.resume else None
     began = time.perf_counter()
     recording = recording_of(options, options.tracks)
     print(recording, flush=True)
-    iterations = ITERATIONS if options.iterations is None else options.iterations
+    iterations = TRACKS_ITERATIONS if options.iterations is None else options.iterations
     try:
-        found = analyse(
+        analysis = analyse(
             recording,
             seed=options.seed,
             dt=dt,
@@ -91,8 +90,8 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
 
     from swarmdp.report.analyses import NUMBERS, write_analysis
 
-    written = write_analysis(output, found, options.tracks.name)
-    for words in found.conclusions:
+    written = write_analysis(output, analysis, options.tracks.name)
+    for words in analysis.conclusions:
         print(words)
     print(f"analysed in {time.perf_counter() - began:.1f} s")
     for path in written[-3:]:
@@ -145,9 +144,9 @@ def _arena(text: str) -> Any:
 def _numbers(option: str, text: str, count: int | None, form: str) -> list[float]:
     """So many numbers between commas; an even number of them if count is None."""
     try:
-        found = [float(part) for part in text.split(",")]
+        numbers = [float(part) for part in text.split(",")]
     except ValueError:
-        found = []
-    if not found or (len(found) % 2 if count is None else len(found) != count):
+        numbers = []
+    if not numbers or (len(numbers) % 2 if count is None else len(numbers) != count):
         raise InvalidInput(f"{option} must be {form}, got {text!r}")
-    return found
+    return numbers

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.recordings.tracks import Tracks, check_table_fits
+from swarmdp.recordings.raw_tracks import Tracks, check_table_fits
 from swarmdp.support.checks import told
 from swarmdp.support.errors import InvalidInput
 
@@ -26,9 +26,11 @@ GUESSES = {
     "pedestrian pedestrian_id person person_id persid object object_id identity bird bird_id cell "
     "cell_id name label tag tag_id",
 }
-AXES = "{0} {0}_pos pos_{0} {0}pos pos{0} position_{0} {0}_position {0}_coord coord_{0} {0}_center "
-AXES += "{0}_centre center_{0} centroid_{0} {0}_centroid {0}_coordinate {0}coord location_{0} p{0}"
-GUESSES |= {axis: AXES.format(axis) for axis in "xyz"}
+_AXES = (
+    "{0} {0}_pos pos_{0} {0}pos pos{0} position_{0} {0}_position {0}_coord coord_{0} {0}_center "
+)
+_AXES += "{0}_centre center_{0} centroid_{0} {0}_centroid {0}_coordinate {0}coord location_{0} p{0}"
+GUESSES |= {axis: _AXES.format(axis) for axis in "xyz"}
 LENGTHS = {
     "px": "px pixel pixels pix",
     "um": "um µm μm micron microns micrometer micrometre",
@@ -40,13 +42,13 @@ LENGTHS = {
 }
 SPANS = {1.0: "s sec secs second seconds", 1e-3: "ms msec millisecond milliseconds"}
 SPANS |= {1e-6: "us µs μs microsecond microseconds", 1e-9: "ns nanosecond nanoseconds"}
-OFF = 0.25  # of a frame that a time may lie beside it
+_OFF = 0.25  # of a frame that a time may lie beside it
 LARGE, LEAST_FILLED = 10**7, 1e-3  # places, and the share of them that has a row at least
-DENSE = 16  # a lookup table may be this many times as long as there are rows
+_DENSE = 16  # a lookup table may be this many times as long as there are rows
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenColumns:
     """Which column is what, and the units that their names tell."""
 
     columns: Mapping[str, str]  # from role to name
@@ -55,7 +57,7 @@ class Chosen:
     notes: tuple[str, ...]
 
 
-def choose(names: Sequence[Any], columns: Mapping[str, str] | None) -> Chosen:
+def choose_columns(names: Sequence[Any], columns: Mapping[str, str] | None) -> ChosenColumns:
     """Which column is what; those in `columns` are given, others are guessed by their names.
 
     Raises InvalidInput if one is missing, or if several would do.
@@ -69,7 +71,7 @@ def choose(names: Sequence[Any], columns: Mapping[str, str] | None) -> Chosen:
             )
         if list(names).count(name) != 1:
             problem = "there is no" if name not in names else "there are several columns with the"
-            raise InvalidInput(f"{problem} column {told(name)} ({role}): {_listed(names)}")
+            raise InvalidInput(f"{problem} column {told(name)} ({role}): {_list_names(names)}")
     guessed = {}
     for role in ROLES:
         if role in given:
@@ -85,30 +87,30 @@ def choose(names: Sequence[Any], columns: Mapping[str, str] | None) -> Chosen:
             )
         if fitting:
             guessed[role] = fitting[0]
-    found = given | guessed
+    roles = given | guessed
     for role in ("individual", "x", "y"):
-        if role not in found:
+        if role not in roles:
             raise InvalidInput(
                 f"no column looks like the {role}: name it, "
-                f'columns={{"{role}": ...}}; {_listed(names)}'
+                f'columns={{"{role}": ...}}; {_list_names(names)}'
             )
-    if "frame" not in found and "time" not in found:
+    if "frame" not in roles and "time" not in roles:
         raise InvalidInput(
             "no column looks like the frame or the time: name one, "
-            f'columns={{"frame": ...}} or columns={{"time": ...}}; {_listed(names)}'
+            f'columns={{"frame": ...}} or columns={{"time": ...}}; {_list_names(names)}'
         )
     if "time" in given and "frame" not in given:
-        found.pop("frame", None)
-    if "frame" in found and "time" in guessed and _seconds_of(found["time"]) is None:
-        del found["time"]  # it would tell nothing
-    words = [f"{role} is column {found[role]!r}" for role in guessed if role in found]
+        roles.pop("frame", None)
+    if "frame" in roles and "time" in guessed and _seconds_of(roles["time"]) is None:
+        del roles["time"]  # it would tell nothing
+    words = [f"{role} is column {roles[role]!r}" for role in guessed if role in roles]
     notes = (f"guessed: {', '.join(words)}",) if words else ()
-    unit = _unit_of({role: found[role] for role in "xyz" if role in found})
-    seconds = _seconds_of(found["time"]) if "time" in found else None
-    return Chosen(found, unit, seconds, notes)
+    unit = _unit_of({role: roles[role] for role in "xyz" if role in roles})
+    seconds = _seconds_of(roles["time"]) if "time" in roles else None
+    return ChosenColumns(roles, unit, seconds, notes)
 
 
-def _listed(names: Sequence[Any]) -> str:
+def _list_names(names: Sequence[Any]) -> str:
     shown = ", ".join(repr(name) for name in list(names)[:12])
     return f"there {'are' if len(names) != 1 else 'is'} {shown or 'none'}" + (
         f" and {len(names) - 12} more" if len(names) > 12 else ""
@@ -118,12 +120,12 @@ def _listed(names: Sequence[Any]) -> str:
 def _parts(name: Any) -> tuple[str, str]:
     """A column's name without its unit, and the unit, both in lower case: 'x [cm]', 'x_cm'."""
     text = str(name).strip().lower()
-    found = re.fullmatch(r"(.*?)\s*(?:\[\s*(.+?)\s*\]|\(\s*(.+?)\s*\)|/\s*(\S+)|_([^_]+))", text)
+    match = re.fullmatch(r"(.*?)\s*(?:\[\s*(.+?)\s*\]|\(\s*(.+?)\s*\)|/\s*(\S+)|_([^_]+))", text)
     base, unit = text, ""
-    if found:
-        unit = next(part for part in found.groups()[1:] if part)
-        if found.group(5) is None or _known(unit):
-            base = found.group(1)
+    if match:
+        unit = next(part for part in match.groups()[1:] if part)
+        if match.group(5) is None or _known(unit):
+            base = match.group(1)
         else:
             unit = ""
     return re.sub(r"[\s.\-]+", "_", base.strip()), unit
@@ -167,7 +169,7 @@ def _seconds_of(name: str) -> float | None:
 
 
 def tracks_of(
-    chosen: Chosen,
+    chosen: ChosenColumns,
     column: Callable[[str], Any],
     *,
     fps: float | None,
@@ -256,19 +258,19 @@ def _individuals(
         array = array.astype(np.int64)
     if array.dtype.kind in "iu" and len(array):
         lowest, span = int(array.min()), int(array.max()) - int(array.min()) + 1
-        if span <= DENSE * len(array):  # looked up, which is quicker than hashing
+        if span <= _DENSE * len(array):  # looked up, which is quicker than hashing
             shifted = _shifted(array, lowest)
             there = np.zeros(span, dtype=bool)
             there[shifted] = True
             numbers = np.cumsum(there) - 1
-            found = tuple(int(value) + lowest for value in np.flatnonzero(there))
-            return (shifted if there.all() else numbers[shifted]), found
+            integers = tuple(int(value) + lowest for value in np.flatnonzero(there))
+            return (shifted if there.all() else numbers[shifted]), integers
     try:
         codes, unique = pandas.factorize(array, sort=True)
     except TypeError:
         raise InvalidInput(f"column {name!r} mixes numbers and texts as names") from None
     integer = unique.dtype.kind in "iu"
-    names = tuple(int(each) if integer else str(each) for each in unique)
+    names = tuple(int(entry) if integer else str(entry) for entry in unique)
     return codes.astype(np.int64), names
 
 
@@ -289,20 +291,20 @@ def _scatter(
 
 
 def _frames(
-    chosen: Chosen, column: Callable[[str], Any], fps: float | None, first: int
+    chosen: ChosenColumns, column: Callable[[str], Any], fps: float | None, first: int
 ) -> tuple[NDArray[np.int64], float | None]:
     """The frame of each row, and the frame rate if times tell it."""
     roles = chosen.columns
     seconds: NDArray[np.float64] | None = None
-    known = False
+    in_seconds = False
     if "time" in roles:
-        seconds, known = _times(roles["time"], column(roles["time"]), chosen.seconds, first)
+        seconds, in_seconds = _times(roles["time"], column(roles["time"]), chosen.seconds, first)
     if "frame" in roles:
         frames = _whole(roles["frame"], column(roles["frame"]), first)
-        return frames, _rate_over(frames, seconds) if known and seconds is not None else None
+        return frames, _rate_over(frames, seconds) if in_seconds and seconds is not None else None
     assert seconds is not None
-    own = _rate_of(seconds) if known else None
-    rate = fps if fps is not None else own
+    rate_of_times = _rate_of(seconds) if in_seconds else None
+    rate = fps if fps is not None else rate_of_times
     if rate is None:
         raise InvalidInput(
             f"fps is missing: give the number of frames per second if column {roles['time']!r} is "
@@ -310,7 +312,7 @@ def _frames(
         )
     exact = (seconds - seconds.min()) * rate
     frames = np.rint(exact).astype(np.int64)
-    off = np.abs(exact - frames) > OFF
+    off = np.abs(exact - frames) > _OFF
     if off.any():
         row = int(np.argmax(off))
         raise InvalidInput(
@@ -318,7 +320,7 @@ def _frames(
             f"after the first at {rate:g} frames per second. Give the right fps=, or a column of "
             "frames"
         )
-    return frames, own
+    return frames, rate_of_times
 
 
 def _times(
@@ -376,7 +378,7 @@ def _rate_over(frames: NDArray[np.int64], seconds: NDArray[np.float64]) -> float
 def _spacing(frames: NDArray[np.int64]) -> tuple[int, int]:
     """The number of frames from the first to the last that is there, and how far apart they are."""
     last = int(frames.max())
-    if last < DENSE * len(frames):
+    if last < _DENSE * len(frames):
         there = np.zeros(last + 1, dtype=bool)
         there[frames] = True
         distinct = np.flatnonzero(there)
@@ -386,7 +388,7 @@ def _spacing(frames: NDArray[np.int64]) -> tuple[int, int]:
     return last // every + 1, every
 
 
-def _check_spacing(chosen: Chosen, every: int, fps: float | None) -> None:
+def _check_spacing(chosen: ChosenColumns, every: int, fps: float | None) -> None:
     if "frame" not in chosen.columns and fps is not None and chosen.seconds is None:
         raise InvalidInput(
             f"the times in column {chosen.columns['time']!r} are {every / fps:g} apart, but "
@@ -417,7 +419,7 @@ def _ordinal(number: int) -> str:
 def _check_no_cell_twice(
     cells: NDArray[np.int64],
     shape: tuple[int, int],
-    chosen: Chosen,
+    chosen: ChosenColumns,
     start: int,
     every: int,
     individuals: Sequence[str | int],

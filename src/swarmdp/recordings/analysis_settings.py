@@ -1,0 +1,61 @@
+"""The options of `swarmdp.analyse`: one field for each. A new option is a new field here."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from swarmdp.irl.updates.evidence import RewardUpdate
+from swarmdp.recordings.arena import Arena
+from swarmdp.recordings.components import Observation
+from swarmdp.support.arguments import checked
+from swarmdp.support.errors import InvalidInput
+from swarmdp.support.ranges import Index, PositiveInteger
+
+
+@checked(own=("update", "discount"))
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AnalysisSettings:
+    """The options of an analysis; each can be given to `swarmdp.analyse` by its name.
+
+    Parameters
+    ----------
+    dt
+        Seconds from one decision to the next; see `Recording.decisions`.
+    observation
+        What individuals may react to; `Observation()` by default.
+    arena
+        As for `Swarm.from_recording`.
+    update, discount
+        Of the fit; see `swarmdp.fit`.
+    iterations
+        Of the fit. Each is done once more for each resample, a second a time.
+    resamples
+        The number of fits to the same decisions with blocks of time drawn again, for the errors of
+        the reward; 0 for none. With them come as many, at most four, where every individual is
+        shifted in time: what a reward says by chance.
+    judge
+        Whether simulated swarms are compared with the held-out time.
+    baselines
+        As for `swarmdp.judge`; by default all of them, Vicsek's and Couzin's models among them.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> swarmdp.recordings.AnalysisSettings(arena=None, dt=0.1).resamples
+    8
+
+    """
+
+    dt: float | Literal["auto"] = "auto"
+    observation: Observation | None = None
+    arena: Arena | Literal["auto", "circle", "box"] | None = "auto"
+    update: str | RewardUpdate = "max_margin"
+    iterations: PositiveInteger = 4
+    discount: float | Literal["auto"] = 0.9
+    resamples: Index = 8
+    judge: bool = True
+    baselines: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.resamples == 1:
+            raise InvalidInput("resamples must be 0 or at least 2: one has no spread, got 1")

@@ -1,0 +1,285 @@
+"""What an individual of a recorded swarm may react to: one table, one row for each component.
+
+All else is derived from the rows: which classes a component has, what the mirror does to it, how it
+is written in sentences, and whether the kernel of whole steps can be used. A new component is a row
+of `COMPONENTS`, the function that reads it from a `AgentSight`, and a parameter of `Observation`.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from swarmdp import kernels
+from swarmdp.model.features import Angles, Axis, Bins, Classes
+from swarmdp.recordings.arena import Arena
+from swarmdp.recordings.turn_prediction import symmetric_edges
+from swarmdp.support.arguments import checked
+from swarmdp.support.arrays import Floats
+from swarmdp.support.checks import check_integer, check_number, is_integer, told
+from swarmdp.support.errors import InvalidInput
+from swarmdp.support.ranges import Index
+
+AHEAD, AWAY = np.pi / 3, 2 * np.pi / 3  # angles to the wall: running into it, running from it
+
+Scale = Literal["signed", "size", "direction", "sides"]
+
+
+@dataclass(frozen=True, eq=False)
+class AgentSight:
+    """What agents see, and know of themselves; arrays are (..., agents), NaN for absent agents."""
+
+    position: Floats  # (..., agents, 2)
+    heading: Floats
+    turn: Floats  # that led to this heading
+    speed: Callable[[], Floats]  # asked only if a component reads it
+    nearest: int  # number of nearest neighbours; 0: all within the radius
+    radius: float
+    wall_distance: float  # from how far the wall is seen
+    sides: bool  # only the sides of the wall are distinguished
+    arena: Arena | None
+
+    @cached_property
+    def surroundings(self) -> Floats:
+        """See `surroundings`."""
+        return surroundings(self.position, self.heading, self.nearest, self.radius, self.arena)
+
+
+def surroundings(
+    position: Floats, heading: Floats, nearest: int, radius: float, arena: Arena | None
+) -> Floats:
+    """Misalignment, bearing, spacing, and distance and angle to the wall (..., agents, 5)."""
+    kind = kernels.calibrated.OPEN if arena is None else arena.kind
+    walls = np.zeros((1, 2)) if arena is None else arena.walls
+    return kernels.calibrated.sight(
+        np.ascontiguousarray(position, np.float64),
+        np.ascontiguousarray(heading, np.float64),
+        nearest,
+        radius,
+        kind,
+        walls,
+    )
+
+
+def wall_codes(distance: Floats, angle: Floats, near: float, sides: bool) -> Floats:
+    """Where the wall is: 0 not seen, 1 on the left, 2 ahead and left; negative on the right."""
+    away = np.abs(angle)
+    code = np.where(sides, 1.0, np.where(away < AHEAD, 2.0, 1.0))
+    hidden = (distance > near) | (away > AWAY)
+    signed: Floats = np.where(hidden, 0.0, np.where(angle >= 0, code, -code))
+    return np.where(np.isnan(distance), np.nan, signed)
+
+
+def _wall(sight: AgentSight) -> Floats:
+    seen = sight.surroundings
+    return wall_codes(seen[..., 3], seen[..., 4], sight.wall_distance, sight.sides)
+
+
+@dataclass(frozen=True)
+class Component:
+    """A row of the table: one thing that individuals may react to.
+
+    Parameters
+    ----------
+    read
+        The values that agents observe.
+    scale
+        What values are, and so how classes are made. "signed": numbers about zero, in an odd number
+        of classes; "size": numbers from zero up; both with equally frequent classes. "direction":
+        angles, in equal sectors. "sides": where a wall is, in 3 or 5 classes.
+    units
+        Of the values; "{unit}" stands for the unit of length of the recording.
+    odd
+        Whether the mirror changes the sign.
+    social
+        Whether it tells of others.
+    movable
+        Whether the edges of its classes are moved to where turns change most.
+    memory
+        Whether it tells of turns only what the memory of their noise does: mean turns do not
+        depend on it then.
+    needs_wall
+        Whether it is left out where there is no wall.
+    labels
+        What the classes 0, 1, ... are called in sentences; none for numbers.
+    kernel
+        Its number in the kernel of whole steps (`kernels/calibrated_steps.py`); None if the kernel
+        does not know it, then swarms that observe it take their steps one by one.
+    bounds
+        The least and the largest value that there may be: the kernel needs classes that end there
+        or beyond.
+
+    """
+
+    read: Callable[[AgentSight], Floats]
+    scale: Scale
+    units: str = "1"
+    odd: bool = False
+    social: bool = False
+    movable: bool = False
+    memory: bool = False
+    needs_wall: bool = False
+    labels: tuple[str, ...] = ()
+    kernel: int | None = None
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+
+    def check_count(self, name: str, count: int) -> None:
+        """Raise InvalidInput if it cannot have this number of classes; 0 leaves it out."""
+        if self.scale == "signed" and count and not count % 2:
+            raise InvalidInput(
+                f"{name} needs an odd number of classes, one of them around zero, got {count}"
+            )
+        if self.scale == "sides" and count not in (0, 3, 5):
+            raise InvalidInput(f"{name} must be 0, 3 or 5, got {count}")
+
+    def classes(self, name: str, values: Floats, count: int, unit: str) -> Classes:
+        """As many classes of values (n,) as `count`, in a recording with this unit of length."""
+        if self.scale == "direction":
+            return Angles(count, name)
+        if self.scale == "sides":
+            return Bins(np.arange(-(count // 2), count // 2 + 2) - 0.5, name)
+        finite = values[np.isfinite(values)]
+        if self.scale == "signed":
+            return self.bins(name, symmetric_edges(finite, count), unit)
+        shares = np.arange(1, count) / count
+        inner = np.unique(np.quantile(finite, shares)) if len(shares) else np.zeros(0)
+        return self.bins(name, inner[inner > 0], unit)
+
+    def bins(self, name: str, inner: Floats, unit: str) -> Bins:
+        """Classes between these edges, and beyond them."""
+        low = 0.0 if self.scale == "size" else -np.inf
+        return Bins([low, *inner, np.inf], name, self.units.format(unit=unit))
+
+    def words(self, axis: Axis, place: int, mirrored: bool) -> str:
+        """One of its classes in words; where both sides have the same reward, without the side."""
+        value, name = float(axis.values[place]), axis.name.replace("_", " ")
+        if self.labels:
+            side = "" if mirrored or not value else " to the left" if value > 0 else " to the right"
+            return f"{name} {self.labels[abs(int(value))]}{side}"
+        if mirrored and self.odd and value:
+            return f"{name} ±{abs(value):.3g}{'' if axis.units == '1' else ' ' + axis.units}"
+        return axis.written(place).replace("_", " ")
+
+
+COMPONENTS = {
+    "misalignment": Component(
+        lambda sight: sight.surroundings[..., 0],
+        "signed",
+        "rad",
+        odd=True,
+        social=True,
+        movable=True,
+        kernel=0,
+        bounds=(-math.pi, math.pi),
+    ),
+    "bearing": Component(
+        lambda sight: sight.surroundings[..., 1],
+        "direction",
+        "rad",
+        odd=True,
+        social=True,
+        kernel=1,
+        bounds=(-math.pi, math.pi),
+    ),
+    "spacing": Component(
+        lambda sight: sight.surroundings[..., 2],
+        "size",
+        "{unit}",
+        social=True,
+        movable=True,
+        kernel=2,
+        bounds=(0.0, math.inf),
+    ),
+    "wall": Component(
+        _wall,
+        "sides",
+        odd=True,
+        movable=True,
+        needs_wall=True,
+        labels=("not near", "beside", "ahead"),
+        kernel=3,
+        bounds=(-2.0, 2.0),
+    ),
+    "previous_turn": Component(
+        lambda sight: sight.turn, "signed", "rad", odd=True, memory=True, kernel=4
+    ),
+}
+
+
+def social_components() -> tuple[str, ...]:
+    """The names of the components that tell of others."""
+    return tuple(name for name, component in COMPONENTS.items() if component.social)
+
+
+@checked
+@dataclass(frozen=True)
+class Observation:
+    """What individuals may react to, and in how many classes.
+
+    Parameters
+    ----------
+    misalignment
+        Classes of the angle to the mean heading of the neighbours, an odd number; 0 to leave it
+        out, as for all components.
+    bearing
+        Sectors of the mean direction in which the neighbours are.
+    spacing
+        Classes of the distance to the nearest neighbour.
+    wall
+        5 tells a wall on the left and on the right, beside or ahead; 3 only the sides.
+    previous_turn
+        Classes of the turn before, an odd number.
+    neighbours
+        A number of nearest neighbours (an integer) or a radius in the unit of the recording (a
+        float); "auto" takes what predicts turns best, in cross-validation over blocks of time.
+    reward
+        "additive": a sum of one block of weights for each component, from which rules can be read.
+        "product": a weight for each combination, which needs far more data.
+    wall_distance
+        From how far the wall is seen; "auto" as for neighbours.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> swarmdp.recordings.Observation(neighbours=3, previous_turn=0).components
+    ('misalignment', 'bearing', 'spacing', 'wall')
+
+    """
+
+    misalignment: Index = 7
+    bearing: Index = 4
+    spacing: Index = 3
+    wall: Index = 5
+    previous_turn: Index = 3
+    neighbours: int | float | Literal["auto"] = "auto"
+    reward: Literal["additive", "product"] = "additive"
+    wall_distance: float | Literal["auto"] = "auto"
+
+    def __post_init__(self) -> None:
+        for name, component in COMPONENTS.items():
+            component.check_count(name, self.count(name))
+        if not self.components:
+            raise InvalidInput("an observation needs at least one component, got none")
+        if not isinstance(self.neighbours, str):
+            if is_integer(self.neighbours):
+                check_integer("neighbours", self.neighbours, least=1)
+            else:
+                check_number("neighbours, as a radius,", self.neighbours, positive=True)
+        elif self.neighbours != "auto":
+            raise InvalidInput(
+                f'neighbours must be an integer, a radius or "auto", got {told(self.neighbours)}'
+            )
+        if self.reward not in ("additive", "product"):
+            raise InvalidInput(f'reward must be "additive" or "product", got {told(self.reward)}')
+
+    def count(self, name: str) -> int:
+        """The number of classes of a component; 0 if it is left out."""
+        return int(getattr(self, name, 0))
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """The names of the components that are observed."""
+        return tuple(name for name in COMPONENTS if self.count(name))
