@@ -37,7 +37,7 @@ from swarmdp.recordings.interaction import _shifted, interaction
 from swarmdp.recordings.observation import View
 from swarmdp.recordings.recording import Recording
 from swarmdp.recordings.swarm import Swarm
-from swarmdp.report.analyses import write_analysis
+from swarmdp.report.analysis_page import write_analysis
 from swarmdp.support import files
 from swarmdp.support.errors import InvalidInput
 

@@ -4,11 +4,11 @@ import json
 import re
 from pathlib import Path
 
+from swarmdp.paper.claim_tables import CLAIM_VERDICTS
 from swarmdp.paper.engine import reproduce
 from swarmdp.paper.plan import make_plan
 from swarmdp.paper.report import PARTS, write_report
 from swarmdp.paper.tasks import FIGURES
-from swarmdp.report.page import VERDICTS
 
 
 def test_every_figure_is_there_in_the_paper_s_order(reproduction: Path) -> None:
@@ -66,7 +66,7 @@ def test_the_page_tells_what_the_summary_tells(reproduction: Path) -> None:
     for claim in claims:
         cell = re.search(rf'id="claim-{re.escape(claim["name"])}" class="([^"]*)"', page)
         assert cell is not None
-        assert cell[1] == VERDICTS[claim["verdict"]][1]
+        assert cell[1] == CLAIM_VERDICTS[claim["verdict"]].style
     held = sum(claim["holds"] is True for claim in claims)
     assert f"Of {len(claims)} claims:" in page
     assert f"<strong>{held}</strong> hold</li>" in page

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from swarmdp.paper.outcome import Band, Fits
 from swarmdp.paper.uncertainty import Uncertainty
+from swarmdp.support.rounding import with_error
 from swarmdp.systems.ising import Ising
 from swarmdp.systems.vicsek import Vicsek
 
@@ -53,10 +54,21 @@ class Claim:
         return "not measured" if math.isnan(self.value) else "not decided at this scale"
 
     @property
+    def group(self) -> str:
+        """The learner in words; empty if it is about the expert."""
+        return LEARNER_NAMES.get(self.learner, "")
+
+    @property
+    def measured(self) -> str:
+        """The value with its error and unit, in words; empty if there is none."""
+        if math.isnan(self.value):
+            return ""
+        return f"{with_error(self.value, self.error)} {self.unit}".rstrip()
+
+    @property
     def sentence(self) -> str:
         """The statement with what it is about."""
-        who = LEARNER_NAMES[self.learner] if self.learner else "expert"
-        return f"{self.about}, {who}: {self.statement}"
+        return f"{self.about}, {self.group or 'expert'}: {self.statement}"
 
 
 def swarm_claims(system: str, which: str, bands: Mapping[str, Band]) -> Iterator[Claim]:

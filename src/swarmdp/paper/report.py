@@ -17,14 +17,16 @@ from swarmdp.model.trajectory import Trajectory
 from swarmdp.model.verdict import Verdict
 from swarmdp.paper import claims, outcome
 from swarmdp.paper import figures as paper
+from swarmdp.paper.claim_tables import claim_counts, claim_table
 from swarmdp.paper.claims import LEARNER_NAMES, Claim
 from swarmdp.paper.plan import Plan
 from swarmdp.paper.store import Store
 from swarmdp.paper.tasks import FIGURES, LEARNERS, case_of, demonstration, seed_of, units_of
 from swarmdp.paper.uncertainty_figures import uncertainty_figure
 from swarmdp.policies import Policy
-from swarmdp.report import citation, page, style
+from swarmdp.report import style
 from swarmdp.report.fit_page import SAME
+from swarmdp.report.page import Finding, Page, PageFigure, write_page
 from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene
 from swarmdp.report.settings import settings_with_units
@@ -32,7 +34,6 @@ from swarmdp.simulation.rollout import rollout
 from swarmdp.support import files
 from swarmdp.support.errors import VerdictWarning
 from swarmdp.support.progress import Tell
-from swarmdp.support.rounding import with_error
 
 WATCHED = {
     "vicsek": ("The Vicsek swarm", {"vicsek-reward", "trajectories", "order"}),
@@ -61,21 +62,21 @@ def write_report(store: Store, tell: Tell | None = None) -> Path:
     `tell` is told how far it is.
     """
     plan, folder = store.plan, store.folder
-    wanted = complete_figures(store)
-    watched = {name: title for name, (title, needs) in WATCHED.items() if needs & set(wanted)}
-    steps = [*(f"drawing {n}" for n in wanted), *(f"judging {n}" for n in watched), "the page"]
+    drawn = complete_figures(store)
+    watched = {name: title for name, (title, needs) in WATCHED.items() if needs & set(drawn)}
+    steps = [*(f"drawing {n}" for n in drawn), *(f"judging {n}" for n in watched), "the page"]
 
     def begins(step: str) -> None:
         if tell is not None:
             tell(steps.index(step), len(steps), step)
 
     parts, shown = {}, []
-    for name in wanted:
+    for name in drawn:
         begins(f"drawing {name}")
         parts[name] = part = PARTS[name](store)
         files_of = style.save(part.figure, folder / "figures" / name)
-        told = tuple(map(_on_page, part.claims))
-        shown.append(page.Shown(name, part.title, part.caption, (files_of[0],), claims=told))
+        below = claim_table(part.claims)
+        shown.append(PageFigure(name, part.title, part.caption, (files_of[0],), below=below))
     verdicts = {}
     for name in watched:
         begins(f"judging {name}")
@@ -86,7 +87,7 @@ def write_report(store: Store, tell: Tell | None = None) -> Path:
         "command": "reproduce",
         "version": __version__,
         "plan": plan.described(),
-        "figures": wanted,
+        "figures": drawn,
         "claims": [
             dataclasses.asdict(claim)
             | {"value": _known(claim.value), "error": _known(claim.error)}
@@ -95,26 +96,26 @@ def write_report(store: Store, tell: Tell | None = None) -> Path:
         ],
         "numbers": {name: part.numbers for name, part in parts.items() if part.numbers},
         "verdicts": {
-            name: {who: {"words": v.words, "alarm": v.alarm} for who, v in own.items()}
-            for name, own in verdicts.items()
+            name: {who: {"words": v.words, "alarm": v.alarm} for who, v in by_learner.items()}
+            for name, by_learner in verdicts.items()
         },
     }
     files.write_text(folder / "summary.json", json.dumps(summary, indent=2) + "\n")
-    return page.write_page(
-        folder / "report.html",
+    page = Page(
         title="Inverse Reinforcement Learning in Swarm Systems, reproduced",
-        introduction=_introduction(store, wanted),
-        shown=shown,
-        settings=_settings(plan),
-        timing=_timing(store),
+        introduction=_introduction(store, drawn),
+        summary=claim_counts(judged),
         findings=[
             _judgement(name, who, verdict)
-            for name, own in verdicts.items()
-            for who, verdict in own.items()
+            for name, by_learner in verdicts.items()
+            for who, verdict in by_learner.items()
         ],
         players=[_player(store, name, title) for name, title in watched.items()],
-        citation=citation.BIBTEX,
+        figures=shown,
+        settings=_settings(plan),
+        timing=_timing(store),
     )
+    return write_page(folder / "report.html", page)
 
 
 def complete_figures(store: Store) -> list[str]:
@@ -133,9 +134,9 @@ def _timing(store: Store) -> list[tuple[str, float]]:
     return sorted(store.seconds().items(), key=lambda item: -item[1])
 
 
-def _introduction(store: Store, wanted: Sequence[str]) -> list[str]:
+def _introduction(store: Store, drawn: Sequence[str]) -> list[str]:
     plan, seconds = store.plan, sum(store.seconds().values())
-    what = "Every figure" if len(wanted) == len(FIGURES) else f"{len(wanted)} of the figures"
+    what = "Every figure" if len(drawn) == len(FIGURES) else f"{len(drawn)} of the figures"
     took = f"{seconds / 60:.0f} minutes" if seconds >= 90 else f"{seconds:.0f} seconds"
     return [
         f"{what} of the paper and what it claims of them, computed again at the scale "
@@ -146,19 +147,6 @@ def _introduction(store: Store, wanted: Sequence[str]) -> list[str]:
         "not hold. A claim is not decided at this scale where its figure is nearer to the limit "
         "than its error: more experiments may tell. A “±” is a standard error.",
     ]
-
-
-def _on_page(claim: Claim) -> page.Claim:
-    return page.Claim(
-        claim.name,
-        claim.statement,
-        claim.verdict,
-        "" if np.isnan(claim.value) else with_error(claim.value, claim.error),
-        claim.unit,
-        claim.criterion,
-        LEARNER_NAMES.get(claim.learner, ""),
-        claim.about,
-    )
 
 
 def _settings(plan: Plan) -> dict[str, Any]:
@@ -361,14 +349,14 @@ PARTS: dict[str, Callable[[Store], Part]] = {
 }
 
 
-def _judgement(system: str, who: str, verdict: Verdict) -> page.Finding:
+def _judgement(system: str, who: str, verdict: Verdict) -> Finding:
     """What the judge says of a swarm that can be watched."""
     words = f"{system.capitalize()}, {who}: the learned swarm of the first experiment"
     if verdict.alarm:
-        return page.Finding(f"{words}: {verdict.words}", "bad")
+        return Finding(f"{words}: {verdict.words}", "bad")
     if verdict.words == SAME:
-        return page.Finding(f"{words} does what its demo did", "good")
-    return page.Finding(
+        return Finding(f"{words} does what its demo did", "good")
+    return Finding(
         f"{words} does what its demo did, with exceptions that are small",
         "good",
         (f"The verdict: {verdict.words}.",),

@@ -18,8 +18,7 @@ from swarmdp.model.trajectory import Trajectory
 from swarmdp.model.verdict import Verdict
 from swarmdp.policies import Controller, selected
 from swarmdp.report import fits, style
-from swarmdp.report.citation import BIBTEX
-from swarmdp.report.page import Finding, Shown, Table, write_page
+from swarmdp.report.page import Finding, Page, PageFigure, PageTable, write_page
 from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene
 from swarmdp.report.settings import settings_with_units
@@ -35,7 +34,11 @@ APART = 2.5  # s.d. of resampled demos: 95 % of further ones are within, if 8 te
 FEW = 0.1  # of the observations: as many may be off without the reward being a doubtful one
 LITTLE = 0.05  # of a reward's range: nobody would read a difference as small
 SAME = "reproduces the demo"  # the words of a verdict without exceptions
-ROWS = 8  # of the table of statistics, at most
+MOST_STATISTICS = 8  # rows of their table
+BESIDE_DEMO = (
+    "The demo that was learned from (orange), other runs of the same expert (grey), and the "
+    "learned swarm (blue). Where the orange line leaves the grey band, the demo was unusual."
+)
 
 
 def write_fit_page(
@@ -72,42 +75,40 @@ def write_fit_page(
 
     """
     evaluation = _evaluation(result, system, demo, expert, threads)
-    shown, written = [], []
-    caption = _reward_caption(result, demo)
-    shown.append(Shown("reward", "The reward", caption, (figures["reward"],)))
-    own: dict[str, NDArray[Any]] = {}
+    shown = [
+        PageFigure("reward", "The reward", _reward_caption(result, demo), (figures["reward"],))
+    ]
+    written: list[Path] = []
+    unusual = ""
     if evaluation is not None:
-        own = {name: measured(system, demo, name) for name in evaluation.measures}
-        drawn = (
-            fits.plot_evaluation(evaluation)
-            if expert is None
-            else fits.plot_beside_demo(evaluation, own)
-        )
-        written = style.save(drawn, folder / "measures")
-        shown.append(
-            Shown("measures", "The swarm over time", _measures_caption(expert), (written[0],))
-        )
-    caption = _convergence_caption(result)
-    shown.append(Shown("convergence", "The way there", caption, (figures["convergence"],)))
-    unusual = "" if evaluation is None or expert is None else _unusual(evaluation, own)
+        of_demo = {name: measured(system, demo, name) for name in evaluation.measures}
+        caption = "The learned swarm (blue) beside the recorded one (grey)."
+        if expert is None:
+            figure = fits.plot_evaluation(evaluation)
+        else:
+            figure = fits.plot_beside_demo(evaluation, of_demo)
+            caption = BESIDE_DEMO
+            unusual = _unusual(evaluation, of_demo)
+        written = style.save(figure, folder / "measures")
+        shown.append(PageFigure("measures", "The swarm over time", caption, (written[0],)))
+    way = _convergence_caption(result)
+    shown.append(PageFigure("convergence", "The way there", way, (figures["convergence"],)))
     player = _player(result, system, demo, threads)
-    page = write_page(
-        folder / PAGE,
+    page = Page(
         title=f"The reward behind a {result.system_name} swarm",
         introduction=_introduction(result, demo),
         findings=[
-            *_verdict(result, demo, unusual),
+            *_verdict(result, unusual),
             *_reward(result),
             *_interrupted(result, planned),
         ],
-        shown=shown,
+        players=[] if player is None else [player],
+        figures=shown,
+        tables=_tables(result),
         settings={"system": settings_with_units(system), "fit": dict(result.settings)}
         | {"seed": result.seed},
-        players=[] if player is None else [player],
-        citation=BIBTEX,
-        tables=_tables(result),
     )
-    return page, written
+    return write_page(folder / PAGE, page), written
 
 
 def _introduction(result: Result, demo: Trajectory) -> list[str]:
@@ -120,7 +121,7 @@ def _introduction(result: Result, demo: Trajectory) -> list[str]:
     ]
 
 
-def _verdict(result: Result, demo: Trajectory, unusual: str) -> list[Finding]:
+def _verdict(result: Result, unusual: str) -> list[Finding]:
     """Whether the learned swarm does what the demo did."""
     verdicts = result.verdicts
     if not verdicts:
@@ -235,15 +236,6 @@ def _reward_caption(result: Result, demo: Trajectory) -> str:
     )
 
 
-def _measures_caption(expert: Controller | None) -> str:
-    if expert is None:
-        return "The learned swarm (blue) beside the recorded one (grey)."
-    return (
-        "The demo that was learned from (orange), other runs of the same expert (grey), and the "
-        "learned swarm (blue). Where the orange line leaves the grey band, the demo was unusual."
-    )
-
-
 def _convergence_caption(result: Result) -> str:
     return (
         "Each dot is one policy of Algorithm 1: how far its feature expectations, what its agents "
@@ -327,14 +319,14 @@ def _player(result: Result, system: System, demo: Trajectory, threads: int | Non
     )
 
 
-def _tables(result: Result) -> list[Table]:
+def _tables(result: Result) -> list[PageTable]:
     """What the verdict is based on, the clearest differences first."""
     if len(result.verdicts) != 1:
         return []
     verdict = result.verdicts[0]
-    lines = verdict.telltales[:ROWS]
+    lines = verdict.telltales[:MOST_STATISTICS]
     return [
-        Table(
+        PageTable(
             "statistics",
             "What the verdict is based on",
             f"The {len(lines)} of {len(verdict.lines)} statistics that differ most, the clearest "

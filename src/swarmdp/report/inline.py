@@ -1,6 +1,5 @@
 """`swarmdp.show`: swarms in motion inside a notebook, without a server."""
 
-import html
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from swarmdp.support import files
 from swarmdp.support.arguments import checked
 from swarmdp.support.checks import check_integer
 from swarmdp.support.errors import InvalidInput
+from swarmdp.support.markup import render
 from swarmdp.systems.gridworld import Gridworld
 from swarmdp.systems.ising import Ising
 from swarmdp.systems.registry import rebuilt
@@ -32,7 +32,7 @@ BUILT_IN = {"Vicsek": Vicsek, "Ising": Ising, "Gridworld": Gridworld}
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class NotebookPlayer:
     """A player that notebooks display: a page in a frame, which asks nobody for anything."""
 
     scene: Scene
@@ -59,10 +59,11 @@ class Shown:
         return Path(path)
 
     def _repr_html_(self) -> str:
-        # In a sandbox its script cannot touch the notebook.
-        return (
-            f'<iframe title="{html.escape(self.title)}" sandbox="allow-scripts" width="100%" '
-            f'height="{HEIGHT}" style="border: 0" srcdoc="{html.escape(self.document)}"></iframe>'
+        return render(
+            "report/templates/frame.html.j2",
+            title=self.title,
+            height=HEIGHT,
+            document=self.document,
         )
 
     def __repr__(self) -> str:
@@ -83,7 +84,7 @@ def show(
     initial: Start | None = None,
     steps_per_second: int | None = None,
     title: str | None = None,
-) -> Shown:
+) -> NotebookPlayer:
     """Swarms in motion side by side, in a notebook and without a server.
 
     Parameters
@@ -106,7 +107,7 @@ def show(
 
     Returns
     -------
-    Shown
+    NotebookPlayer
         What a notebook displays; `.save("swarm.html")` writes it as a page.
 
     Raises
@@ -135,12 +136,14 @@ def show(
         return rollout(system, swarm, steps=steps, seed=seed, initial=initial, progress=False)
 
     scene = Scene(system, {label: one(swarm) for label, swarm in named.items()})
-    return Shown(scene, title or f"{name_of(system)}: {' and '.join(named)}", steps_per_second)
+    return NotebookPlayer(
+        scene, title or f"{name_of(system)}: {' and '.join(named)}", steps_per_second
+    )
 
 
 def show_result(
     result: Result, system: System | None, steps: int | None, seed: int, experiment: int
-) -> Shown:
+) -> NotebookPlayer:
     """The learned swarm of a fit beside its expert's; what `Result.show` gives."""
     if not 0 <= experiment < result.experiments:
         raise InvalidInput(

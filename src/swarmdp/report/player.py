@@ -1,4 +1,4 @@
-"""A player of recorded swarms for a web page: its data, packed small, and its markup.
+"""A player of recorded swarms for a web page: its data, packed small.
 
 Positions are 16-bit shares of the window, headings 8-bit shares of the circle, cells of a grid
 single bits, or bytes where they have more than two colours, all in base64; `assets/player.js`
@@ -6,8 +6,6 @@ unpacks and draws them.
 """
 
 import base64
-import html
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +14,6 @@ from numpy.typing import NDArray
 
 from swarmdp.model.pictures import Grid
 from swarmdp.report import style
-from swarmdp.report.assets import filled
 from swarmdp.report.scenes import Scene
 from swarmdp.support.errors import InvalidInput
 
@@ -58,7 +55,7 @@ def check_size(scene: Scene, steps: int | None = None) -> None:
         )
 
 
-def packed(player: Player) -> dict[str, Any]:
+def player_data(player: Player) -> dict[str, Any]:
     """Everything that the page's script needs, ready for JSON."""
     scene = player.scene
     check_size(scene)
@@ -127,57 +124,70 @@ def _text(array: NDArray[Any]) -> str:
     return base64.b64encode(array.tobytes()).decode("ascii")
 
 
-def markup(player: Player, level: int = 3, alone: bool = False) -> str:
-    """The player as HTML; the page must hold the style sheet and script of `assets` as well.
+@dataclass(frozen=True)
+class CurveView:
+    """The main measure of a swarm over time, as a line in a box of height 100."""
 
-    Alone in its page it hears the keys wherever the focus is.
-    """
+    measure: str
+    reading: str  # at the time that is shown first
+    points: str
+    top: str
+    bottom: str
+
+
+@dataclass(frozen=True)
+class SwarmView:
+    """The places for one swarm's picture, its reading and its curve."""
+
+    label: str
+    shape: str  # width and height of the picture
+    curve: CurveView | None
+
+
+@dataclass(frozen=True)
+class PlayerView:
+    """What `templates/player.html.j2` fills in; style and script are in `assets`."""
+
+    name: str
+    title: str
+    caption: str
+    swarms: tuple[SwarmView, ...]
+    steps: int
+    start: int
+    speed: int
+    speeds: tuple[int, ...]
+    data: dict[str, Any]
+
+
+def view_of(player: Player) -> PlayerView:
+    """A player as a page shows it."""
     scene = player.scene
     speed = player.steps_per_second or scene.steps_per_second
-    speeds = "".join(
-        f'<option value="{s}"{" selected" if s == speed else ""}>{s} steps/s</option>'
-        for s in sorted({*SPEEDS, speed})
-    )
-    # '<' must not end the script element.
-    data = json.dumps(packed(player), ensure_ascii=True, separators=(",", ":"))
-    return filled(
-        "player.html",
-        {
-            "name": html.escape(f"player-{player.name}"),
-            "alone": ' data-alone=""' if alone else "",
-            "heading": "" if alone else f"<h{level}>{html.escape(player.title)}</h{level}>",
-            "title": html.escape(player.title),
-            "caption": html.escape(player.caption),
-            "swarms": "\n".join(_swarm(scene, label) for label in scene.swarms),
-            "steps": str(scene.steps),
-            "start": str(scene.poster),
-            "speeds": speeds,
-            "data": data.replace("<", "\\u003c"),
-        },
+    return PlayerView(
+        player.name,
+        player.title,
+        player.caption,
+        tuple(_swarm(scene, label) for label in scene.swarms),
+        scene.steps,
+        scene.poster,
+        speed,
+        tuple(sorted({*SPEEDS, speed})),
+        player_data(player),
     )
 
 
-def _swarm(scene: Scene, label: str) -> str:
-    """The places for one swarm's picture, its reading and its curve."""
-    picture, shape = scene.first, "1 / 1"
+def _swarm(scene: Scene, label: str) -> SwarmView:
+    picture, shape, curve = scene.first, "1 / 1", None
     if isinstance(picture, Grid):
         shape = f"{picture.values.shape[2]} / {picture.values.shape[1]}"
-    measured = ""
     if scene.measure is not None:
         low, high = scene.measure_limits
-        height = 100 * (high - scene.measures[label]) / (high - low)
-        measured = filled(
-            "curve.html",
-            {
-                "measure": html.escape(scene.measure.label),
-                "reading": scene.reading(label, scene.poster),
-                "points": " ".join(f"{time},{y:.2f}" for time, y in enumerate(height)),
-                "last": str(max(scene.steps, 1)),
-                "steps": str(scene.steps),
-                "start": str(scene.poster),
-                "top": f"{high:.6g}",
-                "bottom": f"{low:.6g}",
-            },
+        heights = 100 * (high - scene.measures[label]) / (high - low)
+        curve = CurveView(
+            scene.measure.label,
+            scene.reading(label, scene.poster),
+            " ".join(f"{time},{height:.2f}" for time, height in enumerate(heights)),
+            f"{high:.6g}",
+            f"{low:.6g}",
         )
-    names = {"label": html.escape(label), "shape": shape, "measured": measured}
-    return filled("swarm.html", names)
+    return SwarmView(label, shape, curve)

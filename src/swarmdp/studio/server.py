@@ -7,7 +7,6 @@ files of the package, under a policy that allows no script but its own.
 """
 
 import asyncio
-import html
 import importlib
 import json
 import os
@@ -33,6 +32,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from swarmdp.support.errors import FileError, InvalidInput
+from swarmdp.support.markup import render
 
 if TYPE_CHECKING:
     from swarmdp.studio.catalogue import Entry
@@ -304,7 +304,6 @@ class Server(uvicorn.Server):
 def _way_to(link: str) -> Path:
     """A file that leads to the link: on a command line everybody could read the token."""
     number, name = tempfile.mkstemp(prefix="swarmdp-studio-", suffix=".html")  # for its owner only
-    refresh = f'<meta http-equiv="refresh" content="0; url={html.escape(link)}">'
     with open(number, "w", encoding="utf-8") as file:
-        file.write(f'<!DOCTYPE html><meta charset="utf-8">{refresh}<title>swarmdp studio</title>')
+        file.write(render("studio/templates/way.html.j2", link=link))
     return Path(name)

@@ -56,6 +56,12 @@ def render(template: str, **values: Any) -> "Markup":
     return Markup(_environment().get_template(template).render(values))
 
 
+def render_macro(template: str, macro: str, *values: Any) -> "Markup":
+    """A macro of a template with its values filled in, as `render`."""
+    html: Markup = getattr(_environment().get_template(template).module, macro)(*values)
+    return html
+
+
 def bars(values: Iterable[float]) -> list[Bar]:
     """A bar for each number."""
     numbers = [float(value) for value in values]
@@ -63,22 +69,20 @@ def bars(values: Iterable[float]) -> list[Bar]:
     return [Bar(value, value / largest) for value in numbers]
 
 
-def card(title: str, *parts: str) -> "Markup":
+def card(title: str, *parts: str) -> str:
     """A title above parts that are HTML already."""
     return _notebook("card", title, parts)
 
 
-def paragraph(text: str) -> "Markup":
+def paragraph(text: str) -> str:
     """Plain text."""
     return _notebook("paragraph", text)
 
 
-def table(names: Sequence[str], rows: Sequence[Sequence[str | float | Bar]]) -> "Markup":
+def table(names: Sequence[str], rows: Sequence[Sequence[str | float | Bar]]) -> str:
     """A table of texts, numbers and bars; of long ones the beginning."""
     return _notebook("table", names, rows, MOST_TABLE_ROWS)
 
 
-def _notebook(macro: str, *values: Any) -> "Markup":
-    pieces = _environment().get_template("support/templates/notebook.html.j2").module
-    html: Markup = getattr(pieces, macro)(*values)
-    return html
+def _notebook(macro: str, *values: Any) -> str:
+    return render_macro("support/templates/notebook.html.j2", macro, *values)

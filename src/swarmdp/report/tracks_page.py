@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from swarmdp.recordings.summary import Summary
 from swarmdp.report import style
-from swarmdp.report.citation import BIBTEX
-from swarmdp.report.page import Shown, write_page
+from swarmdp.report.page import Page, PageFigure, write_page
 
 MOST_PATHS = 60  # individuals whose paths are drawn
 MOST_POINTS = 1500  # of one path, and of one curve over time
@@ -53,13 +52,14 @@ def write_recording(folder: Path, summary: Summary, title: str) -> list[Path]:
         f"What cleaning does: {dropped or 'nothing'}.",
     ]
     cleaned = summary.cleaned
-    page = write_page(
-        folder / "index.html",
+    page = Page(
         title=title,
         introduction=introduction,
+        figures=[
+            PageFigure(name, titles[name], captions[name], (files_of[0],))
+            for name, files_of in written.items()
+        ],
         numbers={**summary.facts, "what cleaning does": dict(summary.dropped)},
-        shown=[Shown(name, titles[name], captions[name], (written[name][0],)) for name in figures],
-        claims=(),
         settings={
             "a step is a jump above": f"{cleaned.jump:g} times the median step "
             f"({cleaned.median_step:.3g} {recording.unit})",
@@ -67,11 +67,9 @@ def write_recording(folder: Path, summary: Summary, title: str) -> list[Path]:
             "positions are smoothed over": f"{cleaned.smooth:g} s",
             "no heading below": f"{cleaned.slow:g} of the median speed",
         },
-        timing=(),
-        players=(),
-        citation=BIBTEX,
     )
-    return [*(path for paths in written.values() for path in paths), page]
+    path = write_page(folder / "index.html", page)
+    return [*(file for files_of in written.values() for file in files_of), path]
 
 
 def paths_figure(summary: Summary) -> Figure:

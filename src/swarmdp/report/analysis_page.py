@@ -20,11 +20,10 @@ from swarmdp.recordings.arena import Arena, Circle, Periodic
 from swarmdp.recordings.decisions import wrapped
 from swarmdp.recordings.swarm import STATE
 from swarmdp.report import fits, style
-from swarmdp.report.citation import BIBTEX
-from swarmdp.report.page import Shown, Table, write_page
+from swarmdp.report.page import Page, PageFigure, PageTable, write_page
 from swarmdp.report.player import Player
-from swarmdp.report.recordings import group_figure, paths_figure
 from swarmdp.report.scenes import Scene
+from swarmdp.report.tracks_page import group_figure, paths_figure
 from swarmdp.simulation.rollout import rollout
 from swarmdp.support import files
 
@@ -77,7 +76,7 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
         "interaction": interaction_figure(analysis),
         "reward": reward_figure(analysis),
     }
-    written = {each: style.save(figure, folder / each) for each, figure in figures.items()}
+    written = {key: style.save(figure, folder / key) for key, figure in figures.items()}
     scene = Scene(analysis.swarm, {"recorded": recorded, "simulated": simulated})
     player = Player(
         "swarm",
@@ -89,28 +88,28 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
         scene,
     )
     saved = analysis.save(folder)
-    page = write_page(
-        folder / PAGE,
+    page = Page(
         title=f"The rule behind {name}",
         introduction=[
             *analysis.conclusions,
             "A reward tells what individuals act as if they wanted, in this model of them. It does "
             "not tell what they perceive, and another reward may explain the same turns.",
         ],
-        shown=[Shown(each, TITLES[each], CAPTIONS[each], (written[each][0],)) for each in figures],
-        claims=(),
-        settings=dict(analysis.result.settings) | {"seed": analysis.seed},
-        timing=(),
         players=[player],
-        citation=BIBTEX,
-        numbers=_numbers(analysis),
+        figures=[
+            PageFigure(figure, TITLES[figure], CAPTIONS[figure], (files_of[0],))
+            for figure, files_of in written.items()
+        ],
         tables=_tables(analysis),
+        numbers=_numbers(analysis),
+        settings=dict(analysis.result.settings) | {"seed": analysis.seed},
     )
+    write_page(folder / PAGE, page)
     plain = {"command": "fit --tracks", "version": __version__, "file": name}
     text = json.dumps(plain | analysis.to_plain(), indent=2) + "\n"
     files.write_text(folder / NUMBERS, text)
     drawn = [path for paths in written.values() for path in paths]
-    return [*drawn, saved, page, folder / NUMBERS]
+    return [*drawn, saved, folder / PAGE, folder / NUMBERS]
 
 
 def _simulated(analysis: Analysis, recorded: Trajectory) -> Trajectory:
@@ -192,8 +191,8 @@ def _verdict_words(analysis: Analysis) -> Mapping[str, Any]:
     }
 
 
-def _tables(analysis: Analysis) -> list[Table]:
-    preferences = Table(
+def _tables(analysis: Analysis) -> list[PageTable]:
+    preferences = PageTable(
         "reward",
         "What the reward prefers",
         "The two classes of each component whose rewards differ most, with the standard error of "
@@ -225,7 +224,7 @@ def _tables(analysis: Analysis) -> list[Table]:
         if (line.title in measures and line.main) or line.adjusted_p <= ALARMING
     ]
     others = list(dict.fromkeys(name for line in lines for name in line.baselines))
-    held_out = Table(
+    held_out = PageTable(
         "held-out",
         "Held-out statistics",
         "The last third of the recording, the learned swarm (± from run to run), and swarms that "
