@@ -7,16 +7,16 @@ from pathlib import Path
 from swarmdp.paper.claim_tables import CLAIM_VERDICTS
 from swarmdp.paper.engine import reproduce
 from swarmdp.paper.plan import make_plan
-from swarmdp.paper.report import PARTS, write_report
-from swarmdp.paper.tasks import FIGURES
+from swarmdp.paper.report import PAPER_FIGURES, write_report
+from swarmdp.paper.tasks import FIGURE_TASKS
 
 
 def test_every_figure_is_there_in_the_paper_s_order(reproduction: Path) -> None:
     page = (reproduction / "report.html").read_text(encoding="utf-8")
-    places = [page.index(f'id="figure-{name}"') for name in FIGURES]
+    places = [page.index(f'id="figure-{name}"') for name in FIGURE_TASKS]
     assert places == sorted(places)
-    assert set(PARTS) == set(FIGURES)
-    for name in FIGURES:
+    assert set(PAPER_FIGURES) == set(FIGURE_TASKS)
+    for name in FIGURE_TASKS:
         for suffix in (".png", ".svg"):
             assert (reproduction / "figures" / name).with_suffix(suffix).stat().st_size > 1000
 

@@ -15,7 +15,7 @@ from swarmdp.report.page import (
     Page,
     PageFigure,
     PageTable,
-    embedded,
+    embed,
     write_page,
     write_player,
 )
@@ -176,15 +176,15 @@ def test_a_small_svg_is_embedded_otherwise_the_smaller_file(
         more = max(svg.stat().st_size, png.stat().st_size)
         longer.write_bytes(longer.read_bytes() + b" " * more)
         for given in (png, svg):
-            picture = embedded(given)
+            picture = embed(given)
             head, _, data = picture.source.partition(",")
             assert head == f"data:image/{kind};base64"
             assert base64.b64decode(data) == file.read_bytes()
             assert (picture.width, picture.height) == pytest.approx((1224, 330), abs=0.5)
     png.unlink()
-    assert embedded(svg).source.startswith("data:image/svg")
+    assert embed(svg).source.startswith("data:image/svg")
     svg.rename(tmp_path / "alone.svg")
-    assert embedded(tmp_path / "alone.svg").source.startswith("data:image/svg")
+    assert embed(tmp_path / "alone.svg").source.startswith("data:image/svg")
 
 
 @pytest.mark.parametrize("given", [".png", ".svg"])
@@ -203,10 +203,10 @@ def test_damaged_figures_are_refused(tmp_path: Path) -> None:
     for name in ("a.png", "b.svg"):
         (tmp_path / name).write_bytes(b"nothing")
         with pytest.raises(FileError, match="not an? (PNG|SVG) picture"):
-            embedded(tmp_path / name)
+            embed(tmp_path / name)
     (tmp_path / "c.pdf").write_bytes(b"%PDF")
     with pytest.raises(InvalidInput, match="must be a PNG or SVG"):
-        embedded(tmp_path / "c.pdf")
+        embed(tmp_path / "c.pdf")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle as Round
 from matplotlib.patches import Polygon as Corners
-from numpy.typing import NDArray
 
 from swarmdp._version import __version__
 from swarmdp.model.streams import derived_seed
@@ -26,12 +25,13 @@ from swarmdp.report.scenes import Scene
 from swarmdp.report.tracks_page import group_figure, paths_figure
 from swarmdp.simulation.rollout import rollout
 from swarmdp.support import files
+from swarmdp.support.arrays import Floats
 
-SHOWN = 3  # the part of an analysis's random numbers that shows a simulated swarm
-MOST_STEPS = 400  # of the swarms in the player
+SHOWING_PART = 3  # the part of an analysis's random numbers that shows a simulated swarm
+_MOST_STEPS = 400  # of the swarms in the player
 ALARMING = 0.05  # p up to which a statistic is shown whatever it is
 MOST_PLACES = 4000  # that are drawn in the arena
-MOST_AGENTS_STEPS = 2_000_000  # of the player: 5 bytes each, in two swarms
+_MOST_AGENTS_STEPS = 2_000_000  # of the player: 5 bytes each, in two swarms
 PAGE, NUMBERS = "report.html", "summary.json"
 
 CAPTIONS = {
@@ -66,15 +66,15 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
     The page and the summary come last: where they are, everything else is.
     """
     recorded = analysis.swarm.demo(analysis.decisions.test)
-    most = min(recorded.steps, MOST_STEPS, MOST_AGENTS_STEPS // analysis.swarm.n_agents)
+    most = min(recorded.steps, _MOST_STEPS, _MOST_AGENTS_STEPS // analysis.swarm.n_agents)
     recorded = recorded.until(max(1, most))
-    simulated = _simulated(analysis, recorded)
+    simulated = _roll_out(analysis, recorded)
     figures = {
         "paths": paths_figure(analysis.summary),
         "group": group_figure(analysis.summary),
         "calibration": calibration_figure(analysis, simulated),
         "interaction": interaction_figure(analysis),
-        "reward": reward_figure(analysis),
+        "reward": analysis_reward_figure(analysis),
     }
     written = {key: style.save(figure, folder / key) for key, figure in figures.items()}
     scene = Scene(analysis.swarm, {"recorded": recorded, "simulated": simulated})
@@ -112,13 +112,13 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
     return [*drawn, saved, folder / PAGE, folder / NUMBERS]
 
 
-def _simulated(analysis: Analysis, recorded: Trajectory) -> Trajectory:
+def _roll_out(analysis: Analysis, recorded: Trajectory) -> Trajectory:
     """The learned swarm from where the recorded one began, for as long."""
     return rollout(
         analysis.swarm,
         analysis.result.policy,
         steps=recorded.steps,
-        seed=derived_seed(analysis.seed, SHOWN),
+        seed=derived_seed(analysis.seed, SHOWING_PART),
         initial={name: recorded[name][:, 0] for name in STATE},
         threads=1,
     )
@@ -202,16 +202,17 @@ def _tables(analysis: Analysis) -> list[PageTable]:
         ("component", "highest reward", "lowest reward", "difference", "p", "shifted in time"),
         tuple(
             (
-                each.component.replace("_", " "),
-                each.best,
-                each.worst,
-                f"{each.difference:.2g}" + ("" if each.error is None else f" ± {each.error:.2g}"),
-                "not known" if each.p is None else f"{each.p:.2g}",
+                preference.component.replace("_", " "),
+                preference.best,
+                preference.worst,
+                f"{preference.difference:.2g}"
+                + ("" if preference.error is None else f" ± {preference.error:.2g}"),
+                "not known" if preference.p is None else f"{preference.p:.2g}",
                 "not known"
-                if each.shifted is None
-                else f"{each.shifted:.2g} ± {each.shifted_spread:.2g}",
+                if preference.shifted is None
+                else f"{preference.shifted:.2g} ± {preference.shifted_spread:.2g}",
             )
-            for each in analysis.preferences
+            for preference in analysis.preferences
         ),
     )
     verdict = analysis.verdict
@@ -275,10 +276,11 @@ def calibration_figure(analysis: Analysis, simulated: Trajectory) -> Figure:
             moved -= sides * np.round(moved / sides)
         speeds = np.linalg.norm(moved, axis=-1).ravel() / swarm.dt
         turns = np.degrees(wrapped(np.diff(simulated["heading"][0], axis=0))).ravel()
-        known = np.isfinite(test.turns)
-        recorded = np.degrees(test.turns[known])
-        _compared(pace, test.speeds[test.known], speeds, f"speed ({swarm.unit}/s)", whole=False)
-        _compared(turn, recorded, turns, "turn (degrees)", whole=True)
+        recorded = np.degrees(test.turns[np.isfinite(test.turns)])
+        _draw_distributions(
+            pace, test.speeds[test.known], speeds, f"speed ({swarm.unit}/s)", whole=False
+        )
+        _draw_distributions(turn, recorded, turns, "turn (degrees)", whole=True)
         turn.plot(
             np.degrees(swarm.actions),
             np.zeros(len(swarm.actions)),
@@ -291,10 +293,10 @@ def calibration_figure(analysis: Analysis, simulated: Trajectory) -> Figure:
     return figure
 
 
-def _compared(
+def _draw_distributions(
     ax: Any,
-    recorded: NDArray[np.float64],
-    simulated: NDArray[np.float64],
+    recorded: Floats,
+    simulated: Floats,
     label: str,
     whole: bool,
 ) -> None:
@@ -320,7 +322,7 @@ def _outline(arena: Arena) -> Any:
     return Corners(arena.walls, **looks)
 
 
-def reward_figure(analysis: Analysis) -> Figure:
+def analysis_reward_figure(analysis: Analysis) -> Figure:
     """The reward with its errors, and beside it that of individuals shifted in time."""
     figure = fits.plot_reward(analysis.result)
     panels = fits.panels_of(analysis.result)
@@ -328,14 +330,14 @@ def reward_figure(analysis: Analysis) -> Figure:
         return figure
     begin = 0
     for ax, panel in zip(figure.axes, panels, strict=False):
-        own = analysis.shifted[:, begin : begin + panel.mean.size]
+        shifted = analysis.shifted[:, begin : begin + panel.mean.size]
         begin += panel.mean.size
         places = panel.axes[0].values
         x = np.radians(places) if ax.name == "polar" else places
         ax.errorbar(
             x,
-            own.mean(axis=0),
-            own.std(axis=0, ddof=1),
+            shifted.mean(axis=0),
+            shifted.std(axis=0, ddof=1),
             fmt="D",
             markersize=4,
             color=style.BLUE,

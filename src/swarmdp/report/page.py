@@ -2,7 +2,7 @@
 
 Dataclasses say what is on a page, `templates` how it looks. Pictures, style and scripts are inside;
 the page's security policy forbids every request. A figure is embedded as SVG or as PNG, whichever
-serves better (see `embedded`).
+serves better (see `embed`).
 """
 
 import base64
@@ -25,7 +25,7 @@ from swarmdp.support import files
 from swarmdp.support.errors import FileError, InvalidInput
 from swarmdp.support.markup import render
 
-NOTHING = Markup()
+_NOTHING = Markup()
 SMALL_SVG = 150_000  # bytes
 SCROLLED_WIDTH = 760  # a figure this many pixels wide is scrolled on a phone, not shrunk
 
@@ -59,7 +59,7 @@ class PageFigure:
     caption: str
     figures: tuple[Path, ...]  # PNG or SVG files; what else has the same name is linked
     labels: tuple[str, ...] = ()  # what distinguishes several files, one each
-    below: Markup = NOTHING  # what else is said of it
+    below: Markup = _NOTHING  # what else is said of it
 
     def __post_init__(self) -> None:
         if not self.figures:
@@ -79,7 +79,7 @@ class Page:
 
     title: str
     introduction: Sequence[str] = ()
-    summary: Markup = NOTHING  # above the findings
+    summary: Markup = _NOTHING  # above the findings
     findings: Sequence[Finding] = ()
     players: Sequence[Player] = ()
     figures: Sequence[PageFigure] = ()
@@ -171,7 +171,7 @@ def _panels(figure: PageFigure, folder: Path) -> list[_Panel]:
     for number, file in enumerate(figure.figures, start=1):
         label = figure.labels[number - 1] if figure.labels else ""
         several = f": {label or f'panel {number}'}" if len(figure.figures) > 1 else ""
-        picture = embedded(file)
+        picture = embed(file)
         forms = tuple((form.suffix[1:].upper(), _relative(form, folder)) for form in _forms(file))
         size = round(picture.width), round(picture.height)
         panels.append(_Panel(f"{figure.title}{several}", label, picture.source, *size, forms))
@@ -187,7 +187,7 @@ class Picture:
     height: float
 
 
-def embedded(figure: Path) -> Picture:
+def embed(figure: Path) -> Picture:
     """A figure as part of a page: its SVG if that is small, otherwise the smaller of SVG and PNG.
 
     An SVG is sharp at any size, but one of thousands of paths takes more room than a picture of

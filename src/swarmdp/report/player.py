@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from swarmdp.model.pictures import Grid
 from swarmdp.report import style
 from swarmdp.report.scenes import Scene
+from swarmdp.support.arrays import Floats
 from swarmdp.support.errors import InvalidInput
 
 SPEEDS = (1, 2, 5, 10, 20)  # steps per second to choose from
-TRAIL_STEPS = 2
-LARGEST = 64 * 2**20  # bytes of a player's data: browsers hold it several times
+_TRAIL_STEPS = 2
+LARGEST_DATA = 64 * 2**20  # bytes of a player's data: browsers hold it several times
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,18 +41,18 @@ def check_size(scene: Scene, steps: int | None = None) -> None:
     """
     steps = scene.steps if steps is None else steps
     agents = scene.system.n_agents
-    each = 0
+    bytes_per_time = 0
     for picture in scene.pictures.values():
         if isinstance(picture, Grid):
             cells = picture.values[0].size
-            each += (cells + 7) // 8 if scene.shades == 2 else cells
+            bytes_per_time += (cells + 7) // 8 if scene.shades == 2 else cells
         else:
-            each += (4 if picture.headings is None else 5) * agents
-    if (needed := (steps + 1) * each) > LARGEST:
+            bytes_per_time += (4 if picture.headings is None else 5) * agents
+    if (needed := (steps + 1) * bytes_per_time) > LARGEST_DATA:
         raise InvalidInput(
             f"{len(scene.swarms)} swarm(s) of {agents} agents over {steps} steps make "
-            f"{needed / 2**20:.0f} MiB, a page plays at most {LARGEST / 2**20:.0f} MiB: show fewer "
-            "steps or agents, or make a .gif"
+            f"{needed / 2**20:.0f} MiB, a page plays at most {LARGEST_DATA / 2**20:.0f} MiB: "
+            "show fewer steps or agents, or make a .gif"
         )
 
 
@@ -85,7 +86,7 @@ def player_data(player: Player) -> dict[str, Any]:
         "periodic": scene.periodic,
         "low": low.tolist(),
         "side": side,
-        "trail": TRAIL_STEPS,
+        "trail": _TRAIL_STEPS,
         "colours": style.heading_colours(64) if arrows else [style.BLUE],
         "swarms": [
             {
@@ -105,7 +106,7 @@ def _cells(scene: Scene, label: str) -> NDArray[np.uint8]:
     return np.packbits(cells) if scene.shades == 2 else cells
 
 
-def _shares(positions: NDArray[np.float64]) -> NDArray[np.uint16]:
+def _shares(positions: Floats) -> NDArray[np.uint16]:
     """Shares of the window as 16-bit numbers."""
     return np.clip(np.floor(positions * 65536), 0, 65535).astype("<u2")
 
@@ -115,7 +116,7 @@ def _common(scene: Scene, label: str) -> dict[str, Any]:
     return {"label": label, "readings": readings}
 
 
-def _bytes_of(headings: NDArray[np.float64]) -> NDArray[np.uint8]:
+def _bytes_of(headings: Floats) -> NDArray[np.uint8]:
     """Angles as 256ths of the circle."""
     return np.round(headings / (2 * np.pi) * 256).astype(np.int64).astype(np.uint8)
 
