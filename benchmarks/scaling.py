@@ -46,10 +46,10 @@ def measured(workers: int) -> Measured:
     """Compute the units on so many worker processes; the first unit of each waits for imports."""
     from swarmdp.paper.cluster import on_local_workers
     from swarmdp.paper.plan import make_plan
-    from swarmdp.paper.tasks import FIGURES, units_of
+    from swarmdp.paper.tasks import FIGURE_TASKS, units_of
 
     plan = make_plan("smoke")
-    units = list(dict.fromkeys(unit for figure in FIGURES for unit in units_of(plan, figure)))
+    units = list(dict.fromkeys(unit for figure in FIGURE_TASKS for unit in units_of(plan, figure)))
     with on_local_workers(workers) as execute:
         list(execute(plan, units[:workers]))
         began, spent = time.monotonic(), time.process_time()
@@ -68,10 +68,10 @@ def measured(workers: int) -> Measured:
 def paper_units() -> list[float]:
     """Core seconds of each unit of the reproduction at the paper's scale."""
     from swarmdp.paper.plan import make_plan
-    from swarmdp.paper.tasks import FIGURES, units_of
+    from swarmdp.paper.tasks import FIGURE_TASKS, units_of
 
     plan = make_plan("paper")
-    units = dict.fromkeys(unit for figure in FIGURES for unit in units_of(plan, figure))
+    units = dict.fromkeys(unit for figure in FIGURE_TASKS for unit in units_of(plan, figure))
     tasks = [unit.task for unit in units]
     seconds = json.loads(TIMING.read_text(encoding="utf-8"))["core_seconds"]
     return [seconds[task] / tasks.count(task) for task in tasks]

@@ -20,7 +20,7 @@ from studies.rows import Job, Row, collect, conditions, markdown, rounded
 from swarmdp.model.streams import derived_seed
 from swarmdp.paper.density import INTERVALS
 from swarmdp.paper.pairs import in_parts
-from swarmdp.paper.uncertainty import SHUFFLES, estimate
+from swarmdp.paper.uncertainty import PAIR_SHUFFLES, estimate
 from swarmdp.report import style
 from swarmdp.support import files
 from swarmdp.support.errors import InvalidInput
@@ -56,7 +56,7 @@ def calibrate(
     threads: int | None = None,
 ) -> Calibration:
     """Estimate the coefficients of pairs with these spreads, so many times each."""
-    for name, value, least in (("samples", samples, SHUFFLES + 1), ("repeats", repeats, 1)):
+    for name, value, least in (("samples", samples, PAIR_SHUFFLES + 1), ("repeats", repeats, 1)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise InvalidInput(f"{name} must be an integer of at least {least}, got {value!r}")
     table = np.empty((len(spreads), repeats, 4))

@@ -35,7 +35,7 @@ from swarmdp.recordings.interaction import _shift, interaction
 from swarmdp.recordings.recording import Recording
 from swarmdp.recordings.swarm import Swarm
 from swarmdp.recordings.view import View
-from swarmdp.report.analyses import write_analysis
+from swarmdp.report.analysis_page import write_analysis
 from swarmdp.support import files
 from swarmdp.support.errors import InvalidInput
 

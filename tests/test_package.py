@@ -63,9 +63,10 @@ def test_the_wheel_holds_the_whole_package(wheel: Path) -> None:
     sources = {
         str(path.relative_to(ROOT / "src"))
         for path in (ROOT / "src" / "swarmdp").rglob("*")
-        if path.suffix in {".py", ".typed", ".html", ".css", ".js"}
+        if path.suffix in {".py", ".typed", ".html", ".css", ".js", ".j2"}
     }
     assert {"swarmdp/py.typed", "swarmdp/report/assets/player.js"} <= sources
+    assert "swarmdp/report/templates/page.html.j2" in sources
     assert sources <= names
 
 

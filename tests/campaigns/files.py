@@ -25,7 +25,7 @@ import numpy as np
 import swarmdp
 from swarmdp.cli import main
 from swarmdp.paper.plan import make_plan
-from swarmdp.paper.store import Store, image_of, open_store
+from swarmdp.paper.store import Store, open_store, unit_image
 from swarmdp.paper.tasks import Unit
 from swarmdp.support import files, netcdf
 from tests.campaigns.framework import ACCEPTED, EXPLAINED, FINE, Attempt, Campaign
@@ -131,7 +131,7 @@ def prepare() -> None:
     store = Store(Path("run"), PLAN)
     with store.locked():
         measure = np.linspace(0, 1, 300 * 41).reshape(300, 41)
-        store.write(UNIT, image_of(UNIT, {"measure": measure}), 1.0)
+        store.write(UNIT, unit_image(UNIT, {"measure": measure}), 1.0)
     for name in (*NETCDF, *TEXTS):
         whole[name] = Path(name).read_bytes()
     for reader in READERS:

@@ -60,7 +60,7 @@ def test_learned_beside_expert(
         shown.append(player.scene)
         return {}
 
-    monkeypatch.setattr("swarmdp.report.player.packed", packed)
+    monkeypatch.setattr("swarmdp.report.player.player_data", packed)
     output = str(tmp_path / "swarm.html")
     for options in (["--fit", str(fit)], ["vicsek", "--fit", str(fit), "--experiment", "1"]):
         main(["animate", *options, "--steps", "6", "--seed", "7", "-o", output])
@@ -91,7 +91,7 @@ def test_a_soft_policy_is_shown_as_it_is(tmp_path: Path, monkeypatch: pytest.Mon
         shown.append(player.scene)
         return {}
 
-    monkeypatch.setattr("swarmdp.report.player.packed", packed)
+    monkeypatch.setattr("swarmdp.report.player.player_data", packed)
     fit = str(result.save(tmp_path).parent)
     main(["animate", "--fit", fit, "--steps", "6", "-o", str(tmp_path / "a.html")])
     expected = swarmdp.rollout(system, result.policy, steps=6, seed=3)

@@ -99,11 +99,11 @@ def test_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("program", "heavy"),
     [
-        ("import swarmdp", "numpy numba scipy xarray matplotlib pandas rich"),
-        ("import swarmdp; swarmdp.Vicsek()", "numba scipy xarray matplotlib pandas rich"),
+        ("import swarmdp", "numpy numba scipy xarray matplotlib pandas rich jinja2"),
+        ("import swarmdp; swarmdp.Vicsek()", "numba scipy xarray matplotlib pandas rich jinja2"),
         (
             "import swarmdp.cli\ntry: swarmdp.cli.main(['--help'])\nexcept SystemExit: pass",
-            "numpy numba scipy xarray matplotlib pandas rich",
+            "numpy numba scipy xarray matplotlib pandas rich jinja2",
         ),
     ],
 )

@@ -152,7 +152,7 @@ def test_a_task_that_raises_is_named_and_the_rest_is_kept(processes: Processes) 
         with pytest.raises(ClusterError, match="unit no-such-task 0 failed on the cluster"):
             list(executor(PLAN, [bad]))
         done = list(executor(PLAN, [good]))  # the cluster is still of use
-    assert done[0][:2] == engine.timed(PLAN, good)[:2]
+    assert done[0][:2] == engine.compute_unit(PLAN, good)[:2]
 
 
 def test_a_worker_of_another_version_is_refused(processes: Processes, other_version: Path) -> None:
@@ -223,7 +223,7 @@ def test_local_workers_give_the_same_bits_from_the_command_line(
         main([*arguments, "-o", str(tmp_path / folder)])
     assert contents(tmp_path / "here") == contents(tmp_path / "workers")
     with (
-        pytest.raises(InvalidInput, match="workers must be at least 1"),
+        pytest.raises(InvalidInput, match="workers must be an integer of at least 1"),
         cluster.on_local_workers(0),
     ):
         pass

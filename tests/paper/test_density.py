@@ -45,15 +45,15 @@ def test_the_density_is_the_mean_of_kernels_around_the_pairs(widths: tuple[int, 
         ],
         axis=0,
     )
-    found = density.smoothed(density.spectrum(first, second), density.kernel(*widths))
+    found = density.smooth(density.spectrum(first, second), density.kernel_spectrum(*widths))
     np.testing.assert_allclose(found / step**2, expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("widths", [(18, 18), (18, 3), (5, 7)])
 def test_intervals_collect_their_cells(widths: tuple[int, int]) -> None:
-    spectrum, kernel = density.spectrum(*some_pairs(300)), density.kernel(*widths)
+    spectrum, kernel = density.spectrum(*some_pairs(300)), density.kernel_spectrum(*widths)
     block = density.GRID // density.INTERVALS
-    cells = density.smoothed(spectrum, kernel).reshape(
+    cells = density.smooth(spectrum, kernel).reshape(
         density.INTERVALS, block, density.INTERVALS, block
     )
     joint = density.interval_probabilities(spectrum, kernel)
@@ -65,7 +65,7 @@ def test_intervals_collect_their_cells(widths: tuple[int, int]) -> None:
 @pytest.mark.parametrize("widths", [(18, 18), (18, 3), (5, 7)])
 def test_squares_and_marginals_are_means_over_pairs(widths: tuple[int, int]) -> None:
     first, second = some_pairs(50)
-    kernel = density.kernel(*widths)
+    kernel = density.kernel_spectrum(*widths)
     whole = density.spectrum(first, second)
     shares = np.array(
         [
@@ -91,10 +91,10 @@ def test_widths_minimise_the_error_of_leaving_one_out() -> None:
     ]
     score = np.empty((len(density.WIDTHS),) * 2)
     for widths in np.ndindex(score.shape):
-        kernel = density.kernel(*widths)
-        square = (density.smoothed(whole, kernel) ** 2).sum()
+        kernel = density.kernel_spectrum(*widths)
+        square = (density.smooth(whole, kernel) ** 2).sum()
         others = [
-            density.smoothed(rest, kernel)[density.cell(first[i]), density.cell(second[i])]
+            density.smooth(rest, kernel)[density.cell(first[i]), density.cell(second[i])]
             for i, rest in enumerate(without)
         ]
         score[widths] = square - 2 * np.mean(others)

@@ -19,8 +19,8 @@ import xarray
 
 from swarmdp.paper import engine
 from swarmdp.paper.plan import Plan, blocks, make_plan
-from swarmdp.paper.store import Store, image_of, open_store
-from swarmdp.paper.tasks import FIGURES, Unit, compute, tasks_of, units_of
+from swarmdp.paper.store import Store, open_store, unit_image
+from swarmdp.paper.tasks import FIGURE_TASKS, Unit, compute, tasks_of, units_of
 from swarmdp.support import files
 from swarmdp.support.errors import FileError, InvalidInput, SwarmdpWarning
 
@@ -48,7 +48,7 @@ def test_blocks_cover_all_numbers_once() -> None:
 
 
 def test_every_figure_has_units_and_every_task_a_figure() -> None:
-    used = {unit.task for figure in FIGURES for unit in units_of(PLAN, figure)}
+    used = {unit.task for figure in FIGURE_TASKS for unit in units_of(PLAN, figure)}
     assert used == set(tasks_of(PLAN))
 
 
@@ -106,7 +106,7 @@ def test_a_store_gives_back_what_was_written(tmp_path: Path) -> None:
     store, unit = Store(tmp_path, PLAN), Unit("ising-expert", 2)
     arrays = {"a": np.arange(6.0).reshape(2, 3), "b": np.array([True, False])}
     assert unit not in store
-    store.write(unit, image_of(unit, arrays), 1.5)
+    store.write(unit, unit_image(unit, arrays), 1.5)
     assert unit in store
     for name, array in store.read(unit).items():
         np.testing.assert_array_equal(array, arrays[name])
@@ -120,7 +120,7 @@ def test_unit_files_are_the_same_bytes_for_the_same_arrays(tmp_path: Path) -> No
     images = []
     for folder in ("a", "b"):
         store = Store(tmp_path / folder, PLAN)
-        store.write(X, image_of(X, {"a": np.arange(5)}), 0.1)
+        store.write(X, unit_image(X, {"a": np.arange(5)}), 0.1)
         images.append(store.path(X).read_bytes())
         if folder == "a":
             time.sleep(1.1)  # a time stamp would differ
@@ -172,7 +172,7 @@ def test_a_seed_of_another_kind_in_a_plan_is_refused(tmp_path: Path) -> None:
 
 def test_a_damaged_plan_or_unit_is_named(tmp_path: Path) -> None:
     store = Store(tmp_path, PLAN)
-    store.write(X, image_of(X, {"a": np.arange(5)}), 0.1)
+    store.write(X, unit_image(X, {"a": np.arange(5)}), 0.1)
     store.path(X).write_bytes(b"half a file")
     with pytest.raises(FileError, match="remove the file and start again"):
         store.read(X)
@@ -183,7 +183,7 @@ def test_a_damaged_plan_or_unit_is_named(tmp_path: Path) -> None:
 
 def test_unexpected_lines_among_the_times_do_not_count(tmp_path: Path) -> None:
     store = Store(tmp_path, PLAN)
-    store.write(X, image_of(X, {"a": np.arange(5)}), 2.0)
+    store.write(X, unit_image(X, {"a": np.arange(5)}), 2.0)
     odd = ["[]", "3", "null", '"text"', '{"task": 1, "seconds": 2}', '{"task": "x"}', "[" * 9999]
     odd += [
         '{"task": "x", "seconds": "2"}',
@@ -207,7 +207,7 @@ def test_of_two_starts_at_once_with_different_settings_one_wins(tmp_path: Path) 
             at.wait()
             try:
                 with Store(folder, plan).locked():
-                    Store(folder, plan).write(X, image_of(X, {"seed": np.array(plan.seed)}), 0.1)
+                    Store(folder, plan).write(X, unit_image(X, {"seed": np.array(plan.seed)}), 0.1)
                     return "won"
             except InvalidInput as error:
                 return str(error)
@@ -240,7 +240,7 @@ def test_two_processes_with_different_seeds_at_once(tmp_path: Path) -> None:
 
 def test_timing_survives_a_line_that_was_cut_off(tmp_path: Path) -> None:
     store = Store(tmp_path, PLAN)
-    store.write(X, image_of(X, {"a": np.arange(5)}), 2.0)
+    store.write(X, unit_image(X, {"a": np.arange(5)}), 2.0)
     with open(tmp_path / "timing.jsonl", "a") as timing:
         timing.write('{"task": "x", "ind')
     assert store.seconds() == {"x": 2.0}
@@ -260,7 +260,7 @@ def test_unknown_figures_and_scales_are_refused() -> None:
     assert engine.check_figures(["energy", "snapshots"]) == ["snapshots", "energy"]
     with pytest.raises(InvalidInput, match="smoke, quick, paper"):
         make_plan("huge")
-    with pytest.raises(InvalidInput, match="runs_each must be at least 1"):
+    with pytest.raises(InvalidInput, match="runs_each must be an integer of at least 1"):
         dataclasses.replace(PLAN, runs_each=0)
 
 
@@ -282,7 +282,7 @@ def test_finished_units_are_not_repeated_and_progress_adds_up(tmp_path: Path) ->
 
 def test_a_failing_unit_loses_nothing(tmp_path: Path) -> None:
     def executor(plan: Plan, units: Sequence[Unit]) -> Iterator[engine.Done]:
-        yield engine.timed(plan, units[0])
+        yield engine.compute_unit(plan, units[0])
         raise RuntimeError("the second unit fails")
 
     with pytest.raises(RuntimeError, match="second unit"):
@@ -363,14 +363,14 @@ def test_units_under_way_are_finished_when_interrupted(
         interrupted.set()
         return concurrent.futures.wait(*arguments, **options)
 
-    def timed(plan: Plan, unit: Unit) -> engine.Done:
+    def compute_unit(plan: Plan, unit: Unit) -> engine.Done:
         began.append(unit)
         under_way.set()
         interrupted.wait()
-        return unit, image_of(unit, {"a": np.arange(3)}), 0.1
+        return unit, unit_image(unit, {"a": np.arange(3)}), 0.1
 
     monkeypatch.setattr(engine, "wait", first_wait)
-    monkeypatch.setattr(engine, "timed", timed)
+    monkeypatch.setattr(engine, "compute_unit", compute_unit)
     with pytest.raises(KeyboardInterrupt):
         engine.reproduce(PLAN, tmp_path, figures=["order"], executor=engine.in_threads(1))
     assert len(began) == 1
@@ -382,13 +382,13 @@ def test_what_is_finished_beside_a_failing_unit_is_kept(
 ) -> None:
     together = threading.Barrier(2)
 
-    def timed(plan: Plan, unit: Unit) -> engine.Done:
+    def compute_unit(plan: Plan, unit: Unit) -> engine.Done:
         together.wait()
         if unit.index == 0:
             raise RuntimeError("the first unit fails")
-        return unit, image_of(unit, {"a": np.arange(3)}), 0.1
+        return unit, unit_image(unit, {"a": np.arange(3)}), 0.1
 
-    monkeypatch.setattr(engine, "timed", timed)
+    monkeypatch.setattr(engine, "compute_unit", compute_unit)
     units = [Unit("vicsek-expert", index) for index in range(2)]
     done = engine.in_threads(2)(PLAN, units)
     assert next(done)[0] == units[1]

@@ -4,19 +4,19 @@ import json
 import re
 from pathlib import Path
 
+from swarmdp.paper.claim_tables import CLAIM_VERDICTS
 from swarmdp.paper.engine import reproduce
 from swarmdp.paper.plan import make_plan
-from swarmdp.paper.report import PARTS, write_report
-from swarmdp.paper.tasks import FIGURES
-from swarmdp.report.page import VERDICTS
+from swarmdp.paper.report import PAPER_FIGURES, write_report
+from swarmdp.paper.tasks import FIGURE_TASKS
 
 
 def test_every_figure_is_there_in_the_paper_s_order(reproduction: Path) -> None:
     page = (reproduction / "report.html").read_text(encoding="utf-8")
-    places = [page.index(f'id="figure-{name}"') for name in FIGURES]
+    places = [page.index(f'id="figure-{name}"') for name in FIGURE_TASKS]
     assert places == sorted(places)
-    assert set(PARTS) == set(FIGURES)
-    for name in FIGURES:
+    assert set(PAPER_FIGURES) == set(FIGURE_TASKS)
+    for name in FIGURE_TASKS:
         for suffix in (".png", ".svg"):
             assert (reproduction / "figures" / name).with_suffix(suffix).stat().st_size > 1000
 
@@ -66,7 +66,7 @@ def test_the_page_tells_what_the_summary_tells(reproduction: Path) -> None:
     for claim in claims:
         cell = re.search(rf'id="claim-{re.escape(claim["name"])}" class="([^"]*)"', page)
         assert cell is not None
-        assert cell[1] == VERDICTS[claim["verdict"]][1]
+        assert cell[1] == CLAIM_VERDICTS[claim["verdict"]].style
     held = sum(claim["holds"] is True for claim in claims)
     assert f"Of {len(claims)} claims:" in page
     assert f"<strong>{held}</strong> hold</li>" in page

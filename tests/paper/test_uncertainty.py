@@ -82,7 +82,7 @@ def test_shuffled_pairs_confirm_the_gain(spread: float) -> None:
         first, second = coupled_pairs(spread, 2000, rng)
         found = estimate(first, second)
         widths = [int(np.searchsorted(density.WIDTHS, w - 1e-9)) for w in found.width]
-        once = density.kernel(*widths)
+        once = density.kernel_spectrum(*widths)
         shuffled = density.spectrum(first, np.roll(second, 700))
         once_more = gain_of(shuffled, once * once)
         gain = (2 * gain_of(shuffled, once) - once_more) / 2000
@@ -172,7 +172,7 @@ def test_a_coupled_swarm_shows_its_true_value() -> None:
 
 @pytest.mark.parametrize("least", [8, True, 100.0])
 def test_too_small_a_threshold_is_refused(least: Any) -> None:
-    with pytest.raises(InvalidInput, match="least must be an integer of more than 8"):
+    with pytest.raises(InvalidInput, match="least must be an integer of at least 9"):
         uncertainty(PAIRS, least=least)
 
 

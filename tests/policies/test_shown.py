@@ -13,7 +13,7 @@ from swarmdp.model.features import Axis
 from swarmdp.model.trajectory import Trajectory, Variable
 from swarmdp.policies import Interface
 from swarmdp.support.errors import InvalidInput
-from swarmdp.support.markup import ROWS, bars
+from swarmdp.support.markup import MOST_TABLE_ROWS, bars
 
 HOSTILE = "<script>alert('no')</script>&\"'"
 
@@ -103,8 +103,8 @@ def test_bars_are_shares_of_the_largest() -> None:
 
 def test_long_tables_are_cut() -> None:
     page = Page(swarmdp.Policy(np.arange(1000))._repr_html_())
-    assert page.rows == ROWS + 1
-    assert f"and {1000 - ROWS} more rows" in page.text
+    assert page.rows == MOST_TABLE_ROWS + 1
+    assert f"and {1000 - MOST_TABLE_ROWS} more rows" in page.text
 
 
 def test_policies_show_themselves() -> None:

@@ -1,5 +1,6 @@
 """A small report with real swarms and figures, for the tests of the page."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,36 +9,44 @@ from typing import Any
 from numpy.typing import NDArray
 
 import swarmdp
+from swarmdp.paper.claim_tables import claim_counts, claim_table
+from swarmdp.paper.claims import Claim
 from swarmdp.policies import Policy
 from swarmdp.report import style, swarms
-from swarmdp.report.citation import BIBTEX
-from swarmdp.report.page import Claim, Finding, Shown, write_page
+from swarmdp.report.page import Finding, Page, PageFigure, write_page
 from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene
 from tests.examples import Robots, Sand
 
+NAN = math.nan
 CLAIMS = (
     Claim(
         "close",
+        "Vicsek",
+        "paper",
         "The learned swarm is close.",
-        "holds",
-        "0.97 ± 0.01",
+        True,
+        0.97,
+        0.01,
         "of order",
         "At t = 99.",
-        "one learner",
-        "Vicsek",
     ),
     Claim(
         "symmetric",
+        "Vicsek",
+        "default",
         "The reward is symmetric.",
-        "does not hold",
-        "3.1",
+        False,
+        3.1,
+        NAN,
         "standard errors",
-        group="another learner",
+        "",
     ),
-    Claim("beats", "One beats the other.", "not decided at this scale", "0.01 ± 0.02"),
+    Claim("beats", "Vicsek", "", "One beats the other.", None, 0.01, 0.02, "", ""),
 )
-OTHERS = (Claim("distance", "It falls with distance.", "not measured", "", "", "Too few pairs."),)
+OTHERS = (
+    Claim("far", "Vicsek", "", "It falls with distance.", None, NAN, NAN, "", "Too few pairs."),
+)
 FINDINGS = (
     Finding("The swarm does what its demo did.", "good", ("By 8 statistics.",)),
     Finding("The other one does not.", "bad"),
@@ -96,7 +105,7 @@ def players() -> list[Player]:
     ]
 
 
-def draw(folder: Path) -> list[Shown]:
+def draw(folder: Path) -> list[PageFigure]:
     """Two figures, one of them in two parts."""
     runs = swarmdp.rollout(VICSEK, VICSEK.expert, steps=20, runs=3, seed=1)
     figure = swarms.swarm_figure(Scene(VICSEK, {"expert": runs}), VICSEK.order(runs))
@@ -105,22 +114,34 @@ def draw(folder: Path) -> list[Shown]:
     figure = swarms.swarm_figure(Scene(ISING, {"expert": grids}), ISING.energy(grids))
     grid = style.save(figure, folder / "grid")
     return [
-        Shown("swarm", "The expert swarm", "It finds its order.", (swarm[0],), claims=CLAIMS),
-        Shown("both", "Both systems", "Side by side.", (swarm[1], grid[0]), ("Vicsek", "Ising")),
+        PageFigure(
+            "swarm",
+            "The expert swarm",
+            "It finds its order.",
+            (swarm[0],),
+            below=claim_table(CLAIMS),
+        ),
+        PageFigure(
+            "both",
+            "Both systems",
+            "Side by side.",
+            (swarm[1], grid[0]),
+            ("Vicsek", "Ising"),
+            claim_table(OTHERS),
+        ),
     ]
 
 
 def write(folder: Path) -> Path:
     """The whole report."""
-    return write_page(
-        folder / "report.html",
+    page = Page(
         title="A small report",
         introduction=["What it is about.", "How it was made."],
-        shown=draw(folder / "figures"),
+        summary=claim_counts([*CLAIMS, *OTHERS]),
         findings=FINDINGS,
-        claims=OTHERS,
+        players=players(),
+        figures=draw(folder / "figures"),
         settings={"seed": 1, "scale": "smoke", "vicsek": {"radius": 0.1, "turns": [-1.5, 0, 1.5]}},
         timing=[("simulation", 12.34), ("learning", 75.0)],
-        players=players(),
-        citation=BIBTEX,
     )
+    return write_page(folder / "report.html", page)

@@ -66,7 +66,7 @@ def test_maps_of_gridworlds(size: int, tmp_path: Path) -> None:
     arrows = [part for part in learned.collections if isinstance(part, Quiver)]
     assert len(arrows) == (size == 5)
     assert all(part.N == 24 for part in arrows)
-    paths = gridworlds.paths_figure(grid, demo, grid.collected(demo))
+    paths = gridworlds.gridworld_paths_figure(grid, demo, grid.collected(demo))
     for made, stem in ((figure, "reward"), (paths, "paths")):
         assert all(path.stat().st_size > 1000 for path in style.save(made, tmp_path / stem))
 

@@ -7,23 +7,24 @@ from typing import Any
 
 import pytest
 
+from swarmdp.paper.claim_tables import claim_counts, claim_table
+from swarmdp.paper.claims import Claim
 from swarmdp.report import citation, page
-from swarmdp.report.page import Claim, Finding, Shown, embedded, write_page, write_player
+from swarmdp.report.page import (
+    Finding,
+    Page,
+    PageFigure,
+    PageTable,
+    embed,
+    write_page,
+    write_player,
+)
 from swarmdp.report.player import Player
 from swarmdp.support.errors import FileError, InvalidInput
 from tests.examples import ROOT
 from tests.report import pages
 
-EMPTY: dict[str, Any] = {
-    "title": "Nothing",
-    "introduction": [],
-    "shown": [],
-    "claims": [],
-    "settings": {},
-    "timing": [],
-    "players": [],
-    "citation": "",
-}
+EMPTY: dict[str, Any] = {"title": "Nothing", "citation": ""}
 
 
 class Elements(HTMLParser):
@@ -70,16 +71,16 @@ def test_everything_is_there_in_order(report: Path) -> None:
             "What it is about.",
             "Of 4 claims:",
             "1 holds 1 does not hold 1 not decided at this scale 1 not measured",
-            "another learner: The reward is symmetric.",  # which does not hold
+            "Vicsek, the default learner: The reward is symmetric.",  # which does not hold
             "✓ The swarm does what its demo did.",
             "By 8 statistics.",
             "✗ The other one does not.",
             "Arrows fly.",
             "It finds its order.",
-            "What the paper says One learner Another learner What was found",
+            "What the paper says The paper's learner The default learner What was found",
             "The learned swarm is close.",
             "✓ holds",
-            "0.97 ± 0.01 of order",
+            "0.970 ± 0.010 of order",
             "✗ does not hold",
             "3.1 standard errors",
             "? not decided at this scale",
@@ -133,26 +134,30 @@ def test_text_is_escaped(tmp_path: Path) -> None:
     scene = pages.vicsek_scene()
     nasty = type(scene)(scene.system, {bad: scene.swarms["expert"]})
     (figure,) = pages.draw(tmp_path)[0].figures
-    report = write_page(
-        tmp_path / "report.html",
+    claim = Claim("a", bad, "", bad, False, 1.0, 0.1, bad, bad)
+    page = Page(
         title=bad,
         introduction=[bad],
-        shown=[Shown("a", bad, bad, (figure,), (bad,))],
+        summary=claim_counts([claim]),
         findings=[Finding(bad, "open", (bad,))],
-        claims=[Claim("a", bad, "does not hold", bad, bad, bad, bad, bad)],
+        players=[Player("a", bad, bad, nasty)],
+        figures=[PageFigure("a", bad, bad, (figure,), (bad,), claim_table([claim]))],
+        tables=[PageTable("a", bad, bad, (bad, bad), ((bad, bad),))],
+        numbers={bad: bad},
         settings={bad: bad, "list": [bad]},
         timing=[(bad, 1.0)],
-        players=[Player("a", bad, bad, nasty)],
         citation=bad,
     )
+    report = write_page(tmp_path / "report.html", page)
     text = report.read_text(encoding="utf-8")
     elements = Elements(text)
     assert not elements.open
     assert text.count("<script") == 2  # the player's data, the page's program
     # 2 titles, the introduction, 6 of the figure (contents, heading, label, caption, two links),
-    # 2 of the finding, 8 of the claim (3 in the summary, 5 in its table), 3 of the settings, the
-    # timing, 4 of the player, the citation.
-    assert elements.text.count(bad) == 2 + 1 + 6 + 2 + 8 + 3 + 1 + 4 + 1
+    # 2 of the finding, 5 of the claim (2 in the summary, 3 in its table), 7 of the table
+    # (contents, heading, caption, 4 cells), 2 numbers, 3 of the settings, the timing, 4 of the
+    # player, the citation.
+    assert elements.text.count(bad) == 2 + 1 + 6 + 2 + 5 + 7 + 2 + 3 + 1 + 4 + 1
     assert "alert" not in "".join(re.findall(r"<script(?! type)[^>]*>(.*?)</script>", text, re.S))
 
 
@@ -171,15 +176,15 @@ def test_a_small_svg_is_embedded_otherwise_the_smaller_file(
         more = max(svg.stat().st_size, png.stat().st_size)
         longer.write_bytes(longer.read_bytes() + b" " * more)
         for given in (png, svg):
-            picture = embedded(given)
+            picture = embed(given)
             head, _, data = picture.source.partition(",")
             assert head == f"data:image/{kind};base64"
             assert base64.b64decode(data) == file.read_bytes()
             assert (picture.width, picture.height) == pytest.approx((1224, 330), abs=0.5)
     png.unlink()
-    assert embedded(svg).source.startswith("data:image/svg")
+    assert embed(svg).source.startswith("data:image/svg")
     svg.rename(tmp_path / "alone.svg")
-    assert embedded(tmp_path / "alone.svg").source.startswith("data:image/svg")
+    assert embed(tmp_path / "alone.svg").source.startswith("data:image/svg")
 
 
 @pytest.mark.parametrize("given", [".png", ".svg"])
@@ -187,9 +192,9 @@ def test_a_missing_figure_is_named(given: str, tmp_path: Path) -> None:
     missing = tmp_path / f"nowhere{given}"
     report = tmp_path / "report.html"
     report.write_text("an earlier report")
-    shown = [Shown("a", "A", "", (missing,))]
+    page = Page(**EMPTY, figures=[PageFigure("a", "A", "", (missing,))])
     with pytest.raises(FileError, match=r"nowhere.*there is no such figure"):
-        write_page(report, **{**EMPTY, "shown": shown})
+        write_page(report, page)
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
     assert report.read_text() == "an earlier report"
 
@@ -198,33 +203,33 @@ def test_damaged_figures_are_refused(tmp_path: Path) -> None:
     for name in ("a.png", "b.svg"):
         (tmp_path / name).write_bytes(b"nothing")
         with pytest.raises(FileError, match="not an? (PNG|SVG) picture"):
-            embedded(tmp_path / name)
+            embed(tmp_path / name)
     (tmp_path / "c.pdf").write_bytes(b"%PDF")
     with pytest.raises(InvalidInput, match="must be a PNG or SVG"):
-        embedded(tmp_path / "c.pdf")
-
-
-def test_an_unknown_verdict_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="must be one of 'holds', .*got 'maybe'"):
-        Claim("a", "", "maybe", "")
+        embed(tmp_path / "c.pdf")
 
 
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ({"claims": [Claim("a b", "", "holds", "")]}, "name of a claim must be letters"),
-        ({"claims": [Claim("a", "", "holds", "")] * 2}, "must differ, got 'a' twice"),
-        ({"shown": [Shown("a", "A", "", ())]}, "has no files"),
-        ({"shown": [Shown("a", "A", "", (Path("a.png"),), ("x", "y"))]}, "1 files but 2 labels"),
+        ({"tables": [PageTable("a b", "", "", ("",), ())]}, "name of a table must be letters"),
+        ({"tables": [PageTable("a", "", "", ("",), ())] * 2}, "must differ, got 'a' twice"),
     ],
 )
-def test_bad_parts_are_refused(parts: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_bad_names_are_refused(parts: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
-        write_page(tmp_path / "report.html", **{**EMPTY, **parts})
+        Page(**EMPTY, **parts)
+
+
+def test_bad_figures_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="has no files"):
+        PageFigure("a", "A", "", ())
+    with pytest.raises(InvalidInput, match="1 files but 2 labels"):
+        PageFigure("a", "A", "", (Path("a.png"),), ("x", "y"))
 
 
 def test_what_is_not_there_has_no_section(tmp_path: Path) -> None:
-    text = write_page(tmp_path / "report.html", **EMPTY).read_text(encoding="utf-8")
+    text = write_page(tmp_path / "report.html", Page(**EMPTY)).read_text(encoding="utf-8")
     assert "<section" not in text
     assert not Elements(text).open
 
@@ -234,7 +239,8 @@ def test_other_forms_of_a_figure_are_linked(tmp_path: Path) -> None:
     (png,) = pages.draw(figures)[0].figures
     shutil.copy(png, png.with_suffix(".pdf"))
     report = tmp_path / "pages" / "report.html"
-    text = write_page(report, **{**EMPTY, "shown": [Shown("a", "A", "", (png,))]}).read_text()
+    page = Page(**EMPTY, figures=[PageFigure("a", "A", "", (png,))])
+    text = write_page(report, page).read_text()
     for suffix in ("png", "svg", "pdf"):
         assert f'href="../all%20figures/swarm.{suffix}"' in text
 
@@ -245,13 +251,13 @@ def test_other_forms_of_a_figure_are_linked(tmp_path: Path) -> None:
 )
 def test_durations(seconds: float, shown: str, tmp_path: Path) -> None:
     timing = [("all", seconds)]
-    text = write_page(tmp_path / "report.html", **{**EMPTY, "timing": timing}).read_text()
+    text = write_page(tmp_path / "report.html", Page(**EMPTY, timing=timing)).read_text()
     assert f">{shown}<" in text
 
 
 def test_settings_of_all_kinds(tmp_path: Path) -> None:
     settings = {"a": True, "b": None, "c": {"d": {"e": (1, 2.5)}}, "f": Path("x/y")}
-    text = write_page(tmp_path / "report.html", **{**EMPTY, "settings": settings}).read_text()
+    text = write_page(tmp_path / "report.html", Page(**EMPTY, settings=settings)).read_text()
     rows = re.findall(r'<th scope="row">(.*?)</th><td>(.*?)</td>', text)
     assert rows == [("a", "yes"), ("b", "–"), ("c › d › e", "1, 2.5"), ("f", "x/y")]
 

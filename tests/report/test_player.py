@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import swarmdp
 from swarmdp.report import player, style
-from swarmdp.report.page import write_player
+from swarmdp.report.page import player_document, write_player
 from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene
 from swarmdp.support.errors import InvalidInput
@@ -84,7 +84,9 @@ def test_it_starts_half_way() -> None:
 def test_the_speed_can_be_given() -> None:
     scene = pages.vicsek_scene()
     chosen = [
-        re.findall(r'<option value="(\d+)" selected', player.markup(Player("a", "A", "", s, pace)))
+        re.findall(
+            r'<option value="(\d+)" selected', player_document(Player("a", "A", "", s, pace))
+        )
         for s, pace in ((scene, None), (pages.ising_scene(), None), (scene, 7))
     ]
     assert chosen == [["10"], ["5"], ["7"]]

@@ -68,8 +68,8 @@ def system_beside(folder: Path, result: Any, path: str | None) -> Any:
     file = _folder_of(folder) / SWARM.file
     if not file.is_file():
         raise InvalidInput(
-            f"it is a fit of a recorded swarm, and there is no {SWARM.file} beside it: save the swarm "
-            "with swarm.save(FOLDER), or use swarmdp fit --tracks, which does"
+            f"it is a fit of a recorded swarm, and there is no {SWARM.file} beside it: save the "
+            "swarm with swarm.save(FOLDER), or use swarmdp fit --tracks, which does"
         )
     swarm = load(file)
     if json.loads(json.dumps(swarm.settings)) != dict(result.system_settings):

@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     except UnclearArena as error:
         raise InvalidInput(f"{error}. Here: --arena with {ARENAS}") from None
 
-    from swarmdp.report.analyses import NUMBERS, write_analysis
+    from swarmdp.report.analysis_page import NUMBERS, write_analysis
 
     written = write_analysis(output, analysis, options.tracks.name)
     for words in analysis.conclusions:

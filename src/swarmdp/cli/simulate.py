@@ -127,7 +127,7 @@ def _draw(system: Any, trajectory: Any, measured: Any, path: Path) -> list[Path]
 
     main: Any = next(iter(measured.values()), None)
     if isinstance(system, Gridworld):
-        return style.save(gridworlds.paths_figure(system, trajectory, main), path)
+        return style.save(gridworlds.gridworld_paths_figure(system, trajectory, main), path)
     if not isinstance(system, Pictured):
         print("no figure: the system has no method picture(swarm, run)")
         return []

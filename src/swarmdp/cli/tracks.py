@@ -86,7 +86,7 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
     summary = recording.summary(**{name: getattr(options, name) for name in CLEANING})
     print(summary)
 
-    from swarmdp.report.recordings import write_recording
+    from swarmdp.report.tracks_page import write_recording
 
     written = write_recording(output, summary, f"Recording {options.file.name}")
     plain = {"command": "tracks", "version": __version__, "file": options.file.name}

@@ -1,6 +1,5 @@
 """What was found out about a learned swarm: words, a table, plain data."""
 
-import html
 import json
 import math
 from collections.abc import Mapping
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swarmdp.support import markup
 from swarmdp.support.arguments import checked
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.rounding import rounded, with_error
@@ -160,9 +160,9 @@ class Verdict:
         return "\n".join([*lines, *(f"  what to do: {each}" for each in self.advice)])
 
     def _repr_html_(self) -> str:
-        cells = [
+        rows = [
             (
-                html.escape(line.title),
+                line.title,
                 line.when,
                 rounded(line.demo, line.learned_spread),
                 with_error(line.learned, line.learned_spread),
@@ -170,11 +170,10 @@ class Verdict:
             )
             for line in self.telltales[:SHOWN]
         ]
-        rows = "".join("<tr>" + "".join(f"<td>{c}</td>" for c in row) + "</tr>" for row in cells)
-        facts = "".join(f"<br>{html.escape(row)}" for row in (*self._facts(), *self.advice))
-        return (
-            f"<p><b>{html.escape(self.words)}</b>{facts}</p><table><tr><th>statistic</th><th></th>"
-            f"<th>demo</th><th>learned</th><th>p</th></tr>{rows}</table>"
+        return markup.card(
+            self.words,
+            *map(markup.paragraph, (*self._facts(), *self.advice)),
+            markup.table(("statistic", "", "demo", "learned", "p"), rows),
         )
 
     def _facts(self) -> list[str]:

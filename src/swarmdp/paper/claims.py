@@ -9,19 +9,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swarmdp.paper.outcome import Band, Fits
 from swarmdp.paper.uncertainty import Uncertainty
+from swarmdp.support.arrays import Floats
+from swarmdp.support.rounding import with_error
 from swarmdp.systems.ising import Ising
 from swarmdp.systems.vicsek import Vicsek
 
-SIGMAS = 2.0  # standard errors by which a difference must exceed zero to count, of many experiments
-ONE_SIDED = 0.5 * math.erfc(SIGMAS / math.sqrt(2))  # how often chance exceeds that
-NEAR = 2  # hops: agents with common neighbours
-CLOSE = 0.1  # of the way from the expert to random policies, or of a reward's height
-UNSEEN = 0.01  # of the expert's lead over random policies: nobody would see a lead as small
-BY = f"by {SIGMAS:g} standard errors"
+STANDARD_ERRORS = 2.0  # by which a difference of many experiments must exceed zero to count
+ONE_SIDED = 0.5 * math.erfc(STANDARD_ERRORS / math.sqrt(2))  # how often chance exceeds that
+NEAR_HOPS = 2  # hops: agents with common neighbours
+CLOSE_SHARE = 0.1  # of the way from the expert to random policies, or of a reward's height
+UNSEEN = 0.01  # of the expert's lead over random policies: smaller leads cannot be seen
+BY = f"by {STANDARD_ERRORS:g} standard errors"
 LEARNER_NAMES = {"paper": "the paper's learner", "default": "the default learner"}
 
 
@@ -53,10 +54,21 @@ class Claim:
         return "not measured" if math.isnan(self.value) else "not decided at this scale"
 
     @property
+    def group(self) -> str:
+        """The learner in words; empty if it is about the expert."""
+        return LEARNER_NAMES.get(self.learner, "")
+
+    @property
+    def measured(self) -> str:
+        """The value with its error and unit, in words; empty if there is none."""
+        if math.isnan(self.value):
+            return ""
+        return f"{with_error(self.value, self.error)} {self.unit}".rstrip()
+
+    @property
     def sentence(self) -> str:
         """The statement with what it is about."""
-        who = LEARNER_NAMES[self.learner] if self.learner else "expert"
-        return f"{self.about}, {who}: {self.statement}"
+        return f"{self.about}, {self.group or 'expert'}: {self.statement}"
 
 
 def swarm_claims(system: str, which: str, bands: Mapping[str, Band]) -> Iterator[Claim]:
@@ -76,7 +88,7 @@ def swarm_claims(system: str, which: str, bands: Mapping[str, Band]) -> Iterator
     def margin(times: slice, one: str, other: str) -> tuple[float, float]:
         """The standard error of a difference, and by how much it must exceed a limit."""
         errors = [bands[name].over(times)[1] for name in (one, other)]
-        counts = [len(bands[name].each) for name in (one, other)]
+        counts = [len(bands[name].curves) for name in (one, other)]
         return math.hypot(*errors), _margin(errors, counts)
 
     for phase, times in phases.items():
@@ -88,14 +100,14 @@ def swarm_claims(system: str, which: str, bands: Mapping[str, Band]) -> Iterator
             f"{system}-{which}-close-{phase}",
             about,
             which,
-            f"nearer to the expert than {CLOSE:.0%} of its lead over random policies, "
+            f"nearer to the expert than {CLOSE_SHARE:.0%} of its lead over random policies, "
             f"{phase} (t = {times.start} to {times.stop - 1})",
-            _above(CLOSE - value, needed / scale),
+            _above(CLOSE_SHARE - value, needed / scale),
             value,
             float(error / scale),
             "of that lead",
             f"mean gap in {what}, as a share of the expert's lead over random policies, "
-            f"below {CLOSE} {BY}; it does not hold if it is above {BY}",
+            f"below {CLOSE_SHARE} {BY}; it does not hold if it is above {BY}",
         )
     everything = slice(1, last + 1)
 
@@ -126,9 +138,9 @@ def swarm_claims(system: str, which: str, bands: Mapping[str, Band]) -> Iterator
         )
 
 
-def vicsek_reward_claims(system: Vicsek, which: str, found: Fits) -> Iterator[Claim]:
+def vicsek_reward_claims(system: Vicsek, which: str, fits: Fits) -> Iterator[Claim]:
     """The reward peaks at zero misalignment and is symmetric."""
-    weights, degrees = found.weights, system.features.axes[0].shown.values
+    weights, degrees = fits.weights, system.features.axes[0].shown.values
     zero = int(np.abs(degrees).argmin())
     mean = weights.mean(axis=0)
     rival = int(np.where(np.arange(len(mean)) == zero, -np.inf, mean).argmax())
@@ -176,19 +188,19 @@ def vicsek_reward_claims(system: Vicsek, which: str, found: Fits) -> Iterator[Cl
         "Vicsek",
         which,
         "the reward is symmetric within its error",
-        False if worst >= limit else _above(CLOSE * height, float(largest.max())),
+        False if worst >= limit else _above(CLOSE_SHARE * height, float(largest.max())),
         worst,
         math.nan,
         "standard errors",
         f"largest difference of left and right, in standard errors, below {limit:.2f}: the "
         f"largest of {len(right)} that chance exceeds once in a hundred; not decided if one may "
-        f"be above {CLOSE:.0%} of the reward's height and be missed",
+        f"be above {CLOSE_SHARE:.0%} of the reward's height and be missed",
     )
 
 
-def ising_reward_claims(system: Ising, which: str, found: Fits) -> Iterator[Claim]:
+def ising_reward_claims(system: Ising, which: str, fits: Fits) -> Iterator[Claim]:
     """The reward is high for low energy, negative past the majority, near neutral beyond."""
-    weights, half = found.weights, system.n_neighbours // 2
+    weights, half = fits.weights, system.n_neighbours // 2
     quarter = half // 2
     low = weights[:, : quarter + 1].max(axis=1)
     value, error = _mean_and_error(low - weights[:, quarter + 1 :].max(axis=1))
@@ -224,35 +236,35 @@ def ising_reward_claims(system: Ising, which: str, found: Fits) -> Iterator[Clai
         "Ising",
         which,
         "the reward is near neutral at high energy",
-        _above(CLOSE - abs(value), _margin([error], [len(weights)])),
+        _above(CLOSE_SHARE - abs(value), _margin([error], [len(weights)])),
         value,
         error,
         "of the largest weight",
         f"mean reward at energies {half + quarter + 1} to {system.n_neighbours} relative to the "
-        f"largest weight, within {CLOSE} of zero {BY}; it does not hold if it is beyond {BY}",
+        f"largest weight, within {CLOSE_SHARE} of zero {BY}; it does not hold if it is beyond {BY}",
     )
 
 
-def uncertainty_claims(found: Mapping[float, Uncertainty]) -> Iterator[Claim]:
+def uncertainty_claims(by_radius: Mapping[float, Uncertainty]) -> Iterator[Claim]:
     """The uncertainty coefficient falls with the distance and grows with the radius."""
-    wide, narrow = max(found), min(found)
-    for radius in sorted(found, reverse=True):
-        one = found[radius]
+    wide, narrow = max(by_radius), min(by_radius)
+    for radius in sorted(by_radius, reverse=True):
+        one = by_radius[radius]
         falls = [_over_time(one, one, k, k + 1) for k in range(len(one.hops) - 2)]
-        known = _known(falls)
-        value, error = _least(known)
-        together = _above(sum(fall for fall, _ in known), SIGMAS * _length(known))
-        if value < -_of_several(len(known)) * error:
+        measured = _measured_only(falls)
+        value, error = _least(measured)
+        together = _above(sum(fall for fall, _ in measured), STANDARD_ERRORS * _length(measured))
+        if value < -_of_several(len(measured)) * error:
             together = False
-        elif value < -SIGMAS * error:
+        elif value < -STANDARD_ERRORS * error:
             together = None
         yield Claim(
             f"uncertainty-falls-{radius:g}",
             "Vicsek",
             "",
             f"radius {radius:g}: the uncertainty coefficient falls with the topological distance, "
-            "hop by hop" + (f" up to {len(known) + 1}" if known else ""),
-            together if known else None,
+            "hop by hop" + (f" up to {len(measured) + 1}" if measured else ""),
+            together if measured else None,
             value,
             error,
             "(the smallest fall)",
@@ -260,22 +272,26 @@ def uncertainty_claims(found: Mapping[float, Uncertainty]) -> Iterator[Claim]:
             f"{BY}, and all together are above zero {BY}; it does not hold if the smallest, or all "
             "together, are below zero by more than chance explains",
         )
-    classes = range(len(found[wide].hops))
-    all_rises = [_over_time(found[wide], found[narrow], k, k) for k in classes]
+    classes = range(len(by_radius[wide].hops))
+    all_rises = [_over_time(by_radius[wide], by_radius[narrow], k, k) for k in classes]
     for name, words, rises in (
-        ("near", f"at every distance of 1 to {NEAR} hops", all_rises[:NEAR]),
-        ("far", f"at every larger distance, up to {len(all_rises) - 1} hops", all_rises[NEAR:-1]),
+        ("near", f"at every distance of 1 to {NEAR_HOPS} hops", all_rises[:NEAR_HOPS]),
+        (
+            "far",
+            f"at every larger distance, up to {len(all_rises) - 1} hops",
+            all_rises[NEAR_HOPS:-1],
+        ),
         ("unconnected", "for agents that are not connected", all_rises[-1:]),
     ):
-        known = _known(rises)
-        value, error = _least(known)
-        falls_instead = value < -_of_several(len(known)) * error
+        measured = _measured_only(rises)
+        value, error = _least(measured)
+        falls_instead = value < -_of_several(len(measured)) * error
         yield Claim(
             f"uncertainty-grows-{name}",
             "Vicsek",
             "",
             f"the uncertainty coefficient grows with the radius, {words}",
-            False if falls_instead else value > SIGMAS * error or None,
+            False if falls_instead else value > STANDARD_ERRORS * error or None,
             value,
             error,
             "(the smallest rise)",
@@ -284,7 +300,7 @@ def uncertainty_claims(found: Mapping[float, Uncertainty]) -> Iterator[Claim]:
         )
 
 
-def _known(differences: list[tuple[float, float]]) -> list[tuple[float, float]]:
+def _measured_only(differences: list[tuple[float, float]]) -> list[tuple[float, float]]:
     return [one for one in differences if not math.isnan(one[0])]
 
 
@@ -294,24 +310,24 @@ def _least(differences: list[tuple[float, float]]) -> tuple[float, float]:
 
 
 def _over_time(one: Uncertainty, other: Uncertainty, k: int, m: int) -> tuple[float, float]:
-    """Class k of one less class m of the other: the mean over times that both know, its error.
+    """Class k of one less class m of the other: mean over times that both have, and its error.
 
     At the first time headings are independent by construction; times of one run are not, so their
     errors are added, not averaged: that is cautious.
     """
     difference = one.corrected[:, k] - other.corrected[:, m]
     error = np.hypot(one.error[:, k], other.error[:, m])
-    known = ~np.isnan(difference) & (one.times > 0)
-    if not known.any():
+    both = ~np.isnan(difference) & (one.times > 0)
+    if not both.any():
         return math.nan, math.nan
-    return float(difference[known].mean()), float(error[known].mean())
+    return float(difference[both].mean()), float(error[both].mean())
 
 
 def _length(parts: list[tuple[float, float]]) -> float:
     return math.sqrt(sum(error**2 for _, error in parts))
 
 
-def _mean_and_error(values: NDArray[np.float64]) -> tuple[float, float]:
+def _mean_and_error(values: Floats) -> tuple[float, float]:
     count = len(values)
     error = float(values.std(ddof=1) / math.sqrt(count)) if count > 1 else math.nan
     return float(values.mean()), error
@@ -341,7 +357,7 @@ def _margin(errors: Sequence[float], counts: Sequence[int]) -> float:
 
 
 def _of_several(count: int) -> float:
-    """The standard errors that the largest of so many independent differences exceeds by chance."""
+    """The standard errors that the largest of several independent differences exceeds by chance."""
     return _quantile(ONE_SIDED / max(1, count), math.inf)
 
 
@@ -353,7 +369,7 @@ def _quantile(chance: float, freedom: float) -> float:
 
 
 def _largest_by_chance(count: int, freedom: int, chance: float) -> float:
-    """What the largest of so many absolute Student's t exceeds with this chance."""
+    """What the largest of several absolute Student's t exceeds with this chance."""
     from scipy.stats import t
 
     return float(t.isf((1 - (1 - chance) ** (1 / count)) / 2, freedom))

@@ -8,12 +8,13 @@ from concurrent.futures import CancelledError
 from typing import Any
 
 from swarmdp._version import __version__
-from swarmdp.paper.engine import Done, Executor, timed
+from swarmdp.paper.engine import Done, Executor, compute_unit
 from swarmdp.paper.plan import Plan
 from swarmdp.paper.tasks import Unit
-from swarmdp.support.errors import ClusterError, InvalidInput
+from swarmdp.support.checks import check_integer
+from swarmdp.support.errors import ClusterError
 
-log = logging.getLogger("swarmdp.paper")
+_log = logging.getLogger("swarmdp.paper")
 
 CONNECT_SECONDS = 15
 
@@ -37,9 +38,8 @@ def on_cluster(address: str) -> Iterator[Executor]:
 
 @contextlib.contextmanager
 def on_local_workers(workers: int) -> Iterator[Executor]:
-    """Compute units in so many worker processes of this machine."""
-    if workers < 1:
-        raise InvalidInput(f"the number of workers must be at least 1, got {workers}")
+    """Compute units in a number of worker processes of this machine."""
+    check_integer("workers", workers, least=1)
     distributed = _distributed()
     with (
         distributed.LocalCluster(
@@ -82,11 +82,11 @@ def _executor(client: Any) -> Executor:
     def execute(plan: Plan, units: Sequence[Unit]) -> Iterator[Done]:
         if not client.scheduler_info()["workers"]:
             where = client.scheduler.address
-            log.warning("no workers at %s yet: start some with 'dask worker %s'", where, where)
+            _log.warning("no workers at %s yet: start some with 'dask worker %s'", where, where)
         run = secrets.token_hex(4)  # two runs on one cluster keep their units apart
         futures = {
             client.submit(
-                _computed, __version__, plan, unit, key=f"{unit.task}-{unit.index}-{run}"
+                _compute_on_worker, __version__, plan, unit, key=f"{unit.task}-{unit.index}-{run}"
             ): unit
             for unit in units
         }
@@ -109,17 +109,17 @@ def _executor(client: Any) -> Executor:
                 "finished is kept: start again with a scheduler that runs to go on"
             ) from error
         finally:
-            with contextlib.suppress(Exception):  # there may be nobody to tell any more
+            with contextlib.suppress(Exception):  # the scheduler may be gone
                 client.cancel(list(futures))
 
     return execute
 
 
-def _computed(version: str, plan: Plan, unit: Unit) -> Done:
-    """Runs on a worker."""
+def _compute_on_worker(version: str, plan: Plan, unit: Unit) -> Done:
+    """A unit, computed by this worker."""
     if version != __version__:
         raise ClusterError(_mismatch("this worker", __version__, version))
-    return timed(plan, unit)
+    return compute_unit(plan, unit)
 
 
 def _check_versions(client: Any) -> None:

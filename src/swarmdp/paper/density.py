@@ -16,10 +16,10 @@ import scipy.fft
 from numpy.typing import NDArray
 
 from swarmdp.paper.pairs import PARTS
-from swarmdp.support.arrays import Floats
+from swarmdp.support.arrays import Floats, Ints
 
 GRID = 180  # cells around the circle, of 2 degrees
-INTERVALS = 36  # of 10 degrees each, in which headings are told apart, as in the paper
+INTERVALS = 36  # of 10 degrees each, to which headings are rounded, as in the paper
 WIDTHS = np.radians(np.geomspace(360 / GRID, 180, 19))  # candidates for both widths of the kernel
 
 Spectrum = NDArray[np.complex128]  # of a real function on the grid (GRID, GRID // 2 + 1)
@@ -43,7 +43,7 @@ def spectrum(first: NDArray[np.integer], second: NDArray[np.integer]) -> Spectru
     return transformed
 
 
-def cell(parts: NDArray[np.integer]) -> NDArray[np.int64]:
+def cell(parts: NDArray[np.integer]) -> Ints:
     """The cell of the grid in which a heading lies."""
     return parts.astype(np.int64) // (PARTS // GRID)
 
@@ -56,19 +56,21 @@ def best_widths(empirical: Spectrum, samples: int) -> tuple[int, int]:
     sum of |F|^2 K^2 - 2 n / (n - 1) (sum of |F|^2 K - sum of K / n).
     """
     power = _by_sum_and_difference(_TIMES_PRESENT * (empirical.real**2 + empirical.imag**2))
-    squared = _weighted(_ALONG**2, power, _ACROSS**2)
-    others = (_weighted(_ALONG, power, _ACROSS) - _OWN / samples) * samples / (samples - 1)
+    squared = _sum_weighted(_ALONG**2, power, _ACROSS**2)
+    others = (
+        (_sum_weighted(_ALONG, power, _ACROSS) - _SELF_TERM / samples) * samples / (samples - 1)
+    )
     along, across = np.unravel_index(np.argmin(squared - 2 * others), squared.shape)
     return int(along), int(across)
 
 
-def kernel(along: int, across: int) -> Floats:
+def kernel_spectrum(along: int, across: int) -> Floats:
     """The Fourier transform of the kernel with these of WIDTHS."""
     table: Floats = _ALONG[along][_SUM] * _ACROSS[across][_DIFFERENCE]
     return table
 
 
-def smoothed(of: Spectrum, by: Floats) -> Floats:
+def smooth(of: Spectrum, by: Floats) -> Floats:
     """The function on the grid whose spectrum is given, smoothed by a kernel."""
     values: Floats = scipy.fft.irfft2(of * by, s=(GRID, GRID))
     return values
@@ -90,11 +92,11 @@ def marginals(empirical: Spectrum, by: Floats) -> list[tuple[Floats, Floats]]:
     """The same two, probabilities and squares, for the first heading alone and the second."""
     shares = scipy.fft.ifft(by[:, 0] * _OF_BLOCK).real  # the same for both headings
     kernels = scipy.fft.rfft(np.stack([shares, shares**2]))
-    found = []
+    pairs = []
     for alone in (empirical[: GRID // 2 + 1, 0], empirical[0]):
         probability, square = scipy.fft.irfft(alone * kernels, GRID)[:, ::_BLOCK]
-        found.append((np.maximum(probability, 0.0), square))
-    return found
+        pairs.append((np.maximum(probability, 0.0), square))
+    return pairs
 
 
 def on_grid(table: Floats) -> Floats:
@@ -123,7 +125,7 @@ def _by_sum_and_difference(values: Floats) -> Floats:
     return total.reshape(GRID + 1, GRID + 1)
 
 
-def _weighted(along: Floats, values: Floats, across: Floats) -> Floats:
+def _sum_weighted(along: Floats, values: Floats, across: Floats) -> Floats:
     """The sum of values (u, v), weighted by the kernels of all pairs of widths.
 
     As einsum, since a library's threads would cost more than they save on so small a product.
@@ -132,4 +134,6 @@ def _weighted(along: Floats, values: Floats, across: Floats) -> Floats:
     return table
 
 
-_OWN = _weighted(_ALONG, _by_sum_and_difference(_TIMES_PRESENT), _ACROSS)  # a pair's own share
+_SELF_TERM = _sum_weighted(
+    _ALONG, _by_sum_and_difference(_TIMES_PRESENT), _ACROSS
+)  # what a pair adds at itself

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from swarmdp.paper.plan import Plan
-from swarmdp.paper.store import Store, image_of
-from swarmdp.paper.tasks import FIGURES, Unit, compute, tasks_of, units_of
+from swarmdp.paper.store import Store, unit_image
+from swarmdp.paper.tasks import FIGURE_TASKS, Unit, compute, tasks_of, units_of
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.threads import starting_threads, thread_count
 
-log = logging.getLogger("swarmdp.paper")
+_log = logging.getLogger("swarmdp.paper")
 
 SWITCH_SECONDS = 2e-4  # kernels release the interpreter within less; others wait 5 ms by default
 
@@ -61,11 +61,11 @@ def compute_missing(
     progress: Callable[[Progress], None] | None = None,
 ) -> None:
     """Compute all units that the figures need and that are not in the store, which is locked."""
-    plan, wanted = store.plan, check_figures(figures)
-    needed = {figure: units_of(plan, figure) for figure in wanted}
-    units = list(dict.fromkeys(unit for figure in wanted for unit in needed[figure]))
+    plan, chosen = store.plan, check_figures(figures)
+    needed = {figure: units_of(plan, figure) for figure in chosen}
+    units = list(dict.fromkeys(unit for figure in chosen for unit in needed[figure]))
     missing = [unit for unit in units if unit not in store]
-    log.info("%d of %d units are to be computed", len(missing), len(units))
+    _log.info("%d of %d units are to be computed", len(missing), len(units))
     cost = {name: task.cost for name, task in tasks_of(plan).items()}
     left = sum(cost[unit.task] for unit in missing)
     began, spent = time.monotonic(), 0.0
@@ -76,21 +76,21 @@ def compute_missing(
         finished.add(unit)
         spent += cost[unit.task]
         rest = (time.monotonic() - began) * (left - spent) / spent
-        log.info("finished %s in %.2f s; about %.0f s left", unit, seconds, rest)
+        _log.info("finished %s in %.2f s; about %.0f s left", unit, seconds, rest)
         if progress is not None:
             counts = {
                 figure: (sum(u in finished for u in needed[figure]), len(needed[figure]))
-                for figure in wanted
+                for figure in chosen
             }
             progress(Progress(unit, len(finished), len(units), counts, rest))
 
 
 def check_figures(figures: Sequence[str]) -> list[str]:
-    """The wanted figures in the paper's order; all if none is named."""
-    unknown = sorted(set(figures) - set(FIGURES))
+    """The chosen figures in the paper's order; all if none is named."""
+    unknown = sorted(set(figures) - set(FIGURE_TASKS))
     if unknown:
-        raise InvalidInput(f"the figures are {', '.join(FIGURES)}; there is no {unknown[0]!r}")
-    return [name for name in FIGURES if not figures or name in figures]
+        raise InvalidInput(f"the figures are {', '.join(FIGURE_TASKS)}; there is no {unknown[0]!r}")
+    return [name for name in FIGURE_TASKS if not figures or name in figures]
 
 
 def in_threads(threads: int | None = None) -> Executor:
@@ -103,7 +103,9 @@ def in_threads(threads: int | None = None) -> Executor:
             ThreadPoolExecutor(workers, thread_name_prefix="swarmdp-unit") as pool,
         ):
             with starting_threads(workers):
-                pending: set[Future[Done]] = {pool.submit(timed, plan, unit) for unit in units}
+                pending: set[Future[Done]] = {
+                    pool.submit(compute_unit, plan, unit) for unit in units
+                }
             trouble: BaseException | None = None
             try:
                 while pending:
@@ -112,7 +114,7 @@ def in_threads(threads: int | None = None) -> Executor:
                     except KeyboardInterrupt as interrupt:
                         if trouble is not None:
                             raise  # the second time: what is under way is lost
-                        log.warning("interrupted: the units under way will be finished first")
+                        _log.warning("interrupted: the units under way will be finished first")
                         trouble, done = interrupt, set()
                     for future in done:
                         if future.cancelled():
@@ -143,8 +145,8 @@ def _quick_turns() -> Iterator[None]:
         sys.setswitchinterval(usual)
 
 
-def timed(plan: Plan, unit: Unit) -> Done:
+def compute_unit(plan: Plan, unit: Unit) -> Done:
     """A unit's file, with the seconds of one core that it took."""
     began = time.thread_time()  # on a busy machine a clock would count what others do
-    image = image_of(unit, compute(plan, unit, threads=1))
+    image = unit_image(unit, compute(plan, unit, threads=1))
     return unit, image, time.thread_time() - began

@@ -22,7 +22,7 @@ from swarmdp.report.fits import draw_bars, draw_polar, mean_and_spread, polar_li
 from swarmdp.systems.ising import Ising
 from swarmdp.systems.vicsek import Vicsek
 
-CURVES: dict[str, tuple[str, str, Any, float]] = {
+POLICY_CURVES: dict[str, tuple[str, str, Any, float]] = {
     # The expert's is broad and pale, so that those upon it are seen.
     "expert": ("expert", style.PALE, "-", 4.5),
     "swarm": ("learned", style.BLUE, (0, (5, 1.5)), 1.6),
@@ -97,15 +97,19 @@ def _box(ax: Axes, system: Vicsek) -> None:
         spine.set_linewidth(0.6)
 
 
-def vicsek_reward_figure(system: Vicsek, found: Mapping[str, Fits]) -> Figure:
+def vicsek_reward_figure(system: Vicsek, by_learner: Mapping[str, Fits]) -> Figure:
     """The learned Vicsek reward around the circle of misalignments."""
     with style.family():
         figure, axes = style.subplots(
-            1, len(found), figsize=(9.2, 4.2), subplot_kw={"projection": "polar"}, squeeze=False
+            1,
+            len(by_learner),
+            figsize=(9.2, 4.2),
+            subplot_kw={"projection": "polar"},
+            squeeze=False,
         )
-        shown = {which: mean_and_spread(fits.weights) for which, fits in found.items()}
+        shown = {which: mean_and_spread(fits.weights) for which, fits in by_learner.items()}
         limits = polar_limits(list(shown.values()))
-        for ax, (which, fits) in zip(axes[0], found.items(), strict=True):
+        for ax, (which, fits) in zip(axes[0], by_learner.items(), strict=True):
             draw_polar(ax, system.features.axes[0].shown.values, *shown[which], limits)
             ax.set_title(f"{LEARNER_NAMES[which]}\n{len(fits.weights)} experiments", pad=14)
         figure.supxlabel(
@@ -116,11 +120,13 @@ def vicsek_reward_figure(system: Vicsek, found: Mapping[str, Fits]) -> Figure:
     return figure
 
 
-def ising_reward_figure(system: Ising, found: Mapping[str, Fits]) -> Figure:
+def ising_reward_figure(system: Ising, by_learner: Mapping[str, Fits]) -> Figure:
     """The learned Ising reward of each local energy."""
     with style.family():
-        figure, axes = style.subplots(1, len(found), figsize=(9.2, 3.0), sharey=True, squeeze=False)
-        for ax, (which, fits) in zip(axes[0], found.items(), strict=True):
+        figure, axes = style.subplots(
+            1, len(by_learner), figsize=(9.2, 3.0), sharey=True, squeeze=False
+        )
+        for ax, (which, fits) in zip(axes[0], by_learner.items(), strict=True):
             draw_bars(ax, system.features.axes[0].values, *mean_and_spread(fits.weights))
             ax.axvline(system.n_neighbours / 2, color=style.BLUE, linewidth=0.8, linestyle="--")
             ax.set(xlabel="local energy / unlike neighbours")
@@ -181,13 +187,17 @@ def _draw_ways(
     return lines
 
 
-def bands_figure(found: Mapping[str, Mapping[str, Band]], label: str, unit: float = 1.0) -> Figure:
+def bands_figure(
+    by_learner: Mapping[str, Mapping[str, Band]], label: str, unit: float = 1.0
+) -> Figure:
     """A measure over time for all policies: mean and band from the 10 % to the 90 % quantile."""
     with style.family():
-        figure, axes = style.subplots(1, len(found), figsize=(9.2, 3.6), sharey=True, squeeze=False)
-        for ax, (which, bands) in zip(axes[0], found.items(), strict=True):
+        figure, axes = style.subplots(
+            1, len(by_learner), figsize=(9.2, 3.6), sharey=True, squeeze=False
+        )
+        for ax, (which, bands) in zip(axes[0], by_learner.items(), strict=True):
             for curve, band in bands.items():
-                name, colour, line, width = CURVES[curve]
+                name, colour, line, width = POLICY_CURVES[curve]
                 time = np.arange(len(band.mean))
                 shade = 0.4 if curve == "expert" else 0.13
                 ax.fill_between(

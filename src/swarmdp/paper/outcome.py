@@ -12,6 +12,7 @@ from swarmdp.paper.store import Store
 from swarmdp.paper.tasks import Arrays, Unit, case_of, tasks_of
 from swarmdp.paper.uncertainty import Uncertainty, uncertainty
 from swarmdp.policies import Policy
+from swarmdp.support.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,15 +23,15 @@ class Band:
     and they are averaged over the experiments.
     """
 
-    mean: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    each: NDArray[np.float64]  # (experiments, times): the means; of the expert, the runs
+    mean: Floats
+    low: Floats
+    high: Floats
+    curves: Floats  # (experiments, times): the means; of the expert, the runs
     runs: int  # in all
 
     def over(self, times: slice) -> tuple[float, float]:
         """The mean over a span of time, and its standard error."""
-        values = self.each[:, times].mean(axis=1)
+        values = self.curves[:, times].mean(axis=1)
         return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
 
 
@@ -38,9 +39,9 @@ class Band:
 class Fits:
     """What the experiments of one learner found."""
 
-    weights: NDArray[np.float64]  # (experiments, features)
-    table: NDArray[np.int64]  # (experiments, observations)
-    distance: NDArray[np.float64]  # (experiments,)
+    weights: Floats  # (experiments, features)
+    table: Ints  # (experiments, observations)
+    distance: Floats  # (experiments,)
     visited: NDArray[np.uint8]  # (experiments, features): whether the demo visited it
 
     @property
@@ -49,7 +50,7 @@ class Fits:
         return Policy(self.table)
 
 
-def joined(store: Store, task: str) -> Arrays:
+def task_arrays(store: Store, task: str) -> Arrays:
     """The arrays of all units of a task, one after the other."""
     count = tasks_of(store.plan)[task].count
     units = [store.read(Unit(task, index)) for index in range(count)]
@@ -65,7 +66,7 @@ def bands(store: Store, system: str, which: str) -> dict[str, Band]:
         "hand": f"{system}-hand-{which}",
         "random": f"{system}-random",
     }
-    return {curve: _band(store.plan, joined(store, task)) for curve, task in names.items()}
+    return {curve: _band(store.plan, task_arrays(store, task)) for curve, task in names.items()}
 
 
 def _band(plan: Plan, arrays: Arrays) -> Band:
@@ -77,13 +78,13 @@ def _band(plan: Plan, arrays: Arrays) -> Band:
     return Band(mean, low, high, arrays["mean"], plan.runs_each * len(arrays["mean"]))
 
 
-def fits(store: Store, system: str, which: str) -> Fits:
-    """The fits from the whole swarm."""
-    arrays = joined(store, f"{system}-swarm-{which}")
+def fits_of(store: Store, system: str, which: str) -> Fits:
+    """The fits_of from the whole swarm."""
+    arrays = task_arrays(store, f"{system}-swarm-{which}")
     return Fits(*(arrays[name] for name in ("weights", "table", "distance", "visited")))
 
 
-def solutions(plan: Plan, found: Fits) -> dict[str, int]:
+def solutions(plan: Plan, fits: Fits) -> dict[str, int]:
     """Which solution the experiments on the Ising model found, and how often.
 
     One with exceptions is counted apart: flipping at a tie changes the energy by a quarter.
@@ -91,7 +92,7 @@ def solutions(plan: Plan, found: Fits) -> dict[str, int]:
     system: Any = case_of(plan, "ising").system
     parts = [
         name.partition(" but for ")
-        for name in system.solutions(found.table, found.visited.astype(bool))
+        for name in system.solutions(fits.table, fits.visited.astype(bool))
     ]
     names = [f"{name}{but}{'some energies' if odd else ''}" for name, but, odd in parts]
     return {name: names.count(name) for name in dict.fromkeys(names)}
@@ -100,8 +101,8 @@ def solutions(plan: Plan, found: Fits) -> dict[str, int]:
 def uncertainties(store: Store) -> dict[float, Uncertainty]:
     """The uncertainty coefficient for each radius."""
     times = np.array(store.plan.uncertainty_times)
-    found = {}
+    by_radius = {}
     for radius in store.plan.radii:
-        arrays = joined(store, f"uncertainty-{radius:g}")
-        found[radius] = uncertainty(Pairs(times, arrays["reference"], arrays["partner"]))
-    return found
+        arrays = task_arrays(store, f"uncertainty-{radius:g}")
+        by_radius[radius] = uncertainty(Pairs(times, arrays["reference"], arrays["partner"]))
+    return by_radius

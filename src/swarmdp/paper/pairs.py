@@ -14,21 +14,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swarmdp.kernels.graph import NOT_CONNECTED as NOT_CONNECTED
 from swarmdp.model.system import System
 from swarmdp.policies import Controller, as_policy
 from swarmdp.simulation.recorders import Moment, in_own_order
 from swarmdp.simulation.rollout import simulate
+from swarmdp.support.arrays import Floats, Ints
+from swarmdp.support.checks import check_integer
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.progress import Tell
 from swarmdp.systems.vicsek import Vicsek
 
 PARTS = 32_400  # into which the circle is cut, so that a heading is a 16-bit integer
 ABSENT = -1  # in place of a heading, where a run has no pair of this class
-NOT_CONNECTED = -1  # in place of a number of hops
 MAX_HOPS = 10
 
 
-def in_parts(heading: NDArray[np.float64]) -> NDArray[np.int16]:
+def in_parts(heading: Floats) -> NDArray[np.int16]:
     """Headings in radians as whole numbers of parts of the circle, from -pi on."""
     parts = np.floor((heading + math.pi) / (2 * math.pi) * PARTS)
     return (parts.astype(np.int64) % PARTS).astype(np.int16)
@@ -42,7 +44,7 @@ class Pairs:
     that are farther than the largest number of hops are in no class.
     """
 
-    times: NDArray[np.int64]  # (times,)
+    times: Ints  # (times,)
     reference: NDArray[np.int16]  # (runs, times): the heading of agent 0
     partner: NDArray[np.int16]  # (runs, times, classes): the other's, or ABSENT
 
@@ -61,7 +63,7 @@ class Pairs:
         return len(self.reference)
 
     @property
-    def hops(self) -> NDArray[np.int64]:
+    def hops(self) -> Ints:
         """The distance of each class: 1, 2, ... and NOT_CONNECTED."""
         return np.append(np.arange(1, self.partner.shape[2]), NOT_CONNECTED)
 
@@ -76,7 +78,8 @@ class Pairs:
                 unit.hops, first.hops
             ):
                 raise InvalidInput(
-                    "pairs of different times or distances cannot be joined: sample them alike"
+                    "pairs of different times or distances cannot be joined: sample them with the "
+                    "same times and max_hops"
                 )
         return cls(
             first.times,
@@ -129,7 +132,7 @@ class _HeadingPairs:
     def size(self, system: System) -> int:
         return len(self.times) * (self.max_hops + 2)
 
-    def add(self, total: NDArray[np.float64], moment: Moment) -> None:
+    def add(self, total: Floats, moment: Moment) -> None:
         if moment.time not in self.times:
             return
         system, state = moment.system, moment.state
@@ -170,5 +173,4 @@ def _check(
         raise InvalidInput("numbers must differ: the same run twice is not two independent runs")
     if times[0] < 0 or (np.diff(times) <= 0).any():
         raise InvalidInput(f"times must increase from 0 or later, got {times.tolist()}")
-    if isinstance(max_hops, bool) or not isinstance(max_hops, int) or max_hops < 1:
-        raise InvalidInput(f"max_hops must be an integer of at least 1, got {max_hops!r}")
+    check_integer("max_hops", max_hops, least=1)

@@ -7,51 +7,46 @@ from typing import Any
 import numpy as np
 
 from swarmdp._version import __version__
-from swarmdp.support.checks import check_seed
+from swarmdp.support.arguments import checked
+from swarmdp.support.arrays import Ints
 from swarmdp.support.errors import InvalidInput
+from swarmdp.support.ranges import Discount, PositiveInteger, Seed
 from swarmdp.systems.ising import Ising
 from swarmdp.systems.vicsek import Vicsek
 
 
+@checked
 @dataclass(frozen=True)
 class Plan:
     """Everything that the numbers of a reproduction depend on."""
 
     scale: str
-    seed: int
+    seed: Seed
     vicsek: Vicsek = dataclasses.field(default_factory=Vicsek)
     ising: Ising = dataclasses.field(default_factory=Ising)
-    discount: float = 0.9
-    expert_runs: int = 10_000
-    experiments: int = 100  # each learns from one trajectory of its own
-    runs_each: int = 100  # roll-outs of each experiment's policy
-    vicsek_steps: int = 100
-    ising_steps: int = 60
-    demo_steps: int = 100
-    irl_iterations: int = 20  # of Algorithm 1
-    learning_iterations: int | None = None  # of Algorithm 2; None: the learner's own
+    discount: Discount = 0.9
+    expert_runs: PositiveInteger = 10_000
+    experiments: PositiveInteger = 100  # each learns from one trajectory of its own
+    runs_each: PositiveInteger = 100  # roll-outs of each experiment's policy
+    vicsek_steps: PositiveInteger = 100
+    ising_steps: PositiveInteger = 60
+    demo_steps: PositiveInteger = 100
+    irl_iterations: PositiveInteger = 20  # of Algorithm 1
+    learning_iterations: PositiveInteger | None = None  # of Algorithm 2; None: the learner's own
     radii: tuple[float, ...] = (0.125, 0.05)  # for the uncertainty coefficient
-    uncertainty_runs: int = 10_000
+    uncertainty_runs: PositiveInteger = 10_000
     uncertainty_times: tuple[int, ...] = (*range(0, 20, 2), *range(20, 51, 5))
-    runs_block: int = 500  # runs in a unit of work
-    experiments_block: int = 10  # experiments in a unit of work
+    runs_block: PositiveInteger = 500  # runs in a unit of work
+    experiments_block: PositiveInteger = 10  # experiments in a unit of work
 
-    def __post_init__(self) -> None:
-        check_seed(self.seed)
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if field.type in (int, "int") and field.name != "seed" and value < 1:
-                raise InvalidInput(f"{field.name} must be at least 1, got {value}")
-
-    def described(self) -> dict[str, Any]:
+    def to_plain(self) -> dict[str, Any]:
         """The plan as plain data, with the version that computes it."""
-        plain = dataclasses.asdict(self)
-        lists = {k: list(v) if isinstance(v, tuple) else v for k, v in plain.items()}
-        for name in ("vicsek", "ising"):
-            lists[name] = {
-                k: list(v) if isinstance(v, tuple) else v for k, v in plain[name].items()
-            }
-        return {"version": __version__, **lists}
+        return {"version": __version__, **dataclasses.asdict(self, dict_factory=_with_lists)}
+
+
+def _with_lists(items: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A dictionary as JSON has it, with lists in place of tuples."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in items}
 
 
 def make_plan(scale: str = "quick", seed: int = 1) -> Plan:
@@ -94,6 +89,6 @@ def make_plan(scale: str = "quick", seed: int = 1) -> Plan:
 SCALES = ("smoke", "quick", "paper")
 
 
-def blocks(total: int, size: int) -> list["np.ndarray[Any, np.dtype[np.int64]]"]:
-    """The numbers 0 to total - 1 in blocks of so many; the last may be smaller."""
+def blocks(total: int, size: int) -> list[Ints]:
+    """The numbers 0 to total - 1 in blocks of a size; the last may be smaller."""
     return [np.arange(begin, min(begin + size, total)) for begin in range(0, total, size)]

@@ -13,18 +13,20 @@ from matplotlib.figure import Figure
 
 from swarmdp._version import __version__
 from swarmdp.judging.judge import judge
+from swarmdp.model.system import System
 from swarmdp.model.trajectory import Trajectory
 from swarmdp.model.verdict import Verdict
-from swarmdp.paper import claims, outcome
-from swarmdp.paper import figures as paper
+from swarmdp.paper import claims, figures, outcome
+from swarmdp.paper.claim_tables import claim_counts, claim_table
 from swarmdp.paper.claims import LEARNER_NAMES, Claim
 from swarmdp.paper.plan import Plan
 from swarmdp.paper.store import Store
-from swarmdp.paper.tasks import FIGURES, LEARNERS, case_of, demonstration, seed_of, units_of
+from swarmdp.paper.tasks import FIGURE_TASKS, LEARNERS, case_of, demonstration, seed_of, units_of
 from swarmdp.paper.uncertainty_figures import uncertainty_figure
 from swarmdp.policies import Policy
-from swarmdp.report import citation, page, style
-from swarmdp.report.fit_page import SAME
+from swarmdp.report import style
+from swarmdp.report.fit_page import REPRODUCED
+from swarmdp.report.page import Finding, Page, PageFigure, write_page
 from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene
 from swarmdp.report.settings import settings_with_units
@@ -32,7 +34,6 @@ from swarmdp.simulation.rollout import rollout
 from swarmdp.support import files
 from swarmdp.support.errors import VerdictWarning
 from swarmdp.support.progress import Tell
-from swarmdp.support.rounding import with_error
 
 WATCHED = {
     "vicsek": ("The Vicsek swarm", {"vicsek-reward", "trajectories", "order"}),
@@ -44,7 +45,7 @@ SHOWN_TIMES = {"vicsek": (5, 10, 20, 50, 100), "ising": (1, 2, 5, 10, 20, 60)}
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class PaperFigure:
     """One figure of the paper with what it says."""
 
     title: str
@@ -58,24 +59,24 @@ def write_report(store: Store, tell: Tell | None = None) -> Path:
     """Draw all figures whose units are there, judge the claims, write summary.json and report.html.
 
     What is in summary.json depends on the plan and these figures alone; times are in the page.
-    `tell` is told how far it is.
+    `tell` is called with the number of steps done, their total and the name of the next.
     """
     plan, folder = store.plan, store.folder
-    wanted = complete_figures(store)
-    watched = {name: title for name, (title, needs) in WATCHED.items() if needs & set(wanted)}
-    steps = [*(f"drawing {n}" for n in wanted), *(f"judging {n}" for n in watched), "the page"]
+    drawn = complete_figures(store)
+    watched = {name: title for name, (title, needs) in WATCHED.items() if needs & set(drawn)}
+    steps = [*(f"drawing {n}" for n in drawn), *(f"judging {n}" for n in watched), "the page"]
 
     def begins(step: str) -> None:
         if tell is not None:
             tell(steps.index(step), len(steps), step)
 
     parts, shown = {}, []
-    for name in wanted:
+    for name in drawn:
         begins(f"drawing {name}")
-        parts[name] = part = PARTS[name](store)
+        parts[name] = part = PAPER_FIGURES[name](store)
         files_of = style.save(part.figure, folder / "figures" / name)
-        told = tuple(map(_on_page, part.claims))
-        shown.append(page.Shown(name, part.title, part.caption, (files_of[0],), claims=told))
+        below = claim_table(part.claims)
+        shown.append(PageFigure(name, part.title, part.caption, (files_of[0],), below=below))
     verdicts = {}
     for name in watched:
         begins(f"judging {name}")
@@ -85,41 +86,43 @@ def write_report(store: Store, tell: Tell | None = None) -> Path:
     summary = {
         "command": "reproduce",
         "version": __version__,
-        "plan": plan.described(),
-        "figures": wanted,
+        "plan": plan.to_plain(),
+        "figures": drawn,
         "claims": [
             dataclasses.asdict(claim)
-            | {"value": _known(claim.value), "error": _known(claim.error)}
+            | {"value": _number_or_none(claim.value), "error": _number_or_none(claim.error)}
             | {"sentence": claim.sentence, "verdict": claim.verdict}
             for claim in judged
         ],
         "numbers": {name: part.numbers for name, part in parts.items() if part.numbers},
         "verdicts": {
-            name: {who: {"words": v.words, "alarm": v.alarm} for who, v in own.items()}
-            for name, own in verdicts.items()
+            name: {who: {"words": v.words, "alarm": v.alarm} for who, v in by_learner.items()}
+            for name, by_learner in verdicts.items()
         },
     }
     files.write_text(folder / "summary.json", json.dumps(summary, indent=2) + "\n")
-    return page.write_page(
-        folder / "report.html",
+    page = Page(
         title="Inverse Reinforcement Learning in Swarm Systems, reproduced",
-        introduction=_introduction(store, wanted),
-        shown=shown,
-        settings=_settings(plan),
-        timing=_timing(store),
+        introduction=_introduction(store, drawn),
+        summary=claim_counts(judged),
         findings=[
             _judgement(name, who, verdict)
-            for name, own in verdicts.items()
-            for who, verdict in own.items()
+            for name, by_learner in verdicts.items()
+            for who, verdict in by_learner.items()
         ],
         players=[_player(store, name, title) for name, title in watched.items()],
-        citation=citation.BIBTEX,
+        figures=shown,
+        settings=_settings(plan),
+        timing=_timing(store),
     )
+    return write_page(folder / "report.html", page)
 
 
 def complete_figures(store: Store) -> list[str]:
     """The figures whose units are all finished."""
-    return [name for name in FIGURES if all(unit in store for unit in units_of(store.plan, name))]
+    return [
+        name for name in FIGURE_TASKS if all(unit in store for unit in units_of(store.plan, name))
+    ]
 
 
 def write_timing(store: Store, wall_seconds: float) -> None:
@@ -133,9 +136,9 @@ def _timing(store: Store) -> list[tuple[str, float]]:
     return sorted(store.seconds().items(), key=lambda item: -item[1])
 
 
-def _introduction(store: Store, wanted: Sequence[str]) -> list[str]:
+def _introduction(store: Store, drawn: Sequence[str]) -> list[str]:
     plan, seconds = store.plan, sum(store.seconds().values())
-    what = "Every figure" if len(wanted) == len(FIGURES) else f"{len(wanted)} of the figures"
+    what = "Every figure" if len(drawn) == len(FIGURE_TASKS) else f"{len(drawn)} of the figures"
     took = f"{seconds / 60:.0f} minutes" if seconds >= 90 else f"{seconds:.0f} seconds"
     return [
         f"{what} of the paper and what it claims of them, computed again at the scale "
@@ -148,32 +151,20 @@ def _introduction(store: Store, wanted: Sequence[str]) -> list[str]:
     ]
 
 
-def _on_page(claim: Claim) -> page.Claim:
-    return page.Claim(
-        claim.name,
-        claim.statement,
-        claim.verdict,
-        "" if np.isnan(claim.value) else with_error(claim.value, claim.error),
-        claim.unit,
-        claim.criterion,
-        LEARNER_NAMES.get(claim.learner, ""),
-        claim.about,
-    )
-
-
 def _settings(plan: Plan) -> dict[str, Any]:
     """The plan as the page shows it: angles in degrees."""
-    own = {"vicsek": settings_with_units(plan.vicsek), "ising": settings_with_units(plan.ising)}
-    return {**plan.described(), **own}
+    systems: dict[str, System] = {"vicsek": plan.vicsek, "ising": plan.ising}
+    in_units = {name: settings_with_units(system) for name, system in systems.items()}
+    return {**plan.to_plain(), **in_units}
 
 
-def _known(value: float) -> float | None:
+def _number_or_none(value: float) -> float | None:
     return None if np.isnan(value) else value
 
 
-def _snapshots(store: Store) -> Part:
+def _snapshots(store: Store) -> PaperFigure:
     plan = store.plan
-    stages = {which: outcome.joined(store, f"snapshots-{which}") for which in LEARNERS}
+    stages = {which: outcome.task_arrays(store, f"snapshots-{which}") for which in LEARNERS}
     caption = (
         "Four stages of the first policy update of Algorithm 1 on the Vicsek model, with the "
         "reward that the expert's own feature expectations point to. Exploring agents act at "
@@ -181,13 +172,13 @@ def _snapshots(store: Store) -> Part:
         f"align although others disturb them. One swarm of {plan.vicsek.n_agents} agents is shown; "
         "the default learner teaches several at once."
     )
-    figure = paper.snapshots_figure(plan.vicsek, stages)
-    return Part("Snapshots of the learning scheme", caption, figure, (), {})
+    figure = figures.snapshots_figure(plan.vicsek, stages)
+    return PaperFigure("Snapshots of the learning scheme", caption, figure, (), {})
 
 
-def _uncertainty(store: Store) -> Part:
+def _uncertainty(store: Store) -> PaperFigure:
     plan = store.plan
-    found = outcome.uncertainties(store)
+    by_radius = outcome.uncertainties(store)
     caption = (
         "How much an agent's heading tells about another's (uncertainty coefficient: 0 nothing, 1 "
         "everything), over time and the topological distance of the two agents, the hops between "
@@ -196,72 +187,74 @@ def _uncertainty(store: Store) -> Part:
         "with the distance, and at which distances it grows with the radius, also for agents that "
         "are not connected."
     )
-    return Part(
+    return PaperFigure(
         "Uncertainty coefficient",
         caption,
-        uncertainty_figure(found),
-        tuple(claims.uncertainty_claims(found)),
+        uncertainty_figure(by_radius),
+        tuple(claims.uncertainty_claims(by_radius)),
         {
             f"{radius:g}": {
                 "times": list(plan.uncertainty_times),
                 "hops": one.hops.tolist(),  # -1: not connected
-                "coefficient": _known_rows(one.corrected),
-                "standard_error": _known_rows(one.error),
+                "coefficient": _rows_or_none(one.corrected),
+                "standard_error": _rows_or_none(one.error),
             }
-            for radius, one in found.items()
+            for radius, one in by_radius.items()
         },
     )
 
 
-def _known_rows(values: Any) -> list[Any]:
+def _rows_or_none(values: Any) -> list[Any]:
     return [[None if np.isnan(v) else float(v) for v in row] for row in values]
 
 
-def _vicsek_reward(store: Store) -> Part:
+def _vicsek_reward(store: Store) -> PaperFigure:
     caption = (
         "The reward learned from one expert trajectory, by the misalignment of an agent with its "
         f"neighbours: mean and standard deviation over {store.plan.experiments} experiments. To "
         "see: whether it is highest where an agent is in line, and the same to both sides."
     )
-    found = _fits(store, "vicsek")
-    return Part(
+    fits = _fits(store, "vicsek")
+    return PaperFigure(
         "Learned reward of the Vicsek model",
         caption,
-        paper.vicsek_reward_figure(store.plan.vicsek, found),
-        _judged(claims.vicsek_reward_claims, store.plan.vicsek, found),
-        _of_fits(found),
+        figures.vicsek_reward_figure(store.plan.vicsek, fits),
+        _all_claims(claims.vicsek_reward_claims, store.plan.vicsek, fits),
+        _fit_numbers(fits),
     )
 
 
-def _ising_reward(store: Store) -> Part:
+def _ising_reward(store: Store) -> PaperFigure:
     caption = (
         "The reward learned from one expert trajectory, by the local energy of an agent, the "
         f"number of unlike neighbours: mean and standard deviation over {store.plan.experiments} "
         "experiments. To see: whether it is high for low energy, negative past half of the "
         "neighbours, and near zero at high energy, which few agents ever visit."
     )
-    found = _fits(store, "ising")
-    return Part(
+    fits = _fits(store, "ising")
+    return PaperFigure(
         "Learned reward of the Ising model",
         caption,
-        paper.ising_reward_figure(store.plan.ising, found),
-        _judged(claims.ising_reward_claims, store.plan.ising, found),
-        _of_fits(found),
+        figures.ising_reward_figure(store.plan.ising, fits),
+        _all_claims(claims.ising_reward_claims, store.plan.ising, fits),
+        _fit_numbers(fits),
     )
 
 
 def _fits(store: Store, system: str) -> dict[str, outcome.Fits]:
-    return {which: outcome.fits(store, system, which) for which in LEARNERS}
+    return {which: outcome.fits_of(store, system, which) for which in LEARNERS}
 
 
-def _judged(
-    judge: Callable[..., Iterator[Claim]], of: Any, found: Mapping[str, Any]
+def _all_claims(
+    claims_of: Callable[..., Iterator[Claim]], subject: Any, by_learner: Mapping[str, Any]
 ) -> tuple[Claim, ...]:
-    """The claims about what each learner found."""
-    return tuple(claim for which, one in found.items() for claim in judge(of, which, one))
+    """The claims about the outcome of each learner."""
+    return tuple(
+        claim for which, one in by_learner.items() for claim in claims_of(subject, which, one)
+    )
 
 
-def _of_fits(found: Mapping[str, outcome.Fits]) -> dict[str, Any]:
+def _fit_numbers(by_learner: Mapping[str, outcome.Fits]) -> dict[str, Any]:
     return {
         which: {
             "distance_mean": float(fits.distance.mean()),
@@ -269,11 +262,11 @@ def _of_fits(found: Mapping[str, outcome.Fits]) -> dict[str, Any]:
             "reward_mean": fits.weights.mean(axis=0).tolist(),
             "reward_standard_deviation": fits.weights.std(axis=0).tolist(),
         }
-        for which, fits in found.items()
+        for which, fits in by_learner.items()
     }
 
 
-def _trajectories(store: Store) -> Part:
+def _trajectories(store: Store) -> PaperFigure:
     plan = store.plan
     swarms = _swarms(store, "vicsek")
     span = min(SPAN, plan.vicsek_steps)
@@ -283,8 +276,8 @@ def _trajectories(store: Store) -> Part:
         "from the same initial state. To see: whether the learned swarms find one direction as the "
         "expert's does; which one does not matter, as agents see only relative angles."
     )
-    figure = paper.trajectories_figure(plan.vicsek, swarms, span)
-    return Part("Trajectories, transient and stationary", caption, figure, (), {})
+    figure = figures.trajectories_figure(plan.vicsek, swarms, span)
+    return PaperFigure("Trajectories, transient and stationary", caption, figure, (), {})
 
 
 def _swarms(store: Store, system: str) -> dict[str, Trajectory]:
@@ -292,7 +285,7 @@ def _swarms(store: Store, system: str) -> dict[str, Trajectory]:
     plan = store.plan
     case = case_of(plan, system)
     policies = {"expert": case.system.expert} | {
-        f"learned, {LEARNER_NAMES[which]}": Policy(outcome.fits(store, system, which).table[:1])
+        f"learned, {LEARNER_NAMES[which]}": Policy(outcome.fits_of(store, system, which).table[:1])
         for which in LEARNERS
     }
     seed = seed_of(plan, f"{system}-shown")
@@ -302,7 +295,7 @@ def _swarms(store: Store, system: str) -> dict[str, Trajectory]:
     }
 
 
-def _order(store: Store) -> Part:
+def _order(store: Store) -> PaperFigure:
     return _measure(
         store,
         "vicsek",
@@ -313,7 +306,7 @@ def _order(store: Store) -> Part:
     )
 
 
-def _energy(store: Store) -> Part:
+def _energy(store: Store) -> PaperFigure:
     part = _measure(
         store,
         "ising",
@@ -323,14 +316,16 @@ def _energy(store: Store) -> Part:
         "0 is a grid of one spin",
     )
     for which in LEARNERS:
-        found = outcome.fits(store, "ising", which)
-        part.numbers[which]["solutions"] = outcome.solutions(store.plan, found)
+        fits = outcome.fits_of(store, "ising", which)
+        part.numbers[which]["solutions"] = outcome.solutions(store.plan, fits)
     return part
 
 
-def _measure(store: Store, system: str, title: str, label: str, unit: float, meaning: str) -> Part:
+def _measure(
+    store: Store, system: str, title: str, label: str, unit: float, meaning: str
+) -> PaperFigure:
     plan = store.plan
-    found = {which: outcome.bands(store, system, which) for which in LEARNERS}
+    bands = {which: outcome.bands(store, system, which) for which in LEARNERS}
     caption = (
         f"{meaning[0].upper()}{meaning[1:]}. Lines are means, bands reach from the 10 % to the "
         f"90 % quantile. Expert: {plan.expert_runs} runs. Others: averages over {plan.experiments} "
@@ -338,19 +333,21 @@ def _measure(store: Store, system: str, title: str, label: str, unit: float, mea
         "table for every run. To see: who comes near the expert, and how much is lost by learning "
         "from a single agent or for a hand-crafted reward."
     )
-    numbers = {which: dict(_of_bands(found[which], SHOWN_TIMES[system])) for which in LEARNERS}
-    figure = paper.bands_figure(found, label, unit)
-    return Part(title, caption, figure, _judged(claims.swarm_claims, system, found), numbers)
+    numbers = {which: dict(_band_numbers(bands[which], SHOWN_TIMES[system])) for which in LEARNERS}
+    figure = figures.bands_figure(bands, label, unit)
+    return PaperFigure(
+        title, caption, figure, _all_claims(claims.swarm_claims, system, bands), numbers
+    )
 
 
-def _of_bands(
+def _band_numbers(
     bands: dict[str, outcome.Band], times: Sequence[int]
 ) -> Iterator[tuple[str, dict[str, float]]]:
     for curve, band in bands.items():
         yield curve, {str(t): float(band.mean[t]) for t in times if t < len(band.mean)}
 
 
-PARTS: dict[str, Callable[[Store], Part]] = {
+PAPER_FIGURES: dict[str, Callable[[Store], PaperFigure]] = {
     "snapshots": _snapshots,
     "uncertainty": _uncertainty,
     "vicsek-reward": _vicsek_reward,
@@ -361,14 +358,14 @@ PARTS: dict[str, Callable[[Store], Part]] = {
 }
 
 
-def _judgement(system: str, who: str, verdict: Verdict) -> page.Finding:
+def _judgement(system: str, who: str, verdict: Verdict) -> Finding:
     """What the judge says of a swarm that can be watched."""
     words = f"{system.capitalize()}, {who}: the learned swarm of the first experiment"
     if verdict.alarm:
-        return page.Finding(f"{words}: {verdict.words}", "bad")
-    if verdict.words == SAME:
-        return page.Finding(f"{words} does what its demo did", "good")
-    return page.Finding(
+        return Finding(f"{words}: {verdict.words}", "bad")
+    if verdict.words == REPRODUCED:
+        return Finding(f"{words} does what its demo did", "good")
+    return Finding(
         f"{words} does what its demo did, with exceptions that are small",
         "good",
         (f"The verdict: {verdict.words}.",),
@@ -390,12 +387,12 @@ def _verdicts(store: Store, system: str) -> dict[str, Verdict]:
     plan = store.plan
     case = case_of(plan, system)
     demo = demonstration(plan, system, np.arange(1), threads=1, record="states")
-    found = {}
+    verdicts = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", VerdictWarning)  # the page says it
         for which in LEARNERS:
-            found[LEARNER_NAMES[which]] = judge(
-                Policy(outcome.fits(store, system, which).table[:1]),
+            verdicts[LEARNER_NAMES[which]] = judge(
+                Policy(outcome.fits_of(store, system, which).table[:1]),
                 demo,
                 system=case.system,
                 seed=seed_of(plan, f"{system}-judged"),
@@ -403,4 +400,4 @@ def _verdicts(store: Store, system: str) -> dict[str, Verdict]:
                 quick=True,
                 progress=False,
             )
-    return found
+    return verdicts

@@ -1,4 +1,4 @@
-"""Finished units on disk: whole or not there, each in a NetCDF file of its own."""
+"""Finished units on disk, written atomically, each in a NetCDF file of its own."""
 
 import contextlib
 import io
@@ -35,9 +35,9 @@ class Store:
     def locked(self) -> Iterator[None]:
         """Keep a second start out of this folder while the first is at work.
 
-        The lock comes first: only who has it may read or write the plan. Raises InvalidInput if
-        another start has it or the folder belongs to another plan. What a killed start had half
-        written is removed.
+        The plan is read and written only under this lock. Raises InvalidInput if another start
+        holds it or the folder belongs to another plan. Temporary files of a killed start are
+        removed.
         """
         files.make_folder(self.folder)
         with files.appending(self.folder / LOCK) as lock:
@@ -49,7 +49,7 @@ class Store:
             if files.exists(path):
                 _check_same(path, self.plan)
             else:
-                plain = self.plan.described()
+                plain = self.plan.to_plain()
                 plain[files.DIGEST] = files.digest_of(plain)
                 files.write_text(path, json.dumps(plain, indent=2) + "\n")
             for folder in (self.folder, *self.folder.glob("units/*")):
@@ -85,7 +85,7 @@ class Store:
         path, total = self.folder / TIMING, dict[str, float]()
         with contextlib.suppress(FileError):  # times are nothing that a result depends on
             for line in files.read_text(path).splitlines() if files.exists(path) else ():
-                task, seconds = _timed(line)
+                task, seconds = _parse_timing(line)
                 total[task] = total.get(task, 0.0) + seconds
         total.pop("", None)
         return total
@@ -107,7 +107,7 @@ def open_store(folder: Path) -> Store:
     return Store(folder, plan)
 
 
-def _timed(line: str) -> tuple[str, float]:
+def _parse_timing(line: str) -> tuple[str, float]:
     """Task and seconds of a line of timing.jsonl; no task if a kill cut it off or it is foreign."""
     try:
         entry = files.parse_json(line)
@@ -120,7 +120,7 @@ def _timed(line: str) -> tuple[str, float]:
     return "", 0.0
 
 
-def image_of(unit: Unit, arrays: Mapping[str, NDArray[Any]]) -> bytes:
+def unit_image(unit: Unit, arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """A finished unit as a NetCDF file in memory, without a time stamp.
 
     Many small files, so straight to the library, not by xarray. It is to be called where the unit
@@ -142,21 +142,21 @@ def image_of(unit: Unit, arrays: Mapping[str, NDArray[Any]]) -> bytes:
 
 def _read_plan(path: Path) -> dict[str, Any]:
     try:
-        found = files.parse_json(files.read_text(path))
-        if not isinstance(found, dict):
-            raise InvalidInput(f"it must be a plan's settings by name, got {found!r:.60}")
-        files.check_digest(found)
+        plain = files.parse_json(files.read_text(path))
+        if not isinstance(plain, dict):
+            raise InvalidInput(f"it must be a plan's settings by name, got {plain!r:.60}")
+        files.check_digest(plain)
     except InvalidInput as error:
         raise FileError(5, f"cannot read {path}: {error}") from None
-    if found.pop(files.DIGEST, None) is None:
+    if plain.pop(files.DIGEST, None) is None:
         files.warn_without_digest(path)
-    return found
+    return plain
 
 
 def _check_same(path: Path, plan: Plan) -> None:
     """Raise InvalidInput for a folder of another plan; the message names the difference."""
     there = _read_plan(path)
-    here = plan.described()
+    here = plan.to_plain()
     different = [
         f"{name} is {there.get(name)!r} there and {here.get(name)!r} here"
         for name in sorted({*there, *here})

@@ -24,12 +24,13 @@ from swarmdp.paper.pairs import sample_pairs
 from swarmdp.paper.plan import Plan, blocks
 from swarmdp.policies import LocalPolicy, Policy, table_of
 from swarmdp.simulation.rollout import rollout, simulate
+from swarmdp.support.arrays import Floats, Ints
 
 Arrays = dict[str, NDArray[Any]]
 
 LEARNERS = ("paper", "default")
 AS_THE_PAPER: dict[str, Any] = {"evaluations": 1, "mirror": False, "search": "newest"}
-SYSTEMS = ("vicsek", "ising")
+_SYSTEMS = ("vicsek", "ising")
 ESTIMATORS: tuple[Estimator, ...] = ("swarm", "single")
 STAGES = 4  # of one policy update
 
@@ -61,7 +62,7 @@ class Case:
     system: Any
     steps: int
     measure: Callable[..., NDArray[Any]]
-    hand_crafted: NDArray[np.float64]  # the weights of the paper's hand-crafted reward
+    hand_crafted: Floats  # the weights of the paper's hand-crafted reward
 
 
 def case_of(plan: Plan, name: str) -> Case:
@@ -86,7 +87,7 @@ def seed_of(plan: Plan, name: str, index: int = 0) -> int:
     return derived_seed(plan.seed, zlib.crc32(name.encode()), index)
 
 
-def _only(system: Any, observation: float) -> NDArray[np.float64]:
+def _only(system: Any, observation: float) -> Floats:
     """A reward for one class of observations."""
     weights = np.zeros(system.features.size)
     weights[system.features.index(np.array([observation]))] = 1.0
@@ -108,7 +109,7 @@ def _expert(plan: Plan, index: int, threads: int, system: str) -> Arrays:
     return {"measure": recorded["measure"]}
 
 
-def _learned(
+def _fit(
     plan: Plan, index: int, threads: int, system: str, estimator: Estimator, which: str
 ) -> Arrays:
     """Fits of a block of experiments, and the measure of their policies over time."""
@@ -133,7 +134,7 @@ def _learned(
         "table": table_of(result.policy),
         "distance": result.distance,
         "visited": result.expert_mu > 0,
-        **_judged(
+        **_measure(
             plan, case, result.policy, len(result.distance), seed_of(plan, name, index), threads
         ),
     }
@@ -142,7 +143,7 @@ def _learned(
 def demonstration(
     plan: Plan,
     system: str,
-    experiments: NDArray[np.int64],
+    experiments: Ints,
     threads: int,
     record: str = "observations",
 ) -> Any:
@@ -159,7 +160,7 @@ def demonstration(
     )
 
 
-def _hand_crafted(plan: Plan, index: int, threads: int, system: str, which: str) -> Arrays:
+def _learn_hand_crafted(plan: Plan, index: int, threads: int, system: str, which: str) -> Arrays:
     """Policies learned for the hand-crafted reward, and their measure over time."""
     case = case_of(plan, system)
     name = f"{system}-hand-{which}"
@@ -173,7 +174,7 @@ def _hand_crafted(plan: Plan, index: int, threads: int, system: str, which: str)
         threads=threads,
     )
     seed = seed_of(plan, name, index)
-    judged = _judged(plan, case, learned.policy, experiments, seed, threads)
+    judged = _measure(plan, case, learned.policy, experiments, seed, threads)
     return {"table": table_of(learned.policy), **judged}
 
 
@@ -185,10 +186,10 @@ def _random(plan: Plan, index: int, threads: int, system: str) -> Arrays:
     shape = (plan.runs_each * experiments, case.system.features.size)
     policy = Policy(rng.integers(len(case.system.actions), size=shape))
     seed = seed_of(plan, f"{system}-random", index)
-    return _judged(plan, case, policy, experiments, seed, threads)
+    return _measure(plan, case, policy, experiments, seed, threads)
 
 
-def _judged(
+def _measure(
     plan: Plan, case: Case, policy: LocalPolicy, experiments: int, seed: int, threads: int
 ) -> Arrays:
     """Mean and conditional quantiles over the runs of each experiment (experiments, times)."""
@@ -243,7 +244,7 @@ def _pairs(plan: Plan, index: int, threads: int, radius: float) -> Arrays:
     return {"reference": pairs.reference, "partner": pairs.partner}
 
 
-def _experiments(plan: Plan, index: int) -> NDArray[np.int64]:
+def _experiments(plan: Plan, index: int) -> Ints:
     return blocks(plan.experiments, plan.experiments_block)[index]
 
 
@@ -257,23 +258,23 @@ def tasks_of(plan: Plan) -> dict[str, Task]:
     }
     for radius in plan.radii:
         tasks[f"uncertainty-{radius:g}"] = Task(pairs, partial(_pairs, radius=radius), 1.0)
-    for system in SYSTEMS:
+    for system in _SYSTEMS:
         tasks[f"{system}-expert"] = Task(runs, partial(_expert, system=system), 1.0)
         tasks[f"{system}-random"] = Task(experiments, partial(_random, system=system), 1.0)
         for which in LEARNERS:
             tasks[f"{system}-hand-{which}"] = Task(
-                experiments, partial(_hand_crafted, system=system, which=which), 1.0
+                experiments, partial(_learn_hand_crafted, system=system, which=which), 1.0
             )
             for estimator in ESTIMATORS:
                 tasks[f"{system}-{estimator}-{which}"] = Task(
                     experiments,
-                    partial(_learned, system=system, estimator=estimator, which=which),
+                    partial(_fit, system=system, estimator=estimator, which=which),
                     8.0 if (system, which) == ("vicsek", "default") else 4.0,
                 )
     return tasks
 
 
-FIGURES: dict[str, tuple[str, ...]] = {
+FIGURE_TASKS: dict[str, tuple[str, ...]] = {
     "snapshots": ("snapshots-",),
     "uncertainty": ("uncertainty-",),
     "vicsek-reward": ("vicsek-swarm-",),
@@ -290,7 +291,7 @@ def units_of(plan: Plan, figure: str) -> list[Unit]:
     return [
         Unit(name, index)
         for name, task in tasks_of(plan).items()
-        if name.startswith(FIGURES[figure])
+        if name.startswith(FIGURE_TASKS[figure])
         for index in range(task.count)
     ]
 

@@ -3,8 +3,8 @@
 U = 2 I / (H1 + H2) is the mutual information of two headings as a share of their entropy: 0 when
 one agent's heading says nothing about the other's, 1 when it says all (section 'Local Coupling &
 Redundancy' of the paper). A differential entropy may be zero or negative and depends on the unit
-of the angle, so it cannot be what to divide by. Headings are therefore told apart in 36 intervals
-of 10 degrees, the paper's own; both information and entropies are those of the intervals, computed
+of the angle, so it cannot be what to divide by. Headings are therefore rounded to 36 intervals of
+10 degrees, as in the paper; both information and entropies are those of the intervals, computed
 from the smoothed joint density (`swarmdp.paper.density`).
 
 The estimate has two errors of opposite sign. Smoothing blurs the dependence and lowers it; the
@@ -27,24 +27,25 @@ from numpy.typing import NDArray
 
 from swarmdp.paper import density
 from swarmdp.paper.pairs import PARTS, Pairs
-from swarmdp.support.arrays import Floats
+from swarmdp.support.arrays import Floats, Ints
+from swarmdp.support.checks import check_integer
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.threads import over_chunks, thread_count
 
 LEAST_PAIRS = 200  # fewer do not give an estimate whose error bar can be trusted
-SHUFFLES = 8
-NEGLIGIBLE = 1e-9  # a probability of which rounding in the transforms leaves no ratio
+PAIR_SHUFFLES = 8
+_NEGLIGIBLE = 1e-9  # a probability of which rounding in the transforms leaves no ratio
 
 
 @dataclass(frozen=True, eq=False)
 class Uncertainty:
     """The uncertainty coefficient (times, classes) with its errors; NaN where pairs are too few."""
 
-    times: NDArray[np.int64]  # (times,)
-    hops: NDArray[np.int64]  # (classes,): 1, 2, ... and pairs.NOT_CONNECTED
+    times: Ints  # (times,)
+    hops: Ints  # (classes,): 1, 2, ... and pairs.NOT_CONNECTED
     runs: int
     least: int  # pairs that were needed for an estimate
-    samples: NDArray[np.int64]  # the number of pairs
+    samples: Ints  # the number of pairs
     coefficient: Floats  # of the smoothed density, in [0, 1]
     loss: Floats  # by which smoothing has lowered it
     gain: Floats  # by which scatter has raised coefficient + loss
@@ -75,8 +76,7 @@ def uncertainty(
     pairs: Pairs, *, least: int = LEAST_PAIRS, threads: int | None = None
 ) -> Uncertainty:
     """Estimate the uncertainty coefficient at every time and distance."""
-    if isinstance(least, bool) or not isinstance(least, int) or least <= SHUFFLES:
-        raise InvalidInput(f"least must be an integer of more than {SHUFFLES}, got {least!r}")
+    check_integer("least", least, least=PAIR_SHUFFLES + 1)
     shape = pairs.partner.shape[1:]
     samples = np.count_nonzero(pairs.partner >= 0, axis=0)
     table = np.full((*shape, 7), np.nan)
@@ -89,14 +89,14 @@ def uncertainty(
                 continue
             second = pairs.partner[:, time, distance]
             there = second >= 0
-            found = estimate(pairs.reference[there, time], second[there])
+            estimated = estimate(pairs.reference[there, time], second[there])
             table[time, distance] = (
-                found.coefficient,
-                found.loss,
-                found.gain,
-                found.bias,
-                found.error,
-                *found.width,
+                estimated.coefficient,
+                estimated.loss,
+                estimated.gain,
+                estimated.bias,
+                estimated.error,
+                *estimated.width,
             )
 
     over_chunks(samples.size, 8, thread_count(threads), work)
@@ -119,9 +119,9 @@ def uncertainty(
 
 def estimate(first: NDArray[np.integer], second: NDArray[np.integer]) -> Estimate:
     """The uncertainty coefficient of independent pairs of headings, in parts of the circle."""
-    if first.ndim != 1 or first.shape != second.shape or len(first) <= SHUFFLES:
+    if first.ndim != 1 or first.shape != second.shape or len(first) <= PAIR_SHUFFLES:
         raise InvalidInput(
-            f"pairs must be two arrays of more than {SHUFFLES} headings each, "
+            f"pairs must be two arrays of more than {PAIR_SHUFFLES} headings each, "
             f"got shapes {first.shape} and {second.shape}"
         )
     for heading in (first, second):
@@ -132,19 +132,23 @@ def estimate(first: NDArray[np.integer], second: NDArray[np.integer]) -> Estimat
             )
     empirical = density.spectrum(first, second)
     widths = density.best_widths(empirical, len(first))
-    once = density.kernel(*widths)
+    once = density.kernel_spectrum(*widths)
     twice = once * once
 
-    def unsmoothed(of: density.Spectrum) -> tuple[float, float]:
+    def coefficient_and_loss(of: density.Spectrum) -> tuple[float, float]:
         """The coefficient, and the loss as far as a second smoothing repeats the first."""
         coefficient = coefficient_of(density.interval_probabilities(of, once))
         again = coefficient_of(density.interval_probabilities(of, twice))
         return coefficient, coefficient - again
 
-    coefficient, loss = unsmoothed(empirical)
+    coefficient, loss = coefficient_and_loss(empirical)
     shuffled = [
-        sum(unsmoothed(density.spectrum(first, np.roll(second, len(first) * s // (SHUFFLES + 1)))))
-        for s in range(1, SHUFFLES + 1)
+        sum(
+            coefficient_and_loss(
+                density.spectrum(first, np.roll(second, len(first) * s // (PAIR_SHUFFLES + 1)))
+            )
+        )
+        for s in range(1, PAIR_SHUFFLES + 1)
     ]
     influence = 2 * _influence(empirical, once) - _influence(empirical, twice)
     scatter = influence[density.cell(first), density.cell(second)].std() / np.sqrt(len(first))
@@ -177,15 +181,15 @@ def gain_of(empirical: density.Spectrum, kernel: Floats) -> float:
     squares = density.interval_squares(empirical, kernel)
     entropies = _entropy(joint.sum(axis=1)) + _entropy(joint.sum(axis=0))
     lowered = sum(
-        _lowered(probability, square)
+        _entropy_loss(probability, square)
         for probability, square in density.marginals(empirical, kernel)
     )
-    both = _lowered(joint, squares)
+    both = _entropy_loss(joint, squares)
     return 2 * both / entropies - 2 * _entropy(joint) * lowered / entropies**2
 
 
-def _lowered(probability: Floats, square: Floats) -> float:
-    there = probability > NEGLIGIBLE
+def _entropy_loss(probability: Floats, square: Floats) -> float:
+    there = probability > _NEGLIGIBLE
     return float((square[there] / probability[there] - probability[there]).sum() / 2)
 
 
@@ -201,7 +205,7 @@ def _influence(empirical: density.Spectrum, kernel: Floats) -> Floats:
     gradient = 2 * np.log(joint) / entropies - 2 * _entropy(joint) / entropies**2 * (
         np.log(first)[:, None] + np.log(second)
     )
-    return density.smoothed(scipy.fft.rfft2(density.on_grid(gradient)), kernel)
+    return density.smooth(scipy.fft.rfft2(density.on_grid(gradient)), kernel)
 
 
 def _entropy(probabilities: Floats) -> float:

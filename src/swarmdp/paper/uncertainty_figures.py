@@ -8,17 +8,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from numpy.typing import NDArray
 
 from swarmdp.paper.pairs import NOT_CONNECTED
 from swarmdp.paper.uncertainty import Uncertainty
 from swarmdp.report import style
+from swarmdp.support.arrays import Bools, Floats, Ints
 
-COLOURS = "viridis"
+COEFFICIENT_COLOURS = "viridis"
 HATCH = "//////"
 FLOOR = 1e-5  # lowest value on the logarithmic axis
 Curve = tuple[int, Any]  # a distance and the line in which it is drawn over time
-CURVES: tuple[Curve, ...] = ((1, "-"), (3, "--"), (6, "-."), (NOT_CONNECTED, ":"))
+DISTANCE_CURVES: tuple[Curve, ...] = ((1, "-"), (3, "--"), (6, "-."), (NOT_CONNECTED, ":"))
 
 
 def uncertainty_figure(results: Mapping[float, Uncertainty]) -> Figure:
@@ -56,13 +56,19 @@ def uncertainty_figure(results: Mapping[float, Uncertainty]) -> Figure:
     return figure
 
 
-def _draw_map(ax: Axes, result: Uncertainty, rows: NDArray[np.bool_], highest: float) -> Any:
+def _draw_map(ax: Axes, result: Uncertainty, rows: Bools, highest: float) -> Any:
     """A heat map of some of the classes, the nearest at the bottom; blank ones are hatched."""
     hops = np.maximum(result.hops[rows], 0)
     edges = np.append(hops - 0.5, hops[-1] + 0.5)
     values = np.ma.masked_invalid(result.corrected[:, rows].T)
     image = ax.pcolormesh(
-        _edges(result.times), edges, values, cmap=COLOURS, vmin=0, vmax=highest, rasterized=True
+        _edges(result.times),
+        edges,
+        values,
+        cmap=COEFFICIENT_COLOURS,
+        vmin=0,
+        vmax=highest,
+        rasterized=True,
     )
     ax.patch.set(hatch=HATCH, edgecolor=style.GREY, facecolor="white", linewidth=0)
     for spine in ax.spines.values():
@@ -71,7 +77,7 @@ def _draw_map(ax: Axes, result: Uncertainty, rows: NDArray[np.bool_], highest: f
     return image
 
 
-def _edges(times: NDArray[np.int64]) -> NDArray[np.float64]:
+def _edges(times: Ints) -> Floats:
     """Borders halfway between the times, and as far beyond the first and the last."""
     if len(times) == 1:
         return np.array([times[0] - 0.5, times[0] + 0.5])
@@ -80,7 +86,7 @@ def _edges(times: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def _draw_curves(ax: Axes, result: Uncertainty) -> None:
-    for distance, line in CURVES:
+    for distance, line in DISTANCE_CURVES:
         (place,) = np.nonzero(result.hops == distance)
         for k in place:
             value, error = result.corrected[:, k], result.error[:, k]
@@ -96,7 +102,7 @@ def _draw_curves(ax: Axes, result: Uncertainty) -> None:
 def _legend(least: int) -> list[Any]:
     lines = [
         Line2D([], [], color="black", linestyle=line, linewidth=1.3, label=_name(distance))
-        for distance, line in CURVES
+        for distance, line in DISTANCE_CURVES
     ]
     few = Patch(
         hatch=HATCH, facecolor="white", edgecolor=style.GREY, label=f"fewer than {least} pairs"

@@ -27,22 +27,22 @@ from swarmdp.policies import Controller, as_policy
 from swarmdp.report import page, style
 from swarmdp.report.drawing import HUES, Mover, draw_swarm
 from swarmdp.report.player import Player, check_size
-from swarmdp.report.scenes import Scene
+from swarmdp.report.scenes import Scene, common_steps, swarms_by_label
 from swarmdp.simulation.rollout import rollout
 from swarmdp.support import files
 from swarmdp.support.arguments import checked
-from swarmdp.support.checks import check_integer
 from swarmdp.support.errors import FileError, InvalidInput
 from swarmdp.support.progress import Tell, shown
+from swarmdp.support.ranges import Index, Seed
 
 DOTS_PER_INCH = 100
-TRAIL_STEPS = 2
-STEPS = 100  # of policies, unless told otherwise
+_TRAIL_STEPS = 2
+DEFAULT_ANIMATED_STEPS = 100  # of policies, if their number is not given
 LAST_SECONDS = 1.5  # the last frame of a GIF stands this long before it starts again
-FASTEST = 50  # frames per second: browsers slow down faster GIFs
+MOST_FRAMES_PER_SECOND = 50  # frames per second: browsers slow down faster GIFs
 
-Frame = NDArray[np.uint8]  # (height, width, 3)
-Progress = Callable[[int, int], None]
+Pixels = NDArray[np.uint8]  # (height, width, 3)
+FrameProgress = Callable[[int, int], None]
 SUFFIXES = (".gif", ".mp4", ".html")
 
 
@@ -52,8 +52,8 @@ def animate(
     system: System,
     swarms: Controller | Trajectory | Mapping[str, Controller | Trajectory],
     *,
-    steps: int | None = None,
-    seed: int = 0,
+    steps: Index | None = None,
+    seed: Seed = 0,
     initial: Start | None = None,
     frames_per_second: int | None = None,
     title: str | None = None,
@@ -112,36 +112,27 @@ def animate(
     """
     path = Path(path)
     suffix = check_format(path)
-    # A trajectory is a mapping as well, but of arrays.
-    several = isinstance(swarms, Mapping) and not isinstance(swarms, Trajectory)
-    named: dict[str, Any] = dict(swarms) if several else {name_of(system): swarms}  # type: ignore[arg-type]
+    named = swarms_by_label(system, swarms)
+    length = common_steps(named, steps, DEFAULT_ANIMATED_STEPS)
 
-    def rolled_out(length: int) -> dict[str, Trajectory]:
-        return {
-            label: swarm.until(length)
-            if isinstance(swarm, Trajectory)
-            else rollout(
-                system,
-                swarm,
-                steps=length,
-                runs=as_policy(swarm).replicas,
-                seed=seed,
-                initial=initial,
-            )
-            for label, swarm in named.items()
-        }
+    def scene_of(length: int) -> Scene:
+        options: dict[str, Any] = {"steps": length, "seed": seed, "initial": initial}
+        return Scene(
+            system,
+            {
+                label: swarm.until(length)
+                if isinstance(swarm, Trajectory)
+                else rollout(system, swarm, runs=as_policy(swarm).replicas, **options)
+                for label, swarm in named.items()
+            },
+        )
 
-    # What cannot be shown is found before the swarms are rolled out.
-    if steps is None:
-        lengths = [swarm.steps for swarm in named.values() if isinstance(swarm, Trajectory)]
-        steps = min(lengths, default=STEPS)
-    check_integer("steps", steps, least=0)
-    start = Scene(system, rolled_out(0))
+    start = scene_of(0)  # what cannot be shown is refused before the swarms are rolled out
     pace = start.steps_per_second if frames_per_second is None else frames_per_second
     check_frames_per_second(pace)
     if suffix == ".html":
-        check_size(start, steps)
-    scene = Scene(system, rolled_out(steps))
+        check_size(start, length)
+    scene = scene_of(length)
     if suffix == ".html":
         heading = title or f"{name_of(system)}: {' and '.join(named)}"
         caption = f"Run of seed {seed}. Keys: space plays and pauses, arrow keys step."
@@ -167,25 +158,25 @@ def check_format(path: Path) -> str:
 
 def check_frames_per_second(frames_per_second: int) -> None:
     """Raise InvalidInput for a pace that no player keeps."""
-    if not 1 <= frames_per_second <= FASTEST:
+    if not 1 <= frames_per_second <= MOST_FRAMES_PER_SECOND:
         raise InvalidInput(
-            f"frames per second must be from 1 to {FASTEST}, got {frames_per_second}"
+            f"frames per second must be from 1 to {MOST_FRAMES_PER_SECOND}, got {frames_per_second}"
         )
 
 
 def find_ffmpeg() -> str:
     """The program that makes MP4 files."""
-    found = shutil.which("ffmpeg")
-    if found is None:
+    program = shutil.which("ffmpeg")
+    if program is None:
         raise InvalidInput(
             "an MP4 needs the program ffmpeg, which is not on the PATH: install it (on Debian and "
             "Ubuntu: apt-get install ffmpeg), or give a file name that ends in .gif or .html"
         )
-    return found
+    return program
 
 
 def write_gif(
-    path: Path, scene: Scene, frames_per_second: int, progress: Progress | None = None
+    path: Path, scene: Scene, frames_per_second: int, progress: FrameProgress | None = None
 ) -> Path:
     """Write a GIF of one frame for each time, atomically."""
     check_frames_per_second(frames_per_second)
@@ -212,10 +203,10 @@ def write_gif(
 def _palette(scene: Scene) -> Image.Image:
     """The colours of all frames: a palette for each would cost more bytes than the pictures."""
     greys = np.linspace(0, 255, 24).round()[:, None].repeat(3, axis=1)
-    own = style.heading_colours(HUES)
+    colours = style.heading_colours(HUES)
     if isinstance(scene.first, Grid):
-        own = style.colours_of(style.SPINS, scene.shades)
-    signs = [*own, style.ORANGE, style.BLUE]
+        colours = style.colours_of(style.SPINS, scene.shades)
+    signs = [*colours, style.ORANGE, style.BLUE]
     pure = np.array([[int(sign[at : at + 2], 16) for at in (1, 3, 5)] for sign in signs])
     pale = (pure + 255) / 2  # the edges of what is drawn on white
     image = Image.new("P", (1, 1))
@@ -224,7 +215,7 @@ def _palette(scene: Scene) -> Image.Image:
 
 
 def write_mp4(
-    path: Path, scene: Scene, frames_per_second: int, progress: Progress | None = None
+    path: Path, scene: Scene, frames_per_second: int, progress: FrameProgress | None = None
 ) -> Path:
     """Write an MP4 (H.264) of one frame for each time, atomically."""
     check_frames_per_second(frames_per_second)
@@ -233,14 +224,14 @@ def write_mp4(
     first = next(source)
     height, width, _ = first.shape
     given = f"-f rawvideo -pix_fmt rgb24 -s {width}x{height} -r {frames_per_second} -i -"
-    wanted = "-an -c:v libx264 -crf 20 -pix_fmt yuv420p -threads 1 -movflags +faststart -f mp4"
-    with files.replacing(path) as temporary, tempfile.TemporaryFile() as said:
-        command = [ffmpeg, "-y", "-loglevel", "error", *given.split(), *wanted.split()]
+    encoded = "-an -c:v libx264 -crf 20 -pix_fmt yuv420p -threads 1 -movflags +faststart -f mp4"
+    with files.replacing(path) as temporary, tempfile.TemporaryFile() as errors:
+        command = [ffmpeg, "-y", "-loglevel", "error", *given.split(), *encoded.split()]
         with subprocess.Popen(
             [*command, str(temporary)],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
-            stderr=said,
+            stderr=errors,
         ) as process:
             assert process.stdin is not None
             try:
@@ -255,13 +246,15 @@ def write_mp4(
                 with suppress(BrokenPipeError):
                     process.stdin.close()
         if process.returncode:
-            said.seek(0)
-            reason = said.read().decode(errors="replace").strip() or f"exit {process.returncode}"
+            errors.seek(0)
+            reason = errors.read().decode(errors="replace").strip() or f"exit {process.returncode}"
             raise FileError(5, f"cannot write {path}: ffmpeg failed: {reason.splitlines()[-1]}")
     return path
 
 
-def frames(scene: Scene, times: Sequence[int], progress: Progress | None = None) -> Iterator[Frame]:
+def frames(
+    scene: Scene, times: Sequence[int], progress: FrameProgress | None = None
+) -> Iterator[Pixels]:
     """The scene at each of these times, as pictures of the same even width and height."""
     with style.family():
         figure, update = _figure(scene)
@@ -274,7 +267,7 @@ def frames(scene: Scene, times: Sequence[int], progress: Progress | None = None)
                 progress(done, len(times))
 
 
-def _pixels(figure: Figure) -> Frame:
+def _pixels(figure: Figure) -> Pixels:
     canvas: Any = figure.canvas
     canvas.draw()
     pixels = np.asarray(canvas.buffer_rgba())[..., :3]
@@ -299,7 +292,7 @@ def _figure(scene: Scene) -> tuple[Figure, Mover]:
     movers = []
     for column, label in zip(axes.T, scene.swarms, strict=True):
         title = column[0].set_title(label)
-        movers.append(draw_swarm(column[0], scene, label, TRAIL_STEPS))
+        movers.append(draw_swarm(column[0], scene, label, _TRAIL_STEPS))
         movers.append(partial(_tell_time, title, label))
         if curves:
             movers.append(_draw_curve(column[1], scene, label))

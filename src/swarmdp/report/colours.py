@@ -9,8 +9,8 @@ SPINS = "cividis"
 def heading_colours(count: int) -> list[str]:
     """Colours around the circle, all of the same lightness: seen on white as well as on black.
 
-    Hues of OKLCH at lightness 0.62 and chroma 0.12. A heading is told by the arrow; its colour
-    only helps to find flocks.
+    Hues of OKLCH at lightness 0.62 and chroma 0.12. The arrow shows the heading; its colour only
+    helps to find flocks.
     """
     hue = 2 * np.pi * np.arange(count) / count
     lab = np.stack([np.full(count, 0.62), 0.12 * np.cos(hue), 0.12 * np.sin(hue)])

@@ -18,7 +18,7 @@ Mover = Callable[[int], None]  # shows another time
 
 
 def draw_swarm(ax: Axes, scene: Scene, label: str, trail: int) -> Mover:
-    """Draw a swarm; agents trail so many steps of their past behind them."""
+    """Draw a swarm; agents trail a number of steps of their past behind them."""
     ax.set(xticks=[], yticks=[])
     frame(ax)
     if not isinstance(scene.first, Grid):

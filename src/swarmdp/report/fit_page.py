@@ -18,24 +18,30 @@ from swarmdp.model.trajectory import Trajectory
 from swarmdp.model.verdict import Verdict
 from swarmdp.policies import Controller, selected
 from swarmdp.report import fits, style
-from swarmdp.report.citation import BIBTEX
-from swarmdp.report.page import Finding, Shown, Table, write_page
+from swarmdp.report.page import Finding, Page, PageFigure, PageTable, write_page
 from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene
 from swarmdp.report.settings import settings_with_units
 from swarmdp.simulation.rollout import rollout
+from swarmdp.support.arrays import Bools
 from swarmdp.support.rounding import rounded, with_error
 
 PAGE = "report.html"
 SHOWING, MEASURING = 9, 10  # parts of a fit with random numbers of their own (see fitting.py)
-MOST_AGENTS_STEPS = 1_000_000  # of a swarm in the player: 5 bytes each
+_MOST_AGENTS_STEPS = 1_000_000  # of a swarm in the player: 5 bytes each
 MOST_RUNS, LEAST_RUNS, ENOUGH = 100, 4, 4_000_000  # runs that are measured; agents times steps
 UNUSUAL = 0.05  # share of the expert's runs on the far side of the demo
-APART = 2.5  # s.d. of resampled demos: 95 % of further ones are within, if 8 tell the s.d.
-FEW = 0.1  # of the observations: as many may be off without the reward being a doubtful one
-LITTLE = 0.05  # of a reward's range: nobody would read a difference as small
-SAME = "reproduces the demo"  # the words of a verdict without exceptions
-ROWS = 8  # of the table of statistics, at most
+FAR_FROM_RESAMPLED = (
+    2.5  # s.d. of resampled demos: 95 % of further ones are within, if 8 tell the s.d.
+)
+FEW_PECULIAR = 0.1  # of the observations: up to this share may be off before the reward is in doubt
+NEGLIGIBLE_SHARE = 0.05  # of a reward's range: smaller differences mean nothing
+REPRODUCED = "reproduces the demo"  # the words of a verdict without exceptions
+MOST_STATISTICS = 8  # rows of their table
+BESIDE_DEMO = (
+    "The demo that was learned from (orange), other runs of the same expert (grey), and the "
+    "learned swarm (blue). Where the orange line leaves the grey band, the demo was unusual."
+)
 
 
 def write_fit_page(
@@ -62,7 +68,7 @@ def write_fit_page(
     demo
         What it was learned from.
     expert
-        Who showed it; None if nobody knows, as of a recording.
+        The policy that made the demo; None if it is not known, as of a recording.
     figures
         The files of the figures `reward` and `convergence`.
     planned
@@ -72,55 +78,53 @@ def write_fit_page(
 
     """
     evaluation = _evaluation(result, system, demo, expert, threads)
-    shown, written = [], []
-    caption = _reward_caption(result, demo)
-    shown.append(Shown("reward", "The reward", caption, (figures["reward"],)))
-    own: dict[str, NDArray[Any]] = {}
+    shown = [
+        PageFigure("reward", "The reward", _reward_caption(result, demo), (figures["reward"],))
+    ]
+    written: list[Path] = []
+    unusual = ""
     if evaluation is not None:
-        own = {name: measure_over_time(system, demo, name) for name in evaluation.measures}
-        drawn = (
-            fits.plot_evaluation(evaluation)
-            if expert is None
-            else fits.plot_beside_demo(evaluation, own)
-        )
-        written = style.save(drawn, folder / "measures")
-        shown.append(
-            Shown("measures", "The swarm over time", _measures_caption(expert), (written[0],))
-        )
-    caption = _convergence_caption(result)
-    shown.append(Shown("convergence", "The way there", caption, (figures["convergence"],)))
-    unusual = "" if evaluation is None or expert is None else _unusual(evaluation, own)
+        of_demo = {name: measure_over_time(system, demo, name) for name in evaluation.measures}
+        caption = "The learned swarm (blue) beside the recorded one (grey)."
+        if expert is None:
+            figure = fits.plot_evaluation(evaluation)
+        else:
+            figure = fits.plot_beside_demo(evaluation, of_demo)
+            caption = BESIDE_DEMO
+            unusual = _unusual(evaluation, of_demo)
+        written = style.save(figure, folder / "measures")
+        shown.append(PageFigure("measures", "The swarm over time", caption, (written[0],)))
+    way = _convergence_caption(result)
+    shown.append(PageFigure("convergence", "The way there", way, (figures["convergence"],)))
     player = _player(result, system, demo, threads)
-    page = write_page(
-        folder / PAGE,
+    page = Page(
         title=f"The reward behind a {result.system_name} swarm",
         introduction=_introduction(result, demo),
         findings=[
-            *_verdict(result, demo, unusual),
+            *_verdict(result, unusual),
             *_reward(result),
-            *_interrupted(result, planned),
+            *_interruption(result, planned),
         ],
-        shown=shown,
+        players=[] if player is None else [player],
+        figures=shown,
+        tables=_tables(result),
         settings={"system": settings_with_units(system), "fit": dict(result.settings)}
         | {"seed": result.seed},
-        players=[] if player is None else [player],
-        citation=BIBTEX,
-        tables=_tables(result),
     )
-    return page, written
+    return write_page(folder / PAGE, page), written
 
 
 def _introduction(result: Result, demo: Trajectory) -> list[str]:
     runs = "one recorded run" if demo.runs == 1 else f"{demo.runs} recorded runs"
-    each = ", each an experiment of its own" if result.experiments > 1 else ""
+    separate = ", each an experiment of its own" if result.experiments > 1 else ""
     return [
-        f"Learned from {runs} of {demo.steps} time steps{each}, without knowing what the agents "
-        "wanted or did: which local reward makes agents behave like this, and which local rule "
-        f"collects it. Made by swarmdp {result.version} with seed {result.seed}."
+        f"Learned from {runs} of {demo.steps} time steps{separate}, without knowing what the "
+        "agents wanted or did: which local reward makes agents behave like this, and which local "
+        f"rule collects it. Made by swarmdp {result.version} with seed {result.seed}."
     ]
 
 
-def _verdict(result: Result, demo: Trajectory, unusual: str) -> list[Finding]:
+def _verdict(result: Result, unusual: str) -> list[Finding]:
     """Whether the learned swarm does what the demo did."""
     verdicts = result.verdicts
     if not verdicts:
@@ -136,7 +140,7 @@ def _verdict(result: Result, demo: Trajectory, unusual: str) -> list[Finding]:
         words = f"{good} of {len(verdicts)} learned swarms do what their demo did."
         return [Finding(words, "good" if good == len(verdicts) else "bad")]
     (verdict,) = verdicts
-    same = verdict.words == SAME
+    same = verdict.words == REPRODUCED
     details = [] if same or verdict.alarm else [f"The verdict: {verdict.words}."]
     details += [_meaning(verdict), *verdict.notes]
     what = "What to do"
@@ -186,21 +190,21 @@ def _reward(result: Result) -> list[Finding]:
         f"{how}At {chance} of {count} observations this reward is further from theirs than chance "
         "explains: what it says there comes from this demo alone, and is not to be read as a rule."
     )
-    return [Finding(words, "good" if chance <= FEW * count else "open", (detail,))]
+    return [Finding(words, "good" if chance <= FEW_PECULIAR * count else "open", (detail,))]
 
 
-def peculiar(result: Result) -> NDArray[np.bool_]:
+def peculiar(result: Result) -> Bools:
     """Where a reward is far from those of resampled demos (features,)."""
     assert result.resamples is not None
-    own, others = result.reward.weights[0], result.resamples[:, 0]
-    away = np.abs(own - others.mean(axis=0))
-    far: NDArray[np.bool_] = away > np.maximum(
-        APART * others.std(axis=0, ddof=1), LITTLE * np.ptp(own)
+    weights, others = result.reward.weights[0], result.resamples[:, 0]
+    away = np.abs(weights - others.mean(axis=0))
+    far: Bools = away > np.maximum(
+        FAR_FROM_RESAMPLED * others.std(axis=0, ddof=1), NEGLIGIBLE_SHARE * np.ptp(weights)
     )
     return far
 
 
-def _interrupted(result: Result, planned: int) -> list[Finding]:
+def _interruption(result: Result, planned: int) -> list[Finding]:
     done = len(result.iterations)
     if done >= planned or bool((result.margin <= result.tolerance).all()):
         return []
@@ -232,15 +236,6 @@ def _reward_caption(result: Result, demo: Trajectory) -> str:
         f"{len(result.resamples)} other demos ({source}), brought to the same scale. A bar that "
         "ends far from its orange dot comes from the chance of this demo, not from the rule of "
         "the swarm. Observations that are rarely visited have the least certain rewards."
-    )
-
-
-def _measures_caption(expert: Controller | None) -> str:
-    if expert is None:
-        return "The learned swarm (blue) beside the recorded one (grey)."
-    return (
-        "The demo that was learned from (orange), other runs of the same expert (grey), and the "
-        "learned swarm (blue). Where the orange line leaves the grey band, the demo was unusual."
     )
 
 
@@ -282,16 +277,16 @@ def _unusual(evaluation: Evaluation, demo: Mapping[str, NDArray[Any]]) -> str:
     """Whether a demo's main measure is out of the ordinary among the expert's runs, in words."""
     name, measure = next(iter(evaluation.measures.items()))
     others = evaluation.expert[name].mean(axis=1)
-    own = float(demo[name].mean())
+    mean = float(demo[name].mean())
     if len(demo[name]) > 1 or len(others) < 1 / UNUSUAL:
         return ""
-    below = int((others <= own).sum())
-    above = int((others >= own).sum())
+    below = int((others <= mean).sum())
+    above = int((others >= mean).sum())
     least = min(below, above)
     if least > UNUSUAL * len(others):
         return ""
     return (
-        f"This demo is an unusual one: its {measure.title} is {_plain(own, measure)} on average "
+        f"This demo is an unusual one: its {measure.title} is {_plain(mean, measure)} on average "
         f"over time; of {len(others)} other runs of the expert {least} "
         f"{'is' if least == 1 else 'are'} as {'low' if below < above else 'high'} "
         f"(mean {with_error(float(others.mean()), float(others.std(ddof=1)))}, ± s.d. of runs)."
@@ -308,7 +303,7 @@ def _player(result: Result, system: System, demo: Trajectory, threads: int | Non
     if not isinstance(system, Pictured) or not names or system.n_agents == 1:
         return None
     pictured: Any = system
-    steps = max(1, min(demo.steps, MOST_AGENTS_STEPS // system.n_agents))
+    steps = max(1, min(demo.steps, _MOST_AGENTS_STEPS // system.n_agents))
     first = demo.only(0).until(steps)
     learned = rollout(
         started_as(system, first, names),
@@ -327,14 +322,14 @@ def _player(result: Result, system: System, demo: Trajectory, threads: int | Non
     )
 
 
-def _tables(result: Result) -> list[Table]:
+def _tables(result: Result) -> list[PageTable]:
     """What the verdict is based on, the clearest differences first."""
     if len(result.verdicts) != 1:
         return []
     verdict = result.verdicts[0]
-    lines = verdict.telltales[:ROWS]
+    lines = verdict.telltales[:MOST_STATISTICS]
     return [
-        Table(
+        PageTable(
             "statistics",
             "What the verdict is based on",
             f"The {len(lines)} of {len(verdict.lines)} statistics that differ most, the clearest "

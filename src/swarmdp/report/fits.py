@@ -23,18 +23,19 @@ from swarmdp.policies import table_of
 from swarmdp.report import gridworlds, style
 from swarmdp.report.swarms import draw_band, draw_mean, label_curve
 from swarmdp.support.arguments import checked
+from swarmdp.support.arrays import Floats
 from swarmdp.support.checks import told
 from swarmdp.support.errors import InvalidInput
 from swarmdp.systems.gridworld import Gridworld
 
-FAR = 10  # times the distances: margins beyond this need a logarithmic axis
+_FAR = 10  # times the distances: margins beyond this need a logarithmic axis
 HEADROOM = 1.45  # of the highest distance: the legend stands above the curves
 MOST_LINES = 10  # of single runs of a demo; of more the mean is drawn
 MOST_TICKS = 12  # of an axis of levels
-WIDE = 12  # letters of names that stand side by side under bars
-COLOURS = (style.GREY, style.ORANGE)  # of bars, and of their errors
-CURVES = (style.BLUE, style.ORANGE)  # of distances and margins
-SWARMS = (style.PALE, style.BLUE)  # of the expert and the learned swarm
+_SHORT_NAMES = 12  # letters of names that stand side by side under bars
+BAR_COLOURS = (style.GREY, style.ORANGE)  # of bars, and of their errors
+DISTANCE_COLOURS = (style.BLUE, style.ORANGE)  # of distances and margins
+SWARM_COLOURS = (style.PALE, style.BLUE)  # of the expert and the learned swarm
 BROAD = 4.0  # width of the expert's line, which others are drawn upon
 
 
@@ -43,10 +44,10 @@ class Panel:
     """Rewards over one or two axes, as one picture shows them."""
 
     axes: tuple[Axis, ...]
-    mean: NDArray[np.float64]  # a grid over the axes
-    spread: NDArray[np.float64]  # likewise; zero where it is not known
+    mean: Floats  # a grid over the axes
+    spread: Floats  # likewise; zero where it is not known
     note: str = ""  # what to say of it beside its name
-    centre: NDArray[np.float64] | None = None  # what the spread is around, if not the mean
+    centre: Floats | None = None  # what the spread is around, if not the mean
 
     @property
     def polar(self) -> bool:
@@ -87,7 +88,7 @@ def panels_of(result: Result) -> list[Panel]:
 
 
 @checked
-def plot_reward(result: Result, ax: Any = None, *, colours: Sequence[str] = COLOURS) -> Figure:
+def plot_reward(result: Result, ax: Any = None, *, colours: Sequence[str] = BAR_COLOURS) -> Figure:
     """Draw the learned reward.
 
     One picture for each component of an additive reward, a map for two components, bars for levels
@@ -127,16 +128,16 @@ def plot_reward(result: Result, ax: Any = None, *, colours: Sequence[str] = COLO
     if ax is not None:
         several = ax.ravel().tolist() if isinstance(ax, np.ndarray) else ax
         given = list(several) if isinstance(several, tuple | list) else [several]
-        for each in given:
-            _check_axes(each)
+        for axes in given:
+            _check_axes(axes)
         if len(given) != len(panels):
             names = ", ".join(" and ".join(axis.name for axis in p.axes) for p in panels)
             raise InvalidInput(
                 f"this reward needs {len(panels)} axes ({names}), got {len(given)}: leave ax out, "
                 "or give one for each"
             )
-        for each, panel in zip(given, panels, strict=True):
-            draw_panel(each, panel, colours)
+        for axes, panel in zip(given, panels, strict=True):
+            draw_panel(axes, panel, colours)
         _set_titles(given, panels, result)
         return figure_of(given[0])
     grid = _gridworld(result)
@@ -213,12 +214,12 @@ def _two(colours: Sequence[str]) -> Sequence[str]:
 
 def figure_of(ax: Axes) -> Figure:
     """The figure to which axes belong."""
-    found = ax.get_figure(root=True)
-    assert found is not None
-    return found
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    return figure
 
 
-def draw_panel(ax: Any, panel: Panel, colours: Sequence[str] = COLOURS) -> None:
+def draw_panel(ax: Any, panel: Panel, colours: Sequence[str] = BAR_COLOURS) -> None:
     """Draw rewards around the circle on polar axes, as a map of two components, or as bars."""
     first = panel.axes[0]
     if len(panel.axes) == 2:
@@ -231,23 +232,21 @@ def draw_panel(ax: Any, panel: Panel, colours: Sequence[str] = COLOURS) -> None:
         _set_ticks(ax.xaxis, first)
 
 
-def mean_and_spread(
-    weights: NDArray[np.float64], error: NDArray[np.float64] | None = None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def mean_and_spread(weights: Floats, error: Floats | None = None) -> tuple[Floats, Floats]:
     """The mean over experiments; their spread, or the only one's error, or zero."""
     if len(weights) > 1:
         return weights.mean(axis=0), weights.std(axis=0, ddof=1)
-    known = np.zeros(weights.shape[1:]) if error is None else np.nan_to_num(error[0])
-    return weights[0], known
+    spread = np.zeros(weights.shape[1:]) if error is None else np.nan_to_num(error[0])
+    return weights[0], spread
 
 
 def draw_polar(
     ax: Any,
-    degrees: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    spread: NDArray[np.float64],
+    degrees: Floats,
+    mean: Floats,
+    spread: Floats,
     limits: tuple[float, float] | None = None,
-    centre: NDArray[np.float64] | None = None,
+    centre: Floats | None = None,
 ) -> None:
     """Rewards of angles around the circle, with error bars and numbers along the radius.
 
@@ -288,7 +287,7 @@ def draw_polar(
 
 
 def polar_limits(
-    shown: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]],
+    shown: Sequence[tuple[Floats, Floats]],
 ) -> tuple[float, float]:
     """The lowest and highest of several means with their spreads, zero included."""
     low = min(0.0, *(float((mean - spread).min()) for mean, spread in shown))
@@ -311,10 +310,10 @@ def label_polar(ax: Any, low: float, high: float) -> None:
 def draw_bars(
     ax: Axes,
     values: NDArray[Any],
-    mean: NDArray[np.float64],
-    spread: NDArray[np.float64],
-    colours: Sequence[str] = COLOURS,
-    centre: NDArray[np.float64] | None = None,
+    mean: Floats,
+    spread: Floats,
+    colours: Sequence[str] = BAR_COLOURS,
+    centre: Floats | None = None,
 ) -> None:
     """Rewards of values, or of named features, as bars with error bars.
 
@@ -329,7 +328,7 @@ def draw_bars(
         looks: dict[str, Any] = {"color": colours[1], "markersize": 3, "elinewidth": 1}
         ax.errorbar(places, middle, spread, fmt=dots, **looks)
     if named:
-        longest = max(map(len, values)) * len(values) > 5 * WIDE
+        longest = max(map(len, values)) * len(values) > 5 * _SHORT_NAMES
         ax.set_xticks(places, list(values), rotation=45 if longest else 0)
         if longest:
             for label in ax.get_xticklabels():
@@ -368,7 +367,7 @@ def set_levels(drawn: Any, values: NDArray[Any]) -> None:
         drawn.set_ticks(np.arange(values[0], values[-1] + 1, step))
 
 
-def _edges(values: NDArray[Any]) -> NDArray[np.float64]:
+def _edges(values: NDArray[Any]) -> Floats:
     """Between the middles of classes, and as far beyond the outer ones."""
     if len(values) == 1:
         return np.array([values[0] - 0.5, values[0] + 0.5], dtype=np.float64)
@@ -388,7 +387,7 @@ def _gridworld(result: Result) -> Gridworld | None:
 def _gridworld_figure(result: Result, grid: Gridworld) -> Figure:
     mean, spread = mean_and_spread(result.reward.weights, result.reward_error)
     count = result.experiments
-    return gridworlds.reward_figure(
+    return gridworlds.gridworld_reward_figure(
         grid,
         mean,
         table_of(result.policy)[0],
@@ -413,7 +412,7 @@ def _grid_error(result: Result) -> str:
 
 @checked
 def plot_convergence(
-    result: Result, ax: Axes | None = None, *, colours: Sequence[str] = CURVES
+    result: Result, ax: Axes | None = None, *, colours: Sequence[str] = DISTANCE_COLOURS
 ) -> Figure:
     """Draw distance and margin over the iterations of Algorithm 1, and which one was chosen.
 
@@ -477,7 +476,7 @@ def plot_convergence(
             xlabel="iteration of Algorithm 1",
             ylabel="distance from the demo's\nfeature expectations",
         )
-        if history.margin.max() > FAR * history.distance.max() > 0:
+        if history.margin.max() > _FAR * history.distance.max() > 0:
             # Such as the bound of an estimated game: on a linear axis distances would lie on zero.
             ax.set_yscale("log")
         else:
@@ -497,7 +496,7 @@ def plot_result(result: Result) -> Figure:
         figure = style.figure(figsize=(width + 5.2, max(height, 3.2)))
         parts: Any = figure.subfigures(1, 2, width_ratios=[width, 5.2])
         left, right = parts
-        _draw_reward(left, panels, result, COLOURS)
+        _draw_reward(left, panels, result, BAR_COLOURS)
         plot_convergence(result, right.subplots())
     return figure
 
@@ -526,23 +525,23 @@ def plot_evaluation(
         )
     if ax is not None:
         _check_axes(ax)
-    wanted = [measure] if measure is not None else names if ax is None else names[:1]
+    chosen = [measure] if measure is not None else names if ax is None else names[:1]
     spread = evaluation.n_agents > 1
     draw = draw_band if spread else draw_mean
-    expert_colour, learned_colour = _two(SWARMS if colours is None else colours)
+    expert_colour, learned_colour = _two(SWARM_COLOURS if colours is None else colours)
     with style.family():
         drawn = [] if ax is None else [ax]
         if ax is None:
-            size = (5.2 * len(wanted), 3.2)
-            drawn = list(style.subplots(1, len(wanted), figsize=size, squeeze=False)[1][0])
-        for name, each in zip(wanted, drawn, strict=True):
+            size = (5.2 * len(chosen), 3.2)
+            drawn = list(style.subplots(1, len(chosen), figsize=size, squeeze=False)[1][0])
+        for name, axes in zip(chosen, drawn, strict=True):
             expert, learned = evaluation.expert[name], evaluation.learned[name]
-            draw(each, expert, f"expert, {len(expert)} runs", expert_colour)
-            each.lines[-1].set_linewidth(BROAD)
-            draw(each, learned, f"learned, {len(learned)} runs", learned_colour)
-            each.lines[-1].set_linestyle("--")
-            label_curve(each, evaluation.measures[name], [expert, learned])
-            each.legend(title=_band_name(evaluation))
+            draw(axes, expert, f"expert, {len(expert)} runs", expert_colour)
+            axes.lines[-1].set_linewidth(BROAD)
+            draw(axes, learned, f"learned, {len(learned)} runs", learned_colour)
+            axes.lines[-1].set_linestyle("--")
+            label_curve(axes, evaluation.measures[name], [expert, learned])
+            axes.legend(title=_band_name(evaluation))
     return figure_of(drawn[0])
 
 

@@ -12,18 +12,19 @@ from swarmdp.model.trajectory import Trajectory
 from swarmdp.report import style
 from swarmdp.report.drawing import frame
 from swarmdp.report.swarms import draw_mean
+from swarmdp.support.arrays import Floats
 from swarmdp.systems.gridworld import MOVES, Gridworld
 
-MOST_PATHS = 5
+_MOST_PATHS = 5
 MOST_ARROWS = 24  # rows or columns up to which the policy is drawn
 
 
-def reward_figure(
+def gridworld_reward_figure(
     grid: Gridworld,
-    weights: NDArray[np.float64],
+    weights: Floats,
     policy: NDArray[np.integer],
     title: str,
-    spread: NDArray[np.float64] | None = None,
+    spread: Floats | None = None,
     spread_title: str = "its standard deviation",
 ) -> Figure:
     """The true reward of each cell beside the learned one, with the learned policy as arrows.
@@ -43,9 +44,11 @@ def reward_figure(
     return figure
 
 
-def paths_figure(grid: Gridworld, trajectory: Trajectory, collected: NDArray[Any]) -> Figure:
+def gridworld_paths_figure(
+    grid: Gridworld, trajectory: Trajectory, collected: NDArray[Any]
+) -> Figure:
     """Where the agent goes on the map of rewards, and what it collects over time."""
-    runs = min(trajectory.runs, MOST_PATHS)
+    runs = min(trajectory.runs, _MOST_PATHS)
     with style.family():
         figure, axes = style.subplots(1, 2, figsize=(7.4, 3.1), width_ratios=[1, 1.3])
         shown = "path of a run" if runs == 1 else f"paths of {runs} runs"
@@ -65,7 +68,7 @@ def paths_figure(grid: Gridworld, trajectory: Trajectory, collected: NDArray[Any
     return figure
 
 
-def draw_map(ax: Axes, grid: Gridworld, values: NDArray[np.float64], title: str) -> None:
+def draw_map(ax: Axes, grid: Gridworld, values: Floats, title: str) -> None:
     """Values of the cells as shades, row 0 at the bottom."""
     image = ax.imshow(
         values.reshape(grid.shape), cmap=style.SPINS, origin="lower", interpolation="nearest"

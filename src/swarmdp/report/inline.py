@@ -1,6 +1,5 @@
 """`swarmdp.show`: swarms in motion inside a notebook, without a server."""
 
-import html
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,25 +14,26 @@ from swarmdp.model.trajectory import Trajectory
 from swarmdp.policies import Controller, selected
 from swarmdp.report import page
 from swarmdp.report.player import Player
-from swarmdp.report.scenes import Scene
+from swarmdp.report.scenes import Scene, common_steps, swarms_by_label
 from swarmdp.simulation.rollout import rollout
 from swarmdp.support import files
 from swarmdp.support.arguments import checked
-from swarmdp.support.checks import check_integer
 from swarmdp.support.errors import InvalidInput
+from swarmdp.support.markup import render
+from swarmdp.support.ranges import Index, Seed
 from swarmdp.systems.gridworld import Gridworld
 from swarmdp.systems.ising import Ising
 from swarmdp.systems.registry import rebuilt
 from swarmdp.systems.vicsek import Vicsek
 
-STEPS = 60  # unless told otherwise
+DEFAULT_SHOWN_STEPS = 60  # of policies, if their number is not given
 HEIGHT = 640  # pixels of the frame in a notebook
 BUILT_IN = {"Vicsek": Vicsek, "Ising": Ising, "Gridworld": Gridworld}
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
-    """A player that notebooks display: a page in a frame, which asks nobody for anything."""
+class NotebookPlayer:
+    """A player that notebooks display: a page in a frame, which fetches nothing."""
 
     scene: Scene
     title: str
@@ -59,10 +59,11 @@ class Shown:
         return Path(path)
 
     def _repr_html_(self) -> str:
-        # In a sandbox its script cannot touch the notebook.
-        return (
-            f'<iframe title="{html.escape(self.title)}" sandbox="allow-scripts" width="100%" '
-            f'height="{HEIGHT}" style="border: 0" srcdoc="{html.escape(self.document)}"></iframe>'
+        return render(
+            "report/templates/frame.html.j2",
+            title=self.title,
+            height=HEIGHT,
+            document=self.document,
         )
 
     def __repr__(self) -> str:
@@ -78,12 +79,12 @@ def show(
     system: System,
     swarms: Controller | Trajectory | Mapping[str, Controller | Trajectory],
     *,
-    steps: int | None = None,
-    seed: int = 0,
+    steps: Index | None = None,
+    seed: Seed = 0,
     initial: Start | None = None,
     steps_per_second: int | None = None,
     title: str | None = None,
-) -> Shown:
+) -> NotebookPlayer:
     """Swarms in motion side by side, in a notebook and without a server.
 
     Parameters
@@ -106,7 +107,7 @@ def show(
 
     Returns
     -------
-    Shown
+    NotebookPlayer
         What a notebook displays; `.save("swarm.html")` writes it as a page.
 
     Raises
@@ -122,25 +123,23 @@ def show(
     10
 
     """
-    several = isinstance(swarms, Mapping) and not isinstance(swarms, Trajectory)
-    named: dict[str, Any] = dict(swarms) if several else {name_of(system): swarms}  # type: ignore[arg-type]
-    if steps is None:
-        lengths = [swarm.steps for swarm in named.values() if isinstance(swarm, Trajectory)]
-        steps = min(lengths, default=STEPS)
-    check_integer("steps", steps, least=0)
+    named = swarms_by_label(system, swarms)
+    length = common_steps(named, steps, DEFAULT_SHOWN_STEPS)
 
-    def one(swarm: Any) -> Trajectory:
+    def run_of(swarm: Controller | Trajectory) -> Trajectory:
         if isinstance(swarm, Trajectory):
-            return swarm.until(steps)
-        return rollout(system, swarm, steps=steps, seed=seed, initial=initial, progress=False)
+            return swarm.until(length)
+        return rollout(system, swarm, steps=length, seed=seed, initial=initial, progress=False)
 
-    scene = Scene(system, {label: one(swarm) for label, swarm in named.items()})
-    return Shown(scene, title or f"{name_of(system)}: {' and '.join(named)}", steps_per_second)
+    scene = Scene(system, {label: run_of(swarm) for label, swarm in named.items()})
+    return NotebookPlayer(
+        scene, title or f"{name_of(system)}: {' and '.join(named)}", steps_per_second
+    )
 
 
 def show_result(
     result: Result, system: System | None, steps: int | None, seed: int, experiment: int
-) -> Shown:
+) -> NotebookPlayer:
     """The learned swarm of a fit beside its expert's; what `Result.show` gives."""
     if not 0 <= experiment < result.experiments:
         raise InvalidInput(

@@ -1,4 +1,4 @@
-"""A player of recorded swarms for a web page: its data, packed small, and its markup.
+"""A player of recorded swarms for a web page: its data, packed small.
 
 Positions are 16-bit shares of the window, headings 8-bit shares of the circle, cells of a grid
 single bits, or bytes where they have more than two colours, all in base64; `assets/player.js`
@@ -6,8 +6,6 @@ unpacks and draws them.
 """
 
 import base64
-import html
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +14,13 @@ from numpy.typing import NDArray
 
 from swarmdp.model.pictures import Grid
 from swarmdp.report import style
-from swarmdp.report.assets import filled
 from swarmdp.report.scenes import Scene
+from swarmdp.support.arrays import Floats
 from swarmdp.support.errors import InvalidInput
 
 SPEEDS = (1, 2, 5, 10, 20)  # steps per second to choose from
-TRAIL_STEPS = 2
-LARGEST = 64 * 2**20  # bytes of a player's data: browsers hold it several times
+_TRAIL_STEPS = 2
+LARGEST_DATA = 64 * 2**20  # bytes of a player's data: browsers hold it several times
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,22 +41,22 @@ def check_size(scene: Scene, steps: int | None = None) -> None:
     """
     steps = scene.steps if steps is None else steps
     agents = scene.system.n_agents
-    each = 0
+    bytes_per_time = 0
     for picture in scene.pictures.values():
         if isinstance(picture, Grid):
             cells = picture.values[0].size
-            each += (cells + 7) // 8 if scene.shades == 2 else cells
+            bytes_per_time += (cells + 7) // 8 if scene.shades == 2 else cells
         else:
-            each += (4 if picture.headings is None else 5) * agents
-    if (needed := (steps + 1) * each) > LARGEST:
+            bytes_per_time += (4 if picture.headings is None else 5) * agents
+    if (needed := (steps + 1) * bytes_per_time) > LARGEST_DATA:
         raise InvalidInput(
             f"{len(scene.swarms)} swarm(s) of {agents} agents over {steps} steps make "
-            f"{needed / 2**20:.0f} MiB, a page plays at most {LARGEST / 2**20:.0f} MiB: show fewer "
-            "steps or agents, or make a .gif"
+            f"{needed / 2**20:.0f} MiB, a page plays at most {LARGEST_DATA / 2**20:.0f} MiB: "
+            "show fewer steps or agents, or make a .gif"
         )
 
 
-def packed(player: Player) -> dict[str, Any]:
+def player_data(player: Player) -> dict[str, Any]:
     """Everything that the page's script needs, ready for JSON."""
     scene = player.scene
     check_size(scene)
@@ -88,7 +86,7 @@ def packed(player: Player) -> dict[str, Any]:
         "periodic": scene.periodic,
         "low": low.tolist(),
         "side": side,
-        "trail": TRAIL_STEPS,
+        "trail": _TRAIL_STEPS,
         "colours": style.heading_colours(64) if arrows else [style.BLUE],
         "swarms": [
             {
@@ -108,7 +106,7 @@ def _cells(scene: Scene, label: str) -> NDArray[np.uint8]:
     return np.packbits(cells) if scene.shades == 2 else cells
 
 
-def _shares(positions: NDArray[np.float64]) -> NDArray[np.uint16]:
+def _shares(positions: Floats) -> NDArray[np.uint16]:
     """Shares of the window as 16-bit numbers."""
     return np.clip(np.floor(positions * 65536), 0, 65535).astype("<u2")
 
@@ -118,7 +116,7 @@ def _common(scene: Scene, label: str) -> dict[str, Any]:
     return {"label": label, "readings": readings}
 
 
-def _bytes_of(headings: NDArray[np.float64]) -> NDArray[np.uint8]:
+def _bytes_of(headings: Floats) -> NDArray[np.uint8]:
     """Angles as 256ths of the circle."""
     return np.round(headings / (2 * np.pi) * 256).astype(np.int64).astype(np.uint8)
 
@@ -127,57 +125,70 @@ def _text(array: NDArray[Any]) -> str:
     return base64.b64encode(array.tobytes()).decode("ascii")
 
 
-def markup(player: Player, level: int = 3, alone: bool = False) -> str:
-    """The player as HTML; the page must hold the style sheet and script of `assets` as well.
+@dataclass(frozen=True)
+class CurveView:
+    """The main measure of a swarm over time, as a line in a box of height 100."""
 
-    Alone in its page it hears the keys wherever the focus is.
-    """
+    measure: str
+    reading: str  # at the time that is shown first
+    points: str
+    top: str
+    bottom: str
+
+
+@dataclass(frozen=True)
+class SwarmView:
+    """The places for one swarm's picture, its reading and its curve."""
+
+    label: str
+    shape: str  # width and height of the picture
+    curve: CurveView | None
+
+
+@dataclass(frozen=True)
+class PlayerView:
+    """What `templates/player.html.j2` fills in; style and script are in `assets`."""
+
+    name: str
+    title: str
+    caption: str
+    swarms: tuple[SwarmView, ...]
+    steps: int
+    start: int
+    speed: int
+    speeds: tuple[int, ...]
+    data: dict[str, Any]
+
+
+def view_of(player: Player) -> PlayerView:
+    """A player as a page shows it."""
     scene = player.scene
     speed = player.steps_per_second or scene.steps_per_second
-    speeds = "".join(
-        f'<option value="{s}"{" selected" if s == speed else ""}>{s} steps/s</option>'
-        for s in sorted({*SPEEDS, speed})
-    )
-    # '<' must not end the script element.
-    data = json.dumps(packed(player), ensure_ascii=True, separators=(",", ":"))
-    return filled(
-        "player.html",
-        {
-            "name": html.escape(f"player-{player.name}"),
-            "alone": ' data-alone=""' if alone else "",
-            "heading": "" if alone else f"<h{level}>{html.escape(player.title)}</h{level}>",
-            "title": html.escape(player.title),
-            "caption": html.escape(player.caption),
-            "swarms": "\n".join(_swarm(scene, label) for label in scene.swarms),
-            "steps": str(scene.steps),
-            "start": str(scene.poster),
-            "speeds": speeds,
-            "data": data.replace("<", "\\u003c"),
-        },
+    return PlayerView(
+        player.name,
+        player.title,
+        player.caption,
+        tuple(_swarm(scene, label) for label in scene.swarms),
+        scene.steps,
+        scene.poster,
+        speed,
+        tuple(sorted({*SPEEDS, speed})),
+        player_data(player),
     )
 
 
-def _swarm(scene: Scene, label: str) -> str:
-    """The places for one swarm's picture, its reading and its curve."""
-    picture, shape = scene.first, "1 / 1"
+def _swarm(scene: Scene, label: str) -> SwarmView:
+    picture, shape, curve = scene.first, "1 / 1", None
     if isinstance(picture, Grid):
         shape = f"{picture.values.shape[2]} / {picture.values.shape[1]}"
-    measured = ""
     if scene.measure is not None:
         low, high = scene.measure_limits
-        height = 100 * (high - scene.measures[label]) / (high - low)
-        measured = filled(
-            "curve.html",
-            {
-                "measure": html.escape(scene.measure.label),
-                "reading": scene.reading(label, scene.poster),
-                "points": " ".join(f"{time},{y:.2f}" for time, y in enumerate(height)),
-                "last": str(max(scene.steps, 1)),
-                "steps": str(scene.steps),
-                "start": str(scene.poster),
-                "top": f"{high:.6g}",
-                "bottom": f"{low:.6g}",
-            },
+        heights = 100 * (high - scene.measures[label]) / (high - low)
+        curve = CurveView(
+            scene.measure.label,
+            scene.reading(label, scene.poster),
+            " ".join(f"{time},{height:.2f}" for time, height in enumerate(heights)),
+            f"{high:.6g}",
+            f"{low:.6g}",
         )
-    names = {"label": html.escape(label), "shape": shape, "measured": measured}
-    return filled("swarm.html", names)
+    return SwarmView(label, shape, curve)

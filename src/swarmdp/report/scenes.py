@@ -14,6 +14,8 @@ from swarmdp.model.pictures import Arrows, Grid
 from swarmdp.model.system import Measure, System, name_of
 from swarmdp.model.traits import Pictured, measures_of
 from swarmdp.model.trajectory import Trajectory
+from swarmdp.policies import Controller
+from swarmdp.support.arrays import Floats
 from swarmdp.support.errors import InvalidInput
 
 MOST_SHADES = 32  # colours of a grid's cells; more values share them
@@ -47,10 +49,10 @@ class Scene:
         for variable in swarm.variables.values():
             if "agent" not in variable.axes:
                 continue
-            found = variable.values.shape[variable.axes.index("agent")]
-            if found != self.system.n_agents:
+            agents = variable.values.shape[variable.axes.index("agent")]
+            if agents != self.system.n_agents:
                 raise InvalidInput(
-                    f"the swarm {label!r} has {found} agents, expected {self.system.n_agents}"
+                    f"the swarm {label!r} has {agents} agents, expected {self.system.n_agents}"
                 )
 
     @cached_property
@@ -62,7 +64,7 @@ class Scene:
                 f"{name_of(system)} cannot be drawn: give it a method picture(swarm, run) that "
                 "returns swarmdp.model.Arrows or swarmdp.model.Grid"
             )
-        found = {}
+        pictures = {}
         for label, swarm in self.swarms.items():
             try:
                 picture = system.picture(swarm, self.run)
@@ -76,8 +78,8 @@ class Scene:
                     f"picture must return swarmdp.model.Arrows or swarmdp.model.Grid, got "
                     f"{type(picture).__name__}"
                 )
-            found[label] = picture
-        return found
+            pictures[label] = picture
+        return pictures
 
     @property
     def first(self) -> Arrows | Grid:
@@ -91,7 +93,7 @@ class Scene:
 
     @property
     def steps_per_second(self) -> int:
-        """How fast to show it, unless told otherwise."""
+        """How fast to show it by default."""
         return self.first.steps_per_second
 
     @property
@@ -137,7 +139,7 @@ class Scene:
         return int(np.argmax(way))
 
     @cached_property
-    def window(self) -> tuple[NDArray[np.float64], float]:
+    def window(self) -> tuple[Floats, float]:
         """The square in which all agents are at all times: low corner, side."""
         places = [np.asarray(p.positions) for p in self.pictures.values() if isinstance(p, Arrows)]
         low = np.min([place.min(axis=(0, 1)) for place in places], axis=0)
@@ -156,15 +158,15 @@ class Scene:
         """Whether an agent that leaves the window comes back on its other side."""
         return isinstance(self.first, Arrows) and self.first.periodic
 
-    def positions(self, label: str) -> NDArray[np.float64]:
+    def positions(self, label: str) -> Floats:
         """Where the agents are (steps + 1, agents, 2), as shares of the window."""
         picture = self.pictures[label]
         assert isinstance(picture, Arrows)
         low, side = self.window
-        shares: NDArray[np.float64] = (np.asarray(picture.positions, np.float64) - low) / side
+        shares: Floats = (np.asarray(picture.positions, np.float64) - low) / side
         return shares
 
-    def headings(self, label: str) -> NDArray[np.float64] | None:
+    def headings(self, label: str) -> Floats | None:
         """The agents' headings in radians (steps + 1, agents); None for dots."""
         picture = self.pictures[label]
         assert isinstance(picture, Arrows)
@@ -192,19 +194,39 @@ class Scene:
         return low, max(high, low + 1), all(np.issubdtype(g.dtype, np.integer) for g in grids)
 
 
+def swarms_by_label(
+    system: System, swarms: Controller | Trajectory | Mapping[str, Controller | Trajectory]
+) -> dict[str, Controller | Trajectory]:
+    """Several swarms as they are; a single one by the name of its system."""
+    # A trajectory is a mapping as well, but of arrays.
+    if isinstance(swarms, Mapping) and not isinstance(swarms, Trajectory):
+        return dict(swarms)
+    return {name_of(system): swarms}
+
+
+def common_steps(
+    swarms: Mapping[str, Controller | Trajectory], steps: int | None, default: int
+) -> int:
+    """The steps to show: as given, or those of the shortest trajectory, or the default."""
+    if steps is None:
+        lengths = [swarm.steps for swarm in swarms.values() if isinstance(swarm, Trajectory)]
+        return min(lengths, default=default)
+    return steps
+
+
 def axis_limits(
     declared: tuple[float | None, float | None], shown: list[NDArray[Any]]
 ) -> tuple[float, float]:
     """The ends of an axis: what is declared, elsewhere zero or round numbers beyond the values."""
-    known = [values[np.isfinite(values)] for values in shown]
-    low = min((float(values.min()) for values in known if values.size), default=0.0)
-    high = max((float(values.max()) for values in known if values.size), default=1.0)
-    bottom = (-_rounded(-low) if low < 0 else 0.0) if declared[0] is None else declared[0]
-    top = (_rounded(high) if high > 0 else 0.0) if declared[1] is None else declared[1]
+    finite = [values[np.isfinite(values)] for values in shown]
+    low = min((float(values.min()) for values in finite if values.size), default=0.0)
+    high = max((float(values.max()) for values in finite if values.size), default=1.0)
+    bottom = (-_round_up(-low) if low < 0 else 0.0) if declared[0] is None else declared[0]
+    top = (_round_up(high) if high > 0 else 0.0) if declared[1] is None else declared[1]
     return bottom, top if top > bottom else bottom + 1.0
 
 
-def _rounded(value: float) -> float:
+def _round_up(value: float) -> float:
     """The next number of two digits that is not below a positive value."""
     unit = 10.0 ** (math.floor(math.log10(value)) - 1)
     return float(f"{unit * math.ceil(value / unit - 1e-9):.3g}")

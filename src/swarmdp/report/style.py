@@ -51,7 +51,7 @@ def family() -> Iterator[None]:
 
 
 class NotebookFigure(Figure):
-    """A figure that a notebook shows, also where nobody has asked for pyplot."""
+    """A figure that a notebook shows, also where pyplot is not in use."""
 
     def _repr_png_(self) -> bytes:
         picture = io.BytesIO()

@@ -14,7 +14,7 @@ from swarmdp.report import style
 from swarmdp.report.drawing import draw_swarm
 from swarmdp.report.scenes import Scene, axis_limits
 
-TRAIL_STEPS = 4  # how much of its past an agent trails behind it
+_TRAIL_STEPS = 4  # how much of its past an agent trails behind it
 
 
 def swarm_figure(scene: Scene, values: NDArray[Any] | None = None) -> Figure:
@@ -39,22 +39,22 @@ def swarm_figure(scene: Scene, values: NDArray[Any] | None = None) -> Figure:
             width_ratios=[1, 1, 1, 1.5][: 3 + curve],
         )
         for ax, time in zip(axes, times, strict=False):
-            draw_swarm(ax, scene, label, TRAIL_STEPS)(time)
+            draw_swarm(ax, scene, label, _TRAIL_STEPS)(time)
             ax.set_title(f"t = {time}")
         if scene.measure is not None:
-            own = scene.measures[label]
-            many = own[None] if values is None else values
+            values_shown = scene.measures[label]
+            many = values_shown[None] if values is None else values
             draw_band(axes[3], many, label, style.EXPERT)
             axes[3].plot(
                 times,
-                own[list(times)],
+                values_shown[list(times)],
                 "o",
                 color=style.ORANGE,
                 mfc="white",
                 clip_on=False,
                 zorder=3,
             )
-            label_curve(axes[3], scene.measure, [many, own])
+            label_curve(axes[3], scene.measure, [many, values_shown])
             runs = "the run" if len(many) == 1 else f"mean and 10–90 % of {len(many)} runs"
             axes[3].set_title(f"{runs}, ○ as shown")
     return figure

@@ -7,7 +7,6 @@ files of the package, under a policy that allows no script but its own.
 """
 
 import asyncio
-import html
 import importlib
 import os
 import secrets
@@ -34,6 +33,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from swarmdp.studio.limits import LARGEST_MESSAGE
 from swarmdp.studio.messages import message_text
 from swarmdp.support.errors import FileError, InvalidInput
+from swarmdp.support.markup import render
 
 if TYPE_CHECKING:
     from swarmdp.studio.catalogue import Entry
@@ -304,7 +304,6 @@ class Server(uvicorn.Server):
 def _redirect_to(link: str) -> Path:
     """A file that redirects to the link: other users can read a command line, and so the token."""
     number, name = tempfile.mkstemp(prefix="swarmdp-studio-", suffix=".html")  # for its owner only
-    refresh = f'<meta http-equiv="refresh" content="0; url={html.escape(link)}">'
     with open(number, "w", encoding="utf-8") as file:
-        file.write(f'<!DOCTYPE html><meta charset="utf-8">{refresh}<title>swarmdp studio</title>')
+        file.write(render("studio/templates/way.html.j2", link=link))
     return Path(name)

@@ -1,13 +1,20 @@
-"""Small pieces of HTML for notebooks: all text is escaped, nothing is fetched."""
+"""HTML from templates: the only place that knows Jinja2, which escapes all text.
 
-import html
+A room keeps its templates in a folder `templates` of its own; `render` fills in one of them by its
+path in the package. The pieces for notebooks, which several rooms use, are here. What is rendered
+is `Markup` and goes into other templates as it is; all other text is escaped when it enters one.
+"""
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-ROWS = 40  # the most that one table shows
-RIGHT = "text-align:right;padding:0 .6em"
-LEFT = "text-align:left;padding:0 .6em"
-INLINE = "display:inline-block;vertical-align:middle"
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+MOST_TABLE_ROWS = 40  # that a notebook shows of one table
 
 
 @dataclass(frozen=True)
@@ -16,6 +23,43 @@ class Bar:
 
     value: float
     share: float  # from -1 to 1
+
+
+@cache
+def _environment() -> "Environment":
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("swarmdp", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
+    return environment
+
+
+def render(template: str, **values: Any) -> "Markup":
+    """A template with its values filled in.
+
+    Parameters
+    ----------
+    template
+        Its path in the package, such as "report/templates/player.html.j2".
+    values
+        By the names that the template uses. Text is escaped, unless it is `Markup`.
+
+    """
+    from markupsafe import Markup
+
+    return Markup(_environment().get_template(template).render(values))
+
+
+def render_macro(template: str, macro: str, *values: Any) -> "Markup":
+    """A macro of a template with its values filled in, as `render`."""
+    html: Markup = getattr(_environment().get_template(template).module, macro)(*values)
+    return html
 
 
 def bars(values: Iterable[float]) -> list[Bar]:
@@ -27,30 +71,18 @@ def bars(values: Iterable[float]) -> list[Bar]:
 
 def card(title: str, *parts: str) -> str:
     """A title above parts that are HTML already."""
-    return f"<div><strong>{html.escape(title)}</strong>{''.join(parts)}</div>"
+    return _notebook("card", title, parts)
 
 
 def paragraph(text: str) -> str:
     """Plain text."""
-    return f"<p style='margin:.3em 0'>{html.escape(text)}</p>"
+    return _notebook("paragraph", text)
 
 
 def table(names: Sequence[str], rows: Sequence[Sequence[str | float | Bar]]) -> str:
     """A table of texts, numbers and bars; of long ones the beginning."""
-    head = "".join(f"<th style='{LEFT}'>{html.escape(name)}</th>" for name in names)
-    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows[:ROWS])
-    rest = paragraph(f"and {len(rows) - ROWS} more rows") if len(rows) > ROWS else ""
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
+    return _notebook("table", names, rows, MOST_TABLE_ROWS)
 
 
-def _cell(content: str | float | Bar) -> str:
-    if isinstance(content, str):
-        return f"<td style='{LEFT}'>{html.escape(content)}</td>"
-    if isinstance(content, Bar):
-        colour = "#c26a00" if content.share < 0 else "#2a6fb0"
-        return (
-            f"<td style='{LEFT}'><span style='{INLINE};width:6em;text-align:right'>"
-            f"{content.value:.4g}</span><span style='{INLINE};height:.6em;margin-left:.6em;"
-            f"width:{abs(content.share) * 8:.2f}em;background:{colour}'></span></td>"
-        )
-    return f"<td style='{RIGHT}'>{content:.4g}</td>"
+def _notebook(macro: str, *values: Any) -> str:
+    return render_macro("support/templates/notebook.html.j2", macro, *values)

@@ -10,7 +10,6 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle as Round
 from matplotlib.patches import Polygon as Corners
-from numpy.typing import NDArray
 
 from swarmdp._version import __version__
 from swarmdp.model.streams import derived_seed
@@ -20,19 +19,19 @@ from swarmdp.recordings.arena import Arena, Circle, Periodic
 from swarmdp.recordings.decisions import wrap_angles
 from swarmdp.recordings.swarm import STATE
 from swarmdp.report import fits, style
-from swarmdp.report.citation import BIBTEX
-from swarmdp.report.page import Shown, Table, write_page
+from swarmdp.report.page import Page, PageFigure, PageTable, write_page
 from swarmdp.report.player import Player
-from swarmdp.report.recordings import group_figure, paths_figure
 from swarmdp.report.scenes import Scene
+from swarmdp.report.tracks_page import group_figure, paths_figure
 from swarmdp.simulation.rollout import rollout
 from swarmdp.support import files
+from swarmdp.support.arrays import Floats
 
-SHOWN = 3  # the part of an analysis's random numbers that shows a simulated swarm
-MOST_STEPS = 400  # of the swarms in the player
+SHOWING_PART = 3  # the part of an analysis's random numbers that shows a simulated swarm
+_MOST_STEPS = 400  # of the swarms in the player
 ALARMING = 0.05  # p up to which a statistic is shown whatever it is
 MOST_PLACES = 4000  # that are drawn in the arena
-MOST_AGENTS_STEPS = 2_000_000  # of the player: 5 bytes each, in two swarms
+_MOST_AGENTS_STEPS = 2_000_000  # of the player: 5 bytes each, in two swarms
 PAGE, NUMBERS = "report.html", "summary.json"
 
 CAPTIONS = {
@@ -67,17 +66,17 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
     The page and the summary come last: where they are, everything else is.
     """
     recorded = analysis.swarm.demo(analysis.decisions.test)
-    most = min(recorded.steps, MOST_STEPS, MOST_AGENTS_STEPS // analysis.swarm.n_agents)
+    most = min(recorded.steps, _MOST_STEPS, _MOST_AGENTS_STEPS // analysis.swarm.n_agents)
     recorded = recorded.until(max(1, most))
-    simulated = _simulated(analysis, recorded)
+    simulated = _roll_out(analysis, recorded)
     figures = {
         "paths": paths_figure(analysis.summary),
         "group": group_figure(analysis.summary),
         "calibration": calibration_figure(analysis, simulated),
         "interaction": interaction_figure(analysis),
-        "reward": reward_figure(analysis),
+        "reward": analysis_reward_figure(analysis),
     }
-    written = {each: style.save(figure, folder / each) for each, figure in figures.items()}
+    written = {key: style.save(figure, folder / key) for key, figure in figures.items()}
     scene = Scene(analysis.swarm, {"recorded": recorded, "simulated": simulated})
     player = Player(
         "swarm",
@@ -89,37 +88,37 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
         scene,
     )
     saved = analysis.save(folder)
-    page = write_page(
-        folder / PAGE,
+    page = Page(
         title=f"The rule behind {name}",
         introduction=[
             *analysis.conclusions,
             "A reward tells what individuals act as if they wanted, in this model of them. It does "
             "not tell what they perceive, and another reward may explain the same turns.",
         ],
-        shown=[Shown(each, TITLES[each], CAPTIONS[each], (written[each][0],)) for each in figures],
-        claims=(),
-        settings=dict(analysis.result.settings) | {"seed": analysis.seed},
-        timing=(),
         players=[player],
-        citation=BIBTEX,
-        numbers=_numbers(analysis),
+        figures=[
+            PageFigure(figure, TITLES[figure], CAPTIONS[figure], (files_of[0],))
+            for figure, files_of in written.items()
+        ],
         tables=_tables(analysis),
+        numbers=_numbers(analysis),
+        settings=dict(analysis.result.settings) | {"seed": analysis.seed},
     )
+    write_page(folder / PAGE, page)
     plain = {"command": "fit --tracks", "version": __version__, "file": name}
     text = json.dumps(plain | analysis.to_plain(), indent=2) + "\n"
     files.write_text(folder / NUMBERS, text)
     drawn = [path for paths in written.values() for path in paths]
-    return [*drawn, saved, page, folder / NUMBERS]
+    return [*drawn, saved, folder / PAGE, folder / NUMBERS]
 
 
-def _simulated(analysis: Analysis, recorded: Trajectory) -> Trajectory:
+def _roll_out(analysis: Analysis, recorded: Trajectory) -> Trajectory:
     """The learned swarm from where the recorded one began, for as long."""
     return rollout(
         analysis.swarm,
         analysis.result.policy,
         steps=recorded.steps,
-        seed=derived_seed(analysis.seed, SHOWN),
+        seed=derived_seed(analysis.seed, SHOWING_PART),
         initial={name: recorded[name][:, 0] for name in STATE},
         threads=1,
     )
@@ -192,8 +191,8 @@ def _verdict_words(analysis: Analysis) -> Mapping[str, Any]:
     }
 
 
-def _tables(analysis: Analysis) -> list[Table]:
-    preferences = Table(
+def _tables(analysis: Analysis) -> list[PageTable]:
+    preferences = PageTable(
         "reward",
         "What the reward prefers",
         "The two classes of each component whose rewards differ most, with the standard error of "
@@ -203,16 +202,17 @@ def _tables(analysis: Analysis) -> list[Table]:
         ("component", "highest reward", "lowest reward", "difference", "p", "shifted in time"),
         tuple(
             (
-                each.component.replace("_", " "),
-                each.best,
-                each.worst,
-                f"{each.difference:.2g}" + ("" if each.error is None else f" ± {each.error:.2g}"),
-                "not known" if each.p is None else f"{each.p:.2g}",
+                preference.component.replace("_", " "),
+                preference.best,
+                preference.worst,
+                f"{preference.difference:.2g}"
+                + ("" if preference.error is None else f" ± {preference.error:.2g}"),
+                "not known" if preference.p is None else f"{preference.p:.2g}",
                 "not known"
-                if each.shifted is None
-                else f"{each.shifted:.2g} ± {each.shifted_spread:.2g}",
+                if preference.shifted is None
+                else f"{preference.shifted:.2g} ± {preference.shifted_spread:.2g}",
             )
-            for each in analysis.preferences
+            for preference in analysis.preferences
         ),
     )
     verdict = analysis.verdict
@@ -225,7 +225,7 @@ def _tables(analysis: Analysis) -> list[Table]:
         if (line.title in measures and line.main) or line.adjusted_p <= ALARMING
     ]
     others = list(dict.fromkeys(name for line in lines for name in line.baselines))
-    held_out = Table(
+    held_out = PageTable(
         "held-out",
         "Held-out statistics",
         "The last third of the recording, the learned swarm (± from run to run), and swarms that "
@@ -276,10 +276,11 @@ def calibration_figure(analysis: Analysis, simulated: Trajectory) -> Figure:
             moved -= sides * np.round(moved / sides)
         speeds = np.linalg.norm(moved, axis=-1).ravel() / swarm.dt
         turns = np.degrees(wrap_angles(np.diff(simulated["heading"][0], axis=0))).ravel()
-        known = np.isfinite(test.turns)
-        recorded = np.degrees(test.turns[known])
-        _compared(pace, test.speeds[test.known], speeds, f"speed ({swarm.unit}/s)", whole=False)
-        _compared(turn, recorded, turns, "turn (degrees)", whole=True)
+        recorded = np.degrees(test.turns[np.isfinite(test.turns)])
+        _draw_distributions(
+            pace, test.speeds[test.known], speeds, f"speed ({swarm.unit}/s)", whole=False
+        )
+        _draw_distributions(turn, recorded, turns, "turn (degrees)", whole=True)
         turn.plot(
             np.degrees(swarm.actions),
             np.zeros(len(swarm.actions)),
@@ -292,10 +293,10 @@ def calibration_figure(analysis: Analysis, simulated: Trajectory) -> Figure:
     return figure
 
 
-def _compared(
+def _draw_distributions(
     ax: Any,
-    recorded: NDArray[np.float64],
-    simulated: NDArray[np.float64],
+    recorded: Floats,
+    simulated: Floats,
     label: str,
     whole: bool,
 ) -> None:
@@ -321,7 +322,7 @@ def _outline(arena: Arena) -> Any:
     return Corners(arena.walls, **looks)
 
 
-def reward_figure(analysis: Analysis) -> Figure:
+def analysis_reward_figure(analysis: Analysis) -> Figure:
     """The reward with its errors, and beside it that of individuals shifted in time."""
     figure = fits.plot_reward(analysis.result)
     panels = fits.panels_of(analysis.result)
@@ -329,14 +330,14 @@ def reward_figure(analysis: Analysis) -> Figure:
         return figure
     begin = 0
     for ax, panel in zip(figure.axes, panels, strict=False):
-        own = analysis.shifted[:, begin : begin + panel.mean.size]
+        shifted = analysis.shifted[:, begin : begin + panel.mean.size]
         begin += panel.mean.size
         places = panel.axes[0].values
         x = np.radians(places) if ax.name == "polar" else places
         ax.errorbar(
             x,
-            own.mean(axis=0),
-            own.std(axis=0, ddof=1),
+            shifted.mean(axis=0),
+            shifted.std(axis=0, ddof=1),
             fmt="D",
             markersize=4,
             color=style.BLUE,

@@ -7,14 +7,13 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
 
 from swarmdp.recordings.summary import Summary
 from swarmdp.report import style
-from swarmdp.report.citation import BIBTEX
-from swarmdp.report.page import Shown, write_page
+from swarmdp.report.page import Page, PageFigure, write_page
+from swarmdp.support.arrays import Floats, Ints
 
-MOST_PATHS = 60  # individuals whose paths are drawn
+_MOST_PATHS = 60  # individuals whose paths are drawn
 MOST_POINTS = 1500  # of one path, and of one curve over time
 
 
@@ -28,7 +27,7 @@ def write_recording(folder: Path, summary: Summary, title: str) -> list[Path]:
     }
     written = {name: style.save(figure, folder / name) for name, figure in figures.items()}
     recording = summary.recording
-    shown = min(recording.n_individuals, MOST_PATHS)
+    shown = min(recording.n_individuals, _MOST_PATHS)
     captions = {
         "paths": f"The paths of {shown} of {recording.n_individuals} individuals, one colour each, "
         "as they are after cleaning (left), and where all of them were (right): darker is more "
@@ -53,13 +52,14 @@ def write_recording(folder: Path, summary: Summary, title: str) -> list[Path]:
         f"What cleaning does: {dropped or 'nothing'}.",
     ]
     cleaned = summary.cleaned
-    page = write_page(
-        folder / "index.html",
+    page = Page(
         title=title,
         introduction=introduction,
+        figures=[
+            PageFigure(name, titles[name], captions[name], (files_of[0],))
+            for name, files_of in written.items()
+        ],
         numbers={**summary.facts, "what cleaning does": dict(summary.dropped)},
-        shown=[Shown(name, titles[name], captions[name], (written[name][0],)) for name in figures],
-        claims=(),
         settings={
             "a step is a jump above": f"{cleaned.jump:g} times the median step "
             f"({cleaned.median_step:.3g} {recording.unit})",
@@ -67,11 +67,9 @@ def write_recording(folder: Path, summary: Summary, title: str) -> list[Path]:
             "positions are smoothed over": f"{cleaned.smooth:g} s",
             "no heading below": f"{cleaned.slow:g} of the median speed",
         },
-        timing=(),
-        players=(),
-        citation=BIBTEX,
     )
-    return [*(path for paths in written.values() for path in paths), page]
+    path = write_page(folder / "index.html", page)
+    return [*(file for files_of in written.values() for file in files_of), path]
 
 
 def paths_figure(summary: Summary) -> Figure:
@@ -82,7 +80,7 @@ def paths_figure(summary: Summary) -> Figure:
     with style.family():
         figure, (left, right) = style.subplots(1, 2, figsize=(8.4, 4.0))
         chosen = np.unique(
-            np.linspace(0, recording.n_individuals - 1, MOST_PATHS).round().astype(int)
+            np.linspace(0, recording.n_individuals - 1, _MOST_PATHS).round().astype(int)
         )
         colours = style.heading_colours(max(len(chosen), 1))
         every = max(1, recording.n_frames // MOST_POINTS)
@@ -110,21 +108,19 @@ def paths_figure(summary: Summary) -> Figure:
     return figure
 
 
-def _bins(low: NDArray[np.float64], high: NDArray[np.float64]) -> list[int]:
+def _bins(low: Floats, high: Floats) -> list[int]:
     side = (high - low) / (high - low).max()
     return [max(2, round(50 * float(share))) for share in side]
 
 
-def _frame(ax: Axes, low: NDArray[np.float64], high: NDArray[np.float64]) -> None:
+def _frame(ax: Axes, low: Floats, high: Floats) -> None:
     ax.set_aspect("equal")
     if np.isfinite(low).all():
         margin = 0.03 * max(float((high - low).max()), 1e-12)
         ax.set(xlim=(low[0] - margin, high[0] + margin), ylim=(low[1] - margin, high[1] + margin))
 
 
-def _pieces(
-    path: NDArray[np.float64], segment: NDArray[np.int64], every: int
-) -> list[NDArray[np.float64]]:
+def _pieces(path: Floats, segment: Ints, every: int) -> list[Floats]:
     """The segments of a path as lines."""
     seen = np.flatnonzero(segment >= 0)
     seen = (
@@ -173,23 +169,21 @@ def group_figure(summary: Summary) -> Figure:
             ("polarisation", summary.polarisation, style.BLUE),
             ("rotation", summary.rotation, style.ORANGE),
         ):
-            ax.plot(*_thinned(times, values), color=colour, lw=1, label=label)
+            ax.plot(*_window_means(times, values), color=colour, lw=1, label=label)
         ax.set(xlabel="time (s)", ylim=(0, 1.02), xlim=(0, summary.recording.duration))
         ax.legend(loc="upper right", bbox_to_anchor=(1, 1.2), ncols=2)
     return figure
 
 
-def _thinned(
-    times: NDArray[np.float64], values: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _window_means(times: Floats, values: Floats) -> tuple[Floats, Floats]:
     """Means of windows, if there are more values than can be seen."""
     every = -(-len(values) // MOST_POINTS)
     if every == 1:
         return times, values
     starts = np.arange(0, len(values), every)
-    known = ~np.isnan(values)
-    total = np.add.reduceat(np.where(known, values, 0), starts)
-    count = np.add.reduceat(known.astype(np.int64), starts)
+    measured = ~np.isnan(values)
+    total = np.add.reduceat(np.where(measured, values, 0), starts)
+    count = np.add.reduceat(measured.astype(np.int64), starts)
     return times[starts], np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
