@@ -250,7 +250,7 @@ def test_results_of_other_formats_are_refused(tmp_path: Path, number: int, remed
     assert dataset.attrs["format"] == 5
     dataset.attrs["format"] = number
     dataset.to_netcdf(tmp_path / "result.nc", engine="h5netcdf")
-    with pytest.raises(FileError, match=f"in format {number}.* reads format 4: {remedy}"):
+    with pytest.raises(FileError, match=f"in format {number}.* reads format 5: {remedy}"):
         swarmdp.load(tmp_path)
 
 
