@@ -17,7 +17,7 @@ from swarmdp.model.trajectory import Trajectory
 from swarmdp.paper.claims import LEARNER_NAMES
 from swarmdp.paper.outcome import Band, Fits
 from swarmdp.report import style
-from swarmdp.report.drawing import ARROW
+from swarmdp.report.drawing import ARROW, frame
 from swarmdp.report.fits import draw_bars, draw_polar, mean_and_spread, polar_limits, set_levels
 from swarmdp.systems.ising import Ising
 from swarmdp.systems.vicsek import Vicsek
@@ -92,9 +92,7 @@ def _draw_stage(ax: Axes, system: Vicsek, now: Mapping[str, Any]) -> None:
 def _box(ax: Axes, system: Vicsek) -> None:
     ax.set(xlim=(0, system.box), ylim=(0, system.box), xticks=[], yticks=[])
     ax.set_aspect("equal")
-    for spine in ax.spines.values():
-        spine.set_visible(True)
-        spine.set_linewidth(0.6)
+    frame(ax)
 
 
 def vicsek_reward_figure(system: Vicsek, by_learner: Mapping[str, Fits]) -> Figure:

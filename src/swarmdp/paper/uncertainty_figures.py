@@ -12,7 +12,9 @@ from matplotlib.patches import Patch
 from swarmdp.paper.pairs import NOT_CONNECTED
 from swarmdp.paper.uncertainty import Uncertainty
 from swarmdp.report import style
-from swarmdp.support.arrays import Bools, Floats, Ints
+from swarmdp.report.drawing import frame
+from swarmdp.report.fits import class_edges
+from swarmdp.support.arrays import Bools
 
 COEFFICIENT_COLOURS = "viridis"
 HATCH = "//////"
@@ -62,7 +64,7 @@ def _draw_map(ax: Axes, result: Uncertainty, rows: Bools, highest: float) -> Any
     edges = np.append(hops - 0.5, hops[-1] + 0.5)
     values = np.ma.masked_invalid(result.corrected[:, rows].T)
     image = ax.pcolormesh(
-        _edges(result.times),
+        class_edges(result.times),
         edges,
         values,
         cmap=COEFFICIENT_COLOURS,
@@ -71,18 +73,8 @@ def _draw_map(ax: Axes, result: Uncertainty, rows: Bools, highest: float) -> Any
         rasterized=True,
     )
     ax.patch.set(hatch=HATCH, edgecolor=style.GREY, facecolor="white", linewidth=0)
-    for spine in ax.spines.values():
-        spine.set_visible(True)
-        spine.set_linewidth(0.6)
+    frame(ax)
     return image
-
-
-def _edges(times: Ints) -> Floats:
-    """Borders halfway between the times, and as far beyond the first and the last."""
-    if len(times) == 1:
-        return np.array([times[0] - 0.5, times[0] + 0.5])
-    middle = (times[1:] + times[:-1]) / 2
-    return np.concatenate([[2 * times[0] - middle[0]], middle, [2 * times[-1] - middle[-1]]])
 
 
 def _draw_curves(ax: Axes, result: Uncertainty) -> None:

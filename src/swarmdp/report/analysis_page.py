@@ -19,7 +19,7 @@ from swarmdp.recordings.arena import Arena, Circle, Periodic
 from swarmdp.recordings.decisions import wrap_angles
 from swarmdp.recordings.swarm import STATE
 from swarmdp.report import fits, style
-from swarmdp.report.page import Page, PageFigure, PageTable, write_page
+from swarmdp.report.page import Page, PageTable, save_figures, write_page
 from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene
 from swarmdp.report.tracks_page import group_figure, paths_figure
@@ -34,29 +34,38 @@ MOST_PLACES = 4000  # that are drawn in the arena
 _MOST_AGENTS_STEPS = 2_000_000  # of the player: 5 bytes each, in two swarms
 PAGE, NUMBERS = "report.html", "summary.json"
 
-CAPTIONS = {
-    "paths": "Where individuals went after cleaning (left, one colour each), and how often all of "
-    "them were at a place (right, darker is more often).",
-    "group": "Polarisation (1: all go the same way) and rotation (1: all circle around the centre "
-    "of the group) over time. The last third was held out.",
-    "calibration": "What the simulated swarm was given, and how it compares. Left: places in the "
-    "training part and the arena. Middle and right: speeds and turns of the held-out time (bars) "
-    "and of the simulated swarm (line); ticks below the turns are those an agent may choose.",
-    "interaction": "How much better turns are predicted by knowing the others. The line is this "
-    "recording with its 95 % interval; dots are the same recording with every individual shifted "
-    "in time, where nobody can react to anybody.",
-    "reward": "The learned reward, one picture for each component. Only differences within a "
-    "picture mean something. The error bars are the spread of fits to blocks of time drawn again. "
-    "Diamonds are rewards learned where every individual is shifted in time, so that nobody can "
-    "react to anybody, with their spread: a bar that is like its diamond tells nothing of an "
-    "interaction. A wall of 0 is not near, of 1 beside and of 2 ahead; the sign tells the side.",
-}
-TITLES = {
-    "paths": "The recording",
-    "group": "The group over time",
-    "calibration": "The calibrated swarm",
-    "interaction": "Is there an interaction?",
-    "reward": "The reward",
+TITLES_AND_CAPTIONS = {
+    "paths": (
+        "The recording",
+        "Where individuals went after cleaning (left, one colour each), and how often all of them "
+        "were at a place (right, darker is more often).",
+    ),
+    "group": (
+        "The group over time",
+        "Polarisation (1: all go the same way) and rotation (1: all circle around the centre of "
+        "the group) over time. The last third was held out.",
+    ),
+    "calibration": (
+        "The calibrated swarm",
+        "What the simulated swarm was given, and how it compares. Left: places in the training "
+        "part and the arena. Middle and right: speeds and turns of the held-out time (bars) and "
+        "of the simulated swarm (line); ticks below the turns are those an agent may choose.",
+    ),
+    "interaction": (
+        "Is there an interaction?",
+        "How much better turns are predicted by knowing the others. The line is this recording "
+        "with its 95 % interval; dots are the same recording with every individual shifted in "
+        "time, where nobody can react to anybody.",
+    ),
+    "reward": (
+        "The reward",
+        "The learned reward, one picture for each component. Only differences within a picture "
+        "mean something. The error bars are the spread of fits to blocks of time drawn again. "
+        "Diamonds are rewards learned where every individual is shifted in time, so that nobody "
+        "can react to anybody, with their spread: a bar that is like its diamond tells nothing of "
+        "an interaction. A wall of 0 is not near, of 1 beside and of 2 ahead; the sign tells the "
+        "side.",
+    ),
 }
 
 
@@ -69,14 +78,16 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
     most = min(recorded.steps, _MOST_STEPS, _MOST_AGENTS_STEPS // analysis.swarm.n_agents)
     recorded = recorded.until(max(1, most))
     simulated = _roll_out(analysis, recorded)
-    figures = {
+    drawn = {
         "paths": paths_figure(analysis.summary),
         "group": group_figure(analysis.summary),
         "calibration": calibration_figure(analysis, simulated),
         "interaction": interaction_figure(analysis),
         "reward": analysis_reward_figure(analysis),
     }
-    written = {key: style.save(figure, folder / key) for key, figure in figures.items()}
+    figures, written = save_figures(
+        folder, {key: (*TITLES_AND_CAPTIONS[key], figure) for key, figure in drawn.items()}
+    )
     scene = Scene(analysis.swarm, {"recorded": recorded, "simulated": simulated})
     player = Player(
         "swarm",
@@ -96,10 +107,7 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
             "not tell what they perceive, and another reward may explain the same turns.",
         ],
         players=[player],
-        figures=[
-            PageFigure(figure, TITLES[figure], CAPTIONS[figure], (files_of[0],))
-            for figure, files_of in written.items()
-        ],
+        figures=figures,
         tables=_tables(analysis),
         numbers=_numbers(analysis),
         settings=dict(analysis.result.settings) | {"seed": analysis.seed},
@@ -108,8 +116,7 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
     plain = {"command": "fit --tracks", "version": __version__, "file": name}
     text = json.dumps(plain | analysis.to_plain(), indent=2) + "\n"
     files.write_text(folder / NUMBERS, text)
-    drawn = [path for paths in written.values() for path in paths]
-    return [*drawn, saved, folder / PAGE, folder / NUMBERS]
+    return [*written, saved, folder / PAGE, folder / NUMBERS]
 
 
 def _roll_out(analysis: Analysis, recorded: Trajectory) -> Trajectory:

@@ -341,7 +341,9 @@ def draw_bars(
 def _draw_map(ax: Any, panel: Panel) -> None:
     """Rewards of two components as shades."""
     across, up = panel.axes
-    image = ax.pcolormesh(_edges(across.values), _edges(up.values), panel.mean.T, cmap=style.SPINS)
+    image = ax.pcolormesh(
+        class_edges(across.values), class_edges(up.values), panel.mean.T, cmap=style.SPINS
+    )
     colours = ax.figure.colorbar(image, ax=ax, label="reward")
     colours.outline.set_linewidth(0.6)
     ax.set(xlabel=across.label, ylabel=up.label)
@@ -367,7 +369,7 @@ def set_levels(drawn: Any, values: NDArray[Any]) -> None:
         drawn.set_ticks(np.arange(values[0], values[-1] + 1, step))
 
 
-def _edges(values: NDArray[Any]) -> Floats:
+def class_edges(values: NDArray[Any]) -> Floats:
     """Between the middles of classes, and as far beyond the outer ones."""
     if len(values) == 1:
         return np.array([values[0] - 0.5, values[0] + 0.5], dtype=np.float64)
@@ -393,7 +395,7 @@ def _gridworld_figure(result: Result, grid: Gridworld) -> Figure:
         table_of(result.policy)[0],
         "learned reward" if count == 1 else f"learned reward, mean of {count}",
         spread if spread.any() else None,
-        _grid_error(result) if count == 1 else f"s.d. of {count} experiments",
+        _error_name(result).partition("± ")[2] if count == 1 else f"s.d. of {count} experiments",
     )
 
 
@@ -402,12 +404,6 @@ def _error_name(result: Result) -> str:
     if result.resamples is None:
         return "± posterior s.d."
     return f"mean ± s.d. from {len(result.resamples)} resampled demos"
-
-
-def _grid_error(result: Result) -> str:
-    if result.resamples is None:
-        return "posterior s.d."
-    return f"s.d. from {len(result.resamples)} resampled demos"
 
 
 @checked

@@ -16,8 +16,10 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from markupsafe import Markup
+from matplotlib.figure import Figure
 
 from swarmdp._version import __version__
+from swarmdp.report import style
 from swarmdp.report.assets import asset
 from swarmdp.report.citation import BIBTEX
 from swarmdp.report.player import Player, view_of
@@ -71,6 +73,18 @@ class PageFigure:
                 f"the figure {self.name!r} has {len(self.figures)} files but "
                 f"{len(self.labels)} labels: give one each, or none"
             )
+
+
+def save_figures(
+    folder: Path, figures: Mapping[str, tuple[str, str, Figure]]
+) -> tuple[list[PageFigure], list[Path]]:
+    """Write figures with their titles and captions; return them for a page, and their files."""
+    written = {name: style.save(drawn, folder / name) for name, (_, _, drawn) in figures.items()}
+    shown = [
+        PageFigure(name, title, caption, (written[name][0],))
+        for name, (title, caption, _) in figures.items()
+    ]
+    return shown, [file for of_figure in written.values() for file in of_figure]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -133,9 +147,9 @@ def _document(template: str, **values: Any) -> Markup:
     """A whole page: its policy allows only the script of this digest."""
     script = asset("page.js") + asset("drawing.js") + asset("player.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
-    style = asset("page.css") + asset("player.css")
+    looks = asset("page.css") + asset("player.css")
     return render(
-        template, version=__version__, style=style, script=script, digest=digest, **values
+        template, version=__version__, style=looks, script=script, digest=digest, **values
     )
 
 

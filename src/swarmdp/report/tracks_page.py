@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from swarmdp.recordings.summary import Summary
 from swarmdp.report import style
-from swarmdp.report.page import Page, PageFigure, write_page
+from swarmdp.report.page import Page, save_figures, write_page
 from swarmdp.support.arrays import Floats, Ints
 
 _MOST_PATHS = 60  # individuals whose paths are drawn
@@ -19,31 +19,37 @@ MOST_POINTS = 1500  # of one path, and of one curve over time
 
 def write_recording(folder: Path, summary: Summary, title: str) -> list[Path]:
     """Write the figures and the page of a recording; return the paths, the page last."""
-    figures = {
-        "paths": paths_figure(summary),
-        "presence": presence_figure(summary),
-        "group": group_figure(summary),
-        "distributions": distributions_figure(summary),
-    }
-    written = {name: style.save(figure, folder / name) for name, figure in figures.items()}
     recording = summary.recording
-    shown = min(recording.n_individuals, _MOST_PATHS)
-    captions = {
-        "paths": f"The paths of {shown} of {recording.n_individuals} individuals, one colour each, "
-        "as they are after cleaning (left), and where all of them were (right): darker is more "
-        "often.",
-        "presence": "How many individuals are seen over time, and when each of them is: white is "
-        "absent, and a change of colour is where cleaning begins a new segment.",
-        "group": "Polarisation (1: all go the same way) and rotation (1: all circle around the "
-        "centre of the group) over time, of those who move.",
-        "distributions": "Speeds, and distances to the nearest neighbour; the line is the median.",
-    }
-    titles = {
-        "paths": "Paths",
-        "presence": "Who is seen when",
-        "group": "The group over time",
-        "distributions": "Speeds and distances",
-    }
+    count = min(recording.n_individuals, _MOST_PATHS)
+    figures, written = save_figures(
+        folder,
+        {
+            "paths": (
+                "Paths",
+                f"The paths of {count} of {recording.n_individuals} individuals, one colour each, "
+                "as they are after cleaning (left), and where all of them were (right): darker is "
+                "more often.",
+                paths_figure(summary),
+            ),
+            "presence": (
+                "Who is seen when",
+                "How many individuals are seen over time, and when each of them is: white is "
+                "absent, and a change of colour is where cleaning begins a new segment.",
+                presence_figure(summary),
+            ),
+            "group": (
+                "The group over time",
+                "Polarisation (1: all go the same way) and rotation (1: all circle around the "
+                "centre of the group) over time, of those who move.",
+                group_figure(summary),
+            ),
+            "distributions": (
+                "Speeds and distances",
+                "Speeds, and distances to the nearest neighbour; the line is the median.",
+                distributions_figure(summary),
+            ),
+        },
+    )
     dropped = "; ".join(f"{count} {words}" for words, count in summary.dropped.items() if count)
     introduction = [
         f"{recording!r}.",
@@ -55,10 +61,7 @@ def write_recording(folder: Path, summary: Summary, title: str) -> list[Path]:
     page = Page(
         title=title,
         introduction=introduction,
-        figures=[
-            PageFigure(name, titles[name], captions[name], (files_of[0],))
-            for name, files_of in written.items()
-        ],
+        figures=figures,
         numbers={**summary.facts, "what cleaning does": dict(summary.dropped)},
         settings={
             "a step is a jump above": f"{cleaned.jump:g} times the median step "
@@ -68,8 +71,7 @@ def write_recording(folder: Path, summary: Summary, title: str) -> list[Path]:
             "no heading below": f"{cleaned.slow:g} of the median speed",
         },
     )
-    path = write_page(folder / "index.html", page)
-    return [*(file for files_of in written.values() for file in files_of), path]
+    return [*written, write_page(folder / "index.html", page)]
 
 
 def paths_figure(summary: Summary) -> Figure:
