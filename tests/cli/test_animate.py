@@ -166,7 +166,7 @@ def test_without_ffmpeg_nothing_is_begun(
 
 
 def test_progress_is_shown_on_a_terminal_only(tmp_path: Path) -> None:
-    program = f"import swarmdp.progress; swarmdp.progress.DELAY = 0; {PROGRAM}"
+    program = f"import swarmdp.support.progress; swarmdp.support.progress.DELAY = 0; {PROGRAM}"
     file = str(tmp_path / "a.gif")
     command = [sys.executable, "-c", program, "animate", "vicsek", *SMALL, "-o", file]
     assert b"drawing 5 frames" in shown_on_terminal(command)
