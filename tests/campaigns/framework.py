@@ -117,7 +117,7 @@ def kind_of_error(error: BaseException) -> str:
     if isinstance(error, KeyError) and "was not recorded" in str(error):
         return EXPLAINED  # what a mapping has to raise, with what there is
     innermost = traceback.extract_tb(error.__traceback__)[-1].filename
-    ours = "/swarmdp/" in innermost and not innermost.endswith("/swarmdp/arguments.py")
+    ours = "/swarmdp/" in innermost and not innermost.endswith("/support/arguments.py")
     if isinstance(error, TypeError) and any(text in str(error) for text in MISTAKES) and not ours:
         return EXPLAINED  # Python itself: a call that does not fit the signature
     return INTERNAL

@@ -98,8 +98,8 @@ def test_bad_input_gets_one_line(
 
 
 def test_progress_is_shown_on_a_terminal_only(tmp_path: Path) -> None:
-    at_once = "import swarmdp.support.progress as p, swarmdp.simulation.rollout as s; p.DELAY = 0; "
-    at_once += "s.PROGRESS_SECONDS = 0; "
+    at_once = "import importlib, swarmdp.support.progress; swarmdp.support.progress.DELAY = 0; "
+    at_once += "importlib.import_module('swarmdp.simulation.rollout').PROGRESS_SECONDS = 0; "
     program = f"{at_once}import sys; from swarmdp.cli import main; main(sys.argv[1:])"
     # On two threads, since one does all of it at once.
     command = ["simulate", "vicsek", "--n-agents", "9", *SMALL, "--threads", "2"]

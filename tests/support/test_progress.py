@@ -48,8 +48,10 @@ def test_a_notebook_counts_as_somebody(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 WORK = """
-import swarmdp, swarmdp.support.progress, swarmdp.simulation.rollout
-swarmdp.progress.DELAY = swarmdp.simulation.PROGRESS_SECONDS = 0.0
+import importlib
+import swarmdp, swarmdp.support.progress
+rollout = importlib.import_module("swarmdp.simulation.rollout")
+swarmdp.support.progress.DELAY = rollout.PROGRESS_SECONDS = 0.0
 vicsek = swarmdp.Vicsek(n_agents=50)
 demo = swarmdp.rollout(vicsek, vicsek.expert, steps=100, runs=50, seed=1, threads=2{quiet})
 quick = swarmdp.learning.HeterogeneousLearning(steps=20, swarms=1)
