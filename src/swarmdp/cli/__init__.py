@@ -24,7 +24,8 @@ from swarmdp.cli import (
     tracks,
 )
 from swarmdp.cli.common import Parser, add_verbosity, carry_out, guarded
-from swarmdp.cli.systems import SYSTEMS, asked_for
+from swarmdp.cli.systems import asked_for
+from swarmdp.systems.registry import SYSTEMS
 
 WITH_SYSTEM = ("simulate", "fit", "animate")  # commands whose options depend on a system
 TABLES = ("simulate", "fit", "evaluate", "tracks", "reproduce", "info")  # commands that print one

@@ -17,7 +17,6 @@ from swarmdp.judging.elsewhere import checked_elsewhere
 from swarmdp.judging.stage import Stage
 from swarmdp.judging.statistics import Look, joined
 from swarmdp.judging.weighing import LEARNED, weighed
-from swarmdp.model.adapted import REPLACED
 from swarmdp.model.recorded import RecordedDemo
 from swarmdp.model.streams import derived_seed
 from swarmdp.model.system import System, check_is_system, name_of
@@ -36,17 +35,10 @@ from swarmdp.support.arguments import checked
 from swarmdp.support.checks import check_discount, check_integer, check_seed
 from swarmdp.support.errors import InvalidInput, VerdictWarning
 from swarmdp.support.progress import Tell, shown
-from swarmdp.systems.gridworld import Gridworld
-from swarmdp.systems.ising import Ising
-from swarmdp.systems.vicsek import Vicsek
+from swarmdp.systems.registry import built_in, rebuild
 
 DRAWN = 99  # the part of the random numbers that draws policies
 ELSEWHERE = 98  # that of runs from other starts
-KNOWN_SYSTEMS: dict[str, Callable[..., System]] = {
-    "Vicsek": Vicsek,
-    "Ising": Ising,
-    "Gridworld": Gridworld,
-}
 
 MOST_RUNS = 10_000  # of the learned swarm
 
@@ -408,11 +400,8 @@ def _system(learned: Judged, system: System | None) -> System:
     if system is not None:
         check_is_system(system)
         return system
-    if isinstance(learned, Result) and learned.system_name in KNOWN_SYSTEMS:
-        settings = dict(learned.system_settings)
-        if "features" not in settings:
-            own = {name: value for name, value in settings.items() if name not in REPLACED}
-            return KNOWN_SYSTEMS[learned.system_name](**own)
+    if isinstance(learned, Result) and built_in(learned.system_name):
+        return rebuild(learned.system_name, learned.system_settings, any_start=True)
     raise InvalidInput("which system was recorded is not known: give it, judge(..., system=...)")
 
 

@@ -706,11 +706,11 @@ def described(features: FeatureMap) -> dict[str, Any]:
     return {**plain, **own, "name": features.name, "units": features.units}
 
 
-def restored(plain: Mapping[str, Any]) -> Classes | None:
+def features_from(plain: Mapping[str, Any]) -> Classes | None:
     """The map that `described` told of; None for one that cannot be made again."""
     kind = plain["kind"]
     if kind == "Product":
-        parts = {name: restored(part) for name, part in plain["components"].items()}
+        parts = {name: features_from(part) for name, part in plain["components"].items()}
         known = {name: part for name, part in parts.items() if part is not None}
         return Product(additive=plain["additive"], **known) if len(known) == len(parts) else None
     makers: dict[str, Callable[..., Classes]] = {"Angles": Angles, "Levels": Levels, "Bins": Bins}

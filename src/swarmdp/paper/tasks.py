@@ -24,12 +24,12 @@ from swarmdp.paper.pairs import sample_pairs
 from swarmdp.paper.plan import Plan, blocks
 from swarmdp.policies import LocalPolicy, Policy, table_of
 from swarmdp.simulation.rollout import rollout, simulate
+from swarmdp.systems.registry import SYSTEMS
 
 Arrays = dict[str, NDArray[Any]]
 
 LEARNERS = ("paper", "default")
 AS_THE_PAPER: dict[str, Any] = {"evaluations": 1, "mirror": False, "search": "newest"}
-SYSTEMS = ("vicsek", "ising")
 ESTIMATORS: tuple[Estimator, ...] = ("swarm", "single")
 STAGES = 4  # of one policy update
 
@@ -257,7 +257,7 @@ def tasks_of(plan: Plan) -> dict[str, Task]:
     }
     for radius in plan.radii:
         tasks[f"uncertainty-{radius:g}"] = Task(pairs, partial(_pairs, radius=radius), 1.0)
-    for system in SYSTEMS:
+    for system in (name for name, row in SYSTEMS.items() if row.in_paper):
         tasks[f"{system}-expert"] = Task(runs, partial(_expert, system=system), 1.0)
         tasks[f"{system}-random"] = Task(experiments, partial(_random, system=system), 1.0)
         for which in LEARNERS:

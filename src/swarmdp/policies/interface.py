@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.model.features import FeatureMap, described, restored
+from swarmdp.model.features import FeatureMap, described, features_from
 from swarmdp.model.system import System, name_of
 from swarmdp.model.traits import action_units_of, null_action
 from swarmdp.support.arguments import checked
@@ -60,7 +60,7 @@ class Interface:
         features = plain["features"]
         return cls(
             plain["system"],
-            None if features is None else restored(features),
+            None if features is None else features_from(features),
             np.array(plain["actions"]),
             plain["action_units"],
             plain["null"],

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp._version import __version__
-from swarmdp.model.features import Product, described, restored
+from swarmdp.model.features import Product, described, features_from
 from swarmdp.recordings import arena as arenas
 from swarmdp.recordings.calibration import Noise, Wandering
 from swarmdp.recordings.decisions import Decisions
@@ -120,7 +120,7 @@ def pack_swarm(swarm: Swarm) -> Packed:
 def unpack_swarm(packed: Packed) -> Swarm:
     """The swarm that was put in; raises InvalidInput if it is not the same."""
     seen, own = dict(packed.plain["view"]), dict(packed.plain["swarm"])
-    features = restored(seen["features"])
+    features = features_from(seen["features"])
     if not isinstance(features, Product):
         raise InvalidInput("its classes of observations cannot be made again")
     view = View(**seen | {"features": features, "arena": arenas.restored(seen["arena"])})

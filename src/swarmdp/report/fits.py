@@ -26,6 +26,7 @@ from swarmdp.support.arguments import checked
 from swarmdp.support.checks import told
 from swarmdp.support.errors import InvalidInput
 from swarmdp.systems.gridworld import Gridworld
+from swarmdp.systems.registry import rebuild
 
 FAR = 10  # times the distances: margins beyond this need a logarithmic axis
 HEADROOM = 1.45  # of the highest distance: the legend stands above the curves
@@ -381,8 +382,8 @@ def _gridworld(result: Result) -> Gridworld | None:
     settings = result.system_settings
     if result.system_name != "Gridworld" or {f.name for f in fields(Gridworld)} != set(settings):
         return None
-    plain: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
-    return Gridworld(**plain)
+    grid = rebuild(result.system_name, settings)
+    return grid if isinstance(grid, Gridworld) else None
 
 
 def _gridworld_figure(result: Result, grid: Gridworld) -> Figure:

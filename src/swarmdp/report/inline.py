@@ -21,14 +21,10 @@ from swarmdp.support import files
 from swarmdp.support.arguments import checked
 from swarmdp.support.checks import check_integer
 from swarmdp.support.errors import InvalidInput
-from swarmdp.systems.gridworld import Gridworld
-from swarmdp.systems.ising import Ising
-from swarmdp.systems.registry import rebuilt
-from swarmdp.systems.vicsek import Vicsek
+from swarmdp.systems.registry import built_in, rebuild
 
 STEPS = 60  # unless told otherwise
 HEIGHT = 640  # pixels of the frame in a notebook
-BUILT_IN = {"Vicsek": Vicsek, "Ising": Ising, "Gridworld": Gridworld}
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,13 +143,12 @@ def show_result(
             f"experiment must be from 0 to {result.experiments - 1}, got {experiment}"
         )
     if system is None:
-        kind = BUILT_IN.get(result.system_name)
-        if kind is None:
+        if built_in(result.system_name) is None:
             raise InvalidInput(
                 f"the fit is of {result.system_name}, which is not a built-in system: give it, "
                 "result.show(system)"
             )
-        system = rebuilt(kind, result.system_name, result.system_settings)
+        system = rebuild(result.system_name, result.system_settings)
     swarms: dict[str, Any] = {"expert": system.expert} if isinstance(system, HasExpert) else {}
     swarms["learned"] = selected(result.policy, slice(experiment, experiment + 1))
     return show(system, swarms, steps=steps, seed=seed)
