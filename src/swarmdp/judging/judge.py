@@ -18,7 +18,7 @@ from swarmdp.judging.stage import Stage
 from swarmdp.judging.statistics import Look, joined
 from swarmdp.judging.weighing import LEARNED, weighed
 from swarmdp.model.recorded import RecordedDemo
-from swarmdp.model.streams import derived_seed
+from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.system import System, check_is_system, name_of
 from swarmdp.model.traits import HasExpert, models_of, rules_of
 from swarmdp.model.trajectory import Trajectory, Variable
@@ -36,9 +36,6 @@ from swarmdp.support.checks import check_discount, check_integer, check_seed
 from swarmdp.support.errors import InvalidInput, VerdictWarning
 from swarmdp.support.progress import Tell, shown
 from swarmdp.systems.registry import built_in, rebuild
-
-DRAWN = 99  # the part of the random numbers that draws policies
-ELSEWHERE = 98  # that of runs from other starts
 
 MOST_RUNS = 10_000  # of the learned swarm
 
@@ -348,7 +345,7 @@ def _judged(
         )
         copies, _ = swarms.get(poor.CLONE, ([None], 0))
         verdict = checked_elsewhere(
-            verdict, stage, policy, copies[0], derived_seed(seed, ELSEWHERE)
+            verdict, stage, policy, copies[0], derived_seed(seed, Part.OTHER_STARTS)
         )
         return checked_drift(verdict, system, demo)
 
@@ -364,7 +361,7 @@ def swarms_of(
     """The swarms to simulate, each with its policies and the runs from each start."""
     swarms: dict[str, tuple[list[LocalPolicy], int]] = {LEARNED: ([policy], effort.learned)}
     if poor.RANDOM in names:
-        rng = np.random.default_rng(derived_seed(seed, DRAWN))
+        rng = np.random.default_rng(derived_seed(seed, Part.RANDOM_POLICIES))
         drawn = poor.random_policies(system, effort.random, rng)
         swarms[poor.RANDOM] = drawn, effort.random
     if poor.NOTHING in names:

@@ -41,9 +41,53 @@ def first_draw(purpose: Purpose) -> int:
     return int(purpose) << 16
 
 
+class Part(IntEnum):
+    """The parts of some work that have random numbers of their own: `derived_seed(seed, part)`.
+
+    Parts of the same work, which derive from the same seed, have different numbers; parts of
+    different works may share one. A number never changes, since results depend on it.
+    """
+
+    # Of a fit.
+    LEARNING = 1  # with the number of the iteration
+    EVALUATION = 2
+    START = 3  # the first reward
+    REWARD_UPDATE = 4
+    SURROUNDINGS = 5  # the swarm in which the local kernel is estimated
+    RACING = 6  # the last evaluation of the best policies
+    RESAMPLING = 7  # fits of resampled demos
+    JUDGING = 8
+    OTHER_DEMOS = 9
+    # On the page of a fit. The number 9 was taken twice: the swarms that a page shows then
+    # have the seed of fits to other demos, which nothing compares.
+    PAGE_SWARMS = 9
+    PAGE_MEASURES = 10
+
+    # Of the analysis of a recording.
+    INTERACTION = 1
+    JUDGING_HELD_OUT = 2
+    PAGE_SIMULATION = 3
+    SHIFTING = 4
+
+    # Of resampled demos.
+    RESAMPLED_RUNS = 1
+    SIMULATED_RUNS = 2
+
+    # Of a verdict, whose swarms count from 0.
+    OTHER_STARTS = 98
+    RANDOM_POLICIES = 99
+
+    # Of the share of rewards in a cone, and of drawing from it.
+    COUNTING = 0
+    SPLITTING = 1
+    DRAWING = 3
+    DRAWING_LEVELS = 4
+
+
 def derived_seed(seed: int, *path: int) -> int:
-    """A seed of its own for a part of the work, named by a path of numbers."""
-    sequence = np.random.SeedSequence(entropy=check_seed(seed), spawn_key=path)
+    """A seed for a part of the work: a `Part`, or any path of numbers."""
+    key = tuple(map(int, path))
+    sequence = np.random.SeedSequence(entropy=check_seed(seed), spawn_key=key)
     return int(sequence.generate_state(1, np.uint64)[0])
 
 

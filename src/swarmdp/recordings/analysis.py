@@ -21,7 +21,7 @@ from swarmdp.irl.updates.evidence import RewardUpdate
 from swarmdp.judging import baselines as poor
 from swarmdp.judging.judge import verdicts_of
 from swarmdp.model.features import Axis
-from swarmdp.model.streams import derived_seed
+from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.verdict import Verdict
 from swarmdp.policies import SoftPolicy
 from swarmdp.recordings.arena import Arena
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
 KIND, FORMAT, FILE = "swarmdp analysis", 1, "analysis.nc"
 CLEANING = ("jump", "max_gap", "smooth", "slow")
-INTERACTION, JUDGING, SHIFTING = 1, 2, 4  # parts of an analysis with random numbers of their own
 SHIFTED = 4  # fits of individuals shifted in time, which show what a reward is by chance
 ITERATIONS = 4  # of Algorithm 1: each is done once more for each restart, a second a time
 RESAMPLES = 8  # fits of resampled times, which give the reward's errors
@@ -477,7 +476,7 @@ def analyse(
     beside = poor.all_baselines(swarm) if baselines is None else baselines
     poor.check_baselines(beside, swarm)
     with working("testing for an interaction", progress):
-        interaction = swarm.interaction_test(seed=derived_seed(seed, INTERACTION))
+        interaction = swarm.interaction_test(seed=derived_seed(seed, Part.INTERACTION))
     told(str(interaction))
     how: dict[str, Any] = {
         "seed": seed,
@@ -504,7 +503,7 @@ def analyse(
     try:
         if resamples:
             count = min(resamples, SHIFTED)
-            moved = shifted_decisions(train, count, derived_seed(seed, SHIFTING))
+            moved = shifted_decisions(train, count, derived_seed(seed, Part.SHIFTING))
             demos = [swarm.demo(each) for each in moved]
             shifted = Fit.of(swarm, train, **how).rewards_of_demos(result, demos, progress)
         told(str(result))
@@ -513,7 +512,7 @@ def analyse(
                 result,
                 test,
                 system=swarm,
-                seed=derived_seed(seed, JUDGING),
+                seed=derived_seed(seed, Part.JUDGING_HELD_OUT),
                 baselines=beside,
                 quick=False,
                 progress=progress,

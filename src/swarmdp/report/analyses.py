@@ -13,7 +13,7 @@ from matplotlib.patches import Polygon as Corners
 from numpy.typing import NDArray
 
 from swarmdp._version import __version__
-from swarmdp.model.streams import derived_seed
+from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.trajectory import Trajectory
 from swarmdp.recordings.analysis import Analysis
 from swarmdp.recordings.arena import Arena, Circle, Periodic
@@ -28,7 +28,6 @@ from swarmdp.report.scenes import Scene
 from swarmdp.simulation.rollout import rollout
 from swarmdp.support import files
 
-SHOWN = 3  # the part of an analysis's random numbers that shows a simulated swarm
 MOST_STEPS = 400  # of the swarms in the player
 ALARMING = 0.05  # p up to which a statistic is shown whatever it is
 MOST_PLACES = 4000  # that are drawn in the arena
@@ -119,7 +118,7 @@ def _simulated(analysis: Analysis, recorded: Trajectory) -> Trajectory:
         analysis.swarm,
         analysis.result.policy,
         steps=recorded.steps,
-        seed=derived_seed(analysis.seed, SHOWN),
+        seed=derived_seed(analysis.seed, Part.PAGE_SIMULATION),
         initial={name: recorded[name][:, 0] for name in STATE},
         threads=1,
     )

@@ -11,7 +11,7 @@ from swarmdp.irl.frames import recorded_states, started_as
 from swarmdp.irl.resampling import ENOUGH_RUNS
 from swarmdp.irl.result import Result
 from swarmdp.judging.evaluation import Evaluation, evaluate, measured
-from swarmdp.model.streams import derived_seed
+from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.system import Measure, System
 from swarmdp.model.traits import Pictured, measures_of
 from swarmdp.model.trajectory import Trajectory
@@ -27,7 +27,6 @@ from swarmdp.simulation.rollout import rollout
 from swarmdp.support.rounding import rounded, with_error
 
 PAGE = "report.html"
-SHOWING, MEASURING = 9, 10  # parts of a fit with random numbers of their own (see fitting.py)
 MOST_AGENTS_STEPS = 1_000_000  # of a swarm in the player: 5 bytes each
 MOST_RUNS, LEAST_RUNS, ENOUGH = 100, 4, 4_000_000  # runs that are measured; agents times steps
 UNUSUAL = 0.05  # share of the expert's runs on the far side of the demo
@@ -272,7 +271,7 @@ def _evaluation(
         expert=demo if expert is None else expert,
         steps=demo.steps,
         runs=max(MOST_RUNS, runs) if system.n_agents == 1 else runs,
-        seed=derived_seed(result.seed, MEASURING),
+        seed=derived_seed(result.seed, Part.PAGE_MEASURES),
         threads=threads,
         progress=False,
     )
@@ -314,7 +313,7 @@ def _player(result: Result, system: System, demo: Trajectory, threads: int | Non
         started_as(system, first, names),
         selected(result.policy, slice(0, 1)),
         steps=steps,
-        seed=derived_seed(result.seed, SHOWING),
+        seed=derived_seed(result.seed, Part.PAGE_SWARMS),
         threads=threads,
         progress=False,
     )

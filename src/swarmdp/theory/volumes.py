@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.model.streams import derived_seed
+from swarmdp.model.streams import Part, derived_seed
 from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Floats
 from swarmdp.support.errors import InvalidInput, SolverError
@@ -130,7 +130,7 @@ def share(
         return _exact(0.5)
     if rows.shape[1] == 2:
         return _exact(_angle(rows) / (2 * math.pi))
-    hits = _count(rows, draws, np.random.default_rng(derived_seed(seed, 0)))
+    hits = _count(rows, draws, np.random.default_rng(derived_seed(seed, Part.COUNTING)))
     if hits >= ENOUGH_HITS:
         return _counted(hits, draws)
     return _split(rows, seed, particles, repetitions)
@@ -178,12 +178,14 @@ def draw_rewards(cone: Cone, count: int, *, seed: int) -> Floats:
         raise InvalidInput("the cone has no interior: no reward in it can be drawn")
     needed = 16 * count * (cone.dimension + len(cone.rows))
     check_memory(needed, f"drawing {count} rewards", "Draw fewer of them")
-    rng = np.random.default_rng(derived_seed(seed, 3))
+    rng = np.random.default_rng(derived_seed(seed, Part.DRAWING))
     rewards = rng.normal(size=(count, cone.dimension))
     if len(cone.rows):
         rows = cone.rows @ cone.basis.T
         points = rng.normal(size=(count, rows.shape[1]))
-        for level in _levels(rows, count, np.random.default_rng(derived_seed(seed, 4))):
+        for level in _levels(
+            rows, count, np.random.default_rng(derived_seed(seed, Part.DRAWING_LEVELS))
+        ):
             score = (points @ rows.T).min(axis=1)
             while not (score >= -level).any():  # few points: by way of the best one
                 between = -float(score.max())
@@ -230,7 +232,7 @@ def _counted(hits: int, draws: int) -> Share:
 
 
 def _split(rows: Floats, seed: int, particles: int, repetitions: int) -> Share:
-    rng = np.random.default_rng(derived_seed(seed, 1))
+    rng = np.random.default_rng(derived_seed(seed, Part.SPLITTING))
     levels = _levels(rows, particles, rng)
     logs = _estimates(rows, levels, particles, repetitions, rng)
     top = logs.max()
