@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from swarmdp.envs.copies import Copies, Processes, Question, check_sendable
 from swarmdp.envs.simulators import Flavour, Frame, Look, Observe, Recipe, tried
-from swarmdp.model.features import Classes, FeatureMap, described
+from swarmdp.model.features import Classes, FeatureMap, describe_features
 from swarmdp.model.pictures import Arrows
 from swarmdp.model.streams import Stream
 from swarmdp.model.system import Field, Measure, Mirror, State, check_run, check_stream, classes
@@ -419,7 +419,7 @@ class BlackBox:
             **plain,
             "n_agents": self.n_agents,
             "actions": self.actions.tolist(),
-            "features": described(self.features),
+            "features": describe_features(self.features),
             "null": self.null,
             "on_end": self.on_end,
             "horizon": self.horizon,

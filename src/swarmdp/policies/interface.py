@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.model.features import FeatureMap, described, features_from
+from swarmdp.model.features import FeatureMap, describe_features, features_from
 from swarmdp.model.system import System, name_of
 from swarmdp.model.traits import action_units_of, null_action
 from swarmdp.support.arguments import checked
@@ -48,7 +48,7 @@ class Interface:
         """Plain data from which `from_json` makes the interface again."""
         return {
             "system": self.system,
-            "features": None if self.features is None else described(self.features),
+            "features": None if self.features is None else describe_features(self.features),
             "actions": self.actions.tolist(),
             "action_units": self.action_units,
             "null": self.null,

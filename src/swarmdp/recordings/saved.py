@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp._version import __version__
-from swarmdp.model.features import Product, described, features_from
+from swarmdp.model.features import Product, describe_features, features_from
 from swarmdp.recordings import arena as arenas
 from swarmdp.recordings.calibration import Noise, Wandering
 from swarmdp.recordings.decisions import Decisions
@@ -101,7 +101,7 @@ def pack_swarm(swarm: Swarm) -> Packed:
     packed.arrays.update({FRAME + name: array for name, array in swarm.frames.items()})
     seen = {each.name: getattr(swarm.view, each.name) for each in fields(swarm.view)}
     packed.plain["view"] = seen | {
-        "features": described(swarm.view.features),
+        "features": describe_features(swarm.view.features),
         "arena": arenas.described(swarm.view.arena),
     }
     packed.plain["swarm"] = {

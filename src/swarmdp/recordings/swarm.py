@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.model.features import Product, described
+from swarmdp.model.features import Product, describe_features
 from swarmdp.model.pictures import Arrows
 from swarmdp.model.streams import Stream, Streams, is_in_own_order
 from swarmdp.model.system import (
@@ -276,7 +276,7 @@ class Swarm:
             "dt": float(self.dt),
             "unit": self.unit,
             "arena": arenas.described(self.arena),
-            "observation": described(self.features),
+            "observation": describe_features(self.features),
             "nearest": self.view.nearest,
             "radius": float(self.view.radius),
             "wall_distance": float(self.view.wall_distance),
