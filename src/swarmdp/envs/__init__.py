@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 from swarmdp.support.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from swarmdp.envs.black_box import BlackBox, from_pettingzoo, from_step
+    from swarmdp.envs.adapters import from_pettingzoo, from_step
+    from swarmdp.envs.black_box import BlackBox
     from swarmdp.envs.parallel import SwarmEnv, env, parallel_env
 
 _HOMES = {
     "BlackBox": "black_box",
     "SwarmEnv": "parallel",
     "env": "parallel",
-    "from_pettingzoo": "black_box",
-    "from_step": "black_box",
+    "from_pettingzoo": "adapters",
+    "from_step": "adapters",
     "parallel_env": "parallel",
 }
 

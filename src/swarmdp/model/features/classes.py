@@ -15,8 +15,6 @@ from swarmdp.support.errors import InvalidInput
 from swarmdp.support.ranges import PositiveInteger
 
 FARTHEST_ANGLE = 1e9  # radians: beyond, an angle tells nothing, and whole turns are not exact
-    1e9  # radians: an angle beyond tells nothing, and whole turns would no longer be exact
-)
 LARGEST_ANGLE = 1e5  # radians; beyond, sines and cosines of kernels lose their digits
 
 
