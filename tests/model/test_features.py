@@ -12,10 +12,9 @@ from swarmdp.model.features import (
     Classes,
     Smooth,
     Vectors,
-    describe_features,
-    features_from,
     n_features,
 )
+from swarmdp.model.features.plain import describe_features, features_from
 from swarmdp.support.errors import InvalidInput
 
 

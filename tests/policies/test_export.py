@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 import swarmdp
 from swarmdp import Angles, Bins, Levels, Product
-from swarmdp.model.features import FARTHEST_ANGLE, Axis, Vectors
+from swarmdp.model.features import Axis, Vectors
+from swarmdp.model.features.classes import FARTHEST_ANGLE
 from swarmdp.model.harmonics import Harmonics
 from swarmdp.model.streams import Purpose, Stream, Streams
 from swarmdp.policies import Exportable, Interface

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from swarmdp.envs.copies import Copies, Processes, Question
 from swarmdp.envs.simulators import Frame, Recipe
-from swarmdp.model.features import FeatureMap, describe_features
+from swarmdp.model.features import FeatureMap
+from swarmdp.model.features.plain import describe_features
 from swarmdp.model.pictures import Arrows
 from swarmdp.model.streams import Stream
 from swarmdp.model.system import Field, Measure, Mirror, State, check_run, check_stream

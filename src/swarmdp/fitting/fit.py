@@ -43,7 +43,15 @@ WatchLearning = Callable[[Snapshot], None]
 
 
 class FitInterrupted(KeyboardInterrupt):
-    """The user interrupted a fit; `result` holds the iterations that were done."""
+    """The user interrupted a fit; `result` holds the iterations that were done.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> issubclass(swarmdp.fitting.FitInterrupted, KeyboardInterrupt)
+    True
+
+    """
 
     def __init__(self, result: Result) -> None:
         super().__init__("interrupted")

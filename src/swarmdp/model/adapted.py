@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.model.features import FeatureMap, describe_features
+from swarmdp.model.features import FeatureMap
+from swarmdp.model.features.plain import describe_features
 from swarmdp.model.pictures import Arrows, Grid
 from swarmdp.model.streams import Purpose, Stream, Streams
 from swarmdp.model.system import (

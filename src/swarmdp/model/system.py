@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from typing_extensions import Protocol, runtime_checkable
 
 from swarmdp import kernels
-from swarmdp.model.features import Classes, FeatureMap, Smooth, has_classes, n_features
+from swarmdp.model.features import Classes, FeatureMap, Smooth, n_features
+from swarmdp.model.features.maps import has_classes
 from swarmdp.model.streams import Stream
 from swarmdp.support.arguments import CHECKS, checked, numbers
 from swarmdp.support.checks import check_number, is_integer, told

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from swarmdp._version import __version__
-from swarmdp.model.features import FARTHEST_ANGLE, Angles, Bins
+from swarmdp.model.features import Angles, Bins
+from swarmdp.model.features.classes import FARTHEST_ANGLE
 from swarmdp.policies.blueprint import Blueprint, Part
 
 # Words that a parameter cannot be called by, in C or C++, or that compilers define as macros.

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp._version import __version__
-from swarmdp.model.features import Product, describe_features, features_from
+from swarmdp.model.features import Product
+from swarmdp.model.features.plain import describe_features, features_from
 from swarmdp.recordings import arena as arenas
 from swarmdp.recordings.calibration import Noise, Wandering
 from swarmdp.recordings.decisions import Decisions

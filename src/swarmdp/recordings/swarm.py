@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.model.features import Product, describe_features
+from swarmdp.model.features import Product
+from swarmdp.model.features.plain import describe_features
 from swarmdp.model.pictures import Arrows
 from swarmdp.model.streams import Stream, Streams, is_in_own_order
 from swarmdp.model.system import (

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Protocol, runtime_checkable
 
-from swarmdp.model.features import has_classes
+from swarmdp.model.features.maps import has_classes
 from swarmdp.model.streams import Purpose, Streams
 from swarmdp.model.system import (
     Measure,

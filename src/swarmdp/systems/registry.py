@@ -102,7 +102,7 @@ def rebuild(
 
     """
     from swarmdp.model.adapted import REPLACED, with_features
-    from swarmdp.model.features import features_from
+    from swarmdp.model.features.plain import features_from
     from swarmdp.model.system import check_is_system
 
     if kind is None:

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.model.features import LARGEST_ANGLE, Angles
+from swarmdp.model.features import Angles
+from swarmdp.model.features.classes import LARGEST_ANGLE
 from swarmdp.model.pictures import Arrows
 from swarmdp.model.streams import Purpose, Stream, Streams, first_draw
 from swarmdp.model.system import (

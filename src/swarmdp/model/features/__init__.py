@@ -12,14 +12,7 @@ of them), `basis` (functions without classes), `plain` (maps as files keep them)
 """
 
 from swarmdp.model.features.basis import Basis
-from swarmdp.model.features.classes import (
-    FARTHEST_ANGLE,
-    LARGEST_ANGLE,
-    Angles,
-    Bins,
-    Levels,
-    Vectors,
-)
+from swarmdp.model.features.classes import Angles, Bins, Levels, Vectors
 from swarmdp.model.features.maps import (
     Axis,
     Block,
@@ -27,15 +20,11 @@ from swarmdp.model.features.maps import (
     FeatureMap,
     Interpolating,
     Smooth,
-    has_classes,
     n_features,
 )
-from swarmdp.model.features.plain import describe_features, features_from
 from swarmdp.model.features.product import Product
 
 __all__ = [
-    "FARTHEST_ANGLE",
-    "LARGEST_ANGLE",
     "Angles",
     "Axis",
     "Basis",
@@ -48,8 +37,5 @@ __all__ = [
     "Product",
     "Smooth",
     "Vectors",
-    "describe_features",
-    "features_from",
-    "has_classes",
     "n_features",
 ]

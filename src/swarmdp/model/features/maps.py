@@ -91,6 +91,13 @@ class FeatureMap(Protocol):
     """What every map from observations to features tells of itself.
 
     A map is also one of `Classes` or `Smooth`.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> isinstance(swarmdp.Angles(4), swarmdp.features.FeatureMap)
+    True
+
     """
 
     @property
@@ -108,7 +115,15 @@ class FeatureMap(Protocol):
 
 @runtime_checkable
 class Classes(FeatureMap, Protocol):
-    """A map that puts every observation into one of `size` classes."""
+    """A map that puts every observation into one of `size` classes.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> isinstance(swarmdp.Bins([0.0, 0.5, 2.0]), swarmdp.features.Classes)
+    True
+
+    """
 
     @property
     def size(self) -> int:
@@ -124,7 +139,17 @@ class Classes(FeatureMap, Protocol):
 
 @runtime_checkable
 class Interpolating(Protocol):
-    """A map whose neighbouring classes can be interpolated between."""
+    """A map whose neighbouring classes can be interpolated between.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swarmdp
+    >>> places, weights = swarmdp.Angles(4).between(np.array([np.pi / 8]))
+    >>> places, weights
+    (array([[2, 3]]), array([[0.75, 0.25]]))
+
+    """
 
     def between(self, observations: NDArray[Any]) -> tuple[NDArray[np.integer], NDArray[Any]]:
         """The classes around each observation (..., m), and how much each counts (..., m)."""
@@ -132,7 +157,15 @@ class Interpolating(Protocol):
 
 @runtime_checkable
 class Smooth(FeatureMap, Protocol):
-    """A map without classes."""
+    """A map without classes.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> isinstance(swarmdp.Angles(4), swarmdp.features.Smooth)
+    False
+
+    """
 
     def of(self, observations: NDArray[Any]) -> NDArray[np.float64]:
         """The features of each observation: (..., *shape) to (..., d)."""
@@ -150,5 +183,31 @@ _HAS_CLASSES: dict[type, bool] = {}
 
 
 def n_features(features: FeatureMap) -> int:
-    """The number of features d, of which a reward has a weight for each."""
+    """The number of features d: a reward has a weight for each of them.
+
+    Parameters
+    ----------
+    features
+        Any map.
+
+    Returns
+    -------
+    int
+        The number of weights of all blocks.
+
+    Raises
+    ------
+    AttributeError
+        If it is not a feature map.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> parts = {"light": swarmdp.Angles(4), "neighbours": swarmdp.Levels(3)}
+    >>> swarmdp.features.n_features(swarmdp.Product(**parts))
+    12
+    >>> swarmdp.features.n_features(swarmdp.Product(additive=True, **parts))
+    7
+
+    """
     return sum(math.prod(len(axis.values) for axis in block) for block in features.blocks)
