@@ -14,7 +14,7 @@ import swarmdp.report
 
 NAMESPACES = [
     swarmdp,
-    *(value for name in swarmdp.__all__ if inspect.ismodule(value := getattr(swarmdp, name))),
+    *(value for name in dir(swarmdp) if inspect.ismodule(value := getattr(swarmdp, name))),
     swarmdp.report,
 ]
 
@@ -66,7 +66,7 @@ def explained(section: str) -> set[str]:
 def arguments(found: Any) -> set[str]:
     """What a caller may give; protocols and errors are made by others."""
     if inspect.isclass(found) and (
-        issubclass(found, Exception) or getattr(found, "_is_protocol", False)
+        issubclass(found, BaseException) or getattr(found, "_is_protocol", False)
     ):
         return set()
     taken = inspect.signature(found).parameters.values()

@@ -49,7 +49,7 @@ def test_a_notebook_counts_as_somebody(monkeypatch: pytest.MonkeyPatch) -> None:
 
 WORK = """
 import swarmdp, swarmdp.support.progress, swarmdp.simulation.rollout
-swarmdp.progress.DELAY = swarmdp.simulation.PROGRESS_SECONDS = 0.0
+swarmdp.support.progress.DELAY = swarmdp.simulation.rollout.PROGRESS_SECONDS = 0.0
 vicsek = swarmdp.Vicsek(n_agents=50)
 demo = swarmdp.rollout(vicsek, vicsek.expert, steps=100, runs=50, seed=1, threads=2{quiet})
 quick = swarmdp.learning.HeterogeneousLearning(steps=20, swarms=1)

@@ -9,6 +9,7 @@ before.
 import math
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,12 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 from swarmdp import kernels
 from swarmdp.support.arguments import checked
 from swarmdp.support.arguments import numbers as numbers_of
-from swarmdp.support.checks import check_integer, check_seed, is_integer, is_number, told
+from swarmdp.support.checks import check_seed, is_integer, is_number, told
 from swarmdp.support.errors import InvalidInput
+from swarmdp.support.ranges import Seed, at_least, below_power
+
+AgentCount = Annotated[int, at_least(1), below_power(31)]
 
 WORD = 2**32
-
-
 MOST_DRAWS = 2**16  # of a stream, for each agent
 
 
@@ -261,25 +263,21 @@ class Streams:
 
     """
 
-    seed: int
+    seed: Seed
     runs: NDArray[np.int64]
     agents: NDArray[np.int32]
 
     @classmethod
-    def of(cls, seed: int, runs: ArrayLike, n_agents: int) -> "Streams":
+    def of(cls, seed: Seed, runs: ArrayLike, n_agents: AgentCount) -> "Streams":
         """The streams of these runs, agents in their own order."""
         numbers = np.atleast_1d(_integers("runs", runs))
-        check_integer("n_agents", n_agents, least=1)
         if numbers.ndim != 1:
             raise InvalidInput(f"runs must be run numbers of shape (runs,), got {numbers.shape}")
-        if n_agents >= 2**31:
-            raise InvalidInput(f"n_agents must be below 2**31, got {n_agents}")
         if numbers.min(initial=0) < 0 or numbers.max(initial=0) >= WORD:
             raise InvalidInput("run numbers must be from 0 to 2**32 - 1")
-        return cls(check_seed(seed), numbers, np.arange(n_agents, dtype=np.int32)[None])
+        return cls(seed, numbers, np.arange(n_agents, dtype=np.int32)[None])
 
     def __post_init__(self) -> None:
-        check_seed(self.seed)
         if self.runs.ndim != 1 or self.agents.ndim != 2:
             raise InvalidInput(
                 "runs must have the shape (runs,) and agents (runs or 1, agents), got "

@@ -9,7 +9,7 @@ own (`Measured`, `Pictured`, ...); a system that has the attribute has the trait
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,9 @@ from swarmdp.model.features import Classes, FeatureMap, Smooth, n_features
 from swarmdp.model.features.maps import has_classes
 from swarmdp.model.streams import Stream
 from swarmdp.support.arguments import CHECKS, checked, numbers
-from swarmdp.support.checks import check_number, is_integer, told
+from swarmdp.support.checks import is_integer, told
 from swarmdp.support.errors import InvalidInput
+from swarmdp.support.ranges import Positive
 
 State = dict[str, NDArray[Any]]
 Kind = Literal["angle", "position", "level", "hidden"]
@@ -103,18 +104,13 @@ class Field:
     axes: tuple[str, ...] = ()
     constant: bool = False
     kind: Kind | None = None
-    period: float | None = None
+    period: Positive | None = None
 
     def __post_init__(self) -> None:
-        if self.kind not in (None, *get_args(Kind)):
-            names = ", ".join(f'"{kind}"' for kind in get_args(Kind))
-            raise InvalidInput(f"the kind of a field must be {names} or None, got {self.kind!r}")
-        if self.period is not None:
-            check_number("the period of a field", self.period, positive=True)
-            if self.kind not in ("angle", "position"):
-                raise InvalidInput(
-                    f"only an angle or a position has a period, got one for {self.kind!r}"
-                )
+        if self.period is not None and self.kind not in ("angle", "position"):
+            raise InvalidInput(
+                f"only an angle or a position has a period, got one for {self.kind!r}"
+            )
 
 
 @checked

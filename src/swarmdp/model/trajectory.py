@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from swarmdp._version import __version__
 from swarmdp.support import markup
 from swarmdp.support.arguments import checked
-from swarmdp.support.checks import check_integer, check_seed, told
+from swarmdp.support.checks import told
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.netcdf import integer_of, settings_of, text_of, write_dataset
+from swarmdp.support.ranges import Index, Seed
 
 if TYPE_CHECKING:
     import pandas
@@ -88,9 +89,9 @@ class Trajectory(Mapping[str, NDArray[Any]]):
     variables: Mapping[str, Variable]
     system_name: str
     settings: Mapping[str, Any]
-    runs: int
-    steps: int
-    seed: int | None = None
+    runs: Index
+    steps: Index
+    seed: Seed | None = None
     version: str = __version__
 
     def __post_init__(self) -> None:
@@ -101,10 +102,6 @@ class Trajectory(Mapping[str, NDArray[Any]]):
                 "the variables of a trajectory must be a dictionary of Variable(array, axes), such "
                 'as {"heading": Variable(array, ("run", "time", "agent"))}'
             )
-        check_integer("runs", self.runs, least=0)
-        check_integer("steps", self.steps, least=0)
-        if self.seed is not None:
-            check_seed(self.seed)
         sizes = {"run": self.runs, "time": self.steps + 1, "step": self.steps}
         for name, variable in self.variables.items():
             if variable.axes[:1] != ("run",):

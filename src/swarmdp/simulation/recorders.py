@@ -23,9 +23,10 @@ from swarmdp.model.system import (
 from swarmdp.model.traits import Room, action_units_of, field_of, measures_of
 from swarmdp.model.trajectory import Trajectory, Variable
 from swarmdp.support.arguments import checked
-from swarmdp.support.checks import check_agent, check_discount, told
+from swarmdp.support.checks import check_agent, told
 from swarmdp.support.errors import InvalidInput, RecordingTooLarge
 from swarmdp.support.memory import check_memory
+from swarmdp.support.ranges import Discount
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,11 +120,8 @@ class DiscountedFeatures:
 
     """
 
-    discount: float = 0.9
+    discount: Discount = 0.9
     name: str = "discounted_features"
-
-    def __post_init__(self) -> None:
-        check_discount(self.discount)
 
     def size(self, system: System) -> int:
         """One entry for each feature."""
@@ -150,12 +148,9 @@ class DiscountedFeatures:
 class SingleAgentFeatures:
     """The feature expectations that one agent of each run gives: sum over t of gamma^t phi(o_t)."""
 
-    discount: float = 0.9
+    discount: Discount = 0.9
     agent: int = 0
     name: str = "single_agent_features"
-
-    def __post_init__(self) -> None:
-        check_discount(self.discount)
 
     def size(self, system: System) -> int:
         """One entry for each feature."""

@@ -38,7 +38,7 @@ class _OutOfRange(Exception):
 
     def __init__(self, check: Callable[[str, Any], object], value: Any) -> None:
         super().__init__()
-        self.check, self.value = check, value
+        self.check, self.value, self.name = check, value, ""
 
 
 @overload
@@ -94,6 +94,9 @@ def _function(function: Callable[..., Any], nan: bool, own: tuple[str, ...]) -> 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
             fit, named = _fitted(converters(), args, kwargs)
+        except _OutOfRange as out:
+            out.check(out.name, out.value)
+            raise
         except InvalidInput as general:
             if function.__name__ == "__init__":
                 _ask(function, args, kwargs)
@@ -188,7 +191,7 @@ def _named(name: str, annotation: Any, nan: bool) -> Convert | None:
             more = f": {reason}" if str(reason) else ""
             raise InvalidInput(f"{name} must be {expected}, got {told(value)}{more}") from None
         except _OutOfRange as out:
-            out.check(name, out.value)
+            out.name = name
             raise
 
     return named

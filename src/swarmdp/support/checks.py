@@ -78,6 +78,12 @@ def check_between(name: str, value: object, lowest: float, highest: float) -> No
         )
 
 
+def check_below_power(name: str, value: int, exponent: int) -> None:
+    """Raises InvalidInput if the value is not below a power of two."""
+    if value >= 2**exponent:
+        raise InvalidInput(f"{name} must be below 2**{exponent}, got {value}")
+
+
 def check_discount(discount: float) -> None:
     """Raises InvalidInput if the discount factor is not in [0, 1)."""
     if not is_number(discount) or not 0 <= discount < 1:

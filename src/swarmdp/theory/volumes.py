@@ -14,6 +14,7 @@ rejected. The product of the surviving shares is an unbiased estimate for domain
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +24,14 @@ from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Floats
 from swarmdp.support.errors import InvalidInput, SolverError
 from swarmdp.support.memory import check_memory
+from swarmdp.support.ranges import Seed, at_least
 from swarmdp.theory.cones import Cone
 
 ENOUGH_HITS = 400  # for counting: a relative error of five per cent
 BATCH = 2**22  # numbers that are drawn at a time
 NORMAL = 1.959964  # 95 % of a normal distribution
 MOST_LEVELS = 2000
+AtLeastTwo = Annotated[int, at_least(2)]
 MOVES = 6  # steps of elliptical slice sampling at each level
 
 
@@ -82,7 +85,12 @@ class Share:
 
 @checked
 def share(
-    cone: Cone, *, seed: int, draws: int = 200_000, particles: int = 400, repetitions: int = 16
+    cone: Cone,
+    *,
+    seed: Seed,
+    draws: AtLeastTwo = 200_000,
+    particles: AtLeastTwo = 400,
+    repetitions: AtLeastTwo = 16,
 ) -> Share:
     """The share of rewards, uniform on the sphere, that lie in a cone.
 
@@ -118,9 +126,6 @@ def share(
     True
 
     """
-    for name, value in (("draws", draws), ("particles", particles), ("repetitions", repetitions)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 2:
-            raise InvalidInput(f"{name} must be an integer of at least 2, got {value!r}")
     if not len(cone.rows):
         return _exact(1.0)
     if cone.central.margin == 0:
@@ -137,7 +142,7 @@ def share(
 
 
 @checked
-def draw_rewards(cone: Cone, count: int, *, seed: int) -> Floats:
+def draw_rewards(cone: Cone, count: AtLeastTwo, *, seed: Seed) -> Floats:
     """Rewards (count, d) of length one, uniform among those in a cone.
 
     Particles that were led into the cone by splitting, and moved about in it once more: not quite
@@ -172,8 +177,6 @@ def draw_rewards(cone: Cone, count: int, *, seed: int) -> Floats:
     (2, 3)
 
     """
-    if isinstance(count, bool) or not isinstance(count, int) or count < 2:
-        raise InvalidInput(f"count must be an integer of at least 2, got {count!r}")
     if len(cone.rows) and cone.central.margin == 0:
         raise InvalidInput("the cone has no interior: no reward in it can be drawn")
     needed = 16 * count * (cone.dimension + len(cone.rows))
