@@ -6,7 +6,7 @@ import pytest
 import swarmdp
 from swarmdp.judging.stage import Stage
 from swarmdp.judging.statistics import Look, joined, observed
-from swarmdp.policies import as_policy
+from swarmdp.policies.replicas import as_policy
 
 
 def looked(stage: Stage, count: int, seed: int) -> Look:

@@ -13,7 +13,7 @@ from swarmdp.envs.simulators import Flavour, Look, Observe, Recipe, tried
 from swarmdp.model.features import Classes, FeatureMap
 from swarmdp.model.system import Mirror, classes
 from swarmdp.support.arguments import checked
-from swarmdp.support.checks import told
+from swarmdp.support.checks import brief
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.ranges import Index, Positive, PositiveInteger
 
@@ -209,7 +209,7 @@ def _recipe(
         _check_function(name, function)
     if not callable(make):
         raise InvalidInput(
-            f"make must be a function that makes a new simulator, got {told(make)}: copies are "
+            f"make must be a function that makes a new simulator, got {brief(make)}: copies are "
             "needed, one is not enough"
         )
     chosen, physical = _actions(flavour, make, actions)
@@ -218,7 +218,7 @@ def _recipe(
 
 def _check_function(name: str, function: object) -> None:
     if function is not None and not callable(function):
-        raise InvalidInput(f"{name} must be a function, got {told(function)}")
+        raise InvalidInput(f"{name} must be a function, got {brief(function)}")
 
 
 def _system(
@@ -290,14 +290,15 @@ def _actions(
         values = np.empty(0)
     if values.ndim not in (1, 2) or not len(values) or values.dtype.kind not in "iuf":
         raise InvalidInput(
-            f"actions must be a list of numbers, or of vectors of equal length, got {told(actions)}"
+            "actions must be a list of numbers, or of vectors of equal length, got "
+            f"{brief(actions)}"
         )
     if len(values) > 256:
         raise InvalidInput(f"at most 256 actions can be chosen from, got {len(values)}")
     if values.ndim == 2:
         return tuple(row.copy() for row in values), np.arange(len(values))
     if len(np.unique(values)) < len(values):
-        raise InvalidInput(f"actions must differ from each other, got {told(actions)}")
+        raise InvalidInput(f"actions must differ from each other, got {brief(actions)}")
     if flavour == "step":
         return tuple(values), values
     return tuple(values.tolist()), values

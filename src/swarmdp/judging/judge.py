@@ -23,14 +23,8 @@ from swarmdp.model.system import System, check_is_system, name_of
 from swarmdp.model.traits import HasExpert, models_of, rules_of
 from swarmdp.model.trajectory import Trajectory, Variable
 from swarmdp.model.verdict import Verdict
-from swarmdp.policies import (
-    Controller,
-    FunctionPolicy,
-    LocalPolicy,
-    as_policy,
-    check_fits,
-    selected,
-)
+from swarmdp.policies import Controller, FunctionPolicy, LocalPolicy
+from swarmdp.policies.replicas import as_policy, check_fits, select_replicas
 from swarmdp.support.arguments import checked
 from swarmdp.support.checks import check_discount, check_integer, check_seed
 from swarmdp.support.errors import InvalidInput, VerdictWarning
@@ -389,7 +383,7 @@ def _policies(learned: Judged) -> list[LocalPolicy]:
     policy = learned.policy if isinstance(learned, Result) else as_policy(learned)
     if policy.replicas == 1:
         return [policy]
-    return [selected(policy, np.array([e])) for e in range(policy.replicas)]
+    return [select_replicas(policy, np.array([e])) for e in range(policy.replicas)]
 
 
 def _system(learned: Judged, system: System | None) -> System:

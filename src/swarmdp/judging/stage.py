@@ -11,7 +11,8 @@ from swarmdp.judging.discounts import course_of
 from swarmdp.judging.statistics import Known, Look, joined, observed
 from swarmdp.model.system import System
 from swarmdp.model.trajectory import Trajectory
-from swarmdp.policies import LocalPolicy, selected
+from swarmdp.policies import LocalPolicy
+from swarmdp.policies.replicas import select_replicas
 from swarmdp.simulation.rollout import simulate
 
 TRIED = 2  # runs from each start that show whether anything happens by chance
@@ -71,7 +72,7 @@ class Stage:
                 numbers = np.arange((k * each + begin) * starts, (k * each + end) * starts)
                 own = policy
                 if policy.replicas > 1:
-                    own = selected(policy, numbers // starts % policy.replicas)
+                    own = select_replicas(policy, numbers // starts % policy.replicas)
                 yield self._look(own, numbers, seed, model)
 
     def _look(

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from swarmdp import kernels
 from swarmdp.support.arguments import checked
 from swarmdp.support.arguments import numbers as numbers_of
-from swarmdp.support.checks import check_seed, is_integer, is_number, told
+from swarmdp.support.checks import brief, check_seed, is_integer, is_number
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.ranges import Seed, at_least, below_power
 
@@ -138,9 +138,9 @@ class Stream:
                 f"of shape {agents.shape}: take Streams.of(...).at(...)"
             )
         if not is_integer(step) or not 0 <= step < WORD:
-            raise InvalidInput(f"step must be an integer from 0 to 2**32 - 1, got {told(step)}")
+            raise InvalidInput(f"step must be an integer from 0 to 2**32 - 1, got {brief(step)}")
         if not isinstance(purpose, Purpose):
-            raise InvalidInput(f"purpose must be one of streams.Purpose, got {told(purpose)}")
+            raise InvalidInput(f"purpose must be one of streams.Purpose, got {brief(purpose)}")
         self.runs = runs
         self._seed = check_seed(seed)
         self.agents = agents
@@ -193,7 +193,7 @@ class Stream:
         first, end = (0, low) if high is None else (low, high)
         for bound in (first, end):
             if not is_integer(bound) or abs(bound) > 2**53:
-                raise InvalidInput(f"integers needs integers up to 2**53, got {told(bound)}")
+                raise InvalidInput(f"integers needs integers up to 2**53, got {brief(bound)}")
         if not first < end:
             raise InvalidInput(f"integers needs low < high, got {first} and {end}")
         return first + (self.uniform(size=size) * (end - first)).astype(np.int64)
@@ -214,12 +214,12 @@ class Stream:
         if isinstance(size, tuple) and not size:
             return
         if not isinstance(size, tuple) or not all(is_integer(n) and n > 0 for n in size):
-            raise InvalidInput(f"size must be a tuple of positive integers, got {told(size)}")
+            raise InvalidInput(f"size must be a tuple of positive integers, got {brief(size)}")
         left = MOST_DRAWS - self._draws
         if math.prod(map(int, size)) > left:
             raise InvalidInput(
                 f"a stream gives at most {MOST_DRAWS} numbers for each agent and step, {left} are "
-                f"left, got size={told(size)}"
+                f"left, got size={brief(size)}"
             )
 
     def _next(self) -> "kernels.streams.Counter":
@@ -324,4 +324,4 @@ def _integers(name: str, values: ArrayLike) -> NDArray[np.int64]:
 def _check_draw(*bounds: tuple[str, float]) -> None:
     for name, value in bounds:
         if not is_number(value) or not -1e300 < value < 1e300:
-            raise InvalidInput(f"{name} must be a finite number, got {told(value)}")
+            raise InvalidInput(f"{name} must be a finite number, got {brief(value)}")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from swarmdp._version import __version__
 from swarmdp.support import markup
 from swarmdp.support.arguments import checked
-from swarmdp.support.checks import told
+from swarmdp.support.checks import brief
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.netcdf import integer_of, settings_of, text_of, write_dataset
 from swarmdp.support.ranges import Index, Seed
@@ -117,7 +117,8 @@ class Trajectory(Mapping[str, NDArray[Any]]):
             return self.variables[name].values
         except (KeyError, TypeError, ValueError):
             raise KeyError(
-                f"{told(name)} was not recorded; there is: {', '.join(self.variables) or 'nothing'}"
+                f"{brief(name)} was not recorded; there is: "
+                f"{', '.join(self.variables) or 'nothing'}"
             ) from None
 
     def __iter__(self) -> Iterator[str]:
@@ -182,7 +183,7 @@ class Trajectory(Mapping[str, NDArray[Any]]):
 
         right = variables is None or isinstance(variables, tuple | list)
         if not right or not all(isinstance(name, str) for name in variables or ()):
-            raise InvalidInput(f"variables must be a list of names, got {told(variables)}")
+            raise InvalidInput(f"variables must be a list of names, got {brief(variables)}")
         chosen = {}
         for name in self.variables if variables is None else variables:
             self[name]
@@ -326,5 +327,5 @@ def check_dataset(dataset: object) -> None:
 
     if not isinstance(dataset, xarray.Dataset):
         raise InvalidInput(
-            f"dataset must be an xarray.Dataset that to_xarray made, got {told(dataset)}"
+            f"dataset must be an xarray.Dataset that to_xarray made, got {brief(dataset)}"
         )

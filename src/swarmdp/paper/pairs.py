@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swarmdp.model.system import System
-from swarmdp.policies import Controller, as_policy
+from swarmdp.policies import Controller
+from swarmdp.policies.replicas import as_policy
 from swarmdp.simulation.recorders import Moment, in_own_order
 from swarmdp.simulation.rollout import simulate
 from swarmdp.support.errors import InvalidInput

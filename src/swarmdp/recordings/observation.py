@@ -14,7 +14,7 @@ from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.turns import Seen, symmetric_edges
 from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Bools, Floats, Ints
-from swarmdp.support.checks import check_integer, check_number, is_integer, told
+from swarmdp.support.checks import brief, check_integer, check_number, is_integer
 from swarmdp.support.errors import InvalidInput
 
 COMPONENTS = ("misalignment", "bearing", "spacing", "wall", "previous_turn")
@@ -95,10 +95,10 @@ class Observation:
                 check_number("neighbours, as a radius,", self.neighbours, positive=True)
         elif self.neighbours != "auto":
             raise InvalidInput(
-                f'neighbours must be an integer, a radius or "auto", got {told(self.neighbours)}'
+                f'neighbours must be an integer, a radius or "auto", got {brief(self.neighbours)}'
             )
         if self.reward not in ("additive", "product"):
-            raise InvalidInput(f'reward must be "additive" or "product", got {told(self.reward)}')
+            raise InvalidInput(f'reward must be "additive" or "product", got {brief(self.reward)}')
 
     @property
     def components(self) -> tuple[str, ...]:

@@ -49,7 +49,7 @@ from swarmdp.recordings.observation import Observation, View, calibrated, look
 from swarmdp.recordings.steps import WholeSteps
 from swarmdp.support.arguments import checked, numbers
 from swarmdp.support.arrays import Bools, Floats
-from swarmdp.support.checks import check_integer, told
+from swarmdp.support.checks import brief, check_integer
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.files import as_path
 from swarmdp.support.netcdf import write_dataset
@@ -357,7 +357,7 @@ class Swarm:
         if action.shape != heading.shape or not np.isfinite(action).all():
             raise InvalidInput(
                 f"turns must be finite angles of shape (runs, agents) = {heading.shape}, got "
-                f"{told(actions)}"
+                f"{brief(actions)}"
             )
         check_stream(rng, heading.shape)
         noise = _wander(noise, self.wobble.memory, rng.normal())
@@ -440,7 +440,7 @@ class Swarm:
         if not isinstance(decisions, Decisions):
             raise InvalidInput(
                 f"a swarm made from a recording learns from decisions, such as "
-                f"recording.decisions().train, got {told(decisions)}"
+                f"recording.decisions().train, got {brief(decisions)}"
             )
         own = (self.dt, self.unit)
         if (decisions.dt, decisions.unit) != own:

@@ -16,7 +16,8 @@ from swarmdp.model.system import Measure, System
 from swarmdp.model.traits import Pictured, measures_of
 from swarmdp.model.trajectory import Trajectory
 from swarmdp.model.verdict import Verdict
-from swarmdp.policies import Controller, selected
+from swarmdp.policies import Controller
+from swarmdp.policies.replicas import select_replicas
 from swarmdp.report import fits, style
 from swarmdp.report.citation import BIBTEX
 from swarmdp.report.page import Finding, Shown, Table, write_page
@@ -311,7 +312,7 @@ def _player(result: Result, system: System, demo: Trajectory, threads: int | Non
     first = demo.only(0).until(steps)
     learned = rollout(
         started_as(system, first, names),
-        selected(result.policy, slice(0, 1)),
+        select_replicas(result.policy, slice(0, 1)),
         steps=steps,
         seed=derived_seed(result.seed, Part.PAGE_SWARMS),
         threads=threads,

@@ -19,11 +19,11 @@ from swarmdp.irl.result import Result
 from swarmdp.irl.updates.registry import margin_title
 from swarmdp.judging.evaluation import Evaluation
 from swarmdp.model.features import Axis
-from swarmdp.policies import table_of
+from swarmdp.policies.replicas import table_of
 from swarmdp.report import gridworlds, style
 from swarmdp.report.swarms import draw_band, draw_mean, label_curve
 from swarmdp.support.arguments import checked
-from swarmdp.support.checks import told
+from swarmdp.support.checks import brief
 from swarmdp.support.errors import InvalidInput
 from swarmdp.systems.gridworld import Gridworld
 from swarmdp.systems.registry import rebuild
@@ -199,7 +199,9 @@ def _set_titles(axes: Any, panels: Sequence[Panel], result: Result, figure: Any 
 def _check_axes(ax: object) -> None:
     """Raise InvalidInput unless something can be drawn into."""
     if not isinstance(ax, Axes):
-        raise InvalidInput(f"ax must be Matplotlib axes, got {told(ax)}: leave it out for a figure")
+        raise InvalidInput(
+            f"ax must be Matplotlib axes, got {brief(ax)}: leave it out for a figure"
+        )
 
 
 def _two(colours: Sequence[str]) -> Sequence[str]:
@@ -207,7 +209,7 @@ def _two(colours: Sequence[str]) -> Sequence[str]:
     right = isinstance(colours, tuple | list) and len(colours) == 2
     if not right or not all(isinstance(c, str) and is_color_like(c) for c in colours):
         raise InvalidInput(
-            f'colours must be two colours such as ("black", "#E69F00"), got {told(colours)}'
+            f'colours must be two colours such as ("black", "#E69F00"), got {brief(colours)}'
         )
     return colours
 

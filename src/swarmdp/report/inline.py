@@ -12,7 +12,8 @@ from swarmdp.model.adapted import Start
 from swarmdp.model.system import System, name_of
 from swarmdp.model.traits import HasExpert
 from swarmdp.model.trajectory import Trajectory
-from swarmdp.policies import Controller, selected
+from swarmdp.policies import Controller
+from swarmdp.policies.replicas import select_replicas
 from swarmdp.report import page
 from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene
@@ -150,5 +151,5 @@ def show_result(
             )
         system = rebuild(result.system_name, result.system_settings)
     swarms: dict[str, Any] = {"expert": system.expert} if isinstance(system, HasExpert) else {}
-    swarms["learned"] = selected(result.policy, slice(experiment, experiment + 1))
+    swarms["learned"] = select_replicas(result.policy, slice(experiment, experiment + 1))
     return show(system, swarms, steps=steps, seed=seed)

@@ -23,7 +23,7 @@ from swarmdp.model.system import (
 from swarmdp.model.traits import Room, action_units_of, field_of, measures_of
 from swarmdp.model.trajectory import Trajectory, Variable
 from swarmdp.support.arguments import checked
-from swarmdp.support.checks import check_agent, told
+from swarmdp.support.checks import brief, check_agent
 from swarmdp.support.errors import InvalidInput, RecordingTooLarge
 from swarmdp.support.memory import check_memory
 from swarmdp.support.ranges import Discount
@@ -76,14 +76,14 @@ class OfCounts(Protocol):
 def _check_total(total: NDArray[np.float64], moment: Moment) -> None:
     """Raise InvalidInput unless what is to be added has a place to be added to."""
     if not isinstance(moment, Moment) or moment.observations is None:
-        raise InvalidInput(f"a moment with observations is needed, got {told(moment)}")
+        raise InvalidInput(f"a moment with observations is needed, got {brief(moment)}")
     size = len(moment.observations), feature_count(moment.system)
     right = isinstance(total, np.ndarray) and total.dtype == np.float64 and total.shape == size
     right = right and not isinstance(total, np.ma.MaskedArray)
     if not right or not total.flags.writeable:
         raise InvalidInput(
             f"total must be an array of floating-point numbers of the shape {size} that can be "
-            f"written to, got {told(total)}"
+            f"written to, got {brief(total)}"
         )
 
 
@@ -93,7 +93,7 @@ def _check_counts(total: NDArray[np.float64], system: System, counts: NDArray[np
     if not isinstance(counts, np.ndarray) or counts.dtype.kind != "i" or counts.shape != shape:
         raise InvalidInput(
             f"counts must be whole numbers of the shape {shape}, (runs, classes), got "
-            f"{told(counts)}"
+            f"{brief(counts)}"
         )
 
 
@@ -503,7 +503,7 @@ def _not_recordable(what: object, measures: Mapping[str, Measure]) -> InvalidInp
     return InvalidInput(
         f'record must be "states", "observations", "actions", {names}a measure such as '
         "vicsek.order, a reduction such as DiscountedFeatures(0.9), or several of these; "
-        f"got {told(what)}"
+        f"got {brief(what)}"
     )
 
 

@@ -18,7 +18,8 @@ from swarmdp.model.streams import Purpose, Stream, Streams
 from swarmdp.model.system import Rule, System, check_is_system, name_of
 from swarmdp.model.traits import Arranging, Fused, WholeSteps, settings_of
 from swarmdp.model.trajectory import Trajectory
-from swarmdp.policies import Controller, FunctionPolicy, LocalPolicy, Policy, as_policy, check_fits
+from swarmdp.policies import Controller, FunctionPolicy, LocalPolicy, Policy
+from swarmdp.policies.replicas import as_policy, check_fits
 from swarmdp.simulation.recorders import (
     Moment,
     Recordable,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from swarmdp.support.checks import is_integer, is_number, told
+from swarmdp.support.checks import brief, is_integer, is_number
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.files import parse_json
 
@@ -33,48 +33,50 @@ class _Given:
     def integer(self, name: str, low: int, high: int) -> int:
         value = self._take(name)
         if not is_integer(value) or not low <= value <= high:
-            raise InvalidInput(f"{name} must be an integer from {low} to {high}, got {told(value)}")
+            raise InvalidInput(
+                f"{name} must be an integer from {low} to {high}, got {brief(value)}"
+            )
         return int(value)
 
     def boolean(self, name: str) -> bool:
         value = self._take(name)
         if not isinstance(value, bool):
-            raise InvalidInput(f"{name} must be true or false, got {told(value)}")
+            raise InvalidInput(f"{name} must be true or false, got {brief(value)}")
         return value
 
     def text(self, name: str, most: int = 200) -> str:
         value = self._take(name)
         if not isinstance(value, str) or not 0 < len(value) <= most or not value.isprintable():
-            raise InvalidInput(f"{name} must be a text of 1 to {most} signs, got {told(value)}")
+            raise InvalidInput(f"{name} must be a text of 1 to {most} signs, got {brief(value)}")
         return value
 
     def choice(self, name: str, *choices: str) -> str:
         value = self.text(name)
         if value not in choices:
-            raise InvalidInput(f"{name} must be one of {', '.join(choices)}, got {told(value)}")
+            raise InvalidInput(f"{name} must be one of {', '.join(choices)}, got {brief(value)}")
         return value
 
     def numbers(self, name: str, most: int, largest: float) -> tuple[float, ...]:
         value = self._take(name)
         if not isinstance(value, list) or not 0 < len(value) <= most:
-            raise InvalidInput(f"{name} must be a list of 1 to {most} numbers, got {told(value)}")
+            raise InvalidInput(f"{name} must be a list of 1 to {most} numbers, got {brief(value)}")
         return tuple(_number(name, each, largest) for each in value)
 
     def settings(self, name: str) -> dict[str, float]:
         value = self._take(name)
         if not isinstance(value, dict) or len(value) > MOST_SETTINGS:
             raise InvalidInput(
-                f"{name} must be at most {MOST_SETTINGS} settings, got {told(value)}"
+                f"{name} must be at most {MOST_SETTINGS} settings, got {brief(value)}"
             )
         for key in value:
             if not WORD.fullmatch(key):
-                raise InvalidInput(f"{name} must have names of settings, got {told(key)}")
+                raise InvalidInput(f"{name} must have names of settings, got {brief(key)}")
         return {key: _number(key, each, 1e9) for key, each in value.items()}
 
     def end(self) -> None:
         if self._left:
             raise InvalidInput(
-                f"a message {self._kind!r} has no entry {', '.join(map(told, self._left))}"
+                f"a message {self._kind!r} has no entry {', '.join(map(brief, self._left))}"
             )
 
 
@@ -82,7 +84,7 @@ def _number(name: str, value: object, largest: float) -> float:
     if isinstance(value, bool):
         return float(value)
     if not is_number(value) or not math.isfinite(value) or abs(value) > largest:  # type: ignore[arg-type]
-        raise InvalidInput(f"{name} must be a number of at most {largest:g}, got {told(value)}")
+        raise InvalidInput(f"{name} must be a number of at most {largest:g}, got {brief(value)}")
     return float(value)  # type: ignore[arg-type]
 
 
@@ -320,7 +322,7 @@ def parsed(text: str) -> Message:
     plain = parse_json(text)
     kind = plain.pop("kind", None) if isinstance(plain, dict) else None
     if not isinstance(kind, str) or kind not in KINDS:
-        raise InvalidInput(f"a message must be an object with a kind, got {told(plain)}")
+        raise InvalidInput(f"a message must be an object with a kind, got {brief(plain)}")
     given = _Given(kind, plain)
     message = KINDS[kind].read(given)
     given.end()

@@ -24,7 +24,8 @@ from swarmdp.model.rewards import Reward
 from swarmdp.model.system import System, class_map
 from swarmdp.model.traits import null_action
 from swarmdp.model.trajectory import Trajectory
-from swarmdp.policies import Controller, LocalPolicy, Policy, selected
+from swarmdp.policies import Controller, LocalPolicy, Policy
+from swarmdp.policies.replicas import select_replicas
 from swarmdp.recordings.analysis import Analysis
 from swarmdp.recordings.swarm import Swarm
 from swarmdp.simulation.rollout import rollout
@@ -341,7 +342,7 @@ class Session:
                 left = self._entries[entry].recording or expert_of(system)
                 shown = self._staged(entry, system, {}, Play(system, left, seed))
                 shown.weights = tuple(found.reward.weights[0].tolist())
-                shown.stage.follow(selected(found.policy, slice(0, 1)))
+                shown.stage.follow(select_replicas(found.policy, slice(0, 1)))
                 shown.stage.collect(Reward(found.reward.weights[:1]))
                 shown.moved_by = "opened"
                 shown.opened = f"swarmdp.load({self._where(name)!r}).policy"

@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swarmdp.support.checks import is_integer, is_number, told
+from swarmdp.support.checks import brief, is_integer, is_number
 from swarmdp.support.errors import InvalidInput, NotEnoughMemory, SwarmdpError
 
 T = TypeVar("T")
@@ -189,7 +189,7 @@ def _named(name: str, annotation: Any, nan: bool) -> Convert | None:
             return convert(value)
         except _Unfit as reason:
             more = f": {reason}" if str(reason) else ""
-            raise InvalidInput(f"{name} must be {expected}, got {told(value)}{more}") from None
+            raise InvalidInput(f"{name} must be {expected}, got {brief(value)}{more}") from None
         except _OutOfRange as out:
             out.name = name
             raise
@@ -394,7 +394,7 @@ def _with_entries(elements: tuple[Convert | None, ...], value: Mapping[Any, Any]
             found[key] = entry if inner is None else inner(entry)
         except _Unfit as reason:
             more = f": {reason}" if str(reason) else ""
-            raise _Unfit(f"{key!r} is {told(entry)}{more}") from None
+            raise _Unfit(f"{key!r} is {brief(entry)}{more}") from None
     return found if any(found[key] is not value[key] for key in found) else value
 
 
@@ -440,7 +440,9 @@ def numbers(name: str, value: Any, scalar: Any = Any) -> Any:
         return _array(scalar, True, value)
     except _Unfit as reason:
         more = f": {reason}" if str(reason) else ""
-        raise InvalidInput(f"{name} must be an array of numbers, got {told(value)}{more}") from None
+        raise InvalidInput(
+            f"{name} must be an array of numbers, got {brief(value)}{more}"
+        ) from None
 
 
 def _array(scalar: Any, nan: bool, value: Any) -> Any:

@@ -13,7 +13,7 @@ from swarmdp.model.rewards import Reward
 from swarmdp.model.streams import Stream
 from swarmdp.model.system import Field, Measure, State
 from swarmdp.support.arguments import checked
-from swarmdp.support.checks import check_integer, keep_python_numbers, told
+from swarmdp.support.checks import brief, check_integer, keep_python_numbers
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.memory import check_memory
 from swarmdp.support.ranges import PositiveInteger, Seed, Share
@@ -198,7 +198,7 @@ class Gridworld:
         rewards: NDArray[np.float64] = self.reward.of_classes(self)[0]
         if not isinstance(swarm, Mapping) or "state" not in swarm:
             raise InvalidInput(
-                f"a state or trajectory with 'state' is needed, got {told(swarm)}: record states"
+                f"a state or trajectory with 'state' is needed, got {brief(swarm)}: record states"
             )
         cells = Levels(self.rows * self.columns, "'state'").index(swarm["state"])
         mean: NDArray[np.float64] = rewards[cells].mean(axis=-1)
