@@ -12,8 +12,8 @@ Decisions:
   fixed length. A token for a live copy would be shorter, but it would mean nothing in a file or in
   another process. Copies are found by the history's bytes; equal questions are asked once; a replay
   is compared with what was observed the first time.
-- A simulator is tried before it becomes a system: whether it repeats itself for the same seed, keeps
-  its agents, and treats each observation on its own.
+- A simulator is tried before it becomes a system: whether it repeats itself for the same seed,
+  keeps its agents, and treats each observation on its own.
 """
 
 import importlib

@@ -15,8 +15,8 @@ Decisions:
   those that exist, and there are 25 classes. The global energy counts existing neighbours only.
 - Up to 64 Ising runs are the bits of words where only energies are counted (`kernels`); with fewer
   than 20 runs arrays are quicker.
-- Vicsek keeps sines and cosines from step to step, and leaves up to 20000 agents in their own order;
-  larger swarms are brought into the order of cells every fourth step.
+- Vicsek keeps sines and cosines from step to step, and leaves up to 20000 agents in their own
+  order; larger swarms are brought into the order of cells every fourth step.
 - Linear systems of many states (`finite.py`) are factorised where an order of the states with a
   small bandwidth exists (grids); elsewhere factors would fill the memory, and GMRES needs few
   iterations.
