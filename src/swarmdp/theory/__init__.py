@@ -1,8 +1,8 @@
 """The exact theory of small swarms: the paper's propositions as tools (see docs/theory.md).
 
 `finite_swarm.py` is what a swarm must have to be enumerated; `finite_ising.py`, `vicsek_ring.py`
-and `random_swarm.py` are such swarms. `enumeration.py` lists the joint states, `chain.py` has the laws
-and values under a policy, `limits.py` where it ends up, `homogeneity.py` Proposition 1,
+and `random_swarm.py` are such swarms. `enumeration.py` lists the joint states, `chain.py` has the
+laws and values under a policy, `limits.py` where it ends up, `homogeneity.py` Proposition 1,
 `characterization.py` Proposition 2 with its `cones.py` and their `volumes.py`, `games.py`
 equilibria and what locality costs. `lumping.py` finds symmetry, `solvers.py` solves linear systems,
 `vectors.py` reads rewards.
