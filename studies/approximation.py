@@ -28,7 +28,8 @@ from swarmdp.model.adapted import with_features
 from swarmdp.model.features import Axis, Basis, Block
 from swarmdp.model.streams import Purpose, Stream, Streams
 from swarmdp.model.system import State, System
-from swarmdp.policies import Controller, LocalPolicy, selected
+from swarmdp.policies import Controller, LocalPolicy
+from swarmdp.policies.replicas import select_replicas
 from swarmdp.support import files
 from swarmdp.support.checks import check_integer
 
@@ -237,7 +238,10 @@ def measure_learner(name: str, school: School, experiments: int, quick: bool) ->
     expert = _judged(school, school.expert, 5 * runs, EXPERT_SEED)
     own = [
         _judged(
-            school, partial(_followed, system, selected(result.policy, np.array([e]))), runs, JUDGE
+            school,
+            partial(_followed, system, select_replicas(result.policy, np.array([e]))),
+            runs,
+            JUDGE,
         )
         for e in range(experiments)
     ]

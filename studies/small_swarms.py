@@ -25,7 +25,7 @@ from studies.small_swarm_tables import line, tables
 from swarmdp import theory
 from swarmdp.learning.heterogeneous import HeterogeneousLearning, paper_learning
 from swarmdp.model.streams import derived_seed
-from swarmdp.policies import table_of
+from swarmdp.policies.replicas import table_of
 from swarmdp.report import style
 from swarmdp.support import files
 

@@ -28,7 +28,8 @@ from swarmdp.irl.updates.registry import UPDATES
 from swarmdp.learning.heterogeneous import HeterogeneousLearning
 from swarmdp.model.streams import derived_seed
 from swarmdp.model.symmetry import mirror_of
-from swarmdp.policies import LocalPolicy, TablePolicy, gathered
+from swarmdp.policies import LocalPolicy, TablePolicy
+from swarmdp.policies.replicas import choose_replicas
 from swarmdp.report import style
 from swarmdp.support import files
 from swarmdp.support.checks import check_integer
@@ -188,7 +189,7 @@ def replanned(
         )
         found.append(policy)
         values.append(np.einsum("rd,rd->r", reward.weights, mu))
-    return gathered(found, np.argmax(values, axis=0))
+    return choose_replicas(found, np.argmax(values, axis=0))
 
 
 def with_actions_of(policy: LocalPolicy, old: swarmdp.System, new: swarmdp.System) -> LocalPolicy:

@@ -27,7 +27,8 @@ from swarmdp.judging.stage import DemoStage
 from swarmdp.judging.statistics import SwarmLook, join_looks
 from swarmdp.learning.heterogeneous import default_learning
 from swarmdp.model.streams import derived_seed
-from swarmdp.policies import Controller, LocalPolicy, as_policy, selected, table_of
+from swarmdp.policies import Controller, LocalPolicy
+from swarmdp.policies.replicas import as_policy, select_replicas, table_of
 from swarmdp.support import files
 
 ROWS = "trust.json"
@@ -344,7 +345,7 @@ def _learned(system: swarmdp.Vicsek, interpolate: bool, seed: int, quick: bool) 
         judge=False,
         **few,
     )
-    return [selected(result.policy, np.array([e])) for e in range(fits)]
+    return [select_replicas(result.policy, np.array([e])) for e in range(fits)]
 
 
 def looped(setting: Setting, system: swarmdp.Vicsek, quick: bool) -> Row:

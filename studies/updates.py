@@ -23,7 +23,7 @@ from studies.rows import Job, Row, chosen, collect, conditions, markdown, rounde
 from swarmdp.irl.updates.evidence import wants_of
 from swarmdp.irl.updates.registry import UPDATES
 from swarmdp.judging.judge import one_run
-from swarmdp.policies import as_policy, selected
+from swarmdp.policies.replicas import as_policy, select_replicas
 from swarmdp.report import style
 from swarmdp.support import files
 from swarmdp.support.checks import check_integer
@@ -118,7 +118,7 @@ def _alarms(system: Any, controller: Any, states: swarmdp.Trajectory) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", swarmdp.errors.VerdictWarning)
         for r in range(states.runs):
-            own = policy if policy.replicas == 1 else selected(policy, np.array([r]))
+            own = policy if policy.replicas == 1 else select_replicas(policy, np.array([r]))
             verdict = swarmdp.judge(own, one_run(states, r), system=system, seed=JUDGE, quick=True)
             alarms += verdict.alarm
     return alarms

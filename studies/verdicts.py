@@ -22,7 +22,8 @@ from swarmdp.judging.weighing import verdict_of
 from swarmdp.model.streams import derived_seed
 from swarmdp.model.system import System, class_map, classes
 from swarmdp.model.verdict import Verdict
-from swarmdp.policies import Controller, as_policy
+from swarmdp.policies import Controller
+from swarmdp.policies.replicas import as_policy
 
 Chooser = Callable[[swarmdp.Trajectory, int], Controller]  # of a demo and a seed
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 import swarmdp
 from swarmdp.learning import BatchQ, HeterogeneousLearning, LocalModel, SequentialQ
-from swarmdp.policies import table_of
+from swarmdp.policies.replicas import table_of
 from swarmdp.theory import FiniteIsing, RandomSwarm, VicsekRing
 
 FILE = Path(__file__).parent / "digests.json"

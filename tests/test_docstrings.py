@@ -4,24 +4,41 @@ import doctest
 import inspect
 import re
 from collections.abc import Iterator
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 import swarmdp
-from swarmdp import envs, theory
-from swarmdp.model import testing
+import swarmdp.report
 
-MODULES = {swarmdp: None, theory: None, envs: None, testing: ("check_system", "ContractViolation")}
+NAMESPACES = [
+    swarmdp,
+    *(value for name in dir(swarmdp) if inspect.ismodule(value := getattr(swarmdp, name))),
+    swarmdp.report,
+]
+
+
+def names_in(namespace: ModuleType) -> list[str]:
+    """The public names of a namespace: all that it lists, or else all that it defines."""
+    if hasattr(namespace, "__all__"):
+        return list(namespace.__all__)
+    return [
+        name
+        for name, value in vars(namespace).items()
+        if not name.startswith("_") and getattr(value, "__module__", None) == namespace.__name__
+    ]
 
 
 def named() -> Iterator[tuple[str, Any]]:
-    """Every public class and function."""
-    for module, names in MODULES.items():
-        for name in names or module.__all__:
-            found = getattr(module, name)
-            if inspect.isclass(found) or inspect.isfunction(found):
-                yield f"{module.__name__}.{name}", found
+    """Every public class and function, once."""
+    seen: set[int] = set()
+    for namespace in NAMESPACES:
+        for name in names_in(namespace):
+            found = getattr(namespace, name)
+            if (inspect.isclass(found) or inspect.isfunction(found)) and id(found) not in seen:
+                seen.add(id(found))
+                yield f"{namespace.__name__}.{name}", found
 
 
 PUBLIC = dict(named())
@@ -49,12 +66,20 @@ def explained(section: str) -> set[str]:
 def arguments(found: Any) -> set[str]:
     """What a caller may give; protocols and errors are made by others."""
     if inspect.isclass(found) and (
-        issubclass(found, Exception) or getattr(found, "_is_protocol", False)
+        issubclass(found, BaseException) or getattr(found, "_is_protocol", False)
     ):
         return set()
     taken = inspect.signature(found).parameters.values()
     names = {p.name for p in taken if p.kind is not p.VAR_KEYWORD}
     return names | {p.name for p in taken if p.kind is p.VAR_KEYWORD}
+
+
+def test_all_namespaces_are_covered() -> None:
+    rooms = "envs fitting irl judging learning model policies recordings report simulation systems"
+    attributes = "errors features testing theory updates"
+    covered = {namespace.__name__.rpartition(".")[2] for namespace in NAMESPACES}
+    assert covered == {"swarmdp", *rooms.split(), *attributes.split()}
+    assert len(PUBLIC) > 110
 
 
 @pytest.mark.parametrize("name", PUBLIC)

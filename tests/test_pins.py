@@ -208,7 +208,7 @@ def waves() -> Any:
     return swarmdp.model.with_features(VICSEK, basis)
 
 
-def told(result: swarmdp.Result) -> dict[str, Any]:
+def brief(result: swarmdp.Result) -> dict[str, Any]:
     """All numbers of a fit."""
     policy: Any = result.policy
     found = {
@@ -234,11 +234,11 @@ def told(result: swarmdp.Result) -> dict[str, Any]:
 
 
 def fitted_to_decisions(**options: Any) -> dict[str, Any]:
-    return told(decided(**options))
+    return brief(decided(**options))
 
 
 def fitted(name: str, **options: Any) -> dict[str, Any]:
-    return told(simulated(name, **options)[2])
+    return brief(simulated(name, **options)[2])
 
 
 def rolled(system: Any, policy: Any) -> dict[str, Any]:

@@ -24,7 +24,7 @@ import numpy as np
 
 import swarmdp
 from swarmdp.irl.updates.registry import UPDATES
-from swarmdp.policies import table_of
+from swarmdp.policies.replicas import table_of
 from tests.campaigns.framework import ACCEPTED, Attempt, Campaign
 
 OTHER = "other policies"

@@ -52,7 +52,7 @@ class Reader:
     read: Callable[[], str]
 
 
-def told(value: Any) -> str:
+def brief(value: Any) -> str:
     """What was read, as a text: the same for the same content."""
     if hasattr(value, "to_xarray"):
         dataset = value.to_xarray()
@@ -81,15 +81,15 @@ def command(*arguments: str) -> str:
 FEW = ("--iterations", "1", "--resamples", "0")
 SMALL = ("--runs", "2", "--steps", "3", "-o", "out")
 READERS = [
-    Reader("load", TRAJECTORY, lambda: told(swarmdp.load(TRAJECTORY))),
-    Reader("load", RESULT, lambda: told(swarmdp.load(RESULT))),
-    Reader("load", UNIT_FILE, lambda: told(swarmdp.load(UNIT_FILE))),
+    Reader("load", TRAJECTORY, lambda: brief(swarmdp.load(TRAJECTORY))),
+    Reader("load", RESULT, lambda: brief(swarmdp.load(RESULT))),
+    Reader("load", UNIT_FILE, lambda: brief(swarmdp.load(UNIT_FILE))),
     Reader(
-        "load_controller", CONTROLLER, lambda: told(swarmdp.policies.load_controller(CONTROLLER))
+        "load_controller", CONTROLLER, lambda: brief(swarmdp.policies.load_controller(CONTROLLER))
     ),
-    Reader("load_controller", RESULT, lambda: told(swarmdp.policies.load_controller(RESULT))),
-    Reader("load", CONTROLLER, lambda: told(swarmdp.load(CONTROLLER))),
-    Reader("Store.read", UNIT_FILE, lambda: told(Store(Path("run"), PLAN).read(UNIT))),
+    Reader("load_controller", RESULT, lambda: brief(swarmdp.policies.load_controller(RESULT))),
+    Reader("load", CONTROLLER, lambda: brief(swarmdp.load(CONTROLLER))),
+    Reader("Store.read", UNIT_FILE, lambda: brief(Store(Path("run"), PLAN).read(UNIT))),
     Reader("open_store", PLAN_FILE, lambda: repr(open_store(Path("run")).plan)),
     Reader("seconds", TIMES, lambda: str(sorted(Store(Path("run"), PLAN).seconds()))),
     Reader("swarmdp report", PLAN_FILE, lambda: command("report", "run")),

@@ -11,7 +11,7 @@ from swarmdp import Result
 from swarmdp.irl.expectations import exact_expectations
 from swarmdp.irl.updates import Bayesian, PolicyMatching
 from swarmdp.learning import HeterogeneousLearning
-from swarmdp.policies import table_of
+from swarmdp.policies.replicas import table_of
 from swarmdp.support.errors import InvalidInput, SwarmdpWarning
 from tests.results import assert_same, known
 

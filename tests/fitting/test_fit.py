@@ -19,8 +19,9 @@ from swarmdp.irl.updates.evidence import Evidence
 from swarmdp.learning import HeterogeneousLearning
 from swarmdp.model.rewards import Reward
 from swarmdp.model.symmetry import Symmetry
-from swarmdp.policies import Policy, table_of
+from swarmdp.policies import Policy
 from swarmdp.policies.learner import Learned
+from swarmdp.policies.replicas import table_of
 from swarmdp.support.errors import FileError, InvalidInput
 from swarmdp.support.netcdf import write_dataset
 from tests.results import assert_same, known

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 import swarmdp
 from swarmdp import Result
-from swarmdp.irl.steps import EVALUATION
 from swarmdp.learning import HeterogeneousLearning, Snapshot
-from swarmdp.model.streams import derived_seed
+from swarmdp.model.streams import Part, derived_seed
 from swarmdp.support.errors import InvalidInput
 from tests.results import assert_same
 
@@ -82,7 +81,7 @@ def test_evaluations_start_there_as_well(demo: swarmdp.Trajectory) -> None:
         on,
         steps=50,
         runs=4,
-        seed=derived_seed(2, EVALUATION),
+        seed=derived_seed(2, Part.EVALUATION),
         initial=aligned,
         record=swarmdp.simulation.DiscountedFeatures(0.9),
     )["discounted_features"].mean(axis=0)

@@ -15,7 +15,8 @@ from swarmdp.irl.updates import Evidence, Update, Wants
 from swarmdp.irl.updates.registry import UPDATES
 from swarmdp.learning import HeterogeneousLearning
 from swarmdp.model.symmetry import Symmetry
-from swarmdp.policies import SoftPolicy, table_of
+from swarmdp.policies import SoftPolicy
+from swarmdp.policies.replicas import table_of
 from swarmdp.support.errors import FileError, InvalidInput, SolverError
 from tests.results import assert_same
 from tests.systems.test_finite import random_mdp

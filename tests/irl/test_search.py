@@ -11,7 +11,8 @@ from swarmdp.irl import search
 from swarmdp.irl.updates import Evidence, Update
 from swarmdp.learning import HeterogeneousLearning
 from swarmdp.model.trajectory import Variable
-from swarmdp.policies import Policy, table_of
+from swarmdp.policies import Policy
+from swarmdp.policies.replicas import table_of
 from swarmdp.simulation.recorders import FeaturesOverTime
 from tests.results import assert_same
 

@@ -6,7 +6,7 @@ import pytest
 import swarmdp
 from swarmdp.judging.stage import DemoStage
 from swarmdp.judging.statistics import SwarmLook, join_looks, look_at_runs
-from swarmdp.policies import as_policy
+from swarmdp.policies.replicas import as_policy
 
 
 def looked(stage: DemoStage, count: int, seed: int) -> SwarmLook:

@@ -12,7 +12,7 @@ from swarmdp.learning.q_functions import Problem
 from swarmdp.learning.schedules import decayed
 from swarmdp.learning.tables import greedy
 from swarmdp.model.streams import Purpose, Streams
-from swarmdp.policies import table_of
+from swarmdp.policies.replicas import table_of
 from swarmdp.support.errors import InvalidInput
 from tests.results import known
 

@@ -8,7 +8,8 @@ import swarmdp
 from swarmdp import FiniteMDP, Gridworld, Policy, Reward
 from swarmdp.irl.updates import Wants
 from swarmdp.learning.planning import Planning, plan, plan_to_horizon
-from swarmdp.policies import SoftPolicy, table_of
+from swarmdp.policies import SoftPolicy
+from swarmdp.policies.replicas import table_of
 from swarmdp.support.errors import InvalidInput, SolverError
 from tests.results import known
 from tests.systems.test_finite import random_mdp

@@ -12,10 +12,9 @@ from swarmdp.model.features import (
     Classes,
     Smooth,
     Vectors,
-    described,
     n_features,
-    restored,
 )
+from swarmdp.model.features.plain import describe_features, features_from
 from swarmdp.support.errors import InvalidInput
 
 
@@ -44,7 +43,7 @@ def test_one_interval_of_angles_is_centred_on_zero() -> None:
 @pytest.mark.parametrize("size", [0, -1, 2.5, True])
 def test_a_bad_number_of_classes_is_refused(size: int) -> None:
     for kind in (Levels, Angles):
-        with pytest.raises(InvalidInput, match="positive integer"):
+        with pytest.raises(InvalidInput, match="size must be an integer"):
             kind(size)
 
 
@@ -161,8 +160,8 @@ def test_between_combinations_the_weights_are_products() -> None:
     "features", [Angles(7, "turn"), Levels(4, "energy"), Bins([0.0, 1.0, np.inf]), product(True)]
 )
 def test_maps_with_classes_survive_a_file(features: Any) -> None:
-    again = restored(described(features))
-    assert described(features) == described(again)  # type: ignore[arg-type]
+    again = features_from(describe_features(features))
+    assert describe_features(features) == describe_features(again)  # type: ignore[arg-type]
     assert isinstance(again, Classes)
     for one, other in zip(features.axes, again.axes, strict=True):
         np.testing.assert_array_equal(one.values, other.values)
@@ -179,7 +178,7 @@ def test_a_basis_has_no_classes() -> None:
     assert not isinstance(basis, Classes)
     assert n_features(basis) == 2
     np.testing.assert_array_equal(basis.of(np.zeros((3, 4))), np.ones((3, 4, 2)))
-    assert restored(described(basis)) is None
+    assert features_from(describe_features(basis)) is None
     with pytest.raises(InvalidInput, match=r"shape \(3, 4, 3\), got \(3, 4, 2\)"):
         Basis(waves, ("a", "b", "c"), scalar=True).of(np.zeros((3, 4)))
     with pytest.raises(InvalidInput, match="must be finite"):

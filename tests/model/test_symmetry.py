@@ -17,7 +17,8 @@ from swarmdp.model.streams import Purpose, Streams
 from swarmdp.model.symmetry import Symmetry
 from swarmdp.model.system import feature_count
 from swarmdp.model.testing import ContractViolation, check_system
-from swarmdp.policies import InterpolatedPolicy, table_of
+from swarmdp.policies import InterpolatedPolicy
+from swarmdp.policies.replicas import table_of
 from swarmdp.support.errors import InvalidInput
 from tests.results import known
 

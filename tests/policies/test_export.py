@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 import swarmdp
 from swarmdp import Angles, Bins, Levels, Product
-from swarmdp.model.features import FARTHEST, Axis, Vectors
+from swarmdp.model.features import Axis, Vectors
+from swarmdp.model.features.classes import FARTHEST_ANGLE
 from swarmdp.model.harmonics import Harmonics
 from swarmdp.model.streams import Purpose, Stream, Streams
 from swarmdp.policies import Exportable, Interface
@@ -84,14 +85,16 @@ def pool(part: Any) -> Floats:
         low, high = -20.0, 20.0
         places = np.arange(-2 * part.size, 2 * part.size + 1)[:, None] + [0.0, 0.5]
         special = np.concatenate([places.ravel() * (2 * math.pi / part.size), [0.0, -0.0]])
-        special = np.concatenate([special, [math.pi, -math.pi, 1e8, -1e8, FARTHEST, -FARTHEST]])
+        special = np.concatenate(
+            [special, [math.pi, 1e8, FARTHEST_ANGLE], [-math.pi, -1e8, -FARTHEST_ANGLE]]
+        )
     near: list[Floats] = [special, np.nextafter(special, -np.inf), np.nextafter(special, np.inf)]
     tried: Floats = np.concatenate([*near, rng.uniform(low, high, 2000)])
     if isinstance(part, Bins):
         tried = tried[(np.abs(tried) < 1e300) | np.isinf(tried)]  # NumPy's overflow is an error
         tried = tried[(tried >= part.edges[0]) & (tried <= part.edges[-1])]
     else:
-        tried = tried[np.abs(tried) <= FARTHEST]
+        tried = tried[np.abs(tried) <= FARTHEST_ANGLE]
     return tried
 
 
@@ -179,7 +182,7 @@ def test_the_header_does_nothing_where_python_raises(kind: str, tmp_path: Path) 
         *([0.0, x, 1] for x in (math.nan, math.inf, -math.inf, -1e-300, 2.1)),
         *([0.0, 0.5, x] for x in (math.nan, math.inf, -math.inf, -1, 3, 0.5)),
     ]
-    observations = np.array([[0.0, 0.5, 1], [FARTHEST * 2, 0.5, 1], *bad])
+    observations = np.array([[0.0, 0.5, 1], [FARTHEST_ANGLE * 2, 0.5, 1], *bad])
     luck = np.full(len(observations), 0.5) if kind == "soft" else None
     found = actions(header, observations, luck)
     np.testing.assert_array_equal(found, [0.5] + [0.0] * (len(found) - 1))

@@ -12,11 +12,13 @@ from swarmdp.policies import (
     MixedPolicy,
     SoftPolicy,
     TablePolicy,
+)
+from swarmdp.policies.replicas import (
     as_policy,
-    gathered,
-    joined,
-    restored,
-    selected,
+    choose_replicas,
+    join_replicas,
+    policy_from,
+    select_replicas,
     table_of,
 )
 from swarmdp.support.errors import InvalidInput
@@ -163,7 +165,7 @@ def test_every_kind_of_policy_keeps_the_protocol(kind: str) -> None:
     assert isinstance(policy, LocalPolicy)
     assert policy.kind == kind
     assert policy.replicas == 2
-    again = restored(kind, policy.to_arrays())
+    again = policy_from(kind, policy.to_arrays())
     np.testing.assert_array_equal(rolled(policy), rolled(again))
 
 
@@ -171,11 +173,11 @@ def test_every_kind_of_policy_keeps_the_protocol(kind: str) -> None:
 def test_replicas_are_taken_apart_and_put_together(kind: str) -> None:
     """What a run does depends on its replica and its random numbers alone."""
     policy: LocalPolicy = EVERY[kind]  # type: ignore[assignment]
-    first, second = selected(policy, np.array([0])), selected(policy, slice(1, 2))
-    both = joined([first, second])
+    first, second = select_replicas(policy, np.array([0])), select_replicas(policy, slice(1, 2))
+    both = join_replicas([first, second])
     np.testing.assert_array_equal(rolled(both), rolled(policy))
-    swapped = gathered([policy, selected(policy, np.array([1, 0]))], np.array([1, 1]))
-    np.testing.assert_array_equal(rolled(swapped), rolled(joined([second, first])))
+    swapped = choose_replicas([policy, select_replicas(policy, np.array([1, 0]))], np.array([1, 1]))
+    np.testing.assert_array_equal(rolled(swapped), rolled(join_replicas([second, first])))
     mixture = MixedPolicy((policy, policy), [[0.5, 0.5], [1.0, 0.0]])
     np.testing.assert_array_equal(rolled(mixture), rolled(policy))
 
@@ -197,7 +199,7 @@ def test_only_tables_have_a_table() -> None:
     with pytest.raises(InvalidInput, match="kind 'interpolated'"):
         table_of(EVERY["interpolated"])  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="kind must be one of"):
-        restored("neural", {})
+        policy_from("neural", {})
 
 
 def test_a_mixture_is_rolled_out_not_asked() -> None:

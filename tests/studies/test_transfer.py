@@ -10,7 +10,8 @@ import pytest
 import swarmdp
 from studies import transfer
 from swarmdp import Policy
-from swarmdp.policies import SoftPolicy, table_of
+from swarmdp.policies import SoftPolicy
+from swarmdp.policies.replicas import table_of
 from swarmdp.support.errors import InvalidInput
 
 

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 import pandas
@@ -14,7 +15,7 @@ from swarmdp.model.streams import Purpose
 from swarmdp.model.trajectory import Variable
 from swarmdp.support.arguments import checked
 from swarmdp.support.errors import InvalidInput
-from swarmdp.support.ranges import Positive, PositiveInteger, Seed, Share
+from swarmdp.support.ranges import Positive, PositiveInteger, Seed, Share, at_least, below_power
 
 VICSEK = swarmdp.Vicsek(n_agents=4, n_bins=6)
 OPEN = swarmdp.Vicsek(n_agents=4, n_bins=6, periodic=False)
@@ -147,7 +148,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: swarmdp.Gridworld.macrocells(1, rows=8, columns=1, macrocell=2),
         "multiples of macrocell",
     ),
-    "wind": (lambda: swarmdp.Gridworld(wind="0.5"), "wind must be a chance"),  # type: ignore[arg-type]
+    "wind": (lambda: swarmdp.Gridworld(wind="0.5"), "wind must be a number"),  # type: ignore[arg-type]
     "complex rewards": (lambda: swarmdp.Reward([1j, 2.0]), "imaginary part|finite numbers"),
     "half a run": (lambda: swarmdp.Trajectory({}, "x", {}, 2.5, -7), "runs must be an integer"),  # type: ignore[arg-type]
     "negative steps": (lambda: swarmdp.Trajectory({}, "x", {}, 2, -7), "steps must be an integer"),
@@ -321,3 +322,19 @@ def test_ranges_are_part_of_annotations() -> None:
         move(1, speeds=(1, 0))
     with pytest.raises(InvalidInput, match=r"^seed must be from 0 to 2\*\*64 - 1, got -1$"):
         move(-1)
+
+
+def test_a_declared_range_comes_before_what_the_constructor_says() -> None:
+    @checked
+    @dataclass(frozen=True)
+    class Grid:
+        rows: PositiveInteger
+        seeds: Annotated[int, at_least(0), below_power(8)] = 0
+
+        def __post_init__(self) -> None:
+            raise InvalidInput("something else is wrong, too")
+
+    with pytest.raises(InvalidInput, match="rows must be an integer of at least 1, got 0"):
+        Grid(0)
+    with pytest.raises(InvalidInput, match=r"seeds must be below 2\*\*8, got 256"):
+        Grid(1, 256)

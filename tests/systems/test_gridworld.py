@@ -86,7 +86,7 @@ def test_the_reward_is_collected_along_the_way() -> None:
     ("change", "message"),
     [
         ({"rows": 0}, "rows must be an integer of at least 1"),
-        ({"wind": 1.5}, "wind must be a chance from 0 to 1"),
+        ({"wind": 1.5}, "wind must be a number from 0 to 1"),
         ({"goal": (5, 0)}, "goal: row must be below 5, got 5"),
         ({"goal": 3}, "goal must be a cell"),
         ({"start": (0, -6)}, "start: column must be an integer of at least -5"),

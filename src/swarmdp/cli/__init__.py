@@ -45,7 +45,8 @@ from swarmdp.cli import (
     tracks,
 )
 from swarmdp.cli.common import Parser, add_verbosity, carry_out, run_guarded
-from swarmdp.cli.systems import SYSTEMS, system_in_arguments
+from swarmdp.cli.systems import system_in_arguments
+from swarmdp.systems.registry import SYSTEMS
 
 _WITH_SYSTEM = ("simulate", "fit", "animate")  # commands whose options depend on a system
 _WITH_TABLE = (

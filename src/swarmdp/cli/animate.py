@@ -92,7 +92,7 @@ def _run(options: argparse.Namespace) -> None:
 
 def _policies_of_fit(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     """The system of a fit, and the policies that are shown side by side."""
-    from swarmdp.policies import selected
+    from swarmdp.policies.replicas import select_replicas
     from swarmdp.support.errors import InvalidInput
 
     result = fit_in(options.fit, options.experiment)
@@ -106,7 +106,7 @@ def _policies_of_fit(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     system = system_beside(options.fit, result, options.system)
     chosen = slice(options.experiment, options.experiment + 1)
     expert = expert_beside(options.fit, system, result.settings["discount"])
-    return system, {"expert": expert, "learned": selected(result.policy, chosen)}
+    return system, {"expert": expert, "learned": select_replicas(result.policy, chosen)}
 
 
 def _start_of(system: Any, expert: Any) -> dict[str, Any]:

@@ -362,7 +362,7 @@ def _gridworld_table(result: Any, grid: Any) -> Any:
     from rich.table import Table
 
     from swarmdp.model.rewards import Reward
-    from swarmdp.policies import table_of
+    from swarmdp.policies.replicas import table_of
     from swarmdp.systems.gridworld import MOVE_NAMES
 
     if grid.columns > _MOST_COLUMNS:

@@ -19,32 +19,11 @@ from dataclasses import is_dataclass
 from typing import Any
 
 from swarmdp.support.errors import InvalidInput
+from swarmdp.systems.registry import SYSTEMS, built_in, rebuild
 
 _FIELD = "field_"  # what the options of a system's fields are called in the namespace
 
 
-@dataclasses.dataclass(frozen=True)
-class Known:
-    """A system that has a name."""
-
-    path: str  # module:Class
-    summary: str
-    steps: int = 100  # after which little happens
-
-
-SYSTEMS = {
-    "vicsek": Known(
-        "swarmdp.systems.vicsek:Vicsek", "self-propelled particles that align with their neighbours"
-    ),
-    "ising": Known(
-        "swarmdp.systems.ising:Ising",
-        "spins on a grid that follow the majority of their neighbours",
-        60,
-    ),
-    "gridworld": Known(
-        "swarmdp.systems.gridworld:Gridworld", "one agent on a grid with wind: the textbook case"
-    ),
-}
 # Options whose value may look like a system's name
 _VALUED = ("-o", "--output", "--fit", "--demo", "--system")
 
@@ -66,7 +45,7 @@ def add_system(parser: argparse.ArgumentParser, asked: str | None) -> None:
     """Add the system as an argument, and the options of the one that is asked for."""
     parser.set_defaults(name=None)
     if asked is None or asked in SYSTEMS:
-        names = "; ".join(f"{name}: {known.summary}" for name, known in SYSTEMS.items())
+        names = "; ".join(f"{name}: {row.summary}" for name, row in SYSTEMS.items())
         parser.add_argument(
             "name",
             nargs="?",
@@ -112,16 +91,16 @@ def class_of(name: str) -> type[Any]:
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
-        found = getattr(importlib.import_module(module), attribute, None)
+        kind = getattr(importlib.import_module(module), attribute, None)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
             raise  # one that the module itself needs
         raise InvalidInput(
             f"cannot import {module}: there is no such module in {here} or where Python looks"
         ) from None
-    if not isinstance(found, type):
+    if not isinstance(kind, type):
         raise InvalidInput(f"the module {module} has no class {attribute}")
-    return found
+    return kind
 
 
 @dataclasses.dataclass(frozen=True)
@@ -302,17 +281,15 @@ def system_of(recorded: Any, path: str | None = None) -> Any:
     A system that is not built in needs its class, as module:Class.
     """
     from swarmdp.irl.result import Result
-    from swarmdp.systems.registry import rebuilt
 
     name = recorded.system_name
-    builtin = {known.path.partition(":")[2]: known.path for known in SYSTEMS.values()}
-    if path is None and name not in builtin:
+    if path is None and built_in(name) is None:
         raise InvalidInput(
             f"it was recorded from {name}, which is not a built-in system: say where its class is "
             f"with --system MODULE:{name}"
         )
     settings = recorded.system_settings if isinstance(recorded, Result) else recorded.settings
-    return rebuilt(class_of(path or builtin[name]), name, settings)
+    return rebuild(name, settings, class_of(path) if path else None)
 
 
 def expert_for(system: Any, discount: float = 0.9) -> Any:
@@ -336,5 +313,5 @@ def expert_or_none(system: Any, discount: float) -> Any:
 
 def default_steps(system: Any) -> int:
     """The number of steps of a simulation or animation, if none is given."""
-    name = type(system).__name__.lower()
-    return SYSTEMS[name].steps if name in SYSTEMS else 100
+    row = built_in(type(system).__name__)
+    return 100 if row is None else row.steps

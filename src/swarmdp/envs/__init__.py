@@ -1,9 +1,19 @@
 """Other people's simulators in, our swarms out.
 
-`parallel_env` and `env` are ours in theirs: any system as a PettingZoo environment.
-`from_pettingzoo` and `from_step` are theirs in ours: a black-box simulator as a system.
+`parallel.py` makes any system a PettingZoo environment (`parallel_env`, `env`), `drawing.py` draws
+it. `adapters.py` makes a black-box simulator a system (`from_pettingzoo`, `from_step`),
+`black_box.py` is that system, `simulators.py` a live copy of a simulator, `copies.py` many of them.
+The only place that imports PettingZoo, Gymnasium and pygame. Names are imported when they are first
+used; PettingZoo is needed by `parallel_env` and `env` only.
 
-Names are imported when they are first used; PettingZoo is needed by the first two only.
+Decisions:
+
+- A black box's state is its history: the seed of the episode and all actions since, an array of
+  fixed length. A token for a live copy would be shorter, but it would mean nothing in a file or in
+  another process. Copies are found by the history's bytes; equal questions are asked once; a replay
+  is compared with what was observed the first time.
+- A simulator is tried before it becomes a system: whether it repeats itself for the same seed,
+  keeps its agents, and treats each observation on its own.
 """
 
 import importlib
@@ -12,15 +22,16 @@ from typing import TYPE_CHECKING, Any
 from swarmdp.support.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from swarmdp.envs.black_box import BlackBox, from_pettingzoo, from_step
+    from swarmdp.envs.adapters import from_pettingzoo, from_step
+    from swarmdp.envs.black_box import BlackBox
     from swarmdp.envs.parallel import SwarmEnv, env, parallel_env
 
 _HOMES = {
     "BlackBox": "black_box",
     "SwarmEnv": "parallel",
     "env": "parallel",
-    "from_pettingzoo": "black_box",
-    "from_step": "black_box",
+    "from_pettingzoo": "adapters",
+    "from_step": "adapters",
     "parallel_env": "parallel",
 }
 

@@ -1,6 +1,10 @@
-"""Theirs in ours: a black-box simulator with homogeneous agents as a system."""
+"""A black-box simulator with homogeneous agents as a system.
 
-import functools
+States are remembered as what led to them: the seed of the episode and all actions since. A live
+copy is stepped in place, any other history is replayed from its seed. So the system is a pure
+function as every other, and `swarmdp.testing.check_system` passes exactly.
+"""
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as data_field
@@ -10,285 +14,20 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.envs.copies import Copies, Processes, Question, check_sendable
-from swarmdp.envs.simulators import Flavour, Frame, Look, Observe, Recipe, tried
-from swarmdp.model.features import Classes, FeatureMap, described
+from swarmdp.envs.copies import Copies, Processes, Question
+from swarmdp.envs.simulators import Frame, Recipe
+from swarmdp.model.features import FeatureMap
+from swarmdp.model.features.plain import describe_features
 from swarmdp.model.pictures import Arrows
 from swarmdp.model.streams import Stream
-from swarmdp.model.system import Field, Measure, Mirror, State, check_run, check_stream, classes
-from swarmdp.support.arguments import checked
-from swarmdp.support.checks import check_integer, check_number, told
+from swarmdp.model.system import Field, Measure, Mirror, State, check_run, check_stream
+from swarmdp.support.checks import check_integer
 from swarmdp.support.errors import InvalidInput
 
 SEEDS = 2**31 - 1  # of episodes: some simulators take no more
 HIDDEN: Literal["hidden"] = "hidden"
 
 OnEnd = Literal["reset", "hold", "error"]
-
-
-@checked(own=("make_env", "observe", "actions", "positions", "expert"))
-def from_pettingzoo(
-    make_env: Callable[[], Any],
-    *,
-    features: FeatureMap,
-    observe: Observe | None = None,
-    actions: Sequence[Any] | NDArray[Any] | None = None,
-    null: int | None = None,
-    mirror: Mirror | None = None,
-    positions: Look | None = None,
-    period: float | None = None,
-    expert: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
-    on_end: OnEnd = "reset",
-    horizon: int = 200,
-    processes: int = 0,
-    name: str | None = None,
-    settings: Mapping[str, Any] | None = None,
-) -> "BlackBox":
-    """A PettingZoo environment whose agents are all alike, as a system.
-
-    States are remembered as what led to them: the seed of the episode and all actions since. A live
-    copy is stepped in place, any other history is replayed from its seed. So the system is a pure
-    function as every other, and `swarmdp.testing.check_system` passes exactly.
-
-    Parameters
-    ----------
-    make_env
-        Makes a new environment: a parallel one, or one that can be made parallel. Without a window.
-    features
-        What learning sees of an observation, such as `swarmdp.Levels(5)`.
-    observe
-        From the raw observations of all agents (agents, ...) to what the features are of,
-        `(agents, *features.shape)`, each row by itself. By default observations as they are.
-    actions
-        The actions that agents may choose from: numbers, or vectors where the environment takes
-        vectors; the system's physical actions are the numbers, or the vectors' places in the list.
-        By default all of a discrete space.
-    null
-        The place in `actions` of doing nothing: learning starts from it, ties go to it. By default
-        the first action whose value is zero.
-    mirror
-        Left and right, if they are alike: every experience then counts also mirrored.
-    positions
-        From an environment to where its agents are (agents, axes): verdicts then compare ways and
-        neighbours, and the system has a picture.
-    period
-        The side of the box, if positions are in one that is periodic.
-    expert
-        A scripted expert: from observations to physical actions.
-    on_end
-        When an episode ends, the swarm starts again ("reset"), stays as it is whatever agents do
-        ("hold"), or an error is raised ("error").
-    horizon
-        The longest history that is remembered: an upper limit of the steps of an episode.
-    processes
-        The number of processes that run copies of a slow simulator; 0 runs them in this one. It
-        changes the speed and nothing else.
-    name
-        What to call the system; by default the environment's own name.
-    settings
-        What tells this environment from others of its name, as plain data, such as
-        `{"n_evaders": 10}`. Keyword arguments of a `functools.partial` are added.
-
-    Returns
-    -------
-    BlackBox
-        A system for `rollout`, `fit`, `judge`. Its measure "reward" is the environment's own.
-
-    Raises
-    ------
-    InvalidInput
-        If the environment has no fixed set of agents, or what it returns does not fit the features.
-
-    Examples
-    --------
-    >>> from functools import partial
-    >>> import numpy as np, swarmdp
-    >>> from mpe2 import simple_spread_v3
-    >>> spread = swarmdp.envs.from_pettingzoo(
-    ...     partial(simple_spread_v3.parallel_env, N=3, max_cycles=50),
-    ...     observe=lambda raw: np.hypot(raw[:, 0], raw[:, 1]),       # an agent's own speed
-    ...     features=swarmdp.Bins([0, 0.2, 0.5, np.inf], name="speed"),
-    ... )
-    >>> still = swarmdp.rollout(spread, lambda speed: np.zeros(speed.shape), steps=5, seed=1)
-    >>> spread.n_agents, float(still["observation"].max())
-    (3, 0.0)
-
-    """
-    return _made(
-        "pettingzoo",
-        make_env,
-        features=features,
-        observe=observe,
-        actions=actions,
-        null=null,
-        mirror=mirror,
-        positions=positions,
-        period=period,
-        expert=expert,
-        on_end=on_end,
-        horizon=horizon,
-        processes=processes,
-        name=name,
-        settings=settings,
-    )
-
-
-@checked(own=("make", "observe", "actions", "positions", "expert"))
-def from_step(
-    make: Callable[[], Any],
-    *,
-    features: FeatureMap,
-    actions: Sequence[Any] | NDArray[Any],
-    observe: Observe | None = None,
-    null: int | None = None,
-    mirror: Mirror | None = None,
-    positions: Look | None = None,
-    period: float | None = None,
-    expert: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
-    on_end: OnEnd = "reset",
-    horizon: int = 200,
-    processes: int = 0,
-    name: str | None = None,
-    settings: Mapping[str, Any] | None = None,
-) -> "BlackBox":
-    """Any simulator with `reset(seed)` and `step(actions)` as a system.
-
-    `reset(seed)` returns the observations of all agents (agents, ...). `step(actions)` takes their
-    actions (agents, ...) and returns observations, or (observations, rewards), or (observations,
-    rewards, over).
-
-    Parameters
-    ----------
-    make
-        Makes a new simulator: a class or a function.
-    features, actions, observe, null, mirror, positions, period, expert
-        See `from_pettingzoo`.
-    on_end, horizon, processes, name, settings
-        See `from_pettingzoo`.
-
-    Returns
-    -------
-    BlackBox
-        A system for `swarmdp.rollout`, `swarmdp.fit` and all others.
-
-    Raises
-    ------
-    InvalidInput
-        If the simulator does not return what is named above.
-
-    Examples
-    --------
-    >>> import numpy as np, swarmdp
-    >>> class Walkers:
-    ...     def reset(self, seed):
-    ...         self.rng = np.random.default_rng(seed)
-    ...         self.place = self.rng.integers(-5, 6, size=4)
-    ...         return np.sign(self.place) + 1
-    ...     def step(self, actions):
-    ...         self.place = self.place + actions
-    ...         return np.sign(self.place) + 1
-    >>> walkers = swarmdp.envs.from_step(Walkers, features=swarmdp.Levels(3), actions=[-1, 0, 1])
-    >>> home = swarmdp.rollout(walkers, lambda side: 1 - side, steps=5, runs=2, seed=1)
-    >>> home["observation"][:, -1]
-    array([[1, 1, 1, 1],
-           [1, 1, 1, 1]])
-
-    """
-    return _made(
-        "step",
-        make,
-        features=features,
-        observe=observe,
-        actions=actions,
-        null=null,
-        mirror=mirror,
-        positions=positions,
-        period=period,
-        expert=expert,
-        on_end=on_end,
-        horizon=horizon,
-        processes=processes,
-        name=name,
-        settings=settings,
-    )
-
-
-def _made(
-    flavour: Flavour,
-    make: Callable[[], Any],
-    *,
-    features: FeatureMap,
-    observe: Observe | None,
-    actions: Sequence[Any] | NDArray[Any] | None,
-    null: int | None,
-    mirror: Mirror | None,
-    positions: Look | None,
-    period: float | None,
-    expert: Callable[[NDArray[Any]], NDArray[Any]] | None,
-    on_end: OnEnd,
-    horizon: int,
-    processes: int,
-    name: str | None,
-    settings: Mapping[str, Any] | None,
-) -> "BlackBox":
-    for what, function in (("observe", observe), ("positions", positions), ("expert", expert)):
-        if function is not None and not callable(function):
-            raise InvalidInput(f"{what} must be a function, got {told(function)}")
-    if not callable(make):
-        raise InvalidInput(
-            f"make must be a function that makes a new simulator, got {told(make)}: copies are "
-            "needed, one is not enough"
-        )
-    check_integer("horizon", horizon, least=1)
-    check_integer("processes", processes, least=0)
-    if period is not None:
-        check_number("period", period, positive=True)
-    chosen, physical = _actions(flavour, make, actions)
-    recipe = Recipe(flavour, make, observe, positions, chosen)
-    if processes:
-        check_sendable(recipe)
-    first, frames = tried(recipe, len(chosen))
-    shapes = {frame.observations.shape for frame in frames}
-    kinds = {frame.observations.dtype for frame in frames}
-    inner = frames[0].observations.shape[1:]
-    if len(shapes) > 1:
-        raise InvalidInput(f"observations change their shape: {sorted(shapes)}")
-    if inner != features.shape:
-        raise InvalidInput(
-            f"what is observed has the shape {inner} for each agent, the features are of "
-            f"{features.shape or 'a single number'}: let observe return what they are of"
-        )
-    if null is None:
-        null = int(np.argmax(physical == 0))
-    if not 0 <= null < len(physical):
-        raise InvalidInput(f"null must be from 0 to {len(physical) - 1}, got {null}")
-    places = frames[0].positions
-    system = BlackBox(
-        n_agents=len(frames[0].observations),
-        actions=physical,
-        features=features,
-        null=null,
-        mirror=mirror,
-        script=expert,
-        on_end=on_end,
-        horizon=int(horizon),
-        processes=int(processes),
-        system_name=name or _name(first.engine.simulator, make),
-        own_settings={**_keywords(make), **(settings or {})},
-        observed=np.result_type(*kinds),
-        axes=0 if places is None else places.shape[1],
-        period=period,
-        recipe=recipe,
-    )
-    classes_known = system._observed([frames[0]])
-    _check_features(system, classes_known)
-    return system
-
-
-def _check_features(system: "BlackBox", observed: NDArray[Any]) -> None:
-    """The first observations must have features; raises InvalidInput otherwise."""
-    if isinstance(system.features, Classes):
-        classes(system, observed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -419,7 +158,7 @@ class BlackBox:
             **plain,
             "n_agents": self.n_agents,
             "actions": self.actions.tolist(),
-            "features": described(self.features),
+            "features": describe_features(self.features),
             "null": self.null,
             "on_end": self.on_end,
             "horizon": self.horizon,
@@ -429,7 +168,7 @@ class BlackBox:
     def fields(self) -> Mapping[str, Field]:
         """What the arrays of a state are: only positions are compared as such."""
         inner = ("component",) if self.features.shape else ()
-        found = {
+        described = {
             "seed": Field("seed of the episode", kind=HIDDEN),
             "clock": Field("steps since its beginning", kind=HIDDEN),
             "slot": Field("the agent's place in the simulator", kind=HIDDEN),
@@ -439,10 +178,10 @@ class BlackBox:
             "earned": Field("the simulator's own reward", kind=HIDDEN),
         }
         if self.axes:
-            found["position"] = Field(
+            described["position"] = Field(
                 "where the agent is", axes=("axis",), kind="position", period=self.period
             )
-        return found
+        return described
 
     @property
     def measures(self) -> Mapping[str, Measure]:
@@ -467,7 +206,7 @@ class BlackBox:
             copies.close()
 
     def in_processes(self, count: int) -> "BlackBox":
-        """The same system with its copies in so many processes; 0 for this one."""
+        """The same system with its copies in this number of processes; 0 for this one."""
         check_integer("processes", count, least=0)
         return replace(self, processes=int(count))
 
@@ -494,8 +233,8 @@ class BlackBox:
                 f"{self.system_name} has no action {wrong}, there are: "
                 f"{', '.join(map(str, self.actions.tolist()))}"
             )
-        found: NDArray[np.uint8] = order[place]
-        return found
+        indices: NDArray[np.uint8] = order[place]
+        return indices
 
     def _begun(self, seeds: NDArray[np.int64], slots: NDArray[np.int32]) -> State:
         """The states at the beginning of these episodes."""
@@ -519,14 +258,15 @@ class BlackBox:
     def _show(self, state: State, rows: NDArray[np.int64], frames: Sequence[Frame]) -> None:
         """Write down what the simulator shows; agents keep their own order."""
         run, slots = np.arange(len(rows))[:, None], state["slot"][rows]
-        state["observation"][rows] = self._observed(frames)[run, slots]
+        state["observation"][rows] = self.observations(frames)[run, slots]
         state["earned"][rows] = np.array([frame.rewards for frame in frames])[run, slots]
         if self.axes:
             state["position"][rows] = np.array([frame.positions for frame in frames])[run, slots]
 
-    def _observed(self, frames: Sequence[Frame]) -> NDArray[Any]:
-        found = [frame.observations for frame in frames]
-        for array in found:
+    def observations(self, frames: Sequence[Frame]) -> NDArray[Any]:
+        """What the agents observe in each frame (frames, agents, ...), all of one type."""
+        arrays = [frame.observations for frame in frames]
+        for array in arrays:
             if array.shape != (self.n_agents, *self.features.shape):
                 raise InvalidInput(
                     f"{self.system_name}: observations have become {array.shape}, they were "
@@ -537,7 +277,7 @@ class BlackBox:
                     f"{self.system_name}: observations have become {array.dtype}, they were "
                     f"{self.observed}: let observe always return the same type"
                 )
-        return np.array(found, self.observed)
+        return np.array(arrays, self.observed)
 
     def _after_end(self, state: State, ended: NDArray[np.int64], rng: Stream) -> State:
         """What follows the end of an episode."""
@@ -560,55 +300,6 @@ class BlackBox:
 def _mean_reward(state: State) -> NDArray[np.float64]:
     mean: NDArray[np.float64] = np.sort(state["earned"], axis=1).mean(axis=1)
     return mean
-
-
-def _actions(
-    flavour: Flavour, make: Callable[[], Any], actions: Sequence[Any] | NDArray[Any] | None
-) -> tuple[tuple[Any, ...], NDArray[Any]]:
-    """The actions as the simulator takes them, and their physical values."""
-    if actions is None:
-        actions = _discrete(Recipe(flavour, make, None, None, ()).build().engine.simulator)
-    try:
-        values = np.asarray(actions)
-    except ValueError:
-        values = np.empty(0)
-    if values.ndim not in (1, 2) or not len(values) or values.dtype.kind not in "iuf":
-        raise InvalidInput(
-            f"actions must be a list of numbers, or of vectors of equal length, got {told(actions)}"
-        )
-    if len(values) > 256:
-        raise InvalidInput(f"at most 256 actions can be chosen from, got {len(values)}")
-    if values.ndim == 2:
-        return tuple(row.copy() for row in values), np.arange(len(values))
-    if len(np.unique(values)) < len(values):
-        raise InvalidInput(f"actions must differ from each other, got {told(actions)}")
-    if flavour == "step":
-        return tuple(values), values
-    return tuple(values.tolist()), values
-
-
-def _discrete(simulator: Any) -> NDArray[np.int64]:
-    """All actions of a discrete space."""
-    from gymnasium import spaces
-
-    space = simulator.action_space(simulator.possible_agents[0])
-    if not isinstance(space, spaces.Discrete):
-        raise InvalidInput(
-            f"agents act in {space}, which has no end: give the actions that they may choose from"
-        )
-    return np.arange(space.start, space.start + space.n)
-
-
-def _name(simulator: Any, make: Callable[[], Any]) -> str:
-    """What the simulator calls itself."""
-    metadata = getattr(simulator, "metadata", None)
-    if isinstance(metadata, Mapping) and isinstance(metadata.get("name"), str):
-        return str(metadata["name"])
-    return type(simulator).__name__
-
-
-def _keywords(make: Callable[[], Any]) -> dict[str, Any]:
-    return dict(make.keywords) if isinstance(make, functools.partial) else {}
 
 
 def _plain(value: Any) -> Any:

@@ -16,7 +16,7 @@ from swarmdp.model.streams import Purpose, Streams
 from swarmdp.model.system import State, System, check_is_system, class_map, classes, name_of
 from swarmdp.model.traits import Pictured, field_of
 from swarmdp.support.arguments import checked
-from swarmdp.support.checks import check_integer, check_seed, told
+from swarmdp.support.checks import brief, check_integer, check_seed
 from swarmdp.support.errors import InvalidInput
 
 FARTHEST = float(np.finfo(np.float32).max)  # learners ask for bounds; these hold for everything
@@ -173,7 +173,7 @@ class SwarmEnv(ParallelEnv[str, Any, Any]):  # type: ignore[misc]
         check_integer("max_cycles", max_cycles, least=1)
         if observation not in ("class", "physical"):
             raise InvalidInput(
-                f'observation must be "class" or "physical", got {told(observation)}'
+                f'observation must be "class" or "physical", got {brief(observation)}'
             )
         self.system = system
         self.max_cycles = int(max_cycles)
@@ -183,7 +183,7 @@ class SwarmEnv(ParallelEnv[str, Any, Any]):  # type: ignore[misc]
         if render_mode is not None and render_mode not in modes:
             known = f"one of {', '.join(modes)}" if modes else "None, since it has no picture"
             raise InvalidInput(
-                f"render_mode of {name_of(system)} must be {known}, got {told(render_mode)}"
+                f"render_mode of {name_of(system)} must be {known}, got {brief(render_mode)}"
             )
         self.metadata = {
             "name": f"swarmdp_{name_of(system).lower()}",
@@ -309,7 +309,7 @@ class SwarmEnv(ParallelEnv[str, Any, Any]):  # type: ignore[misc]
         if found.dtype.kind not in "iu" or found.shape != (len(self.agents),):
             raise InvalidInput(
                 f"an action must be an integer from 0 to {len(self._physical) - 1}, got "
-                f"{told(actions[self.agents[0]])}"
+                f"{brief(actions[self.agents[0]])}"
             )
         low, high = found.min(), found.max()
         if low < 0 or high >= len(self._physical):

@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.support.checks import told
+from swarmdp.support.checks import brief
 from swarmdp.support.errors import InvalidInput, SwarmdpWarning
 
 Observe = Callable[[NDArray[Any]], NDArray[Any]]
@@ -61,7 +61,7 @@ class Recipe:
             raise _placed(error, "make") from _cause(error)
         if isinstance(made, type) or callable(made):
             raise InvalidInput(
-                f"make must be a function that returns a new simulator, it returned {told(made)}"
+                f"make must be a function that returns a new simulator, it returned {brief(made)}"
             )
         # Foreign objects: wrappers of PettingZoo pass on what the environment inside has.
         if getattr(getattr(made, "unwrapped", made), "render_mode", None) == "human":
@@ -109,7 +109,7 @@ class Copy:
         if seen.ndim < 1 or len(seen) != len(raw) or seen.dtype.kind not in "iufb":
             raise InvalidInput(
                 f"observe must return numbers (agents, ...) from raw observations {raw.shape}, "
-                f"got {told(seen)}"
+                f"got {brief(seen)}"
             )
         places = None
         if recipe.positions is not None:
@@ -117,7 +117,7 @@ class Copy:
             if places.ndim != 2 or len(places) != len(raw):
                 raise InvalidInput(
                     f"positions must return numbers (agents, axes) = ({len(raw)}, ...), got "
-                    f"{told(places)}"
+                    f"{brief(places)}"
                 )
         for name, array in (("observations", seen), ("rewards", rewards), ("positions", places)):
             if array is not None and array.dtype.kind == "f" and not np.isfinite(array).all():
@@ -151,7 +151,7 @@ class _PettingZoo:
             made = aec_to_parallel(made)
         if not isinstance(made, ParallelEnv):
             raise InvalidInput(
-                f"make_env must return an environment of PettingZoo, it returned {told(made)}: "
+                f"make_env must return an environment of PettingZoo, it returned {brief(made)}: "
                 "use swarmdp.envs.from_step for other simulators"
             )
         agents = list(made.possible_agents)
@@ -160,7 +160,7 @@ class _PettingZoo:
             for action in actions:
                 if not space.contains(action):
                     raise InvalidInput(
-                        f"agent {agent} cannot act so: {told(action)} is not in {space}; give "
+                        f"agent {agent} cannot act so: {brief(action)} is not in {space}; give "
                         "actions that all agents have"
                     )
         return cls(made, agents)
@@ -204,7 +204,7 @@ class _Plain:
     def of(cls, made: Any) -> "_Plain":
         for name in ("reset", "step"):
             if not callable(getattr(made, name, None)):
-                raise InvalidInput(f"a simulator needs a method {name}, {told(made)} has none")
+                raise InvalidInput(f"a simulator needs a method {name}, {brief(made)} has none")
         return cls(made)
 
     def reset(self, seed: int) -> NDArray[Any]:
@@ -230,7 +230,7 @@ class _Plain:
         else:
             found = _stacked(list(observations), [f"agent {n}" for n in range(len(observations))])
         if found.ndim == 0 or found.dtype.kind not in "iufb":
-            raise InvalidInput(f"observations must be numbers (agents, ...), got {told(found)}")
+            raise InvalidInput(f"observations must be numbers (agents, ...), got {brief(found)}")
         if self.count is not None and len(found) != self.count:
             more = "appeared" if len(found) > self.count else "died"
             raise InvalidInput(f"agents {more}: {self.count} became {len(found)}; {ALIKE}")
@@ -293,7 +293,7 @@ def _stacked(observations: list[Any], agents: Sequence[Any]) -> NDArray[Any]:
     for agent, array in zip(agents, arrays, strict=True):
         if array.dtype.kind not in "iufb":
             raise InvalidInput(
-                f"the observation of {agent} must be an array of numbers, got {told(array)}: wrap "
+                f"the observation of {agent} must be an array of numbers, got {brief(array)}: wrap "
                 "the simulator so that it is"
             )
         if array.shape != arrays[0].shape:

@@ -20,7 +20,7 @@ from swarmdp.irl.result import Result
 from swarmdp.irl.steps import Steps
 from swarmdp.judging.judge import announce, verdicts_of
 from swarmdp.learning.heterogeneous import Snapshot
-from swarmdp.model.streams import derived_seed
+from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.system import System, name_of
 from swarmdp.model.traits import NamesSolutions, settings_of
 from swarmdp.model.trajectory import Trajectory
@@ -33,7 +33,6 @@ from swarmdp.support.errors import InvalidInput
 from swarmdp.support.progress import Tell, shown
 from swarmdp.support.ranges import Seed
 
-RACING, _JUDGING = 6, 8  # parts of a fit with random numbers of their own
 CHECKPOINT_SECONDS = 5.0  # of work that a kill may cost
 CANDIDATES, RACE = 8, 4  # policies that are rolled out again, and how many times as often
 
@@ -44,7 +43,15 @@ WatchLearning = Callable[[Snapshot], None]
 
 
 class FitInterrupted(KeyboardInterrupt):
-    """The user interrupted a fit; `result` holds the iterations that were done."""
+    """The user interrupted a fit; `result` holds the iterations that were done.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> issubclass(swarmdp.fitting.FitInterrupted, KeyboardInterrupt)
+    True
+
+    """
 
     def __init__(self, result: Result) -> None:
         super().__init__("interrupted")
@@ -295,7 +302,7 @@ class Fit:
             steps=problem.horizon,
             runs=RACE * problem.evaluations,
             candidates=min(CANDIDATES, int(result.ended.min()) + 1),
-            seed=derived_seed(self.seed, RACING),
+            seed=derived_seed(self.seed, Part.RACING),
             even=problem.even,
             threads=self.threads,
         )
@@ -408,7 +415,7 @@ class Fit:
             result,
             demo,
             system=recorded,
-            seed=derived_seed(self.seed, _JUDGING),
+            seed=derived_seed(self.seed, Part.JUDGING),
             quick=True,
             progress=progress,
             threads=self.threads,

@@ -9,7 +9,7 @@ from swarmdp.irl.algorithm import Iteration
 from swarmdp.irl.demos import ExpertData
 from swarmdp.irl.resampling import experts_of, one_in_each_block, other_demos, scaled_like
 from swarmdp.irl.result import Result
-from swarmdp.model.streams import derived_seed
+from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.trajectory import Trajectory
 from swarmdp.support.arrays import Floats
 from swarmdp.support.errors import InvalidInput
@@ -17,8 +17,6 @@ from swarmdp.support.progress import Tell, shown
 
 if TYPE_CHECKING:
     from swarmdp.fitting.fit import Fit
-
-RESAMPLING, _OTHERS = 7, 9  # parts of a fit with random numbers of their own
 
 
 def rewards_of_resampled_demos(
@@ -30,7 +28,7 @@ def rewards_of_resampled_demos(
         raise InvalidInput(
             "resamples need a recorded demo, which can be resampled: feature expectations cannot"
         )
-    seed = derived_seed(fit.seed, RESAMPLING)
+    seed = derived_seed(fit.seed, Part.RESAMPLING)
     expert, profile = other_demos(
         setup.recorded,
         setup.demo,
@@ -67,7 +65,9 @@ def rewards_of_demos(
         even=problem.even,
     )
     text = f"repeating the fit with {len(demos)} other demos"
-    weights = _rewards(fit, expert, profile, derived_seed(fit.seed, _OTHERS), text, progress)
+    weights = _rewards(
+        fit, expert, profile, derived_seed(fit.seed, Part.OTHER_DEMOS), text, progress
+    )
     return _scaled(fit.setup, result, weights[:, None])[:, 0]
 
 

@@ -23,7 +23,7 @@ from swarmdp.learning.local_model import dense_bytes
 from swarmdp.learning.planning import Planning, kernel_of
 from swarmdp.model.adapted import starting_from
 from swarmdp.model.features import Classes
-from swarmdp.model.streams import derived_seed
+from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.symmetry import Symmetry
 from swarmdp.model.system import System, feature_count, name_of
 from swarmdp.model.traits import settings_of
@@ -36,8 +36,6 @@ from swarmdp.support.checks import check_discount
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.memory import check_memory
 from swarmdp.systems.finite import exact_model
-
-SURROUNDINGS = 5  # the part of a fit's random numbers in which the expert's kernel is estimated
 
 _EVALUATED_AGENTS = 1000  # whose experience estimates the value of a policy by default
 _LEAST_EVALUATIONS = 4  # of a policy, so that their spread is known
@@ -147,7 +145,7 @@ def _expert_kernel(problem: InverseProblem) -> Floats:
         problem.system,
         policy_of_pairs(problem.system, pairs),
         steps=problem.horizon,
-        seed=derived_seed(problem.seed, SURROUNDINGS),
+        seed=derived_seed(problem.seed, Part.SURROUNDINGS),
         threads=problem.threads,
     )
 

@@ -20,7 +20,7 @@ from swarmdp.irl.demos import ExpertData, expert_of
 from swarmdp.irl.expectations import Estimator
 from swarmdp.irl.frames import recorded_states, started_as
 from swarmdp.model.features import Block, Classes, FeatureMap
-from swarmdp.model.streams import derived_seed
+from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.system import System, feature_count
 from swarmdp.model.trajectory import ACTING, Trajectory
 from swarmdp.policies import LocalPolicy
@@ -40,7 +40,6 @@ ENOUGH_RUNS = 5  # of a demo, so that others can be drawn from them
 _LEVEL = 0.05  # share of differences called significant that may not be
 _ROUNDING = 1e-9  # of the largest weight: a smaller difference is none
 _MOST_CLASSES = 500  # whose differences are listed
-DRAWS, _RUNS = 1, 2  # parts with random numbers of their own
 
 
 def other_demos(
@@ -89,7 +88,7 @@ def other_demos(
         blocks = blocks_of_time(demo.steps + 1, copies, np.random.default_rng(seed))
         return _joined([expert_data(at_times(demo, rows)) for rows in blocks])
     if not separate and demo.runs >= ENOUGH_RUNS:
-        rng = np.random.default_rng(derived_seed(seed, DRAWS))
+        rng = np.random.default_rng(derived_seed(seed, Part.RESAMPLED_RUNS))
         drawn = rng.integers(demo.runs, size=(copies, demo.runs))
         return _pooled(*expert_data(demo), drawn)
     names = recorded_states(system, demo)
@@ -105,7 +104,7 @@ def other_demos(
             policy,
             numbers=np.arange(copy * demo.runs, (copy + 1) * demo.runs),
             steps=demo.steps,
-            seed=derived_seed(seed, _RUNS),
+            seed=derived_seed(seed, Part.SIMULATED_RUNS),
             record=record,
             threads=threads,
         )

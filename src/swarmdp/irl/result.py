@@ -21,15 +21,8 @@ from swarmdp.irl.updates.registry import title
 from swarmdp.model.features import Axis, Block
 from swarmdp.model.rewards import Reward
 from swarmdp.model.verdict import Verdict
-from swarmdp.policies import (
-    Interface,
-    LocalPolicy,
-    MixedPolicy,
-    SoftPolicy,
-    check_interface,
-    gathered,
-    restored,
-)
+from swarmdp.policies import Interface, LocalPolicy, MixedPolicy, SoftPolicy
+from swarmdp.policies.replicas import check_interface, choose_replicas, policy_from
 from swarmdp.support import files, markup
 from swarmdp.support.arguments import checked
 from swarmdp.support.checks import check_discount, check_integer
@@ -198,7 +191,7 @@ class Result:
         """The chosen policy of each experiment; with a clone mixed in if that was asked for."""
         if self.anchored is not None:
             return SoftPolicy(self.anchored, self.interface)
-        return gathered(self.history.policies, self.chosen, self.interface)
+        return choose_replicas(self.history.policies, self.chosen, self.interface)
 
     @property
     def mixture(self) -> MixedPolicy:
@@ -558,7 +551,7 @@ class Result:
         iterations = tuple(
             Iteration(
                 get["weights"][i],
-                restored(
+                policy_from(
                     text_of(attributes, "policy"), {n: array[i] for n, array in policies.items()}
                 ),
                 get["mu"][i],

@@ -20,7 +20,8 @@ from swarmdp.irl.updates.evidence import Evidence, Update
 from swarmdp.model.system import System
 from swarmdp.model.traits import null_action
 from swarmdp.model.trajectory import Trajectory
-from swarmdp.policies import LocalPolicy, Policy, gathered, joined
+from swarmdp.policies import LocalPolicy, Policy
+from swarmdp.policies.replicas import choose_replicas, join_replicas
 from swarmdp.simulation.recorders import (
     DiscountedFeatures,
     FeaturesOverTime,
@@ -170,7 +171,7 @@ def race(
         numbers = np.broadcast_to(rows * runs + np.arange(runs)[:, None, None], (runs, *some.shape))
         rolled = _rolled_out(
             system,
-            joined([gathered(policies, chosen) for chosen in some]),
+            join_replicas([choose_replicas(policies, chosen) for chosen in some]),
             discount=discount,
             estimator=estimator,
             numbers=numbers.ravel(),

@@ -19,7 +19,7 @@ from swarmdp.irl.updates.evidence import (
 )
 from swarmdp.model.features import Classes
 from swarmdp.model.rewards import Reward
-from swarmdp.model.streams import derived_seed
+from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.symmetry import Symmetry
 from swarmdp.model.system import System
 from swarmdp.policies import InterpolatedPolicy, LocalPolicy, Policy, TablePolicy
@@ -28,8 +28,6 @@ from swarmdp.simulation.visits import Starts
 from swarmdp.support.arrays import Floats
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.threads import one_blas_thread
-
-LEARNING, EVALUATION, START = 1, 2, 3  # parts of a fit with random numbers of their own
 
 _WARM_UPDATES = 4  # every fourth policy update starts from nothing, the others go on
 
@@ -89,7 +87,7 @@ class InverseProblem:
         if self.first is None and isinstance(self.update, Starting):
             reward = Reward(own_start(self.update, evidence))
         elif self.first == "random":
-            reward = random_reward(derived_seed(self.seed, START), evidence.expert.shape)
+            reward = random_reward(derived_seed(self.seed, Part.START), evidence.expert.shape)
         else:
             reward = initial_reward(evidence.expert)
         if self.symmetry is None:
@@ -110,7 +108,7 @@ class InverseProblem:
             self.system,
             reward,
             discount=self.discount,
-            seed=derived_seed(self.seed, LEARNING, i),
+            seed=derived_seed(self.seed, Part.LEARNING, i),
             wants=self.wants,
             watch=watch,
             threads=self.threads,
@@ -172,8 +170,8 @@ class InverseProblem:
         In the paper each evaluation has its own.
         """
         if self.search == "alternating":
-            return derived_seed(self.seed, EVALUATION)
-        return derived_seed(self.seed, EVALUATION, i)
+            return derived_seed(self.seed, Part.EVALUATION)
+        return derived_seed(self.seed, Part.EVALUATION, i)
 
 
 class Steps:

@@ -17,36 +17,19 @@ from swarmdp.judging.elsewhere import add_other_starts
 from swarmdp.judging.stage import DemoStage
 from swarmdp.judging.statistics import SwarmLook, join_looks
 from swarmdp.judging.weighing import LEARNED, verdict_of
-from swarmdp.model.adapted import REPLACED
 from swarmdp.model.recorded import RecordedDemo
-from swarmdp.model.streams import derived_seed
+from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.system import System, check_is_system, name_of
 from swarmdp.model.traits import HasExpert, models_of, rules_of
 from swarmdp.model.trajectory import Trajectory, Variable
 from swarmdp.model.verdict import Verdict
-from swarmdp.policies import (
-    Controller,
-    FunctionPolicy,
-    LocalPolicy,
-    as_policy,
-    check_fits,
-    selected,
-)
+from swarmdp.policies import Controller, FunctionPolicy, LocalPolicy
+from swarmdp.policies.replicas import as_policy, check_fits, select_replicas
 from swarmdp.support.arguments import checked
 from swarmdp.support.checks import check_discount, check_integer, check_seed
 from swarmdp.support.errors import InvalidInput, VerdictWarning
 from swarmdp.support.progress import Tell, shown
-from swarmdp.systems.gridworld import Gridworld
-from swarmdp.systems.ising import Ising
-from swarmdp.systems.vicsek import Vicsek
-
-DRAWN = 99  # the part of the random numbers that draws policies
-ELSEWHERE = 98  # that of runs from other starts
-KNOWN_SYSTEMS: dict[str, Callable[..., System]] = {
-    "Vicsek": Vicsek,
-    "Ising": Ising,
-    "Gridworld": Gridworld,
-}
+from swarmdp.systems.registry import built_in, rebuild
 
 MOST_RUNS = 10_000  # of the learned swarm
 
@@ -355,7 +338,9 @@ def _judge_one(
             by_features=by_features,
         )
         copies, _ = swarms.get(simple.CLONE, ([None], 0))
-        verdict = add_other_starts(verdict, stage, policy, copies[0], derived_seed(seed, ELSEWHERE))
+        verdict = add_other_starts(
+            verdict, stage, policy, copies[0], derived_seed(seed, Part.OTHER_STARTS)
+        )
         return add_drift(verdict, system, demo)
 
 
@@ -370,7 +355,7 @@ def swarms_of(
     """The swarms to simulate, each with its policies and the runs from each start."""
     swarms: dict[str, tuple[list[LocalPolicy], int]] = {LEARNED: ([policy], effort.learned)}
     if simple.RANDOM in names:
-        rng = np.random.default_rng(derived_seed(seed, DRAWN))
+        rng = np.random.default_rng(derived_seed(seed, Part.RANDOM_POLICIES))
         drawn = simple.random_policies(system, effort.random, rng)
         swarms[simple.RANDOM] = drawn, effort.random
     if simple.NOTHING in names:
@@ -398,7 +383,7 @@ def _policies(learned: Judged) -> list[LocalPolicy]:
     policy = learned.policy if isinstance(learned, Result) else as_policy(learned)
     if policy.replicas == 1:
         return [policy]
-    return [selected(policy, np.array([e])) for e in range(policy.replicas)]
+    return [select_replicas(policy, np.array([e])) for e in range(policy.replicas)]
 
 
 def _system(learned: Judged, system: System | None) -> System:
@@ -406,11 +391,8 @@ def _system(learned: Judged, system: System | None) -> System:
     if system is not None:
         check_is_system(system)
         return system
-    if isinstance(learned, Result) and learned.system_name in KNOWN_SYSTEMS:
-        settings = dict(learned.system_settings)
-        if "features" not in settings:
-            arguments = {name: value for name, value in settings.items() if name not in REPLACED}
-            return KNOWN_SYSTEMS[learned.system_name](**arguments)
+    if isinstance(learned, Result) and built_in(learned.system_name):
+        return rebuild(learned.system_name, learned.system_settings, any_start=True)
     raise InvalidInput("which system was recorded is not known: give it, judge(..., system=...)")
 
 

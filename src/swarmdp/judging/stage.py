@@ -11,7 +11,8 @@ from swarmdp.judging.discounts import course_of
 from swarmdp.judging.statistics import Comparable, SwarmLook, join_looks, look_at_runs
 from swarmdp.model.system import System
 from swarmdp.model.trajectory import Trajectory
-from swarmdp.policies import LocalPolicy, selected
+from swarmdp.policies import LocalPolicy
+from swarmdp.policies.replicas import select_replicas
 from swarmdp.simulation.rollout import simulate
 
 _TRIED = 2  # runs from each start that show whether anything happens by chance
@@ -72,7 +73,7 @@ class DemoStage:
                 numbers = np.arange((k * repeats + begin) * starts, (k * repeats + end) * starts)
                 selection = policy
                 if policy.replicas > 1:
-                    selection = selected(policy, numbers // starts % policy.replicas)
+                    selection = select_replicas(policy, numbers // starts % policy.replicas)
                 yield self._look(selection, numbers, seed, model)
 
     def _look(

@@ -18,10 +18,10 @@ from swarmdp.model.rewards import Reward
 from swarmdp.model.streams import Purpose, Streams
 from swarmdp.model.system import State, System
 from swarmdp.model.traits import Arranging, FusedLearning, field_of
-from swarmdp.policies import joined
 from swarmdp.policies.learner import NOTHING_MORE, Wants
 from swarmdp.policies.learner import Learned as Learned
 from swarmdp.policies.learner import Learner as Learner
+from swarmdp.policies.replicas import join_replicas
 from swarmdp.support.arguments import checked
 from swarmdp.support.checks import check_discount
 from swarmdp.support.memory import check_memory
@@ -381,7 +381,7 @@ def together(parts: list[Learned]) -> Learned:
         name: np.concatenate([part.memory[name] for part in parts]) for name in parts[0].memory
     }
     return Learned(
-        joined([part.policy for part in parts]),
+        join_replicas([part.policy for part in parts]),
         all_of("q"),
         all_of("seen"),
         all_of("kernel"),

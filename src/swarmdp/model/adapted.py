@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.model.features import FeatureMap, described
+from swarmdp.model.features import FeatureMap
+from swarmdp.model.features.plain import describe_features
 from swarmdp.model.pictures import Arrows, Grid
 from swarmdp.model.streams import Purpose, Stream, Streams
 from swarmdp.model.system import (
@@ -164,7 +165,7 @@ class Adapted:
         if self.start is not None:
             settings["initial"] = self.start.digest
         if self.own_features is not None:
-            settings["features"] = described(self.own_features)
+            settings["features"] = describe_features(self.own_features)
         return settings
 
     @property

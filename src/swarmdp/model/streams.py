@@ -9,6 +9,7 @@ before.
 import math
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,12 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 from swarmdp import kernels
 from swarmdp.support.arguments import checked
 from swarmdp.support.arguments import numbers as numbers_of
-from swarmdp.support.checks import check_integer, check_seed, is_integer, is_number, told
+from swarmdp.support.checks import brief, check_seed, is_integer, is_number
 from swarmdp.support.errors import InvalidInput
+from swarmdp.support.ranges import Seed, at_least, below_power
+
+AgentCount = Annotated[int, at_least(1), below_power(31)]
 
 WORD = 2**32
-
-
 MOST_DRAWS = 2**16  # of a stream, for each agent
 
 
@@ -41,9 +43,53 @@ def first_draw(purpose: Purpose) -> int:
     return int(purpose) << 16
 
 
+class Part(IntEnum):
+    """The parts of some work that have random numbers of their own: `derived_seed(seed, part)`.
+
+    Parts of the same work, which derive from the same seed, have different numbers; parts of
+    different works may share one. A number never changes, since results depend on it.
+    """
+
+    # Of a fit.
+    LEARNING = 1  # with the number of the iteration
+    EVALUATION = 2
+    START = 3  # the first reward
+    REWARD_UPDATE = 4
+    SURROUNDINGS = 5  # the swarm in which the local kernel is estimated
+    RACING = 6  # the last evaluation of the best policies
+    RESAMPLING = 7  # fits of resampled demos
+    JUDGING = 8
+    OTHER_DEMOS = 9
+    # On the page of a fit. The number 9 was taken twice: the swarms that a page shows then
+    # have the seed of fits to other demos, which nothing compares.
+    PAGE_SWARMS = 9
+    PAGE_MEASURES = 10
+
+    # Of the analysis of a recording.
+    INTERACTION = 1
+    JUDGING_HELD_OUT = 2
+    PAGE_SIMULATION = 3
+    SHIFTING = 4
+
+    # Of resampled demos.
+    RESAMPLED_RUNS = 1
+    SIMULATED_RUNS = 2
+
+    # Of a verdict, whose swarms count from 0.
+    OTHER_STARTS = 98
+    RANDOM_POLICIES = 99
+
+    # Of the share of rewards in a cone, and of drawing from it.
+    COUNTING = 0
+    SPLITTING = 1
+    DRAWING = 3
+    DRAWING_LEVELS = 4
+
+
 def derived_seed(seed: int, *path: int) -> int:
-    """A seed of its own for a part of the work, named by a path of numbers."""
-    sequence = np.random.SeedSequence(entropy=check_seed(seed), spawn_key=path)
+    """A seed for a part of the work: a `Part`, or any path of numbers."""
+    key = tuple(map(int, path))
+    sequence = np.random.SeedSequence(entropy=check_seed(seed), spawn_key=key)
     return int(sequence.generate_state(1, np.uint64)[0])
 
 
@@ -92,9 +138,9 @@ class Stream:
                 f"of shape {agents.shape}: take Streams.of(...).at(...)"
             )
         if not is_integer(step) or not 0 <= step < WORD:
-            raise InvalidInput(f"step must be an integer from 0 to 2**32 - 1, got {told(step)}")
+            raise InvalidInput(f"step must be an integer from 0 to 2**32 - 1, got {brief(step)}")
         if not isinstance(purpose, Purpose):
-            raise InvalidInput(f"purpose must be one of streams.Purpose, got {told(purpose)}")
+            raise InvalidInput(f"purpose must be one of streams.Purpose, got {brief(purpose)}")
         self.runs = runs
         self._seed = check_seed(seed)
         self.agents = agents
@@ -147,7 +193,7 @@ class Stream:
         first, end = (0, low) if high is None else (low, high)
         for bound in (first, end):
             if not is_integer(bound) or abs(bound) > 2**53:
-                raise InvalidInput(f"integers needs integers up to 2**53, got {told(bound)}")
+                raise InvalidInput(f"integers needs integers up to 2**53, got {brief(bound)}")
         if not first < end:
             raise InvalidInput(f"integers needs low < high, got {first} and {end}")
         return first + (self.uniform(size=size) * (end - first)).astype(np.int64)
@@ -168,12 +214,12 @@ class Stream:
         if isinstance(size, tuple) and not size:
             return
         if not isinstance(size, tuple) or not all(is_integer(n) and n > 0 for n in size):
-            raise InvalidInput(f"size must be a tuple of positive integers, got {told(size)}")
+            raise InvalidInput(f"size must be a tuple of positive integers, got {brief(size)}")
         left = MOST_DRAWS - self._draws
         if math.prod(map(int, size)) > left:
             raise InvalidInput(
                 f"a stream gives at most {MOST_DRAWS} numbers for each agent and step, {left} are "
-                f"left, got size={told(size)}"
+                f"left, got size={brief(size)}"
             )
 
     def _next(self) -> "kernels.streams.Counter":
@@ -217,25 +263,21 @@ class Streams:
 
     """
 
-    seed: int
+    seed: Seed
     runs: NDArray[np.int64]
     agents: NDArray[np.int32]
 
     @classmethod
-    def of(cls, seed: int, runs: ArrayLike, n_agents: int) -> "Streams":
+    def of(cls, seed: Seed, runs: ArrayLike, n_agents: AgentCount) -> "Streams":
         """The streams of these runs, agents in their own order."""
         numbers = np.atleast_1d(_integers("runs", runs))
-        check_integer("n_agents", n_agents, least=1)
         if numbers.ndim != 1:
             raise InvalidInput(f"runs must be run numbers of shape (runs,), got {numbers.shape}")
-        if n_agents >= 2**31:
-            raise InvalidInput(f"n_agents must be below 2**31, got {n_agents}")
         if numbers.min(initial=0) < 0 or numbers.max(initial=0) >= WORD:
             raise InvalidInput("run numbers must be from 0 to 2**32 - 1")
-        return cls(check_seed(seed), numbers, np.arange(n_agents, dtype=np.int32)[None])
+        return cls(seed, numbers, np.arange(n_agents, dtype=np.int32)[None])
 
     def __post_init__(self) -> None:
-        check_seed(self.seed)
         if self.runs.ndim != 1 or self.agents.ndim != 2:
             raise InvalidInput(
                 "runs must have the shape (runs,) and agents (runs or 1, agents), got "
@@ -282,4 +324,4 @@ def _integers(name: str, values: ArrayLike) -> NDArray[np.int64]:
 def _check_draw(*bounds: tuple[str, float]) -> None:
     for name, value in bounds:
         if not is_number(value) or not -1e300 < value < 1e300:
-            raise InvalidInput(f"{name} must be a finite number, got {told(value)}")
+            raise InvalidInput(f"{name} must be a finite number, got {brief(value)}")

@@ -9,18 +9,20 @@ own (`Measured`, `Pictured`, ...); a system that has the attribute has the trait
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Protocol, runtime_checkable
 
 from swarmdp import kernels
-from swarmdp.model.features import Classes, FeatureMap, Smooth, has_classes, n_features
+from swarmdp.model.features import Classes, FeatureMap, Smooth, n_features
+from swarmdp.model.features.maps import has_classes
 from swarmdp.model.streams import Stream
 from swarmdp.support.arguments import CHECKS, checked, numbers
-from swarmdp.support.checks import check_number, is_integer, told
+from swarmdp.support.checks import brief, is_integer
 from swarmdp.support.errors import InvalidInput
+from swarmdp.support.ranges import Positive
 
 State = dict[str, NDArray[Any]]
 Kind = Literal["angle", "position", "level", "hidden"]
@@ -102,18 +104,13 @@ class Field:
     axes: tuple[str, ...] = ()
     constant: bool = False
     kind: Kind | None = None
-    period: float | None = None
+    period: Positive | None = None
 
     def __post_init__(self) -> None:
-        if self.kind not in (None, *get_args(Kind)):
-            names = ", ".join(f'"{kind}"' for kind in get_args(Kind))
-            raise InvalidInput(f"the kind of a field must be {names} or None, got {self.kind!r}")
-        if self.period is not None:
-            check_number("the period of a field", self.period, positive=True)
-            if self.kind not in ("angle", "position"):
-                raise InvalidInput(
-                    f"only an angle or a position has a period, got one for {self.kind!r}"
-                )
+        if self.period is not None and self.kind not in ("angle", "position"):
+            raise InvalidInput(
+                f"only an angle or a position has a period, got one for {self.kind!r}"
+            )
 
 
 @checked
@@ -208,18 +205,18 @@ def check_is_system(system: object) -> None:
         return
     if not isinstance(system, System) or isinstance(system, type):
         raise InvalidInput(
-            f"{told(system)} is not a system: it needs n_agents, actions, features, initial, "
+            f"{brief(system)} is not a system: it needs n_agents, actions, features, initial, "
             "observe and transition (see swarmdp.System)"
         )
     if not is_integer(system.n_agents) or system.n_agents < 1 or not len(np.shape(system.actions)):
         raise InvalidInput(
-            f"{told(system)} is not a system: n_agents must be an integer of at least 1, and "
+            f"{brief(system)} is not a system: n_agents must be an integer of at least 1, and "
             "actions an array"
         )
     if not isinstance(system.features, FeatureMap):
         raise InvalidInput(
-            f"{told(system)} is not a system: its features must be a feature map such as "
-            f"swarmdp.Angles, got {told(system.features)}"
+            f"{brief(system)} is not a system: its features must be a feature map such as "
+            f"swarmdp.Angles, got {brief(system.features)}"
         )
     _SYSTEMS.add(type(system))
 
@@ -234,7 +231,7 @@ def arrays_of(state: State, /, **scalars: Any) -> list[NDArray[Any]]:
     """
     if not isinstance(state, Mapping):
         raise InvalidInput(
-            f"a state must be a dictionary of arrays, {', '.join(scalars)}, got {told(state)}"
+            f"a state must be a dictionary of arrays, {', '.join(scalars)}, got {brief(state)}"
         )
     found: list[NDArray[Any]] = []
     for name, scalar in scalars.items():
@@ -257,7 +254,7 @@ def check_stream(rng: Stream, shape: tuple[int, ...] | None = None) -> None:
     if not isinstance(rng, Stream):
         raise InvalidInput(
             f"rng must be a stream, such as Streams.of(seed, runs, n_agents).at(step, purpose), "
-            f"got {told(rng)}"
+            f"got {brief(rng)}"
         )
     if shape is not None and rng.shape != shape:
         raise InvalidInput(

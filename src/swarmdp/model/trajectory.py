@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from swarmdp._version import __version__
 from swarmdp.support import markup
 from swarmdp.support.arguments import checked
-from swarmdp.support.checks import check_integer, check_seed, told
+from swarmdp.support.checks import brief
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.netcdf import integer_of, settings_of, text_of, write_dataset
+from swarmdp.support.ranges import Index, Seed
 from swarmdp.support.saved import TRAJECTORY
 
 if TYPE_CHECKING:
@@ -87,9 +88,9 @@ class Trajectory(Mapping[str, NDArray[Any]]):
     variables: Mapping[str, Variable]
     system_name: str
     settings: Mapping[str, Any]
-    runs: int
-    steps: int
-    seed: int | None = None
+    runs: Index
+    steps: Index
+    seed: Seed | None = None
     version: str = __version__
 
     def __post_init__(self) -> None:
@@ -100,10 +101,6 @@ class Trajectory(Mapping[str, NDArray[Any]]):
                 "the variables of a trajectory must be a dictionary of Variable(array, axes), such "
                 'as {"heading": Variable(array, ("run", "time", "agent"))}'
             )
-        check_integer("runs", self.runs, least=0)
-        check_integer("steps", self.steps, least=0)
-        if self.seed is not None:
-            check_seed(self.seed)
         sizes = {"run": self.runs, "time": self.steps + 1, "step": self.steps}
         for name, variable in self.variables.items():
             if variable.axes[:1] != ("run",):
@@ -119,7 +116,8 @@ class Trajectory(Mapping[str, NDArray[Any]]):
             return self.variables[name].values
         except (KeyError, TypeError, ValueError):
             raise KeyError(
-                f"{told(name)} was not recorded; there is: {', '.join(self.variables) or 'nothing'}"
+                f"{brief(name)} was not recorded; there is: "
+                f"{', '.join(self.variables) or 'nothing'}"
             ) from None
 
     def __iter__(self) -> Iterator[str]:
@@ -184,7 +182,7 @@ class Trajectory(Mapping[str, NDArray[Any]]):
 
         right = variables is None or isinstance(variables, tuple | list)
         if not right or not all(isinstance(name, str) for name in variables or ()):
-            raise InvalidInput(f"variables must be a list of names, got {told(variables)}")
+            raise InvalidInput(f"variables must be a list of names, got {brief(variables)}")
         chosen = {}
         for name in self.variables if variables is None else variables:
             self[name]

@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from swarmdp.kernels.graph import NOT_CONNECTED as NOT_CONNECTED
 from swarmdp.model.system import System
-from swarmdp.policies import Controller, as_policy
+from swarmdp.policies import Controller
+from swarmdp.policies.replicas import as_policy
 from swarmdp.simulation.recorders import Moment, in_own_order
 from swarmdp.simulation.rollout import simulate
 from swarmdp.support.arrays import Floats, Ints

@@ -22,7 +22,8 @@ from swarmdp.model.rewards import Reward
 from swarmdp.model.streams import Streams, derived_seed
 from swarmdp.paper.pairs import sample_pairs
 from swarmdp.paper.plan import Plan, blocks
-from swarmdp.policies import LocalPolicy, Policy, table_of
+from swarmdp.policies import LocalPolicy, Policy
+from swarmdp.policies.replicas import table_of
 from swarmdp.simulation.rollout import rollout, simulate
 from swarmdp.support.arrays import Floats, Ints
 

@@ -1,7 +1,18 @@
 """Local policies pi: O -> A, the same for all agents of a run.
 
-`LocalPolicy` is what roll-outs, fits and files know of a policy; one module for each kind. Action
-indices count `system.actions`; physical actions are their values, or lie between them.
+`local.py` has the protocol `LocalPolicy`, what roll-outs, fits and files know of a policy. Then one
+file for each kind: `table.py`, `soft.py` (Boltzmann's), `interpolated.py` (between classes),
+`linear.py` (without classes), `mixed.py` (one of several, drawn for each run), `functions.py` (any
+function). `replicas.py` selects and joins replicas; `learner.py` is what a learner is given and
+gives back. A controller is taken away by `export.py`, as JSON, as a table or as C
+(`c_header.py`, planned by `blueprint.py`); `interface.py` keeps what it sees and does, `shown.py`
+draws it.
+
+Decisions:
+
+- Action indices count `system.actions`; physical actions are their values, or lie between them.
+- A policy of R replicas carries R independent ones, and run i follows replica i % R: 100 fits are
+  rolled out as one batch.
 """
 
 from swarmdp.policies.export import Exportable
@@ -11,17 +22,7 @@ from swarmdp.policies.interpolated import InterpolatedPolicy
 from swarmdp.policies.linear import LinearPolicy
 from swarmdp.policies.local import Controller, LocalPolicy, TablePolicy
 from swarmdp.policies.mixed import MixedPolicy
-from swarmdp.policies.replicas import (
-    as_policy,
-    check_fits,
-    check_interface,
-    gathered,
-    joined,
-    load_controller,
-    restored,
-    selected,
-    table_of,
-)
+from swarmdp.policies.replicas import load_controller
 from swarmdp.policies.soft import SoftPolicy
 from swarmdp.policies.table import Policy
 
@@ -37,13 +38,5 @@ __all__ = [
     "Policy",
     "SoftPolicy",
     "TablePolicy",
-    "as_policy",
-    "check_fits",
-    "check_interface",
-    "gathered",
-    "joined",
     "load_controller",
-    "restored",
-    "selected",
-    "table_of",
 ]

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from swarmdp._version import __version__
-from swarmdp.model.features import FARTHEST, Angles, Bins
+from swarmdp.model.features import Angles, Bins
+from swarmdp.model.features.classes import FARTHEST_ANGLE
 from swarmdp.policies.blueprint import Blueprint, Part
 
 # Words that a parameter cannot be called by, in C or C++, or that compilers define as macros.
@@ -165,7 +166,7 @@ def c_header(blueprint: Blueprint) -> str:
             f"#define SWARMDP_ACTIONS {len(blueprint.actions)}",
             f"#define SWARMDP_NULL_INDEX {blueprint.null}",
             f"#define SWARMDP_NULL_ACTION {_number(blueprint.actions[blueprint.null])}",
-            *([f"#define SWARMDP_FARTHEST {_number(FARTHEST)}"] if "Angles" in kinds else []),
+            *([f"#define SWARMDP_FARTHEST {_number(FARTHEST_ANGLE)}"] if "Angles" in kinds else []),
             *helpers,
             *body,
             "#endif",
@@ -351,7 +352,7 @@ def _opening(blueprint: Blueprint, names: list[str]) -> str:
         "",
         f"An observation that is not a number or out of range gets the null action, {null},",
         "where Python raises an error.",
-        *([f"So does an angle beyond {FARTHEST:g} rad."] if angles else []),
+        *([f"So does an angle beyond {FARTHEST_ANGLE:g} rad."] if angles else []),
     ]
     return "/*\n" + "\n".join(f" * {_comment(line)}".rstrip() for line in lines) + "\n */"
 

@@ -29,7 +29,15 @@ SCHEMA = 1
 
 @runtime_checkable
 class Exportable(Protocol):
-    """A policy that can be taken away as a file."""
+    """A policy that can be taken away as a file.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> isinstance(swarmdp.Policy([0, 1]), swarmdp.policies.Exportable)
+    True
+
+    """
 
     def export(
         self, path: str | os.PathLike[str], *, system: System | None = None, replica: int = 0

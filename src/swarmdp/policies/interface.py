@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.model.features import FeatureMap, described, restored
+from swarmdp.model.features import FeatureMap
+from swarmdp.model.features.plain import describe_features, features_from
 from swarmdp.model.system import System, name_of
 from swarmdp.model.traits import action_units_of, null_action
 from swarmdp.support.arguments import checked
@@ -18,13 +19,35 @@ from swarmdp.support.errors import InvalidInput
 @checked
 @dataclass(frozen=True, eq=False)
 class Interface:
-    """The observations and actions of the system that a policy was made for."""
+    """The observations and actions of the system that a policy was made for.
+
+    Parameters
+    ----------
+    system
+        What the system is called.
+    features
+        What the policy sees; None where a file could not keep it.
+    actions
+        (n_actions,): the physical value of each action.
+    action_units
+        Their unit.
+    null
+        The index of the action that does nothing.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> interface = swarmdp.policies.Interface.of(swarmdp.Vicsek())
+    >>> interface.system, len(interface.actions), interface.action_units
+    ('Vicsek', 13, 'rad')
+
+    """
 
     system: str
-    features: FeatureMap | None  # None where a file could not keep them
-    actions: NDArray[Any]  # the physical value of each
+    features: FeatureMap | None
+    actions: NDArray[Any]
     action_units: str = "1"
-    null: int = 0  # index of the action that does nothing
+    null: int = 0
 
     def __post_init__(self) -> None:
         if not is_integer(self.null) or not 0 <= self.null < len(self.actions):
@@ -48,7 +71,7 @@ class Interface:
         """Plain data from which `from_json` makes the interface again."""
         return {
             "system": self.system,
-            "features": None if self.features is None else described(self.features),
+            "features": None if self.features is None else describe_features(self.features),
             "actions": self.actions.tolist(),
             "action_units": self.action_units,
             "null": self.null,
@@ -60,7 +83,7 @@ class Interface:
         features = plain["features"]
         return cls(
             plain["system"],
-            None if features is None else restored(features),
+            None if features is None else features_from(features),
             np.array(plain["actions"]),
             plain["action_units"],
             plain["null"],

@@ -1,6 +1,5 @@
 """What Algorithm 1, Algorithm 2 and reward updates agree on: wishes and outcomes."""
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +12,7 @@ from swarmdp.model.rewards import Reward
 from swarmdp.model.system import System
 from swarmdp.policies import LocalPolicy
 from swarmdp.support.arguments import checked
-from swarmdp.support.errors import InvalidInput
+from swarmdp.support.ranges import NotNegative
 
 
 @checked
@@ -56,16 +55,9 @@ class Wants:
     kernel: bool = False
     expert_kernel: bool = False
     at_once: bool = False
-    softness: float = 0.0
+    softness: NotNegative = 0.0
     any_policies: bool = False
     mirror: bool = False
-
-    def __post_init__(self) -> None:
-        given = self.softness
-        if isinstance(given, bool) or not isinstance(given, int | float | np.number):
-            raise InvalidInput(f"softness must be a number from 0 up, got {given!r}")
-        if not 0 <= given < math.inf:
-            raise InvalidInput(f"softness must be a number from 0 up, got {given!r}")
 
     @property
     def actions(self) -> bool:

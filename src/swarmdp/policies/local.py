@@ -56,12 +56,20 @@ class LocalPolicy(Protocol):
     def from_arrays(
         cls, arrays: Mapping[str, NDArray[Any]], interface: Interface | None = None
     ) -> Self:
-        """The policy that `to_arrays` told of."""
+        """The policy whose arrays `to_arrays` returned."""
 
 
 @runtime_checkable
 class TablePolicy(Protocol):
-    """A policy that is a table over the classes of observations."""
+    """A policy that is a table over the classes of observations.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> isinstance(swarmdp.Policy([0, 1]), swarmdp.policies.TablePolicy)
+    True
+
+    """
 
     @property
     def table(self) -> NDArray[np.integer]:

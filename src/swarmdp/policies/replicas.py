@@ -19,7 +19,7 @@ from swarmdp.policies.soft import SoftPolicy
 from swarmdp.policies.table import Policy
 from swarmdp.support import files
 from swarmdp.support.arguments import checked
-from swarmdp.support.checks import told
+from swarmdp.support.checks import brief
 from swarmdp.support.errors import FileError, InvalidInput
 
 KINDS: Mapping[str, type[LocalPolicy]] = {
@@ -34,7 +34,7 @@ def as_policy(controller: Controller) -> LocalPolicy:
     if not callable(controller) or isinstance(controller, type):
         raise InvalidInput(
             "the policy must be a swarmdp.Policy, SoftPolicy, MixedPolicy or another LocalPolicy, "
-            f"or a function from observations to actions, got {told(controller)}"
+            f"or a function from observations to actions, got {brief(controller)}"
         )
     return FunctionPolicy(controller)
 
@@ -55,20 +55,20 @@ def table_of(policy: LocalPolicy) -> NDArray[np.integer]:
     return policy.table
 
 
-def selected(policy: LocalPolicy, replicas: NDArray[np.integer] | slice) -> LocalPolicy:
+def select_replicas(policy: LocalPolicy, replicas: NDArray[np.integer] | slice) -> LocalPolicy:
     """The policy of just these replicas, given as an index array or a slice."""
     arrays = {name: array[replicas] for name, array in policy.to_arrays().items()}
     return type(policy).from_arrays(arrays, policy.interface)
 
 
-def joined(policies: Sequence[LocalPolicy]) -> LocalPolicy:
+def join_replicas(policies: Sequence[LocalPolicy]) -> LocalPolicy:
     """All replicas of several policies of one kind, one after another."""
     each = [policy.to_arrays() for policy in policies]
     arrays = {name: np.concatenate([one[name] for one in each]) for name in each[0]}
     return type(policies[0]).from_arrays(arrays, policies[0].interface)
 
 
-def gathered(
+def choose_replicas(
     policies: Sequence[LocalPolicy],
     chosen: NDArray[np.integer],
     interface: Interface | None = None,
@@ -94,7 +94,7 @@ def check_interface(policy: LocalPolicy, interface: Interface) -> None:
         )
 
 
-def restored(
+def policy_from(
     kind: str, arrays: Mapping[str, NDArray[Any]], interface: Interface | None = None
 ) -> LocalPolicy:
     """The policy of this kind that was written to a file."""
@@ -144,7 +144,7 @@ def load_controller(path: str | os.PathLike[str]) -> LocalPolicy:
     """
     kind, arrays, interface, vouched = export.read(path)
     try:
-        policy = restored(kind, arrays, interface)
+        policy = policy_from(kind, arrays, interface)
     except InvalidInput as error:
         raise FileError(5, f"cannot read {path}: {error}") from error
     if not vouched:

@@ -19,7 +19,7 @@ from swarmdp.fitting.fit import Fit, FitInterrupted, fit
 from swarmdp.irl.result import Result
 from swarmdp.judging.baselines import all_baselines, check_baselines
 from swarmdp.judging.judge import verdicts_of
-from swarmdp.model.streams import derived_seed
+from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.verdict import Verdict
 from swarmdp.policies import SoftPolicy
 from swarmdp.recordings.analysis_settings import AnalysisSettings
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     import xarray
 
 _CLEANING = ("jump", "max_gap", "smooth", "slow")
-INTERACTION, JUDGING, SHIFTING = 1, 2, 4  # parts of an analysis with random numbers of their own
 MOST_SHIFTED = 4  # fits of individuals shifted in time, which show what a reward is by chance
 _LEVEL = 0.05  # share of differences of rewards that are called clear and are not
 
@@ -440,7 +439,7 @@ def analyse(
     beside = options.baselines
     beside = all_baselines(swarm) if beside is None else check_baselines(beside, swarm)
     with working("testing for an interaction", progress):
-        interaction = swarm.interaction_test(seed=derived_seed(seed, INTERACTION))
+        interaction = swarm.interaction_test(seed=derived_seed(seed, Part.INTERACTION))
     report(str(interaction))
     if checkpoint is not None:
         # What an earlier analysis left does not belong to the fit that is saved now.
@@ -499,7 +498,7 @@ def _judge(
         result,
         test,
         system=swarm,
-        seed=derived_seed(seed, JUDGING),
+        seed=derived_seed(seed, Part.JUDGING_HELD_OUT),
         baselines=baselines,
         quick=False,
         progress=progress,
@@ -519,7 +518,7 @@ def _shifted_rewards(
 ) -> Floats:
     """Rewards (K, d) learned as the result was, but with every individual shifted in time."""
     count = min(options.resamples, MOST_SHIFTED)
-    moved = shifted_decisions(train, count, derived_seed(seed, SHIFTING))
+    moved = shifted_decisions(train, count, derived_seed(seed, Part.SHIFTING))
     fitting = Fit.of(
         swarm,
         train,

@@ -11,7 +11,7 @@ import numpy as np
 from swarmdp import kernels
 from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Floats
-from swarmdp.support.checks import check_integer, check_number, told
+from swarmdp.support.checks import brief, check_integer, check_number
 from swarmdp.support.errors import InvalidInput
 
 Symmetries = list[tuple[float, int]]  # rotations by an angle, after a reflection where it is -1
@@ -107,7 +107,7 @@ class Polygon:
         points = np.array(self.vertices, np.float64)
         if points.ndim != 2 or len(points) < 3 or not np.isfinite(points).all():
             raise InvalidInput(
-                f"a polygon needs at least three finite corners (x, y), got {told(self.vertices)}"
+                f"a polygon needs at least three finite corners (x, y), got {brief(self.vertices)}"
             )
         if abs(self._area) < 1e-12 * np.ptp(points, axis=0).max() ** 2:
             raise InvalidInput("the corners of a polygon must enclose an area, got none")
@@ -345,7 +345,7 @@ def fit_arena(places: Floats, asked: str) -> tuple[Arena, float]:
     if not set(names) <= set(_KINDS):
         raise InvalidInput(
             f'arena must be "auto", "circle", "box", a Circle, Polygon, Box or Periodic, or None '
-            f"for open space, got {told(asked)}"
+            f"for open space, got {brief(asked)}"
         )
     places = places[np.isfinite(places).all(axis=1)]
     if len(places) < SECTORS or not np.ptp(places, axis=0).min() > 0:

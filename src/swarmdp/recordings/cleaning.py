@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.recordings.recording import Recording
-from swarmdp.support.checks import check_number, told
+from swarmdp.support.checks import brief, check_number
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.memory import check_memory
 
@@ -141,7 +141,7 @@ def clean(
     """The segments of a recording; see `Recording.clean`."""
     if not jump > 1:
         raise InvalidInput(
-            f"jump must be above 1, got {told(jump)}: half of all steps are above the median step"
+            f"jump must be above 1, got {brief(jump)}: half of all steps are above the median step"
         )
     check_number("max_gap", max_gap, positive=False)
     check_number("smooth", smooth, positive=False)

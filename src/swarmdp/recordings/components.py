@@ -19,7 +19,7 @@ from swarmdp.recordings.arena import Arena
 from swarmdp.recordings.turn_prediction import symmetric_edges
 from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Floats
-from swarmdp.support.checks import check_integer, check_number, is_integer, told
+from swarmdp.support.checks import brief, check_integer, check_number, is_integer
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.ranges import Index
 
@@ -270,10 +270,10 @@ class Observation:
                 check_number("neighbours, as a radius,", self.neighbours, positive=True)
         elif self.neighbours != "auto":
             raise InvalidInput(
-                f'neighbours must be an integer, a radius or "auto", got {told(self.neighbours)}'
+                f'neighbours must be an integer, a radius or "auto", got {brief(self.neighbours)}'
             )
         if self.reward not in ("additive", "product"):
-            raise InvalidInput(f'reward must be "additive" or "product", got {told(self.reward)}')
+            raise InvalidInput(f'reward must be "additive" or "product", got {brief(self.reward)}')
 
     def count(self, name: str) -> int:
         """The number of classes of a component; 0 if it is left out."""

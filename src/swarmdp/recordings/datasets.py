@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.recordings.raw_tracks import Tracks
-from swarmdp.support.checks import told
+from swarmdp.support.checks import brief
 from swarmdp.support.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def tracks_of_dataset(dataset: "xarray.Dataset", keypoint: str | None) -> Tracks
         chosen, notes = chosen_keypoint(names, keypoint)
         position = position.isel({points: chosen})
     elif keypoint is not None:
-        raise InvalidInput(f"there are no key points to choose {told(keypoint)} from")
+        raise InvalidInput(f"there are no key points to choose {brief(keypoint)} from")
     position = position.transpose("time", many, "space")
     values = np.ascontiguousarray(position.values, dtype=np.float64)
     individuals = tuple(str(name) for name in _labels(position, many))
@@ -58,7 +58,7 @@ def chosen_keypoint(names: list[str], keypoint: str | None) -> tuple[int, tuple[
             f"keypoint= one of {listed}"
         )
     if keypoint not in names:
-        raise InvalidInput(f"keypoint must be one of {listed}, got {told(keypoint)}")
+        raise InvalidInput(f"keypoint must be one of {listed}, got {brief(keypoint)}")
     return names.index(keypoint), (f"the key point {keypoint!r} stands for the individual",)
 
 

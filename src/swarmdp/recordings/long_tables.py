@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.recordings.raw_tracks import Tracks, check_table_fits
-from swarmdp.support.checks import told
+from swarmdp.support.checks import brief
 from swarmdp.support.errors import InvalidInput
 
 ROLES = ("frame", "time", "individual", "x", "y", "z")
@@ -66,12 +66,12 @@ def choose_columns(names: Sequence[Any], columns: Mapping[str, str] | None) -> C
     for role, name in given.items():
         if role not in ROLES:
             raise InvalidInput(
-                f"columns names what there is of {', '.join(ROLES)}, got {told(role)}: such as "
+                f"columns names what there is of {', '.join(ROLES)}, got {brief(role)}: such as "
                 'columns={"individual": "fish", "x": "x_cm"}'
             )
         if list(names).count(name) != 1:
             problem = "there is no" if name not in names else "there are several columns with the"
-            raise InvalidInput(f"{problem} column {told(name)} ({role}): {_list_names(names)}")
+            raise InvalidInput(f"{problem} column {brief(name)} ({role}): {_list_names(names)}")
     guessed = {}
     for role in ROLES:
         if role in given:
@@ -356,7 +356,7 @@ def _dates(name: str, series: Any, first: int) -> NDArray[Any]:
     wrong = np.asarray(dates.isna())
     if wrong.any():
         raise InvalidInput(
-            f"{_place(wrong, name, first)} is {told(series.iloc[int(np.argmax(wrong))])}, not a "
+            f"{_place(wrong, name, first)} is {brief(series.iloc[int(np.argmax(wrong))])}, not a "
             "time: give seconds, or dates as 2026-05-01T12:00:00.040"
         )
     return np.asarray(dates.dt.tz_localize(None))
@@ -486,7 +486,7 @@ def _numbers(name: str, values: Any, first: int) -> NDArray[np.float64]:
     if wrong.any():
         row = int(np.argmax(wrong))
         raise InvalidInput(
-            f"{_place(wrong, name, first)} is {told(series.iloc[row])}, not a number"
+            f"{_place(wrong, name, first)} is {brief(series.iloc[row])}, not a number"
         )
     return np.asarray(numbers, dtype=np.float64)
 

@@ -23,7 +23,7 @@ from swarmdp.recordings.raw_tracks import Tracks, as_recording
 from swarmdp.recordings.recording import Recording
 from swarmdp.support import files
 from swarmdp.support.arguments import checked
-from swarmdp.support.checks import told
+from swarmdp.support.checks import brief
 from swarmdp.support.errors import FileError, InvalidInput, NotEnoughMemory, SwarmdpError
 
 
@@ -125,7 +125,7 @@ def read_tracks(
 
     """
     if format is not None and format not in FORMATS:
-        raise InvalidInput(f"format must be one of {', '.join(FORMATS)}, got {told(format)}")
+        raise InvalidInput(f"format must be one of {', '.join(FORMATS)}, got {brief(format)}")
     place = files.as_path(path)
     with _explain(place):
         source = source_of(place, columns, keypoint, fps)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.support.arguments import checked
-from swarmdp.support.checks import check_number, told
+from swarmdp.support.checks import brief, check_number
 from swarmdp.support.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Recording:
             )
         if len(set(names)) != len(names):
             twice = Counter(names).most_common(1)[0][0]
-            raise InvalidInput(f"the names of individuals must differ, got {told(twice)} twice")
+            raise InvalidInput(f"the names of individuals must differ, got {brief(twice)} twice")
 
     @classmethod
     def from_frame(
@@ -114,10 +114,10 @@ class Recording:
         from swarmdp.recordings.raw_tracks import as_recording
 
         if not isinstance(frame, pandas.DataFrame):
-            raise InvalidInput(f"frame must be a pandas DataFrame, got {told(frame)}")
+            raise InvalidInput(f"frame must be a pandas DataFrame, got {brief(frame)}")
         if not frame.columns.is_unique:
             twice = frame.columns[frame.columns.duplicated()][0]
-            raise InvalidInput(f"the columns must have different names, got {told(twice)} twice")
+            raise InvalidInput(f"the columns must have different names, got {brief(twice)} twice")
         chosen = choose_columns(list(frame.columns), columns)
         tracks = tracks_of(chosen, lambda name: frame[name], fps=fps, first=0)
         return as_recording(tracks, fps=fps, unit=unit, length=length)
@@ -154,7 +154,7 @@ class Recording:
         from swarmdp.recordings.raw_tracks import as_recording
 
         if not isinstance(dataset, xarray.Dataset):
-            raise InvalidInput(f"dataset must be an xarray Dataset, got {told(dataset)}")
+            raise InvalidInput(f"dataset must be an xarray Dataset, got {brief(dataset)}")
         tracks = tracks_of_dataset(dataset, keypoint)
         return as_recording(tracks, fps=fps, unit=unit, length=length)
 

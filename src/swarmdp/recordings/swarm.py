@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.model.features import Product, described
+from swarmdp.model.features import Product
+from swarmdp.model.features.plain import describe_features
 from swarmdp.model.pictures import Arrows
 from swarmdp.model.streams import Stream, Streams, is_in_own_order
 from swarmdp.model.system import (
@@ -50,7 +51,7 @@ from swarmdp.recordings.view_calibration import calibrate_view
 from swarmdp.recordings.whole_steps import SwarmSteps
 from swarmdp.support.arguments import checked, numbers
 from swarmdp.support.arrays import Bools, Floats
-from swarmdp.support.checks import check_integer, told
+from swarmdp.support.checks import brief, check_integer
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.files import as_path
 from swarmdp.support.netcdf import write_dataset
@@ -279,7 +280,7 @@ class Swarm:
             "dt": float(self.dt),
             "unit": self.unit,
             "arena": arenas.describe_arena(self.arena),
-            "observation": described(self.features),
+            "observation": describe_features(self.features),
             "nearest": self.view.nearest,
             "radius": float(self.view.radius),
             "wall_distance": float(self.view.wall_distance),
@@ -364,7 +365,7 @@ class Swarm:
         if action.shape != heading.shape or not np.isfinite(action).all():
             raise InvalidInput(
                 f"turns must be finite angles of shape (runs, agents) = {heading.shape}, got "
-                f"{told(actions)}"
+                f"{brief(actions)}"
             )
         check_stream(rng, heading.shape)
         noise = _wander(noise, self.wobble.memory, rng.normal())
@@ -447,7 +448,7 @@ class Swarm:
         if not isinstance(decisions, Decisions):
             raise InvalidInput(
                 f"a swarm made from a recording learns from decisions, such as "
-                f"recording.decisions().train, got {told(decisions)}"
+                f"recording.decisions().train, got {brief(decisions)}"
             )
         if (decisions.dt, decisions.unit) != (self.dt, self.unit):
             raise InvalidInput(

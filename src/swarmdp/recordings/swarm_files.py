@@ -4,7 +4,8 @@ import json
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from swarmdp.model.features import Product, described, restored
+from swarmdp.model.features import Product
+from swarmdp.model.features.plain import describe_features, features_from
 from swarmdp.recordings import arena as arenas
 from swarmdp.recordings.calibration import Noise, Wandering
 from swarmdp.recordings.decisions import Decisions
@@ -29,7 +30,7 @@ def pack_swarm(swarm: Swarm) -> Packed:
     packed.arrays.update({FRAME_PREFIX + name: array for name, array in swarm.frames.items()})
     seen = {field.name: getattr(swarm.view, field.name) for field in fields(swarm.view)}
     packed.plain["view"] = seen | {
-        "features": described(swarm.view.features),
+        "features": describe_features(swarm.view.features),
         "arena": arenas.describe_arena(swarm.view.arena),
     }
     packed.plain["swarm"] = {
@@ -48,7 +49,7 @@ def pack_swarm(swarm: Swarm) -> Packed:
 def unpack_swarm(packed: Packed) -> Swarm:
     """The swarm that was put in; raises InvalidInput if it is not the same."""
     seen, plain = dict(packed.plain["view"]), dict(packed.plain["swarm"])
-    features = restored(seen["features"])
+    features = features_from(seen["features"])
     if not isinstance(features, Product):
         raise InvalidInput("its classes of observations cannot be made again")
     view = View(**seen | {"features": features, "arena": arenas.restore_arena(seen["arena"])})

@@ -12,7 +12,7 @@ from matplotlib.patches import Circle as Round
 from matplotlib.patches import Polygon as Corners
 
 from swarmdp._version import __version__
-from swarmdp.model.streams import derived_seed
+from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.trajectory import Trajectory
 from swarmdp.recordings.analysis import Analysis
 from swarmdp.recordings.arena import Arena, Circle, Periodic
@@ -27,7 +27,6 @@ from swarmdp.simulation.rollout import rollout
 from swarmdp.support import files
 from swarmdp.support.arrays import Floats
 
-SHOWING_PART = 3  # the part of an analysis's random numbers that shows a simulated swarm
 _MOST_STEPS = 400  # of the swarms in the player
 ALARMING = 0.05  # p up to which a statistic is shown whatever it is
 MOST_PLACES = 4000  # that are drawn in the arena
@@ -125,7 +124,7 @@ def _roll_out(analysis: Analysis, recorded: Trajectory) -> Trajectory:
         analysis.swarm,
         analysis.result.policy,
         steps=recorded.steps,
-        seed=derived_seed(analysis.seed, SHOWING_PART),
+        seed=derived_seed(analysis.seed, Part.PAGE_SIMULATION),
         initial={name: recorded[name][:, 0] for name in STATE},
         threads=1,
     )

@@ -23,7 +23,8 @@ from swarmdp.model.adapted import Start
 from swarmdp.model.pictures import Grid
 from swarmdp.model.system import System, name_of
 from swarmdp.model.trajectory import Trajectory
-from swarmdp.policies import Controller, as_policy
+from swarmdp.policies import Controller
+from swarmdp.policies.replicas import as_policy
 from swarmdp.report import page, style
 from swarmdp.report.drawing import HUES, Mover, draw_swarm
 from swarmdp.report.player import Player, check_size

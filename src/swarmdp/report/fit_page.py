@@ -11,12 +11,13 @@ from swarmdp.irl.frames import recorded_states, started_as
 from swarmdp.irl.resampling import ENOUGH_RUNS
 from swarmdp.irl.result import Result
 from swarmdp.judging.evaluation import Evaluation, evaluate, measure_over_time
-from swarmdp.model.streams import derived_seed
+from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.system import Measure, System
 from swarmdp.model.traits import Pictured, measures_of
 from swarmdp.model.trajectory import Trajectory
 from swarmdp.model.verdict import Verdict
-from swarmdp.policies import Controller, selected
+from swarmdp.policies import Controller
+from swarmdp.policies.replicas import select_replicas
 from swarmdp.report import fits, style
 from swarmdp.report.page import Finding, Page, PageFigure, PageTable, write_page
 from swarmdp.report.player import Player
@@ -267,7 +268,7 @@ def _evaluation(
         expert=demo if expert is None else expert,
         steps=demo.steps,
         runs=max(MOST_RUNS, runs) if system.n_agents == 1 else runs,
-        seed=derived_seed(result.seed, MEASURING),
+        seed=derived_seed(result.seed, Part.PAGE_MEASURES),
         threads=threads,
         progress=False,
     )
@@ -307,9 +308,9 @@ def _player(result: Result, system: System, demo: Trajectory, threads: int | Non
     first = demo.only(0).until(steps)
     learned = rollout(
         started_as(system, first, names),
-        selected(result.policy, slice(0, 1)),
+        select_replicas(result.policy, slice(0, 1)),
         steps=steps,
-        seed=derived_seed(result.seed, SHOWING),
+        seed=derived_seed(result.seed, Part.PAGE_SWARMS),
         threads=threads,
         progress=False,
     )

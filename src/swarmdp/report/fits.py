@@ -19,14 +19,15 @@ from swarmdp.irl.result import Result
 from swarmdp.irl.updates.registry import margin_title
 from swarmdp.judging.evaluation import Evaluation
 from swarmdp.model.features import Axis
-from swarmdp.policies import table_of
+from swarmdp.policies.replicas import table_of
 from swarmdp.report import gridworlds, style
 from swarmdp.report.swarms import draw_band, draw_mean, label_curve
 from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Floats
-from swarmdp.support.checks import told
+from swarmdp.support.checks import brief
 from swarmdp.support.errors import InvalidInput
 from swarmdp.systems.gridworld import Gridworld
+from swarmdp.systems.registry import rebuild
 
 _FAR = 10  # times the distances: margins beyond this need a logarithmic axis
 HEADROOM = 1.45  # of the highest distance: the legend stands above the curves
@@ -199,7 +200,9 @@ def _set_titles(axes: Any, panels: Sequence[Panel], result: Result, figure: Any 
 def _check_axes(ax: object) -> None:
     """Raise InvalidInput unless something can be drawn into."""
     if not isinstance(ax, Axes):
-        raise InvalidInput(f"ax must be Matplotlib axes, got {told(ax)}: leave it out for a figure")
+        raise InvalidInput(
+            f"ax must be Matplotlib axes, got {brief(ax)}: leave it out for a figure"
+        )
 
 
 def _two(colours: Sequence[str]) -> Sequence[str]:
@@ -207,7 +210,7 @@ def _two(colours: Sequence[str]) -> Sequence[str]:
     right = isinstance(colours, tuple | list) and len(colours) == 2
     if not right or not all(isinstance(c, str) and is_color_like(c) for c in colours):
         raise InvalidInput(
-            f'colours must be two colours such as ("black", "#E69F00"), got {told(colours)}'
+            f'colours must be two colours such as ("black", "#E69F00"), got {brief(colours)}'
         )
     return colours
 
@@ -382,8 +385,8 @@ def _gridworld(result: Result) -> Gridworld | None:
     settings = result.system_settings
     if result.system_name != "Gridworld" or {f.name for f in fields(Gridworld)} != set(settings):
         return None
-    plain: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
-    return Gridworld(**plain)
+    grid = rebuild(result.system_name, settings)
+    return grid if isinstance(grid, Gridworld) else None
 
 
 def _gridworld_figure(result: Result, grid: Gridworld) -> Figure:

@@ -11,7 +11,8 @@ from swarmdp.model.adapted import Start
 from swarmdp.model.system import System, name_of
 from swarmdp.model.traits import HasExpert
 from swarmdp.model.trajectory import Trajectory
-from swarmdp.policies import Controller, selected
+from swarmdp.policies import Controller
+from swarmdp.policies.replicas import select_replicas
 from swarmdp.report import page
 from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene, common_steps, swarms_by_label
@@ -21,14 +22,10 @@ from swarmdp.support.arguments import checked
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.markup import render
 from swarmdp.support.ranges import Index, Seed
-from swarmdp.systems.gridworld import Gridworld
-from swarmdp.systems.ising import Ising
-from swarmdp.systems.registry import rebuilt
-from swarmdp.systems.vicsek import Vicsek
+from swarmdp.systems.registry import built_in, rebuild
 
 DEFAULT_SHOWN_STEPS = 60  # of policies, if their number is not given
 HEIGHT = 640  # pixels of the frame in a notebook
-BUILT_IN = {"Vicsek": Vicsek, "Ising": Ising, "Gridworld": Gridworld}
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,13 +143,12 @@ def show_result(
             f"experiment must be from 0 to {result.experiments - 1}, got {experiment}"
         )
     if system is None:
-        kind = BUILT_IN.get(result.system_name)
-        if kind is None:
+        if built_in(result.system_name) is None:
             raise InvalidInput(
                 f"the fit is of {result.system_name}, which is not a built-in system: give it, "
                 "result.show(system)"
             )
-        system = rebuilt(kind, result.system_name, result.system_settings)
+        system = rebuild(result.system_name, result.system_settings)
     swarms: dict[str, Any] = {"expert": system.expert} if isinstance(system, HasExpert) else {}
-    swarms["learned"] = selected(result.policy, slice(experiment, experiment + 1))
+    swarms["learned"] = select_replicas(result.policy, slice(experiment, experiment + 1))
     return show(system, swarms, steps=steps, seed=seed)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Protocol, runtime_checkable
 
-from swarmdp.model.features import has_classes
+from swarmdp.model.features.maps import has_classes
 from swarmdp.model.streams import Purpose, Streams
 from swarmdp.model.system import (
     Measure,
@@ -23,9 +23,10 @@ from swarmdp.model.system import (
 from swarmdp.model.traits import Room, action_units_of, field_of, measures_of
 from swarmdp.model.trajectory import Trajectory, Variable
 from swarmdp.support.arguments import checked
-from swarmdp.support.checks import check_agent, check_discount, told
+from swarmdp.support.checks import brief, check_agent
 from swarmdp.support.errors import InvalidInput, RecordingTooLarge
 from swarmdp.support.memory import check_memory
+from swarmdp.support.ranges import Discount
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,14 +76,14 @@ class OfCounts(Protocol):
 def _check_total(total: NDArray[np.float64], moment: Moment) -> None:
     """Raise InvalidInput unless what is to be added has a place to be added to."""
     if not isinstance(moment, Moment) or moment.observations is None:
-        raise InvalidInput(f"a moment with observations is needed, got {told(moment)}")
+        raise InvalidInput(f"a moment with observations is needed, got {brief(moment)}")
     size = len(moment.observations), feature_count(moment.system)
     right = isinstance(total, np.ndarray) and total.dtype == np.float64 and total.shape == size
     right = right and not isinstance(total, np.ma.MaskedArray)
     if not right or not total.flags.writeable:
         raise InvalidInput(
             f"total must be an array of floating-point numbers of the shape {size} that can be "
-            f"written to, got {told(total)}"
+            f"written to, got {brief(total)}"
         )
 
 
@@ -92,7 +93,7 @@ def _check_counts(total: NDArray[np.float64], system: System, counts: NDArray[np
     if not isinstance(counts, np.ndarray) or counts.dtype.kind != "i" or counts.shape != shape:
         raise InvalidInput(
             f"counts must be whole numbers of the shape {shape}, (runs, classes), got "
-            f"{told(counts)}"
+            f"{brief(counts)}"
         )
 
 
@@ -119,11 +120,8 @@ class DiscountedFeatures:
 
     """
 
-    discount: float = 0.9
+    discount: Discount = 0.9
     name: str = "discounted_features"
-
-    def __post_init__(self) -> None:
-        check_discount(self.discount)
 
     def size(self, system: System) -> int:
         """One entry for each feature."""
@@ -150,12 +148,9 @@ class DiscountedFeatures:
 class SingleAgentFeatures:
     """The feature expectations that one agent of each run gives: sum over t of gamma^t phi(o_t)."""
 
-    discount: float = 0.9
+    discount: Discount = 0.9
     agent: int = 0
     name: str = "single_agent_features"
-
-    def __post_init__(self) -> None:
-        check_discount(self.discount)
 
     def size(self, system: System) -> int:
         """One entry for each feature."""
@@ -508,7 +503,7 @@ def _not_recordable(what: object, measures: Mapping[str, Measure]) -> InvalidInp
     return InvalidInput(
         f'record must be "states", "observations", "actions", {names}a measure such as '
         "vicsek.order, a reduction such as DiscountedFeatures(0.9), or several of these; "
-        f"got {told(what)}"
+        f"got {brief(what)}"
     )
 
 

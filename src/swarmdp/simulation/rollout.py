@@ -8,17 +8,18 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.model.adapted import Start, starting_from
-from swarmdp.model.streams import WORD, Purpose, Stream, Streams
+from swarmdp.model.streams import Purpose, Stream, Streams
 from swarmdp.model.system import Rule, System, check_is_system, name_of
 from swarmdp.model.traits import Arranging, Fused, WholeSteps, settings_of
 from swarmdp.model.trajectory import Trajectory
-from swarmdp.policies import Controller, FunctionPolicy, LocalPolicy, Policy, as_policy, check_fits
+from swarmdp.policies import Controller, FunctionPolicy, LocalPolicy, Policy
+from swarmdp.policies.replicas import as_policy, check_fits
 from swarmdp.simulation.recorders import (
     Moment,
     Recordable,
@@ -30,10 +31,10 @@ from swarmdp.simulation.recorders import (
 )
 from swarmdp.support import parallel
 from swarmdp.support.arguments import checked
-from swarmdp.support.checks import check_integer, check_seed
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.memory import check_memory
 from swarmdp.support.progress import Tell, shown
+from swarmdp.support.ranges import Seed, at_least, below_power
 from swarmdp.support.threads import over_chunks, thread_count, worth_a_thread
 
 CHUNK_BYTES = 2**20  # states, observations and actions of a chunk of runs: they stay in the cache
@@ -47,9 +48,9 @@ def rollout(
     system: System,
     policy: Controller,
     *,
-    steps: int,
-    runs: int = 1,
-    seed: int,
+    steps: Annotated[int, at_least(0), below_power(32)],
+    runs: Annotated[int, at_least(1), below_power(32)] = 1,
+    seed: Seed,
     record: Recordable | Sequence[Any] | Mapping[str, Any] = "states",
     initial: Start | None = None,
     threads: int | None = None,
@@ -112,9 +113,6 @@ def rollout(
     (1000, 11)
 
     """
-    _check_count("steps", steps, least=0)
-    _check_count("runs", runs, least=1)
-    check_seed(seed)
     check_is_system(system)
     moved = as_policy(policy)
     check_fits(moved, system, runs)
@@ -123,7 +121,7 @@ def rollout(
             starting_from(system, initial),
             moved,
             numbers=np.arange(runs),
-            steps=int(steps),
+            steps=steps,
             seed=seed,
             record=record,
             threads=threads,
@@ -353,9 +351,3 @@ class _Teller:
     def finish(self) -> None:
         if self._progress is not None:
             self._progress(self._total, self._total)
-
-
-def _check_count(name: str, value: int, least: int) -> None:
-    check_integer(name, value, least)
-    if value >= WORD:
-        raise InvalidInput(f"{name} must be below 2**32, got {value}")

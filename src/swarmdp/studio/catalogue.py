@@ -1,6 +1,5 @@
 """The systems that can be shown, and how to make them again."""
 
-import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,7 @@ from swarmdp.recordings.swarm import Swarm
 from swarmdp.studio.planning import PAINTING_DISCOUNT
 from swarmdp.support.errors import InvalidInput
 from swarmdp.systems.gridworld import Gridworld
-from swarmdp.systems.registry import rebuilt
+from swarmdp.systems.registry import SYSTEMS, class_at, rebuild
 
 
 @dataclass(frozen=True)
@@ -30,9 +29,7 @@ class Entry:
     @property
     def kind(self) -> type[Any]:
         """Its class."""
-        module, _, name = self.path.partition(":")
-        kind: type[Any] = getattr(importlib.import_module(module), name)
-        return kind
+        return class_at(self.path)
 
     def create(self) -> System:
         """The system, as it starts; raises InvalidInput if its class has no defaults."""
@@ -48,8 +45,7 @@ class Entry:
 
 
 BUILT_IN: Mapping[str, Entry] = {
-    "Vicsek": Entry("swarmdp.systems.vicsek:Vicsek"),
-    "Ising": Entry("swarmdp.systems.ising:Ising"),
+    row.class_name: Entry(row.path) for row in SYSTEMS.values() if row.in_studio
 }
 
 
@@ -81,7 +77,7 @@ def system_in(opened: Result | Trajectory, entries: Mapping[str, Entry]) -> tupl
         if existing is not None and name_of(existing) == name and settings_of(existing) == settings:
             return key, existing
         if entry.path.partition(":")[2] == name:
-            return key, rebuilt(entry.kind, name, settings)
+            return key, rebuild(name, settings, entry.kind)
     raise InvalidInput(
         f"it is of {name}, which this studio does not know: start it with --system MODULE:{name}"
     )

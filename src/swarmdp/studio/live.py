@@ -14,7 +14,8 @@ from swarmdp.model.streams import Purpose, Streams
 from swarmdp.model.system import State, System, name_of
 from swarmdp.model.traits import Arranging, Pictured, field_of, measures_of
 from swarmdp.model.trajectory import Trajectory
-from swarmdp.policies import Controller, LocalPolicy, as_policy, check_fits
+from swarmdp.policies import Controller, LocalPolicy
+from swarmdp.policies.replicas import as_policy, check_fits
 from swarmdp.support.errors import InvalidInput
 
 RUN = np.zeros(1, np.int64)  # the only run there is

@@ -13,7 +13,8 @@ from swarmdp.model.rewards import Reward
 from swarmdp.model.system import System, class_map
 from swarmdp.model.traits import null_action
 from swarmdp.model.trajectory import Trajectory
-from swarmdp.policies import Controller, LocalPolicy, Policy, selected
+from swarmdp.policies import Controller, LocalPolicy, Policy
+from swarmdp.policies.replicas import select_replicas
 from swarmdp.recordings.analysis import Analysis
 from swarmdp.recordings.swarm import Swarm
 from swarmdp.studio import planning
@@ -135,7 +136,7 @@ class SceneMaker:
             return scene
         left = self.entries[entry].recording or expert_to_show(system)
         scene = self._make(entry, system, {}, Play(system, left, seed))
-        policy = selected(opened.policy, slice(0, 1))
+        policy = select_replicas(opened.policy, slice(0, 1))
         weights = tuple(opened.reward.weights[0].tolist())
         scene.follow(policy, weights, f"{self._load(name)}.policy")
         return scene

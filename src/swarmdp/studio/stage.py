@@ -11,7 +11,8 @@ from swarmdp.model.rewards import Reward
 from swarmdp.model.system import System, check_is_system, name_of
 from swarmdp.model.traits import measures_of
 from swarmdp.model.trajectory import Trajectory
-from swarmdp.policies import Controller, LocalPolicy, as_policy
+from swarmdp.policies import Controller, LocalPolicy
+from swarmdp.policies.replicas import as_policy
 from swarmdp.report.colours import BLUE, SPINS, colours_of, heading_colours
 from swarmdp.studio import frames
 from swarmdp.studio.live import Live, Replay, WatchedSwarm, measure_now, picture_of, start_of

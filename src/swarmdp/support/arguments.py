@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swarmdp.support.checks import is_integer, is_number, told
+from swarmdp.support.checks import brief, is_integer, is_number
 from swarmdp.support.errors import InvalidInput, NotEnoughMemory, SwarmdpError
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ class _OutOfRange(Exception):
 
     def __init__(self, check: Callable[[str, Any], object], value: Any) -> None:
         super().__init__()
-        self.check, self.value = check, value
+        self.check, self.value, self.name = check, value, ""
 
 
 @overload
@@ -94,6 +94,9 @@ def _function(function: Callable[..., Any], nan: bool, own: tuple[str, ...]) -> 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
             fit, named = _fitted(converters(), args, kwargs)
+        except _OutOfRange as out:
+            out.check(out.name, out.value)
+            raise
         except InvalidInput as general:
             if function.__name__ == "__init__":
                 _ask(function, args, kwargs)
@@ -186,9 +189,9 @@ def _named(name: str, annotation: Any, nan: bool) -> Convert | None:
             return convert(value)
         except _Unfit as reason:
             more = f": {reason}" if str(reason) else ""
-            raise InvalidInput(f"{name} must be {expected}, got {told(value)}{more}") from None
+            raise InvalidInput(f"{name} must be {expected}, got {brief(value)}{more}") from None
         except _OutOfRange as out:
-            out.check(name, out.value)
+            out.name = name
             raise
 
     return named
@@ -391,7 +394,7 @@ def _with_entries(elements: tuple[Convert | None, ...], value: Mapping[Any, Any]
             found[key] = entry if inner is None else inner(entry)
         except _Unfit as reason:
             more = f": {reason}" if str(reason) else ""
-            raise _Unfit(f"{key!r} is {told(entry)}{more}") from None
+            raise _Unfit(f"{key!r} is {brief(entry)}{more}") from None
     return found if any(found[key] is not value[key] for key in found) else value
 
 
@@ -437,7 +440,9 @@ def numbers(name: str, value: Any, scalar: Any = Any) -> Any:
         return _array(scalar, True, value)
     except _Unfit as reason:
         more = f": {reason}" if str(reason) else ""
-        raise InvalidInput(f"{name} must be an array of numbers, got {told(value)}{more}") from None
+        raise InvalidInput(
+            f"{name} must be an array of numbers, got {brief(value)}{more}"
+        ) from None
 
 
 def _array(scalar: Any, nan: bool, value: Any) -> Any:

@@ -21,8 +21,8 @@ class _Swarm(Protocol):
 LONGEST = 80  # characters of a value in a message
 
 
-def told(value: object) -> str:
-    """A value as it is told in a message: short, whatever it is."""
+def brief(value: object) -> str:
+    """A value in a few words, for a message."""
     if isinstance(value, np.ndarray):
         return f"{type(value).__name__} of {value.dtype} of shape {value.shape}"
     try:
@@ -52,7 +52,7 @@ def is_number(value: object) -> bool:
 def check_integer(name: str, value: object, least: int) -> None:
     """Raises InvalidInput if the value is not an integer of at least `least`."""
     if not is_integer(value) or value < least:  # type: ignore[operator]
-        raise InvalidInput(f"{name} must be an integer of at least {least}, got {told(value)}")
+        raise InvalidInput(f"{name} must be an integer of at least {least}, got {brief(value)}")
 
 
 def check_boolean(name: str, value: object) -> None:
@@ -64,33 +64,39 @@ def check_boolean(name: str, value: object) -> None:
 def check_number(name: str, value: object, *, positive: bool) -> None:
     """Raises InvalidInput if the value is not finite, or negative, or (if `positive`) zero."""
     if not is_number(value) or not math.isfinite(value):  # type: ignore[arg-type]
-        raise InvalidInput(f"{name} must be a finite number, got {told(value)}")
+        raise InvalidInput(f"{name} must be a finite number, got {brief(value)}")
     if value < 0 or (positive and value == 0):  # type: ignore[operator]
         wanted = "positive" if positive else "not negative"
-        raise InvalidInput(f"{name} must be {wanted}, got {told(value)}")
+        raise InvalidInput(f"{name} must be {wanted}, got {brief(value)}")
 
 
 def check_between(name: str, value: object, lowest: float, highest: float) -> None:
     """Raises InvalidInput if the value is not a number from `lowest` to `highest`."""
     if not is_number(value) or not lowest <= value <= highest:  # type: ignore[operator]
         raise InvalidInput(
-            f"{name} must be a number from {lowest:g} to {highest:g}, got {told(value)}"
+            f"{name} must be a number from {lowest:g} to {highest:g}, got {brief(value)}"
         )
+
+
+def check_below_power(name: str, value: int, exponent: int) -> None:
+    """Raises InvalidInput if the value is not below a power of two."""
+    if value >= 2**exponent:
+        raise InvalidInput(f"{name} must be below 2**{exponent}, got {value}")
 
 
 def check_discount(discount: float) -> None:
     """Raises InvalidInput if the discount factor is not in [0, 1)."""
     if not is_number(discount) or not 0 <= discount < 1:
         raise InvalidInput(
-            f"the discount must be in [0, 1), got {told(discount)}: from 1 on, the infinite sum of "
-            "rewards diverges. Choose one below 1, such as 0.99"
+            f"the discount must be in [0, 1), got {brief(discount)}: from 1 on, the infinite sum "
+            "of rewards diverges. Choose one below 1, such as 0.99"
         )
 
 
 def check_agent(agent: int, system: _Swarm) -> None:
     """Raises InvalidInput if the swarm has no agent with this index."""
     if not is_integer(agent) or not 0 <= agent < system.n_agents:
-        raise InvalidInput(f"agent must be from 0 to {system.n_agents - 1}, got {told(agent)}")
+        raise InvalidInput(f"agent must be from 0 to {system.n_agents - 1}, got {brief(agent)}")
 
 
 def check_seed(seed: int) -> int:
@@ -100,9 +106,9 @@ def check_seed(seed: int) -> int:
     except TypeError:
         value = None
     if value is None:
-        raise InvalidInput(f"seed must be an integer, got {told(seed)}: same seed, same result")
+        raise InvalidInput(f"seed must be an integer, got {brief(seed)}: same seed, same result")
     if not 0 <= value < 2**64:
-        raise InvalidInput(f"seed must be from 0 to 2**64 - 1, got {told(seed)}")
+        raise InvalidInput(f"seed must be from 0 to 2**64 - 1, got {brief(seed)}")
     return value
 
 

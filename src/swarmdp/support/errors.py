@@ -91,7 +91,15 @@ class SolverError(SwarmdpError, RuntimeError):
 
 
 class ClusterError(SwarmdpError, RuntimeError):
-    """A cluster that cannot be reached or did not do its work."""
+    """A cluster that cannot be reached or did not do its work.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> issubclass(swarmdp.errors.ClusterError, swarmdp.errors.SwarmdpError)
+    True
+
+    """
 
 
 class SwarmdpWarning(UserWarning):

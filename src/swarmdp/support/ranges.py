@@ -10,6 +10,7 @@ from functools import partial
 from typing import Annotated, Any
 
 from swarmdp.support.checks import (
+    check_below_power,
     check_between,
     check_discount,
     check_integer,
@@ -23,6 +24,11 @@ Check = Callable[[str, Any], object]
 def at_least(least: int) -> Check:
     """Integers from `least` up."""
     return partial(check_integer, least=least)
+
+
+def below_power(exponent: int) -> Check:
+    """Integers below this power of two."""
+    return partial(check_below_power, exponent=exponent)
 
 
 def between(lowest: float, highest: float) -> Check:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from swarmdp._version import __version__
 from swarmdp.support import files
 from swarmdp.support.arguments import checked
-from swarmdp.support.checks import told
+from swarmdp.support.checks import brief
 from swarmdp.support.errors import FileError, InvalidInput, SwarmdpError
 from swarmdp.support.netcdf import integer_of, read_dataset, settings_of, text_of
 
@@ -184,7 +184,7 @@ def check_dataset(dataset: object) -> None:
 
     if not isinstance(dataset, xarray.Dataset):
         raise InvalidInput(
-            f"dataset must be an xarray.Dataset that to_xarray made, got {told(dataset)}"
+            f"dataset must be an xarray.Dataset that to_xarray made, got {brief(dataset)}"
         )
 
 

@@ -14,8 +14,8 @@ from swarmdp.model.features import Levels, Vectors
 from swarmdp.model.streams import Stream
 from swarmdp.model.system import Field, State, System, arrays_of, check_stream
 from swarmdp.support.arguments import checked, numbers
-from swarmdp.support.checks import check_between, check_integer
 from swarmdp.support.errors import InvalidInput, SwarmdpWarning
+from swarmdp.support.ranges import Index, Share
 from swarmdp.support.threads import one_blas_thread
 
 MOST_STEPS = 10**6  # that are taken one by one
@@ -188,7 +188,7 @@ class FiniteMDP:
         return _solve(self.under(probabilities), rewards, discount, guess)
 
     def occupancy(
-        self, probabilities: NDArray[np.float64], discount: float, steps: int | None = None
+        self, probabilities: NDArray[np.float64], discount: Share, steps: Index | None = None
     ) -> NDArray[np.float64]:
         """The discounted number of visits to each state (S,) under a policy (S, A), exactly.
 
@@ -198,12 +198,10 @@ class FiniteMDP:
         if steps is None:
             backward = self.under(probabilities).T.tocsr()
             return np.maximum(_solve(backward, self.start, discount, None), 0.0)
-        check_integer("steps", steps, least=0)
         if steps > MOST_STEPS:
             raise InvalidInput(
                 f"steps must be at most {MOST_STEPS}, got {steps}: leave it out for all times"
             )
-        check_between("discount", discount, 0, 1)
         if probabilities.ndim == 3 and len(probabilities) < steps:
             raise InvalidInput(
                 f"{steps} steps need a policy for each, got {len(probabilities)} of them"

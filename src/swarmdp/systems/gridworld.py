@@ -13,9 +13,10 @@ from swarmdp.model.rewards import Reward
 from swarmdp.model.streams import Stream
 from swarmdp.model.system import Field, Measure, State
 from swarmdp.support.arguments import checked
-from swarmdp.support.checks import check_integer, check_seed, is_number, keep_python_numbers, told
+from swarmdp.support.checks import brief, check_integer, keep_python_numbers
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.memory import check_memory
+from swarmdp.support.ranges import PositiveInteger, Seed, Share
 from swarmdp.systems.finite import FiniteMDP
 
 MOVES = ((0, 1), (1, 0), (0, -1), (-1, 0))  # (rows, columns): +x, +y, -x, -y
@@ -60,9 +61,9 @@ class Gridworld:
 
     """
 
-    rows: int = field(default=5, metadata={"help": "rows of the grid"})
-    columns: int = field(default=5, metadata={"help": "columns of the grid"})
-    wind: float = field(default=0.3, metadata={"help": "chance of a random move"})
+    rows: PositiveInteger = field(default=5, metadata={"help": "rows of the grid"})
+    columns: PositiveInteger = field(default=5, metadata={"help": "columns of the grid"})
+    wind: Share = field(default=0.3, metadata={"help": "chance of a random move"})
     goal: tuple[int, int] | None = field(
         default=(-1, -1),
         metadata={"help": "row and column of the absorbing goal; negative: from the end"},
@@ -71,7 +72,7 @@ class Gridworld:
         default=None,
         metadata={"help": "row and column of the first cell, instead of any with equal chance"},
     )
-    macrocell: int = field(
+    macrocell: PositiveInteger = field(
         default=1, metadata={"help": "side of the square blocks of cells that are one feature"}
     )
     weights: tuple[float, ...] | None = field(
@@ -83,10 +84,6 @@ class Gridworld:
 
     def __post_init__(self) -> None:
         keep_python_numbers(self)
-        for name in ("rows", "columns", "macrocell"):
-            check_integer(name, getattr(self, name), least=1)
-        if not is_number(self.wind) or not 0 <= self.wind <= 1:
-            raise InvalidInput(f"wind must be a chance from 0 to 1, got {self.wind!r}")
         for name in ("goal", "start"):
             cell = getattr(self, name)
             if cell is not None:
@@ -105,17 +102,15 @@ class Gridworld:
     @classmethod
     def macrocells(
         cls,
-        seed: int,
-        rows: int = 128,
-        columns: int = 128,
-        macrocell: int = 16,
-        wind: float = 0.3,
+        seed: Seed,
+        rows: PositiveInteger = 128,
+        columns: PositiveInteger = 128,
+        macrocell: PositiveInteger = 16,
+        wind: Share = 0.3,
     ) -> "Gridworld":
         """Abbeel and Ng's grid: a tenth of the macrocells has a reward, uniformly random."""
-        for name, value in (("rows", rows), ("columns", columns), ("macrocell", macrocell)):
-            check_integer(name, value, least=1)
         _check_blocks(rows, columns, macrocell)
-        rng = np.random.default_rng(check_seed(seed))
+        rng = np.random.default_rng(seed)
         size = (rows // macrocell) * (columns // macrocell)
         check_memory(16 * size, f"a grid of {size} macrocells", "Take fewer of them")
         weights = np.zeros(size)
@@ -203,7 +198,7 @@ class Gridworld:
         rewards: NDArray[np.float64] = self.reward.of_classes(self)[0]
         if not isinstance(swarm, Mapping) or "state" not in swarm:
             raise InvalidInput(
-                f"a state or trajectory with 'state' is needed, got {told(swarm)}: record states"
+                f"a state or trajectory with 'state' is needed, got {brief(swarm)}: record states"
             )
         cells = Levels(self.rows * self.columns, "'state'").index(swarm["state"])
         mean: NDArray[np.float64] = rewards[cells].mean(axis=-1)

@@ -25,7 +25,7 @@ from swarmdp.model.system import (
 )
 from swarmdp.model.traits import Room, WholeSteps
 from swarmdp.support.arguments import checked, numbers
-from swarmdp.support.checks import check_between, check_integer, keep_python_numbers, told
+from swarmdp.support.checks import brief, check_between, check_integer, keep_python_numbers
 from swarmdp.support.errors import InvalidInput
 
 KEEP, FLIP = 0, 1
@@ -388,7 +388,7 @@ class Ising:
         """Sites and spins of a state or trajectory, checked."""
         if not isinstance(swarm, Mapping) or "site" not in swarm or "spin" not in swarm:
             raise InvalidInput(
-                f"a state or trajectory with 'site' and 'spin' is needed, got {told(swarm)}: "
+                f"a state or trajectory with 'site' and 'spin' is needed, got {brief(swarm)}: "
                 "record states"
             )
         site = numbers("'site'", swarm["site"], np.integer)

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.model.features import LARGEST_ANGLE, Angles
+from swarmdp.model.features import Angles
+from swarmdp.model.features.classes import LARGEST_ANGLE
 from swarmdp.model.pictures import Arrows
 from swarmdp.model.streams import Purpose, Stream, Streams, first_draw
 from swarmdp.model.system import (
@@ -29,12 +30,12 @@ from swarmdp.model.system import (
 from swarmdp.model.traits import Room, WholeSteps
 from swarmdp.support.arguments import checked, numbers
 from swarmdp.support.checks import (
+    brief,
     check_agent,
     check_integer,
     check_number,
     is_number,
     keep_python_numbers,
-    told,
 )
 from swarmdp.support.errors import InvalidInput
 
@@ -265,7 +266,7 @@ class Vicsek:
         """
         if not isinstance(swarm, Mapping) or "heading" not in swarm:
             raise InvalidInput(
-                f"a state or trajectory with 'heading' is needed, got {told(swarm)}: record states"
+                f"a state or trajectory with 'heading' is needed, got {brief(swarm)}: record states"
             )
         heading = np.ascontiguousarray(numbers("'heading'", swarm["heading"], np.float64))
         if not heading.ndim or not heading.shape[-1]:

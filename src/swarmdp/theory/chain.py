@@ -16,8 +16,9 @@ from swarmdp.model.rewards import Reward
 from swarmdp.model.system import System
 from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Floats
-from swarmdp.support.checks import check_agent, check_discount
+from swarmdp.support.checks import check_agent
 from swarmdp.support.errors import InvalidInput
+from swarmdp.support.ranges import Discount, Index
 from swarmdp.theory.enumeration import (
     Enumeration,
     PolicyLike,
@@ -91,12 +92,10 @@ class Chain:
         laws[:, agent] = changed
         return self.swarm.transitions(laws)
 
-    def law(self, time: int | None = None) -> Floats:
+    def law(self, time: Index | None = None) -> Floats:
         """P_t(s) (K,); without a time its limit P(s)."""
         if time is None:
             return self.limit.law
-        if isinstance(time, bool) or not isinstance(time, int | np.integer) or time < 0:
-            raise InvalidInput(f"time must be an integer of at least 0, got {time!r}")
         if time > MOST_STEPS:
             raise InvalidInput(
                 f"time must be at most {MOST_STEPS}, got {time}: leave it out for the limit"
@@ -119,21 +118,19 @@ class Chain:
         self._check_agent(agent)
         return conditional(self.law(time), self.swarm, agent)
 
-    def visits(self, discount: float, agent: int = 0) -> Floats:
+    def visits(self, discount: Discount, agent: int = 0) -> Floats:
         """The discounted number of times that an agent will see each observation (K, O).
 
         The private value is this times the reward: (I - gamma P)^-1 applied to indicators.
         """
         self._check_agent(agent)
-        check_discount(discount)
         return discounted(self.transitions, self.swarm.seen_by(agent).toarray(), discount)
 
     def private_value(
-        self, reward: "Reward | ArrayLike", discount: float, agent: int = 0
+        self, reward: "Reward | ArrayLike", discount: Discount, agent: int = 0
     ) -> Floats:
         """`V^(n)(s|pi)` (K,)."""
         self._check_agent(agent)
-        check_discount(discount)
         gained = self._gained(reward, agent)
         return discounted(self.transitions, gained[:, None], discount)[:, 0]
 

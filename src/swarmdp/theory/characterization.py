@@ -25,8 +25,8 @@ from swarmdp.model.rewards import Reward
 from swarmdp.model.system import System
 from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Floats
-from swarmdp.support.checks import check_discount
 from swarmdp.support.errors import SolverError
+from swarmdp.support.ranges import Discount
 from swarmdp.theory.chain import chain, conditional
 from swarmdp.theory.cones import INSIDE, Cone, Containment
 from swarmdp.theory.enumeration import Enumeration, PolicyLike
@@ -110,7 +110,7 @@ class Characterization:
 def characterize(
     system: System | Enumeration,
     policy: PolicyLike,
-    discount: float = 0.9,
+    discount: Discount = 0.9,
     *,
     time: int | None = None,
     agent: int = 0,
@@ -159,7 +159,6 @@ def characterize(
     """
     process = chain(system, policy)
     swarm = process.swarm
-    check_discount(discount)
     law = process.law(time)
     observed = process.observed(time, agent)
     given = conditional(law, swarm, agent)

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from swarmdp.model.rewards import Reward
 from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Floats
-from swarmdp.support.checks import check_number
 from swarmdp.support.errors import InvalidInput, SolverError
+from swarmdp.support.ranges import NotNegative
 from swarmdp.theory.vectors import numbers_of
 
 SAME_ROW = 9  # rows of length one that agree in as many decimals are the same
@@ -61,11 +61,10 @@ class Cone:
     """
 
     rows: Floats
-    error: float = 0.0
+    error: NotNegative = 0.0
 
     def __post_init__(self) -> None:
         _check_rows(self.rows)
-        check_number("error", self.error, positive=False)
 
     @classmethod
     def of(cls, rows: Floats, rounding: ArrayLike) -> "Cone":

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,11 @@ from swarmdp.model.features import Levels
 from swarmdp.model.streams import Stream
 from swarmdp.model.system import Field, State, arrays_of
 from swarmdp.support.arguments import checked
-from swarmdp.support.checks import check_between, check_integer, keep_python_numbers
+from swarmdp.support.checks import check_integer, keep_python_numbers
 from swarmdp.support.errors import InvalidInput
+from swarmdp.support.ranges import Index, between
 from swarmdp.theory.finite_swarm import (
     Acting,
-    check_acting,
     check_indices,
     check_numbers,
     drawn_local,
@@ -71,11 +71,11 @@ class FiniteIsing:
     """
 
     shape: tuple[int, ...] = (6,)
-    reach: int = 1
+    reach: Index = 1
     sees: Sight = "energy"
-    noise: float = 0.0
+    noise: Annotated[float, between(0, 0.5)] = 0.0
     acting: Acting = "all"
-    magnetisation: float = 0.0
+    magnetisation: Annotated[float, between(-1, 1)] = 0.0
 
     fields: ClassVar[Mapping[str, Field]] = {
         "site": Field("number of the site, row by row", constant=True),
@@ -90,17 +90,11 @@ class FiniteIsing:
             )
         for size in self.shape:
             check_integer("shape: each size", size, least=1)
-        check_integer("reach", self.reach, least=0)
-        check_between("noise", self.noise, 0, 0.5)
-        check_acting(self.acting)
-        if self.sees not in ("majority", "energy", "spins"):
-            raise InvalidInput(f'sees must be "majority", "energy" or "spins", got {self.sees!r}')
         if self.sees == "spins" and self.n_neighbours >= LARGEST_WINDOW:
             raise InvalidInput(
                 f"an agent can see at most {LARGEST_WINDOW} spins one by one, but it has "
                 f'{self.n_neighbours} neighbours: use a smaller reach, or sees="energy"'
             )
-        check_between("magnetisation", self.magnetisation, -1, 1)
 
     @property
     def n_agents(self) -> int:

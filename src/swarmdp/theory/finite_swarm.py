@@ -137,9 +137,3 @@ def check_numbers(system: "FiniteSwarm", local: NDArray[np.integer]) -> None:
         )
     if local.size and not 0 <= local.min() <= local.max() < system.n_local:
         raise InvalidInput(f"local states must be from 0 to {system.n_local - 1}, got others")
-
-
-def check_acting(acting: str) -> None:
-    """Raises InvalidInput if it is not said who acts in a step."""
-    if acting not in ("all", "one"):
-        raise InvalidInput(f'acting must be "all" or "one" (agent in a step), got {acting!r}')

@@ -17,8 +17,8 @@ from swarmdp.model.system import System
 from swarmdp.model.traits import null_action
 from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Floats
-from swarmdp.support.checks import check_discount
 from swarmdp.support.errors import InvalidInput
+from swarmdp.support.ranges import Discount
 from swarmdp.theory.chain import chain
 from swarmdp.theory.enumeration import (
     MOST_TRANSITIONS,
@@ -282,7 +282,7 @@ def _ratio(above: float, below: float) -> float:
 
 
 @checked
-def game(system: System | Enumeration, discount: float = 0.9) -> Game:
+def game(system: System | Enumeration, discount: Discount = 0.9) -> Game:
     """Work out all deterministic local policies of a finite swarm.
 
     Parameters
@@ -313,7 +313,6 @@ def game(system: System | Enumeration, discount: float = 0.9) -> Game:
     False
 
     """
-    check_discount(discount)
     swarm = enumerate_swarm(system)
     possible = swarm.possible
     count = swarm.n_actions ** len(possible)
@@ -373,7 +372,7 @@ class JointControl:
 
 
 @checked
-def joint_control(system: System | Enumeration, discount: float = 0.9) -> JointControl:
+def joint_control(system: System | Enumeration, discount: Discount = 0.9) -> JointControl:
     """The central controller of a finite swarm, with its joint actions listed.
 
     Parameters
@@ -403,7 +402,6 @@ def joint_control(system: System | Enumeration, discount: float = 0.9) -> JointC
     7.88
 
     """
-    check_discount(discount)
     swarm = enumerate_swarm(system)
     agents = swarm.system.n_agents
     size = swarm.n_actions**agents * swarm.n_states**2
@@ -450,7 +448,7 @@ def best_response(
     system: System | Enumeration,
     policy: PolicyLike,
     reward: "Reward | ArrayLike",
-    discount: float = 0.9,
+    discount: Discount = 0.9,
 ) -> Integers:
     """pi_R(o|pi): the action with the largest Q(o, a|pi) in each observation (O,).
 
@@ -502,7 +500,7 @@ def best_response(
 def best_responses(
     system: System | Enumeration,
     reward: "Reward | ArrayLike",
-    discount: float = 0.9,
+    discount: Discount = 0.9,
     *,
     start: PolicyLike | None = None,
 ) -> BestResponses:

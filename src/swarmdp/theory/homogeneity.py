@@ -10,8 +10,8 @@ from swarmdp.model.rewards import Reward
 from swarmdp.model.system import System
 from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Floats
-from swarmdp.support.checks import check_discount
 from swarmdp.support.errors import InvalidInput
+from swarmdp.support.ranges import Discount, Index
 from swarmdp.theory.chain import Chain, chain
 from swarmdp.theory.enumeration import Enumeration, PolicyLike, reward_vector
 from swarmdp.theory.limits import Limit
@@ -92,8 +92,8 @@ def check_homogeneity(
     policy: PolicyLike,
     *,
     reward: "Reward | ArrayLike | None" = None,
-    discount: float = 0.9,
-    steps: int = 100,
+    discount: Discount = 0.9,
+    steps: Index = 100,
 ) -> Homogeneity:
     """Compute the local values of every agent at times 0 to steps and compare them.
 
@@ -132,9 +132,6 @@ def check_homogeneity(
     True
 
     """
-    check_discount(discount)
-    if isinstance(steps, bool) or not isinstance(steps, int) or steps < 0:
-        raise InvalidInput(f"steps must be an integer of at least 0, got {steps!r}")
     process = chain(system, policy)
     swarm = process.swarm
     count = swarm.n_observations

@@ -13,11 +13,11 @@ from swarmdp.model.features import Levels
 from swarmdp.model.streams import Stream
 from swarmdp.model.system import Field, State
 from swarmdp.support.arguments import checked
-from swarmdp.support.checks import check_integer, check_seed, keep_python_numbers
+from swarmdp.support.checks import keep_python_numbers
 from swarmdp.support.errors import InvalidInput
+from swarmdp.support.ranges import PositiveInteger, Seed
 from swarmdp.theory.finite_swarm import (
     Acting,
-    check_acting,
     check_indices,
     check_numbers,
     drawn_local,
@@ -66,13 +66,13 @@ class RandomSwarm:
 
     """
 
-    n_agents: int = 3
-    n_local: int = 3
-    n_observations: int | None = 3
-    n_actions: int = 2
-    successors: int | None = None
+    n_agents: PositiveInteger = 3
+    n_local: PositiveInteger = 3
+    n_observations: PositiveInteger | None = 3
+    n_actions: PositiveInteger = 2
+    successors: PositiveInteger | None = None
     acting: Acting = "all"
-    seed: int = 0
+    seed: Seed = 0
 
     fields: ClassVar[Mapping[str, Field]] = {
         "level": Field("number of the local state", kind="level")
@@ -80,18 +80,10 @@ class RandomSwarm:
 
     def __post_init__(self) -> None:
         keep_python_numbers(self)
-        for name in ("n_agents", "n_local", "n_actions"):
-            check_integer(name, getattr(self, name), least=1)
-        if self.n_observations is not None:
-            check_integer("n_observations", self.n_observations, least=1)
-        if self.successors is not None:
-            check_integer("successors", self.successors, least=1)
-            if self.successors > self.n_local:
-                raise InvalidInput(
-                    f"successors must be at most n_local = {self.n_local}, got {self.successors}"
-                )
-        check_acting(self.acting)
-        check_seed(self.seed)
+        if self.successors is not None and self.successors > self.n_local:
+            raise InvalidInput(
+                f"successors must be at most n_local = {self.n_local}, got {self.successors}"
+            )
 
     @cached_property
     def actions(self) -> NDArray[np.int64]:

@@ -12,11 +12,10 @@ from swarmdp.model.features import Levels
 from swarmdp.model.streams import Stream
 from swarmdp.model.system import Field, State
 from swarmdp.support.arguments import checked
-from swarmdp.support.checks import check_between, check_integer, keep_python_numbers
-from swarmdp.support.errors import InvalidInput
+from swarmdp.support.checks import keep_python_numbers
+from swarmdp.support.ranges import Index, PositiveInteger, Share
 from swarmdp.theory.finite_swarm import (
     Acting,
-    check_acting,
     check_indices,
     check_numbers,
     drawn_local,
@@ -65,23 +64,15 @@ class VicsekRing:
 
     """
 
-    n_agents: int = 3
-    cells: int = 4
+    n_agents: PositiveInteger = 3
+    cells: PositiveInteger = 4
     headings: Literal[2, 4] = 2
-    radius: int | None = 1
-    noise: float = 0.0
+    radius: Index | None = 1
+    noise: Share = 0.0
     acting: Acting = "all"
 
     def __post_init__(self) -> None:
         keep_python_numbers(self)
-        check_integer("n_agents", self.n_agents, least=1)
-        check_integer("cells", self.cells, least=1)
-        if self.headings not in (2, 4):
-            raise InvalidInput(f"headings must be 2 or 4, got {self.headings!r}")
-        if self.radius is not None:
-            check_integer("radius", self.radius, least=0)
-        check_between("noise", self.noise, 0, 1)
-        check_acting(self.acting)
 
     @cached_property
     def fields(self) -> Mapping[str, Field]:

@@ -14,21 +14,24 @@ rejected. The product of the surviving shares is an unbiased estimate for domain
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.model.streams import derived_seed
+from swarmdp.model.streams import Part, derived_seed
 from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Floats
 from swarmdp.support.errors import InvalidInput, SolverError
 from swarmdp.support.memory import check_memory
+from swarmdp.support.ranges import Seed, at_least
 from swarmdp.theory.cones import Cone
 
 ENOUGH_HITS = 400  # for counting: a relative error of five per cent
 BATCH = 2**22  # numbers that are drawn at a time
 NORMAL = 1.959964  # 95 % of a normal distribution
 MOST_LEVELS = 2000
+AtLeastTwo = Annotated[int, at_least(2)]
 MOVES = 6  # steps of elliptical slice sampling at each level
 
 
@@ -82,7 +85,12 @@ class Share:
 
 @checked
 def share(
-    cone: Cone, *, seed: int, draws: int = 200_000, particles: int = 400, repetitions: int = 16
+    cone: Cone,
+    *,
+    seed: Seed,
+    draws: AtLeastTwo = 200_000,
+    particles: AtLeastTwo = 400,
+    repetitions: AtLeastTwo = 16,
 ) -> Share:
     """The share of rewards, uniform on the sphere, that lie in a cone.
 
@@ -118,9 +126,6 @@ def share(
     True
 
     """
-    for name, value in (("draws", draws), ("particles", particles), ("repetitions", repetitions)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 2:
-            raise InvalidInput(f"{name} must be an integer of at least 2, got {value!r}")
     if not len(cone.rows):
         return _exact(1.0)
     if cone.central.margin == 0:
@@ -130,14 +135,14 @@ def share(
         return _exact(0.5)
     if rows.shape[1] == 2:
         return _exact(_angle(rows) / (2 * math.pi))
-    hits = _count(rows, draws, np.random.default_rng(derived_seed(seed, 0)))
+    hits = _count(rows, draws, np.random.default_rng(derived_seed(seed, Part.COUNTING)))
     if hits >= ENOUGH_HITS:
         return _counted(hits, draws)
     return _split(rows, seed, particles, repetitions)
 
 
 @checked
-def draw_rewards(cone: Cone, count: int, *, seed: int) -> Floats:
+def draw_rewards(cone: Cone, count: AtLeastTwo, *, seed: Seed) -> Floats:
     """Rewards (count, d) of length one, uniform among those in a cone.
 
     Particles that were led into the cone by splitting, and moved about in it once more: not quite
@@ -172,18 +177,18 @@ def draw_rewards(cone: Cone, count: int, *, seed: int) -> Floats:
     (2, 3)
 
     """
-    if isinstance(count, bool) or not isinstance(count, int) or count < 2:
-        raise InvalidInput(f"count must be an integer of at least 2, got {count!r}")
     if len(cone.rows) and cone.central.margin == 0:
         raise InvalidInput("the cone has no interior: no reward in it can be drawn")
     needed = 16 * count * (cone.dimension + len(cone.rows))
     check_memory(needed, f"drawing {count} rewards", "Draw fewer of them")
-    rng = np.random.default_rng(derived_seed(seed, 3))
+    rng = np.random.default_rng(derived_seed(seed, Part.DRAWING))
     rewards = rng.normal(size=(count, cone.dimension))
     if len(cone.rows):
         rows = cone.rows @ cone.basis.T
         points = rng.normal(size=(count, rows.shape[1]))
-        for level in _levels(rows, count, np.random.default_rng(derived_seed(seed, 4))):
+        for level in _levels(
+            rows, count, np.random.default_rng(derived_seed(seed, Part.DRAWING_LEVELS))
+        ):
             score = (points @ rows.T).min(axis=1)
             while not (score >= -level).any():  # few points: by way of the best one
                 between = -float(score.max())
@@ -230,7 +235,7 @@ def _counted(hits: int, draws: int) -> Share:
 
 
 def _split(rows: Floats, seed: int, particles: int, repetitions: int) -> Share:
-    rng = np.random.default_rng(derived_seed(seed, 1))
+    rng = np.random.default_rng(derived_seed(seed, Part.SPLITTING))
     levels = _levels(rows, particles, rng)
     logs = _estimates(rows, levels, particles, repetitions, rng)
     top = logs.max()

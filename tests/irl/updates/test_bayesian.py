@@ -1,3 +1,4 @@
+import sys
 from typing import Any
 
 import numpy as np
@@ -144,6 +145,15 @@ def test_chains_that_do_not_mix_are_told() -> None:
     posterior = Posterior(stuck, *diagnose(stuck))
     with pytest.warns(SwarmdpWarning, match="1 of 1 posteriors have not mixed: R-hat up to .*more"):
         posterior.warn_unless_mixed()
+
+
+def test_a_missing_library_is_named_before_anything_is_sampled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "arviz", None)
+    monkeypatch.setattr("swarmdp.irl.updates.bayesian.check_pairs", None)
+    with pytest.raises(InvalidInput, match=r"pip install 'swarmdp\[arviz\]'"):
+        sample_posterior([TWO], TWO_COUNTS[None], Bayesian(draws=20, warm_up=10), seed=1)
 
 
 def test_diagnostics_of_independent_draws() -> None:

@@ -8,7 +8,8 @@ import swarmdp
 from swarmdp import Gridworld
 from swarmdp.irl.expectations import exact_expectations
 from swarmdp.irl.updates.ng_russell import NgRussell, better_than, ng_russell
-from swarmdp.policies import SoftPolicy, table_of
+from swarmdp.policies import SoftPolicy
+from swarmdp.policies.replicas import table_of
 from swarmdp.support.errors import InvalidInput, SwarmdpWarning
 from tests.systems.test_finite import random_mdp
 

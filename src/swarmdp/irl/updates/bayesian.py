@@ -264,6 +264,7 @@ def sample_posterior(
         All cores by default.
 
     """
+    _arviz()  # if it is missing, this is said before the chains are sampled
     for mdp, pairs in zip(mdps, counts, strict=True):
         check_pairs(mdp, pairs)
         if mdp.features.shape != mdps[0].features.shape or mdp.discount != mdps[0].discount:
@@ -345,15 +346,29 @@ def _walk(
 
 def diagnose(draws: Floats) -> tuple[Floats, Floats, Floats]:
     """R-hat, effective number and error of the mean, by ArviZ, of draws (E, chains, draws, d)."""
+    library = _arviz()
     with warnings.catch_warnings():
-        # ArviZ announces changes to come when it is imported.
         warnings.simplefilter("ignore", FutureWarning)
-        import arviz
-
-        library: Any = arviz
         data = library.convert_to_dataset({"weights": np.moveaxis(draws, 0, 2)})
         r_hat, effective, error = (
             np.asarray(of(data)["weights"].values)
             for of in (library.rhat, library.ess, library.mcse)
         )
     return r_hat, effective, error
+
+
+def _arviz() -> Any:
+    """The library; raises InvalidInput if it is not installed."""
+    with warnings.catch_warnings():
+        # ArviZ announces changes to come when it is imported.
+        warnings.simplefilter("ignore", FutureWarning)
+        try:
+            import arviz
+        except ModuleNotFoundError as missing:
+            if missing.name != "arviz":
+                raise
+            raise InvalidInput(
+                "posteriors are diagnosed by ArviZ, which is not installed: "
+                "pip install 'swarmdp[arviz]'"
+            ) from None
+    return arviz

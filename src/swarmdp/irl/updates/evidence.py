@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Protocol, runtime_checkable
 
-from swarmdp.model.streams import derived_seed
+from swarmdp.model.streams import Part, derived_seed
 from swarmdp.policies.learner import Wants as Wants
 from swarmdp.support.arguments import checked
 from swarmdp.support.checks import check_discount, check_integer, check_seed
 from swarmdp.support.errors import InvalidInput, SolverError
 
-UPDATING = 4  # the part of a fit whose random numbers belong to reward updates
 _SUM_TOLERANCE = 1e-6  # how far from one the sum of a mixture may be
 _LARGEST = 1e9  # weights beyond this have diverged
 
@@ -145,7 +144,7 @@ class Evidence:
     def seed_for(self, experiment: int) -> int:
         """A seed of its own for this update of one experiment, the same in every batch."""
         check_integer("experiment", experiment, least=0)
-        return derived_seed(self.seed, UPDATING, self.policies, experiment)
+        return derived_seed(self.seed, Part.REWARD_UPDATE, self.policies, experiment)
 
     def after(
         self,

@@ -79,11 +79,11 @@ def update_of(update: "str | RewardUpdate") -> "RewardUpdate":
             raise InvalidInput(f"update must be one of {', '.join(UPDATES)}, got {update!r}")
         return UPDATES[update].make()
     if not callable(update) or isinstance(update, type):
-        from swarmdp.support.checks import told  # here: it needs NumPy
+        from swarmdp.support.checks import brief  # here: it needs NumPy
 
         raise InvalidInput(
             f"update must be one of {', '.join(UPDATES)}, or a function from "
-            f"swarmdp.updates.Evidence to swarmdp.updates.Update, got {told(update)}"
+            f"swarmdp.updates.Evidence to swarmdp.updates.Update, got {brief(update)}"
         )
     return update
 

@@ -12,7 +12,7 @@ from swarmdp.recordings.formats import hdf5, numpy_files
 from swarmdp.recordings.formats.source import Source
 from swarmdp.recordings.raw_tracks import Tracks, check_table_fits
 from swarmdp.support import files
-from swarmdp.support.checks import is_number, told
+from swarmdp.support.checks import brief, is_number
 from swarmdp.support.errors import InvalidInput
 
 TRAJECTORIES = "trajectories"
@@ -84,7 +84,7 @@ def _read_table(path: Path) -> Tracks:
     wrong = np.asarray(numbers.isna() & table.notna())
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
-        value = told(table.iloc[row, column])
+        value = brief(table.iloc[row, column])
         raise InvalidInput(f"row {row + 1} of column {names[column]!r} is {value}, not a number")
     values = np.ascontiguousarray(numbers.to_numpy(dtype=np.float64))
     positions = values[:, int(timed) :].reshape(len(values), -1, 2)
@@ -122,7 +122,7 @@ def _positive(value: Any) -> float | None:
 def _positions(content: Any) -> NDArray[np.float64]:
     if not isinstance(content, np.ndarray) or content.dtype.kind not in "iuf" or content.ndim != 3:
         raise InvalidInput(
-            f"expected an array (time, individual, axis) of numbers, got {told(content)}"
+            f"expected an array (time, individual, axis) of numbers, got {brief(content)}"
         )
     if content.shape[2] not in (2, 3):
         raise InvalidInput(

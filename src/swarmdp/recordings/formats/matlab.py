@@ -9,7 +9,7 @@ from swarmdp.recordings.formats import hdf5
 from swarmdp.recordings.formats.source import Source
 from swarmdp.recordings.raw_tracks import Tracks
 from swarmdp.support import files
-from swarmdp.support.checks import told
+from swarmdp.support.checks import brief
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.memory import check_memory
 
@@ -51,10 +51,10 @@ def _choose_variable(
         if role not in ("positions", "x", "y", "z"):
             raise InvalidInput(
                 'of MATLAB, columns names the arrays: {"positions": ...} or {"x": ..., "y": ...}, '
-                f"got {told(role)}"
+                f"got {brief(role)}"
             )
         if name not in shapes:
-            raise InvalidInput(f"there is no array {told(name)}; there is: {listed}")
+            raise InvalidInput(f"there is no array {brief(name)}; there is: {listed}")
     if "positions" in columns:
         return [columns["positions"]], []
     if columns:
@@ -77,7 +77,7 @@ def _choose_variable(
 def _move_axes(array: NDArray[Any], name: str, notes: list[str]) -> NDArray[np.float64]:
     """An array of three axes as (time, individual, axis)."""
     if array.ndim != 3 or array.dtype.kind not in "iuf":
-        raise InvalidInput(f"{name!r} must be numbers with three axes, got {told(array)}")
+        raise InvalidInput(f"{name!r} must be numbers with three axes, got {brief(array)}")
     small = [axis for axis in range(3) if array.shape[axis] in (2, 3)]
     if not small:
         raise InvalidInput(f"{name!r} must have an axis of length 2 or 3, got {array.shape}")
@@ -102,7 +102,7 @@ def _stack(arrays: list[NDArray[Any]], names: list[str], notes: list[str]) -> ND
     for name, array in zip(names, arrays, strict=True):
         if array.ndim != 2 or array.dtype.kind not in "iuf" or array.shape != shape:
             raise InvalidInput(
-                f"{name!r} must be a matrix of numbers of the shape {shape}, got {told(array)}"
+                f"{name!r} must be a matrix of numbers of the shape {shape}, got {brief(array)}"
             )
     if shape[0] < shape[1]:
         arrays = [array.T for array in arrays]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from swarmdp.recordings.formats import numpy_files
 from swarmdp.recordings.formats.source import Source
 from swarmdp.recordings.raw_tracks import Tracks, check_table_fits
-from swarmdp.support.checks import told
+from swarmdp.support.checks import brief
 from swarmdp.support.errors import InvalidInput
 
 # Where the position is taken: the centre of the body is steadier than the head.
@@ -96,7 +96,7 @@ def _place(path: Path, asked: str | None) -> str:
     suffix = "" if asked == _HEAD else f"#{asked}"
     if suffix not in there:
         options = ", ".join(repr(place.removeprefix("#") or _HEAD) for place in there)
-        raise InvalidInput(f"keypoint must be one of {options}, got {told(asked)}")
+        raise InvalidInput(f"keypoint must be one of {options}, got {brief(asked)}")
     return suffix
 
 
@@ -128,5 +128,5 @@ def _individual(
 def _vector(content: dict[str, Any], name: str, path: Path) -> NDArray[np.float64]:
     array = content.get(name)
     if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind not in "biuf":
-        raise InvalidInput(f"{name!r} in {path.name} must be a list of numbers, got {told(array)}")
+        raise InvalidInput(f"{name!r} in {path.name} must be a list of numbers, got {brief(array)}")
     return array.astype(np.float64)
