@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-KIND = "swarmdp trajectory"
-FORMAT = 1
+_KIND = "swarmdp trajectory"
+_FORMAT = 1
 PRESENT, ACTING = "present", "acting"  # whose observations, and whose actions, count
-MOST_ROWS = 5_000_000  # of a data frame, unless asked for more
+_MOST_ROWS = 5_000_000  # of a data frame, unless asked for more
 
 
-@checked(nan=True, own=("values",))
+@checked(nan=True, skip=("values",))
 @dataclass(frozen=True, eq=False)
 class Variable:
     """One recorded array with the names of its axes and its unit."""
@@ -51,7 +51,7 @@ class Variable:
             raise InvalidInput(f"axes {self.axes} do not fit an array of shape {self.values.shape}")
 
 
-@checked(nan=True, own=("variables",))
+@checked(nan=True, skip=("variables",))
 @dataclass(frozen=True, eq=False)
 class Trajectory(Mapping[str, NDArray[Any]]):
     """Recorded arrays by name, each with a leading axis of runs.
@@ -163,7 +163,7 @@ class Trajectory(Mapping[str, NDArray[Any]]):
         return PRESENT in self.variables
 
     def to_dataframe(
-        self, variables: Sequence[str] | None = None, *, most_rows: int = MOST_ROWS
+        self, variables: Sequence[str] | None = None, *, most_rows: int = _MOST_ROWS
     ) -> "pandas.DataFrame":
         """One row for each run, time and agent, as far as the variables have them.
 
@@ -251,8 +251,8 @@ class Trajectory(Mapping[str, NDArray[Any]]):
             if axis in used
         }
         attributes = {
-            "kind": KIND,
-            "format": FORMAT,
+            "kind": _KIND,
+            "format": _FORMAT,
             "swarmdp_version": self.version,
             "system": self.system_name,
             "settings": json.dumps(dict(self.settings)),
@@ -267,13 +267,13 @@ class Trajectory(Mapping[str, NDArray[Any]]):
         """The trajectory that `to_xarray` wrote."""
         check_dataset(dataset)
         attributes = dataset.attrs
-        if text_of(attributes, "kind", "") != KIND:
+        if text_of(attributes, "kind", "") != _KIND:
             raise InvalidInput("this dataset was not made by swarmdp (attribute 'kind' is missing)")
-        if (found := integer_of(attributes, "format", 0)) != FORMAT:
-            remedy = "update swarmdp" if found > FORMAT else "record it again"
+        if (version := integer_of(attributes, "format", 0)) != _FORMAT:
+            remedy = "update swarmdp" if version > _FORMAT else "record it again"
             raise InvalidInput(
-                f"written by swarmdp {attributes.get('swarmdp_version', '?')} in format {found}, "
-                f"this is {__version__} and reads format {FORMAT}: {remedy}"
+                f"written by swarmdp {attributes.get('swarmdp_version', '?')} in format {version}, "
+                f"this is {__version__} and reads format {_FORMAT}: {remedy}"
             )
         variables = {
             str(name): Variable(
@@ -318,7 +318,7 @@ def _columns(name: str, v: Variable, sizes: Mapping[str, int]) -> dict[str, NDAr
     if not entries:
         return {name: flat[:, 0]}
     names = ["_".join(map(str, (name, *place))) for place in np.ndindex(*entries)]
-    return {each: flat[:, i] for i, each in enumerate(names)}
+    return {column: flat[:, i] for i, column in enumerate(names)}
 
 
 def check_dataset(dataset: object) -> None:

@@ -70,7 +70,7 @@ class Shown:
         )
 
 
-@checked(own=("initial", "swarms"))
+@checked(skip=("initial", "swarms"))
 def show(
     system: System,
     swarms: Controller | Trajectory | Mapping[str, Controller | Trajectory],
