@@ -283,7 +283,7 @@ def test_a_reward_over_a_basis_is_learned(
     count = len(alone.iterations)
     first = replace(result, iterations=result.iterations[:count])
     assert_same(first, alone, slice(0, 1))
-    monkeypatch.setitem(replicas.KINDS, "turning", Turning)
+    monkeypatch.setitem(replicas.POLICY_KINDS, "turning", Turning)
     result.save(tmp_path)
     loaded = swarmdp.load(tmp_path)
     assert_same(loaded, result)

@@ -182,7 +182,7 @@ def test_a_file_that_does_not_fit_into_memory_is_refused(
     trajectory: Trajectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = trajectory.save(tmp_path / "t.nc")
-    monkeypatch.setattr("swarmdp.support.memory.SHARE", 1e-12)
+    monkeypatch.setattr("swarmdp.support.memory.FREE_SHARE", 1e-12)
     with pytest.raises(NotEnoughMemory, match=r"cannot read .*t\.nc: to read it needs .* free"):
         swarmdp.load(path)
 

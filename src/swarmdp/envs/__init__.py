@@ -42,15 +42,15 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'swarmdp.envs' has no attribute {name!r}")
     try:
-        found = getattr(importlib.import_module(f"swarmdp.envs.{_HOMES[name]}"), name)
+        value = getattr(importlib.import_module(f"swarmdp.envs.{_HOMES[name]}"), name)
     except ModuleNotFoundError as missing:
         if missing.name not in ("pettingzoo", "gymnasium"):
             raise
         raise InvalidInput(
             f"swarmdp.envs.{name} needs PettingZoo: pip install 'swarmdp[envs]'"
         ) from None
-    globals()[name] = found
-    return found
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from swarmdp.envs.black_box import BlackBox, OnEnd
 from swarmdp.envs.copies import check_sendable
-from swarmdp.envs.simulators import Flavour, Look, Observe, Recipe, tried
+from swarmdp.envs.simulators import Flavour, Locate, Observe, Recipe, tried
 from swarmdp.model.features import Classes, FeatureMap
 from swarmdp.model.system import Mirror, classes
 from swarmdp.support.arguments import checked
@@ -18,7 +18,7 @@ from swarmdp.support.errors import InvalidInput
 from swarmdp.support.ranges import Index, Positive, PositiveInteger
 
 
-@checked(own=("make_env", "observe", "actions", "positions", "expert"))
+@checked(skip=("make_env", "observe", "actions", "positions", "expert"))
 def from_pettingzoo(
     make_env: Callable[[], Any],
     *,
@@ -27,7 +27,7 @@ def from_pettingzoo(
     actions: Sequence[Any] | NDArray[Any] | None = None,
     null: int | None = None,
     mirror: Mirror | None = None,
-    positions: Look | None = None,
+    positions: Locate | None = None,
     period: Positive | None = None,
     expert: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
     on_end: OnEnd = "reset",
@@ -119,7 +119,7 @@ def from_pettingzoo(
     )
 
 
-@checked(own=("make", "observe", "actions", "positions", "expert"))
+@checked(skip=("make", "observe", "actions", "positions", "expert"))
 def from_step(
     make: Callable[[], Any],
     *,
@@ -128,7 +128,7 @@ def from_step(
     observe: Observe | None = None,
     null: int | None = None,
     mirror: Mirror | None = None,
-    positions: Look | None = None,
+    positions: Locate | None = None,
     period: Positive | None = None,
     expert: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
     on_end: OnEnd = "reset",
@@ -201,7 +201,7 @@ def _recipe(
     flavour: Flavour,
     make: Callable[[], Any],
     observe: Observe | None,
-    positions: Look | None,
+    positions: Locate | None,
     actions: Sequence[Any] | NDArray[Any] | None,
 ) -> tuple[Recipe, NDArray[Any]]:
     """How to make copies of the simulator, and the physical values of its actions."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.envs.copies import Copies, Processes, Question
-from swarmdp.envs.simulators import Frame, Recipe
+from swarmdp.envs.simulators import Recipe, SimulatorFrame
 from swarmdp.model.features import FeatureMap
 from swarmdp.model.features.plain import describe_features
 from swarmdp.model.pictures import Arrows
@@ -24,7 +24,7 @@ from swarmdp.model.system import Field, Measure, Mirror, State, check_run, check
 from swarmdp.support.checks import check_integer
 from swarmdp.support.errors import InvalidInput
 
-SEEDS = 2**31 - 1  # of episodes: some simulators take no more
+_SEEDS = 2**31 - 1  # of episodes: some simulators take no more
 HIDDEN: Literal["hidden"] = "hidden"
 
 OnEnd = Literal["reset", "hold", "error"]
@@ -104,7 +104,7 @@ class BlackBox:
     def initial(self, rng: Stream) -> State:
         """Begin an episode in each run, the agents in the simulator's places at random."""
         check_stream(rng)
-        seeds = (rng.shared() * SEEDS).astype(np.int64)
+        seeds = (rng.shared() * _SEEDS).astype(np.int64)
         slots = rng.permutation().astype(np.int32)
         return self._begun(seeds, slots)
 
@@ -255,7 +255,9 @@ class BlackBox:
         self._show(state, np.arange(len(frames)), frames)
         return state
 
-    def _show(self, state: State, rows: NDArray[np.int64], frames: Sequence[Frame]) -> None:
+    def _show(
+        self, state: State, rows: NDArray[np.int64], frames: Sequence[SimulatorFrame]
+    ) -> None:
         """Write down what the simulator shows; agents keep their own order."""
         run, slots = np.arange(len(rows))[:, None], state["slot"][rows]
         state["observation"][rows] = self.observations(frames)[run, slots]
@@ -263,7 +265,7 @@ class BlackBox:
         if self.axes:
             state["position"][rows] = np.array([frame.positions for frame in frames])[run, slots]
 
-    def observations(self, frames: Sequence[Frame]) -> NDArray[Any]:
+    def observations(self, frames: Sequence[SimulatorFrame]) -> NDArray[Any]:
         """What the agents observe in each frame (frames, agents, ...), all of one type."""
         arrays = [frame.observations for frame in frames]
         for array in arrays:
@@ -289,7 +291,7 @@ class BlackBox:
         if self.on_end == "hold":
             state["over"][ended] = True
             return state
-        seeds = (rng.shared() * SEEDS).astype(np.int64)[ended]
+        seeds = (rng.shared() * _SEEDS).astype(np.int64)[ended]
         slots = rng.permutation().astype(np.int32)[ended]
         for name, array in self._begun(seeds, slots).items():
             if name != "earned":  # of the step that ended the episode

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.envs.simulators import Copy, Frame, Recipe, hear_nothing, silenced
+from swarmdp.envs.simulators import Copy, Recipe, SimulatorFrame, hear_nothing, silenced
 from swarmdp.support.errors import InvalidInput
 
 SPARE = 16  # copies that may stand by, beside two for each question that is asked at once
@@ -51,21 +51,21 @@ class Copies:
         # Simulators are not asked to be thread-safe, and gain nothing from threads.
         self._lock = threading.Lock()
 
-    def answers(self, questions: Sequence[Question]) -> list[Frame]:
+    def answers(self, questions: Sequence[Question]) -> list[SimulatorFrame]:
         """The frame that answers each question."""
         with self._lock, silenced():
             self._most = max(self._most, 2 * len(questions) + SPARE)
-            known: dict[tuple[tuple[int, bytes], bytes | None], Frame] = {}
-            found = []
+            answered: dict[tuple[tuple[int, bytes], bytes | None], SimulatorFrame] = {}
+            frames = []
             for question in questions:
                 choice = None if question.choice is None else question.choice.tobytes()
                 same = (question.place, choice)
-                if same not in known:
-                    known[same] = self._answer(question)
-                found.append(known[same])
-            return found
+                if same not in answered:
+                    answered[same] = self._answer(question)
+                frames.append(answered[same])
+            return frames
 
-    def _answer(self, question: Question) -> Frame:
+    def _answer(self, question: Question) -> SimulatorFrame:
         if question.choice is None:
             copy = self._free()
             frame = copy.reset(question.seed)
@@ -120,28 +120,28 @@ class Processes:
         ]
         self._finalizer = weakref.finalize(self, _shut, self._workers)
 
-    def answers(self, questions: Sequence[Question]) -> list[Frame]:
+    def answers(self, questions: Sequence[Question]) -> list[SimulatorFrame]:
         """The frame that answers each question."""
         count = len(self._workers)
         parts: list[list[int]] = [[] for _ in range(count)]
         for place, question in enumerate(questions):
             parts[question.seed % count].append(place)
-        asked: list[tuple[list[int], Future[list[Frame]]]] = []
-        found: list[Frame | None] = [None] * len(questions)
+        asked: list[tuple[list[int], Future[list[SimulatorFrame]]]] = []
+        frames: list[SimulatorFrame | None] = [None] * len(questions)
         try:
             for worker, part in zip(self._workers, parts, strict=True):
                 if part:
                     asked.append((part, worker.submit(_reply, [questions[k] for k in part])))
             for part, reply in asked:
                 for place, frame in zip(part, reply.result(), strict=True):
-                    found[place] = frame
+                    frames[place] = frame
         except BrokenProcessPool:
             raise InvalidInput(
                 "a process with copies of the simulator has died: run it with processes=0 to see "
                 "why. A script that uses processes must begin its work under "
                 '`if __name__ == "__main__":`'
             ) from None
-        return [frame for frame in found if frame is not None]
+        return [frame for frame in frames if frame is not None]
 
     def close(self) -> None:
         """End the processes."""
@@ -169,7 +169,7 @@ def _begin(recipe: Recipe) -> None:
     _HERE.append(Copies(recipe))
 
 
-def _reply(questions: Sequence[Question]) -> list[Frame]:
+def _reply(questions: Sequence[Question]) -> list[SimulatorFrame]:
     return _HERE[0].answers(questions)
 
 

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from swarmdp.model.pictures import Arrows, Grid
 
 SIDE = 480  # pixels
-PAPER, INK, HEAD = (255, 255, 255), (31, 119, 180), (214, 39, 40)
+_PAPER, INK, _HEAD = (255, 255, 255), (31, 119, 180), (214, 39, 40)
 ALONG = 12  # points of an arrow
-LENGTH = 0.025  # of an arrow, as a share of the side
+_LENGTH = 0.025  # of an arrow, as a share of the side
 
 
-def image_of(picture: Arrows | Grid) -> NDArray[np.uint8]:
+def rgb_image(picture: Arrows | Grid) -> NDArray[np.uint8]:
     """The first time of a picture as (height, width, 3) of red, green and blue."""
     return _cells(picture) if isinstance(picture, Grid) else _agents(picture)
 
@@ -24,10 +24,10 @@ def _cells(picture: Grid) -> NDArray[np.uint8]:
     if picture.values.dtype == np.bool_:
         low, high = 0.0, 1.0
     dark = (values - low) / (high - low) if high > low else np.zeros(values.shape)
-    paper, ink = np.array(PAPER), np.array(INK)
+    paper, ink = np.array(_PAPER), np.array(INK)
     colours: NDArray[np.uint8] = np.round(paper + dark[..., None] * (ink - paper)).astype(np.uint8)
-    each = max(1, SIDE // max(values.shape))
-    return colours.repeat(each, axis=0).repeat(each, axis=1)
+    width = max(1, SIDE // max(values.shape))
+    return colours.repeat(width, axis=0).repeat(width, axis=1)
 
 
 def _agents(picture: Arrows) -> NDArray[np.uint8]:
@@ -41,17 +41,17 @@ def _agents(picture: Arrows) -> NDArray[np.uint8]:
     shares = (places - corner) / side
     if picture.periodic:
         shares %= 1.0
-    image = np.full((SIDE, SIDE, 3), PAPER, np.uint8)
+    image = np.full((SIDE, SIDE, 3), _PAPER, np.uint8)
     if picture.headings is None:
         around = 2 * math.pi * np.arange(ALONG) / ALONG
-        ring = 0.25 * LENGTH * np.stack([np.cos(around), np.sin(around)], axis=1)
+        ring = 0.25 * _LENGTH * np.stack([np.cos(around), np.sin(around)], axis=1)
         _mark(image, shares[:, None] + ring, INK)
     else:
         heading = np.asarray(picture.headings[0], np.float64)
-        way = LENGTH * np.stack([np.cos(heading), np.sin(heading)], axis=1)
+        way = _LENGTH * np.stack([np.cos(heading), np.sin(heading)], axis=1)
         along = np.linspace(-0.5, 0.5, ALONG)[:, None]
         _mark(image, shares[:, None] + way[:, None] * along, INK)
-        _mark(image, shares + way / 2, HEAD)
+        _mark(image, shares + way / 2, _HEAD)
     return image
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.conversions import parallel_to_aec
 
-from swarmdp.envs.drawing import image_of
+from swarmdp.envs.drawing import rgb_image
 from swarmdp.model.features import Classes
 from swarmdp.model.rewards import Reward
 from swarmdp.model.streams import Purpose, Streams
@@ -19,12 +19,12 @@ from swarmdp.support.arguments import checked
 from swarmdp.support.checks import brief, check_integer, check_seed
 from swarmdp.support.errors import InvalidInput
 
-FARTHEST = float(np.finfo(np.float32).max)  # learners ask for bounds; these hold for everything
+_FARTHEST = float(np.finfo(np.float32).max)  # learners ask for bounds; these hold for everything
 FRAMES = 15  # of a second, shown to a person
 MOST_READY = 10**6  # numbers of vectors that are made beforehand
 
-Kind = Literal["class", "physical"]
-Agents = dict[str, Any]
+ObservationKind = Literal["class", "physical"]
+_ByAgent = dict[str, Any]
 
 
 @checked
@@ -33,7 +33,7 @@ def parallel_env(
     *,
     reward: Reward | None = None,
     max_cycles: int = 100,
-    observation: Kind = "class",
+    observation: ObservationKind = "class",
     render_mode: Literal["rgb_array", "human"] | None = None,
 ) -> "SwarmEnv":
     """A swarm as a parallel environment of PettingZoo, rewarded by a learned reward.
@@ -93,7 +93,7 @@ def env(
     *,
     reward: Reward | None = None,
     max_cycles: int = 100,
-    observation: Kind = "class",
+    observation: ObservationKind = "class",
     render_mode: Literal["rgb_array", "human"] | None = None,
 ) -> AECEnv[str, Any, Any]:
     """A swarm as an environment of PettingZoo whose agents act in turn (AEC).
@@ -166,7 +166,7 @@ class SwarmEnv(ParallelEnv[str, Any, Any]):  # type: ignore[misc]
         system: System,
         reward: Reward | None,
         max_cycles: int,
-        observation: Kind,
+        observation: ObservationKind,
         render_mode: str | None,
     ) -> None:
         check_is_system(system)
@@ -181,9 +181,9 @@ class SwarmEnv(ParallelEnv[str, Any, Any]):  # type: ignore[misc]
         self.agents: list[str] = []
         modes = ["rgb_array", "human"] if isinstance(system, Pictured) else []
         if render_mode is not None and render_mode not in modes:
-            known = f"one of {', '.join(modes)}" if modes else "None, since it has no picture"
+            expected = f"one of {', '.join(modes)}" if modes else "None, since it has no picture"
             raise InvalidInput(
-                f"render_mode of {name_of(system)} must be {known}, got {brief(render_mode)}"
+                f"render_mode of {name_of(system)} must be {expected}, got {brief(render_mode)}"
             )
         self.metadata = {
             "name": f"swarmdp_{name_of(system).lower()}",
@@ -202,7 +202,7 @@ class SwarmEnv(ParallelEnv[str, Any, Any]):  # type: ignore[misc]
         }
         self._observation_spaces = {agent: self._coding.space() for agent in self.possible_agents}
         start = system.initial(Streams.of(0, [0], system.n_agents).at(0, Purpose.INITIAL))
-        self.state_space = spaces.Box(-FARTHEST, FARTHEST, (len(_flat(start)),), np.float64)
+        self.state_space = spaces.Box(-_FARTHEST, _FARTHEST, (len(_flat(start)),), np.float64)
         self._never = dict.fromkeys(self.possible_agents, False)
         self._seed: int | None = None
         self._run = 0
@@ -220,7 +220,7 @@ class SwarmEnv(ParallelEnv[str, Any, Any]):  # type: ignore[misc]
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Agents, Agents]:
+    ) -> tuple[_ByAgent, _ByAgent]:
         """Start run 0 of this seed, or without a seed the next run of the last one."""
         if seed is not None:
             self._seed, self._run = check_seed(seed), 0
@@ -235,24 +235,24 @@ class SwarmEnv(ParallelEnv[str, Any, Any]):  # type: ignore[misc]
         self._look()
         if self.render_mode == "human":
             self.render()
-        return self._told(), {agent: {} for agent in self.agents}
+        return self._observations(), {agent: {} for agent in self.agents}
 
-    def step(self, actions: Agents) -> tuple[Agents, Agents, Agents, Agents, Agents]:
+    def step(self, actions: _ByAgent) -> tuple[_ByAgent, _ByAgent, _ByAgent, _ByAgent, _ByAgent]:
         """Move the swarm: observations, rewards, terminations, truncations, infos."""
         agents = self.agents
         if not agents or self._state is None:
             raise InvalidInput("the episode is over, or has not begun: call reset")
         chosen = self._indices(actions)
         system, rewards = self.system, self._rewards()
-        luck = self._streams.at(self._cycle, Purpose.TRANSITION)
-        self._state = system.transition(self._state, self._physical[chosen][None], luck)
+        rng = self._streams.at(self._cycle, Purpose.TRANSITION)
+        self._state = system.transition(self._state, self._physical[chosen][None], rng)
         self._look()
         self._cycle += 1
         over = self._cycle >= self.max_cycles
         if self.render_mode == "human":
             self.render()
-        result: tuple[Agents, Agents, Agents, Agents, Agents] = (
-            self._told(),
+        result: tuple[_ByAgent, _ByAgent, _ByAgent, _ByAgent, _ByAgent] = (
+            self._observations(),
             dict(zip(agents, rewards, strict=True)),
             self._never.copy(),
             dict.fromkeys(agents, True) if over else self._never.copy(),
@@ -264,19 +264,19 @@ class SwarmEnv(ParallelEnv[str, Any, Any]):  # type: ignore[misc]
 
     def state(self) -> NDArray[np.float64]:
         """All arrays of the swarm's state, one after another, flat."""
-        return _flat(self._known())
+        return _flat(self._current_state())
 
     def render(self) -> NDArray[np.uint8] | None:
         """Pixels (height, width, 3), or None after showing them in a window."""
         if self.render_mode is None:
             raise InvalidInput('nothing to render: make it with render_mode="rgb_array" or "human"')
-        system, state = self.system, self._known()
+        system, state = self.system, self._current_state()
         assert isinstance(system, Pictured)
         moment = {
             name: array if field_of(system, name).constant else array[:, None]
             for name, array in state.items()
         }
-        image = image_of(system.picture(moment, 0))
+        image = rgb_image(system.picture(moment, 0))
         if self.render_mode == "rgb_array":
             return image
         self._window = self._window or _Window(image.shape[1], image.shape[0])
@@ -295,36 +295,36 @@ class SwarmEnv(ParallelEnv[str, Any, Any]):  # type: ignore[misc]
         self._raw = self.system.observe(self._state)
         self._index = classes(self.system, self._raw)[0] if self._classified else None
 
-    def _known(self) -> State:
+    def _current_state(self) -> State:
         if self._state is None:
             raise InvalidInput("there is no state yet: call reset")
         return self._state
 
-    def _indices(self, actions: Agents) -> NDArray[np.int64]:
+    def _indices(self, actions: _ByAgent) -> NDArray[np.int64]:
         """The action of each agent, checked."""
         try:
-            found = np.array(list(map(actions.__getitem__, self.agents)))
+            indices = np.array(list(map(actions.__getitem__, self.agents)))
         except KeyError as missing:
             raise InvalidInput(f"every agent needs an action, got none for {missing}") from None
-        if found.dtype.kind not in "iu" or found.shape != (len(self.agents),):
+        if indices.dtype.kind not in "iu" or indices.shape != (len(self.agents),):
             raise InvalidInput(
                 f"an action must be an integer from 0 to {len(self._physical) - 1}, got "
                 f"{brief(actions[self.agents[0]])}"
             )
-        low, high = found.min(), found.max()
+        low, high = indices.min(), indices.max()
         if low < 0 or high >= len(self._physical):
             wrong = low if low < 0 else high
             raise InvalidInput(
                 f"an action must be an integer from 0 to {len(self._physical) - 1}, got {wrong}"
             )
-        return found
+        return indices
 
     def _rewards(self) -> list[float]:
         if self._rewarding is None:
             return [0.0] * len(self.agents)
         return self._rewarding.of(self._raw, self._index)
 
-    def _told(self) -> Agents:
+    def _observations(self) -> _ByAgent:
         return dict(zip(self.possible_agents, self._coding.of(self._raw, self._index), strict=True))
 
 
@@ -345,10 +345,11 @@ class _Rewarding:
     def of(self, raw: NDArray[Any], index: NDArray[np.integer] | None) -> list[float]:
         """One number for each agent."""
         if self._table is not None and index is not None:
-            found: list[float] = self._table[index].tolist()
-            return found
-        known: list[float] = self._reward.of(self._system, raw, np.zeros(1, np.int64))[0].tolist()
-        return known
+            rewards = self._table[index]
+        else:
+            rewards = self._reward.of(self._system, raw, np.zeros(1, np.int64))[0]
+        plain: list[float] = rewards.tolist()
+        return plain
 
 
 class _OneHot:
@@ -396,7 +397,7 @@ class _Numbers:
     def space(self) -> spaces.Space[Any]:
         if self._whole:
             return spaces.Box(-(2**31), 2**31 - 1, (self._size,), np.int64)
-        return spaces.Box(-FARTHEST, FARTHEST, (self._size,), np.float64)
+        return spaces.Box(-_FARTHEST, _FARTHEST, (self._size,), np.float64)
 
     def of(self, raw: NDArray[Any], index: NDArray[np.integer] | None) -> list[NDArray[Any]]:
         kind = np.int64 if self._whole else np.float64

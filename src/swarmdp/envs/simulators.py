@@ -18,16 +18,16 @@ from swarmdp.support.checks import brief
 from swarmdp.support.errors import InvalidInput, SwarmdpWarning
 
 Observe = Callable[[NDArray[Any]], NDArray[Any]]
-Look = Callable[[Any], NDArray[Any]]
+Locate = Callable[[Any], NDArray[Any]]
 Flavour = Literal["pettingzoo", "step"]
 
 ALIKE = "a swarm has always the same agents, all alike"
 PROBED = 12  # steps of a trial
-ALONE = 8  # agents whose observations are looked at one by one
+_ALONE = 8  # agents whose observations are looked at one by one
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class SimulatorFrame:
     """What a simulator shows at one time, agents in its own order."""
 
     observations: NDArray[Any]  # (agents, *shape), after `observe`
@@ -35,7 +35,7 @@ class Frame:
     over: bool  # the episode has ended
     positions: NDArray[np.float64] | None  # (agents, axes)
 
-    def equals(self, other: "Frame") -> bool:
+    def equals(self, other: "SimulatorFrame") -> bool:
         """Whether both are the same to the bit."""
         same = np.array_equal(self.observations, other.observations)
         if self.positions is not None and other.positions is not None:
@@ -50,7 +50,7 @@ class Recipe:
     flavour: Flavour
     make: Callable[[], Any]
     observe: Observe | None
-    positions: Look | None
+    positions: Locate | None
     actions: tuple[Any, ...]  # as the simulator takes them
 
     def build(self) -> "Copy":
@@ -83,7 +83,7 @@ class Copy:
     seed: int = 0
     time: int = 0
 
-    def reset(self, seed: int) -> Frame:
+    def reset(self, seed: int) -> SimulatorFrame:
         """Start an episode."""
         self.seed, self.time = seed, 0
         try:
@@ -92,7 +92,7 @@ class Copy:
         except Exception as error:
             raise _placed(error, f"reset(seed={seed})") from _cause(error)
 
-    def step(self, choice: Sequence[int]) -> Frame:
+    def step(self, choice: Sequence[int]) -> SimulatorFrame:
         """Let all agents act, given the indices of their actions."""
         self.time += 1
         actions = self.recipe.actions
@@ -103,7 +103,7 @@ class Copy:
             where = f"step {self.time} after reset(seed={self.seed})"
             raise _placed(error, where) from _cause(error)
 
-    def _frame(self, raw: NDArray[Any], rewards: NDArray[np.float64], over: bool) -> Frame:
+    def _frame(self, raw: NDArray[Any], rewards: NDArray[np.float64], over: bool) -> SimulatorFrame:
         recipe = self.recipe
         seen = raw if recipe.observe is None else np.asarray(recipe.observe(raw))
         if seen.ndim < 1 or len(seen) != len(raw) or seen.dtype.kind not in "iufb":
@@ -122,7 +122,7 @@ class Copy:
         for name, array in (("observations", seen), ("rewards", rewards), ("positions", places)):
             if array is not None and array.dtype.kind == "f" and not np.isfinite(array).all():
                 raise InvalidInput(f"the {name} have NaN or infinite values")
-        return Frame(seen, rewards, over, places)
+        return SimulatorFrame(seen, rewards, over, places)
 
 
 class _Engine(Protocol):
@@ -166,8 +166,8 @@ class _PettingZoo:
         return cls(made, agents)
 
     def reset(self, seed: int) -> NDArray[Any]:
-        told_to, _ = self.simulator.reset(seed=seed)
-        return self._stacked(told_to)
+        observations, _ = self.simulator.reset(seed=seed)
+        return self._stacked(observations)
 
     def step(self, actions: list[Any]) -> tuple[NDArray[Any], NDArray[np.float64], bool]:
         agents = self.agents
@@ -211,8 +211,8 @@ class _Plain:
         return self._checked(self.simulator.reset(seed))
 
     def step(self, actions: list[Any]) -> tuple[NDArray[Any], NDArray[np.float64], bool]:
-        found = self.simulator.step(np.array(actions))
-        parts = found if isinstance(found, tuple) else (found,)
+        answer = self.simulator.step(np.array(actions))
+        parts = answer if isinstance(answer, tuple) else (answer,)
         if not 1 <= len(parts) <= 3:
             raise InvalidInput(
                 "step must return observations, (observations, rewards) or (observations, rewards, "
@@ -226,16 +226,16 @@ class _Plain:
 
     def _checked(self, observations: Any) -> NDArray[Any]:
         if isinstance(observations, np.ndarray):
-            found = observations.copy()  # it may be the simulator's own memory
+            array = observations.copy()  # it may be the simulator's own memory
         else:
-            found = _stacked(list(observations), [f"agent {n}" for n in range(len(observations))])
-        if found.ndim == 0 or found.dtype.kind not in "iufb":
-            raise InvalidInput(f"observations must be numbers (agents, ...), got {brief(found)}")
-        if self.count is not None and len(found) != self.count:
-            more = "appeared" if len(found) > self.count else "died"
-            raise InvalidInput(f"agents {more}: {self.count} became {len(found)}; {ALIKE}")
-        self.count = len(found)
-        return found
+            array = _stacked(list(observations), [f"agent {n}" for n in range(len(observations))])
+        if array.ndim == 0 or array.dtype.kind not in "iufb":
+            raise InvalidInput(f"observations must be numbers (agents, ...), got {brief(array)}")
+        if self.count is not None and len(array) != self.count:
+            more = "appeared" if len(array) > self.count else "died"
+            raise InvalidInput(f"agents {more}: {self.count} became {len(array)}; {ALIKE}")
+        self.count = len(array)
+        return array
 
 
 class _Listener(io.TextIOBase):
@@ -289,7 +289,7 @@ def hear_nothing() -> None:
 
 def _stacked(observations: list[Any], agents: Sequence[Any]) -> NDArray[Any]:
     """The raw observations of all agents as one array (agents, ...)."""
-    arrays = [np.asarray(each) for each in observations]
+    arrays = [np.asarray(observation) for observation in observations]
     for agent, array in zip(agents, arrays, strict=True):
         if array.dtype.kind not in "iufb":
             raise InvalidInput(
@@ -305,7 +305,7 @@ def _stacked(observations: list[Any], agents: Sequence[Any]) -> NDArray[Any]:
 
 
 @silenced()
-def tried(recipe: Recipe, count: int) -> tuple[Copy, list[Frame]]:
+def tried(recipe: Recipe, count: int) -> tuple[Copy, list[SimulatorFrame]]:
     """A copy, and the frames of a short trial with random ones of `count` actions.
 
     Raises InvalidInput unless every copy repeats them from the same seed: after another episode, in
@@ -317,8 +317,8 @@ def tried(recipe: Recipe, count: int) -> tuple[Copy, list[Frame]]:
     choices = rng.integers(count, size=(PROBED, len(start.observations))).tolist()
     frames = [start, *_steps(first, choices)]
     for again in (first, second):
-        found = [again.reset(1)]
-        if not found[0].equals(start):
+        repeated = [again.reset(1)]
+        if not repeated[0].equals(start):
             raise _not_repeated(0)
         other = second if again is first else first
         other.reset(2)
@@ -332,7 +332,7 @@ def tried(recipe: Recipe, count: int) -> tuple[Copy, list[Frame]]:
     return first, frames
 
 
-def _steps(copy: Copy, choices: list[list[int]]) -> Iterator[Frame]:
+def _steps(copy: Copy, choices: list[list[int]]) -> Iterator[SimulatorFrame]:
     for choice in choices:
         frame = copy.step(choice)
         yield frame
@@ -356,7 +356,7 @@ def _check_local(recipe: Recipe, copy: Copy) -> None:
     raw = copy.engine.reset(1)
     whole, order = np.asarray(recipe.observe(raw)), np.arange(len(raw))[::-1]
     same = np.array_equal(np.asarray(recipe.observe(raw[order])), whole[order])
-    for n in range(min(len(raw), ALONE)):
+    for n in range(min(len(raw), _ALONE)):
         alone = np.asarray(recipe.observe(raw[n : n + 1]))
         same = same and np.array_equal(alone, whole[n : n + 1])
     if not same:

@@ -58,7 +58,7 @@ class FitInterrupted(KeyboardInterrupt):
         self.result = result
 
 
-@checked(own=("demo", "changes"))
+@checked(skip=("demo", "changes"))
 def fit(
     system: System,
     demo: Demo,
@@ -195,7 +195,7 @@ def _driven(
             fitting.so_far(done).save(checkpoint)
 
 
-@checked(nan=True, own=("demo", "changes"))
+@checked(nan=True, skip=("demo", "changes"))
 @dataclass(frozen=True, eq=False)
 class Fit:
     """A fit that can be driven step by step: `Fit.of(...)`, then `iterate`, then `result`.

@@ -24,7 +24,7 @@ def _check_count(name: str, value: int) -> None:
 Count = Annotated[int, at_least(1), _check_count]
 
 
-@checked(own=("update", "initial", "discount", "anchor"))
+@checked(skip=("update", "initial", "discount", "anchor"))
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FitSettings:
     """The options of a fit, with the most reliable ones as defaults.

@@ -148,7 +148,7 @@ class Evaluation:
         return "\n".join(lines)
 
 
-@checked(own=("initial",))
+@checked(skip=("initial",))
 def evaluate(
     result: Result,
     system: System,

@@ -16,7 +16,7 @@ from swarmdp.model.system import System
 from swarmdp.model.traits import null_action
 from swarmdp.policies import LocalPolicy
 from swarmdp.policies.learner import Learned, Wants
-from swarmdp.policies.linear import TIE, LinearPolicy, Reflection, folded
+from swarmdp.policies.linear import TIE, LinearPolicy, Reflection, fold_to_one_side
 from swarmdp.support.arguments import checked
 from swarmdp.support.checks import check_integer, check_number
 from swarmdp.support.errors import InvalidInput
@@ -183,7 +183,7 @@ class _LinearQ:
         rows = np.arange(len(observations)) % self._replicas
         if self._reflection is None:
             return kernels.linear.greedy(observations, self.values, rows, self._null, TIE)
-        psi, side = folded(*np.split(observations, 2, axis=2))
+        psi, side = fold_to_one_side(*np.split(observations, 2, axis=2))
         best = kernels.linear.greedy(psi, self.values, rows, self._null, TIE)
         return self._reflection.odd(best, side, psi, self.values, rows, self._null)
 

@@ -70,11 +70,11 @@ class Frames:
     @property
     def digest(self) -> str:
         """A name for exactly these states."""
-        found = hashlib.sha256(str(self.drawn).encode())
+        digest = hashlib.sha256(str(self.drawn).encode())
         for name, array in self.arrays.items():
-            found.update(f"{name} {array.dtype.str} {array.shape}".encode())
-            found.update(np.ascontiguousarray(array).tobytes())
-        return found.hexdigest()[:16]
+            digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()[:16]
 
 
 def starting_from(system: System, initial: Start | None) -> System:
@@ -260,11 +260,11 @@ class Adapted:
 def _frames(system: System, initial: Start) -> Frames:
     """Start states, checked against those that the system makes itself."""
     check_is_system(system)
-    own = system.initial(Streams.of(0, [0], system.n_agents).at(0, Purpose.INITIAL))
+    example = system.initial(Streams.of(0, [0], system.n_agents).at(0, Purpose.INITIAL))
     if isinstance(initial, Trajectory):
-        arrays = {name: _of_trajectory(system, initial, name) for name in own}
+        arrays = {name: _of_trajectory(system, initial, name) for name in example}
     elif isinstance(initial, Mapping):
-        arrays = {name: _of_state(initial, name, array) for name, array in own.items()}
+        arrays = {name: _of_state(initial, name, array) for name, array in example.items()}
     else:
         raise InvalidInput(
             "initial must be a state (a dictionary of arrays) or a trajectory with recorded "
@@ -276,16 +276,18 @@ def _frames(system: System, initial: Start) -> Frames:
             f"the arrays of initial must have equally many states, at least one, got {counts}"
         )
     for name, array in arrays.items():
-        if array.shape[1:] != own[name].shape[1:]:
+        if array.shape[1:] != example[name].shape[1:]:
             raise InvalidInput(
-                f"initial: {name!r} must have the shape {own[name].shape[1:]} for each run, got "
-                f"{array.shape[1:]}"
+                f"initial: {name!r} must have the shape {example[name].shape[1:]} for each run, "
+                f"got {array.shape[1:]}"
             )
-        if not np.can_cast(array.dtype, own[name].dtype, "same_kind"):
-            raise InvalidInput(f"initial: {name!r} must be {own[name].dtype}, got {array.dtype}")
+        if not np.can_cast(array.dtype, example[name].dtype, "same_kind"):
+            raise InvalidInput(
+                f"initial: {name!r} must be {example[name].dtype}, got {array.dtype}"
+            )
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise InvalidInput(f"initial: {name!r} has NaN or infinite values")
-    arrays = {name: array.astype(own[name].dtype) for name, array in arrays.items()}
+    arrays = {name: array.astype(example[name].dtype) for name, array in arrays.items()}
     if isinstance(system, ChecksStates):
         system.check_state(arrays)
     return Frames(arrays, drawn=isinstance(initial, Trajectory))
@@ -302,11 +304,13 @@ def _of_trajectory(system: System, initial: Trajectory, name: str) -> NDArray[An
     return array.reshape(-1, *array.shape[2:])
 
 
-def _of_state(initial: Mapping[str, NDArray[Any]], name: str, own: NDArray[Any]) -> NDArray[Any]:
+def _of_state(
+    initial: Mapping[str, NDArray[Any]], name: str, example: NDArray[Any]
+) -> NDArray[Any]:
     if name not in initial:
         raise InvalidInput(
             f"initial has no {name!r}: a state of this system has it; there is: "
             f"{', '.join(initial) or 'nothing'}"
         )
     array = np.asarray(initial[name])
-    return array[None] if array.ndim == own.ndim - 1 else array
+    return array[None] if array.ndim == example.ndim - 1 else array

@@ -70,16 +70,16 @@ def lowest_orders(periodic: tuple[bool, ...], most: int) -> NDArray[np.int64]:
 
 def _orders_within(periodic: tuple[bool, ...], quarters: int) -> list[tuple[int, ...]]:
     """All orders that cost at most so many quarters of a squared period, cheapest first."""
-    found: list[tuple[int, tuple[int, ...]]] = [(0, ())]
+    orders_by_cost: list[tuple[int, tuple[int, ...]]] = [(0, ())]
     for angle in periodic:
         longer = []
-        for cost, orders in found:
+        for cost, orders in orders_by_cost:
             order = 0
             while (more := cost + (4 * ((order + 1) // 2) ** 2 if angle else order**2)) <= quarters:
                 longer.append((more, (*orders, order)))
                 order += 1
-        found = longer
-    return [orders for _, orders in sorted(found)]
+        orders_by_cost = longer
+    return [orders for _, orders in sorted(orders_by_cost)]
 
 
 def scales_of(
@@ -90,12 +90,12 @@ def scales_of(
     Run r belongs to replica r % R. Angles need neither.
     """
     # Each replica on its own, in the same layout for every batch: sums depend on it.
-    own = [
+    by_run = [
         np.ascontiguousarray(observations[j::replicas]).reshape(-1, len(periodic))
         for j in range(replicas)
     ]
-    centre = np.where(periodic, 0.0, [each.mean(axis=0) for each in own])
-    scale = np.where(periodic, 1.0, [SPREAD * each.std(axis=0) for each in own])
+    centre = np.where(periodic, 0.0, [seen.mean(axis=0) for seen in by_run])
+    scale = np.where(periodic, 1.0, [SPREAD * seen.std(axis=0) for seen in by_run])
     flat = np.flatnonzero((scale <= 1e-9 * np.maximum(1.0, np.abs(centre))).any(axis=0))
     if flat.size:
         raise InvalidInput(

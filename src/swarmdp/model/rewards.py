@@ -65,15 +65,15 @@ class Reward:
                 "a reward's weights must be finite numbers of shape (features,) or "
                 f"(replicas, features), got shape {np.shape(weights)}"
             )
-        known = blocks or ((Axis("feature", np.arange(array.shape[1])),),)
-        if sum(map(_size, known)) != array.shape[1]:
+        grids = blocks or ((Axis("feature", np.arange(array.shape[1])),),)
+        if sum(map(_size, grids)) != array.shape[1]:
             raise InvalidInput(
                 f"the blocks of a reward must describe its {array.shape[1]} weights, got blocks of "
-                f"{' + '.join(str(_size(block)) for block in known)}"
+                f"{' + '.join(str(_size(block)) for block in grids)}"
             )
         array.setflags(write=False)
         object.__setattr__(self, "weights", array)
-        object.__setattr__(self, "blocks", known)
+        object.__setattr__(self, "blocks", grids)
 
     @property
     def replicas(self) -> int:
@@ -90,7 +90,7 @@ class Reward:
                 f"values must be numbers (replicas, {self.weights.shape[1]}), one for each weight, "
                 f"got shape {array.shape}"
             )
-        found, begin = [], 0
+        tables, begin = [], 0
         for block in self.blocks:
             shown = [axis.shown for axis in block]
             end = begin + _size(block)
@@ -100,11 +100,11 @@ class Reward:
             }
             dimensions = ("experiment", *coordinates)
             name = "reward" if len(self.blocks) == 1 else f"reward_{shown[0].name}"
-            found.append(
+            tables.append(
                 xarray.DataArray(array[:, begin:end].reshape(shape), coordinates, dimensions, name)
             )
             begin = end
-        return found
+        return tables
 
     def table(self) -> "xarray.DataArray | xarray.Dataset":
         """The reward of each observation, in physical units, with one coordinate a component.
@@ -167,7 +167,7 @@ class Reward:
             self._check(system)
             features = system.features.of(observations)
             return np.stack(
-                [each @ self.weights[row] for each, row in zip(features, rows, strict=True)]
+                [phi @ self.weights[row] for phi, row in zip(features, rows, strict=True)]
             )
         index = classes(system, observations)
         return kernels.tabular.look_up(index, self.of_classes(system), rows)

@@ -23,7 +23,7 @@ from swarmdp.support.ranges import Seed, at_least, below_power
 
 AgentCount = Annotated[int, at_least(1), below_power(31)]
 
-WORD = 2**32
+_WORD = 2**32
 MOST_DRAWS = 2**16  # of a stream, for each agent
 
 
@@ -137,7 +137,7 @@ class Stream:
                 f"(runs or 1, agents), got {runs.dtype} of shape {runs.shape} and {agents.dtype} "
                 f"of shape {agents.shape}: take Streams.of(...).at(...)"
             )
-        if not is_integer(step) or not 0 <= step < WORD:
+        if not is_integer(step) or not 0 <= step < _WORD:
             raise InvalidInput(f"step must be an integer from 0 to 2**32 - 1, got {brief(step)}")
         if not isinstance(purpose, Purpose):
             raise InvalidInput(f"purpose must be one of streams.Purpose, got {brief(purpose)}")
@@ -200,11 +200,11 @@ class Stream:
 
     def permutation(self) -> NDArray[np.int32]:
         """A uniformly random permutation of the agents' numbers in each run."""
-        own = _are_in_own_order(self.agents)
-        if not own and not 0 <= self.agents.min() <= self.agents.max() < self.shape[1]:
+        in_order = _are_in_order(self.agents)
+        if not in_order and not 0 <= self.agents.min() <= self.agents.max() < self.shape[1]:
             raise InvalidInput(f"agents must be numbers from 0 to {self.shape[1] - 1}, got others")
         shuffled = kernels.streams.permutation(self._next(), self.shape[1])
-        if own:
+        if in_order:
             return shuffled
         if self.agents.shape[0] == 1:
             return shuffled[:, self.agents[0]]
@@ -273,7 +273,7 @@ class Streams:
         numbers = np.atleast_1d(_integers("runs", runs))
         if numbers.ndim != 1:
             raise InvalidInput(f"runs must be run numbers of shape (runs,), got {numbers.shape}")
-        if numbers.min(initial=0) < 0 or numbers.max(initial=0) >= WORD:
+        if numbers.min(initial=0) < 0 or numbers.max(initial=0) >= _WORD:
             raise InvalidInput("run numbers must be from 0 to 2**32 - 1")
         return cls(seed, numbers, np.arange(n_agents, dtype=np.int32)[None])
 
@@ -306,12 +306,12 @@ class Streams:
         return Streams(self.seed, self.runs, np.ascontiguousarray(moved))
 
 
-def is_in_own_order(streams: Streams) -> bool:
+def is_in_order(streams: Streams) -> bool:
     """Whether the agents of all runs are 0, 1, 2, ..., in this order."""
-    return _are_in_own_order(streams.agents)
+    return _are_in_order(streams.agents)
 
 
-def _are_in_own_order(agents: NDArray[np.int32]) -> bool:
+def _are_in_order(agents: NDArray[np.int32]) -> bool:
     return len(agents) == 1 and bool((agents[0] == np.arange(agents.shape[1])).all())
 
 

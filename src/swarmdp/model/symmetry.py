@@ -45,13 +45,13 @@ class Symmetry:
     @cached_property
     def actions(self) -> NDArray[np.int64]:
         """The index of the mirrored action of each action (A,)."""
-        own = np.asarray(self.system.actions, np.float64)
+        actions = np.asarray(self.system.actions, np.float64)
         mirrored = np.asarray(self.mirror.action(np.asarray(self.system.actions)), np.float64)
-        gap = np.abs(mirrored[:, None] - own)
-        if gap.min(axis=1).max() > MATCH * (1 + np.abs(own).max()):
+        gap = np.abs(mirrored[:, None] - actions)
+        if gap.min(axis=1).max() > MATCH * (1 + np.abs(actions).max()):
             raise InvalidInput(
                 f"the mirror of {name_of(self.system)} turns action "
-                f"{own[gap.min(axis=1).argmax()]:.4g} into one that the system does not have"
+                f"{actions[gap.min(axis=1).argmax()]:.4g} into one that the system does not have"
             )
         nearest: NDArray[np.int64] = gap.argmin(axis=1)
         return nearest
@@ -82,10 +82,10 @@ class Symmetry:
             whole = features.axes[0].values.dtype.kind in "iu"
             points = points[:, 0].astype(np.int64 if whole else np.float64)
         try:
-            found = np.asarray(self.mirror.observation(points), np.float64).reshape(size + 1, size)
+            images = np.asarray(self.mirror.observation(points), np.float64).reshape(size + 1, size)
         except (IndexError, TypeError, ValueError) as error:
             raise self._not_linear() from error
-        matrix = np.concatenate([np.round(found[1:] - found[0], 12), found[:1]])
+        matrix = np.concatenate([np.round(images[1:] - images[0], 12), images[:1]])
         sizes = np.abs(matrix[:size])
         if not np.array_equal(np.sort(sizes, axis=1)[:, ::-1], np.eye(1, size).repeat(size, 0)):
             raise self._not_linear()
@@ -119,13 +119,13 @@ class Symmetry:
             return np.eye(features.size)[self.classes]
         else:
             phi, mirrored = features.matrix, features.matrix[self.classes]
-        found, *_ = np.linalg.lstsq(phi, mirrored, rcond=None)
-        if np.abs(phi @ found - mirrored).max() > CLOSED * np.abs(phi).max():
+        weights, *_ = np.linalg.lstsq(phi, mirrored, rcond=None)
+        if np.abs(phi @ weights - mirrored).max() > CLOSED * np.abs(phi).max():
             raise InvalidInput(
                 f"the features of {name_of(self.system)} have no mirror image: mirrored "
                 "observations have other features than any combination. Set mirror=False"
             )
-        return np.asarray(np.round(found, 12))
+        return np.asarray(np.round(weights, 12))
 
     def even(self, mu: NDArray[np.float64]) -> NDArray[np.float64]:
         """Feature expectations (..., d), half their own and half mirrored."""

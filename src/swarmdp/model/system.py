@@ -233,20 +233,20 @@ def arrays_of(state: State, /, **scalars: Any) -> list[NDArray[Any]]:
         raise InvalidInput(
             f"a state must be a dictionary of arrays, {', '.join(scalars)}, got {brief(state)}"
         )
-    found: list[NDArray[Any]] = []
+    arrays: list[NDArray[Any]] = []
     for name, scalar in scalars.items():
         if name not in state:
             raise InvalidInput(
                 f"the state has no {name!r}, there is: {', '.join(map(str, state)) or 'nothing'}"
             )
         array = numbers(f"{name!r} of a state", state[name], scalar)
-        if array.ndim < 2 or (found and array.shape[:2] != found[0].shape[:2]):
-            wanted = f"({', '.join(map(str, found[0].shape[:2]))}" if found else "(runs, agents"
+        if array.ndim < 2 or (arrays and array.shape[:2] != arrays[0].shape[:2]):
+            expected = f"({', '.join(map(str, arrays[0].shape[:2]))}" if arrays else "(runs, agents"
             raise InvalidInput(
-                f"{name!r} of a state must have the shape {wanted}, ...), got {array.shape}"
+                f"{name!r} of a state must have the shape {expected}, ...), got {array.shape}"
             )
-        found.append(array)
-    return found
+        arrays.append(array)
+    return arrays
 
 
 def check_stream(rng: Stream, shape: tuple[int, ...] | None = None) -> None:
@@ -322,17 +322,17 @@ def classes(system: System, observations: NDArray[Any]) -> NDArray[np.integer]:
     features = class_map(system)
     inner = features.shape
     observations = numbers("the observations", observations)
-    wanted = observations.shape[: observations.ndim - len(inner)]
-    if observations.shape != (*wanted, *inner):
+    expected = observations.shape[: observations.ndim - len(inner)]
+    if observations.shape != (*expected, *inner):
         raise InvalidInput(
             f"an observation of {name_of(system)} must have the shape {inner}, got an array of "
             f"shape {observations.shape}"
         )
     index = features.index(observations)
     size = features.size
-    if index.dtype.kind not in "iu" or index.shape != wanted:
+    if index.dtype.kind not in "iu" or index.shape != expected:
         raise InvalidInput(
-            f"features.index must return integers of shape {wanted}, "
+            f"features.index must return integers of shape {expected}, "
             f"got {index.dtype} of shape {index.shape}"
         )
     if index.size:

@@ -14,19 +14,19 @@ from swarmdp.model.traits import Arranging, field_of
 from swarmdp.support.arguments import checked
 from swarmdp.support.errors import InvalidInput, SwarmdpError
 
-RUNS = 10
+_RUNS = 10
 ONE_OF_THEM = 7
-STEPS = 3
+_STEPS = 3
 EXCHANGE_RUNS = 400  # runs from which the initial distribution is judged
 EXCHANGE_AGENTS = 48  # agents that are compared with each other
 REPEATABLE = "same seed, same trajectory (hidden state?)"
-SHUFFLES = 100
+_SHUFFLES = 100
 MIRROR_STEPS = 8  # of the runs from which a mirror is judged
 MIRROR_AGENTS = 20_000  # in all these runs together
 MIRROR_PAIRS = 5000  # of observation and action that are told apart
-SIGMAS = 7.0  # how far beyond chance an asymmetry must be to be called one
+_SIGMAS = 7.0  # how far beyond chance an asymmetry must be to be called one
 
-History = list[
+_History = list[
     tuple[State, NDArray[Any], NDArray[Any]]
 ]  # state, observations, actions at each time
 
@@ -95,7 +95,7 @@ def check_system(system: System, *, seed: int = 0, tolerance: float = 0.0) -> No
     check = _Check(system, seed, tolerance)
     if np.ndim(system.actions) != 1 or len(system.actions) == 0:
         raise ContractViolation("shape: actions must be a non-empty one-dimensional array")
-    history = check.simulate(np.arange(RUNS))
+    history = check.simulate(np.arange(_RUNS))
     check.constants(history)
     check.repeatable(history)
     check.independent_runs(history)
@@ -113,14 +113,14 @@ class _Check:
         self.seed = seed
         self.tolerance = tolerance
 
-    def simulate(self, runs: NDArray[np.int64]) -> History:
+    def simulate(self, runs: NDArray[np.int64]) -> _History:
         """A few steps with random actions: (state, observations, actions) at each time."""
         system = self.system
         streams = Streams.of(self.seed, runs, system.n_agents)
         state = system.initial(streams.at(0, Purpose.INITIAL))
         kinds = {name: (np.shape(array), np.result_type(array)) for name, array in state.items()}
-        history: History = []
-        for step in range(STEPS + 1):
+        history: _History = []
+        for step in range(_STEPS + 1):
             self.state_shapes(state, kinds, step, (len(runs), system.n_agents))
             before = {name: np.array(array) for name, array in state.items()}
             observations = system.observe(state)
@@ -169,10 +169,10 @@ class _Check:
     def observation_shapes(
         self, observations: NDArray[Any], time: int, expected: tuple[int, int]
     ) -> None:
-        wanted = (*expected, *self.system.features.shape)
-        if not isinstance(observations, np.ndarray) or observations.shape != wanted:
+        shape = (*expected, *self.system.features.shape)
+        if not isinstance(observations, np.ndarray) or observations.shape != shape:
             raise ContractViolation(
-                f"shape: observations at time {time} must be an array {wanted}, "
+                f"shape: observations at time {time} must be an array {shape}, "
                 f"got {np.shape(observations)}"
             )
         try:
@@ -188,7 +188,7 @@ class _Check:
         else:
             classes(self.system, observations)
 
-    def constants(self, history: History) -> None:
+    def constants(self, history: _History) -> None:
         for state, _, _ in history[1:]:
             for name, array in state.items():
                 constant = field_of(self.system, name).constant
@@ -197,24 +197,26 @@ class _Check:
                         f"range: state {name!r} is described as constant, but it changed"
                     )
 
-    def repeatable(self, history: History) -> None:
+    def repeatable(self, history: _History) -> None:
         rule = f"{REPEATABLE}: a repeated simulation"
-        for once, again in zip(history, self.simulate(np.arange(RUNS)), strict=True):
+        for once, again in zip(history, self.simulate(np.arange(_RUNS)), strict=True):
             self.same(rule, once[0], again[0])
             self.same(rule, {"observations": once[1]}, {"observations": again[1]})
 
-    def independent_runs(self, history: History) -> None:
-        rule = f"independent runs: run {ONE_OF_THEM} of {RUNS} differs from run {ONE_OF_THEM} alone"
+    def independent_runs(self, history: _History) -> None:
+        rule = (
+            f"independent runs: run {ONE_OF_THEM} of {_RUNS} differs from run {ONE_OF_THEM} alone"
+        )
         alone = self.simulate(np.array([ONE_OF_THEM]))
         for batch, single in zip(history, alone, strict=True):
             self.same(rule, _one_run(batch[0], ONE_OF_THEM), single[0])
             one = {"observations": batch[1][ONE_OF_THEM : ONE_OF_THEM + 1]}
             self.same(rule, one, {"observations": single[1]})
 
-    def homogeneous(self, history: History) -> None:
+    def homogeneous(self, history: _History) -> None:
         system = self.system
-        streams = Streams.of(self.seed, np.arange(RUNS), system.n_agents)
-        order = np.argsort(streams.at(STEPS, Purpose.POLICY).uniform(), axis=1).astype(np.int32)
+        streams = Streams.of(self.seed, np.arange(_RUNS), system.n_agents)
+        order = np.argsort(streams.at(_STEPS, Purpose.POLICY).uniform(), axis=1).astype(np.int32)
         renamed = streams.rearranged(order)
         for step, (state, observations, actions) in enumerate(history):
             permuted = {name: reordered(array, order) for name, array in state.items()}
@@ -223,7 +225,7 @@ class _Check:
                 {"observations": reordered(observations, order)},
                 {"observations": system.observe(permuted)},
             )
-            if step == STEPS:
+            if step == _STEPS:
                 return
             after = system.transition(
                 permuted, reordered(actions, order), renamed.at(step, Purpose.TRANSITION)
@@ -234,7 +236,7 @@ class _Check:
                 after,
             )
 
-    def arranged(self, history: History) -> None:
+    def arranged(self, history: _History) -> None:
         """Where the system puts agents in another order, it must say truly in which."""
         if not isinstance(self.system, Arranging):
             return
@@ -300,12 +302,12 @@ class _Check:
         keep = np.abs(gaps).sum(axis=0) > 0
         gaps = gaps[:, keep] / np.sqrt((gaps[:, keep] ** 2).sum(axis=0) + 1e-12)
         rng = np.random.default_rng(self.seed)
-        signs = rng.choice([-1.0, 1.0], size=(SHUFFLES, len(gaps)))
+        signs = rng.choice([-1.0, 1.0], size=(_SHUFFLES, len(gaps)))
         exchanged, observed = signs @ gaps, gaps.sum(axis=0)
         # One large difference, or many small ones.
         for power in (np.inf, 2):
             chance = np.linalg.norm(exchanged, ord=power, axis=1)
-            if np.linalg.norm(observed, ord=power) <= chance.mean() + SIGMAS * chance.std() + 1e-9:
+            if np.linalg.norm(observed, ord=power) <= chance.mean() + _SIGMAS * chance.std() + 1e-9:
                 continue
             raise ContractViolation(
                 "mirror: the law of the swarm changes in its mirror: some observations or what "
@@ -322,11 +324,13 @@ class _Check:
             actions, turned = 1, np.zeros_like(turned)  # what follows an observation, on average
         often, follows = np.zeros(()), np.zeros(())
         for raw, choice, following in self._random_steps():
-            seen, after = (classes(system, each).astype(np.int64) for each in (raw, following))
+            seen, after = (
+                classes(system, observations).astype(np.int64) for observations in (raw, following)
+            )
             pair = seen * actions + np.minimum(choice, actions - 1)
             often = often + np.stack([np.bincount(run, minlength=size) for run in seen])
-            each_run = zip(pair, side[after], strict=True)
-            follows = follows + np.stack([np.bincount(*run, size * actions) for run in each_run])
+            by_run = zip(pair, side[after], strict=True)
+            follows = follows + np.stack([np.bincount(*run, size * actions) for run in by_run])
         pairs = (order[:, None] * actions + turned[:actions]).ravel()
         return np.hstack([often - often[:, order], follows + follows[:, pairs]])
 
@@ -364,9 +368,9 @@ class _Check:
             before, seen = seen, system.observe(state)
             yield before, choice, seen
 
-    def same(self, rule: str, expected: State, found: State) -> None:
+    def same(self, rule: str, expected: State, actual: State) -> None:
         for name, array in expected.items():
-            other = found[name]
+            other = actual[name]
             if np.array_equal(array, other, equal_nan=array.dtype.kind == "f"):
                 continue
             gap = np.abs(array.astype(np.float64) - other.astype(np.float64))
@@ -417,7 +421,7 @@ def _looks_exchangeable(
     """
     observed = asymmetry(values).max(axis=1)
     shuffled = np.array(
-        [asymmetry(rng.permuted(values, axis=1)).max(axis=1) for _ in range(SHUFFLES)]
+        [asymmetry(rng.permuted(values, axis=1)).max(axis=1) for _ in range(_SHUFFLES)]
     )
-    limit = shuffled.mean(axis=0) + SIGMAS * shuffled.std(axis=0)
+    limit = shuffled.mean(axis=0) + _SIGMAS * shuffled.std(axis=0)
     return bool((observed <= limit + 1e-12).all())

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     import xarray
 
 PRESENT, ACTING = "present", "acting"  # whose observations, and whose actions, count
-MOST_ROWS = 5_000_000  # of a data frame, unless asked for more
+_MOST_ROWS = 5_000_000  # of a data frame, unless asked for more
 
 
-@checked(nan=True, own=("values",))
+@checked(nan=True, skip=("values",))
 @dataclass(frozen=True, eq=False)
 class Variable:
     """One recorded array with the names of its axes and its unit."""
@@ -50,7 +50,7 @@ class Variable:
             raise InvalidInput(f"axes {self.axes} do not fit an array of shape {self.values.shape}")
 
 
-@checked(nan=True, own=("variables",))
+@checked(nan=True, skip=("variables",))
 @dataclass(frozen=True, eq=False)
 class Trajectory(Mapping[str, NDArray[Any]]):
     """Recorded arrays by name, each with a leading axis of runs.
@@ -162,7 +162,7 @@ class Trajectory(Mapping[str, NDArray[Any]]):
         return PRESENT in self.variables
 
     def to_dataframe(
-        self, variables: Sequence[str] | None = None, *, most_rows: int = MOST_ROWS
+        self, variables: Sequence[str] | None = None, *, most_rows: int = _MOST_ROWS
     ) -> "pandas.DataFrame":
         """One row for each run, time and agent, as far as the variables have them.
 
@@ -305,4 +305,4 @@ def _columns(name: str, v: Variable, sizes: Mapping[str, int]) -> dict[str, NDAr
     if not entries:
         return {name: flat[:, 0]}
     names = ["_".join(map(str, (name, *place))) for place in np.ndindex(*entries)]
-    return {each: flat[:, i] for i, each in enumerate(names)}
+    return {column: flat[:, i] for i, column in enumerate(names)}

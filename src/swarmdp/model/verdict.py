@@ -16,8 +16,8 @@ from swarmdp.support.rounding import rounded, with_error
 if TYPE_CHECKING:
     import pandas
 
-SHOWN = 4  # lines of a verdict's table that are printed
-CLEARLY = 0.15  # above chance: AUCs of a few samples scatter that much
+_SHOWN = 4  # lines of a verdict's table that are printed
+_CLEARLY = 0.15  # above chance: AUCs of a few samples scatter that much
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Telling:
     @property
     def succeeds(self) -> bool:
         """Whether it is clearly better than chance."""
-        return self.auc > self.chance + CLEARLY
+        return self.auc > self.chance + _CLEARLY
 
 
 @dataclass(frozen=True)
@@ -154,10 +154,10 @@ class Verdict:
         lines += [
             f"  {line.title}, {line.when}: demo {rounded(line.demo, line.learned_spread)}, learned "
             f"{with_error(line.learned, line.learned_spread)} (p = {line.adjusted_p:.2g})"
-            for line in self.telltales[:SHOWN]
+            for line in self.telltales[:_SHOWN]
             if line.adjusted_p <= 0.05
         ]
-        return "\n".join([*lines, *(f"  what to do: {each}" for each in self.advice)])
+        return "\n".join([*lines, *(f"  what to do: {advice}" for advice in self.advice)])
 
     def _repr_html_(self) -> str:
         rows = [
@@ -168,7 +168,7 @@ class Verdict:
                 with_error(line.learned, line.learned_spread),
                 f"{line.adjusted_p:.2g}",
             )
-            for line in self.telltales[:SHOWN]
+            for line in self.telltales[:_SHOWN]
         ]
         return markup.card(
             self.words,
@@ -206,12 +206,12 @@ class Verdict:
     def _restored(cls, plain: Mapping[str, Any]) -> "Verdict":
         telling = plain["telling"]
         lines = tuple(Line(**_numbers(line)) for line in plain["lines"])
-        told = None
+        difference = None
         if telling is not None:
             pairs = tuple((str(name), float(share)) for name, share in telling["telltale"])
-            told = Telling(**{**_numbers(telling), "telltale": pairs})
+            difference = Telling(**{**_numbers(telling), "telltale": pairs})
         texts = {name: tuple(plain[name]) for name in ("advice", "notes")}
-        return cls(**{**_numbers(plain), **texts, "lines": lines, "telling": told})
+        return cls(**{**_numbers(plain), **texts, "lines": lines, "telling": difference})
 
 
 _MAY_BE_NAN = {

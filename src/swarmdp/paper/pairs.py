@@ -18,7 +18,7 @@ from swarmdp.kernels.graph import NOT_CONNECTED as NOT_CONNECTED
 from swarmdp.model.system import System
 from swarmdp.policies import Controller
 from swarmdp.policies.replicas import as_policy
-from swarmdp.simulation.recorders import Moment, in_own_order
+from swarmdp.simulation.recorders import Moment, in_agent_order
 from swarmdp.simulation.rollout import simulate
 from swarmdp.support.arrays import Floats, Ints
 from swarmdp.support.checks import check_integer
@@ -139,7 +139,7 @@ class _HeadingPairs:
         system, state = moment.system, moment.state
         assert isinstance(system, Vicsek)
         if moment.agents is not None:
-            state = in_own_order(state, moment.agents)
+            state = in_agent_order(state, moment.agents)
         heading, hops = in_parts(state["heading"]), system.hops(state)
         rows = np.arange(len(total))
         table = total.reshape(len(total), len(self.times), self.max_hops + 2)

@@ -15,7 +15,7 @@ from swarmdp.policies.local import LocalPolicy
 from swarmdp.support.checks import is_integer
 from swarmdp.support.errors import InvalidInput
 
-Part = Angles | Bins | Levels
+ExportedPart = Angles | Bins | Levels
 
 EXPORTED = ("table", "soft", "interpolated")  # kinds of policies
 INSTEAD = {
@@ -31,7 +31,7 @@ class Blueprint:
 
     kind: str  # of the policy, one of EXPORTED
     system: str
-    components: tuple[tuple[str, Part], ...]  # of an observation, by name
+    components: tuple[tuple[str, ExportedPart], ...]  # of an observation, by name
     product: bool  # an observation is a vector of components, not a number
     actions: NDArray[Any]  # the physical value of each
     action_units: str
@@ -102,17 +102,17 @@ class Blueprint:
                     f"the policy has {name} for {len(array)} classes of observations, but "
                     f"{self.system} has {self.size}"
                 )
-        known = len(self.actions)
+        count = len(self.actions)
         table, chances = self.arrays.get("table"), self.arrays.get("probabilities")
-        if table is not None and not 0 <= table.min() <= table.max() < known:
+        if table is not None and not 0 <= table.min() <= table.max() < count:
             raise InvalidInput(
-                f"the policy's table must hold action indices from 0 to {known - 1}, got "
+                f"the policy's table must hold action indices from 0 to {count - 1}, got "
                 f"{table.min()} to {table.max()}"
             )
-        if chances is not None and chances.shape[1] != known:
+        if chances is not None and chances.shape[1] != count:
             raise InvalidInput(
                 f"the policy has probabilities of {chances.shape[1]} actions, but {self.system} "
-                f"has {known}"
+                f"has {count}"
             )
 
 
@@ -124,7 +124,7 @@ def interface_of(policy: LocalPolicy, system: System | None) -> Interface | None
     return Interface.of(system)
 
 
-def edges_of(part: Part) -> NDArray[np.float64] | None:
+def edges_of(part: ExportedPart) -> NDArray[np.float64] | None:
     """The edges of a component's classes (size + 1,); None for levels, which have none.
 
     Those of angles rise from below -pi and are meant modulo a full turn.
@@ -137,7 +137,7 @@ def edges_of(part: Part) -> NDArray[np.float64] | None:
     return None
 
 
-def _components(features: FeatureMap) -> tuple[tuple[str, Part], ...]:
+def _components(features: FeatureMap) -> tuple[tuple[str, ExportedPart], ...]:
     if isinstance(features, Product):
         named: list[tuple[str, Any]] = list(features.components.items())
     elif isinstance(features, Vectors):  # a controller needs the classes, not their features

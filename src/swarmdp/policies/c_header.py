@@ -17,7 +17,7 @@ import numpy as np
 from swarmdp._version import __version__
 from swarmdp.model.features import Angles, Bins
 from swarmdp.model.features.classes import FARTHEST_ANGLE
-from swarmdp.policies.blueprint import Blueprint, Part
+from swarmdp.policies.blueprint import Blueprint, ExportedPart
 
 # Words that a parameter cannot be called by, in C or C++, or that compilers define as macros.
 KEYWORDS = """
@@ -180,7 +180,7 @@ def identifiers(names: Sequence[str]) -> list[str]:
 
     Only keywords get an underscore at the end; the functions' own variables all have one.
     """
-    found: list[str] = []
+    words: list[str] = []
     for i, name in enumerate(names):
         plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
         word = re.sub("[^0-9a-z]+", "_", plain).strip("_")
@@ -188,10 +188,10 @@ def identifiers(names: Sequence[str]) -> list[str]:
             word = f"component_{word or i}"
         if word in KEYWORDS.split():
             word += "_"
-        while word in found:
+        while word in words:
             word += f"_{i}"
-        found.append(word)
-    return found
+        words.append(word)
+    return words
 
 
 def _choosing(blueprint: Blueprint, names: list[str]) -> list[str]:
@@ -205,12 +205,12 @@ def _choosing(blueprint: Blueprint, names: list[str]) -> list[str]:
     ):
         if isinstance(part, Bins):
             tables.append(_array("double", f"edges_{i}_", map(_number, part.edges)))
-            found = f"swarmdp_bin({name}, {part.size}, edges_{i}_)"
+            call = f"swarmdp_bin({name}, {part.size}, edges_{i}_)"
         elif isinstance(part, Angles):
-            found = f"swarmdp_angle({name}, {part.size}, {_scale(part)})"
+            call = f"swarmdp_angle({name}, {part.size}, {_scale(part)})"
         else:
-            found = f"swarmdp_level({name}, {part.size})"
-        calls.append(f"    const long {place} = {found};")
+            call = f"swarmdp_level({name}, {part.size})"
+        calls.append(f"    const long {place} = {call};")
     missing = " || ".join(f"{place} < 0" for place in places)
     index = _index(places, [part for _, part in blueprint.components])
     lines = [
@@ -299,12 +299,12 @@ def _interpolating(blueprint: Blueprint, names: list[str]) -> list[str]:
             middles = part.axes[0].values
             lines.append(_array("double", f"middles_{i}_", map(_number, middles)))
             limits = f"{_number(part.edges[0])}, {_number(part.edges[-1])}"
-            found = f"bin({name}, {part.size}, {limits}, middles_{i}_, {where})"
+            call = f"bin({name}, {part.size}, {limits}, middles_{i}_, {where})"
         elif isinstance(part, Angles):
-            found = f"angle({name}, {part.size}, {_scale(part)}, {where})"
+            call = f"angle({name}, {part.size}, {_scale(part)}, {where})"
         else:
-            found = f"level({name}, {part.size}, {where})"
-        calls.append(f"    const int count_{i}_ = swarmdp_around_{found};")
+            call = f"level({name}, {part.size}, {where})"
+        calls.append(f"    const int count_{i}_ = swarmdp_around_{call};")
     places = [f"place_[{i}][i_{i}_]" for i in range(count)]
     shares = " * ".join(f"share_[{i}][i_{i}_]" for i in range(count))
     index = _index(places, [part for _, part in blueprint.components])
@@ -357,7 +357,7 @@ def _opening(blueprint: Blueprint, names: list[str]) -> str:
     return "/*\n" + "\n".join(f" * {_comment(line)}".rstrip() for line in lines) + "\n */"
 
 
-def _seen(part: Part) -> str:
+def _seen(part: ExportedPart) -> str:
     units = "" if part.units == "1" else f" {part.units}"
     if isinstance(part, Bins):
         return f"from {part.edges[0]:g} to {part.edges[-1]:g}{units}"
@@ -368,11 +368,11 @@ def _seen(part: Part) -> str:
 
 def _comment(text: str) -> str:
     """A text that cannot end a comment, nor be warned about inside of one."""
-    plain = re.sub(r"[^\x20-\x7e]", lambda found: f"&#{ord(found[0])};", text.replace("\\", "/"))
+    plain = re.sub(r"[^\x20-\x7e]", lambda match: f"&#{ord(match[0])};", text.replace("\\", "/"))
     return plain.replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?")
 
 
-def _index(places: Sequence[str], parts: Sequence[Part]) -> str:
+def _index(places: Sequence[str], parts: Sequence[ExportedPart]) -> str:
     """The class of these places along each component, as an expression."""
     text = places[0]
     for place, (_, part) in zip(places[1:], pairwise(parts), strict=True):

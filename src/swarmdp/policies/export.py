@@ -15,7 +15,7 @@ from typing_extensions import Protocol, runtime_checkable
 from swarmdp._version import __version__
 from swarmdp.model.features import Angles, Bins, Levels, Product
 from swarmdp.model.system import System
-from swarmdp.policies.blueprint import Blueprint, Part, edges_of
+from swarmdp.policies.blueprint import Blueprint, ExportedPart, edges_of
 from swarmdp.policies.c_header import c_header
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.local import LocalPolicy
@@ -23,7 +23,7 @@ from swarmdp.support import files
 from swarmdp.support.arguments import checked
 from swarmdp.support.errors import FileError, InvalidInput, SwarmdpError
 
-KIND = "swarmdp controller"
+_KIND = "swarmdp controller"
 SCHEMA = 1
 
 
@@ -89,7 +89,7 @@ def to_json(blueprint: Blueprint) -> str:
     """Everything, as a text that `from_json` reads."""
     likeliest = {} if blueprint.kind == "interpolated" else {"table": blueprint.indices.tolist()}
     plain = {
-        "kind": KIND,
+        "kind": _KIND,
         "schema": SCHEMA,
         "swarmdp_version": __version__,
         "system": blueprint.system,
@@ -115,16 +115,16 @@ def to_json(blueprint: Blueprint) -> str:
 
 def from_json(plain: Any) -> tuple[str, dict[str, NDArray[Any]], Interface]:
     """The policy's kind, its arrays with an axis of one replica, and its interface."""
-    if not isinstance(plain, Mapping) or plain.get("kind") != KIND:
+    if not isinstance(plain, Mapping) or plain.get("kind") != _KIND:
         raise InvalidInput("this is not a controller that swarmdp exported (entry 'kind')")
-    if (found := plain.get("schema")) != SCHEMA:
+    if (schema := plain.get("schema")) != SCHEMA:
         raise InvalidInput(
-            f"written by swarmdp {plain.get('swarmdp_version', '?')} in schema {found}, this is "
+            f"written by swarmdp {plain.get('swarmdp_version', '?')} in schema {schema}, this is "
             f"{__version__} and reads schema {SCHEMA}: export it again"
         )
     files.check_digest(plain)
     seen, done = plain["observation"], plain["action"]
-    parts: dict[str, Any] = {each["name"]: _restored(each) for each in seen["components"]}
+    parts: dict[str, Any] = {part["name"]: _part(part) for part in seen["components"]}
     features = Product(**parts) if seen["product"] else next(iter(parts.values()))
     interface = Interface(
         plain["system"], features, np.array(done["values"]), done["units"], done["null"]
@@ -187,7 +187,7 @@ def _headed(name: str, units: str) -> str:
     return name if units == "1" else f"{name} [{units}]"
 
 
-def _described(name: str, part: Part) -> dict[str, Any]:
+def _described(name: str, part: ExportedPart) -> dict[str, Any]:
     """One component as plain data; an open interval's edge is the text "inf" or "-inf"."""
     plain = {"name": name, "kind": type(part).__name__, "units": part.units, "size": part.size}
     edges = edges_of(part)
@@ -200,7 +200,7 @@ def _described(name: str, part: Part) -> dict[str, Any]:
     }
 
 
-def _restored(plain: Mapping[str, Any]) -> Part:
+def _part(plain: Mapping[str, Any]) -> ExportedPart:
     """The component that `_described` told of."""
     name, units = plain["name"], plain["units"]
     if plain["kind"] == "Bins":

@@ -68,7 +68,7 @@ class Wants:
 NOTHING_MORE = Wants()
 
 
-@checked(nan=True, own=("policy",))
+@checked(nan=True, skip=("policy",))
 @dataclass(frozen=True, eq=False)
 class Learned:
     """A policy for each of R rewards, and what was found on the way.

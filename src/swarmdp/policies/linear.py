@@ -46,7 +46,7 @@ class Reflection:
         rows: NDArray[np.int64],
         null: int,
     ) -> NDArray[np.int64]:
-        """The actions of agents on both sides, from the best ones on one side (see `folded`).
+        """The actions of agents on both sides, from the best ones on one (`fold_to_one_side`).
 
         An observation that is its own mirror image gets the best action that is, if there is one.
         """
@@ -60,8 +60,8 @@ class Reflection:
         return np.where(side > 0, turned[best], best)
 
 
-def folded(
-    own: NDArray[np.float64], mirrored: NDArray[np.float64]
+def fold_to_one_side(
+    seen: NDArray[np.float64], mirrored: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Every observation on one side of the mirror, and the side (runs, agents) that it is from.
 
@@ -69,9 +69,9 @@ def folded(
     number in which they differ is taken. The side is 1 where that is the mirror image and -1 where
     it is the observation itself; 0 where both are the same.
     """
-    first = (own != mirrored).argmax(axis=2)[..., None]
-    side = np.sign(np.take_along_axis(own - mirrored, first, axis=2))
-    return np.where(side > 0, mirrored, own), side[..., 0]
+    first = (seen != mirrored).argmax(axis=2)[..., None]
+    side = np.sign(np.take_along_axis(seen - mirrored, first, axis=2))
+    return np.where(side > 0, mirrored, seen), side[..., 0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,12 +139,12 @@ class LinearPolicy:
     def check(self, system: System) -> None:
         """Raises InvalidInput unless the policy fits the system's observations and actions."""
         check_is_system(system)
-        own = self.harmonics.periodic.shape[1], self.lead.shape[1]
-        wanted = len(system.features.axes), len(system.actions)
-        if own != wanted:
+        sizes = self.harmonics.periodic.shape[1], self.lead.shape[1]
+        expected = len(system.features.axes), len(system.actions)
+        if sizes != expected:
             raise InvalidInput(
-                f"the policy is for {own[0]} components of an observation and {own[1]} actions, "
-                f"but {name_of(system)} has {wanted[0]} and {wanted[1]}"
+                f"the policy is for {sizes[0]} components of an observation and {sizes[1]} "
+                f"actions, but {name_of(system)} has {expected[0]} and {expected[1]}"
             )
 
     def act(
@@ -160,7 +160,7 @@ class LinearPolicy:
         rows, null = runs % self.replicas, null_action(system)
         numbers = components(system, observations)
         if self.reflection is not None:
-            numbers, side = folded(numbers, self.reflection.of(numbers))
+            numbers, side = fold_to_one_side(numbers, self.reflection.of(numbers))
         psi = self.harmonics.of(numbers, rows)
         best = kernels.linear.greedy(psi, self.lead, rows, null, TIE)
         best[kernels.linear.doubt(psi, self.factor, rows) > DOUBT] = null

@@ -110,10 +110,10 @@ class MixedPolicy:
     ) -> tuple[LocalPolicy, NDArray[np.int64]]:
         """The drawn policies as one with a replica for each run, and the numbers of these."""
         choice, rows = self.drawn(runs, streams), runs % self.replicas
-        each = [policy.to_arrays() for policy in self.policies]
+        parts = [policy.to_arrays() for policy in self.policies]
         arrays = {
-            name: np.stack([each[k][name][j] for k, j in zip(choice, rows, strict=True)])
-            for name in each[0]
+            name: np.stack([parts[k][name][j] for k, j in zip(choice, rows, strict=True)])
+            for name in parts[0]
         }
         return type(self.policies[0]).from_arrays(arrays), np.arange(len(runs))
 
@@ -125,8 +125,8 @@ class MixedPolicy:
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """The weights, and the arrays of all policies side by side."""
-        each = [policy.to_arrays() for policy in self.policies]
-        sides = {name: np.stack([arrays[name] for arrays in each], axis=1) for name in each[0]}
+        parts = [policy.to_arrays() for policy in self.policies]
+        sides = {name: np.stack([part[name] for part in parts], axis=1) for name in parts[0]}
         return {"weights": self.weights, **sides}
 
     @classmethod

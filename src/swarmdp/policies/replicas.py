@@ -22,7 +22,7 @@ from swarmdp.support.arguments import checked
 from swarmdp.support.checks import brief
 from swarmdp.support.errors import FileError, InvalidInput
 
-KINDS: Mapping[str, type[LocalPolicy]] = {
+POLICY_KINDS: Mapping[str, type[LocalPolicy]] = {
     kind.kind: kind for kind in (Policy, SoftPolicy, InterpolatedPolicy, LinearPolicy)
 }
 
@@ -63,8 +63,8 @@ def select_replicas(policy: LocalPolicy, replicas: NDArray[np.integer] | slice) 
 
 def join_replicas(policies: Sequence[LocalPolicy]) -> LocalPolicy:
     """All replicas of several policies of one kind, one after another."""
-    each = [policy.to_arrays() for policy in policies]
-    arrays = {name: np.concatenate([one[name] for one in each]) for name in each[0]}
+    parts = [policy.to_arrays() for policy in policies]
+    arrays = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     return type(policies[0]).from_arrays(arrays, policies[0].interface)
 
 
@@ -74,8 +74,10 @@ def choose_replicas(
     interface: Interface | None = None,
 ) -> LocalPolicy:
     """The policy whose replica r is that of policies[chosen[r]], all of one kind."""
-    each = [policy.to_arrays() for policy in policies]
-    arrays = {name: np.stack([each[i][name][r] for r, i in enumerate(chosen)]) for name in each[0]}
+    parts = [policy.to_arrays() for policy in policies]
+    arrays = {
+        name: np.stack([parts[i][name][r] for r, i in enumerate(chosen)]) for name in parts[0]
+    }
     return type(policies[0]).from_arrays(arrays, interface)
 
 
@@ -84,13 +86,13 @@ def check_interface(policy: LocalPolicy, interface: Interface) -> None:
     if not isinstance(policy, TablePolicy):
         return
     classes, actions = policy.table.shape[1], len(interface.actions)
-    known = interface.features.size if isinstance(interface.features, Classes) else classes
+    expected = interface.features.size if isinstance(interface.features, Classes) else classes
     most = policy.to_arrays().get("probabilities")
     chosen = int(policy.table.max()) + 1 if most is None else most.shape[2]
-    if classes != known or chosen > actions:
+    if classes != expected or chosen > actions:
         raise InvalidInput(
             f"the policy's table has {classes} observations and needs {chosen} actions, but "
-            f"{interface.system} has {known} and {actions}"
+            f"{interface.system} has {expected} and {actions}"
         )
 
 
@@ -98,9 +100,11 @@ def policy_from(
     kind: str, arrays: Mapping[str, NDArray[Any]], interface: Interface | None = None
 ) -> LocalPolicy:
     """The policy of this kind that was written to a file."""
-    if kind not in KINDS:
-        raise InvalidInput(f"a policy's kind must be one of {', '.join(KINDS)}, got {kind!r}")
-    policy = KINDS[kind].from_arrays(arrays, interface)
+    if kind not in POLICY_KINDS:
+        raise InvalidInput(
+            f"a policy's kind must be one of {', '.join(POLICY_KINDS)}, got {kind!r}"
+        )
+    policy = POLICY_KINDS[kind].from_arrays(arrays, interface)
     if interface is not None:
         check_interface(policy, interface)
     return policy

@@ -12,7 +12,7 @@ from swarmdp.support.errors import InvalidInput
 from swarmdp.support.ranges import Index, PositiveInteger
 
 
-@checked(own=("update", "discount"))
+@checked(skip=("update", "discount"))
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AnalysisSettings:
     """The options of an analysis; each can be given to `swarmdp.analyse` by its name.

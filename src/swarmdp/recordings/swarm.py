@@ -16,7 +16,7 @@ from swarmdp import kernels
 from swarmdp.model.features import Product
 from swarmdp.model.features.plain import describe_features
 from swarmdp.model.pictures import Arrows
-from swarmdp.model.streams import Stream, Streams, is_in_own_order
+from swarmdp.model.streams import Stream, Streams, is_in_order
 from swarmdp.model.system import (
     Field,
     Measure,
@@ -398,7 +398,7 @@ class Swarm:
         None for functions, for classes that end where an observation may be, and for subclasses,
         which may have changed what a step is.
         """
-        if type(self) is not Swarm or callable(rule) or not is_in_own_order(streams):
+        if type(self) is not Swarm or callable(rule) or not is_in_order(streams):
             return None
         arrays = dict(zip(STATE, self._checked(state(), *STATE), strict=True))
         turns = np.ascontiguousarray(rule, np.float64)

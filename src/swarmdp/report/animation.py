@@ -47,7 +47,7 @@ FrameProgress = Callable[[int, int], None]
 SUFFIXES = (".gif", ".mp4", ".html")
 
 
-@checked(own=("initial",))
+@checked(skip=("initial",))
 def animate(
     path: str | os.PathLike[str],
     system: System,

@@ -71,7 +71,7 @@ class NotebookPlayer:
         )
 
 
-@checked(own=("initial", "swarms"))
+@checked(skip=("initial", "swarms"))
 def show(
     system: System,
     swarms: Controller | Trajectory | Mapping[str, Controller | Trajectory],

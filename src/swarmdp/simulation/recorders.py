@@ -320,10 +320,10 @@ class _AgentRecorder:
 class _MeasureRecorder:
     """Keeps a measure of the state at every time."""
 
-    def __init__(self, name: str, measure: Measure, own: str | None = None) -> None:
+    def __init__(self, name: str, measure: Measure, key: str | None = None) -> None:
         self._name = name
         self._measure = measure
-        self._own = own  # what the system calls it
+        self._own = key  # what the system calls it
         self.needs_observations = measure.of_observations is not None
         self._kept: Variable | None = None
 
@@ -364,7 +364,7 @@ class _MeasureRecorder:
             return np.asarray(measure.of_observations(moment.observations))
         if moment.agents is None or measure.order_free:
             return measure.function(moment.state)
-        return measure.function(in_own_order(moment.state, moment.agents))
+        return measure.function(in_agent_order(moment.state, moment.agents))
 
     def _value(self, probe: Moment) -> NDArray[Any]:
         value = np.asarray(self._of(probe))
@@ -372,7 +372,7 @@ class _MeasureRecorder:
         return value
 
 
-def in_own_order(state: State, agents: NDArray[np.int32]) -> State:
+def in_agent_order(state: State, agents: NDArray[np.int32]) -> State:
     """The state with every agent back in its own place."""
     rows = np.arange(len(agents))[:, None]
     restored = {name: np.empty_like(array) for name, array in state.items()}
@@ -489,10 +489,10 @@ def _recorder(what: Recordable, system: System, name: str | None = None) -> Reco
     if isinstance(what, Reduction) and callable(what.add) and callable(what.size):
         return _ReductionRecorder(name or what.name, what)
     if callable(what):
-        known = [(key, m) for key, m in measures.items() if m.function == what]
-        if known:
-            own, measure = known[0]
-            return _MeasureRecorder(name or own, measure, own)
+        matching = [(key, m) for key, m in measures.items() if m.function == what]
+        if matching:
+            key, measure = matching[0]
+            return _MeasureRecorder(name or key, measure, key)
         called = name or str(getattr(what, "__name__", "measure"))
         return _MeasureRecorder(called, Measure(what, called))
     raise _not_recordable(what, measures)
@@ -513,10 +513,10 @@ def check_recorded(system: System, trajectory: Trajectory, what: str = "the traj
     States are compared with one that the system draws itself, observations and actions with what it
     declares. A type that holds the same numbers will do (integers for floating-point numbers).
     """
-    own = system.initial(Streams.of(0, [0], system.n_agents).at(0, Purpose.INITIAL))
+    example = system.initial(Streams.of(0, [0], system.n_agents).at(0, Purpose.INITIAL))
     actions = np.asarray(system.actions)
     expected: dict[str, tuple[tuple[str, ...], tuple[int, ...], np.dtype[Any] | None]] = {}
-    for name, array in own.items():
+    for name, array in example.items():
         moment = () if field_of(system, name).constant else ("time",)
         expected[name] = (("run", *moment, "agent"), array.shape[2:], array.dtype)
     expected.setdefault("observations", (("run", "time", "agent"), system.features.shape, None))
@@ -527,9 +527,9 @@ def check_recorded(system: System, trajectory: Trajectory, what: str = "the traj
         variable = trajectory.variables[name]
         shape = variable.values.shape
         if variable.axes[: len(axes)] != axes or shape[len(axes) :] != inner:
-            wanted = ", ".join((*axes, *map(str, inner)))
+            needed = ", ".join((*axes, *map(str, inner)))
             raise InvalidInput(
-                f"{what}'s {name!r} must have the shape ({wanted}), got axes "
+                f"{what}'s {name!r} must have the shape ({needed}), got axes "
                 f"({', '.join(variable.axes)}) of lengths {shape}"
             )
         agents = shape[len(axes) - 1]
@@ -540,13 +540,15 @@ def check_recorded(system: System, trajectory: Trajectory, what: str = "the traj
         _check_kind(what, name, variable.values, dtype)
 
 
-def _check_kind(what: str, name: str, values: NDArray[Any], own: np.dtype[Any] | None) -> None:
+def _check_kind(what: str, name: str, values: NDArray[Any], expected: np.dtype[Any] | None) -> None:
     """Raise InvalidInput for numbers of a kind that the system does not have."""
     given = values.dtype
-    kinds = {"f": "fiu", "i": "iu", "u": "iu", "b": "biu"}.get(own.kind if own else "f", "biuf")
-    if given.kind not in ("biuf" if own is None else kinds):
+    kinds = {"f": "fiu", "i": "iu", "u": "iu", "b": "biu"}.get(
+        expected.kind if expected else "f", "biuf"
+    )
+    if given.kind not in ("biuf" if expected is None else kinds):
         raise InvalidInput(
-            f"{what}'s {name!r} must be {own or 'real numbers'}, got {given}: convert it"
+            f"{what}'s {name!r} must be {expected or 'real numbers'}, got {given}: convert it"
         )
     if given.kind == "f" and not np.isfinite(values).all():
         raise InvalidInput(

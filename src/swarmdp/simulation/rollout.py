@@ -43,7 +43,7 @@ PROGRESS_SECONDS = 0.1
 AGENT_BYTES = 64  # of its state, observation and action, at least
 
 
-@checked(own=("policy", "record", "initial"))
+@checked(skip=("policy", "record", "initial"))
 def rollout(
     system: System,
     policy: Controller,
@@ -249,8 +249,8 @@ class _Simulation:
             actions = None
             if not last:
                 assert observations is not None
-                luck = streams.at(step, Purpose.POLICY)
-                actions = policy.act(system, observations, rows, luck)
+                rng = streams.at(step, Purpose.POLICY)
+                actions = policy.act(system, observations, rows, rng)
             moment = Moment(system, step, state, observations, actions, agents)
             for recorder in recorders:
                 recorder.write(runs, moment)
@@ -314,8 +314,8 @@ class _Simulation:
         observations = system.observe(state)
         check_shape("the observations", observations, (*agents, *system.features.shape))
         policy, rows = self.policy.for_runs(streams.runs, streams)
-        luck: Stream = streams.at(0, Purpose.POLICY)
-        actions = policy.act(system, observations, rows, luck)
+        rng: Stream = streams.at(0, Purpose.POLICY)
+        actions = policy.act(system, observations, rows, rng)
         check_shape("the policy's actions", actions, agents)
         return Moment(system, 0, state, observations, actions, agents=None)
 

@@ -72,9 +72,9 @@ Starts = dict[tuple[int, bytes], State]
 def _start(system: System, streams: Streams, starts: Starts | None) -> State:
     """Where these runs start, from `starts` if it has them."""
     key = streams.seed, streams.runs.tobytes()
-    known = None if starts is None else starts.get(key)
-    if known is not None:
-        return known
+    kept = None if starts is None else starts.get(key)
+    if kept is not None:
+        return kept
     state = system.initial(streams.at(0, Purpose.INITIAL))
     if starts is not None and len(starts) < MOST_STARTS:
         starts[key] = state

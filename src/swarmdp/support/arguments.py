@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from swarmdp.support.checks import brief, is_integer, is_number
 from swarmdp.support.errors import InvalidInput, NotEnoughMemory, SwarmdpError
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 Convert = Callable[[Any], Any]  # raises _Unfit
 
 WIDEST = 2**64  # integers are below this, and above its negative: seeds need as many
@@ -42,17 +42,17 @@ class _OutOfRange(Exception):
 
 
 @overload
-def checked(target: T) -> T: ...
+def checked(target: _T) -> _T: ...
 @overload
 def checked(
-    *, nan: bool = False, but: tuple[str, ...] = (), own: tuple[str, ...] = ()
-) -> Callable[[T], T]: ...
+    *, nan: bool = False, but: tuple[str, ...] = (), skip: tuple[str, ...] = ()
+) -> Callable[[_T], _T]: ...
 def checked(
     target: Any = None,
     *,
     nan: bool = False,
     but: tuple[str, ...] = (),
-    own: tuple[str, ...] = (),
+    skip: tuple[str, ...] = (),
 ) -> Any:
     """A function, or a class with its constructor and methods, that checks its arguments.
 
@@ -64,31 +64,31 @@ def checked(
         Whether NaN is allowed, for records in which it means that something is not known.
     but
         Methods of a class that check for themselves, since they are called in every step.
-    own
+    skip
         Arguments that the function checks itself, since it has more to say of them.
 
     """
     if target is None:
-        return functools.partial(checked, nan=nan, but=but, own=own)
+        return functools.partial(checked, nan=nan, but=but, skip=skip)
     if not isinstance(target, type):
-        return _function(target, nan, own)
+        return _function(target, nan, skip)
     for name, member in list(vars(target).items()):
         public = name in ("__init__", "__call__") or not name.startswith("_")
         if not public or name in but:
             continue
         if isinstance(member, classmethod):
-            setattr(target, name, classmethod(_function(member.__func__, nan, own)))
+            setattr(target, name, classmethod(_function(member.__func__, nan, skip)))
         elif inspect.isfunction(member) and (
             name == "__init__" or member.__module__ == target.__module__
         ):
-            setattr(target, name, _function(member, nan, own))
+            setattr(target, name, _function(member, nan, skip))
     return target
 
 
-def _function(function: Callable[..., Any], nan: bool, own: tuple[str, ...]) -> Callable[..., Any]:
+def _function(function: Callable[..., Any], nan: bool, skip: tuple[str, ...]) -> Callable[..., Any]:
     @functools.cache
     def converters() -> tuple[list[Convert | None], dict[str, Convert], Convert | None]:
-        return _converters(function, nan, own)
+        return _converters(function, nan, skip)
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -147,7 +147,7 @@ def _ask(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
 
 
 def _converters(
-    function: Callable[..., Any], nan: bool, own: tuple[str, ...]
+    function: Callable[..., Any], nan: bool, skip: tuple[str, ...]
 ) -> tuple[list[Convert | None], dict[str, Convert], Convert | None]:
     """The converters of positional arguments, of named ones, and of any other named ones."""
     positional: list[Convert | None] = []
@@ -155,7 +155,7 @@ def _converters(
     others = None
     for name, parameter in inspect.signature(function).parameters.items():
         convert = None
-        if parameter.annotation is not parameter.empty and name not in own:
+        if parameter.annotation is not parameter.empty and name not in skip:
             convert = _named(name, _resolved(parameter.annotation, function), nan)
         if parameter.kind is parameter.VAR_KEYWORD:
             others = convert
@@ -182,7 +182,7 @@ def _named(name: str, annotation: Any, nan: bool) -> Convert | None:
     convert = _converter(annotation, nan)
     if convert is None:
         return None
-    expected = described(annotation)
+    expected = _described(annotation)
 
     def named(value: Any) -> Any:
         try:
@@ -297,10 +297,10 @@ def _union(annotation: Any, inner: tuple[Any, ...], nan: bool) -> Convert | None
 
     def convert(value: Any) -> Any:
         reasons = []
-        for each in converters:
-            assert each is not None
+        for converter in converters:
+            assert converter is not None
             try:
-                return each(value)
+                return converter(value)
             except _Unfit as reason:
                 reasons.append(str(reason))
         raise _Unfit(max(reasons, key=len))
@@ -375,9 +375,9 @@ def _instance(kind: type, elements: tuple[Convert | None, ...], value: Any) -> A
     if isinstance(value, Mapping):
         return _with_entries(elements, value)
     if elements and elements[0] is not None:
-        found = [elements[0](element) for element in value]
-        if any(new is not old for new, old in zip(found, value, strict=True)):
-            return found
+        converted = [elements[0](element) for element in value]
+        if any(new is not old for new, old in zip(converted, value, strict=True)):
+            return converted
     return value
 
 
@@ -385,23 +385,23 @@ def _with_entries(elements: tuple[Convert | None, ...], value: Mapping[Any, Any]
     """A dictionary with keys and entries of the annotated kinds; itself if they are already."""
     if len(elements) != 2:
         return value
-    own, inner = elements
-    found = {}
+    outer, inner = elements
+    converted = {}
     for key, entry in value.items():
-        if own is not None:
-            own(key)
+        if outer is not None:
+            outer(key)
         try:
-            found[key] = entry if inner is None else inner(entry)
+            converted[key] = entry if inner is None else inner(entry)
         except _Unfit as reason:
             more = f": {reason}" if str(reason) else ""
             raise _Unfit(f"{key!r} is {brief(entry)}{more}") from None
-    return found if any(found[key] is not value[key] for key in found) else value
+    return converted if any(converted[key] is not value[key] for key in converted) else value
 
 
 def _tuple(inner: tuple[Any, ...], nan: bool) -> Convert:
     """A tuple, or a list or array of one axis in its place."""
     endless = len(inner) == 2 and inner[1] is Ellipsis
-    each = [_converter(part, nan) for part in (inner[:1] if endless else inner)]
+    converters = [_converter(part, nan) for part in (inner[:1] if endless else inner)]
 
     def convert(value: Any) -> tuple[Any, ...]:
         if isinstance(value, np.ma.MaskedArray) or not (
@@ -409,13 +409,13 @@ def _tuple(inner: tuple[Any, ...], nan: bool) -> Convert:
         ):
             raise _Unfit
         parts = tuple(value)
-        if not endless and len(parts) != len(each):
+        if not endless and len(parts) != len(converters):
             raise _Unfit
-        found = []
+        converted = []
         for i, part in enumerate(parts):
-            one = each[0] if endless else each[i]
-            found.append(part if one is None else one(part))
-        return tuple(found)
+            one = converters[0] if endless else converters[i]
+            converted.append(part if one is None else one(part))
+        return tuple(converted)
 
     return convert
 
@@ -466,27 +466,27 @@ def exactly(array: Any, scalar: Any = Any, nan: bool = False) -> Any:
     if scalar in (Any, np.generic, np.number):
         if kind not in ("biuf" if scalar is np.number else "biufU"):
             raise _Unfit(_no_numbers(array))
-        wanted = np.dtype(np.float64) if array.dtype.char in "eg" else array.dtype.newbyteorder("=")
+        dtype = np.dtype(np.float64) if array.dtype.char in "eg" else array.dtype.newbyteorder("=")
     elif issubclass(scalar, np.bool_):
         if kind != "b":
             raise _Unfit(f"expected an array of True and False, got one of {array.dtype}")
-        wanted = array.dtype
+        dtype = array.dtype
     elif issubclass(scalar, np.integer):
         if kind not in "iu":
             raise _Unfit(f"expected an array of integers, got one of {array.dtype}")
         concrete = scalar not in (np.integer, np.signedinteger, np.unsignedinteger)
-        wanted = np.dtype(scalar) if concrete else array.dtype.newbyteorder("=")
+        dtype = np.dtype(scalar) if concrete else array.dtype.newbyteorder("=")
     else:
         if kind not in "iuf":
             raise _Unfit(_no_numbers(array))
-        wanted = np.dtype(np.float64 if scalar is np.floating else scalar)
-    if array.dtype != wanted:
+        dtype = np.dtype(np.float64 if scalar is np.floating else scalar)
+    if array.dtype != dtype:
         with np.errstate(all="ignore"):
-            converted = array.astype(wanted)
+            converted = array.astype(dtype)
             back = converted.astype(array.dtype)  # integers and floats are compared as floats
             same = (back == array) & (converted == array) | (converted != converted)
         if not same.all():
-            raise _Unfit(f"some of its numbers do not fit into {wanted}")
+            raise _Unfit(f"some of its numbers do not fit into {dtype}")
         array = converted
     if array.dtype.kind == "f" and not nan and np.isnan(array).any():
         raise _Unfit("it contains NaN")
@@ -499,7 +499,7 @@ def _no_numbers(array: Any) -> str:
     return f"expected an array of numbers, got one of {array.dtype}"
 
 
-NAMES: dict[Any, str] = {  # what kinds are called in messages
+_NAMES: dict[Any, str] = {  # what kinds are called in messages
     int: "an integer",
     float: "a number",
     bool: "True or False",
@@ -513,20 +513,20 @@ NAMES: dict[Any, str] = {  # what kinds are called in messages
 }
 
 
-def described(annotation: Any) -> str:
+def _described(annotation: Any) -> str:
     """An annotation in words."""
     annotation = _unnamed(annotation)
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Annotated:
-        return described(inner[0])
-    if annotation in NAMES:
-        return NAMES[annotation]
+        return _described(inner[0])
+    if annotation in _NAMES:
+        return _NAMES[annotation]
     if origin in (Union, types.UnionType):
         parts = [part for part in map(_unnamed, inner) if not _is_array_like(part)]
-        words = [described(part) for part in parts]
+        words = [_described(part) for part in parts]
         if len(parts) < len(inner):
             loose = typing.get_args(ArrayLike)
-            words = [described(part) for part in parts if part not in loose]
+            words = [_described(part) for part in parts if part not in loose]
             words.append("an array of numbers")
         words.sort(key=lambda word: word == "None")
         return ", ".join(words[:-1]) + " or " + words[-1] if len(words) > 1 else words[0]
@@ -540,14 +540,14 @@ def described(annotation: Any) -> str:
         return f"an array of {kinds.get(scalar, 'integers' if integers else 'numbers')}"
     if origin is tuple:
         if len(inner) == 2 and inner[1] is Ellipsis:
-            return f"a tuple, each {described(inner[0])}"
-        return f"a tuple ({', '.join(described(part) for part in inner)})"
+            return f"a tuple, each {_described(inner[0])}"
+        return f"a tuple ({', '.join(_described(part) for part in inner)})"
     kind = origin or annotation
     if kind is typing.get_origin(Callable[..., Any]):
         return "a function"
     if _is_array_like(annotation):
         return "an array of numbers"
-    name = NAMES.get(kind, getattr(kind, "__name__", str(kind)))
+    name = _NAMES.get(kind, getattr(kind, "__name__", str(kind)))
     if name.startswith(("a ", "an ")):
         return name
     return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"

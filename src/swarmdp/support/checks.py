@@ -18,7 +18,7 @@ class _Swarm(Protocol):
     def n_agents(self) -> int: ...
 
 
-LONGEST = 80  # characters of a value in a message
+_LONGEST = 80  # characters of a value in a message
 
 
 def brief(value: object) -> str:
@@ -29,10 +29,10 @@ def brief(value: object) -> str:
         text = repr(value)
     except Exception:
         text = f"a {type(value).__name__}"
-    if "\n" in text or len(text) > LONGEST:
+    if "\n" in text or len(text) > _LONGEST:
         module = type(value).__module__.partition(".")[0]
         if isinstance(value, str | bytes | int | list | tuple | dict):
-            text = text.replace("\n", " ")[: LONGEST - 4] + " ..."
+            text = text.replace("\n", " ")[: _LONGEST - 4] + " ..."
         else:
             text = f"a {type(value).__name__}" + ("" if module == "swarmdp" else f" of {module}")
     return text
@@ -66,8 +66,8 @@ def check_number(name: str, value: object, *, positive: bool) -> None:
     if not is_number(value) or not math.isfinite(value):  # type: ignore[arg-type]
         raise InvalidInput(f"{name} must be a finite number, got {brief(value)}")
     if value < 0 or (positive and value == 0):  # type: ignore[operator]
-        wanted = "positive" if positive else "not negative"
-        raise InvalidInput(f"{name} must be {wanted}, got {brief(value)}")
+        expected = "positive" if positive else "not negative"
+        raise InvalidInput(f"{name} must be {expected}, got {brief(value)}")
 
 
 def check_between(name: str, value: object, lowest: float, highest: float) -> None:

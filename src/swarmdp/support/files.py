@@ -192,19 +192,19 @@ def is_folder(path: str | os.PathLike[str]) -> bool:
 def parse_json(text: str) -> Any:
     """What a JSON text says; raises InvalidInput if it is none or is nested too deeply."""
     try:
-        found = json.loads(text)
+        parsed = json.loads(text)
     except RecursionError:
         raise InvalidInput(f"this JSON is nested more than {MOST_NESTED} deep") from None
     except ValueError as error:
         raise InvalidInput(f"this is not JSON ({error})") from None
-    level = [found]
+    level = [parsed]
     for _ in range(MOST_NESTED):
         inner = [item for item in level if isinstance(item, list | dict)]
         level = [
-            each for item in inner for each in (item.values() if isinstance(item, dict) else item)
+            entry for item in inner for entry in (item.values() if isinstance(item, dict) else item)
         ]
         if not level:
-            return found
+            return parsed
     raise InvalidInput(f"this JSON is nested more than {MOST_NESTED} deep")
 
 
@@ -267,6 +267,6 @@ def _explained(verb: str, target: Path, error: Exception) -> FileError:
     number = error.errno if isinstance(error, OSError) and error.errno else errno.EIO
     remedy = REMEDIES.get(number, str(error))
     if number in (errno.EACCES, errno.EPERM):
-        wanted = "choose a folder that you may write to" if verb == "write" else "ask its owner"
-        remedy = f"permission denied: {wanted}"
+        advice = "choose a folder that you may write to" if verb == "write" else "ask its owner"
+        remedy = f"permission denied: {advice}"
     return FileError(number, f"cannot {verb} {target}: {remedy}")

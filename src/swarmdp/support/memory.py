@@ -6,7 +6,7 @@ import psutil
 
 from swarmdp.support.errors import NotEnoughMemory
 
-SHARE = 0.9  # of the free memory that may be used
+FREE_SHARE = 0.9  # of the free memory that may be used
 
 
 def check_memory(
@@ -27,7 +27,7 @@ def check_memory(
 
     """
     available = free_memory()
-    if needed > SHARE * available:
+    if needed > FREE_SHARE * available:
         raise error(
             f"{what} needs {readable(needed)}, but {readable(available)} of memory are free. "
             f"{remedy}"

@@ -19,7 +19,7 @@ def with_error(value: float, error: float | None) -> str:
     ('0.488 ± 0.012', '17280 ± 130', '0.5')
 
     """
-    if not known(error):
+    if not has_error(error):
         return alone(value)
     assert error is not None
     return f"{rounded(value, error)} ± {rounded(error, error)}"
@@ -27,7 +27,7 @@ def with_error(value: float, error: float | None) -> str:
 
 def rounded(value: float, error: float | None) -> str:
     """A value with the digits that its error allows; with three if there is no error."""
-    if not known(error) or not math.isfinite(value):
+    if not has_error(error) or not math.isfinite(value):
         return alone(value)
     assert error is not None
     decimals = _decimals(error)
@@ -43,7 +43,7 @@ def alone(value: float) -> str:
     return f"{value:.{PLAIN}g}"
 
 
-def known(error: float | None) -> bool:
+def has_error(error: float | None) -> bool:
     """Whether there is an error to go by."""
     return error is not None and math.isfinite(error) and error > 0
 

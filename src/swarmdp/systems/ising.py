@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from swarmdp import kernels
 from swarmdp.model.features import Levels
 from swarmdp.model.pictures import Grid
-from swarmdp.model.streams import Purpose, Stream, Streams, first_draw, is_in_own_order
+from swarmdp.model.streams import Purpose, Stream, Streams, first_draw, is_in_order
 from swarmdp.model.system import (
     Field,
     Measure,
@@ -300,7 +300,7 @@ class Ising:
 
     def _started(self, streams: Streams, step: int) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
         """What `initial` draws, put on the grid: spins, and who sits on each site."""
-        if is_in_own_order(streams):
+        if is_in_order(streams):
             spins = streams.counter(step, Purpose.INITIAL)
             sites = replace(spins, draw=spins.draw + 1)
             share = (1 + self.magnetisation) / 2

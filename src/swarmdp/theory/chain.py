@@ -32,7 +32,7 @@ from swarmdp.theory.solvers import discounted
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-MOST_STEPS = 10**5  # of a law that is computed step by step
+_MOST_STEPS = 10**5  # of a law that is computed step by step
 
 
 @checked
@@ -96,9 +96,9 @@ class Chain:
         """P_t(s) (K,); without a time its limit P(s)."""
         if time is None:
             return self.limit.law
-        if time > MOST_STEPS:
+        if time > _MOST_STEPS:
             raise InvalidInput(
-                f"time must be at most {MOST_STEPS}, got {time}: leave it out for the limit"
+                f"time must be at most {_MOST_STEPS}, got {time}: leave it out for the limit"
             )
         law = self.swarm.initial
         for _ in range(time):

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 EPSILON = float(np.finfo(np.float64).eps)
-ROUNDING = 8 * EPSILON  # of a gain, relative to the sizes of its terms
-STEPS = 32  # after which an action that has changed nothing never will, or it would show in values
+_ROUNDING = 8 * EPSILON  # of a gain, relative to the sizes of its terms
+_STEPS = 32  # after which an action that has changed nothing never will, or it would show in values
 FADED = 1e-4  # relative error of what is left of an action's effect, beyond which it says nothing
 
 
@@ -174,7 +174,7 @@ def characterize(
     terms += (process.policy.max(axis=1) < 1)[swarm.observations[:, agent]]
     # Laws sum to one up to rounding: what their differences sum to is wrong, and multiplies values.
     terms += np.stack([abs(deviation.sum(axis=1)) for deviation in deviations]) / EPSILON
-    rounding = ROUNDING * max(1.0, float(np.abs(visits).max())) * terms
+    rounding = _ROUNDING * max(1.0, float(np.abs(visits).max())) * terms
     if discount:  # without a future there is nothing to fade
         unclear = np.linalg.norm(gains, axis=2) <= rounding
         _check_nothing(process.transitions, centred, deviations, unclear * terms)
@@ -203,8 +203,8 @@ def _check_nothing(
     """
     if not terms.any():
         return
-    error = ROUNDING
-    for _ in range(STEPS):
+    error = _ROUNDING
+    for _ in range(_STEPS):
         changes = np.stack([np.abs(deviation @ seen).max(axis=1) for deviation in deviations])
         if (changes > error * terms)[terms > 0].any():
             raise SolverError(
@@ -216,6 +216,6 @@ def _check_nothing(
         seen = seen - seen.mean(axis=0)
         size = float(np.abs(seen).max())
         seen = seen / max(size, FADED)
-        error = (error + ROUNDING) / max(size, FADED)
+        error = (error + _ROUNDING) / max(size, FADED)
         if error > FADED:
             return

@@ -39,7 +39,7 @@ class Containment:
     witness: Floats | None  # a reward of the inner cone that is not in the outer one
 
 
-@checked(own=("reward", "direction"))
+@checked(skip=("reward", "direction"))
 @dataclass(frozen=True, eq=False)
 class Cone:
     """Rewards (d,) that satisfy all inequalities row . reward >= 0; rows have length one.
@@ -75,12 +75,13 @@ class Cone:
         """
         _check_rows(rows)
         length = np.linalg.norm(rows, axis=1)
-        known = np.asarray(rounding, np.float64)
-        if known.shape not in ((), length.shape) or not (known >= 0).all():
+        rounded = np.asarray(rounding, np.float64)
+        if rounded.shape not in ((), length.shape) or not (rounded >= 0).all():
             raise InvalidInput(
-                f"rounding must be one number or {len(rows)}, not negative, got shape {known.shape}"
+                f"rounding must be one number or {len(rows)}, not negative, got shape "
+                f"{rounded.shape}"
             )
-        rounding = np.broadcast_to(known, length.shape)
+        rounding = np.broadcast_to(rounded, length.shape)
         kept = length > rounding
         error = float((rounding[kept] / length[kept]).max(initial=0.0))
         if error > INEXACT:
@@ -147,9 +148,9 @@ class Cone:
 
         By a linear program; zero when the cone has nothing in that direction.
         """
-        wanted = self.vector(direction)
+        target = self.vector(direction)
         bounds = [(-1.0, 1.0)] * self.dimension
-        return np.asarray(_linear_program(-wanted, -self.rows, np.zeros(len(self.rows)), bounds).x)
+        return np.asarray(_linear_program(-target, -self.rows, np.zeros(len(self.rows)), bounds).x)
 
     def inside(self, outer: "Cone") -> Containment:
         """Prove by duality that this cone lies in another, or show a reward that does not.
@@ -167,9 +168,9 @@ class Cone:
             )
         multipliers = np.zeros((len(outer.rows), len(self.rows)))
         largest = 0.0
-        for row, wanted in enumerate(outer.rows):
-            multipliers[row] = _nearest(self.rows.T, wanted)
-            rest = multipliers[row] @ self.rows - wanted
+        for row, target in enumerate(outer.rows):
+            multipliers[row] = _nearest(self.rows.T, target)
+            rest = multipliers[row] @ self.rows - target
             error = float(np.abs(rest).max())
             largest = max(largest, error)
             # Rows are known to their own errors, and the proof cannot be more exact than they are.
@@ -219,14 +220,14 @@ def _along(faces: Floats, reward: Floats) -> Floats:
     return moved
 
 
-def _nearest(columns: Floats, wanted: Floats) -> Floats:
+def _nearest(columns: Floats, target: Floats) -> Floats:
     """The weights, not negative, of the combination of columns that is nearest to a vector."""
     from scipy.optimize import nnls
 
     if not columns.shape[1]:
         return np.zeros(0)
     try:
-        return np.asarray(nnls(columns, wanted, maxiter=30 * max(columns.shape))[0])
+        return np.asarray(nnls(columns, target, maxiter=30 * max(columns.shape))[0])
     except RuntimeError as reason:
         raise SolverError(f"a nearest point of a cone was not found: {reason}") from reason
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 MOST_STATES = 2**17
 MOST_TRANSITIONS = 2**25  # of non-zero probability; 12 bytes each
-MOST_CHANCES = 2**26  # in the laws of all agents in all joint states; 8 bytes each
-BLOCK = 2**20  # transitions that are worked out at a time
+_MOST_CHANCES = 2**26  # in the laws of all agents in all joint states; 8 bytes each
+_BLOCK = 2**20  # transitions that are worked out at a time
 
 PolicyLike = Controller | ArrayLike
 
@@ -64,12 +64,12 @@ class Enumeration:
 
     def __post_init__(self) -> None:
         states, agents = self.initial.size, self.system.n_agents
-        wanted = (len(self.system.actions), states, agents, self.system.n_local)
+        expected = (len(self.system.actions), states, agents, self.system.n_local)
         right = self.local.shape == self.observations.shape == (states, agents)
-        if self.initial.ndim != 1 or not right or self.laws.shape != wanted:
+        if self.initial.ndim != 1 or not right or self.laws.shape != expected:
             raise InvalidInput(
                 f"local and observations must have the shape ({states}, {agents}) and laws "
-                f"{wanted}, got {self.local.shape}, {self.observations.shape} and "
+                f"{expected}, got {self.local.shape}, {self.observations.shape} and "
                 f"{self.laws.shape}: take theory.enumerate_swarm"
             )
         for name, array, count in (
@@ -230,12 +230,12 @@ def _check_chances(system: FiniteSwarm, states: int) -> None:
     """Raise InvalidInput for laws that would fill the memory: very many local states."""
     agents, actions = system.n_agents, len(system.actions)
     count = actions * states * agents * system.n_local
-    if count > MOST_CHANCES:
-        most = int((MOST_CHANCES / (actions * agents)) ** (1 / (agents + 1)) + 1e-9)
+    if count > _MOST_CHANCES:
+        most = int((_MOST_CHANCES / (actions * agents)) ** (1 / (agents + 1)) + 1e-9)
         raise InvalidInput(
             f"the laws of {type(system).__name__} are {count} probabilities ({actions} actions, "
             f"{states} joint states, {agents} agents, {system.n_local} local states), more than "
-            f"the {MOST_CHANCES} that are possible: at most {most} local states with {agents} "
+            f"the {_MOST_CHANCES} that are possible: at most {most} local states with {agents} "
             f"agents and {actions} actions"
         )
 
@@ -300,7 +300,7 @@ def policy_table(system: System, policy: PolicyLike) -> Floats:
         table = action_indices(system, np.asarray(policy(seen)))
     else:
         table = np.asarray(policy)
-    wanted = (
+    expected = (
         f"{type(system).__name__} has {observations} observations and {actions} actions: a policy "
         f"is action numbers of shape ({observations},) or probabilities of shape "
         f"({observations}, {actions})"
@@ -308,14 +308,14 @@ def policy_table(system: System, policy: PolicyLike) -> Floats:
     if table.shape == (observations,) and np.issubdtype(table.dtype, np.integer):
         numbers = table.astype(np.int64)
         if numbers.min() < 0 or numbers.max() >= actions:
-            raise InvalidInput(f"{wanted}, got numbers {numbers.min()} to {numbers.max()}")
+            raise InvalidInput(f"{expected}, got numbers {numbers.min()} to {numbers.max()}")
         chosen: Floats = np.eye(actions)[numbers]
         return chosen
     if table.shape != (observations, actions) or not np.issubdtype(table.dtype, np.number):
-        raise InvalidInput(f"{wanted}, got {table.dtype} of shape {table.shape}")
+        raise InvalidInput(f"{expected}, got {table.dtype} of shape {table.shape}")
     shares = table.astype(np.float64)
     if not (shares >= 0).all() or np.abs(shares.sum(axis=1) - 1).max() > 1e-12:
-        raise InvalidInput(f"{wanted}; probabilities are not negative and sum to 1 in each row")
+        raise InvalidInput(f"{expected}; probabilities are not negative and sum to 1 in each row")
     return shares
 
 
@@ -356,7 +356,7 @@ def _blocks(
 ) -> "Iterator[csr_array]":
     """The transitions of one block of states after the other."""
     radix = _radix(listed.system)
-    ends = np.flatnonzero(np.diff(np.cumsum(successors) // BLOCK)) + 1
+    ends = np.flatnonzero(np.diff(np.cumsum(successors) // _BLOCK)) + 1
     for begin, end in zip([0, *ends], [*ends, len(laws)], strict=True):
         if listed.system.acting == "all":
             yield _together(laws[begin:end], radix, listed.n_states)
@@ -384,13 +384,13 @@ def _together(laws: Floats, radix: NDArray[np.int64], n_states: int) -> "csr_arr
 
 
 def _one_by_one(
-    laws: Floats, own: NDArray[np.int64], radix: NDArray[np.int64], n_states: int
+    laws: Floats, local: NDArray[np.int64], radix: NDArray[np.int64], n_states: int
 ) -> "csr_array":
     """One agent moves, drawn uniformly; the others stay."""
     from scipy import sparse
 
     row, agent, level = np.nonzero(laws)
-    target = (own @ radix)[row] + (level - own[row, agent]) * radix[agent]
+    target = (local @ radix)[row] + (level - local[row, agent]) * radix[agent]
     chance = laws[row, agent, level] / len(radix)
     places = (row.astype(np.int32), target.astype(np.int32))
     return sparse.csr_array((chance, places), (len(laws), n_states))

@@ -24,7 +24,7 @@ from swarmdp.theory.finite_swarm import (
     moved,
 )
 
-KEEP, FLIP = 0, 1
+_KEEP, _FLIP = 0, 1
 LARGEST_WINDOW = 16  # spins that an agent may see one by one: 2**16 classes
 
 Sight = Literal["majority", "energy", "spins"]
@@ -109,7 +109,7 @@ class FiniteIsing:
     @cached_property
     def actions(self) -> NDArray[np.int64]:
         """Keep (0) and flip (1)."""
-        return np.array([KEEP, FLIP])
+        return np.array([_KEEP, _FLIP])
 
     @cached_property
     def features(self) -> Levels:
@@ -163,8 +163,8 @@ class FiniteIsing:
         """The wanted spin, but for the noise."""
         now = self.local(state)
         check_indices(self, actions, now.shape)
-        wanted = now ^ (actions == FLIP)
-        up = np.where(wanted == 1, 1 - self.noise, self.noise)
+        target = now ^ (actions == _FLIP)
+        up = np.where(target == 1, 1 - self.noise, self.noise)
         return np.stack([1 - up, up], axis=-1)
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:

@@ -30,8 +30,8 @@ from swarmdp.theory.enumeration import (
 )
 
 MOST_POLICIES = 2**12
-NOTHING = 1e-12  # values of rewards from 0 to 1 below this are zero, but for rounding
-TIE = 1e-9  # advantages below this share of the largest possible value are none
+_NOTHING = 1e-12  # values of rewards from 0 to 1 below this are zero, but for rounding
+_TIE = 1e-9  # advantages below this share of the largest possible value are none
 
 Integers = NDArray[np.int64]
 
@@ -185,8 +185,8 @@ class Game:
         Zero where the observation has no probability, NaN where there is no limit.
         """
         worth = self.q @ self._vector(reward)  # (n, O, A)
-        own = np.take_along_axis(worth, self.tables[..., None], axis=2)[..., 0]
-        gain = np.where(self.observed > 0, worth.max(axis=2) - own, 0.0)
+        kept = np.take_along_axis(worth, self.tables[..., None], axis=2)[..., 0]
+        gain = np.where(self.observed > 0, worth.max(axis=2) - kept, 0.0)
         return np.where(self.settled[:, None], gain, np.nan)
 
     def equilibria(self, reward: "Reward | ArrayLike") -> Integers:
@@ -206,9 +206,9 @@ class Game:
         which no learner that never sees it could improve on.
         """
         r = self._vector(reward)
-        own = np.take_along_axis(self.kernels, self.tables[..., None, None], axis=2)[:, :, 0]
-        system = np.eye(len(r)) - self.discount * own
-        value = np.linalg.solve(system, np.broadcast_to(r, own.shape[:2])[..., None])[..., 0]
+        followed = np.take_along_axis(self.kernels, self.tables[..., None, None], axis=2)[:, :, 0]
+        system = np.eye(len(r)) - self.discount * followed
+        value = np.linalg.solve(system, np.broadcast_to(r, followed.shape[:2])[..., None])[..., 0]
         then = np.einsum("noap,np->noa", self.kernels, value)
         kept = np.take_along_axis(then, self.tables[..., None], axis=2)[..., 0]
         gain = np.where(self.observed > 0, then.max(axis=2) - kept, 0.0).max(axis=1)
@@ -271,14 +271,14 @@ class Game:
 
 def _tie(swarm: Enumeration, reward: Floats, discount: float) -> float:
     """An advantage that is none: relative to the rewards that can be gained at all."""
-    return TIE * float(np.ptp(reward[swarm.possible])) / (1 - discount)
+    return _TIE * float(np.ptp(reward[swarm.possible])) / (1 - discount)
 
 
 def _ratio(above: float, below: float) -> float:
     """A price: infinite for something over nothing, NaN for nothing over nothing."""
-    if below > NOTHING or np.isnan(below):
+    if below > _NOTHING or np.isnan(below):
         return above / below
-    return np.inf if above > NOTHING else np.nan
+    return np.inf if above > _NOTHING else np.nan
 
 
 @checked
@@ -359,11 +359,11 @@ class JointControl:
         r = reward_vector(self.swarm.system, reward)
         gained = r[self.swarm.observations].mean(axis=1)
         states = np.arange(self.swarm.n_states)
-        tie = TIE * float(np.ptp(gained)) / (1 - self.discount)
+        tie = _TIE * float(np.ptp(gained)) / (1 - self.discount)
         chosen = np.zeros(self.swarm.n_states, np.int64)
         while True:  # policy iteration: every round is better than the last, so it ends
-            own = self.transitions[chosen, states]
-            value = np.linalg.solve(np.eye(len(states)) - self.discount * own, gained)
+            followed = self.transitions[chosen, states]
+            value = np.linalg.solve(np.eye(len(states)) - self.discount * followed, gained)
             then = self.transitions @ value
             better = then.max(axis=0) > then[chosen, states] + tie
             if not better.any():
@@ -489,10 +489,10 @@ def best_response(
     process = chain(system, policy)
     r = reward_vector(process.swarm.system, reward)
     q = np.nan_to_num(process.local_q(r, discount))
-    own = process.policy.argmax(axis=1)
-    kept = np.take_along_axis(q, own[:, None], axis=1)[:, 0]
+    actions = process.policy.argmax(axis=1)
+    kept = np.take_along_axis(q, actions[:, None], axis=1)[:, 0]
     better = q.max(axis=1) > kept + _tie(process.swarm, r, discount)
-    response: Integers = np.where(better, q.argmax(axis=1), own)
+    response: Integers = np.where(better, q.argmax(axis=1), actions)
     return response
 
 

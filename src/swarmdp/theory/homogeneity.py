@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 TOLERANCE = 1e-10  # relative to the largest value that is possible
-SETTLED = 1e-11  # distances from the limit below this share of the largest value are rounding
+_SETTLED = 1e-11  # distances from the limit below this share of the largest value are rounding
 MOST_VALUES = 2**26
 
 
@@ -70,13 +70,13 @@ class Homogeneity:
     @property
     def holds(self) -> bool:
         """Whether all agents see the same things as often, and value them alike."""
-        alike = self.difference <= TOLERANCE * self.scale
-        return alike and self.observed_difference <= TOLERANCE
+        equal = self.difference <= TOLERANCE * self.scale
+        return equal and self.observed_difference <= TOLERANCE
 
     def __str__(self) -> str:
-        found = "coincide" if self.holds else "differ"
+        verb = "coincide" if self.holds else "differ"
         text = (
-            f"local values of {self.values.shape[1]} agents {found}: by at most "
+            f"local values of {self.values.shape[1]} agents {verb}: by at most "
             f"{self.difference:.3g}, what they see by {self.observed_difference:.3g}; {self.limit}"
         )
         if self.distance is None:
@@ -164,7 +164,7 @@ def check_homogeneity(
         process.limit,
         limiting,
         distance,
-        None if distance is None else _rate(distance, SETTLED * scale),
+        None if distance is None else _rate(distance, _SETTLED * scale),
     )
 
 

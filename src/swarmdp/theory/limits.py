@@ -40,7 +40,7 @@ class NoLimit(InvalidInput):
 
 
 @dataclass(frozen=True, eq=False)
-class Classes:
+class RecurrentClasses:
     """The recurrent classes of a chain: sets of states that are never left again."""
 
     label: NDArray[np.int64]  # (K,): the number of the state's class, -1 for a transient state
@@ -77,7 +77,7 @@ class Limit:
 
     average: Floats
     exists: bool
-    classes: Classes
+    classes: RecurrentClasses
     local: NDArray[np.int64]
 
     @property
@@ -139,7 +139,7 @@ def limit_of(transitions: "csr_array", initial: Floats, local: NDArray[np.int64]
     return Limit(average, exists, recurrent_classes(transitions), local)
 
 
-def recurrent_classes(transitions: "csr_array") -> Classes:
+def recurrent_classes(transitions: "csr_array") -> RecurrentClasses:
     """The classes of a chain, with their periods and cyclic parts."""
     from scipy.sparse import csgraph
 
@@ -160,7 +160,7 @@ def recurrent_classes(transitions: "csr_array") -> Classes:
         inside = transitions[members][:, members]
         renamed = np.unique(label[members], return_inverse=True)[1]
         phase[members], period[period == 0] = _phases(inside, renamed)
-    return Classes(label, phase, period)
+    return RecurrentClasses(label, phase, period)
 
 
 def _phases(
@@ -237,17 +237,19 @@ def _entering(
     return entered
 
 
-def _in_balance(flows: "csr_array", classes: Classes, initial: Floats, period: int) -> bool:
+def _in_balance(
+    flows: "csr_array", classes: RecurrentClasses, initial: Floats, period: int
+) -> bool:
     """Whether the mass of the classes of this period is the same in all their cyclic parts.
 
     The part that a mass is in at time 0, had it always been in the class, is its phase minus the
     time of its entry. The Fourier transform of the masses over these parts must vanish.
     """
-    own = np.flatnonzero((classes.label >= 0) & (classes.period[classes.label] == period))
-    label, phase = classes.label[own], classes.phase[own]
+    states = np.flatnonzero((classes.label >= 0) & (classes.period[classes.label] == period))
+    label, phase = classes.label[states], classes.phase[states]
     for frequency in range(1, period):
         root = np.exp(2j * np.pi * frequency / period)
-        turned = _entering(flows, classes.label, initial, 1 / root)[own] * root**phase
+        turned = _entering(flows, classes.label, initial, 1 / root)[states] * root**phase
         parts = [np.bincount(label, part) for part in (turned.real, turned.imag)]
         if np.hypot(*parts).max() > BALANCED:
             return False

@@ -14,7 +14,7 @@ from swarmdp.support.arrays import Floats
 if TYPE_CHECKING:
     from scipy.sparse import csr_array, sparray
 
-SAME = 1e-13  # numbers that differ by less than this share of themselves count as equal
+_SAME = 1e-13  # numbers that differ by less than this share of themselves count as equal
 
 
 def stable_blocks(flows: "sparray", given: Floats) -> NDArray[np.int64]:
@@ -58,7 +58,7 @@ def _split(blocks: NDArray[np.int64], values: Floats) -> NDArray[np.int64]:
     order = np.lexsort((values, blocks))
     ranked = values[order]
     size = np.maximum(np.abs(ranked[1:]), np.abs(ranked[:-1]))
-    edge = (np.diff(blocks[order]) > 0) | (np.diff(ranked) > SAME * size)
+    edge = (np.diff(blocks[order]) > 0) | (np.diff(ranked) > _SAME * size)
     out = np.empty_like(blocks)
     out[order] = np.concatenate([[0], np.cumsum(edge)])
     return out

@@ -25,7 +25,7 @@ from swarmdp.theory.finite_swarm import (
     moved,
 )
 
-MOST_CHANCES = 2**25  # probabilities in the table of all laws
+_MOST_CHANCES = 2**25  # probabilities in the table of all laws
 
 
 @checked
@@ -132,8 +132,8 @@ class RandomSwarm:
 
     def _others(self, state: State) -> NDArray[np.int64]:
         """Which of all possible counts of the other agents each agent has around it."""
-        own = state["level"][..., None] == np.arange(self.n_local)
-        counts = own.sum(axis=1, keepdims=True) - own
+        indicator = state["level"][..., None] == np.arange(self.n_local)
+        counts = indicator.sum(axis=1, keepdims=True) - indicator
         above = counts[..., ::-1].cumsum(axis=-1)[..., ::-1] - counts
         number: NDArray[np.int64] = self._earlier[np.arange(self.n_local), above].sum(axis=-1)
         return number
@@ -158,12 +158,12 @@ class RandomSwarm:
         """The initial law, the observations and the laws of motion."""
         situations = (self.n_local, math.comb(self.n_local + self.n_agents - 2, self.n_agents - 1))
         size = situations[0] * situations[1]
-        if size * self.n_actions * self.n_local > MOST_CHANCES:
+        if size * self.n_actions * self.n_local > _MOST_CHANCES:
             raise InvalidInput(
                 f"the laws of RandomSwarm with {self.n_agents} agents and {self.n_local} local "
                 f"states are for {size} situations, {size * self.n_actions * self.n_local} "
-                f"probabilities, more than the {MOST_CHANCES} that are possible: take fewer agents "
-                "or local states"
+                f"probabilities, more than the {_MOST_CHANCES} that are possible: take fewer "
+                "agents or local states"
             )
         rng = np.random.default_rng(self.seed)
         initial = rng.dirichlet(np.ones(self.n_local))

@@ -14,12 +14,12 @@ from swarmdp.theory.lumping import indicator, representatives, stable_blocks
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-DENSE = 2**11  # unknowns that a dense factorisation solves at once
+_DENSE = 2**11  # unknowns that a dense factorisation solves at once
 LARGEST_DENSE = 2**13  # where there is no other way
 PANEL = 64  # states that are left out at a time
 MOST_DELICATE = 1e-9  # reciprocal condition number below which half of all digits are lost
 ACCURACY = 1e-12  # of values, relative to the largest possible one
-ROUNDING = 16 * np.finfo(np.float64).eps  # of a residual, relative to the largest value
+_ROUNDING = 16 * np.finfo(np.float64).eps  # of a residual, relative to the largest value
 
 
 @one_blas_thread()
@@ -33,7 +33,7 @@ def discounted(transitions: "csr_array", features: Floats, discount: float) -> F
     chosen = representatives(blocks)
     small = (transitions[chosen] @ indicator(blocks)).tocsr()
     right = features[chosen]
-    if len(chosen) <= DENSE:
+    if len(chosen) <= _DENSE:
         system = np.eye(len(chosen)) - discount * small.toarray()
         solution = np.linalg.solve(system, right)
     else:
@@ -46,7 +46,7 @@ def discounted(transitions: "csr_array", features: Floats, discount: float) -> F
     values += residual
     error = discount * float(np.abs(residual).max(initial=0.0))
     allowed = ACCURACY * float(np.abs(features).max(initial=0.0))
-    if error > allowed + ROUNDING * float(np.abs(values).max(initial=0.0)):
+    if error > allowed + _ROUNDING * float(np.abs(values).max(initial=0.0)):
         raise SolverError(
             f"values are only known to {error / (1 - discount):.1e}: the discount {discount} is "
             "too near to 1 for double precision"

@@ -135,11 +135,11 @@ class VicsekRing:
         before, heading = self._checked(state)
         check_indices(self, actions, before.shape)
         cell = (before + self._parts[0][heading]) % self.cells
-        wanted = (heading + self.actions[actions]) % self.headings
+        target = (heading + self.actions[actions]) % self.headings
         law = np.zeros((*cell.shape, self.cells, self.headings))
         run, agent = np.indices(cell.shape)
         law[run, agent, cell] = self.noise / self.headings
-        law[run, agent, cell, wanted] += 1 - self.noise
+        law[run, agent, cell, target] += 1 - self.noise
         return law.reshape(*cell.shape, self.n_local)
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:

@@ -32,7 +32,7 @@ BATCH = 2**22  # numbers that are drawn at a time
 NORMAL = 1.959964  # 95 % of a normal distribution
 MOST_LEVELS = 2000
 AtLeastTwo = Annotated[int, at_least(2)]
-MOVES = 6  # steps of elliptical slice sampling at each level
+_MOVES = 6  # steps of elliptical slice sampling at each level
 
 
 @checked(nan=True)
@@ -300,7 +300,7 @@ def _moved(rows: Floats, points: Floats, level: float, rng: np.random.Generator)
     x cos(angle) + y sin(angle), among those in the domain. Each inequality forbids one arc of
     angles, and never the angle zero.
     """
-    for _ in range(MOVES):
+    for _ in range(_MOVES):
         fresh = rng.normal(size=points.shape)
         along, across = points @ rows.T, fresh @ rows.T
         radius = np.hypot(along, across)
@@ -314,9 +314,9 @@ def _moved(rows: Floats, points: Floats, level: float, rng: np.random.Generator)
         free_from = np.concatenate([edge, reached], axis=1)
         free_to = np.concatenate([start, edge + 2 * math.pi], axis=1)
         free = np.cumsum(np.maximum(free_to - free_from, 0.0), axis=1)
-        wanted = rng.uniform(size=(len(points), 1)) * free[:, -1:]
-        arc = (free <= wanted).sum(axis=1, keepdims=True).clip(max=free.shape[1] - 1)
-        rest = np.take_along_axis(free, arc, axis=1) - wanted
+        length = rng.uniform(size=(len(points), 1)) * free[:, -1:]
+        arc = (free <= length).sum(axis=1, keepdims=True).clip(max=free.shape[1] - 1)
+        rest = np.take_along_axis(free, arc, axis=1) - length
         angle = np.take_along_axis(free_to, arc, axis=1) - rest
         moved = points * np.cos(angle) + fresh * np.sin(angle)
         # Rounding may put a point just outside: it stays where it was.
