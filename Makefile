@@ -4,6 +4,9 @@
 PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 python3 python; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null && echo $$python && break; done)
 BIN := .venv/bin
+# Bytecode is kept, also where the environment says otherwise: without it each of the hundreds of
+# processes that tests start would compile all modules again.
+export PYTHONDONTWRITEBYTECODE :=
 STUDY ?= learners
 MINUTES ?= 10
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
@@ -59,12 +62,13 @@ run: setup-run kernels-run
 	@echo "  file://$(CURDIR)/runs/fit-vicsek/report.html     a swarm, its reward, and the verdict"
 	@echo "  file://$(CURDIR)/runs/reproduction/report.html   the paper, reproduced"
 
-# Which tests are slow, and why, stands in tests/slow.py.
+# Which tests are slow, and why, stands in tests/slow.py. Most of them wait for other programs, so
+# that there are more of them at work than cores.
 test: setup kernels
 	$(PYTEST) -m "not slow"
 
 test-slow: setup kernels
-	$(PYTEST) -m slow
+	$(PYTEST) -m slow -n $$($(BIN)/python -c "import os; print(3 * os.cpu_count() // 2)")
 
 test-all: test test-slow
 

@@ -10,7 +10,7 @@ import pytest
 
 from swarmdp.cli import main
 from swarmdp.support import files
-from tests.slow import reason
+from tests.slow import is_left_out, reason
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # All cores have a process: one thread for each, also of the commands that tests start.
@@ -20,6 +20,14 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 # The same examples in every run: a test that passed must not fail for another reason than a change.
 hypothesis.settings.register_profile("same", derandomize=True)
 hypothesis.settings.load_profile("same")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no file of which no test is chosen."""
+    if collection_path.suffix != ".py":
+        return None
+    path = collection_path.relative_to(config.rootpath).as_posix()
+    return is_left_out(path, config.option.markexpr) or None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -6,16 +6,55 @@ failures in a few minutes. A row names a folder, a file or a test with all its p
 
 from collections.abc import Mapping
 
+_PROCESSES = "starts processes and kills, interrupts or waits for them"
+_COMPILES = "compiles kernels in other processes"
+_STATISTICS = "many fits or runs, since it is about a rate or a spread"
+_EVERY = "every case; quick tests have some of them"
+_SCRIPTS = "runs scripts that the studio wrote"
+_BROWSER = "drives a browser"
+
 SLOW: Mapping[str, str] = {
+    "tests/benchmarks": "measures",
+    "tests/campaigns": "samples of the attacks, many of them in processes that are killed",
+    "tests/studies": "small runs of the studies, which are no part of the package",
     "tests/test_package.py": "builds archives, installs them and runs tests in them",
     "tests/test_tutorials.py": "runs whole notebooks",
-    "tests/benchmarks": "measures",
-    "tests/studies": "small runs of the studies, which are no part of the package",
-    "tests/campaigns": "samples of the attacks, many of them in processes that are killed",
+    "tests/test_documentation.py::test_snippets_run_as_written": "runs the documentation",
+    "tests/kernels/test_compile.py": _COMPILES,
     "tests/paper/test_cluster.py": "starts and kills schedulers and workers of Dask",
-    "tests/report/test_browser.py": "drives a browser",
+    "tests/report/test_browser.py": _BROWSER,
     "tests/report/test_no_browser.py": "starts pytest twice",
-    "tests/studio/test_browser.py": "drives a browser",
+    "tests/studio/test_browser.py": _BROWSER,
+    "tests/judging/test_calibration.py": _STATISTICS,
+    "tests/cli/test_fit.py::test_fit_by_other_updates": _EVERY,
+    "tests/cli/test_fit_tracks.py::test_an_interrupted_analysis_keeps_its_fit": (
+        "four analyses with their verdicts"
+    ),
+    "tests/cli/test_reproduce.py::test_a_second_start_gives_the_same_bytes": "two reproductions",
+    "tests/fitting/test_by_actions.py::test_vicsek_s_alignment_is_learned": _STATISTICS,
+    "tests/fitting/test_fit.py::test_an_interrupt_while_a_file_is_made_is_not_lost": _PROCESSES,
+    "tests/fitting/test_observations.py::test_every_update_works_with_products": _EVERY,
+    "tests/irl/test_resampling.py::test_errors_are_as_large_as_rewards_differ_between_demos": (
+        _STATISTICS
+    ),
+    "tests/irl/updates/test_mwal.py::test_the_mixture_reaches_the_value_of_the_game": _EVERY,
+    "tests/kernels/test_streams.py::test_moments_of_normals": _STATISTICS,
+    "tests/model/test_trajectory.py::test_a_disk_that_fills_up_while_writing": _PROCESSES,
+    "tests/paper/test_engine.py::test_an_interrupt_keeps_what_is_done": _PROCESSES,
+    "tests/paper/test_engine.py::test_killed_at_any_moment_it_goes_on_to_the_same_bits": _PROCESSES,
+    "tests/paper/test_engine.py::test_two_processes_with_different_seeds_at_once": _PROCESSES,
+    "tests/studio/test_server.py::test_an_interrupt_ends_it_cleanly_and_nothing_is_lost": (
+        _PROCESSES
+    ),
+    "tests/studio/test_session.py::test_the_script_repeats_a_painted_swarm": _SCRIPTS,
+    "tests/studio/test_session.py::test_the_script_repeats_what_was_learned": _SCRIPTS,
+    "tests/support/test_memory.py::test_many_classes_learn_in_little_memory": (
+        "measures memory in processes of its own"
+    ),
+    "tests/support/test_netcdf.py::test_permission_denied_is_not_called_damaged": _PROCESSES,
+    "tests/support/test_progress.py"
+    "::test_on_a_terminal_an_analysis_says_what_it_does_before_it_fits": "two analyses",
+    "tests/theory/test_volumes.py::test_splitting_takes_over_where_nothing_is_hit": _STATISTICS,
 }
 
 
@@ -23,5 +62,17 @@ def reason(nodeid: str) -> str | None:
     """Why the test with this name is slow; None if it is not."""
     path, _, test = nodeid.partition("::")
     name = f"{path}::{test.partition('[')[0]}"
-    folders = (path[:end] for end, letter in enumerate(path) if letter == "/")
-    return next((SLOW[row] for row in (name, path, *folders) if row in SLOW), None)
+    return next((SLOW[row] for row in (name, *_above(path)) if row in SLOW), None)
+
+
+def is_left_out(path: str, marks: str) -> bool:
+    """Whether no test of a file is among those that pytest's option -m chooses."""
+    whole = any(row in SLOW for row in _above(path))
+    if marks == "not slow":
+        return whole
+    return marks == "slow" and not whole and not any(row.startswith(f"{path}::") for row in SLOW)
+
+
+def _above(path: str) -> tuple[str, ...]:
+    """The path of a file and its folders."""
+    return (path, *(path[:end] for end, letter in enumerate(path) if letter == "/"))

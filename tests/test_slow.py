@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from tests.examples import ROOT
-from tests.slow import SLOW, reason
+from tests.slow import SLOW, is_left_out, reason
 
 
 @pytest.mark.parametrize("row", SLOW)
@@ -25,6 +25,15 @@ def test_folders_files_and_tests_are_distinguished(monkeypatch: pytest.MonkeyPat
     assert reason("tests/c.py::test_d[tests/a]") == "test"
     for quick in ("tests/ab/test_x.py::test_y", "tests/c.py::test_dd", "tests/test_b.py::test_y"):
         assert reason(quick) is None
+
+
+@pytest.mark.parametrize("marks", ["slow", "not slow", "", "slow or not slow"])
+def test_only_files_without_a_chosen_test_are_left_out(marks: str) -> None:
+    nodes = {"tests/benchmarks/test_x.py": {True}, "tests/test_slow.py": {False}}
+    nodes["tests/paper/test_engine.py"] = {True, False}
+    chosen = {"slow": {True}, "not slow": {False}}.get(marks, {True, False})
+    for path, slow in nodes.items():
+        assert is_left_out(path, marks) == (not slow & chosen)
 
 
 def test_the_marker_is_set(request: pytest.FixtureRequest) -> None:

@@ -161,20 +161,8 @@ def test_an_angle_is_reported_in_the_unit_that_it_was_given_in(
 def test_options_before_the_system_count(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    main(
-        [
-            "fit",
-            "--iterations",
-            "2",
-            "--seed",
-            "9",
-            "-o",
-            str(tmp_path),
-            "vicsek",
-            "--n-agents",
-            "9",
-        ]
-    )
+    before = ["--iterations", "2", "--seed", "9", "--resamples", "0", "--no-judge"]
+    main(["fit", *before, "-o", str(tmp_path), "vicsek", "--n-agents", "9"])
     result = swarmdp.load(tmp_path)
     assert (len(result.iterations), result.seed) == (2, 9)
     assert "there is no such file" in fails(["fit", "--demo", "x.nc", "vicsek"], capsys)
