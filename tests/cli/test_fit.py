@@ -136,7 +136,8 @@ def test_an_output_that_cannot_be_written_is_noticed_before_the_work(
     def worked(*args: object, **kwargs: object) -> None:
         raise AssertionError("the work began")
 
-    for name in ("swarmdp.simulation.rollout.rollout", "swarmdp.report.animation.animate"):
+    # The animation first: imported later, it would keep the replacement of the roll-out.
+    for name in ("swarmdp.report.animation.animate", "swarmdp.simulation.rollout.rollout"):
         monkeypatch.setattr(name, worked)
     blocked = tmp_path / "file"
     blocked.write_text("")
