@@ -57,7 +57,7 @@ source_suffix = {".rst": "restructuredtext", ".md": "myst-nb", ".py": "myst-nb"}
 
 namespaces = {f"swarmdp.{name}": getattr(swarmdp, name) for name in dir(swarmdp)}
 namespaces = {name: held for name, held in namespaces.items() if isinstance(held, ModuleType)}
-# Sphinx imports `swarmdp.errors` and others that are only attributes: their modules have other names.
+# `swarmdp.errors` and some others are attributes only, and Sphinx imports them as modules.
 sys.modules.update(namespaces)
 
 autosummary_generate = True
