@@ -5,16 +5,16 @@ import os
 import re
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import swarmdp
-import swarmdp.envs
-import swarmdp.theory
+import swarmdp.report
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
 
-# Notebooks run with settings of their own, not with those of whoever builds the site. Kernels on
+# Notebooks run with their own settings, not with those of the user who builds the site. Kernels on
 # this machine need no encryption, and should not warn about it.
 profile = HERE / "_build" / "ipython" / "profile_default"
 profile.mkdir(parents=True, exist_ok=True)
@@ -55,11 +55,16 @@ nb_merge_streams = True
 nb_output_stderr = "remove"  # lines about compiling
 source_suffix = {".rst": "restructuredtext", ".md": "myst-nb", ".py": "myst-nb"}
 
+namespaces = {f"swarmdp.{name}": getattr(swarmdp, name) for name in dir(swarmdp)}
+namespaces = {name: held for name, held in namespaces.items() if isinstance(held, ModuleType)}
+# `swarmdp.errors` and some others are attributes only, and Sphinx imports them as modules.
+sys.modules.update(namespaces)
+
 autosummary_generate = True
 autosummary_context = {  # fields are explained among the parameters
     "fields": {
         name: [field.name for field in dataclasses.fields(kind)]
-        for module in (swarmdp, swarmdp.theory, swarmdp.envs)
+        for module in (swarmdp, *namespaces.values())
         for name in dir(module)
         if dataclasses.is_dataclass(kind := getattr(module, name))
     }
@@ -92,10 +97,10 @@ html_theme_options = {
 
 
 def readable(
-    app: object, what: str, name: str, found: object, options: object, signature: str, returns: str
+    app: object, what: str, name: str, item: object, options: object, signature: str, returns: str
 ) -> tuple[str, str] | None:
     """Signatures that can be read: none of protocols, and no number with sixteen digits."""
-    if getattr(found, "_is_protocol", False):
+    if getattr(item, "_is_protocol", False):
         return "", returns
     if signature is None:
         return None

@@ -4,7 +4,7 @@
 # Figures that the package draws, each with the script that made it. They were made while this
 # site was built. Figures of the long runs are on the pages of the [studies](studies/index.md).
 #
-# ## A swarm finds its order
+# ## A swarm becomes ordered
 
 # %% mystnb={"image": {"alt": "A Vicsek swarm at three times, from all directions to one, and its order parameter"}}
 import numpy as np
@@ -28,7 +28,7 @@ result = swarmdp.fit(vicsek, expert, seed=2, iterations=6, resamples=4, judge=Fa
 report.plot_reward(result)
 
 # %% [markdown]
-# ## The way to it
+# ## Convergence
 #
 # Distance to the expert's feature expectations and margin in each iteration of Algorithm 1.
 
@@ -38,7 +38,7 @@ report.plot_convergence(result)
 # %% [markdown]
 # ## The learned swarm beside the expert's
 
-# %% mystnb={"image": {"alt": "Order parameter over time, the learned swarm upon the expert's"}}
+# %% mystnb={"image": {"alt": "Order parameter over time, the learned swarm on top of the expert's"}}
 swarmdp.evaluate(result, vicsek, runs=30, seed=3).plot()
 
 # %% [markdown]
@@ -57,9 +57,9 @@ learned = swarmdp.fit(ising, spins, seed=1, discount=0.85, iterations=4, judge=F
 report.plot_reward(learned)
 
 # %% [markdown]
-# ## The order that a noise allows
+# ## Order at different levels of noise
 #
-# The order parameter after 100 steps, for more and more noise: mean of 20 runs with its standard
+# The order parameter after 100 steps, for increasing noise: mean of 20 runs with its standard
 # error.
 
 # %% mystnb={"image": {"alt": "Order after 100 steps, falling from 1 without noise to near 0 at 90 degrees"}}

@@ -1,10 +1,13 @@
 """What the documentation shows is run as written."""
 
 import ast
+import inspect
 import json
+import operator
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -113,6 +116,29 @@ def test_versions_agree() -> None:
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {swarmdp.__version__}\n" in citation
     assert f"## {swarmdp.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_reference_lists_every_public_name() -> None:
+    """Once each, by a spelling that works."""
+    text = (ROOT / "docs/reference/python.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^   swarmdp\.([\w.]+)$", text, re.MULTILINE)
+    items = [operator.attrgetter(name)(swarmdp) for name in listed]
+    assert len({id(item) for item in items}) == len(items)
+    for item in _public():
+        assert any(item is other for other in items), f"the reference lacks {item.__qualname__}"
+
+
+def _public() -> list[type | Callable[..., object]]:
+    """Classes and functions at the top, and in the namespaces that list their names."""
+    spaces = [swarmdp, *(value for value in _values(swarmdp) if isinstance(value, ModuleType))]
+    protocols = (swarmdp.policies, swarmdp.features)  # they also list what only the package needs
+    lists = [space for space in spaces if "__all__" in vars(space) and space not in protocols]
+    values = [value for space in lists for value in _values(space)]
+    return [value for value in values if inspect.isclass(value) or inspect.isfunction(value)]
+
+
+def _values(module: ModuleType) -> list[object]:
+    return [getattr(module, name) for name in vars(module)["__all__"]]
 
 
 def test_everything_public_is_there() -> None:

@@ -38,8 +38,8 @@ recording = seen_by_a_camera(places)
 print(recording)
 
 # %% [markdown]
-# The box is periodic: who leaves on one side comes back on the other. Cleaning sees that as a
-# jump and begins a new segment, so nothing is learned from it.
+# The box is periodic: an individual that leaves on one side comes back on the other. Cleaning sees
+# that as a jump and begins a new segment, so nothing is learned from it.
 
 # %%
 observation = swarmdp.recordings.Observation(
@@ -64,8 +64,8 @@ print(f"noise of turns: {swarm.wobble.spread:.2f} rad, truth {vicsek.noise:.2f} 
 # %% [markdown]
 # Individuals are rewarded where they go about the same way as their neighbours (classes have their
 # edges where turns change; the two around zero have the same reward, by symmetry): this is the
-# rule, read from tracks. The last third of the tracks was not learned from. There the learned swarm
-# has to hold its own:
+# rule, read from tracks. The last third of the tracks was not learned from. The learned swarm is
+# tested on it:
 
 # %%
 verdict = swarmdp.judge(
@@ -88,7 +88,7 @@ print(later.loc["polarisation", ["demo", "learned", "random", "clone", "vicsek"]
 # %% [markdown]
 # ## Individuals that do not react to each other
 #
-# The same individuals, each for itself. A method that always finds something would find something
+# The same individuals, each on its own. A method that always finds something would find something
 # here.
 
 # %%

@@ -42,7 +42,7 @@ class Line:
 # %% [markdown]
 # ## As a system
 #
-# `features` says which observations are told apart, `actions` lists what a robot can do. Robots
+# `features` says which observations are distinguished, `actions` lists what a robot can do. Robots
 # that move towards the others are the expert that we want to learn from.
 
 # %%
@@ -78,7 +78,7 @@ for name, weight, action in zip(
 
 # %% [markdown]
 # The reward is highest where the others are 'here', and the robots move towards each other: the
-# rule that we put in. The verdict has simulated it from the demo's own starts.
+# rule that we put in. For the verdict it was simulated from the demo's own starts.
 #
 # The rewards of 'left' and 'right' are hardly lower. That is enough: a robot that steps aside from
 # the others comes back later, and loses what it would have collected here.

@@ -34,8 +34,8 @@ table.to_csv("fish.csv", index=False)
 # %% [markdown]
 # ## Read
 #
-# Columns are found by their names; what was guessed is told. Frame rate and unit are never
-# guessed.
+# Columns are found by their names, and the notes say what was guessed. Frame rate and unit are
+# never guessed.
 
 # %%
 recording = swarmdp.read_tracks("fish.csv", fps=10, unit="cm")
@@ -45,8 +45,8 @@ print(recording.notes)
 # %% [markdown]
 # ## Look
 #
-# Who is seen when, how fast they are, and what cleaning drops. `swarmdp tracks fish.csv --fps 10
-# --unit cm` makes a page of it.
+# Which fish are seen when, how fast they are, and what cleaning drops. `swarmdp tracks fish.csv
+# --fps 10 --unit cm` makes a page of it.
 
 # %%
 print(recording.summary())
@@ -56,14 +56,14 @@ print(recording.summary())
 #
 # `analyse` does everything: it cuts the tracks into decisions, calibrates a swarm on the first two
 # thirds of the time, asks whether there is an interaction at all, learns the reward, and judges
-# the learned swarm on the last third. Here we tell it where the walls are and how many neighbours
-# count; by default it finds out.
+# the learned swarm on the last third. Here we say where the walls are and how many neighbours
+# count; by default both are determined from the tracks.
 
 # %%
 seen = swarmdp.recordings.Observation(
     misalignment=7, bearing=0, spacing=0, previous_turn=0, neighbours=5
 )
-found = swarmdp.analyse(
+analysis = swarmdp.analyse(
     recording,
     seed=1,
     dt=1.0,
@@ -73,18 +73,18 @@ found = swarmdp.analyse(
     resamples=0,
     judge=False,
 )
-print(found.interaction)
+print(analysis.interaction)
 
 # %% mystnb={"image": {"alt": "The learned reward by misalignment and by the wall, and the distance to the demo in each iteration"}}
-found.result.plot()
+analysis.result.plot()
 
 # %%
-weights = found.result.reward.tables()[0].isel(experiment=0)
+weights = analysis.result.reward.tables()[0].isel(experiment=0)
 print(weights.to_series().round(2))
 
 # %% [markdown]
 # The reward by misalignment is highest where the fish are in line with their neighbours, which is
-# what we made them do. With `judge=True` (the default) `found.verdict` compares the learned swarm
+# what we made them do. With `judge=True` (the default) `analysis.verdict` compares the learned swarm
 # with the time that was held out; `resamples=8` gives the reward its error bars. Both take longer.
 #
 # The same as one command, with a page at its end:
@@ -93,8 +93,8 @@ print(weights.to_series().round(2))
 # That takes some minutes, most of them for the errors and the verdict; `--resamples 0 --no-judge` is
 # the quick look.
 #
-# Where the walls are is found out, if the animals came near to most of them. If they did not, it
-# says so and stops: give `--arena box:0,0,40,30` (two corners), `--arena circle:X,Y,RADIUS`, or
+# Where the walls are is determined from the tracks, if the animals came near to most of them. If
+# they did not, it says so and stops: give `--arena box:0,0,40,30` (two corners), `--arena circle:X,Y,RADIUS`, or
 # `--arena open` where there are no walls.
 #
 # Next: [real fish](zebrafish.py), [how far such an answer can be trusted](known_rule.py), [file

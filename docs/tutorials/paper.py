@@ -27,7 +27,7 @@ print(
 # ## The expert
 #
 # Each agent turns towards the mean heading of its neighbours. We record five runs. Each of them is
-# an experiment of its own: `separate=True` below.
+# a separate experiment: `separate=True` below.
 
 # %%
 demo = swarmdp.rollout(vicsek, vicsek.expert, steps=100, runs=5, seed=1)
@@ -53,7 +53,7 @@ for number, verdict in enumerate(result.verdicts):
 
 # %% [markdown]
 # Each learned swarm was simulated from its demo's own start and compared with it. Most reproduce
-# it, but for details. Where a verdict says no, eight iterations were too few for that demo: the
+# it, except for details. Where a verdict says no, eight iterations were too few for that demo: the
 # default is 20.
 #
 # ## The reward
@@ -82,14 +82,14 @@ print(f"mean reward beyond 90 degrees: {mean[opposite].mean():+.3f}")
 #
 # The order parameter over time, for fresh random numbers:
 
-# %% mystnb={"image": {"alt": "Order parameter over time: the learned swarms lie upon the expert's"}}
-found = swarmdp.evaluate(result, vicsek, runs=50, seed=3)
-found.plot()
+# %% mystnb={"image": {"alt": "Order parameter over time: the learned swarms lie on top of the expert's"}}
+evaluation = swarmdp.evaluate(result, vicsek, runs=50, seed=3)
+evaluation.plot()
 
 # %%
 last = {
     who: values["order"][:, -1]
-    for who, values in (("expert", found.expert), ("learned", found.learned))
+    for who, values in (("expert", evaluation.expert), ("learned", evaluation.learned))
 }
 for who, values in last.items():
     print(f"{who}: {values.mean():.3f} ± {values.std(ddof=1) / np.sqrt(len(values)):.3f}")
@@ -104,8 +104,7 @@ noisy = swarmdp.Vicsek(noise=np.radians(30))
 noisy_demo = swarmdp.rollout(noisy, noisy.expert, steps=100, seed=1)
 noisy_result = swarmdp.fit(noisy, noisy_demo, seed=2, iterations=8)
 print(noisy_result.verdict.words)
-noisy_found = swarmdp.evaluate(noisy_result, noisy, runs=50, seed=3)
-noisy_found.plot()
+swarmdp.evaluate(noisy_result, noisy, runs=50, seed=3).plot()
 
 # %% [markdown]
 # On the command line that is `swarmdp fit vicsek --noise 30`: angles are degrees there.

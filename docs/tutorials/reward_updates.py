@@ -36,17 +36,17 @@ def with_error(runs):
 
 rows = []
 for name, result in results.items():
-    found = swarmdp.evaluate(result, ising, runs=20, seed=3)
+    evaluation = swarmdp.evaluate(result, ising, runs=20, seed=3)
     row = {"update": name, "distance": f"{result.distance[0]:.2f}"}
-    row |= {"energy": with_error(found.learned["energy"])}
-    rows.append(row | {"of the expert": with_error(found.expert["energy"])})
+    row |= {"energy": with_error(evaluation.learned["energy"])}
+    rows.append(row | {"of the expert": with_error(evaluation.expert["energy"])})
 print(pandas.DataFrame(rows).to_string(index=False))
 
 # %% [markdown]
-# `distance` is how far the feature expectations are from the demo's. The energy at the end is what
-# the swarm comes to; it played no part in the fit. Energies that are less than about two standard
+# `distance` is how far the feature expectations are from the demo's. The energy at the end shows
+# where the swarm ends up; it played no part in the fit. Energies that are less than about two standard
 # errors apart are the same to this comparison. `maxent` has soft policies: its agents draw their
-# actions, so the swarm comes to another energy than the expert's, at a small distance.
+# actions, so the swarm ends at another energy than the expert's, at a small distance.
 #
 # ## Their rewards
 #
@@ -76,8 +76,8 @@ def towards(evidence):
     return swarmdp.updates.Update(evidence.weights[-1] + evidence.expert - evidence.learned[-1])
 
 
-own = swarmdp.fit(ising, demo, seed=2, update=towards, iterations=5, learner=learner)
-print(own.verdict.words)
+result = swarmdp.fit(ising, demo, seed=2, update=towards, iterations=5, learner=learner)
+print(result.verdict.words)
 
 # %% [markdown]
 # What each method promises, and what it needs: [reward updates](../updates.md). How they compare

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # A controller for robots
 #
-# Show a swarm what to do, learn the rule, and take it to a robot as a file without any dependency.
+# Record what a swarm does, learn the rule, and take it to a robot as a file without dependencies.
 
 # %%
 import json
@@ -35,7 +35,7 @@ print(
 # %% [markdown]
 # ## Try it in other swarms than the one it was learned in
 #
-# More noise, fewer robots, half the sight. A controller that only works in one simulation is not
+# More noise, fewer robots, half the range of sight. A controller that only works in one simulation is not
 # ready for a robot.
 
 # %%
@@ -63,7 +63,7 @@ header = Path("controller.h").read_text(encoding="utf-8").splitlines()
 print("\n".join(line for line in header if "swarmdp_action(" in line))
 
 # %% [markdown]
-# The file is a policy again, with the same bits:
+# The file can be read as a policy again, with the same bits:
 
 # %%
 again = swarmdp.policies.load_controller("controller.json")

@@ -25,10 +25,10 @@ good = swarmdp.judge(vicsek.expert, demo, system=vicsek, seed=2, quick=True)
 print(good)
 
 # %% [markdown]
-# The first line is the verdict in words. `p` is the chance of such differences if both were the
+# The first line is the verdict in words. `p` is the probability of such differences if both were the
 # same swarm: large means that no difference was found. All statistics that were compared are in a
 # table, each at the beginning, on the way and later: its value in the demo, in the learned swarm
-# with the spread over its runs, and the chance of such a difference, adjusted for their number.
+# with the spread over its runs, and the probability of such a difference, adjusted for their number.
 
 # %%
 good.table[["demo", "learned", "learned_spread", "adjusted_p"]].head(9).round(2)
@@ -45,7 +45,7 @@ print(bad.words)
 print("alarm:", bad.alarm)
 
 # %% [markdown]
-# ## Nobody can tell
+# ## Impossible to tell
 #
 # Five agents that hardly see each other. Random policies come as near to what they observe, so a
 # match means nothing. The verdict says that, instead of yes.
@@ -61,8 +61,8 @@ for advice in unsure.advice:
 # %% [markdown]
 # ## In a fit
 #
-# A fit whose verdict is an alarm warns. Do not use its reward; do what the warning says. This one
-# is starved: a single iteration, from a random reward.
+# A fit whose verdict is an alarm issues a warning. Do not use its reward; do what the warning says.
+# This one has too little to learn from: a single iteration, from a random reward.
 
 # %%
 with warnings.catch_warnings(record=True) as caught:

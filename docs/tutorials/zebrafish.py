@@ -25,9 +25,9 @@ recording = swarmdp.read_tracks(tracks, unit="BL")
 print(recording)
 
 # %% [markdown]
-# The format was recognised by its content, and the file itself tells the frame rate and the body
+# The format was recognised by its content, and the file itself gives the frame rate and the body
 # length, so `unit="BL"` is all that had to be said. Look at the summary before anything else: how
-# many were seen, how often somebody was lost, how fast they were, and what cleaning will leave
+# many were seen, how often one was lost, how fast they were, and what cleaning will leave
 # out.
 
 # %%
@@ -36,8 +36,8 @@ print(recording.summary())
 # %% [markdown]
 # ## Decisions
 #
-# A frame is no decision: from one thirtieth of a second to the next a fish hardly turns, and what
-# seems a turn is the error of its position. `decisions` chooses how often a fish decides, and
+# A frame is not a decision: from one thirtieth of a second to the next a fish hardly turns, and what
+# looks like a turn is the error of its position. `decisions` chooses how often a fish decides, and
 # estimates that error. The last third of the time is put away. Nothing below sees it before the
 # verdict.
 
@@ -50,11 +50,11 @@ print(f"{decisions.train.count} to learn from, {decisions.test.count} to judge b
 # ## A swarm that moves as the fish do
 #
 # Speeds, the noise of turns and its memory are taken from the recording. What remains open is how
-# an individual turns for what it observes. Here that is the angle to the mean heading of its five
+# an individual turns in response to what it observes. Here that is the angle to the mean heading of its five
 # nearest neighbours, the direction in which they are, and the wall.
 #
-# In half a minute the fish came near to less than half of the rim of their tank. Left alone, the
-# package would not believe a circle fitted to that, and would ask. We know that the tank is
+# In half a minute the fish came near to less than half of the rim of their tank. By default the
+# package would not trust a circle fitted to that, and would ask. We know that the tank is
 # round.
 
 # %%
@@ -67,16 +67,16 @@ print(swarm)
 # %% [markdown]
 # ## Do they react to each other at all?
 #
-# The question comes before any reward. How much better are turns predicted by someone who sees
-# the neighbours? The same is computed for the same tracks with every fish shifted in time, where
-# nobody can react to anybody.
+# The question comes before any reward. How much better are turns predicted with knowledge of the
+# neighbours? The same is computed for the same tracks with every fish shifted in time, where no
+# fish can react to another.
 
 # %%
 interaction = swarm.interaction_test(seed=1)
 print(interaction)
 
 # %% [markdown]
-# Twenty seconds of fifteen fish are little. Whatever the answer is, the interval beside it says
+# Twenty seconds of fifteen fish are not much. Whatever the answer is, the interval beside it says
 # how sure it is; read the reward only as far as that goes.
 #
 # ## The reward
@@ -99,13 +99,13 @@ result.plot()
 
 # %% [markdown]
 # Only differences within one component mean something. The table has the four that chance explains
-# worst; `p` takes into account that many pairs were looked at. Where `significant` says False, four
+# least well; `p` takes into account that many pairs were looked at. Where `significant` says False, four
 # resamples on so short a recording do not tell.
 #
 # ## The verdict
 #
 # Now the time that was put away. Swarms with the learned controller start where the fish were and
-# are compared with them as a group. Beside them: random policies, no turns at all, a clone of the
+# are compared with them as a group. For comparison: random policies, no turns at all, a clone of the
 # mean turns, and two models of the literature that were fitted to the same training part.
 
 # %%
@@ -116,12 +116,12 @@ later = verdict.table.xs("later", level="when")
 later[["demo", "learned", *beside]].head().round(2)
 
 # %% [markdown]
-# ## What this means, and what not
+# ## What this means, and what it does not
 #
 # - The learned swarm is not these fish: it falls apart where they stay together. The verdict says
-#   that random policies are as near, so nobody should rely on it. Unless told not to, as in the
-#   first cell, `judge` warns of that. Two iterations on twenty
-#   seconds with three components are a lesson in the method, not a result. On this recording
+#   that random policies are as near, so it should not be relied on. Unless warnings are switched
+#   off, as in the first cell, `judge` warns of that. Two iterations on twenty seconds with three
+#   components are a lesson in the method, not a result. On this recording
 #   Couzin's model keeps distances better.
 # - Ten seconds were judged. A verdict on so short a time is about these ten seconds: the real
 #   fish differ from themselves a minute later.
