@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp.kernels import ising, lanes
+from swarmdp.kernels import ising
+from swarmdp.kernels.ising import lanes
 
 
 @pytest.mark.parametrize("shape", [(5, 5), (11, 13), (7, 256), (255, 6)])
@@ -10,7 +11,7 @@ def test_runs_that_are_bits_of_words_are_those_of_arrays(shape: tuple[int, int])
     rng = np.random.default_rng(1)
     spin = rng.choice(np.array([-1, 1], np.int8), (64, *shape))
     flips = rng.integers(0, 2, (64, 25)).astype(np.uint8)
-    wanted, _ = ising.counted(spin.copy(), flips, 6, 5, True, 2, True)
+    wanted, _ = ising.count_steps(spin.copy(), flips, 6, 5, True, 2, True)
     for runs in (64, 3):
         grid = lanes.packed(spin[:runs])
         first, _ = lanes.counted(grid, flips[:runs], 4, 4, True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from swarmdp.kernels import neighbours
+from swarmdp.kernels.space import neighbours
 from tests import oracles
 
 Floats = NDArray[np.float64]
@@ -18,13 +18,13 @@ def found(
     """Sums over neighbours (agents, 4) and the least squared distance, in the agents' order."""
     agents = len(heading)
     kind, walls = (neighbours.PERIODIC, BOX) if periodic else (0, OPEN)
-    now, sums = neighbours.new_sorted(agents), neighbours.new_sums(agents)
+    now, sums = neighbours.new_agents_by_cell(agents), neighbours.new_neighbour_sums(agents)
     x, y = position.T.copy()
     ids = np.arange(agents, dtype=np.int32)
     settings = (nearest, radius, kind, walls)
-    grid, inside = neighbours.sort(x, y, heading, ids, agents, *settings, now)
-    buffers = neighbours.new_buffers(agents)
-    neighbours.add_up(*settings, grid, inside, agents, now, sums, buffers)
+    grid, inside = neighbours.sort_by_cell(x, y, heading, ids, agents, *settings, now)
+    buffers = neighbours.new_candidate_buffers(agents)
+    neighbours.add_up_neighbours(*settings, grid, inside, agents, now, sums, buffers)
     own = np.argsort(now.id[:agents])
     return np.stack(sums[:4], axis=-1)[own], sums.closest[own]
 
@@ -68,7 +68,7 @@ def test_gaps_are_folded_where_they_would_be_divided() -> None:
         tried = np.concatenate([near, np.linspace(0, 1.4 * side, 57)])
         for gap in np.concatenate([tried, -tried]):
             expected = gap - side * math.floor(gap / side + 0.5)
-            assert neighbours.folded(gap, side, above, below) == expected
+            assert neighbours.fold_gap(gap, side, above, below) == expected
 
 
 def test_whole_numbers_are_those_of_a_cast() -> None:

@@ -48,7 +48,7 @@ def precompile(processes: int | None = None, say: Callable[[str], None] = print)
     folder = PACKAGE / "kernels" / "compiled"
     if _read(folder / STAMP) == stamp:
         return folder
-    from swarmdp.kernels.compile import COMPILED, PORTABLE, portable_here
+    from swarmdp.kernels.runtime.compile import COMPILED, PORTABLE, portable_here
 
     portable = portable_here()
     began = time.monotonic()

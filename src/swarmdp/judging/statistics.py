@@ -329,7 +329,7 @@ def _shares(
 ) -> Floats:
     """How often each class is observed (runs, size), of those who are present."""
     if present is None:
-        found: Floats = kernels.tabular.count(index, size) / index.shape[1]
+        found: Floats = kernels.tables.count(index, size) / index.shape[1]
         return found
     counts = [
         np.bincount(own[here], minlength=size) for own, here in zip(index, present, strict=True)

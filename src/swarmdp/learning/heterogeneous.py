@@ -201,12 +201,12 @@ class HeterogeneousLearning:
 
             # 2: Based on the current swarm state and Q-function, select actions for all agents.
             chosen = q.choose(observations, stream)
-            actions = kernels.tabular.explore(chosen, chances, temperature, len(system.actions))
+            actions = kernels.tables.explore(chosen, chances, temperature, len(system.actions))
 
             # 3: Iterate the system and collect rewards.
             before, moved_from = observations, state
             rewards = collected(raw, observations)
-            physical = kernels.tabular.look_up(actions, system.actions[None], first_replica)
+            physical = kernels.tables.look_up(actions, system.actions[None], first_replica)
             state = system.transition(state, physical, streams.at(i, Purpose.TRANSITION))
             raw = system.observe(state)
             observations = q.sees(raw)

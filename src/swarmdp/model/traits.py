@@ -228,14 +228,14 @@ class ExploringSwarms(Protocol):
 
     def learn(
         self,
-        own: "kernels.tabular.Learning",
+        own: "kernels.tables.Learning",
         temperatures: NDArray[np.float64],
         place: NDArray[np.float64] | None,
         time: int,
     ) -> None:
         """A step at each of these temperatures, from a time on, and the learning after each.
 
-        Its bits are those of `step` by `own.best`, then `kernels.tabular.learn`.
+        Its bits are those of `step` by `own.best`, then `kernels.tables.local_model.learn`.
         """
 
 

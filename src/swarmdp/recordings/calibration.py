@@ -101,9 +101,9 @@ class Noise:
     def values(self, scores: Floats, previous: Floats) -> Floats:
         """The noise with these normal scores, after these turns."""
         of = np.searchsorted(self.edges, np.abs(previous))
-        found = kernels.calibrated.interpolated(scores, self.tables[0], LARGEST)
+        found = kernels.recorded.interpolate(scores, self.tables[0], LARGEST)
         for k in range(1, len(self.tables)):
-            other = kernels.calibrated.interpolated(scores, self.tables[k], LARGEST)
+            other = kernels.recorded.interpolate(scores, self.tables[k], LARGEST)
             found = np.where(of == k, other, found)
         return found
 

@@ -35,7 +35,7 @@ class WholeSteps:
     """A chunk of runs of a swarm under way; see `system.WholeSteps`."""
 
     swarm: "Swarm"
-    swarms: "kernels.calibrated_steps.Swarms"
+    swarms: "kernels.recorded.CalibratedSwarms"
 
     @classmethod
     def of(
@@ -54,7 +54,7 @@ class WholeSteps:
         view = _view(swarm.view)
         if view is None or not np.isfinite(turns).all():
             return None
-        agents = kernels.calibrated_steps.Agents(
+        agents = kernels.recorded.CalibratedAgents(
             x=state["position"][..., 0].copy(),
             y=state["position"][..., 1].copy(),
             heading=state["heading"].copy(),
@@ -64,7 +64,7 @@ class WholeSteps:
         )
         return cls(
             swarm,
-            kernels.calibrated_steps.Swarms(
+            kernels.recorded.CalibratedSwarms(
                 agents,
                 _model(swarm),
                 view,
@@ -81,7 +81,7 @@ class WholeSteps:
         """Keep these moments, and take the step after each of them."""
         states = room.states or {}
         nothing, none = np.empty((0, 0, 0)), np.empty((0, 0, 0, 0))
-        kept = kernels.calibrated_steps.Kept(
+        kept = kernels.recorded.KeptFrames(
             position=states.get("position", none),
             heading=states.get("heading", nothing),
             turn=states.get("turn", nothing),
@@ -96,10 +96,10 @@ class WholeSteps:
         self.swarm.check_state({**now._asdict(), "position": np.stack([now.x, now.y], axis=-1)})
 
 
-def _model(swarm: "Swarm") -> "kernels.calibrated_steps.Model":
-    kind = kernels.calibrated.OPEN if swarm.arena is None else swarm.arena.kind
+def _model(swarm: "Swarm") -> "kernels.recorded.CalibratedModel":
+    kind = kernels.recorded.OPEN if swarm.arena is None else swarm.arena.kind
     noise, speed = swarm.wobble, swarm.speeds
-    return kernels.calibrated_steps.Model(
+    return kernels.recorded.CalibratedModel(
         kind,
         np.zeros((1, 2)) if swarm.arena is None else swarm.arena.walls,
         np.ascontiguousarray(noise.tables, np.float64).ravel(),
@@ -114,7 +114,7 @@ def _model(swarm: "Swarm") -> "kernels.calibrated_steps.Model":
     )
 
 
-def _view(view: View) -> "kernels.calibrated_steps.View | None":
+def _view(view: View) -> "kernels.recorded.CalibratedView | None":
     """What is observed, if all classes are intervals without end that the kernel knows."""
     parts = view.features.components
     edges = np.full((len(parts), max(part.size for part in parts.values())), np.inf)
@@ -127,7 +127,7 @@ def _view(view: View) -> "kernels.calibrated_steps.View | None":
             edges[k, : part.size - 1] = part.edges[1:-1]
         elif type(part) is not Angles or name == "spacing":
             return None
-    return kernels.calibrated_steps.View(
+    return kernels.recorded.CalibratedView(
         view.nearest,
         float(view.radius),
         np.array([COMPONENTS.index(name) for name in parts]),

@@ -362,10 +362,10 @@ class Swarm:
         noise = _wander(noise, self.wobble.memory, rng.normal())
         pace = _wander(pace, self.speeds.memory, rng.normal())
         turn = action + self.wobble.values(noise, last)
-        step = kernels.calibrated.interpolated(pace, self.speeds.table, LARGEST) * self.dt
-        kind = kernels.calibrated.OPEN if self.arena is None else self.arena.kind
+        step = kernels.recorded.interpolate(pace, self.speeds.table, LARGEST) * self.dt
+        kind = kernels.recorded.OPEN if self.arena is None else self.arena.kind
         walls = np.zeros((1, 2)) if self.arena is None else self.arena.walls
-        position, heading, turned = kernels.calibrated.advance(
+        position, heading, turned = kernels.recorded.turn_and_move(
             position, heading, turn, step, kind, walls
         )
         return {
@@ -406,7 +406,7 @@ class Swarm:
                     f"{name!r} of a state must have the shape (runs, "
                     f"{', '.join(map(str, wanted))}), got {array.shape}"
                 )
-            if not kernels.tabular.all_between(array, -FARTHEST, FARTHEST):
+            if not kernels.tables.all_between(array, -FARTHEST, FARTHEST):
                 raise InvalidInput(f"{name!r} of a state must be finite, got NaN or others")
         return found
 

@@ -19,7 +19,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from swarmdp.irl.expectations import feature_expectations
 from swarmdp.irl.result import Result
-from swarmdp.kernels import events
+from swarmdp.kernels.runtime import events
 from swarmdp.model.rewards import Reward
 from swarmdp.model.system import System, class_map
 from swarmdp.model.traits import null_action

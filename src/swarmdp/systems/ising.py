@@ -136,7 +136,7 @@ class Ising:
         site, spin = self._checked(state)
         if not self._in_grid_order(site):
             energies = self._energies(kernels.ising.put_on_grid(site, spin))
-            return kernels.tabular.look_up(site, energies, np.arange(len(site)))
+            return kernels.tables.look_up(site, energies, np.arange(len(site)))
         return self._energies(spin)
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
@@ -288,7 +288,7 @@ class Ising:
         if type(self) is not Ising:
             return None
         spin, agents = self._started(streams, step)
-        grids = kernels.ising.Grids(
+        grids = kernels.ising.ExploringGrids(
             spin.reshape(-1, *self.shape),
             agents,
             self.reach,
@@ -304,7 +304,7 @@ class Ising:
             spins = streams.counter(step, Purpose.INITIAL)
             sites = replace(spins, draw=spins.draw + 1)
             share = (1 + self.magnetisation) / 2
-            return kernels.ising.started(spins, sites, self.n_agents, share)
+            return kernels.ising.start_grids(spins, sites, self.n_agents, share)
         state = self.initial(streams.at(step, Purpose.INITIAL))
         site, spin = state["site"], state["spin"]
         put = kernels.ising.put_on_grid
@@ -335,7 +335,7 @@ class Ising:
 
     @property
     def _fits_lanes(self) -> bool:
-        fits = kernels.lanes.fits(self.shape, self.reach, self.periodic)
+        fits = kernels.ising.lanes.fits(self.shape, self.reach, self.periodic)
         return type(self) is Ising and fits
 
     @cached_property
@@ -358,7 +358,7 @@ class Ising:
 
     def _energy_of(self, observations: NDArray[np.unsignedinteger]) -> NDArray[np.int64]:
         """The global energy from what all agents observe."""
-        return kernels.tabular.total(observations) - self._missing
+        return kernels.tables.total(observations) - self._missing
 
     def _in_grid_order(self, site: NDArray[Any]) -> bool:
         """Whether this is the very array with which `arrange` says: agent n sits on site n."""
@@ -420,7 +420,7 @@ class _ExploringGrids:
     """Grids of spins that learn; see `system.ExploringSwarms`."""
 
     streams: Streams
-    grids: "kernels.ising.Grids"
+    grids: "kernels.ising.ExploringGrids"
 
     def step(
         self,
@@ -434,7 +434,7 @@ class _ExploringGrids:
 
     def learn(
         self,
-        own: "kernels.tabular.Learning",
+        own: "kernels.tables.Learning",
         temperatures: NDArray[np.float64],
         place: NDArray[np.float64] | None,
         time: int,
@@ -462,7 +462,7 @@ class _WholeSteps:
                 return
             histogram = room.counts is not None
             reach, periodic = self.system.reach, self.system.periodic
-            counts, total = kernels.ising.counted(
+            counts, total = kernels.ising.count_steps(
                 self.spin, self.flips, last - first, moving, histogram, reach, periodic
             )
             self._keep(counts, total, first, last, room)
@@ -471,9 +471,9 @@ class _WholeSteps:
         for time in range(first, last):
             spin = self.spin.reshape(len(self.spin), -1)
             energy = self.system._energies(spin)
-            flip = kernels.tabular.look_up(energy, self.flips, runs).view(np.bool_)
+            flip = kernels.tables.look_up(energy, self.flips, runs).view(np.bool_)
             self._keep_agents(spin, energy, flip, time, room)
-            counts = kernels.tabular.count(energy, self.flips.shape[1])[:, None]
+            counts = kernels.tables.count(energy, self.flips.shape[1])[:, None]
             self._keep_counts(counts, time, time + 1, room, time - first)
             if time < self.steps:
                 np.negative(spin, out=spin, where=flip)
@@ -482,14 +482,16 @@ class _WholeSteps:
     def _lanes(self) -> NDArray[np.uint64] | None:
         """The grids as bits of words, where there are so many that this is quicker."""
         few = not FEWEST_LANES <= len(self.spin) <= MOST_LANES
-        return None if few or not self.system._fits_lanes else kernels.lanes.packed(self.spin)
+        return None if few or not self.system._fits_lanes else kernels.ising.lanes.packed(self.spin)
 
     def _keep_lanes(
         self, grid: NDArray[np.uint64], first: int, last: int, moving: int, room: Room
     ) -> None:
         """Keep what is wanted of grids that are bits of words."""
         histogram = room.counts is not None
-        counts, total = kernels.lanes.counted(grid, self.flips, last - first, moving, histogram)
+        counts, total = kernels.ising.lanes.counted(
+            grid, self.flips, last - first, moving, histogram
+        )
         self._keep(counts, total, first, last, room)
 
     def _keep(
@@ -525,7 +527,7 @@ class _WholeSteps:
         )
         for target, values in kept:
             if target is not None:
-                target[:, time] = kernels.tabular.look_up(self.site, values, runs)
+                target[:, time] = kernels.tables.look_up(self.site, values, runs)
 
     def _keep_counts(
         self, counts: NDArray[np.int64], first: int, last: int, room: Room, place: int = 0
