@@ -2,17 +2,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from swarmdp.kernels import recorded
-from swarmdp.kernels.space import neighbours
+from swarmdp.kernels import recorded, space
+from swarmdp.kernels.space import sorting
 from tests import oracles
 
 Floats = NDArray[np.float64]
 L_SHAPE = np.array([[0, 0], [4, 0], [4, 2], [2, 2], [2, 4], [0, 4]], float)
 ARENAS = {
-    "open": (recorded.OPEN, np.zeros((1, 2))),
-    "circle": (recorded.CIRCLE, np.array([[2.0, 2.0], [2.0, 0.0]])),
-    "polygon": (recorded.POLYGON, L_SHAPE),
-    "periodic": (recorded.PERIODIC, np.array([[0.0, 0.0], [4.0, 3.0]])),
+    "open": (space.OPEN, np.zeros((1, 2))),
+    "circle": (space.CIRCLE, np.array([[2.0, 2.0], [2.0, 0.0]])),
+    "polygon": (space.POLYGON, L_SHAPE),
+    "periodic": (space.PERIODIC, np.array([[0.0, 0.0], [4.0, 3.0]])),
 }
 
 
@@ -28,7 +28,7 @@ def gap(found: Floats, expected: Floats) -> float:
 @pytest.mark.parametrize("arena", ARENAS)
 @pytest.mark.parametrize(("nearest", "radius"), [(1, 0.0), (4, 0.0), (50, 0.0), (0, 0.7), (0, 9.0)])
 @pytest.mark.parametrize("absent", [False, True])
-@pytest.mark.parametrize("agents", [20, neighbours.FEW_AGENTS + 30])  # without cells and with them
+@pytest.mark.parametrize("agents", [20, sorting.FEW_AGENTS + 30])  # without cells and with them
 def test_sight(arena: str, nearest: int, radius: float, absent: bool, agents: int) -> None:
     position, heading = states(3, agents)
     if absent:
@@ -46,7 +46,7 @@ def test_sight(arena: str, nearest: int, radius: float, absent: bool, agents: in
         np.testing.assert_allclose(here[:, 2:4], wanted[:, 2:4], atol=1e-12)
 
 
-@pytest.mark.parametrize("agents", [30, 2 * neighbours.FEW_AGENTS])
+@pytest.mark.parametrize("agents", [30, 2 * sorting.FEW_AGENTS])
 def test_the_order_of_agents_does_not_matter_even_on_a_grid(agents: int) -> None:
     rng = np.random.default_rng(1)
     position = rng.integers(0, 5, (1, agents, 2)).astype(float)  # many are equally near
@@ -63,7 +63,7 @@ def test_the_order_of_agents_does_not_matter_even_on_a_grid(agents: int) -> None
 @pytest.mark.parametrize("scale", [(0.0, 1.0), (1.0, 0.0), (1000.0, 0.001)])
 def test_sight_of_swarms_on_a_line(scale: tuple[float, float]) -> None:
     rng = np.random.default_rng(3)
-    agents = 2 * neighbours.FEW_AGENTS
+    agents = 2 * sorting.FEW_AGENTS
     position = rng.normal(size=(1, agents, 2)) * np.array(scale)
     heading = rng.uniform(-np.pi, np.pi, (1, agents))
     for nearest, radius in ((5, 0.0), (0, 0.3)):
@@ -77,7 +77,7 @@ def test_sight_of_swarms_on_a_line(scale: tuple[float, float]) -> None:
 
 @pytest.mark.parametrize("arena", ARENAS)
 def test_agents_in_one_point_see_the_mean_of_all_others(arena: str) -> None:
-    agents = 2 * neighbours.FEW_AGENTS
+    agents = 2 * sorting.FEW_AGENTS
     position = np.ones((1, agents, 2))
     heading = np.random.default_rng(4).uniform(-np.pi, np.pi, (1, agents))
     vectors = np.exp(1j * heading[0])

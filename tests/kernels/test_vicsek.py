@@ -5,8 +5,8 @@ import pytest
 from numpy.typing import NDArray
 
 from swarmdp.kernels import vicsek
+from swarmdp.kernels.numerics import fixed_point
 from swarmdp.kernels.vicsek import flying, layout, observing, sorting
-from swarmdp.kernels.vicsek import sums as sums_around
 from swarmdp.support import parallel
 from tests import oracles
 
@@ -155,7 +155,7 @@ def test_whole_steps_of_one_swarm_as_other_kernels_take_them(box: float) -> None
     observing.look_up_angles(0, 700, ordered, work, seen)
     near = oracles.neighbours(position, model.radius, box)
     assert_same_angles(seen, oracles.misalignment(heading, near))
-    mean = sums / sums_around.fixed_point_scale(700) / 700
+    mean = sums / fixed_point.units_for(700) / 700
     assert np.hypot(*mean) == pytest.approx(oracles.order(heading), abs=1e-14)
     flying.move_particles(0, 700, now, seen, model, noise_at, noise)
     words = [oracles.random_words(7, 3, 5, 1 << 16, i) for i in range(700)]
@@ -169,7 +169,7 @@ def test_whole_steps_of_one_swarm_as_other_kernels_take_them(box: float) -> None
 
 def test_fixed_point_sums_cannot_overflow() -> None:
     for agents in (1, 2, 3, 200, 2**20, 10**6, 2**31):
-        scale = sums_around.fixed_point_scale(agents)
+        scale = fixed_point.units_for(agents)
         assert agents * scale <= 2**62
         assert agents * scale > 2**60
         assert math.log2(scale).is_integer()

@@ -58,7 +58,7 @@ def walkers(
     rng = np.random.default_rng(seed)
     place = (np.zeros(2) if arena is None else arena.middle) + rng.uniform(-2, 2, (1, agents, 2))
     heading = rng.uniform(-math.pi, math.pi, (1, agents))
-    kind = kernels.recorded.OPEN if arena is None else arena.kind
+    kind = kernels.space.OPEN if arena is None else arena.kind
     walls = np.zeros((1, 2)) if arena is None else arena.walls
     tracks = [place[0]]
     for _ in range(times - 1):

@@ -352,35 +352,6 @@ class _Model:
         self._sweep(values, self._settings.sweeps)
         self._counts.forget(self._scale, self._settings.forgetting)
 
-    def compiled(
-        self,
-        values: NDArray[np.float64],
-        seen: NDArray[np.bool_],
-        best: NDArray[np.int64],
-        null: int,
-        tie: float,
-    ) -> "kernels.tables.Learning | None":
-        table = self._counts.whole()
-        if table is None or self._wants.softness:
-            return None
-        return kernels.tables.Learning(
-            table,
-            self._counts.totals,
-            self._scale,
-            self._reward,
-            self._state_values,
-            values,
-            seen,
-            best,
-            *self._mirror,
-            float(self._settings.prior),
-            float(self._settings.forgetting),
-            float(self._discount),
-            int(self._settings.sweeps),
-            null,
-            tie,
-        )
-
     def recall(
         self, memory: Mapping[str, NDArray[np.float64]], values: NDArray[np.float64]
     ) -> None:

@@ -213,16 +213,6 @@ class _Watkins:
     ) -> None:
         self._rule(before, actions, rewards, after, self._discount, rate, values)
 
-    def compiled(
-        self,
-        values: NDArray[np.float64],
-        seen: NDArray[np.bool_],
-        best: NDArray[np.int64],
-        null: int,
-        tie: float,
-    ) -> None:
-        return None
-
     def kernel(self) -> None:
         return None
 

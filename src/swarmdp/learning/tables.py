@@ -42,16 +42,6 @@ class Memory(Protocol):
     ) -> None:
         """Change the table (R, observations, actions) in place."""
 
-    def compiled(
-        self,
-        values: NDArray[np.float64],
-        seen: NDArray[np.bool_],
-        best: NDArray[np.int64],
-        null: int,
-        tie: float,
-    ) -> "kernels.tables.Learning | None":
-        """What kernels need that learn as `learn` does, in place; None if there are none."""
-
     def kernel(self) -> NDArray[np.float64] | None:
         """P(o' | o, a), (R, observations, actions, observations), if it was asked for."""
 
@@ -133,11 +123,6 @@ class TabularQ:
         self._memory.learn(self.values, before, actions, rewards, after, rate)
         kernels.tables.mark(seen, self._order, self.seen)
         self.update()
-
-    def compiled(self) -> "kernels.tables.Learning | None":
-        """What kernels need to learn this table in place, if they can."""
-        self.greedy = self.greedy.copy()
-        return self._memory.compiled(self.values, self.seen, self.greedy, self._null, _TIE)
 
     def update(self) -> None:
         """Find the best actions of the table as it is now."""

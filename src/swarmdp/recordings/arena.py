@@ -49,7 +49,7 @@ class Circle:
     centre: tuple[float, float]
     radius: float
 
-    kind = kernels.recorded.CIRCLE
+    kind = kernels.space.CIRCLE
 
     def __post_init__(self) -> None:
         check_number("radius", self.radius, positive=True)
@@ -101,7 +101,7 @@ class Polygon:
 
     vertices: tuple[tuple[float, float], ...]
 
-    kind = kernels.recorded.POLYGON
+    kind = kernels.space.POLYGON
 
     def __post_init__(self) -> None:
         points = np.array(self.vertices, np.float64)
@@ -183,7 +183,7 @@ class Box:
     lower: tuple[float, float]
     upper: tuple[float, float]
 
-    kind = kernels.recorded.POLYGON
+    kind = kernels.space.POLYGON
 
     def __post_init__(self) -> None:
         if not all(b - a > 0 for a, b in zip(self.lower, self.upper, strict=True)):
@@ -245,7 +245,7 @@ class Periodic:
     sides: tuple[float, float]
     lower: tuple[float, float] = (0.0, 0.0)
 
-    kind = kernels.recorded.PERIODIC
+    kind = kernels.space.PERIODIC
 
     def __post_init__(self) -> None:
         for side in self.sides:

@@ -144,7 +144,7 @@ def _wanted(swarm: "Swarm", zones: Floats, state: State) -> Floats:
     """The turns that agents of models (models, 7) want; run i is of model i % models."""
     runs = len(state["heading"])
     own = np.tile(zones, (runs // len(zones), 1))
-    kind = kernels.recorded.OPEN if swarm.arena is None else swarm.arena.kind
+    kind = kernels.space.OPEN if swarm.arena is None else swarm.arena.kind
     walls = np.zeros((1, 2)) if swarm.arena is None else swarm.arena.walls
     return kernels.recorded.zone_turns(
         np.ascontiguousarray(state["position"]),
@@ -162,7 +162,7 @@ def _moved(swarm: "Swarm", noise: Floats, state: State, turns: Floats, rng: Stre
     memory = swarm.speeds.memory
     pace = memory * state["pace"] + math.sqrt(1 - memory**2) * fresh
     step = kernels.recorded.interpolate(pace, swarm.speeds.table, LARGEST) * swarm.dt
-    kind = kernels.recorded.OPEN if swarm.arena is None else swarm.arena.kind
+    kind = kernels.space.OPEN if swarm.arena is None else swarm.arena.kind
     walls = np.zeros((1, 2)) if swarm.arena is None else swarm.arena.walls
     own = np.tile(noise, len(turns) // len(noise))[:, None]
     place, heading, turned = kernels.recorded.turn_and_move(

@@ -185,7 +185,7 @@ def look(
     position: Floats, heading: Floats, nearest: int, radius: float, arena: Arena | None
 ) -> Floats:
     """`kernels.recorded.sight` for arrays of states or recorded frames."""
-    kind = kernels.recorded.OPEN if arena is None else arena.kind
+    kind = kernels.space.OPEN if arena is None else arena.kind
     walls = np.zeros((1, 2)) if arena is None else arena.walls
     return kernels.recorded.sight(
         np.ascontiguousarray(position, np.float64),
@@ -221,7 +221,7 @@ def calibrated(
             "Observation(misalignment=0, bearing=0, spacing=0)"
         )
     walled = isinstance(arena, Circle | Polygon) or (
-        arena is not None and arena.kind == kernels.recorded.POLYGON
+        arena is not None and arena.kind == kernels.space.POLYGON
     )
     tried: dict[str, float] = {}
     walls = _wall_distances(observation, decisions, arena) if walled else [0.0]
@@ -298,7 +298,7 @@ def _reach(decisions: Decisions, count: int, arena: Arena | None) -> float:
         if len(here) <= count:
             continue
         gaps = here[:, None] - here
-        if arena is not None and arena.kind == kernels.recorded.PERIODIC:
+        if arena is not None and arena.kind == kernels.space.PERIODIC:
             sides = arena.walls[1]
             gaps -= sides * np.round(gaps / sides)
         found.append(np.sort(np.linalg.norm(gaps, axis=2), axis=1)[:, count])

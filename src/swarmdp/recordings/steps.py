@@ -97,7 +97,7 @@ class WholeSteps:
 
 
 def _model(swarm: "Swarm") -> "kernels.recorded.CalibratedModel":
-    kind = kernels.recorded.OPEN if swarm.arena is None else swarm.arena.kind
+    kind = kernels.space.OPEN if swarm.arena is None else swarm.arena.kind
     noise, speed = swarm.wobble, swarm.speeds
     return kernels.recorded.CalibratedModel(
         kind,

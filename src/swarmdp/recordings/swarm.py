@@ -128,7 +128,6 @@ class Swarm:
     decisions: Decisions | None = None
 
     action_units: ClassVar[str] = "rad"
-    side_by_side: ClassVar[int] = 1
     fused_measures: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
@@ -363,7 +362,7 @@ class Swarm:
         pace = _wander(pace, self.speeds.memory, rng.normal())
         turn = action + self.wobble.values(noise, last)
         step = kernels.recorded.interpolate(pace, self.speeds.table, LARGEST) * self.dt
-        kind = kernels.recorded.OPEN if self.arena is None else self.arena.kind
+        kind = kernels.space.OPEN if self.arena is None else self.arena.kind
         walls = np.zeros((1, 2)) if self.arena is None else self.arena.walls
         position, heading, turned = kernels.recorded.turn_and_move(
             position, heading, turn, step, kind, walls

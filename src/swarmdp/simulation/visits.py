@@ -122,6 +122,6 @@ def visits_of(
         else:
             swarms.advance(0, steps + 1, Room(counts=counts[begin:end]))
 
-    chunk = max(1, CHUNK_AGENTS // system.n_agents, system.side_by_side)
+    chunk = max(1, CHUNK_AGENTS // system.n_agents)
     over_chunks(runs, chunk, thread_count(threads), work)
     return None if failed.is_set() else Visits(system, counts)

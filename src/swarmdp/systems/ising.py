@@ -29,7 +29,6 @@ from swarmdp.support.checks import check_between, check_integer, keep_python_num
 from swarmdp.support.errors import InvalidInput
 
 KEEP, FLIP = 0, 1
-FEWEST_LANES, MOST_LANES = 20, 64  # runs that are worth to be the bits of words
 
 
 @checked(but=("initial", "observe", "transition", "expert", "energy", "arrange", "check_state"))
@@ -328,16 +327,6 @@ class Ising:
         on_grid = kernels.ising.put_on_grid(site, spin).reshape(-1, *self.shape)
         return _WholeSteps(self, on_grid, site, flips, steps)
 
-    @property
-    def side_by_side(self) -> int:
-        """Up to 64 runs are the bits of words, on tori of 24 neighbours."""
-        return MOST_LANES if self._fits_lanes else 1
-
-    @property
-    def _fits_lanes(self) -> bool:
-        fits = kernels.ising.lanes.fits(self.shape, self.reach, self.periodic)
-        return type(self) is Ising and fits
-
     @cached_property
     def _sites(self) -> NDArray[np.int32]:
         sites = np.arange(self.n_agents, dtype=np.int32)
@@ -432,16 +421,6 @@ class _ExploringGrids:
         """Energies before, actions, and energies after."""
         return self.grids.step(table, temperature, place, time, first_draw(Purpose.EXPLORATION))
 
-    def learn(
-        self,
-        own: "kernels.tables.Learning",
-        temperatures: NDArray[np.float64],
-        place: NDArray[np.float64] | None,
-        time: int,
-    ) -> None:
-        """Steps at these temperatures, and what is learned from each."""
-        self.grids.learn(own, temperatures, place, time, first_draw(Purpose.EXPLORATION))
-
 
 @dataclass(frozen=True, eq=False)
 class _WholeSteps:
@@ -457,9 +436,6 @@ class _WholeSteps:
         """Keep these moments, and take the step after each of them."""
         if room.states is None and room.observations is None and room.actions is None:
             moving = min(last, self.steps) - first  # after all moments, but not after the very last
-            if self._lanes is not None:
-                self._keep_lanes(self._lanes, first, last, moving, room)
-                return
             histogram = room.counts is not None
             reach, periodic = self.system.reach, self.system.periodic
             counts, total = kernels.ising.count_steps(
@@ -477,22 +453,6 @@ class _WholeSteps:
             self._keep_counts(counts, time, time + 1, room, time - first)
             if time < self.steps:
                 np.negative(spin, out=spin, where=flip)
-
-    @cached_property
-    def _lanes(self) -> NDArray[np.uint64] | None:
-        """The grids as bits of words, where there are so many that this is quicker."""
-        few = not FEWEST_LANES <= len(self.spin) <= MOST_LANES
-        return None if few or not self.system._fits_lanes else kernels.ising.lanes.packed(self.spin)
-
-    def _keep_lanes(
-        self, grid: NDArray[np.uint64], first: int, last: int, moving: int, room: Room
-    ) -> None:
-        """Keep what is wanted of grids that are bits of words."""
-        histogram = room.counts is not None
-        counts, total = kernels.ising.lanes.counted(
-            grid, self.flips, last - first, moving, histogram
-        )
-        self._keep(counts, total, first, last, room)
 
     def _keep(
         self,

@@ -130,7 +130,6 @@ class Vicsek:
     )
 
     action_units: ClassVar[str] = "rad"
-    side_by_side: ClassVar[int] = 1
     fused_measures: ClassVar[frozenset[str]] = frozenset({"order"})
 
     def __post_init__(self) -> None:
@@ -469,16 +468,6 @@ class _ExploringSwarms:
     ) -> tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.integer]]:
         """Classes before, actions, and classes after."""
         return self.swarms.step(table, temperature, place, time, _DRAWS)
-
-    def learn(
-        self,
-        own: "kernels.tables.Learning",
-        temperatures: NDArray[np.float64],
-        place: NDArray[np.float64] | None,
-        time: int,
-    ) -> None:
-        """Steps at these temperatures, and what is learned from each."""
-        self.swarms.learn(own, temperatures, place, time, _DRAWS)
 
 
 _DRAWS = first_draw(Purpose.EXPLORATION), first_draw(Purpose.TRANSITION)

@@ -1,4 +1,3 @@
-from . import lanes as lanes
 from .energy import local_energy as local_energy
 from .exploring import ExploringGrids as ExploringGrids
 from .grids import are_all_sites as are_all_sites

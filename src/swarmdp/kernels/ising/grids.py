@@ -1,4 +1,9 @@
-"""Spins on a grid: checked, put on their sites, and drawn."""
+"""Spins on a grid: checked, put on their sites, and drawn.
+
+A state has sites and spins in the order of the agents, (runs, agents); kernels want the spins in
+the order of the sites. Sites are int32, spins int8. Checks run at every transition, so they are
+single passes without branches where there can be many agents.
+"""
 
 from typing import Any
 
@@ -23,6 +28,7 @@ def are_spins(spin: NDArray[np.int8]) -> bool:
 @kernel
 def are_spins_flat(spin):
     """Whether one more is 0 or 2 for all of them, without a branch."""
+    # +1 and -1 become 2 and 0, whose bits but the second are clear; any other number has more.
     others = np.uint8(0)
     for i in range(np.uint64(spin.shape[0])):
         others = np.uint8(others | (np.uint8(spin[i] + np.int8(1)) & np.uint8(0xFD)))
@@ -39,6 +45,7 @@ def are_all_sites_rows(site):
     """Whether each row has every number below its length once."""
     seen = np.empty(site.shape[1], np.bool_)
     for r in range(site.shape[0]):
+        # All sites in range, and none missing: then each is there once.
         seen[:] = False
         for i in range(np.uint64(site.shape[1])):
             where = np.int64(site[r, i])
@@ -63,15 +70,15 @@ def put_rows(site, values, out):
     """out[r, site[r, i]] = values[r, i]."""
     for r in range(site.shape[0]):
         row = out[r]
-        own = values[r % values.shape[0]]
+        entries = values[r % values.shape[0]]
         for i in range(np.uint64(site.shape[1])):
-            row[np.uint64(site[r, i])] = own[i]
+            row[np.uint64(site[r, i])] = entries[i]
 
 
 def start_grids(
     spins: Counter, sites: Counter, n: int, share: float
 ) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
-    """Spins on their sites (runs, n), a share of them up, and who sits on each site.
+    """Spins on their sites (runs, n), a share of them up, and the agent on each site.
 
     Agent i has the i-th random number of each counter, as `uniform` and `permutation` have.
     """
@@ -90,9 +97,11 @@ def start_runs(seed, numbers, step, draw, site_draw, share, spin, agents):
     site = np.empty((1, n), np.int32)
     up = np.empty(n, np.int8)
     for r in range(runs):
+        # Agents sit on random sites, so that an agent's number says nothing about its place.
         permutation_runs(seed, numbers[r : r + 1], step, site_draw, site)
         run = np.uint64(numbers[r])
         for i in range(np.uint64(n)):
+            # The numbers that `Stream.uniform` would give, agent by agent.
             w0, w1, _, _ = philox(i, run, step, draw, k0, k1)
             up[i] = np.int8(1) if unit_uniform(w0, w1) < share else np.int8(-1)
         spins, ids = spin[r], agents[r]

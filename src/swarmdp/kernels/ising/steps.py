@@ -1,4 +1,10 @@
-"""Whole steps of Ising grids, and how many agents have each energy."""
+"""Whole steps of Ising grids, and how many agents have each energy.
+
+Spins (runs, rows, columns) of int8 change in place; of the energies only their histogram or their
+sum is kept. One run goes through all its steps before the next: a grid of the paper's size, its
+border and its energies stay in the cache. Two other ways of taking a step give the same bits:
+`local_energy` and a policy, which the tests compare with this, and `exploring`.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,7 +12,7 @@ from numpy.typing import NDArray
 from swarmdp.kernels.ising.energy import energy_dtype, energy_workspace, local_energy_rows, pad
 from swarmdp.kernels.runtime.compile import kernel
 
-BLOCK_SITES = 2_048  # random numbers of a block of sites
+BLOCK_SITES = 2_048  # sites whose choices are made at a time
 
 
 def count_steps(
@@ -24,6 +30,7 @@ def count_steps(
     flips[r, e] is one for energy e.
     """
     runs, levels = flips.shape
+    # Only one of the two is filled; the other one is empty, not None, for one signature.
     counts = np.empty((runs, times, levels) if histogram else (0, 0, 0), np.int64)
     total = np.empty((0, 0) if histogram else (runs, times), np.int64)
     sites, padded = energy_workspace(spin.shape[1], spin.shape[2], reach, periodic)
@@ -40,8 +47,9 @@ def count_runs(spin, flips, moving, sites, reach, periodic, padded, zero, counts
     """
     runs, rows, columns = spin.shape
     times = max(counts.shape[1], total.shape[1])
+    # `zero` has the type of an energy: the kernel learns it from there.
     energy = np.full((rows, columns), zero)
-    found = np.empty((4, counts.shape[2]), np.uint32)
+    tallies = np.empty((4, counts.shape[2]), np.uint32)
     for r in range(runs):
         flat = spin[r].reshape(rows * columns)
         seen = energy.reshape(rows * columns)
@@ -49,9 +57,9 @@ def count_runs(spin, flips, moving, sites, reach, periodic, padded, zero, counts
             pad(spin[r], reach, periodic, padded)
             local_energy_rows(0, rows, spin[r], sites, reach, padded, energy)
             if counts.size:
-                count_energies(seen, found)
+                count_energies(seen, tallies)
                 for e in range(counts.shape[2]):
-                    counts[r, t, e] = found[0, e] + found[1, e] + found[2, e] + found[3, e]
+                    counts[r, t, e] = tallies[0, e] + tallies[1, e] + tallies[2, e] + tallies[3, e]
             else:
                 total[r, t] = sum_of(seen)
             if t < moving:
@@ -81,10 +89,12 @@ def flip_spins(choice, energy, spin):
 @kernel
 def choose_flips(choice, energies, acts):
     """acts[i] = choice[energies[i]]; few choices are the bits of a number."""
+    # Larger neighbourhoods have more energies than a number has bits.
     if choice.shape[0] > 32:
         for i in range(np.uint64(acts.shape[0])):
             acts[i] = choice[np.uint64(energies[i])]
         return
+    # A shift instead of a look-up in memory: the loop over the sites vectorises.
     flips = np.uint32(0)
     for e in range(choice.shape[0]):
         flips |= np.uint32(choice[e]) << np.uint32(e)
@@ -93,15 +103,17 @@ def choose_flips(choice, energies, acts):
 
 
 @kernel
-def count_energies(energy, found):
+def count_energies(energy, tallies):
     """Count in four tables in turn, so that an addition need not wait for the one before it."""
-    found[:] = np.uint32(0)
-    first = found[0]
-    second = found[1]
-    third = found[2]
-    fourth = found[3]
+    tallies[:] = np.uint32(0)
+    first = tallies[0]
+    second = tallies[1]
+    third = tallies[2]
+    fourth = tallies[3]
     one = np.uint32(1)
     whole = energy.shape[0] // 4 * 4
+    # The same energy often comes twice in a row; in one table the second would wait for the
+    # first.
     for i in range(np.uint64(0), np.uint64(whole), np.uint64(4)):
         first[np.uint64(energy[i])] += one
         second[np.uint64(energy[i + np.uint64(1)])] += one

@@ -2,6 +2,9 @@
 
 Polynomials are Chebyshev fits of the remainder after the leading Taylor terms, computed in
 50-digit arithmetic; each function is accurate to a few units in the last place (see the tests).
+They take and return single float64 numbers and are compiled into the loops that call them. A choice
+between two values becomes one instruction for a whole vector, where a branch would end it; and the
+C library's functions differ between machines, where these give the same bits everywhere.
 """
 
 import math
@@ -10,6 +13,7 @@ import numpy as np
 
 from swarmdp.kernels.runtime.compile import inlined
 
+TWO_PI = 2 * math.pi
 HALF_PI = math.pi / 2
 # pi/2 in two parts; the first has 33 bits, so that its product with a small integer is exact.
 HALF_PI_HIGH = math.floor(HALF_PI * 2**32) / 2**32
@@ -51,6 +55,7 @@ def cos_quarter(r):
 @inlined
 def sincos_quadrant(r, k):
     """Sine and cosine of r + k pi/2 for |r| <= pi/4 and integer-valued k."""
+    # 32-bit integers: the conversion from floats exists for vectors, that to 64 bits does not.
     quadrant = np.int32(k) & np.int32(3)
     s = sin_quarter(r)
     c = cos_quarter(r)
@@ -65,6 +70,7 @@ def sincos_quadrant(r, k):
 @inlined
 def sincos(angle):
     """Sine and cosine for |angle| up to about 1e5 radians."""
+    # The multiple of pi/2 is taken off in two steps, so that its rounding does not count.
     k = math.floor(angle * (1 / HALF_PI) + 0.5)
     r = (angle - k * HALF_PI_HIGH) - k * HALF_PI_LOW
     return sincos_quadrant(r, k)
@@ -82,6 +88,7 @@ def cos_turns(turns):
 @inlined
 def atan2(y, x):
     """Angle of the vector (x, y) in [-pi, pi]; zero for the zero vector."""
+    # The first octant, then back by symmetries.
     ax = abs(x)
     ay = abs(y)
     large = max(ax, ay)
@@ -115,17 +122,20 @@ def angle_class(angle, scale, middle, bins):
     """The interval of an angle: `bins` equal ones, scale = bins / 2 pi, middle = bins // 2."""
     k = math.floor(angle * scale + 0.5) + middle
     k = k - bins * math.floor(k / bins)
+    # Rounding may leave the last interval: an index must not.
     return max(np.int32(0), min(np.int32(k), np.int32(bins) - np.int32(1)))
 
 
 @inlined
 def natural_log(x):
     """Natural logarithm of a positive, normal number."""
+    # Exponent and mantissa as they stand in the number's bits.
     bits = np.float64(x).view(np.uint64)
     exponent = np.int32(bits >> np.uint64(52)) - np.int32(1023)
     mantissa = np.uint64(
         (bits & np.uint64(0x000FFFFFFFFFFFFF)) | np.uint64(0x3FF0000000000000)
     ).view(np.float64)
+    # A mantissa in [sqrt(1/2), sqrt(2)]: the series converges fastest around one.
     upper = mantissa > 1.4142135623730951
     mantissa = 0.5 * mantissa if upper else mantissa
     power = np.float64(exponent) + (1.0 if upper else 0.0)
@@ -144,6 +154,7 @@ def natural_log(x):
 @inlined
 def exp(x):
     """Exponential of a number up to 709; zero below -708."""
+    # Smaller numbers would need subnormal powers of two; they are zero.
     within = x if x > LEAST_EXPONENT else LEAST_EXPONENT
     k = math.floor(within * (1 / LOG_2) + 0.5)
     r = (within - k * LOG_2_HIGH) - k * LOG_2_LOW
@@ -161,5 +172,6 @@ def exp(x):
     p = p * r + 1 / 6
     p = p * r + 0.5
     p = 1.0 + (r + r * r * p)
+    # Two to the power k, made of its bits.
     power = np.uint64(np.uint64(np.int64(k) + np.int64(1023)) << np.uint64(52)).view(np.float64)
     return p * power if x > LEAST_EXPONENT else 0.0

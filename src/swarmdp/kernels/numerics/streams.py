@@ -2,6 +2,10 @@
 
 Every number is a pure function of the key (the 64-bit seed) and the counter (agent, run, step,
 draw); nothing is stored between calls, so the order of evaluation cannot matter.
+
+A block of 128 bits is four 32-bit words, held in uint64: products of two words fit, and loops over
+agents, whose counters differ in one word, vectorise. Results are (runs, agents) of float64. Twins
+in the tests: `oracles.philox`, `uniform` and `normal`, and the vectors of the paper's authors.
 """
 
 import math
@@ -75,6 +79,7 @@ def _fill(
     if parts == 1:
         fill_runs(seed, runs, step, draw, agents, first, second, out)
         return out
+    # One run, its agents shared between threads.
     for r in range(runs.size):
         ids, row, run = agents[r % agents.shape[0]], out[r], runs[r : r + 1]
 
@@ -86,6 +91,7 @@ def _fill(
             row: NDArray[np.float64] = row,
             run: NDArray[np.int64] = run,
         ) -> None:
+            # Each number depends on its agent alone: parts need not know of each other.
             fill_runs(
                 seed, run, step, draw, ids[None, begin:end], first, second, row[None, begin:end]
             )
@@ -97,6 +103,7 @@ def _fill(
 @inlined
 def philox(c0, c1, c2, c3, k0, k1):
     """Ten rounds on a counter of four 32-bit words under a key of two; words held in uint64."""
+    # Two multiplications give high and low words, which change places with the others.
     for _ in range(10):
         p0 = c0 * np.uint64(0xD2511F53)
         p1 = c2 * np.uint64(0xCD9E8D57)
@@ -127,6 +134,7 @@ def unit_uniform(high, low):
 def coarse_word(agent, run, step, draw, k0, k1):
     """The word of an agent in the block that it shares with three others."""
     w0, w1, w2, w3 = philox(agent >> np.uint64(2), run, step, draw, k0, k1)
+    # Choices instead of an index: four words are not an array.
     odd = (agent & np.uint64(1)) != np.uint64(0)
     low = w1 if odd else w0
     high = w3 if odd else w2
@@ -136,6 +144,7 @@ def coarse_word(agent, run, step, draw, k0, k1):
 @inlined
 def standard_normal(w0, w1, w2, w3):
     """Box and Muller's transform of 128 random bits; reaches 9.4 standard deviations."""
+    # Never zero, whose logarithm would be infinite: half a unit of the last bit is added.
     radius_bits = word_to_float(w0) * TWO_TO_MINUS_32 + (word_to_float(w1) + 0.5) * TWO_TO_MINUS_64
     radius = math.sqrt(-2.0 * elementary.natural_log(radius_bits))
     return radius * elementary.cos_turns(unit_uniform(w2, w3))
@@ -201,6 +210,7 @@ def permutation_runs(seed, runs, step, draw, out):
     for r in range(runs.shape[0]):
         run = np.uint64(runs[r])
         row = out[r]
+        # Partners in a loop of their own, which vectorises; the exchanges depend on each other.
         for i in range(np.uint64(n)):
             w0, w1, _, _ = philox(i, run, step, draw, k0, k1)
             partner[i] = np.uint32(np.int64(unit_uniform(w0, w1) * (np.float64(np.int64(i)) + 1.0)))

@@ -1,7 +1,3 @@
-from .arenas import CIRCLE as CIRCLE
-from .arenas import OPEN as OPEN
-from .arenas import PERIODIC as PERIODIC
-from .arenas import POLYGON as POLYGON
 from .moving import interpolate as interpolate
 from .moving import turn_and_move as turn_and_move
 from .seeing import sight as sight

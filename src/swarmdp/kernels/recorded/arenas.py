@@ -1,12 +1,11 @@
-"""Swarms calibrated from recordings: what an agent sees, and how it moves between walls.
+"""The walls of an arena: the nearest point, how they look from an agent, how steps are reflected.
 
-Arrays are (runs, agents) and (runs, agents, 2). An arena is its `kind` and the array `walls`
-(n, 2): nothing for open space, centre and (radius, 0) of a circle, the vertices of a polygon, or
-corner and sides of a periodic box. In recorded frames an agent that is absent has NaN for its place
-or heading: it sees nothing and is not seen.
+An arena is its `kind` (see `space.kinds`) and the array `walls` (n, 2) of float64: nothing for open
+space, centre and (radius, 0) of a circle, the vertices of a polygon, or corner and sides of a
+periodic box. One array for all kinds, so that a kernel has one signature. Few agents are near a
+wall and polygons have few corners: these functions are plain scalar code.
 
-Sums over neighbours are of 64-bit fixed-point numbers, so that the order of the agents cannot
-matter; among equally near neighbours the coordinates decide, not their numbers.
+Twins in the tests: `oracles.nearest_wall` and `oracles.bounced`.
 """
 
 import math
@@ -15,9 +14,8 @@ import numpy as np
 
 from swarmdp.kernels.numerics import elementary
 from swarmdp.kernels.runtime.compile import inlined, kernel
-from swarmdp.kernels.space import neighbours
+from swarmdp.kernels.space.kinds import CIRCLE
 
-OPEN, CIRCLE, POLYGON, PERIODIC = 0, 1, 2, neighbours.PERIODIC  # kinds of arenas
 BOUNCES = 4  # reflections in one step; in a corner there may be two
 
 
@@ -29,6 +27,7 @@ def wall_point(x, y, kind, walls):
         dy = y - walls[0, 1]
         distance = math.sqrt(dx * dx + dy * dy)
         radius = walls[1, 0]
+        # In the centre all points of the circle are equally near; any one will do.
         if distance == 0.0:
             return walls[0, 0] + radius, walls[0, 1], True
         share = radius / distance
@@ -46,6 +45,7 @@ def wall_point(x, y, kind, walls):
         ex = cx - ax
         ey = cy - ay
         along = ((x - ax) * ex + (y - ay) * ey) / (ex * ex + ey * ey)
+        # Beyond its ends the nearest point of an edge is a corner.
         along = min(max(along, 0.0), 1.0)
         px = ax + along * ex
         py = ay + along * ey
@@ -54,6 +54,7 @@ def wall_point(x, y, kind, walls):
             best = gap
             bx = px
             by = py
+        # A ray to the right crosses this edge: an odd number of crossings is inside.
         if (ay > y) != (cy > y) and x < ex * (y - ay) / ey + ax:
             inside = not inside
     return bx, by, inside
@@ -66,6 +67,7 @@ def look_at_wall(x, y, c, s, kind, walls):
     u = bx - x
     v = by - y
     distance = math.sqrt(u * u + v * v)
+    # Outside, the wall is behind the agent's back: it is seen where the arena is not.
     if not inside:
         u = -u
         v = -v
@@ -76,6 +78,7 @@ def look_at_wall(x, y, c, s, kind, walls):
 @inlined
 def reflect(x, y, from_x, from_y, c, s, kind, walls):
     """Where a step to (x, y) ends between walls, and its direction then."""
+    # Mirrored at the nearest point of the wall, which in a corner may lead over another wall.
     for _ in range(BOUNCES):
         bx, by, inside = wall_point(x, y, kind, walls)
         if inside:
@@ -85,6 +88,7 @@ def reflect(x, y, from_x, from_y, c, s, kind, walls):
         size = math.sqrt(nx * nx + ny * ny)
         x = bx - nx
         y = by - ny
+        # A heading that leads inwards already is left as it is.
         outward = (c * nx + s * ny) / size if size > 0.0 else 0.0
         if outward > 0.0:
             c -= 2.0 * outward * nx / size

@@ -1,15 +1,23 @@
-"""How the agents of a calibrated swarm turn and move between walls."""
+"""How the agents of a calibrated swarm turn and move between walls.
+
+Agents turn first, then move along the new heading: other than in the Vicsek model, a recorded turn
+is the angle between two displacements. Places are (runs, agents, 2), everything else (runs,
+agents), float64. Noise and speeds are tables over even places of a normal score, of which values in
+between are interpolated: the distribution that was recorded, drawn with normal numbers.
+
+Twins in the tests: `oracles.bounced` and `np.interp`.
+"""
 
 import math
 
 import numpy as np
 
 from swarmdp.kernels.numerics import elementary
-from swarmdp.kernels.recorded.arenas import OPEN, PERIODIC, reflect
+from swarmdp.kernels.numerics.elementary import TWO_PI
+from swarmdp.kernels.recorded.arenas import reflect
 from swarmdp.kernels.runtime.compile import inlined, kernel
+from swarmdp.kernels.space.kinds import OPEN, PERIODIC
 from swarmdp.support.arrays import Floats
-
-TWO_PI = 2 * math.pi
 
 
 def turn_and_move(
@@ -30,6 +38,7 @@ def turn_and_move_runs(position, heading, turn, step, kind, walls, place, direct
     for r in range(heading.shape[0]):
         x = position[r, :, 0].copy()
         y = position[r, :, 1].copy()
+        # Worked on in place, so that the state that was given stays as it is.
         direction[r] = heading[r]
         turned[r] = turn[r]
         turn_and_move_agents(x, y, direction[r], turned[r], step[r], kind, walls)
@@ -44,6 +53,7 @@ def turn_and_move_agents(x, y, heading, turn, step, kind, walls):
     agents = np.uint64(heading.shape[0])
     if kind != OPEN and kind != PERIODIC:
         for i in range(agents):
+            # A reflected heading has to be found from its direction again.
             s, c = elementary.sincos(wrap_angle(heading[i] + turn[i]))
             x[i], y[i], c, s = reflect(
                 x[i] + step[i] * c, y[i] + step[i] * s, x[i], y[i], c, s, kind, walls
@@ -52,6 +62,7 @@ def turn_and_move_agents(x, y, heading, turn, step, kind, walls):
             turn[i] = wrap_angle(angle - heading[i])
             heading[i] = angle
         return
+    # Without walls nothing branches: loops over all agents, one function each, vectorise.
     for i in range(agents):
         angle = wrap_angle(heading[i] + turn[i])
         turn[i] = wrap_angle(angle - heading[i])
@@ -63,6 +74,8 @@ def turn_and_move_agents(x, y, heading, turn, step, kind, walls):
     if kind == PERIODIC:
         left, low, width, height = walls[0, 0], walls[0, 1], walls[1, 0], walls[1, 1]
         for i in range(agents):
+            # A division here, other than in the Vicsek model: recorded boxes are rarely of side
+            # one.
             x[i] -= width * math.floor((x[i] - left) / width)
             y[i] -= height * math.floor((y[i] - low) / height)
 
@@ -92,6 +105,7 @@ def table_value(score, tables, first, entries, largest):
     """The value at a score in the table that begins at the entry `first`."""
     last = entries - 1
     place = (score + largest) / (2.0 * largest) * last
+    # Beyond the ends the last entries hold; the last place itself lies in the interval before it.
     place = min(max(place, 0.0), float(last))
     below = min(int(place), last - 1)
     share = place - below

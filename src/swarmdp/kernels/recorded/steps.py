@@ -1,10 +1,12 @@
 """Whole steps of swarms calibrated from recordings: see, choose, turn and move, in one kernel.
 
-A swarm moves with the same bits as by `calibrated.sight`, classes, a table of turns, two normal
-numbers for each agent, `calibrated.interpolate` and `calibrated.turn_and_move`.
+A swarm moves with the same bits as by `sight`, classes, a table of turns, two normal numbers for
+each agent, `interpolate` and `turn_and_move`, which is how the tests check it. Arrays are one for
+each quantity, (runs, agents) of float64 in the order of the agents; neighbours are looked for in a
+copy in the order of cells (`space.layout`), made again in every step. What agents observe is
+(components, agents): a loop over the agents for each component, which vectorises.
 """
 
-import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,16 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.kernels.numerics import elementary
+from swarmdp.kernels.numerics.elementary import TWO_PI
 from swarmdp.kernels.numerics.streams import MASK, philox, standard_normal
-from swarmdp.kernels.recorded.arenas import OPEN, PERIODIC, look_at_wall
+from swarmdp.kernels.recorded.arenas import look_at_wall
 from swarmdp.kernels.recorded.moving import table_value, turn_and_move_agents
-from swarmdp.kernels.recorded.seeing import see_neighbours
+from swarmdp.kernels.recorded.seeing import look_around
 from swarmdp.kernels.runtime.compile import kernel
-from swarmdp.kernels.space import neighbours
+from swarmdp.kernels.space.kinds import OPEN, PERIODIC
+from swarmdp.kernels.space.layout import (
+    new_agents_by_cell,
+    new_candidate_buffers,
+    new_neighbour_sums,
+)
 from swarmdp.support.arrays import Floats, Ints
 
 MISALIGNMENT, BEARING, SPACING, WALL, PREVIOUS_TURN = range(5)  # components of observations
-TWO_PI = 2 * math.pi
 
 
 class CalibratedAgents(NamedTuple):
@@ -129,9 +136,10 @@ def take_calibrated_steps(
     Agents of run r turn by turns[rows[r], k] if they observe the class k.
     """
     runs, size = agents.x.shape
-    now = neighbours.new_agents_by_cell(size)
-    sums = neighbours.new_neighbour_sums(size)
-    buffers = neighbours.new_candidate_buffers(size)
+    ordered = new_agents_by_cell(size)
+    sums = new_neighbour_sums(size)
+    buffers = new_candidate_buffers(size)
+    # All memory is asked for once, for all runs and steps.
     work = StepMemory(
         np.arange(size).astype(np.int32),
         np.empty((view.component.shape[0], size)),
@@ -140,7 +148,8 @@ def take_calibrated_steps(
         np.empty(size),
     )
     for r in range(runs):
-        own = CalibratedAgents(
+        # One run after the other, all its steps: it stays in the cache.
+        now = CalibratedAgents(
             agents.x[r],
             agents.y[r],
             agents.heading[r],
@@ -150,95 +159,88 @@ def take_calibrated_steps(
         )
         values = turns[rows[r]]
         for time in range(first, last):
-            keep_frame(own, r, time, kept)
+            keep_frame(now, r, time, kept)
             moving = time < steps
+            # After the last step nobody needs to look around unless it is recorded.
             if not moving and kept.observations.size == 0 and kept.counts.size == 0:
                 continue
-            grid, inside = neighbours.sort_by_cell(
-                own.x,
-                own.y,
-                own.heading,
+            look_around(
+                now.x,
+                now.y,
+                now.heading,
                 work.ids,
                 size,
                 view.nearest,
                 view.radius,
                 model.kind,
                 model.walls,
-                now,
-            )
-            neighbours.add_up_neighbours(
-                view.nearest,
-                view.radius,
-                model.kind,
-                model.walls,
-                grid,
-                inside,
-                size,
-                now,
+                ordered,
                 sums,
                 buffers,
             )
-            see_neighbours(size, now, sums)
-            observe_components(own, model, view, now, sums, work)
+            observe_components(now, model, view, ordered, sums, work)
             classify_observations(view, work)
             act_by_class(values, moving, r, time, time - first, kept, work)
             if moving:
                 move_calibrated(
-                    own, model, seed, np.uint64(numbers[r]), np.uint64(time), draw, work
+                    now, model, seed, np.uint64(numbers[r]), np.uint64(time), draw, work
                 )
 
 
 @kernel
-def keep_frame(own, r, time, kept):
+def keep_frame(now, r, time, kept):
     """Keep the state of a moment, if it is wanted."""
     if kept.heading.size > 0:
         position = kept.position[r, time]
-        for i in range(np.uint64(own.x.shape[0])):
-            position[i, 0] = own.x[i]
-            position[i, 1] = own.y[i]
-        kept.heading[r, time] = own.heading
-        kept.turn[r, time] = own.turn
-        kept.noise[r, time] = own.noise
-        kept.pace[r, time] = own.pace
+        for i in range(np.uint64(now.x.shape[0])):
+            position[i, 0] = now.x[i]
+            position[i, 1] = now.y[i]
+        kept.heading[r, time] = now.heading
+        kept.turn[r, time] = now.turn
+        kept.noise[r, time] = now.noise
+        kept.pace[r, time] = now.pace
 
 
 @kernel
-def observe_components(own, model, view, now, sums, work):
+def observe_components(now, model, view, ordered, sums, work):
     """What the agents observe, in their own order, from what is seen in the order of cells."""
-    size = np.uint64(own.x.shape[0])
+    size = np.uint64(now.x.shape[0])
     for k in range(view.component.shape[0]):
         observed = work.observed[k]
         component = view.component[k]
         if component == PREVIOUS_TURN:
             for i in range(size):
-                observed[i] = own.turn[i]
+                observed[i] = now.turn[i]
         elif component == WALL:
-            observe_wall(model, view, now, observed)
+            observe_wall(model, view, ordered, observed)
         else:
+            # `see_neighbours` has left what is seen in these three arrays.
             seen = sums.closest
             if component == MISALIGNMENT:
                 seen = sums.u
             elif component == BEARING:
                 seen = sums.x
             for p in range(size):
-                observed[np.uint64(np.uint32(now.id[p]))] = seen[p]
+                observed[np.uint64(np.uint32(ordered.id[p]))] = seen[p]
 
 
 @kernel
-def observe_wall(model, view, now, observed):
+def observe_wall(model, view, ordered, observed):
     """Where the wall is: 0 not seen, 1 on the left, 2 ahead and left; negative on the right."""
     for p in range(np.uint64(observed.shape[0])):
+        # Open space and a periodic box have no wall: infinitely far, hence not seen.
         distance = np.inf
         angle = 0.0
         if model.kind != OPEN and model.kind != PERIODIC:
+            c, s = ordered.cosine[p], ordered.sine[p]
             distance, angle = look_at_wall(
-                now.x[p], now.y[p], now.cosine[p], now.sine[p], model.kind, model.walls
+                ordered.x[p], ordered.y[p], c, s, model.kind, model.walls
             )
         away = abs(angle)
         code = 2.0 if away < view.ahead else 1.0
         code = code if angle >= 0.0 else -code
         hidden = distance > view.wall_distance or away > view.away
-        observed[np.uint64(np.uint32(now.id[p]))] = 0.0 if hidden else code
+        observed[np.uint64(np.uint32(ordered.id[p]))] = 0.0 if hidden else code
 
 
 @kernel
@@ -246,6 +248,7 @@ def classify_observations(view, work):
     """The classes of what is observed: all combinations of those of the components."""
     size = np.uint64(work.group.shape[0])
     group = work.group
+    # Mixed radix: the last component changes fastest, as in `features.Product`.
     for i in range(size):
         group[i] = 0
     for k in range(view.component.shape[0]):
@@ -256,11 +259,12 @@ def classify_observations(view, work):
             middle = float(view.size[k] // 2)
             bins = float(view.size[k])
             for i in range(size):
-                found = elementary.angle_class(observed[i], scale, middle, bins)
-                group[i] = group[i] * classes + found
+                interval = elementary.angle_class(observed[i], scale, middle, bins)
+                group[i] = group[i] * classes + interval
             continue
         for i in range(size):
             group[i] *= classes
+        # Few edges: comparing with each of them vectorises, searching among them would not.
         for e in range(view.size[k] - 1):
             edge = view.edges[k, e]
             for i in range(size):
@@ -281,6 +285,7 @@ def act_by_class(values, moving, r, time, place, kept, work):
         counts = kept.counts[r, place]
         counts[:] = 0
         for i in range(size):
+            # One agent at a time: two in the same class must both count.
             counts[np.uint64(np.uint32(group[i]))] += 1
     if moving:
         for i in range(size):
@@ -290,13 +295,14 @@ def act_by_class(values, moving, r, time, place, kept, work):
 
 
 @kernel
-def move_calibrated(own, model, seed, run, time, draw, work):
+def move_calibrated(now, model, seed, run, time, draw, work):
     """Turn the agents by what they chose and by noise, then move them on, in place."""
-    size = np.uint64(own.x.shape[0])
+    size = np.uint64(now.x.shape[0])
     k0 = seed & np.uint64(MASK)
     k1 = seed >> np.uint64(32)
     entries = model.noise.shape[0] // (model.sizes.shape[0] + 1)
-    noise, pace, last, turn, step = own.noise, own.pace, own.turn, work.turn, work.step
+    noise, pace, last, turn, step = now.noise, now.pace, now.turn, work.turn, work.step
+    # Normal scores that remember: each keeps a share of itself and gets a fresh one.
     for i in range(size):
         w0, w1, w2, w3 = philox(i, run, time, draw, k0, k1)
         fresh = 0.0 + standard_normal(w0, w1, w2, w3)
@@ -305,6 +311,7 @@ def move_calibrated(own, model, seed, run, time, draw, work):
         w0, w1, w2, w3 = philox(i, run, time, draw + np.uint64(1), k0, k1)
         fresh = 0.0 + standard_normal(w0, w1, w2, w3)
         pace[i] = model.speed_memory * pace[i] + model.fresh_speed * fresh
+    # Tables lie one after another; which one depends on the size of the turn before.
     for i in range(size):
         table = 0
         for k in range(model.sizes.shape[0]):
@@ -315,5 +322,6 @@ def move_calibrated(own, model, seed, run, time, draw, work):
             table_value(pace[i], model.speed, 0, model.speed.shape[0], model.largest) * model.dt
         )
     for i in range(size):
+        # `turn_and_move_agents` makes it how far each turned in all, walls included.
         last[i] = turn[i]
-    turn_and_move_agents(own.x, own.y, own.heading, last, step, model.kind, model.walls)
+    turn_and_move_agents(now.x, now.y, now.heading, last, step, model.kind, model.walls)

@@ -1,4 +1,10 @@
-"""How kernels are compiled and cached."""
+"""How kernels are compiled, and kept on disk.
+
+Machine code is looked for in two folders: that of the package (`compiled/`), which a wheel may have
+brought, then Numba's cache. A wheel's code is for one version of Python, Numba and llvmlite; a
+wheel that carries it therefore pins the last two (`hatch_build.py`). Without it the first roll-out
+takes longer by what compiling takes.
+"""
 
 import contextlib
 import functools
@@ -18,14 +24,10 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.registry import cpu_target
 from numba.core.serialize import dumps
 
+from swarmdp.kernels.runtime.sources import COMPILED, sources_digest
 from swarmdp.support.notices import tell_once
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-_KERNELS = Path(__file__).parents[1]
-
-COMPILED = _KERNELS / "compiled"
-"""Kernels that came with the package, compiled for PORTABLE: `swarmdp.cli.precompile` fills it."""
 
 PORTABLE = "x86-64-v3"
 _FEATURES = (
@@ -35,14 +37,7 @@ _FEATURES = (
 )
 
 
-def _sources_digest() -> str:
-    digest = hashlib.sha256()
-    for source in sorted(_KERNELS.rglob("*.py")):
-        digest.update(source.read_bytes())
-    return digest.hexdigest()
-
-
-_SOURCES = _sources_digest()
+_SOURCES = sources_digest()
 
 
 def subject(function: Callable[..., Any]) -> str:
@@ -75,6 +70,7 @@ class _KernelFiles:
     def save(self, key: object, data: object) -> None:
         """Keep it under this key, atomically; remove what older sources left."""
         image, path = dumps(data), self._path(key)
+        # Another process may read it at any moment: it is there as a whole or not at all.
         temporary = path.with_name(f"{path.name}.tmp.{secrets.token_hex(8)}")
         try:
             temporary.write_bytes(hashlib.sha256(_described(key) + image).digest() + image)
@@ -96,6 +92,8 @@ class _KernelFiles:
 
 def _described(key: object) -> bytes:
     """All that the machine code depends on: signature, processor, sources, versions."""
+    # Machine code calls into Python's and NumPy's binary interfaces, and Numba pickles its own
+    # classes beside it.
     python = (sys.implementation.cache_tag, sys.abiflags if sys.platform != "win32" else "")
     numpy = np.__version__.partition(".")[0]  # NumPy's binary interface changes with it alone
     versions = (*python, numpy, numba.__version__, llvmlite.__version__)
@@ -158,9 +156,8 @@ class _KernelCache(FunctionCache):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        place = f"{function.__code__.co_firstlineno}.{sys.implementation.cache_tag}"
         plain = function.__qualname__.replace("<", "").replace(">", "")
-        name = f"{subject(function)}.{plain}-{place}"
+        name = f"{subject(function)}.{plain}-{sys.implementation.cache_tag}"
         self._cache_file: Any = _KernelFiles(self._cache_path, name)
         self._shipped = _KernelFiles(COMPILED, name)
 
@@ -168,6 +165,7 @@ class _KernelCache(FunctionCache):
         codegen = target_context.codegen()
         key = self._index_key(sig, codegen)
         signature, target, code = key
+        # What came with the package first: it needs no directory that can be written to.
         data = None
         if _runs_portable_code(target):
             data = self._shipped.load((signature, (target[0], PORTABLE, ""), code))
@@ -186,6 +184,7 @@ class _KernelCache(FunctionCache):
 
 def kernel(function: Function) -> Function:
     """Compile on first call, release the interpreter lock, keep the machine code on disk."""
+    # Errors as in NumPy: a division by zero gives infinity instead of a check at each one.
     compiled = cast(Any, numba.njit(nogil=True, error_model="numpy")(function))
     # RuntimeError: Numba was told to keep its cache in a way that is not there.
     with contextlib.suppress(RuntimeError, OSError):

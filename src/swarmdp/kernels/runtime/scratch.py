@@ -14,6 +14,7 @@ def scratch(name: str, key: Hashable, make: Callable[[], Array]) -> Array:
 
     One for each name is kept, so memory does not grow with the sizes that were used.
     """
+    # Threads do not share it: two runs of the same size may be under way.
     kept = vars(_local).setdefault(name, (None, None))
     if kept[0] != key:
         kept = (key, make())

@@ -1,6 +1,9 @@
-"""Square cells no narrower than a radius: who is within it of an agent is in the cells around it.
+"""Square cells no narrower than a radius: all agents within it are in the cells around an agent's.
 
-`box` is the period of both axes, or 0 for open space.
+Coordinates come as two arrays (agents,) of float64. Cells are numbered row by row in int32, as many
+as an array of counts has entries: at most about one for each agent, so that going through all of
+them costs no more than going through the agents. `box` is the period of both axes, or 0 for open
+space, where the cells cover the agents.
 """
 
 import math
@@ -48,6 +51,7 @@ def cell_grid(x, y, radius, box):
     """The cells for agents at these places."""
     most = cells_per_axis(x.shape[0])
     if box > 0.0:
+        # A whole number of cells fills the box, so that the last one borders on the first.
         n = number_of_cells(box, radius, most)
         return CellGrid(n, n, 0.0, 0.0, n / box, n / box)
     left = right = x[0]
@@ -67,12 +71,14 @@ def cell_grid(x, y, radius, box):
 @kernel
 def find_cells(x, y, grid, cell):
     """The number of the cell of each place, row by row."""
+    # 32-bit numbers: eight places at a time, and half the memory of the lists that follow.
     columns = np.int32(grid.columns)
     last_column = np.int32(grid.columns - 1)
     last_row = np.int32(grid.rows - 1)
     for i in range(np.uint64(x.shape[0])):
         column = np.int32((x[i] - grid.x) * grid.per_x)
         row = np.int32((y[i] - grid.y) * grid.per_y)
+        # Rounding may put an agent at the edge into a cell beyond it.
         column = min(max(column, np.int32(0)), last_column)
         row = min(max(row, np.int32(0)), last_row)
         cell[i] = row * columns + column
@@ -81,6 +87,7 @@ def find_cells(x, y, grid, cell):
 @kernel
 def count_in_cells(cell, count):
     """How many agents are in each cell."""
+    # Through uint32, so that the index needs no check for negative numbers.
     for k in range(np.uint64(count.shape[0])):
         count[k] = 0
     for i in range(np.uint64(cell.shape[0])):
@@ -97,6 +104,7 @@ def start_cells(cursor, start):
     total = np.int32(0)
     for k in range(np.uint64(cells)):
         start[k] = total
+        # Within a cell the agents of the first thread come first: the order of one thread alone.
         for part in range(np.uint64(parts)):
             here = cursor[part, k]
             cursor[part, k] = total

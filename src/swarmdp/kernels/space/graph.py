@@ -4,7 +4,9 @@ Two agents are linked when one is within the other's radius, decided by the same
 `vicsek`. The search starts at one agent and goes outwards; an agent that has been reached is taken
 out of its cell's list, so that dense swarms cost no more than sparse ones.
 
-Positions are (runs, agents, 2); `box` is the period of both axes, or 0 for open space.
+Positions are (runs, agents, 2) of float64, hops (runs, agents) of int32; `box` is the period of
+both axes, or 0 for open space. Each agent is moved at most once and looked at few times, so that
+this is plain scalar code. Twin in the tests: `oracles.hops`.
 """
 
 import numpy as np
@@ -41,6 +43,7 @@ def hops_runs(position, source, radius, box, out):
     queue = np.empty(agents, np.int32)
     for r in range(runs):
         place = position[r]
+        # Cells that meet themselves around the box would list an agent twice.
         if cells.wraps_onto_itself(radius, box, agents):
             search_all(place, source, radius, box, waiting, queue, out[r])
         else:
@@ -55,35 +58,37 @@ def hops_runs(position, source, radius, box, out):
             for i in range(agents):
                 waiting[ends[cell[i]]] = i
                 ends[cell[i]] += 1
-            found = (grid.columns, grid.rows, start, ends, cell)
-            search_cells(place, source, radius, box, found, waiting, queue, out[r])
+            lists = (grid.columns, grid.rows, start, ends, cell)
+            search_cells(place, source, radius, box, lists, waiting, queue, out[r])
 
 
 @kernel
-def search_cells(place, source, radius, box, found, waiting, queue, out):
+def search_cells(place, source, radius, box, lists, waiting, queue, out):
     """Hops from the source; cell k has the agents waiting[start[k]:end[k]] still to be reached."""
-    columns, rows, start, end, cell = found
+    columns, rows, start, end, cell = lists
     square = radius * radius
     out[:] = UNREACHABLE
     out[source] = 0
     queue[0] = source
     reached = 1
     k = cell[source]
+    # The source is reached from the start: it is taken off its list.
     for p in range(start[k], end[k]):
         if waiting[p] == source:
             end[k] -= 1
             waiting[p] = waiting[end[k]]
             break
+    # Breadth first: `queue` has all agents in the order in which they were reached.
     head = 0
     while head < reached < out.shape[0]:
         i = queue[head]
         head += 1
         x = place[i, 0]
         y = place[i, 1]
-        own_row = cell[i] // columns
-        own_column = cell[i] - own_row * columns
+        home_row = cell[i] // columns
+        home_column = cell[i] - home_row * columns
         for d in range(-1, 2):
-            row = own_row + d
+            row = home_row + d
             shift_y = 0.0
             if row < 0 or row >= rows:
                 if box == 0.0:
@@ -91,7 +96,7 @@ def search_cells(place, source, radius, box, found, waiting, queue, out):
                 shift_y = -box if row < 0 else box
                 row = row + rows if row < 0 else row - rows
             for e in range(-1, 2):
-                column = own_column + e
+                column = home_column + e
                 shift_x = 0.0
                 if column < 0 or column >= columns:
                     if box == 0.0:
@@ -109,6 +114,7 @@ def search_cells(place, source, radius, box, found, waiting, queue, out):
                         out[j] = out[i] + 1
                         queue[reached] = j
                         reached += 1
+                        # The last one of the list takes the place of the one that was reached.
                         last -= np.uint64(1)
                         waiting[p] = waiting[last]
                     else:
@@ -139,6 +145,7 @@ def search_all(place, source, radius, box, waiting, queue, out):
             j = waiting[p]
             dx = abs(place[j, 0] - place[i, 0])
             dy = abs(place[j, 1] - place[i, 1])
+            # The nearest image; the box is too small for a second one to be within reach.
             dx = min(dx, box - dx)
             dy = min(dy, box - dy)
             if dx * dx + dy * dy <= square:

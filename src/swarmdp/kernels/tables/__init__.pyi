@@ -17,7 +17,6 @@ from .linear import doubt as doubt
 from .linear import features as features
 from .linear import sweep_linear as sweep_linear
 from .local_model import LARGEST_COUNT_WEIGHT as LARGEST_COUNT_WEIGHT
-from .local_model import Learning as Learning
 from .local_model import add_experience as add_experience
 from .local_model import add_transitions as add_transitions
 from .local_model import forget as forget

@@ -1,4 +1,9 @@
-"""The best action of each observation, and Boltzmann's probabilities of all."""
+"""The best action of each observation, and Boltzmann's probabilities of all.
+
+Q-values are (replicas, observations, actions) of float64, the actions of an observation side by
+side. Tables are small, so these are plain loops; what matters is that ties are broken the same way
+everywhere: the null action, then the first. Twins in the tests: `np.argmax`, `oracles.boltzmann`.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +27,7 @@ def best_actions_of_replicas(q, null, tie, out):
     """The best action of every observation and replica."""
     replicas, observations, actions = q.shape
     for j in range(replicas):
+        # What counts as a tie is relative to the largest Q-value of the replica.
         largest = 0.0
         for o in range(observations):
             for a in range(actions):
@@ -66,6 +72,8 @@ def best_mirrored_actions_of_replicas(q, null, tie, order, turned, out):
                 even[o, a] = (q[j, o, a] + q[j, order[o], turned[a]]) / 2
                 largest = max(largest, abs(even[o, a]))
         for o in range(observations):
+            # Of a turn to the left and its mirror image neither is better: only one that is its
+            # own.
             if order[o] == o and free > 0:
                 for a in range(actions):
                     if turned[a] != a:
@@ -92,6 +100,7 @@ def boltzmann_probabilities(q: NDArray[np.float64], softness: float) -> NDArray[
 def boltzmann_rows(q, softness, out):
     """Boltzmann's probabilities of each row."""
     for i in range(q.shape[0]):
+        # Exponents of at most zero: nothing overflows, and one term of the sum is one.
         best = q[i].max()
         total = 0.0
         for a in range(q.shape[1]):

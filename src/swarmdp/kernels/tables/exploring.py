@@ -1,4 +1,8 @@
-"""Random actions of those who explore, greedy ones of the others."""
+"""Random actions of those who explore, greedy ones of the others: step 1 of Algorithm 2.
+
+Arrays (runs, agents), flat inside. The same arithmetic is in `vicsek.exploring` and, with integers,
+in `ising.exploring`, whose bits have to agree.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +31,7 @@ def explore_flat(chosen, chance, temperature, n_actions, out):
     """For flat arrays."""
     scale = n_actions / temperature if temperature > 0.0 else 0.0
     last = float(n_actions - 1)
+    # A product instead of a choice: with the types as they are, only this vectorises.
     for i in range(np.uint64(chosen.shape[0])):
         drawn = chance[i] * scale
         explored = np.int32(drawn if drawn < last else last)

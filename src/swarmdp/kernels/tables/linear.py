@@ -1,8 +1,12 @@
 """Functions that are linear in features of real observations: features, moments, least squares.
 
-Sums over experience run in the order of a replica's runs and agents, and every replica is computed
-on its own, so that nothing depends on the batch. Inner loops go along rows and vectorise without
-changing the order of a sum.
+Features are (runs, agents, p) of float64, the features of one agent side by side. Moments are
+(replicas, actions, p, p), of symmetric ones only the upper part. Sums over experience run in the
+order of a replica's runs and agents, and every replica is computed on its own, so that nothing
+depends on the batch; LAPACK and BLAS are not used, since their last digits depend on the machine.
+Inner loops go along rows and vectorise without changing the order of a sum.
+
+Twins in the tests: `oracles.harmonics`, `moments`, `sweep_linear` and `doubt`.
 """
 
 import math
@@ -51,6 +55,7 @@ def features_of_runs(observations, periodic, centre, scale, orders, size, functi
                 values[0] = 1.0
                 if periodic[c]:
                     s, x = elementary.sincos(observations[r, n, c])
+                    # Multiples of the angle by the addition theorem: one sine and cosine for all.
                     cosine, sine = 1.0, 0.0
                     for j in range(1, functions[c], 2):
                         cosine, sine = cosine * x - sine * s, sine * x + cosine * s
@@ -60,16 +65,17 @@ def features_of_runs(observations, periodic, centre, scale, orders, size, functi
                     t = (observations[r, n, c] - centre[row, c]) / scale[row, c]
                     u = 0.5 * (1.0 + t / math.sqrt(1.0 + t * t))
                     s, x = elementary.sincos(math.pi * u)
+                    # Chebyshev's recursion: cos (j + 1) t = 2 cos t cos j t - cos (j - 1) t.
                     before, now = 1.0, x
                     for j in range(1, functions[c]):
                         values[j] = now
                         before, now = now, 2.0 * x * now - before
-            found = out[r, n]
+            psi = out[r, n]
             for i in range(orders.shape[0]):
                 product = size[i]
                 for c in range(components):
                     product *= powers[c, orders[i, c]]
-                found[i] = product
+                psi[i] = product
 
 
 @kernel
@@ -78,15 +84,16 @@ def add_moments(
     actions: NDArray[np.integer],
     after: NDArray[np.float64],
     weight: float,
-    own: NDArray[np.float64],
+    square: NDArray[np.float64],
     cross: NDArray[np.float64],
 ) -> None:
     """Add the moments of all transitions (psi, a, psi') to those of their replicas.
 
-    own[j, a] is the sum of psi psi^T (its upper part), cross[j, a] that of psi psi'^T, each times
-    the weight.
+    square[j, a] is the sum of psi psi^T (its upper part), cross[j, a] that of psi psi'^T, each
+    times the weight.
     """
-    replicas, n_actions = own.shape[:2]
+    replicas, n_actions = square.shape[:2]
+    # Transitions of an action wait until there are four, see `_add_four`.
     runs, agents, size = before.shape
     place = np.empty((4, 2), np.int64)
     for j in range(replicas):
@@ -99,13 +106,14 @@ def add_moments(
                         place[waiting, 1] = n
                         waiting += 1
                         if waiting == 4:
-                            _add_four(before, after, place, weight, own[j, a], cross[j, a])
+                            _add_four(before, after, place, weight, square[j, a], cross[j, a])
                             waiting = 0
+            # The one to three that are left.
             for k in range(waiting):
                 one, next_one = before[place[k, 0], place[k, 1]], after[place[k, 0], place[k, 1]]
                 for i in range(size):
                     x = weight * one[i]
-                    row = own[j, a, i]
+                    row = square[j, a, i]
                     for m in range(i, size):
                         row[m] += x * one[m]
                     row = cross[j, a, i]
@@ -114,7 +122,7 @@ def add_moments(
 
 
 @kernel
-def _add_four(before, after, place, weight, own, cross):
+def _add_four(before, after, place, weight, square, cross):
     """The moments of four transitions: each entry is loaded and stored once for all of them."""
     size = before.shape[2]
     b0, b1 = before[place[0, 0], place[0, 1]], before[place[1, 0], place[1, 1]]
@@ -123,7 +131,7 @@ def _add_four(before, after, place, weight, own, cross):
     a2, a3 = after[place[2, 0], place[2, 1]], after[place[3, 0], place[3, 1]]
     for i in range(size):
         x0, x1, x2, x3 = weight * b0[i], weight * b1[i], weight * b2[i], weight * b3[i]
-        row = own[i]
+        row = square[i]
         for m in range(i, size):
             row[m] += (x0 * b0[m] + x1 * b1[m]) + (x2 * b2[m] + x3 * b3[m])
         row = cross[i]
@@ -160,6 +168,7 @@ def _factorise(matrix):
     largest = 0.0
     for i in range(size):
         largest = max(largest, matrix[i, i])
+    # Below this the moments of fewer observations than features are rounding only.
     least = 1e-14 * largest
     for k in range(size):
         row = matrix[k]
@@ -211,6 +220,7 @@ def _symmetric_times(matrix, vector, out):
     for i in range(size):
         row = matrix[i]
         x = vector[i]
+        # Each entry of the upper part stands for two of the matrix.
         total = row[i] * x
         for m in range(i + 1, size):
             out[m] += row[m] * x
@@ -220,7 +230,7 @@ def _symmetric_times(matrix, vector, out):
 
 @kernel
 def sweep_linear(
-    own: NDArray[np.float64],
+    square: NDArray[np.float64],
     cross: NDArray[np.float64],
     anchors: NDArray[np.float64],
     rewards: NDArray[np.float64],
@@ -239,7 +249,7 @@ def sweep_linear(
     observations and rewards (R, memory) what they gave. `factor` (R, p, p) gets Cholesky's factor
     of the moments of all actions.
     """
-    replicas, n_actions, size, _ = own.shape
+    replicas, n_actions, size, _ = square.shape
     memory = anchors.shape[1]
     factors = np.empty((n_actions, size, size))
     all_cross = np.empty((size, size))
@@ -253,9 +263,9 @@ def sweep_linear(
         pooled[:] = 0.0
         all_cross[:] = 0.0
         for a in range(n_actions):
-            pooled += own[j, a]
+            pooled += square[j, a]
             all_cross += cross[j, a]
-            factors[a] = own[j, a]
+            factors[a] = square[j, a]
             for i in range(size):
                 factors[a, i, i] += ridge
             _factorise(factors[a])
@@ -274,16 +284,18 @@ def sweep_linear(
         for i in range(size):
             gram[i, i] += share
         _factorise(gram)
+        # Transposed, so that loops over the memory run along rows.
         columns = anchors[j].T.copy()
         v = value[j]
         for _ in range(sweeps):
             _times(all_cross, v, base)
             _solve(pooled, base)
+            # The best action is sought at the remembered observations, then fitted again.
             best[:] = -np.inf
             for a in range(n_actions):
                 # What the transitions of this action say beyond what those of all say.
                 _times(cross[j, a], v, lead[j, a])
-                _symmetric_times(own[j, a], base, weights)
+                _symmetric_times(square[j, a], base, weights)
                 for i in range(size):
                     lead[j, a, i] -= weights[i]
                 _solve(factors[a], lead[j, a])
@@ -335,6 +347,7 @@ def best_linear_actions_of_runs(features, lead, rows, null, tie, out):
             for i in range(size):
                 x = seen[i]
                 row = table[i]
+                # Features outermost: the scores of all actions are summed side by side.
                 for a in range(n_actions):
                     score[a] += x * row[a]
             best = 0
@@ -372,6 +385,7 @@ def doubt_runs(features, factor, rows, out):
             left[:] = features[r, n]
             for k in range(size):
                 whole += features[r, n, k] * features[r, n, k]
+                # Forward substitution, by columns: what is solved is taken off all that follows.
                 x = left[k] / upper[k, k]
                 remaining += x * x
                 row = upper[k]

@@ -1,44 +1,22 @@
-"""A model of one agent's world, counted from transitions, and planning on it."""
+"""A model of one agent's world: transitions counted, and Bellman sweeps on the counts.
 
-from typing import NamedTuple
+Counts are (replicas, observations, actions, observations) of float64, the observation after last:
+the sum over it is one of neighbouring entries. They are weights rather than integers, since old
+experience is forgotten by letting new counts weigh more: the ratio is the same, and nothing has to
+be multiplied in each step. Runs r, r + R, r + 2 R, ... belong to replica r of R. Classes and
+actions come as whatever integer type is narrowest, in the order (runs, agents).
+
+Twins in the tests: `oracles.add_transitions`, `oracles.sweep` and `oracles.sweep_softly`.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.kernels.numerics import elementary
 from swarmdp.kernels.runtime.compile import kernel
-from swarmdp.kernels.tables.acting import (
-    best_actions_of_replicas,
-    best_mirrored_actions_of_replicas,
-)
-from swarmdp.kernels.tables.counting import mark
 
 LARGEST_COUNT_WEIGHT = 1e100  # of a new count; then all are scaled down
-COUNTED = 2_048  # transitions whose places are computed at a time
-
-
-class Learning(NamedTuple):
-    """What R Q-functions learn from, and what they have learned, changed in place.
-
-    See `learning.local_model`, which says what these are.
-    """
-
-    counts: NDArray[np.float64]  # (R, observations, actions, observations)
-    totals: NDArray[np.float64]  # (R, observations, actions)
-    scale: NDArray[np.float64]  # (2,): the weight of a new count, and the prior in its unit
-    reward: NDArray[np.float64]  # (R, observations)
-    value: NDArray[np.float64]  # (R, observations)
-    q: NDArray[np.float64]  # (R, observations, actions)
-    seen: NDArray[np.bool_]  # (R, observations)
-    best: NDArray[np.int64]  # (R, observations): the best_actions actions
-    order: NDArray[np.int64]  # mirrored classes, or empty
-    turned: NDArray[np.int64]  # mirrored actions, or empty
-    prior: float
-    forgetting: float
-    discount: float
-    sweeps: int
-    null: int
-    tie: float
+BLOCK_TRANSITIONS = 2_048  # whose places are computed at a time
 
 
 @kernel
@@ -82,6 +60,7 @@ def add_experience(
     runs, agents = before.shape
     if not is_much(runs // replicas * agents, observations, actions):
         add_transitions(before, action, after, weight, counts, totals)
+        # Mirrored experience is experience too, of the mirrored class and action.
         if order.size:
             for r in range(runs):
                 table = counts[r % replicas]
@@ -92,15 +71,16 @@ def add_experience(
                     table[mirrored, other, np.uint64(order[np.uint64(after[r, i])])] += weight
                     total[mirrored, other] += weight
         return
+    # Much experience: integers are counted first, and each entry is weighted once.
     size = observations * actions * observations
-    found = np.empty((4, size), np.uint32)
+    tallies = np.empty((4, size), np.uint32)
     for j in range(replicas):
-        found[:] = np.uint32(0)
+        tallies[:] = np.uint32(0)
         for r in range(j, runs, replicas):
-            count_experience(before[r], action[r], after[r], observations, actions, found)
+            count_experience(before[r], action[r], after[r], observations, actions, tallies)
         for k in range(np.uint64(size)):
-            found[0, k] += found[1, k] + found[2, k] + found[3, k]
-        table = found[0].reshape((observations, actions, observations))
+            tallies[0, k] += tallies[1, k] + tallies[2, k] + tallies[3, k]
+        table = tallies[0].reshape((observations, actions, observations))
         for o in range(observations):
             for a in range(actions):
                 visits = np.int64(0)
@@ -115,26 +95,27 @@ def add_experience(
 
 @kernel
 def is_much(transitions: int, observations: int, actions: int) -> bool:
-    """Whether so many transitions of a replica in one step are counted before they are added."""
+    """Whether this number of transitions of a replica is counted before it is added."""
     return transitions >= observations * actions * observations
 
 
 @kernel
-def count_experience(before, action, after, observations, actions, found):
+def count_experience(before, action, after, observations, actions, tallies):
     """Count the transitions of a run in four tables in turn, so that additions need not wait."""
-    first = found[0]
-    second = found[1]
-    third = found[2]
-    fourth = found[3]
+    first = tallies[0]
+    second = tallies[1]
+    third = tallies[2]
+    fourth = tallies[3]
     of_action = np.uint32(observations)
     of_class = np.uint32(observations * actions)
     one = np.uint32(1)
-    where = np.empty(COUNTED, np.uint32)
-    for begin in range(0, before.shape[0], COUNTED):
-        end = min(begin + COUNTED, before.shape[0])
+    where = np.empty(BLOCK_TRANSITIONS, np.uint32)
+    for begin in range(0, before.shape[0], BLOCK_TRANSITIONS):
+        end = min(begin + BLOCK_TRANSITIONS, before.shape[0])
         befores = before[begin:end]
         acts = action[begin:end]
         afters = after[begin:end]
+        # Places in a loop of their own, which vectorises; adding to them one by one does not.
         for i in range(np.uint64(end - begin)):
             place = np.uint32(befores[i]) * of_class + np.uint32(acts[i]) * of_action
             where[i] = place + np.uint32(afters[i])
@@ -188,6 +169,7 @@ def sweep_model(
     for j in range(replicas):
         v = value[j]
         for _ in range(sweeps):
+            # In place, one observation after the other: later ones see the values of earlier ones.
             mean = v.mean()
             for o in range(observations):
                 _weigh(counts[j, o], v, prior * mean, q[j, o])
@@ -195,41 +177,13 @@ def sweep_model(
                 for a in range(actions):
                     q[j, o, a] = reward[j, o] + discount * q[j, o, a] / (totals[j, o, a] + prior)
                     best = max(best, q[j, o, a])
+                # Relative to the best one, so that no exponential overflows.
                 if softness > 0.0:
                     total = 0.0
                     for a in range(actions):
                         total += elementary.exp((q[j, o, a] - best) / softness)
                     best += softness * elementary.natural_log(total)
                 v[o] = best
-
-
-@kernel
-def learn(before, action, after, own):
-    """One step of the local model: count, sweep, and find the best actions; `own` is a Learning.
-
-    Instead of letting old counts shrink, new ones weigh more: the ratio is the same.
-    """
-    add_experience(
-        before, action, after, own.order, own.turned, own.scale[0], own.counts, own.totals
-    )
-    own.scale[1] = own.prior * own.scale[0]
-    sweep_model(
-        own.counts,
-        own.totals,
-        own.scale[1],
-        own.reward,
-        own.discount,
-        0.0,
-        own.sweeps,
-        own.value,
-        own.q,
-    )
-    forget(own.counts, own.totals, own.scale, own.forgetting)
-    mark(before, own.order, own.seen)
-    if own.order.size:
-        best_mirrored_actions_of_replicas(own.q, own.null, own.tie, own.order, own.turned, own.best)
-    else:
-        best_actions_of_replicas(own.q, own.null, own.tie, own.best)
 
 
 @kernel
@@ -241,6 +195,7 @@ def forget(
 ) -> None:
     """Let the next counts weigh more; where they would weigh too much, make all smaller."""
     scale[0] /= forgetting
+    # Long before weights overflow; once in hundreds of steps.
     if scale[0] > LARGEST_COUNT_WEIGHT:
         counts /= scale[0]
         totals /= scale[0]

@@ -1,4 +1,9 @@
-"""What a table says for the class of each agent."""
+"""What a table says for the class of each agent.
+
+Classes are (runs, agents) of any integer type and known to be in range: they were checked when
+observations became classes, so that they address memory as they are. Tables are (replicas,
+classes, ...), and run r reads row rows[r]. Twins in the tests: NumPy's indexing and `oracles.draw`.
+"""
 
 from typing import Any
 
@@ -22,10 +27,10 @@ def look_up_rows(index, table, rows, out):
     """out[r, i] = table[rows[r], index[r, i]]."""
     for r in range(index.shape[0]):
         entries = table[rows[r]]
-        wanted = index[r]
-        found = out[r]
-        for i in range(np.uint64(wanted.shape[0])):
-            found[i] = entries[np.uint64(wanted[i])]
+        classes = index[r]
+        values = out[r]
+        for i in range(np.uint64(classes.shape[0])):
+            values[i] = entries[np.uint64(classes[i])]
 
 
 def draw(
@@ -54,6 +59,7 @@ def draw_rows(index, cumulative, chance, rows, out):
             # Rounding may leave the last sum below one: scale the chance by it.
             threshold = chance[r, i] * sums[actions - 1]
             a = 0
+            # A dozen actions: walking is quicker than bisection.
             while a < actions - 1 and sums[a] <= threshold:
                 a += 1
             while a > 0 and sums[a] == sums[a - 1]:

@@ -1,4 +1,10 @@
-"""Watkins' update of a table of Q-values."""
+"""Watkins' update of a table of Q-values.
+
+Experience is (runs, agents): classes before and after, actions, rewards. Runs r, r + R, ... update
+replica r of q (R, observations, actions), float64. Every update depends on the one before it, so
+that nothing vectorises; the best value of each observation is kept beside the table, which spares
+a loop over the actions for each agent.
+"""
 
 import numpy as np
 
@@ -18,9 +24,11 @@ def q_sequential(before, action, reward, after, discount, rate, q):
     best = np.empty((replicas, observations))
     for j in range(replicas):
         for o in range(observations):
+            # Kept up to date below instead of being looked for at every step.
             best[j, o] = q[j, o].max()
     for first in range(0, before.shape[0], replicas):
         for group in range(0, replicas, 8):
+            # Eight replicas take turns: while one update waits for memory, others go on.
             members = range(group, min(group + 8, replicas, before.shape[0] - first))
             for i in range(before.shape[1]):
                 for j in members:
@@ -32,6 +40,7 @@ def q_sequential(before, action, reward, after, discount, rate, q):
                     )
                     new = (1.0 - rate) * old + rate * target
                     q[j, o, a] = new
+                    # The best value changes only if the new one beats it, or was it and fell.
                     if actions == 2:
                         best[j, o] = max(new, q[j, o, np.uint64(1) - a])
                     elif new >= best[j, o]:
@@ -44,7 +53,7 @@ def q_sequential(before, action, reward, after, discount, rate, q):
 def q_batch(before, action, reward, after, discount, rate, q):
     """Watkins' update once for every (o, a) that occurred, with the mean target of its agents.
 
-    All agents that are in the same class are rewarded alike.
+    All agents that are in the same class get the same reward.
     """
     replicas, observations, actions = q.shape
     best = np.empty(observations)
@@ -60,6 +69,7 @@ def q_batch(before, action, reward, after, discount, rate, q):
             for i in range(before.shape[1]):
                 o = np.uint64(before[r, i])
                 a = np.uint64(action[r, i])
+                # All agents see the values from before this step: their order does not matter.
                 total[o, a] += best[np.uint64(after[r, i])]
                 count[o, a] += 1.0
                 rewarded[o] = reward[r, i]

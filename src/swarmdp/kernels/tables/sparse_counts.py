@@ -3,7 +3,8 @@
 Row o * actions + a of one replica's counts are the entries begins[row] to begins[row + 1] of
 `columns` (o', ascending) and `values`. All sums are taken in the same order and with the same
 roundings as in the kernels of full tables (`local_model.add_transitions` and `sweep_model`), which
-add zeros besides: both give the same bits.
+add zeros besides: both give the same bits, which is how the tests check it. It is the layout of
+CSR matrices, columns int32 and values float64, with room behind for what a step may add.
 """
 
 import numpy as np
@@ -29,6 +30,7 @@ def add_sparse_transitions(
     `columns` and `values` must have room for as many new entries as there are transitions. Equal
     transitions are added one by one, or `at_once`, as `local_model.add_experience` does.
     """
+    # One number for each transition; sorted, equal ones are neighbours and rows ascend.
     observations, actions = totals.shape
     row = before.astype(np.int64) * actions + action
     keys = (row * observations + after).ravel()
@@ -59,6 +61,7 @@ def add_sorted(keys, observations, weight, at_once, begins, columns, values, tot
         key = keys[i]
         row = key // observations
         column = key - row * observations
+        # Columns of a row ascend: bisection.
         low = begins[row]
         end = begins[row + 1]
         high = end
@@ -68,8 +71,8 @@ def add_sorted(keys, observations, weight, at_once, begins, columns, values, tot
                 low = middle + 1
             else:
                 high = middle
-        known = low < end and columns[low] == column
-        value = values[low] if known else 0.0
+        is_there = low < end and columns[low] == column
+        value = values[low] if is_there else 0.0
         first = i
         while i < keys.shape[0] and keys[i] == key:
             if not at_once:
@@ -78,7 +81,7 @@ def add_sorted(keys, observations, weight, at_once, begins, columns, values, tot
             i += 1
         if at_once:
             value += weight * (i - first)
-        if known:
+        if is_there:
             values[low] = value
         else:
             row_of[fresh], column_of[fresh] = row, column
@@ -93,6 +96,7 @@ def add_sorted(keys, observations, weight, at_once, begins, columns, values, tot
         end = place_of[k]
         columns[end + k] = column_of[k]
         values[end + k] = value_of[k]
+    # Each row begins later by the number of entries that came before it.
     k = 0
     for row in range(begins.shape[0] - 1):
         while k < fresh and row_of[k] <= row:
@@ -123,6 +127,7 @@ def sweep_sparse_model(
             for a in range(actions):
                 row = o * actions + a
                 total = start
+                # In the order of the columns, as the full table is summed: the zeros change no bit.
                 for k in range(begins[row], begins[row + 1]):
                     total += values[k] * value[columns[k]]
                 q[o, a] = reward[o] + discount * total / (totals[o, a] + prior)

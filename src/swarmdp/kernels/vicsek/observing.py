@@ -1,13 +1,21 @@
-"""What the agents of a Vicsek swarm observe: their misalignment."""
+"""What the agents of a Vicsek swarm observe: their misalignment, an angle in [-pi, pi].
+
+Arrays are (runs, agents) and (runs, agents, 2) of float64, in the order of the agents; on the way
+they are in the order of cells (see `vicsek.layout`). Runs are done one after the other by one
+thread; a large swarm is shared between threads instead, first its agents, then its rows of cells.
+Both ways give the same bits, since all sums are of fixed-point numbers.
+
+Twin in the tests: `oracles.misalignment` over `oracles.neighbours`.
+"""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from swarmdp.kernels.numerics import elementary
+from swarmdp.kernels.numerics import elementary, fixed_point
+from swarmdp.kernels.numerics.vectors import PADDING
 from swarmdp.kernels.runtime.compile import kernel
 from swarmdp.kernels.space import cells
 from swarmdp.kernels.vicsek.layout import (
-    PADDING,
+    first_row_buffers,
     new_cell_places,
     new_particles,
     new_particles_by_cell,
@@ -16,15 +24,14 @@ from swarmdp.kernels.vicsek.layout import (
 )
 from swarmdp.kernels.vicsek.sorting import find_part, sort_part, take_over, take_over_shared
 from swarmdp.kernels.vicsek.sums import (
-    fixed_point_scale,
-    in_own_frame,
+    in_frame_of,
     least_sum,
     misalignment_rows,
     misalignment_rows_in,
     most_candidates,
 )
 from swarmdp.support import parallel
-from swarmdp.support.arrays import Floats
+from swarmdp.support.arrays import Floats, Ints
 
 
 def misalignment(position: Floats, heading: Floats, radius: float, box: float) -> Floats:
@@ -32,6 +39,7 @@ def misalignment(position: Floats, heading: Floats, radius: float, box: float) -
     runs, agents = heading.shape
     out = np.empty((runs, agents))
     parts = parallel.shares(agents)
+    # Small swarms: all runs in one call, one after the other.
     if parts == 1:
         misalignment_runs(position, heading, radius, box, out)
     else:
@@ -66,6 +74,8 @@ def _misalignment_shared(position, heading, radius, box, out, parts):
 def find_misalignments_shared(now, radius, box, ordered, work, parts):
     """`find_misalignments` by several threads; returns the fixed-point sums of all headings."""
     agents = now.x.size
+    # Three times all threads meet: no cell may be filled before all agents are counted, and no
+    # row summed before all cells are filled.
     grid = cells.cell_grid(now.x, now.y, radius, box)
     sums = np.zeros((parts, 2), np.int64)
     parallel.divide(
@@ -95,10 +105,11 @@ def misalignment_runs(position, heading, radius, box, out):
         for r in range(runs):
             misalignment_all_pairs(0, agents, position[r], heading[r], radius, box, out[r])
         return
+    # Memory for one run serves all of them.
     now = new_particles(agents)
     ordered = new_particles_by_cell(agents)
     work = new_cell_places(agents, 1)
-    buffers = new_row_buffers(min(2 * agents, 8192))
+    buffers = first_row_buffers(agents)
     sums = np.empty(2, np.int64)
     for r in range(runs):
         take_over(position[r], heading[r], 0, now)
@@ -119,6 +130,7 @@ def find_misalignments(now, radius, box, ordered, work, buffers, sums):
     size = grid.columns * grid.rows
     cells.start_cells(work.cursor[0][:size].reshape((1, size)), work.start)
     sort_part(0, 0, agents, now, work, ordered, sums)
+    # Buffers are handed back: in the next step they are large enough.
     needed = most_candidates(0, grid.rows, grid, work.start)
     if needed > buffers.x.shape[0] - PADDING:
         buffers = new_row_buffers(needed)
@@ -130,11 +142,12 @@ def find_misalignments(now, radius, box, ordered, work, buffers, sums):
 def look_up_angles(begin, end, ordered, work, out):
     """What the agents begin..end observe."""
     angle, place = ordered.angle, work.place
+    # Back from the order of cells to that of the agents.
     for i in range(np.uint64(begin), np.uint64(end)):
         out[i - np.uint64(begin)] = angle[np.uint64(np.uint32(place[i]))]
 
 
-def directions(heading: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def directions(heading: Floats) -> tuple[Ints, Ints]:
     """The headings (agents,) of one swarm as vectors in fixed point."""
     u, v = np.empty(heading.shape, np.int64), np.empty(heading.shape, np.int64)
     directions_of(heading, u, v)
@@ -144,19 +157,15 @@ def directions(heading: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 @kernel
 def directions_of(heading, u, v):
     """Headings as vectors in fixed point."""
-    units = fixed_point_scale(heading.shape[0])
+    # The units of the whole swarm, so that these sums compare with those of `sums`.
+    units = fixed_point.units_for(heading.shape[0])
     for i in range(np.uint64(heading.shape[0])):
         sine, cosine = elementary.sincos(heading[i])
         u[i] = np.int64(cosine * units)
         v[i] = np.int64(sine * units)
 
 
-def misalignment_to(
-    u: NDArray[np.int64],
-    v: NDArray[np.int64],
-    sum_u: NDArray[np.int64],
-    sum_v: NDArray[np.int64],
-) -> Floats:
+def misalignment_to(u: Ints, v: Ints, sum_u: Ints, sum_v: Ints) -> Floats:
     """The angle from each agent's direction to the sum over its neighbours, all in fixed point."""
     out = np.empty(u.shape)
     misalignment_to_sums(u, v, sum_u, sum_v, out)
@@ -168,7 +177,7 @@ def misalignment_to_sums(u, v, sum_u, sum_v, out):
     """The angle from each agent's direction to a sum of directions."""
     least = least_sum(u.shape[0])
     for i in range(np.uint64(u.shape[0])):
-        across, along = in_own_frame(u[i], v[i], sum_u[i], sum_v[i], least)
+        across, along = in_frame_of(u[i], v[i], sum_u[i], sum_v[i], least)
         out[i] = elementary.atan2(across, along)
 
 
@@ -187,6 +196,7 @@ def misalignment_all_pairs(begin, end, position, heading, radius, box, out):
     for i in range(begin, end):
         sum_u = np.int64(0)
         sum_v = np.int64(0)
+        # All pairs: the boxes that need it hold few cells, and seldom many agents.
         for j in range(agents):
             dx = abs(position[j, 0] - position[i, 0])
             dy = abs(position[j, 1] - position[i, 1])
@@ -195,5 +205,5 @@ def misalignment_all_pairs(begin, end, position, heading, radius, box, out):
             within = dx * dx + dy * dy <= square
             sum_u += u[j] if within else np.int64(0)
             sum_v += v[j] if within else np.int64(0)
-        across, along = in_own_frame(u[i], v[i], sum_u, sum_v, least)
+        across, along = in_frame_of(u[i], v[i], sum_u, sum_v, least)
         out[i] = elementary.atan2(across, along)

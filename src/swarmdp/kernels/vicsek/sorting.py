@@ -1,12 +1,18 @@
-"""Agents of a Vicsek swarm, copied into the order of the cells that they are in."""
+"""Agents of a Vicsek swarm, copied into the order of the cells that they are in.
+
+A counting sort: the number of each agent's cell, how many agents each cell has, where each cell
+begins, and every agent to its place. Several threads share a large swarm: each counts its own
+agents in its own row of `cursor` (parts, cells), and `cells.start_cells` turns the counts into
+places that do not overlap, so that no thread waits for another. Agents of a cell stay in the order
+of their numbers. Twin in the tests: `np.argsort` of the cells, stable.
+"""
 
 import numpy as np
 
-from swarmdp.kernels.numerics import elementary
+from swarmdp.kernels.numerics import elementary, fixed_point
 from swarmdp.kernels.runtime.compile import kernel
 from swarmdp.kernels.space import cells
 from swarmdp.kernels.vicsek.layout import Particles, SmallInts, run_of
-from swarmdp.kernels.vicsek.sums import fixed_point_scale
 from swarmdp.support import parallel
 from swarmdp.support.arrays import Floats
 
@@ -15,6 +21,7 @@ from swarmdp.support.arrays import Floats
 def take_over(position, heading, first, agents):
     """Take agents over from a state; the first of them has the number `first`."""
     x, y, new_heading, cosines, sines, ids = agents
+    # Three loops: one that also copies pairs of coordinates would not vectorise.
     for i in range(np.uint64(heading.shape[0])):
         x[i] = position[i, 0]
         y[i] = position[i, 1]
@@ -30,6 +37,7 @@ def take_over(position, heading, first, agents):
 @kernel
 def take_over_part(begin, end, position, heading, agents):
     """Take the agents begin..end over from a state."""
+    # Views of the thread's own stretch; no other thread writes there.
     part = Particles(
         agents.x[begin:end],
         agents.y[begin:end],
@@ -60,6 +68,7 @@ def take_over_shared(position, heading, now, parts):
 @kernel
 def find_part(part, begin, end, now, grid, work):
     """The cells of the agents begin..end, and how many of them are in each cell."""
+    # The cell of each agent is kept where its place will be: one array less to go through.
     cell = work.place[begin:end]
     cells.find_cells(now.x[begin:end], now.y[begin:end], grid, cell)
     cells.count_in_cells(cell, work.cursor[part][: grid.columns * grid.rows])
@@ -68,7 +77,7 @@ def find_part(part, begin, end, now, grid, work):
 @kernel
 def sort_part(part, begin, end, now, work, ordered, sums):
     """Copy the agents begin..end to their places in cell order; adds their headings to sums."""
-    units = fixed_point_scale(now.x.shape[0])
+    units = fixed_point.units_for(now.x.shape[0])
     x, y, cosine, sine = now.x, now.y, now.cosine, now.sine
     xs, ys, us, vs = ordered.x, ordered.y, ordered.u, ordered.v
     place = work.place
@@ -76,6 +85,7 @@ def sort_part(part, begin, end, now, work, ordered, sums):
     sum_u = np.int64(0)
     sum_v = np.int64(0)
     for i in range(np.uint64(begin), np.uint64(end)):
+        # Through uint32, which spares the check for negative indices that int32 would need.
         k = np.uint64(np.uint32(place[i]))
         at = cursor[k]
         cursor[k] = at + np.int32(1)
@@ -87,6 +97,7 @@ def sort_part(part, begin, end, now, work, ordered, sums):
         ys[p] = y[i]
         us[p] = u
         vs[p] = v
+        # The sum of all headings, the order parameter, costs nothing here.
         sum_u += u
         sum_v += v
     sums[0] += sum_u
@@ -108,6 +119,7 @@ def by_cell_runs(position, radius, box, out):
     cursor = np.empty(start.shape[0], np.int32)
     cell = np.empty(agents, np.int32)
     for r in range(runs):
+        # Contiguous, so that finding cells vectorises.
         x = position[r, :, 0].copy()
         y = position[r, :, 1].copy()
         grid = cells.cell_grid(x, y, radius, box)
@@ -125,9 +137,11 @@ def by_cell_runs(position, radius, box, out):
 def reorder_by_cell(now, place, spare):
     """Bring a swarm into the order of its cells."""
     size = now.x.shape[0]
+    # One array after the other through one spare: less memory than a second swarm.
     for array in (now.x, now.y, now.heading, now.cosine, now.sine):
         spread_out(0, size, array, place, spare)
         copy_back(0, size, spare, array)
+    # Numbers of agents are below 2^53, so that the spare floats hold them exactly.
     spread_out(0, size, now.id, place, spare)
     copy_back(0, size, spare, now.id)
 
