@@ -15,7 +15,7 @@ import numpy as np
 
 from swarmdp.kernels.numerics import elementary
 from swarmdp.kernels.recorded.arenas import look_at_wall
-from swarmdp.kernels.runtime.compile import inlined, kernel
+from swarmdp.kernels.runtime.compile import borrowing, kernel
 from swarmdp.kernels.space.kinds import OPEN, PERIODIC
 from swarmdp.kernels.space.layout import (
     new_agents_by_cell,
@@ -86,7 +86,7 @@ def sight_runs(position, heading, nearest, radius, kind, walls, out):
                 )
 
 
-@inlined
+@borrowing
 def look_around(x, y, heading, ids, agents, nearest, radius, kind, walls, now, sums, buffers):
     """What the first of these agents see of their neighbours, in the order of cells (`sums`)."""
     grid, inside = sort_by_cell(x, y, heading, ids, agents, nearest, radius, kind, walls, now)

@@ -14,7 +14,7 @@ import numpy as np
 from swarmdp.kernels.numerics import elementary
 from swarmdp.kernels.numerics.fixed_point import UNITS
 from swarmdp.kernels.recorded.arenas import wall_point
-from swarmdp.kernels.runtime.compile import inlined, kernel
+from swarmdp.kernels.runtime.compile import borrowing, kernel
 from swarmdp.kernels.space.candidates import shortest_gap
 from swarmdp.kernels.space.kinds import OPEN, PERIODIC
 from swarmdp.support.arrays import Floats
@@ -59,7 +59,7 @@ def zone_turns_of_runs(position, heading, zones, walls_from, kind, walls, out):
             out[r, i] = elementary.atan2(v * c - u * s, u * c + v * s)
 
 
-@inlined
+@borrowing
 def towards_others(i, position, cosine, sine, zones, kind, walls):
     """The direction, of length one, in which the others let an agent go; its own without any.
 
@@ -106,7 +106,7 @@ def towards_others(i, position, cosine, sine, zones, kind, walls):
     return cosine[i], sine[i]
 
 
-@inlined
+@borrowing
 def away_from_wall(x, y, walls_from, kind, walls):
     """By how much the wall pushes an agent inwards: the more, the nearer it is; none far away."""
     bx, by, inside = wall_point(x, y, kind, walls)

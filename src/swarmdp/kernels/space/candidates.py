@@ -14,10 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from swarmdp.kernels.numerics.vectors import VECTOR_WIDTH, copy_four
-from swarmdp.kernels.runtime.compile import inlined, kernel
+from swarmdp.kernels.runtime.compile import borrowing, kernel
 from swarmdp.kernels.space.kinds import PERIODIC
 from swarmdp.kernels.space.sorting import in_box
-from swarmdp.support.arrays import Floats
 
 MARGIN = 1e-9  # of a cell: what rounding may have moved into another one
 
@@ -27,7 +26,6 @@ class Space(NamedTuple):
 
     periodic: bool
     inside: bool  # whether all agents are in the periodic box
-    walls: Floats
     width: float
     height: float
     above_x: float
@@ -51,13 +49,13 @@ class Window(NamedTuple):
     crosses: bool  # whether gaps have to be folded
 
 
-@inlined
+@borrowing
 def shortest_gap(gap, side):
     """A difference of coordinates in a periodic box, the shorter way round."""
     return gap - side * math.floor(gap / side + 0.5)
 
 
-@inlined
+@borrowing
 def fold_gap(gap, side, above, below):
     """`shortest_gap` for a gap that is less than 1.5 sides, without dividing."""
     return gap - side if gap >= above else (gap + side if gap <= below else gap)
@@ -79,7 +77,7 @@ def half_way(side):
     return above, below
 
 
-@inlined
+@borrowing
 def space_of(kind, walls, grid, inside):
     """What distances between the agents of this grid depend on."""
     periodic = kind == PERIODIC
@@ -96,7 +94,6 @@ def space_of(kind, walls, grid, inside):
     return Space(
         periodic,
         inside,
-        walls,
         width,
         height,
         above_x,
@@ -109,7 +106,7 @@ def space_of(kind, walls, grid, inside):
     )
 
 
-@inlined
+@borrowing
 def window_around(row, column, reach, grid, space):
     """The cells from `reach` before to `reach` after this one, or all of a row or column."""
     columns, rows = grid.columns, grid.rows
@@ -133,7 +130,7 @@ def window_around(row, column, reach, grid, space):
     return Window(first_column, last_column, first_row, last_row, wide, high, crosses)
 
 
-@inlined
+@borrowing
 def copy_candidates(row, column, window, grid, now, buffers):
     """Copy the agents of these cells; returns how many, and what to add to a place to find it.
 
@@ -175,7 +172,7 @@ def copy_candidates(row, column, window, grid, now, buffers):
     return n, offset
 
 
-@inlined
+@borrowing
 def measure_distances(x, y, padded, crosses, space, buffers):
     """Where the candidates are from a place, and the squares of the distances.
 
@@ -207,8 +204,8 @@ def measure_distances(x, y, padded, crosses, space, buffers):
             squares[j] = dx * dx + dy * dy
 
 
-@inlined
-def sure_square(x, y, window, grid, space):
+@borrowing
+def sure_square(x, y, window, grid, space, walls):
     """The square of a distance within which all agents are among the candidates.
 
     It is the distance to the nearest edge of the cells beyond which there are other cells.
@@ -216,7 +213,7 @@ def sure_square(x, y, window, grid, space):
     inner_x = x - grid.x
     inner_y = y - grid.y
     if not space.inside:
-        inner_x, inner_y = in_box(x, y, grid, space.walls)
+        inner_x, inner_y = in_box(x, y, grid, walls)
     rim = np.inf
     if not window.wide and (space.periodic or window.first_column > 0):
         rim = min(rim, inner_x - window.first_column * space.cell_x)

@@ -18,7 +18,7 @@ import numpy as np
 
 from swarmdp.kernels.numerics.fixed_point import UNITS, whole_number
 from swarmdp.kernels.numerics.vectors import PADDING, VECTOR_WIDTH
-from swarmdp.kernels.runtime.compile import inlined, kernel
+from swarmdp.kernels.runtime.compile import borrowing, kernel
 from swarmdp.kernels.space.candidates import (
     copy_candidates,
     measure_distances,
@@ -41,13 +41,13 @@ class Search(NamedTuple):
     most: np.uint64  # candidates that are ranked by counting; it costs their number squared
 
 
-@inlined
+@borrowing
 def is_less(one, other):
     """1 or 0."""
     return np.int64(1) if one < other else np.int64(0)
 
 
-@inlined
+@borrowing
 def comes_before(one, other, now, buffers):
     """Whether a candidate is nearer than another, or as near and before it by coordinates."""
     if buffers.square[one] != buffers.square[other]:
@@ -103,7 +103,7 @@ def shorten(need, listed, most, buffers):
     return listed
 
 
-@inlined
+@borrowing
 def choose_within(bound, n, buffers):
     """Choose all candidates within a bound; returns how many, and the least square of all."""
     squares, chosen = buffers.square, buffers.chosen
@@ -118,7 +118,7 @@ def choose_within(bound, n, buffers):
     return count, closest
 
 
-@inlined
+@borrowing
 def list_near(need, n, sure, carried, buffers):
     """List candidates within a bound that is widened until it has enough, or to what is sure."""
     squares, place = buffers.square, buffers.place
@@ -136,7 +136,7 @@ def list_near(need, n, sure, carried, buffers):
     return listed
 
 
-@inlined
+@borrowing
 def rank_listed(listed, buffers):
     """Put those that are listed in the order of their distances; returns the sum of their ranks.
 
@@ -172,7 +172,7 @@ def rank_listed(listed, buffers):
     return ranks
 
 
-@inlined
+@borrowing
 def choose_nearest(search, listed, now, buffers):
     """Choose the nearest ones of a list; returns the squares to the nearest and the farthest."""
     need, most = search.need, search.most
@@ -196,7 +196,7 @@ def choose_nearest(search, listed, now, buffers):
     return closest, farthest
 
 
-@inlined
+@borrowing
 def add_chosen(p, count, closest, now, sums, buffers):
     """Add up the directions of the chosen ones, and the directions in which they are."""
     squares, chosen, value = buffers.square, buffers.chosen, buffers.value
@@ -266,7 +266,7 @@ def add_up_neighbours(nearest, radius, kind, walls, grid, inside, agents, now, s
                 measure_distances(x, y, padded, window.crosses, space, buffers)
                 # An agent is not its own neighbour.
                 buffers.square[offset + p] = np.inf
-                sure = LARGEST_SQUARE if whole else sure_square(x, y, window, grid, space)
+                sure = LARGEST_SQUARE if whole else sure_square(x, y, window, grid, space, walls)
                 if search.by_radius:
                     count, closest = choose_within(search.square, n, buffers)
                     enough = whole or (search.square < sure and closest < sure)

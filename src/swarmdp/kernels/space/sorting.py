@@ -12,7 +12,7 @@ import numpy as np
 
 from swarmdp.kernels.numerics import elementary
 from swarmdp.kernels.numerics.fixed_point import UNITS
-from swarmdp.kernels.runtime.compile import inlined, kernel
+from swarmdp.kernels.runtime.compile import borrowing, inlined, kernel
 from swarmdp.kernels.space import cells
 from swarmdp.kernels.space.cells import CellGrid
 from swarmdp.kernels.space.kinds import PERIODIC
@@ -58,7 +58,7 @@ def in_box(x, y, grid, walls):
     return x, y
 
 
-@inlined
+@borrowing
 def grid_around(x, y, agents, nearest, radius, kind, walls):
     """The grid for agents at these places, and whether nobody is outside a periodic box."""
     left = low = np.inf

@@ -14,7 +14,7 @@ import numpy as np
 
 from swarmdp.kernels.numerics import elementary, fixed_point
 from swarmdp.kernels.numerics.vectors import PADDING, VECTOR_WIDTH, copy_four, shift_four
-from swarmdp.kernels.runtime.compile import inlined, kernel
+from swarmdp.kernels.runtime.compile import borrowing, inlined, kernel
 from swarmdp.kernels.vicsek.layout import BLOCK_AGENTS, COLUMNS, new_row_buffers
 
 FAR_AWAY = 1e150  # coordinate of a padding candidate; its square is finite
@@ -90,7 +90,7 @@ def misalignment_rows_in(begin_row, end_row, grid, radius, box, agents, start, o
             angle[i] = elementary.atan2(angle[i], along[i - begin])
 
 
-@inlined
+@borrowing
 def merge_rows(row, first, last, grid, box, start, ordered, buffers):
     """Copy the candidates of the columns first..last of a row: the agents of three rows of cells.
 
