@@ -236,7 +236,7 @@ def walkers(quick: bool, seed: int) -> Row:
         for _ in range(200):
             turn = 0.4 * turn + 0.3 * rng.normal(size=turn.shape)
             step = 0.5 * np.exp(0.2 * rng.normal(size=turn.shape))
-            place, heading, _ = kernels.calibrated.advance(
+            place, heading, _ = kernels.recorded.turn_and_move(
                 place, heading, turn, step, arena.kind, arena.walls
             )
             tracks.append(place[0])

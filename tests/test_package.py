@@ -124,7 +124,7 @@ class Listener(event.Listener):
         pass
 event.register("numba:compile", Listener())
 {}
-assert "swarmdp.kernels.compile" in sys.modules
+assert "swarmdp.kernels.runtime.compile" in sys.modules
 sys.exit(f"compiled: {{compiled}}" if compiled else 0)
 """
 

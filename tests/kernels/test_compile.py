@@ -12,24 +12,24 @@ import numba
 import numpy as np
 import pytest
 
-from swarmdp.kernels import compile as compiling
-from swarmdp.kernels.compile import _described, _KernelFiles, _runs_portable_code
+from swarmdp.kernels.runtime import compile as compiling
+from swarmdp.kernels.runtime.compile import _described, _KernelFiles, _runs_portable_code
 from swarmdp.support import notices
 from tests.terminal import shown_on_terminal
 
 NOTHING_SHIPPED = """
 from pathlib import Path
-import swarmdp.kernels.compile as c
+import swarmdp.kernels.runtime.compile as c
 c.COMPILED = Path("{}")
 """
 
 PROGRAM = """
 import numpy as np
-from swarmdp.kernels import tabular
-from swarmdp.kernels.compile import cache_directory
-assert tabular.total(np.ones((2, 5), np.uint8)).tolist() == [5, 5]
-print(cache_directory(tabular.total_rows))
-print(sum(tabular.total_rows.stats.cache_hits.values()))
+from swarmdp.kernels.tables import counting
+from swarmdp.kernels.runtime.compile import cache_directory
+assert counting.total(np.ones((2, 5), np.uint8)).tolist() == [5, 5]
+print(cache_directory(counting.total_rows))
+print(sum(counting.total_rows.stats.cache_hits.values()))
 """
 
 HERE = ("x86_64-unknown-linux-gnu", "znver3", ",".join(f"+{f}" for f in compiling._FEATURES))
@@ -55,7 +55,7 @@ def run(program: str = PROGRAM, shipped: Path | str = "", **environment: str) ->
 
 def cached(folder: Path) -> Path:
     """The one file of the kernel."""
-    (found,) = folder.rglob("tabular.total_rows-*.nbc")
+    (found,) = folder.rglob("tables.counting.total_rows-*.nbc")
     return found
 
 
@@ -107,7 +107,7 @@ for locator in caching.CacheImpl._locator_classes:
 @pytest.mark.parametrize("failure", ["OSError(28, 'No space left on device')", "EOFError()"])
 def test_a_cache_that_cannot_be_written_or_read(tmp_path: Path, failure: str) -> None:
     broken = f"""
-from swarmdp.kernels import compile
+from swarmdp.kernels.runtime import compile
 def fail(*args, **kwargs):
     raise {failure}
 compile._KernelFiles.save = fail
@@ -204,7 +204,7 @@ def test_a_processor_that_lacks_a_feature_compiles_for_itself(
 
 
 def test_compiling_is_announced_once_to_whom_looks(tmp_path: Path) -> None:
-    twice = PROGRAM + "tabular.total(np.ones((2, 5), np.uint16))\n"
+    twice = PROGRAM + "counting.total(np.ones((2, 5), np.uint16))\n"
     program = f"{NOTHING_SHIPPED.format('')}\nimport os\n{twice}"
     arguments = ["env", f"NUMBA_CACHE_DIR={tmp_path}", sys.executable, "-c", program]
     shown = shown_on_terminal(arguments).decode()

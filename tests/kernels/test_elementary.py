@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from swarmdp.kernels import elementary
-from swarmdp.kernels.compile import kernel
+from swarmdp.kernels.numerics import elementary
+from swarmdp.kernels.runtime.compile import kernel
 
 Floats = NDArray[np.float64]
 ULP = np.finfo(float).eps
@@ -26,7 +26,7 @@ def cos_turns(x, out):  # type: ignore[no-untyped-def]
 @kernel
 def log(x, out):  # type: ignore[no-untyped-def]
     for i in range(x.size):
-        out[i] = elementary.log(x[i])
+        out[i] = elementary.natural_log(x[i])
 
 
 @kernel

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swarmdp.kernels import graph, vicsek
+from swarmdp.kernels import space, vicsek
 from tests import oracles
 from tests.kernels.test_vicsek import states
 
@@ -15,7 +15,7 @@ from tests.kernels.test_vicsek import states
 def test_hops(kind: str, agents: int, radius: float, box: float) -> None:
     position, _ = states(kind, 3, agents)
     source = agents // 3
-    found = graph.hops(position, source, radius, box)
+    found = space.hops(position, source, radius, box)
     for r in range(3):
         near = oracles.neighbours(position[r], radius, box)
         np.testing.assert_array_equal(found[r], oracles.hops(near, source))
@@ -36,7 +36,7 @@ def test_hops_on_a_lattice_where_many_agents_are_exactly_as_far_as_the_radius(
     source = data.draw(st.integers(0, agents - 1))
     position = np.array(place, dtype=float)[None] / 16
     near = oracles.neighbours(position[0], radius, box)
-    found = graph.hops(position, source, radius, box)[0]
+    found = space.hops(position, source, radius, box)[0]
     np.testing.assert_array_equal(found, oracles.hops(near, source))
 
 
@@ -55,7 +55,7 @@ def test_who_is_one_hop_away_is_who_is_observed(box: float, radius: float) -> No
     heading = np.tile([0.0, 1.0], (runs, 1))
     seen = vicsek.misalignment(position, heading, radius, box) != 0
     for agent in range(2):
-        linked = graph.hops(position, agent, radius, box)[:, 1 - agent] == 1
+        linked = space.hops(position, agent, radius, box)[:, 1 - agent] == 1
         np.testing.assert_array_equal(linked, seen[:, agent])
         assert 0.1 < linked.mean() < 0.9
 
@@ -63,15 +63,15 @@ def test_who_is_one_hop_away_is_who_is_observed(box: float, radius: float) -> No
 def test_a_chain_is_as_long_as_its_links() -> None:
     position = np.zeros((1, 300, 2))
     position[0, :, 0] = np.arange(300)
-    np.testing.assert_array_equal(graph.hops(position, 0, 1.0, 0.0)[0], np.arange(300))
-    around = graph.hops(position, 0, 1.0, 300.0)[0]
+    np.testing.assert_array_equal(space.hops(position, 0, 1.0, 0.0)[0], np.arange(300))
+    around = space.hops(position, 0, 1.0, 300.0)[0]
     np.testing.assert_array_equal(around, np.minimum(np.arange(300), 300 - np.arange(300)))
 
 
 def test_permuted_agents_have_permuted_hops() -> None:
     position, _ = states("random", 2, 200)
     order = np.random.default_rng(1).permutation(200)
-    plain = graph.hops(position, int(order[5]), 0.06, 1.0)
-    permuted = graph.hops(np.ascontiguousarray(position[:, order]), 5, 0.06, 1.0)
+    plain = space.hops(position, int(order[5]), 0.06, 1.0)
+    permuted = space.hops(np.ascontiguousarray(position[:, order]), 5, 0.06, 1.0)
     assert {-1, 0, 1, 2} <= set(plain.ravel().tolist())
     np.testing.assert_array_equal(permuted, plain[:, order])

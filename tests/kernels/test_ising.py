@@ -3,7 +3,7 @@ import pytest
 
 import swarmdp
 from swarmdp.kernels import ising
-from swarmdp.kernels.streams import Counter
+from swarmdp.kernels.numerics.streams import Counter
 from swarmdp.model.streams import Purpose, Streams
 from swarmdp.support import parallel
 from tests import oracles
@@ -53,7 +53,7 @@ def test_energies_counted_and_added_up_over_time(reach: int, periodic: bool) -> 
                 moved[r] *= np.where(flips[r, energy] == 1, -1, 1)
     for histogram in (True, False):
         state = spin.copy()
-        found, total = ising.counted(state, flips, 5, 4, histogram, reach, periodic)
+        found, total = ising.count_steps(state, flips, 5, 4, histogram, reach, periodic)
         np.testing.assert_array_equal(state, moved)
         if histogram:
             np.testing.assert_array_equal(found, counts)
@@ -96,7 +96,7 @@ def test_grids_start_with_what_initial_draws() -> None:
     state = system.initial(streams.at(25, Purpose.INITIAL))
     spins = streams.counter(25, Purpose.INITIAL)
     sites = Counter(4, spins.runs, 25, spins.draw + 1)
-    spin, agents = ising.started(spins, sites, 35, 0.7)
+    spin, agents = ising.start_grids(spins, sites, 35, 0.7)
     for r in range(2):
         np.testing.assert_array_equal(spin[r, state["site"][r]], state["spin"][r])
         np.testing.assert_array_equal(agents[r, state["site"][r]], np.arange(35))

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from swarmdp.kernels import linear
+from swarmdp.kernels import tables
 from swarmdp.model.harmonics import lowest_orders
 from tests import oracles
 
@@ -16,7 +16,7 @@ def test_features() -> None:
     observations = rng.normal(size=(4, 50, 3)) * [2, 5, 3]
     centre, scale = rng.normal(size=(2, 3)), rng.uniform(1, 3, (2, 3))
     size, rows = rng.uniform(0.5, 1, len(orders)), np.arange(4) % 2
-    found = linear.features(observations, periodic, centre, scale, orders, size, rows)
+    found = tables.features(observations, periodic, centre, scale, orders, size, rows)
     for r in range(4):
         expected = oracles.harmonics(
             observations[r], periodic, centre[r % 2], scale[r % 2], orders, size
@@ -32,7 +32,7 @@ def test_moments_are_sums_over_the_transitions_of_each_replica(agents: int) -> N
     taken = rng.integers(actions, size=(6, agents))
     own, cross = np.zeros((2, replicas, actions, size, size))
     for weight in (1.0, 2.0):
-        linear.add_moments(before, taken, after, weight, own, cross)
+        tables.add_moments(before, taken, after, weight, own, cross)
     expected = oracles.moments(before, taken, after, replicas, actions)
     upper = np.triu(np.ones((size, size)))
     np.testing.assert_allclose(own * upper, 3 * expected[0] * upper, atol=1e-12)
@@ -52,7 +52,7 @@ def test_sweeps_solve_the_least_squares_of_every_replica() -> None:
     value = rng.normal(size=(replicas, size))
     expected = oracles.sweep_linear(own, cross, anchors, rewards, 2.0, 0.9, 3, value)
     lead, factor = np.zeros((replicas, actions, size)), np.zeros((replicas, size, size))
-    linear.sweep_linear(own, cross, anchors, rewards, 2.0, 0.9, 3, value, lead, factor)
+    tables.sweep_linear(own, cross, anchors, rewards, 2.0, 0.9, 3, value, lead, factor)
     # Condition numbers are below 100, three sweeps long.
     np.testing.assert_allclose(value, expected[0], rtol=0, atol=1e-11)
     np.testing.assert_allclose(lead, expected[1], rtol=0, atol=1e-11)
@@ -65,12 +65,12 @@ def test_greedy_takes_the_first_best_and_in_doubt_nothing() -> None:
     rng = np.random.default_rng(3)
     psi, lead = rng.normal(size=(4, 30, 5)), rng.normal(size=(2, 6, 5))
     rows = np.arange(4) % 2
-    found = linear.greedy(psi, lead, rows, 2, 1e-9)
+    found = tables.best_linear_actions(psi, lead, rows, 2, 1e-9)
     scores = np.einsum("rni,rai->rna", psi, lead[rows])
     np.testing.assert_array_equal(found, scores.argmax(axis=2))
-    assert (linear.greedy(psi, 0 * lead, rows, 2, 1e-9) == 2).all()
+    assert (tables.best_linear_actions(psi, 0 * lead, rows, 2, 1e-9) == 2).all()
     same = np.broadcast_to(lead[:, :1], lead.shape)
-    assert (linear.greedy(psi, same, rows, 4, 1e-9) == 4).all()
+    assert (tables.best_linear_actions(psi, same, rows, 4, 1e-9) == 4).all()
 
 
 def test_doubt_is_the_share_of_variance_that_is_left() -> None:
@@ -78,7 +78,7 @@ def test_doubt_is_the_share_of_variance_that_is_left() -> None:
     data, psi = rng.normal(size=(40, 5)), rng.normal(size=(2, 30, 5))
     factor = np.asarray(np.linalg.cholesky(np.eye(5) + data.T @ data).T, np.float64)
     factors = np.stack([np.eye(5), factor])
-    found = linear.doubt(psi, factors, np.arange(2))
+    found = tables.doubt(psi, factors, np.arange(2))
     np.testing.assert_allclose(found[0], 1.0, rtol=0, atol=10 * EPS)
     np.testing.assert_allclose(found[1], oracles.doubt(psi[1], factor), rtol=1e-12)
     weakest = np.linalg.eigvalsh(data.T @ data)[0]

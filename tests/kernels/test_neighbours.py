@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from swarmdp.kernels import neighbours
+from swarmdp.kernels.numerics import fixed_point
+from swarmdp.kernels.space import candidates, kinds, layout, neighbours, sorting
 from tests import oracles
 
 Floats = NDArray[np.float64]
@@ -17,14 +18,14 @@ def found(
 ) -> tuple[Floats, Floats]:
     """Sums over neighbours (agents, 4) and the least squared distance, in the agents' order."""
     agents = len(heading)
-    kind, walls = (neighbours.PERIODIC, BOX) if periodic else (0, OPEN)
-    now, sums = neighbours.new_sorted(agents), neighbours.new_sums(agents)
+    kind, walls = (kinds.PERIODIC, BOX) if periodic else (0, OPEN)
+    now, sums = layout.new_agents_by_cell(agents), layout.new_neighbour_sums(agents)
     x, y = position.T.copy()
     ids = np.arange(agents, dtype=np.int32)
     settings = (nearest, radius, kind, walls)
-    grid, inside = neighbours.sort(x, y, heading, ids, agents, *settings, now)
-    buffers = neighbours.new_buffers(agents)
-    neighbours.add_up(*settings, grid, inside, agents, now, sums, buffers)
+    grid, inside = sorting.sort_by_cell(x, y, heading, ids, agents, *settings, now)
+    buffers = layout.new_candidate_buffers(agents)
+    neighbours.add_up_neighbours(*settings, grid, inside, agents, now, sums, buffers)
     own = np.argsort(now.id[:agents])
     return np.stack(sums[:4], axis=-1)[own], sums.closest[own]
 
@@ -61,18 +62,18 @@ def test_sums_over_neighbours_to_the_bit(kind: str, periodic: bool, agents: int)
 
 def test_gaps_are_folded_where_they_would_be_divided() -> None:
     for side in (1.0, 0.1, 3.0, 1e9 / 7, 2 / 3):
-        above, below = neighbours.half_way(side)
+        above, below = candidates.half_way(side)
         near = [side / 2]
         for _ in range(6):
             near = [np.nextafter(near[0], 0), *near, np.nextafter(near[-1], np.inf)]
         tried = np.concatenate([near, np.linspace(0, 1.4 * side, 57)])
         for gap in np.concatenate([tried, -tried]):
             expected = gap - side * math.floor(gap / side + 0.5)
-            assert neighbours.folded(gap, side, above, below) == expected
+            assert candidates.fold_gap(gap, side, above, below) == expected
 
 
 def test_whole_numbers_are_those_of_a_cast() -> None:
     rng = np.random.default_rng(2)
     numbers = rng.uniform(-1, 1, 200) * 2.0 ** rng.integers(-3, 41, 200)
     for number in [0.0, -0.0, 2.0**40, -(2.0**40), 0.9999999, -0.9999999, *numbers]:
-        assert neighbours.whole_number(number) == int(number)
+        assert fixed_point.whole_number(number) == int(number)

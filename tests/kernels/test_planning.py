@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from swarmdp.kernels import planning
+from swarmdp.kernels import tables
 from tests import oracles
 
 
@@ -15,7 +15,7 @@ def test_optimal_q_is_the_best_of_all_policies(observations: int, actions: int) 
     transitions = rng.dirichlet(np.full(observations, 0.3), (3, observations, actions))
     rewards = rng.normal(size=(3, 20, observations))
     policy = rng.integers(actions, size=rewards.shape)
-    found = planning.optimal_q(incoming(transitions), rewards, 0.9, policy)
+    found = tables.optimal_q(incoming(transitions), rewards, 0.9, policy)
     for kernel, reward, q, table in zip(transitions, rewards, found, policy, strict=True):
         expected = oracles.optimal_q(kernel, reward, 0.9)
         np.testing.assert_allclose(q, expected, rtol=0, atol=1e-11)
@@ -26,7 +26,7 @@ def test_a_large_problem_meets_the_bellman_equation() -> None:
     rng = np.random.default_rng(0)
     transitions = rng.dirichlet(np.full(36, 0.1), (1, 36, 13))
     rewards = rng.normal(size=(1, 10, 36))
-    q = planning.optimal_q(incoming(transitions), rewards, 0.95, np.zeros(rewards.shape, np.int64))
+    q = tables.optimal_q(incoming(transitions), rewards, 0.95, np.zeros(rewards.shape, np.int64))
     ahead = np.einsum("oak,ck->coa", transitions[0], q[0].max(axis=2))
     np.testing.assert_allclose(q[0], rewards[0, ..., None] + 0.95 * ahead, atol=1e-11)
 
@@ -37,7 +37,7 @@ def test_only_what_is_wanted_is_done() -> None:
     rewards = rng.normal(size=(2, 5, 4))
     wanted = rng.random((2, 5)) < 0.5
     policy = np.zeros(rewards.shape, np.int64)
-    q = planning.optimal_q(
+    q = tables.optimal_q(
         incoming(transitions), rewards, 0.9, policy, wanted, np.full((2, 5, 4, 3), np.nan)
     )
     assert np.isnan(q[~wanted]).all()
@@ -49,7 +49,7 @@ def test_ties_and_a_reward_of_zero_come_to_an_end() -> None:
     transitions = np.full((1, 3, 2, 3), 1 / 3)
     policy = np.ones((1, 2, 3), np.int64)
     rewards = np.array([[[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]])
-    q = planning.optimal_q(incoming(transitions), rewards, 0.9, policy)
+    q = tables.optimal_q(incoming(transitions), rewards, 0.9, policy)
     np.testing.assert_allclose(q[0, 0], 0)
     np.testing.assert_allclose(q[0, 1], 10, rtol=1e-12)
     assert (policy == 1).all()

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swarmdp.kernels import sparse_counts, tabular
+from swarmdp.kernels import tables
 from tests import oracles
 
 # Weights whose sums are rounded: adding one three times is not adding three of it.
@@ -27,7 +27,7 @@ def test_added_transitions(seed: int, agents: int, observations: int, actions: i
     for weight in WEIGHTS:
         before, after = rng.integers(observations, size=(2, 2, agents))
         action = rng.integers(actions, size=(2, agents)).astype(np.uint8)
-        sparse_counts.add_transitions(
+        tables.add_sparse_transitions(
             before, action, after, weight, False, begins, columns, values, totals
         )
         oracles.add_transitions(before, action, after, weight, table)
@@ -54,11 +54,11 @@ def test_hard_sweeps_of_sparse_and_of_full_counts(seed: int) -> None:
     counts, totals, reward, value = problem(seed)
     expected, wanted = oracles.sweep(counts, totals, 0.7, reward, 0.9, value)
     full, q = value[None].copy(), np.zeros((1, 7, 5))
-    tabular.sweep_model(counts[None], totals[None], 0.7, reward[None], 0.9, 0.0, 1, full, q)
+    tables.sweep_model(counts[None], totals[None], 0.7, reward[None], 0.9, 0.0, 1, full, q)
     np.testing.assert_array_equal(q[0], wanted)
     np.testing.assert_array_equal(full[0], expected)
     found = np.zeros((7, 5))
-    sparse_counts.sweep_model(
+    tables.sweep_sparse_model(
         *oracles.compressed(counts), totals, 0.7, reward, 0.9, 0.0, 1, value, found
     )
     np.testing.assert_array_equal(found, wanted)
@@ -72,7 +72,7 @@ def test_soft_sweeps(softness: float) -> None:
         counts[None], 0.7, reward[None], 0.9, softness, 3, value[None]
     )
     found = np.zeros((7, 5))
-    sparse_counts.sweep_model(
+    tables.sweep_sparse_model(
         *oracles.compressed(counts), totals, 0.7, reward, 0.9, softness, 3, value, found
     )
     # As for full counts, whose bits they have (tests/learning/test_local_model.py).

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from swarmdp.kernels import streams as kernels
-from swarmdp.kernels.compile import kernel
+from swarmdp.kernels.numerics import streams as kernels
+from swarmdp.kernels.runtime.compile import kernel
 from swarmdp.model.streams import Purpose, Stream, Streams
 from swarmdp.support.errors import InvalidInput
 from tests import oracles

@@ -5,6 +5,8 @@ import pytest
 from numpy.typing import NDArray
 
 from swarmdp.kernels import vicsek
+from swarmdp.kernels.numerics import fixed_point
+from swarmdp.kernels.vicsek import flying, layout, observing, sorting
 from swarmdp.support import parallel
 from tests import oracles
 
@@ -65,11 +67,11 @@ def test_a_shared_large_swarm_gives_the_same_bits(box: float, radius: float) -> 
         with parallel.budget(3):
             assert parallel.shares(heading.size) == 3
             shared = vicsek.misalignment(position, heading, radius, box)
-            ordered = vicsek.order(heading)
+            ordered = vicsek.order_parameter(heading)
     finally:
         parallel.SMALLEST_SHARE = smallest
     np.testing.assert_array_equal(shared, alone)
-    np.testing.assert_array_equal(ordered, vicsek.order(heading))
+    np.testing.assert_array_equal(ordered, vicsek.order_parameter(heading))
 
 
 @pytest.mark.parametrize("kind", ["random", "clustered", "coincident"])
@@ -102,7 +104,7 @@ def test_advance(box: float, speed: float) -> None:
     rng = np.random.default_rng(2)
     position = rng.random((4, 300, 2)) * (box or 1.0)
     heading, turn, noise = rng.uniform(-np.pi, np.pi, (3, 4, 300))
-    moved, turned = vicsek.advance(position, heading, turn, noise, speed, box)
+    moved, turned = vicsek.fly_and_turn(position, heading, turn, noise, speed, box)
     expected_position, expected_heading = oracles.advance(
         position, heading, turn, noise, speed, box
     )
@@ -120,15 +122,15 @@ def test_an_agent_that_rounds_onto_the_far_edge_comes_back_at_the_near_one() -> 
     position = np.array([[[1e-18, 0.5]]])
     heading = np.array([[-np.pi]])
     zero = np.zeros((1, 1))
-    moved, _ = vicsek.advance(position, heading, zero, zero, 2e-18, 1.0)
+    moved, _ = vicsek.fly_and_turn(position, heading, zero, zero, 2e-18, 1.0)
     assert 0 <= moved[0, 0, 0] < 1
 
 
 def test_order() -> None:
     rng = np.random.default_rng(3)
     heading = rng.uniform(-np.pi, np.pi, (5, 1000)) * np.array([0, 0.1, 0.5, 0.9, 1])[:, None]
-    np.testing.assert_allclose(vicsek.order(heading), oracles.order(heading), atol=1e-14)
-    assert vicsek.order(np.full((1, 7), 2.0))[0] == pytest.approx(1.0, abs=1e-15)
+    np.testing.assert_allclose(vicsek.order_parameter(heading), oracles.order(heading), atol=1e-14)
+    assert vicsek.order_parameter(np.full((1, 7), 2.0))[0] == pytest.approx(1.0, abs=1e-15)
 
 
 @pytest.mark.parametrize("box", [1.0, 0.0])
@@ -143,19 +145,19 @@ def test_by_cell_is_a_permutation_that_brings_neighbours_together(box: float) ->
 @pytest.mark.parametrize("box", [1.0, 0.0])
 def test_whole_steps_of_one_swarm_as_other_kernels_take_them(box: float) -> None:
     (position,), (heading,) = states("clustered", 1, 700)
-    now, ordered = vicsek.new_agents(700), vicsek.new_sorted(700)
-    work, buffers = vicsek.new_cells(700, 1), vicsek.new_buffers(0)
-    model, noise, seen = vicsek.Model(0.05, 0.03, 0.2, box), np.empty(700), np.empty(700)
-    luck = vicsek.Luck(np.uint64(7), np.uint64(3), np.uint64(5), np.uint64(1 << 16))
+    now, ordered = layout.new_particles(700), layout.new_particles_by_cell(700)
+    work, buffers = layout.new_cell_places(700, 1), layout.new_row_buffers(0)
+    model, noise, seen = vicsek.VicsekModel(0.05, 0.03, 0.2, box), np.empty(700), np.empty(700)
+    noise_at = layout.Noise(np.uint64(7), np.uint64(3), np.uint64(5), np.uint64(1 << 16))
     sums = np.zeros(2, np.int64)
-    vicsek.take_over(position, heading, 0, now)
-    vicsek.observe(now, model.radius, box, ordered, work, buffers, sums)
-    vicsek.look_up_angles(0, 700, ordered, work, seen)
+    sorting.take_over(position, heading, 0, now)
+    observing.find_misalignments(now, model.radius, box, ordered, work, buffers, sums)
+    observing.look_up_angles(0, 700, ordered, work, seen)
     near = oracles.neighbours(position, model.radius, box)
     assert_same_angles(seen, oracles.misalignment(heading, near))
-    mean = sums / vicsek.fixed_point_scale(700) / 700
+    mean = sums / fixed_point.units_for(700) / 700
     assert np.hypot(*mean) == pytest.approx(oracles.order(heading), abs=1e-14)
-    vicsek.move(0, 700, now, seen, model, luck, noise)
+    flying.move_particles(0, 700, now, seen, model, noise_at, noise)
     words = [oracles.random_words(7, 3, 5, 1 << 16, i) for i in range(700)]
     drawn = model.noise * np.array([oracles.normal(word) for word in words])
     moved, turned = oracles.advance(position, heading, seen, drawn, model.speed, box)
@@ -167,7 +169,7 @@ def test_whole_steps_of_one_swarm_as_other_kernels_take_them(box: float) -> None
 
 def test_fixed_point_sums_cannot_overflow() -> None:
     for agents in (1, 2, 3, 200, 2**20, 10**6, 2**31):
-        scale = vicsek.fixed_point_scale(agents)
+        scale = fixed_point.units_for(agents)
         assert agents * scale <= 2**62
         assert agents * scale > 2**60
         assert math.log2(scale).is_integer()

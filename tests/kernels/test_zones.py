@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from swarmdp.kernels import zones
+from swarmdp.kernels import recorded
 from tests import oracles
-from tests.kernels.test_calibrated import ARENAS, gap, states
+from tests.kernels.test_recorded import ARENAS, gap, states
 
 MODELS = np.array([[0.3, 1.0, 2.0], [0.0, 0.0, 5.0], [0.6, 0.6, 0.6], [0.1, 3.0, 0.0]])
 WALLS = np.array([[0.5, 2.0], [0.0, 1.0], [1.5, 0.3], [0.2, 0.0]])
@@ -13,7 +13,7 @@ WALLS = np.array([[0.5, 2.0], [0.0, 1.0], [1.5, 0.3], [0.2, 0.0]])
 def test_wanted_turns(arena: str) -> None:
     position, heading = states(len(MODELS), 25)  # some are outside of the circle and the polygon
     kind, walls = ARENAS[arena]
-    found = zones.wanted(position, heading, MODELS, WALLS, kind, walls)
+    found = recorded.zone_turns(position, heading, MODELS, WALLS, kind, walls)
     for r, model in enumerate(MODELS):
         numbers = np.concatenate([model, WALLS[r]])
         if not WALLS[r, 0]:
@@ -27,8 +27,8 @@ def test_the_order_of_agents_does_not_matter() -> None:
     position, heading = states(len(MODELS), 30, seed=2)
     order = rng.permutation(30)
     arena = ARENAS["circle"]
-    found = zones.wanted(position, heading, MODELS, WALLS, *arena)
-    other = zones.wanted(
+    found = recorded.zone_turns(position, heading, MODELS, WALLS, *arena)
+    other = recorded.zone_turns(
         np.ascontiguousarray(position[:, order]), heading[:, order].copy(), MODELS, WALLS, *arena
     )
     assert np.array_equal(found[:, order], other)
@@ -36,5 +36,5 @@ def test_the_order_of_agents_does_not_matter() -> None:
 
 def test_who_is_alone_goes_on() -> None:
     position, heading = states(1, 1)
-    alone = zones.wanted(position, heading, MODELS[:1], WALLS[:1], *ARENAS["open"])
+    alone = recorded.zone_turns(position, heading, MODELS[:1], WALLS[:1], *ARENAS["open"])
     assert abs(alone).max() < 1e-12

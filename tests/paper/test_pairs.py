@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp.kernels import graph
+from swarmdp.kernels.space import graph
 from swarmdp.paper import pairs
 from swarmdp.paper.pairs import ABSENT, NOT_CONNECTED, PARTS, Pairs, in_parts, sample_pairs
 from swarmdp.support.errors import InvalidInput
@@ -72,7 +72,7 @@ def test_a_table_moves_the_swarm_too() -> None:
 def test_parts_of_the_circle() -> None:
     around = np.array([-np.pi, -np.pi / 2, 0.0, np.pi - 1e-9, np.pi, 3 * np.pi])
     assert in_parts(around).tolist() == [0, PARTS // 4, PARTS // 2, PARTS - 1, 0, 0]
-    assert graph.NOT_CONNECTED == pairs.NOT_CONNECTED
+    assert graph.UNREACHABLE == pairs.NOT_CONNECTED
 
 
 @pytest.mark.parametrize(

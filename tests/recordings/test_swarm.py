@@ -59,7 +59,7 @@ def walkers(
     rng = np.random.default_rng(seed)
     place = (np.zeros(2) if arena is None else arena.middle) + rng.uniform(-2, 2, (1, agents, 2))
     heading = rng.uniform(-math.pi, math.pi, (1, agents))
-    kind = kernels.calibrated.OPEN if arena is None else arena.kind
+    kind = kernels.space.OPEN if arena is None else arena.kind
     walls = np.zeros((1, 2)) if arena is None else arena.walls
     tracks = [place[0]]
     for _ in range(times - 1):
@@ -67,7 +67,7 @@ def walkers(
         turn = align * np.angle(np.exp(1j * (mean - heading)))
         turn = turn + NOISE * rng.normal(size=turn.shape)
         step = 0.5 * np.exp(0.2 * rng.normal(size=(1, agents)))
-        place, heading, _ = kernels.calibrated.advance(place, heading, turn, step, kind, walls)
+        place, heading, _ = kernels.recorded.turn_and_move(place, heading, turn, step, kind, walls)
         tracks.append(place[0])
     return np.stack(tracks)
 

@@ -148,3 +148,12 @@ def test_actions_are_keep_and_flip() -> None:
 def test_bad_settings_are_refused(change: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         Ising(**change)
+
+
+def test_many_runs_have_the_energies_of_few() -> None:
+    system = swarmdp.Ising((9, 8))
+    many = swarmdp.rollout(system, system.expert, steps=5, runs=70, seed=3, record="energy")
+    few = swarmdp.rollout(system, system.expert, steps=5, runs=4, seed=3, record="energy")
+    plain = swarmdp.rollout(system, system.expert, steps=5, runs=70, seed=3)
+    np.testing.assert_array_equal(many["energy"][:4], few["energy"])
+    np.testing.assert_array_equal(many["energy"], system.energy(plain))

@@ -23,8 +23,8 @@ def add(commands: Any) -> None:
 def _run(options: argparse.Namespace) -> dict[str, str]:
     from importlib.metadata import version
 
-    from swarmdp.kernels import streams
-    from swarmdp.kernels.compile import cache_directory, shipped_kernels
+    from swarmdp.kernels.numerics import streams
+    from swarmdp.kernels.runtime.compile import cache_directory, shipped_kernels
     from swarmdp.support.threads import thread_count
 
     packages = ("numpy", "numba", "scipy", "xarray", "h5netcdf", "matplotlib")

@@ -3,7 +3,11 @@
 On x86-64 they are compiled for PORTABLE into the package's own folder, whence they go into the
 wheel; on other processors into Numba's cache. Which signatures there are is found by doing what
 users do: roll-outs, fits, also of a recording, and the smallest reproduction, each in a process of
-its own.
+its own. `--for run` compiles what `make run` needs and leaves out the rest.
+
+What was done is noted beside the kernels, with a digest of their sources and of this file. Other
+files of the package are not part of it: a change there can at most ask for one more signature,
+which is then compiled when it is first used.
 """
 
 import argparse
@@ -20,18 +24,24 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
+from swarmdp.kernels.runtime.sources import COMPILED, sources_digest
 from swarmdp.support.errors import FileError
 
 STAMP = "complete.json"
-PACKAGE = Path(__file__).parents[1]
+_PACKAGE = Path(__file__).parents[1]
 
 
-def precompile(processes: int | None = None, say: Callable[[str], None] = print) -> Path | None:
-    """Compile all kernels that the package's own examples of use need, unless that was done.
+def precompile(
+    use: str = "all", processes: int | None = None, say: Callable[[str], None] = print
+) -> Path | None:
+    """Compile the kernels that examples of use need, unless that was done.
 
     Parameters
     ----------
+    use
+        Which examples: a key of USES.
     processes
         How many to compile with; one for each core by default.
     say
@@ -44,30 +54,34 @@ def precompile(processes: int | None = None, say: Callable[[str], None] = print)
 
     """
     stamp = _stamp()
-    # Read without Numba, so that nothing is imported where nothing is to be done.
-    folder = PACKAGE / "kernels" / "compiled"
-    if _read(folder / STAMP) == stamp:
-        return folder
-    from swarmdp.kernels.compile import COMPILED, PORTABLE, portable_here
+    before = _read(COMPILED / STAMP)
+    current = all(before.get(name) == value for name, value in stamp.items())
+    done = [name for name in before.get("done", ()) if current and name in EXAMPLES]
+    missing = [name for name in USES[use] if name not in done]
+    if not missing:
+        return COMPILED
+    # Numba is imported only where something is to be done.
+    from swarmdp.kernels.runtime.compile import PORTABLE, portable_here
 
     portable = portable_here()
     began = time.monotonic()
     say(f"swarmdp: compiling kernels for {PORTABLE if portable else 'this machine'}")
     if not portable:
-        _do_all({}, processes)
+        _do_all(missing, {}, processes)
         say(f"swarmdp: compiled in {time.monotonic() - began:.0f} s")
         return None
-    if (_read(COMPILED / STAMP) or {}).get("kernels") != stamp["kernels"]:
+    if before.get("kernels") != stamp["kernels"]:
         _clear(COMPILED)
     with tempfile.TemporaryDirectory() as cache:
         target = {"NUMBA_CPU_NAME": PORTABLE, "NUMBA_CPU_FEATURES": "", "NUMBA_CACHE_DIR": cache}
         try:
-            _do_all(target, processes)
+            _do_all(missing, target, processes)
         finally:
             COMPILED.mkdir(exist_ok=True)
             for path in Path(cache).rglob("*.nbc"):
                 _write(COMPILED / path.name, path.read_bytes())
-    _write(COMPILED / STAMP, json.dumps(stamp, indent=1).encode())
+    record = {**stamp, "done": sorted({*done, *missing})}
+    _write(COMPILED / STAMP, json.dumps(record, indent=1).encode())
     count = len(list(COMPILED.glob("*.nbc")))
     say(f"swarmdp: {count} kernels compiled in {time.monotonic() - began:.0f} s")
     return COMPILED
@@ -135,17 +149,30 @@ def _reproduction() -> None:
         main(["reproduce", "--scale", "smoke", "-o", folder])
 
 
+def _command_line() -> None:
+    from swarmdp.cli import main
+
+    with tempfile.TemporaryDirectory() as folder:
+        main(["fit", "vicsek", "--demo-runs", "5", "-o", folder])
+
+
 # Those that share few kernels first: what two processes need at the same time, both compile.
 EXAMPLES: Mapping[str, Callable[[], None]] = {
     "vicsek": _vicsek,
     "ising": _ising,
     "recorded": _recorded,
     "reproduction": _reproduction,
+    "fit": _command_line,
+}
+
+USES: Mapping[str, Sequence[str]] = {
+    "all": ("vicsek", "ising", "recorded", "reproduction"),
+    "run": ("fit", "reproduction"),
 }
 
 
-def _do_all(environment: Mapping[str, str], processes: int | None) -> None:
-    """Do all examples of use, each in a process of its own."""
+def _do_all(names: Sequence[str], environment: Mapping[str, str], processes: int | None) -> None:
+    """Do these examples of use, each in a process of its own."""
 
     def start(name: str) -> None:
         done = subprocess.run(
@@ -161,32 +188,28 @@ def _do_all(environment: Mapping[str, str], processes: int | None) -> None:
             raise FileError(f"kernels could not be compiled: {name} failed:\n{last}")
 
     with ThreadPoolExecutor(processes or os.cpu_count()) as pool:
-        list(pool.map(start, EXAMPLES))
+        list(pool.map(start, names))
 
 
 def _path() -> str:
-    return os.pathsep.join(filter(None, (str(PACKAGE.parent), os.environ.get("PYTHONPATH"))))
+    return os.pathsep.join(filter(None, (str(_PACKAGE.parent), os.environ.get("PYTHONPATH"))))
 
 
 def _stamp() -> dict[str, str]:
-    """What the compiled kernels depend on, and all sources, which decide what signatures occur."""
+    """What the compiled kernels depend on, and what decides which signatures occur."""
     libraries = [f"{name} {version(name)}" for name in ("numba", "llvmlite", "numpy")]
     python = f"{sys.implementation.cache_tag} {sys.platform}"
-    kernels = hashlib.sha256(" ".join([python, *libraries]).encode())
-    sources = hashlib.sha256()
-    for path in sorted(PACKAGE.rglob("*.py")):
-        sources.update(path.read_bytes())
-        if path.is_relative_to(PACKAGE / "kernels"):
-            kernels.update(path.read_bytes())
-    return {"kernels": kernels.hexdigest(), "sources": sources.hexdigest()}
+    kernels = hashlib.sha256(" ".join([python, *libraries, sources_digest()]).encode())
+    examples = hashlib.sha256(Path(__file__).read_bytes())
+    return {"kernels": kernels.hexdigest(), "examples": examples.hexdigest()}
 
 
-def _read(path: Path) -> dict[str, str] | None:
+def _read(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_bytes())
+        record = json.loads(path.read_bytes())
     except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None
+        return {}
+    return record if isinstance(record, dict) else {}
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -211,9 +234,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     parser = argparse.ArgumentParser(prog="python -m swarmdp.cli.precompile", description=__doc__)
     parser.add_argument("--only", choices=EXAMPLES, help="do this example of use, in this process")
+    parser.add_argument(
+        "--for",
+        dest="use",
+        choices=USES,
+        default="all",
+        help="what to compile for: everything (the default), or what `make run` needs",
+    )
     options = parser.parse_args(arguments)
     if options.only is None:
-        precompile()
+        precompile(options.use)
         return
     warnings.simplefilter("ignore")
     EXAMPLES[options.only]()

@@ -86,7 +86,7 @@ def feature_expectations(
     for time, observations in enumerate(observations_over(system, trajectory)):
         now = observations[:, agent : agent + 1] if estimator == "single" else observations
         # Classes are counted, and become features at the end.
-        counts = kernels.tabular.count(classes(system, now), size) if has_known_classes else None
+        counts = kernels.tables.count(classes(system, now), size) if has_known_classes else None
         summed = summed_features(system, now) if counts is None else counts
         total += discount**time / now.shape[1] * summed
     return features_of_counts(system, total) if has_known_classes else total

@@ -104,7 +104,7 @@ def course_of(system: System, demo: Trajectory, comparable: Comparable) -> NDArr
     shares = np.stack(
         [
             (
-                kernels.tabular.count(classes(system, now), class_map(system).size)
+                kernels.tables.count(classes(system, now), class_map(system).size)
                 if isinstance(system.features, Classes)
                 else summed_features(system, now)
             ).mean(axis=0)

@@ -331,7 +331,7 @@ def _shares(
 ) -> Floats:
     """How often each class is observed (runs, size), of those who are present."""
     if present is None:
-        shares: Floats = kernels.tabular.count(index, size) / index.shape[1]
+        shares: Floats = kernels.tables.count(index, size) / index.shape[1]
         return shares
     counts = [
         np.bincount(classes[here], minlength=size)

@@ -43,4 +43,4 @@ class Explorers:
         chance = stream.coarse()
         if self.place is None:
             return chance
-        return kernels.tabular.among_first(chance, self.place, temperature)
+        return kernels.tables.among_first(chance, self.place, temperature)

@@ -30,7 +30,6 @@ from swarmdp.support.threads import over_chunks, thread_count, worth_a_thread
 
 ENOUGH_AGENTS = 1000  # whose experience each iteration uses by default
 _NO_REWARDS = np.empty((0, 0))  # for ways of learning that do not look at them
-CHECK_AGENTS = 2**21  # that take a step before it is asked whether to go on
 _CHUNK_BYTES = 2**19  # of the swarms that a thread moves at a time: they stay in the cache
 
 
@@ -201,12 +200,12 @@ class HeterogeneousLearning:
 
             # 2: Based on the current swarm state and Q-function, select actions for all agents.
             chosen = q.choose(observations, stream)
-            actions = kernels.tabular.explore(chosen, chances, temperature, len(system.actions))
+            actions = kernels.tables.explore(chosen, chances, temperature, len(system.actions))
 
             # 3: Iterate the system and collect rewards.
             before, moved_from = observations, state
             rewards = collected(raw, observations)
-            physical = kernels.tabular.look_up(actions, system.actions[None], first_replica)
+            physical = kernels.tables.look_up(actions, system.actions[None], first_replica)
             state = system.transition(state, physical, streams.at(i, Purpose.TRANSITION))
             raw = system.observe(state)
             observations = q.sees(raw)
@@ -231,37 +230,27 @@ class HeterogeneousLearning:
             left = decayed(self.decay, i + 1, self.steps)
             rate, temperature = self.learning_rate * left, self.temperature * left
 
-    def _quickly(
+    def _learn_in_kernels(
         self, q: QFunction, problem: Problem, streams: Streams, check: Callable[[], None]
     ) -> bool:
-        """Algorithm 2 to the same bits, in compiled code of the system's; False if it has none."""
+        """Algorithm 2 to the same bits, by the system's own kernels; False if it has none."""
         system, every = problem.system, self._reset_period(problem.discount)
         if not isinstance(system, FusedLearning) or not isinstance(q, TabularQ) or q.is_soft:
             return False
         collected = rewards_for(q, problem, len(streams.runs))
-        compiled = q.compiled()
-        at_once = max(1, CHECK_AGENTS // (len(streams.runs) * system.n_agents))
-        for start in range(0, self.steps, every):
-            swarms = system.exploring_swarms(streams, start)
-            if swarms is None:
-                return False
-            place = Explorers.of(self.exploration, swarms.streams).place
-            end = min(start + every, self.steps)
-            for first in range(start, end, at_once):
-                check()
-                steps = range(first, min(first + at_once, end))
-                left = np.array([decayed(self.decay, i, self.steps) for i in steps])
-                # 1 to 5: All of it, many iterations at a time.
-                if compiled is not None:
-                    swarms.learn(compiled, self.temperature * left, place, first)
-                    continue
-                for i, share in zip(steps, left.tolist(), strict=True):
-                    # 1 to 3: Explore or be greedy, act, and iterate the system.
-                    took = swarms.step(q.greedy, self.temperature * share, place, i)
-                    before, actions, after = took
-                    rewards = collected(before, before) if q.needs_rewards else _NO_REWARDS
-                    # 4: Update the Q-function based on the new experience.
-                    q.learn(before, actions, rewards, after, self.learning_rate * share)
+        for i in range(self.steps):
+            if i % every == 0:
+                if (started := system.exploring_swarms(streams, i)) is None:
+                    return False
+                swarms = started
+                place = Explorers.of(self.exploration, swarms.streams).place
+            check()
+            left = decayed(self.decay, i, self.steps)
+            # 1 to 3: Explore or be greedy, act, and iterate the system.
+            before, actions, after = swarms.step(q.greedy, self.temperature * left, place, i)
+            rewards = collected(before, before) if q.needs_rewards else _NO_REWARDS
+            # 4 and 5: Update the Q-function based on the new experience.
+            q.learn(before, actions, rewards, after, self.learning_rate * left)
         return True
 
     def __call__(
@@ -333,7 +322,7 @@ class HeterogeneousLearning:
                 memory={name: array[begin:end] for name, array in memory.items()},
             )
             q = self.q_update.start(part)
-            if watch is not None or not self._quickly(q, part, streams, check):
+            if watch is not None or not self._learn_in_kernels(q, part, streams, check):
                 for snapshot in self.iterate(q, part, streams):
                     check()
                     if watch is not None:

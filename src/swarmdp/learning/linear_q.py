@@ -182,9 +182,11 @@ class _LinearQ:
         """The best action of each agent."""
         rows = np.arange(len(observations)) % self._replicas
         if self._reflection is None:
-            return kernels.linear.greedy(observations, self.values, rows, self._null, TIE)
+            return kernels.tables.best_linear_actions(
+                observations, self.values, rows, self._null, TIE
+            )
         psi, side = fold_to_one_side(*np.split(observations, 2, axis=2))
-        best = kernels.linear.greedy(psi, self.values, rows, self._null, TIE)
+        best = kernels.tables.best_linear_actions(psi, self.values, rows, self._null, TIE)
         return self._reflection.odd(best, side, psi, self.values, rows, self._null)
 
     def learn(
@@ -202,7 +204,7 @@ class _LinearQ:
             actions = np.stack([actions, turned], axis=2).reshape(len(actions), -1)
             rewards = np.repeat(rewards, 2, axis=1)
         # Instead of letting old moments shrink, new ones weigh more: the ratio is the same.
-        kernels.linear.add_moments(before, actions, after, self._weight, self._own, self._cross)
+        kernels.tables.add_moments(before, actions, after, self._weight, self._own, self._cross)
         self._remember(before, rewards)
         if self._iteration % self._settings.every == 0:
             self._sweep()
@@ -256,7 +258,7 @@ class _LinearQ:
     def _sweep(self) -> None:
         filled = min(self._remembered, self._anchors.shape[1])
         ridge = self._settings.ridge * self._weight
-        kernels.linear.sweep_linear(
+        kernels.tables.sweep_linear(
             self._own,
             self._cross,
             self._anchors[:, :filled],

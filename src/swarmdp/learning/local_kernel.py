@@ -81,11 +81,11 @@ def local_kernel(
         for step in range(steps):
             check()
             chance = streams.at(step, Purpose.POLICY).uniform()
-            chosen = kernels.tabular.draw(before, mixed[begin:end], chance, rows)
+            chosen = kernels.tables.draw(before, mixed[begin:end], chance, rows)
             physical = np.take(system.actions, chosen)
             state = system.transition(state, physical, streams.at(step, Purpose.TRANSITION))
             after = classes(system, system.observe(state))
-            kernels.tabular.add_transitions(
+            kernels.tables.add_transitions(
                 before, chosen, after, 1.0, counts[begin:end], totals[begin:end]
             )
             before = after

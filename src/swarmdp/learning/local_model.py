@@ -124,7 +124,7 @@ class Counts(Protocol):
         """Add the weight to the count of each transition (runs, agents), also mirrored."""
 
     def forget(self, scale: NDArray[np.float64], forgetting: float) -> None:
-        """Let the next counts weigh more (see `kernels.tabular.Learning`)."""
+        """Let the next counts weigh more (see `kernels.tables.Learning`)."""
 
     def sweep(
         self,
@@ -159,13 +159,13 @@ class _DenseCounts:
         self, before: Indices, action: Indices, after: Indices, mirror: Turned, weight: float
     ) -> None:
         """Add the weight to the count of each transition, also mirrored."""
-        kernels.tabular.add_experience(
+        kernels.tables.add_experience(
             before, action, after, *mirror, weight, self._table, self.totals
         )
 
     def forget(self, scale: NDArray[np.float64], forgetting: float) -> None:
         """Let the next counts weigh more."""
-        kernels.tabular.forget(self._table, self.totals, scale, forgetting)
+        kernels.tables.forget(self._table, self.totals, scale, forgetting)
 
     def sweep(
         self,
@@ -179,7 +179,7 @@ class _DenseCounts:
     ) -> None:
         """Bellman sweeps, in place."""
         model = self._table, self.totals, prior, reward, discount, softness
-        kernels.tabular.sweep_model(*model, sweeps, value, q)
+        kernels.tables.sweep_model(*model, sweeps, value, q)
 
     def dense(self) -> NDArray[np.float64]:
         """A copy as a full table."""
@@ -216,7 +216,7 @@ class _SparseCounts:
         """Add the weight to the count of each transition, also mirrored."""
         replicas, room = self._columns.shape
         count = len(before) // replicas * before.shape[1]
-        at_once = kernels.tabular.is_much(count, *self.totals.shape[1:])
+        at_once = kernels.tables.is_much(count, *self.totals.shape[1:])
         order, turned = mirror
         if order.size:
             before, after = np.hstack([before, order[before]]), np.hstack([after, order[after]])
@@ -228,7 +228,7 @@ class _SparseCounts:
                     f"this model was started for {room} transitions of each replica, and more "
                     "came: start it with Problem(..., transitions=) as many as there may be"
                 )
-            kernels.sparse_counts.add_transitions(
+            kernels.tables.add_sparse_transitions(
                 before[of],
                 action[of],
                 after[of],
@@ -241,7 +241,7 @@ class _SparseCounts:
     def forget(self, scale: NDArray[np.float64], forgetting: float) -> None:
         """Let the next counts weigh more."""
         weight = float(scale[0]) / forgetting
-        if weight > kernels.tabular.LARGEST_WEIGHT:
+        if weight > kernels.tables.LARGEST_COUNT_WEIGHT:
             for values, begins in zip(self._values, self._begins, strict=True):
                 values[: begins[-1]] /= weight
             self.totals /= weight
@@ -261,7 +261,7 @@ class _SparseCounts:
     ) -> None:
         """Bellman sweeps, in place."""
         for j, totals in enumerate(self.totals):
-            kernels.sparse_counts.sweep_model(
+            kernels.tables.sweep_sparse_model(
                 *self._arrays(j),
                 totals,
                 prior,
@@ -351,35 +351,6 @@ class _Model:
         self._scale[1] = self._settings.prior * self._scale[0]
         self._sweep(values, self._settings.sweeps)
         self._counts.forget(self._scale, self._settings.forgetting)
-
-    def compiled(
-        self,
-        values: NDArray[np.float64],
-        seen: NDArray[np.bool_],
-        best: NDArray[np.int64],
-        null: int,
-        tie: float,
-    ) -> "kernels.tabular.Learning | None":
-        table = self._counts.whole()
-        if table is None or self._wants.softness:
-            return None
-        return kernels.tabular.Learning(
-            table,
-            self._counts.totals,
-            self._scale,
-            self._reward,
-            self._state_values,
-            values,
-            seen,
-            best,
-            *self._mirror,
-            float(self._settings.prior),
-            float(self._settings.forgetting),
-            float(self._discount),
-            int(self._settings.sweeps),
-            null,
-            tie,
-        )
 
     def recall(
         self, memory: Mapping[str, NDArray[np.float64]], values: NDArray[np.float64]

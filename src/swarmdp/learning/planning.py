@@ -265,7 +265,7 @@ def best_value(q: NDArray[np.float64], softness: float) -> NDArray[np.float64]:
 def chosen(q: NDArray[np.float64], softness: float, null: int) -> NDArray[np.float64]:
     """The policy (S, A) that is optimal for Q: greedy, or Boltzmann's."""
     if softness:
-        return kernels.tabular.boltzmann(q, softness)
+        return kernels.tables.boltzmann_probabilities(q, softness)
     certain: NDArray[np.float64] = np.eye(q.shape[1])[greedy(q[None], null)[0]]
     return certain
 

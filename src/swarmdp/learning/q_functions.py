@@ -118,7 +118,7 @@ def rewards_for(
     if q.seen is None:
         return lambda raw, seen: problem.reward.of(problem.system, raw, numbers)
     table, rows = problem.reward.of_classes(problem.system), numbers % problem.reward.replicas
-    return lambda raw, seen: kernels.tabular.look_up(seen, table, rows)
+    return lambda raw, seen: kernels.tables.look_up(seen, table, rows)
 
 
 @checked
@@ -142,7 +142,7 @@ class SequentialQ:
 
     def start(self, problem: Problem) -> QFunction:
         """A Q-function of zeros."""
-        return _watkins(kernels.tabular.q_sequential, problem, self)
+        return _watkins(kernels.tables.q_sequential, problem, self)
 
     def bytes(self, system: System, transitions: int, wants: Wants) -> int:
         """The memory of a table."""
@@ -169,7 +169,7 @@ class BatchQ:
 
     def start(self, problem: Problem) -> QFunction:
         """A Q-function of zeros."""
-        return _watkins(kernels.tabular.q_batch, problem, self)
+        return _watkins(kernels.tables.q_batch, problem, self)
 
     def bytes(self, system: System, transitions: int, wants: Wants) -> int:
         """The memory of a table."""
@@ -212,16 +212,6 @@ class _Watkins:
         rate: float,
     ) -> None:
         self._rule(before, actions, rewards, after, self._discount, rate, values)
-
-    def compiled(
-        self,
-        values: NDArray[np.float64],
-        seen: NDArray[np.bool_],
-        best: NDArray[np.int64],
-        null: int,
-        tie: float,
-    ) -> None:
-        return None
 
     def kernel(self) -> None:
         return None

@@ -42,16 +42,6 @@ class Memory(Protocol):
     ) -> None:
         """Change the table (R, observations, actions) in place."""
 
-    def compiled(
-        self,
-        values: NDArray[np.float64],
-        seen: NDArray[np.bool_],
-        best: NDArray[np.int64],
-        null: int,
-        tie: float,
-    ) -> "kernels.tabular.Learning | None":
-        """What kernels need that learn as `learn` does, in place; None if there are none."""
-
     def kernel(self) -> NDArray[np.float64] | None:
         """P(o' | o, a), (R, observations, actions, observations), if it was asked for."""
 
@@ -111,9 +101,9 @@ class TabularQ:
         """The greedy action of each agent, or one drawn from Boltzmann's policy."""
         rows = np.arange(len(observations)) % len(self.values)
         if not self._softness:
-            return kernels.tabular.look_up(observations, self.greedy, rows)
+            return kernels.tables.look_up(observations, self.greedy, rows)
         sums = np.cumsum(self._probabilities(), axis=2)
-        return kernels.tabular.draw(observations, sums, stream.uniform(), rows)
+        return kernels.tables.draw(observations, sums, stream.uniform(), rows)
 
     def learn(
         self,
@@ -131,13 +121,8 @@ class TabularQ:
             actions = np.hstack([actions, turned[actions]])
             rewards = np.hstack([rewards, rewards])
         self._memory.learn(self.values, before, actions, rewards, after, rate)
-        kernels.tabular.mark(seen, self._order, self.seen)
+        kernels.tables.mark(seen, self._order, self.seen)
         self.update()
-
-    def compiled(self) -> "kernels.tabular.Learning | None":
-        """What kernels need to learn this table in place, if they can."""
-        self.greedy = self.greedy.copy()
-        return self._memory.compiled(self.values, self.seen, self.greedy, self._null, _TIE)
 
     def update(self) -> None:
         """Find the best actions of the table as it is now."""
@@ -169,7 +154,7 @@ class TabularQ:
         if self._symmetry is None:
             return greedy(self.values, self._null)
         mirror = self._symmetry.classes, self._symmetry.actions
-        return kernels.tabular.greedy_odd(self.values, self._null, _TIE, *mirror)
+        return kernels.tables.best_mirrored_actions(self.values, self._null, _TIE, *mirror)
 
     def _probabilities(self) -> NDArray[np.float64]:
         return boltzmann(self._even(), self._softness, self.seen, self._null)
@@ -177,13 +162,13 @@ class TabularQ:
 
 def greedy(q: NDArray[np.float64], null: int) -> NDArray[np.int64]:
     """The best action for each observation (R, observations); a tie goes to the null action."""
-    return kernels.tabular.greedy(q, null, _TIE)
+    return kernels.tables.best_actions(q, null, _TIE)
 
 
 def boltzmann(
     q: NDArray[np.float64], softness: float, seen: NDArray[np.bool_], null: int
 ) -> NDArray[np.float64]:
     """Boltzmann's policy (R, observations, actions); in unseen observations it does nothing."""
-    probabilities = kernels.tabular.boltzmann(q, softness)
+    probabilities = kernels.tables.boltzmann_probabilities(q, softness)
     probabilities[~seen] = np.arange(q.shape[2]) == null
     return probabilities

@@ -236,11 +236,6 @@ class Adapted:
         """Those of the system."""
         return self.system.fused_measures if isinstance(self.system, Fused) else frozenset()
 
-    @property
-    def side_by_side(self) -> int:
-        """As many as the system's own."""
-        return self.system.side_by_side if isinstance(self.system, Fused) else 1
-
     def whole_steps(
         self,
         state: Callable[[], State],

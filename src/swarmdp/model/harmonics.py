@@ -28,7 +28,7 @@ class Harmonics:
     """
 
     periodic: NDArray[np.bool_]  # (R, k): which components are angles, in radians
-    orders: NDArray[np.int64]  # (R, p, k): as `kernels.linear.features` reads them
+    orders: NDArray[np.int64]  # (R, p, k): as `kernels.tables.features` reads them
     centre: NDArray[np.float64]  # (R, k)
     scale: NDArray[np.float64]  # (R, k)
 
@@ -38,7 +38,7 @@ class Harmonics:
         Run r takes the scale of replica rows[r].
         """
         orders, periodic = self.orders[0], self.periodic[0]
-        return kernels.linear.features(
+        return kernels.tables.features(
             observations, periodic, self.centre, self.scale, orders, self._sizes, rows
         )
 

@@ -170,7 +170,7 @@ class Reward:
                 [phi @ self.weights[row] for phi, row in zip(features, rows, strict=True)]
             )
         index = classes(system, observations)
-        return kernels.tabular.look_up(index, self.of_classes(system), rows)
+        return kernels.tables.look_up(index, self.of_classes(system), rows)
 
     def of_classes(self, system: System) -> NDArray[np.float64]:
         """The reward w . phi(o) of every class of observations (R, observations)."""

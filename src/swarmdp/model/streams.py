@@ -2,8 +2,8 @@
 
 A system receives a `Stream`: it looks like a NumPy generator whose every call returns one number
 for each run and agent. Behind it, each number is computed from its own coordinates (see
-`swarmdp.kernels.streams`), so it does not depend on the batch, the threads, or what was drawn
-before.
+`swarmdp.kernels.numerics.streams`), so it does not depend on the batch, the threads, or what was
+drawn before.
 """
 
 import math
@@ -160,7 +160,7 @@ class Stream:
         _check_draw(("low", low), ("high", high))
         self._check_size(size)
         draws = [
-            kernels.streams.uniform(self._next(), self.agents, float(low), float(high))
+            kernels.numerics.streams.uniform(self._next(), self.agents, float(low), float(high))
             for _ in range(math.prod(size))
         ]
         return self._stack(draws, size)
@@ -172,19 +172,19 @@ class Stream:
         _check_draw(("loc", loc), ("scale", scale))
         self._check_size(size)
         draws = [
-            kernels.streams.normal(self._next(), self.agents, float(loc), float(scale))
+            kernels.numerics.streams.normal(self._next(), self.agents, float(loc), float(scale))
             for _ in range(math.prod(size))
         ]
         return self._stack(draws, size)
 
     def coarse(self) -> NDArray[np.float64]:
         """Uniform numbers in [0, 1) of 32 bits (runs, agents), in a quarter of the time."""
-        return kernels.streams.coarse(self._next(), self.agents)
+        return kernels.numerics.streams.coarse(self._next(), self.agents)
 
     def shared(self) -> NDArray[np.float64]:
         """Uniform numbers in [0, 1), one for each run (runs,), the same for all its agents."""
         nobody = np.zeros((1, 1), np.int32)
-        return kernels.streams.uniform(self._next(), nobody, 0.0, 1.0)[:, 0]
+        return kernels.numerics.streams.uniform(self._next(), nobody, 0.0, 1.0)[:, 0]
 
     def integers(
         self, low: int, high: int | None = None, size: tuple[int, ...] = ()
@@ -203,7 +203,7 @@ class Stream:
         in_order = _are_in_order(self.agents)
         if not in_order and not 0 <= self.agents.min() <= self.agents.max() < self.shape[1]:
             raise InvalidInput(f"agents must be numbers from 0 to {self.shape[1] - 1}, got others")
-        shuffled = kernels.streams.permutation(self._next(), self.shape[1])
+        shuffled = kernels.numerics.streams.permutation(self._next(), self.shape[1])
         if in_order:
             return shuffled
         if self.agents.shape[0] == 1:
@@ -222,14 +222,14 @@ class Stream:
                 f"left, got size={brief(size)}"
             )
 
-    def _next(self) -> "kernels.streams.Counter":
+    def _next(self) -> "kernels.numerics.streams.Counter":
         if self._draws == MOST_DRAWS:
             raise InvalidInput(
                 f"a stream gives at most {MOST_DRAWS} numbers for each agent and step"
             )
         draw = self._first_draw + self._draws
         self._draws += 1
-        return kernels.streams.Counter(self._seed, self.runs, self._step, draw)
+        return kernels.numerics.streams.Counter(self._seed, self.runs, self._step, draw)
 
     def _stack(
         self, draws: list[NDArray[np.float64]], size: tuple[int, ...]
@@ -288,9 +288,9 @@ class Streams:
         """The stream for one purpose at one time step."""
         return Stream(self.seed, self.runs, self.agents, step, purpose)
 
-    def counter(self, step: int, purpose: Purpose) -> "kernels.streams.Counter":
+    def counter(self, step: int, purpose: Purpose) -> "kernels.numerics.streams.Counter":
         """What the first draw of `at(step, purpose)` is computed from, for kernels that draw."""
-        return kernels.streams.Counter(self.seed, self.runs, step, int(purpose) << 16)
+        return kernels.numerics.streams.Counter(self.seed, self.runs, step, int(purpose) << 16)
 
     def rearranged(self, order: NDArray[np.integer]) -> "Streams":
         """The same streams for agents put in another order (runs, agents)."""

@@ -336,7 +336,7 @@ def classes(system: System, observations: NDArray[Any]) -> NDArray[np.integer]:
             f"got {index.dtype} of shape {index.shape}"
         )
     if index.size:
-        low, high = kernels.tabular.extremes(index)
+        low, high = kernels.tables.extremes(index)
         if low < 0 or high >= size:
             raise InvalidInput(
                 f"features.index must return classes from 0 to {size - 1}, got {low} to {high}"
@@ -353,7 +353,7 @@ def summed_features(system: System, observations: NDArray[Any]) -> NDArray[Any]:
     if features.matrix is not None and index.shape[1] == 1:
         alone: NDArray[np.float64] = features.matrix[index[:, 0]]
         return alone
-    return features_of_counts(system, kernels.tabular.count(index, features.size))
+    return features_of_counts(system, kernels.tables.count(index, features.size))
 
 
 def features_of_counts(system: System, counts: NDArray[Any]) -> NDArray[Any]:

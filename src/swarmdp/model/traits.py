@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Protocol, runtime_checkable
 
-from swarmdp import kernels
 from swarmdp.model.pictures import Arrows, Grid
 from swarmdp.model.streams import Streams
 from swarmdp.model.system import Field, Measure, Mirror, Rule, State, System
@@ -186,10 +185,6 @@ class Fused(Protocol):
     def fused_measures(self) -> frozenset[str]:
         """The measures, by name, that whole steps compute as well."""
 
-    @property
-    def side_by_side(self) -> int:
-        """The number of runs that whole steps are best given at once, if so many fit memory."""
-
     def whole_steps(
         self,
         state: Callable[[], State],
@@ -224,18 +219,6 @@ class ExploringSwarms(Protocol):
         Greedy agents of run r act by table[r % R], action indices (R, classes). Agents whose chance
         is below the temperature explore; where they have a `place` in a fixed order (runs, agents),
         those whose place is (see `learning.exploration`).
-        """
-
-    def learn(
-        self,
-        own: "kernels.tabular.Learning",
-        temperatures: NDArray[np.float64],
-        place: NDArray[np.float64] | None,
-        time: int,
-    ) -> None:
-        """A step at each of these temperatures, from a time on, and the learning after each.
-
-        Its bits are those of `step` by `own.best`, then `kernels.tabular.learn`.
         """
 
 

@@ -55,7 +55,7 @@ class Reflection:
         sided = (side == 0) & (turned[best] != best)
         if len(free) and sided.any():
             nothing = int(np.argmax(free == null))
-            among = kernels.linear.greedy(psi, lead[:, free], rows, nothing, TIE)
+            among = kernels.tables.best_linear_actions(psi, lead[:, free], rows, nothing, TIE)
             best = np.where(sided, free[among], best)
         return np.where(side > 0, turned[best], best)
 
@@ -162,8 +162,8 @@ class LinearPolicy:
         if self.reflection is not None:
             numbers, side = fold_to_one_side(numbers, self.reflection.of(numbers))
         psi = self.harmonics.of(numbers, rows)
-        best = kernels.linear.greedy(psi, self.lead, rows, null, TIE)
-        best[kernels.linear.doubt(psi, self.factor, rows) > DOUBT] = null
+        best = kernels.tables.best_linear_actions(psi, self.lead, rows, null, TIE)
+        best[kernels.tables.doubt(psi, self.factor, rows) > DOUBT] = null
         if self.reflection is not None:
             best = self.reflection.odd(best, side, psi, self.lead, rows, null)
         return np.take(np.asarray(system.actions), best)

@@ -112,7 +112,7 @@ class SoftPolicy:
         check_stream(rng, observations.shape[:2])
         index = classes(system, observations)
         rows = runs % self.replicas
-        drawn = kernels.tabular.draw(index, self._cumulative, rng.uniform(), rows)
+        drawn = kernels.tables.draw(index, self._cumulative, rng.uniform(), rows)
         return np.take(np.asarray(system.actions), drawn)
 
     @cached_property

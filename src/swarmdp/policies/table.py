@@ -117,7 +117,7 @@ class Policy:
         self.check(system)
         values = np.asarray(system.actions)[self.table]
         index = classes(system, observations)
-        return kernels.tabular.look_up(index, values, runs % self.replicas)
+        return kernels.tables.look_up(index, values, runs % self.replicas)
 
     def chances(self, n_actions: int) -> NDArray[np.float64]:
         """The probability of each action, 0 or 1: (R, observations, actions)."""

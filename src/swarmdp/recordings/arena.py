@@ -49,7 +49,7 @@ class Circle:
     centre: tuple[float, float]
     radius: float
 
-    kind = kernels.calibrated.CIRCLE
+    kind = kernels.space.CIRCLE
 
     def __post_init__(self) -> None:
         check_number("radius", self.radius, positive=True)
@@ -101,7 +101,7 @@ class Polygon:
 
     vertices: tuple[tuple[float, float], ...]
 
-    kind = kernels.calibrated.POLYGON
+    kind = kernels.space.POLYGON
 
     def __post_init__(self) -> None:
         points = np.array(self.vertices, np.float64)
@@ -183,7 +183,7 @@ class Box:
     lower: tuple[float, float]
     upper: tuple[float, float]
 
-    kind = kernels.calibrated.POLYGON
+    kind = kernels.space.POLYGON
 
     def __post_init__(self) -> None:
         if not all(b - a > 0 for a, b in zip(self.lower, self.upper, strict=True)):
@@ -245,7 +245,7 @@ class Periodic:
     sides: tuple[float, float]
     lower: tuple[float, float] = (0.0, 0.0)
 
-    kind = kernels.calibrated.PERIODIC
+    kind = kernels.space.PERIODIC
 
     def __post_init__(self) -> None:
         for side in self.sides:
@@ -323,7 +323,7 @@ def _pitch(points: Floats) -> float:
 
 def _wall_distance(arena: Arena, places: Floats) -> Floats:
     """The distance of places (n, 2) from the wall; zero outside."""
-    seen = kernels.calibrated.sight(
+    seen = kernels.recorded.sight(
         places[:, None].copy(), np.zeros((len(places), 1)), 1, 0.0, arena.kind, arena.walls
     )
     return seen[:, 0, 3]

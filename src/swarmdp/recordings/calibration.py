@@ -103,9 +103,9 @@ class Noise:
     def values(self, scores: Floats, previous: Floats) -> Floats:
         """The noise with these normal scores, after these turns."""
         of = np.searchsorted(self.edges, np.abs(previous))
-        noise = kernels.calibrated.interpolated(scores, self.tables[0], LARGEST_SCORE)
+        noise = kernels.recorded.interpolate(scores, self.tables[0], LARGEST_SCORE)
         for k in range(1, len(self.tables)):
-            other = kernels.calibrated.interpolated(scores, self.tables[k], LARGEST_SCORE)
+            other = kernels.recorded.interpolate(scores, self.tables[k], LARGEST_SCORE)
             noise = np.where(of == k, other, noise)
         return noise
 

@@ -52,9 +52,9 @@ def surroundings(
     position: Floats, heading: Floats, nearest: int, radius: float, arena: Arena | None
 ) -> Floats:
     """Misalignment, bearing, spacing, and distance and angle to the wall (..., agents, 5)."""
-    kind = kernels.calibrated.OPEN if arena is None else arena.kind
+    kind = kernels.space.OPEN if arena is None else arena.kind
     walls = np.zeros((1, 2)) if arena is None else arena.walls
-    return kernels.calibrated.sight(
+    return kernels.recorded.sight(
         np.ascontiguousarray(position, np.float64),
         np.ascontiguousarray(heading, np.float64),
         nearest,

@@ -144,9 +144,9 @@ def _intended_turns(swarm: "Swarm", zones: Floats, state: State) -> Floats:
     """The turns that agents of models (models, 7) want; run i is of model i % models."""
     runs = len(state["heading"])
     zones_of_runs = np.tile(zones, (runs // len(zones), 1))
-    kind = kernels.calibrated.OPEN if swarm.arena is None else swarm.arena.kind
+    kind = kernels.space.OPEN if swarm.arena is None else swarm.arena.kind
     walls = np.zeros((1, 2)) if swarm.arena is None else swarm.arena.walls
-    return kernels.zones.wanted(
+    return kernels.recorded.zone_turns(
         np.ascontiguousarray(state["position"]),
         np.ascontiguousarray(state["heading"]),
         np.ascontiguousarray(zones_of_runs[:, :3]),
@@ -161,11 +161,11 @@ def _next_state(swarm: "Swarm", noise: Floats, state: State, turns: Floats, rng:
     score, fresh = rng.normal(), rng.normal()
     memory = swarm.speeds.memory
     pace = memory * state["pace"] + math.sqrt(1 - memory**2) * fresh
-    step = kernels.calibrated.interpolated(pace, swarm.speeds.table, LARGEST_SCORE) * swarm.dt
-    kind = kernels.calibrated.OPEN if swarm.arena is None else swarm.arena.kind
+    step = kernels.recorded.interpolate(pace, swarm.speeds.table, LARGEST_SCORE) * swarm.dt
+    kind = kernels.space.OPEN if swarm.arena is None else swarm.arena.kind
     walls = np.zeros((1, 2)) if swarm.arena is None else swarm.arena.walls
     noise_of_runs = np.tile(noise, len(turns) // len(noise))[:, None]
-    place, heading, turned = kernels.calibrated.advance(
+    place, heading, turned = kernels.recorded.turn_and_move(
         np.ascontiguousarray(state["position"]),
         np.ascontiguousarray(state["heading"]),
         turns + noise_of_runs * score,

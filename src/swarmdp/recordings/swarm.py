@@ -132,7 +132,6 @@ class Swarm:
     decisions: Decisions | None = None
 
     action_units: ClassVar[str] = "rad"
-    side_by_side: ClassVar[int] = 1
     fused_measures: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
@@ -356,7 +355,7 @@ class Swarm:
     def _speed(self, state: State) -> Floats:
         """The speed at which each agent came here, in units a second."""
         (pace,) = self._checked(state, "pace")
-        return kernels.calibrated.interpolated(pace, self.speeds.table, LARGEST_SCORE)
+        return kernels.recorded.interpolate(pace, self.speeds.table, LARGEST_SCORE)
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
         """Turn by the action and the noise, then move; walls reflect."""
@@ -371,10 +370,10 @@ class Swarm:
         noise = _wander(noise, self.wobble.memory, rng.normal())
         pace = _wander(pace, self.speeds.memory, rng.normal())
         turn = action + self.wobble.values(noise, last)
-        step = kernels.calibrated.interpolated(pace, self.speeds.table, LARGEST_SCORE) * self.dt
-        kind = kernels.calibrated.OPEN if self.arena is None else self.arena.kind
+        step = kernels.recorded.interpolate(pace, self.speeds.table, LARGEST_SCORE) * self.dt
+        kind = kernels.space.OPEN if self.arena is None else self.arena.kind
         walls = np.zeros((1, 2)) if self.arena is None else self.arena.walls
-        position, heading, turned = kernels.calibrated.advance(
+        position, heading, turned = kernels.recorded.turn_and_move(
             position, heading, turn, step, kind, walls
         )
         return {
@@ -415,7 +414,7 @@ class Swarm:
                     f"{name!r} of a state must have the shape (runs, "
                     f"{', '.join(map(str, shape))}), got {array.shape}"
                 )
-            if not kernels.tabular.all_between(array, -_FARTHEST, _FARTHEST):
+            if not kernels.tables.all_between(array, -_FARTHEST, _FARTHEST):
                 raise InvalidInput(f"{name!r} of a state must be finite, got NaN or others")
         return arrays
 

@@ -47,7 +47,7 @@ def calibrate_view(
             "at least two, or in Python leave the others out of what is observed, "
             f"Observation({without})"
         )
-    walled = arena is not None and arena.kind != kernels.calibrated.PERIODIC
+    walled = arena is not None and arena.kind != kernels.space.PERIODIC
     tried: dict[str, float] = {}
     walls = _wall_distances(observation, decisions, arena) if walled else [0.0]
     near = walls[len(walls) // 2]
@@ -128,7 +128,7 @@ def _median_distance(decisions: Decisions, rank: int, arena: Arena | None) -> fl
         if len(here) <= rank:
             continue
         gaps = here[:, None] - here
-        if arena is not None and arena.kind == kernels.calibrated.PERIODIC:
+        if arena is not None and arena.kind == kernels.space.PERIODIC:
             sides = arena.walls[1]
             gaps -= sides * np.round(gaps / sides)
         distances.append(np.sort(np.linalg.norm(gaps, axis=2), axis=1)[:, rank])

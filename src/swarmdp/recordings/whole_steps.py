@@ -26,7 +26,7 @@ class SwarmSteps:
     """A chunk of runs of a swarm under way; see `system.WholeSteps`."""
 
     swarm: "Swarm"
-    swarms: "kernels.calibrated_steps.Swarms"
+    swarms: "kernels.recorded.CalibratedSwarms"
 
     @classmethod
     def of(
@@ -45,7 +45,7 @@ class SwarmSteps:
         view = _view(swarm.view)
         if view is None or not np.isfinite(turns).all():
             return None
-        agents = kernels.calibrated_steps.Agents(
+        agents = kernels.recorded.CalibratedAgents(
             x=state["position"][..., 0].copy(),
             y=state["position"][..., 1].copy(),
             heading=state["heading"].copy(),
@@ -55,7 +55,7 @@ class SwarmSteps:
         )
         return cls(
             swarm,
-            kernels.calibrated_steps.Swarms(
+            kernels.recorded.CalibratedSwarms(
                 agents,
                 _model(swarm),
                 view,
@@ -72,7 +72,7 @@ class SwarmSteps:
         """Keep these moments, and take the step after each of them."""
         states = room.states or {}
         nothing, none = np.empty((0, 0, 0)), np.empty((0, 0, 0, 0))
-        kept = kernels.calibrated_steps.Kept(
+        kept = kernels.recorded.KeptFrames(
             position=states.get("position", none),
             heading=states.get("heading", nothing),
             turn=states.get("turn", nothing),
@@ -87,10 +87,10 @@ class SwarmSteps:
         self.swarm.check_state({**now._asdict(), "position": np.stack([now.x, now.y], axis=-1)})
 
 
-def _model(swarm: "Swarm") -> "kernels.calibrated_steps.Model":
-    kind = kernels.calibrated.OPEN if swarm.arena is None else swarm.arena.kind
+def _model(swarm: "Swarm") -> "kernels.recorded.CalibratedModel":
+    kind = kernels.space.OPEN if swarm.arena is None else swarm.arena.kind
     noise, speed = swarm.wobble, swarm.speeds
-    return kernels.calibrated_steps.Model(
+    return kernels.recorded.CalibratedModel(
         kind,
         np.zeros((1, 2)) if swarm.arena is None else swarm.arena.walls,
         np.ascontiguousarray(noise.tables, np.float64).ravel(),
@@ -105,7 +105,7 @@ def _model(swarm: "Swarm") -> "kernels.calibrated_steps.Model":
     )
 
 
-def _view(view: View) -> "kernels.calibrated_steps.View | None":
+def _view(view: View) -> "kernels.recorded.CalibratedView | None":
     """What is observed; None if the kernel does not know a component, or classes end too soon."""
     parts = tuple(view.features.components.values())
     edges = np.full((len(parts), max(part.size for part in parts)), np.inf)
@@ -121,7 +121,7 @@ def _view(view: View) -> "kernels.calibrated_steps.View | None":
             ends[: part.size - 1] = part.edges[1:-1]
         elif type(part) is not Angles or row.scale == "size":
             return None
-    return kernels.calibrated_steps.View(
+    return kernels.recorded.CalibratedView(
         view.nearest,
         float(view.radius),
         np.array(numbers),

@@ -171,8 +171,6 @@ def simulate(
         simulation.run(np.arange(begin, end), numbers[begin:end], recorders, after)
 
     chunk = max(1, CHUNK_BYTES // probe.nbytes)
-    if isinstance(system, Fused) and _keeps_no_agents(recorders, runs):
-        chunk = max(chunk, min(system.side_by_side, -(-runs // thread_count(threads))))
     del probe  # its memory is that of a swarm
     least = 1 if isinstance(system, Fused) else worth_a_thread(system.n_agents)
     over_chunks(runs, chunk, thread_count(threads), work, least)
@@ -186,14 +184,6 @@ def simulate(
         steps=steps,
         seed=seed,
     )
-
-
-def _keeps_no_agents(recorders: Sequence[Recorder], runs: int) -> bool:
-    """Whether whole steps have nothing to keep of single agents."""
-    room = room_for(recorders, np.arange(runs), range(0))
-    if room is None:
-        return False
-    return room.states is None and room.observations is None and room.actions is None
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,9 +257,7 @@ class _Simulation:
     ) -> None:
         """Let the system take several whole steps at a time."""
         assert isinstance(self.system, Fused)
-        # Runs side by side take about as long as one.
-        rows = -(-len(runs) // self.system.side_by_side)
-        at_once = max(1, WHOLE_STEPS // (rows * self.system.n_agents))
+        at_once = max(1, WHOLE_STEPS // (len(runs) * self.system.n_agents))
         for first in range(0, self.steps + 1, at_once):
             times = range(first, min(first + at_once, self.steps + 1))
             room = room_for(recorders, runs, times)

@@ -36,7 +36,7 @@ class Visits:
         times = self.counts.shape[1]
         weights = np.array([discount**t / self.system.n_agents for t in range(times)])
         if class_map(self.system).matrix is None:
-            return kernels.tabular.weighted(self.counts, weights)
+            return kernels.tables.sum_weighted(self.counts, weights)
         total = np.zeros((len(self.counts), feature_count(self.system)))
         for weight, now in zip(weights, np.moveaxis(self.counts, 1, 0), strict=True):
             total += weight * features_of_counts(self.system, now)
@@ -46,7 +46,7 @@ class Visits:
         """Mean features in spans of time (runs, spans * d), as `FeaturesOverTime` has them."""
         runs, times, _ = self.counts.shape
         if class_map(self.system).matrix is None:
-            spans = kernels.tabular.over_spans(self.counts, self.system.n_agents)
+            spans = kernels.tables.shares_over_spans(self.counts, self.system.n_agents)
             return spans.reshape(runs, -1)
         profile = FeaturesOverTime(times - 1)
         total = np.zeros((runs, profile.size(self.system)))
@@ -122,6 +122,6 @@ def visits_of(
         else:
             swarms.advance(0, steps + 1, Room(counts=counts[begin:end]))
 
-    chunk = max(1, CHUNK_AGENTS // system.n_agents, system.side_by_side)
+    chunk = max(1, CHUNK_AGENTS // system.n_agents)
     over_chunks(runs, chunk, thread_count(threads), work)
     return None if failed.is_set() else Visits(system, counts)

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from starlette.websockets import WebSocketDisconnect
 
-from swarmdp.kernels import events
+from swarmdp.kernels.runtime import events
 from swarmdp.model.rewards import Reward
 from swarmdp.model.system import feature_count
 from swarmdp.policies import LocalPolicy

@@ -29,7 +29,6 @@ from swarmdp.support.checks import brief, check_between, check_integer, keep_pyt
 from swarmdp.support.errors import InvalidInput
 
 KEEP, FLIP = 0, 1
-FEWEST_LANES, MOST_LANES = 20, 64  # runs that are worth to be the bits of words
 
 
 @checked(but=("initial", "observe", "transition", "expert", "energy", "arrange", "check_state"))
@@ -136,7 +135,7 @@ class Ising:
         site, spin = self._checked(state)
         if not self._in_grid_order(site):
             energies = self._energies(kernels.ising.put_on_grid(site, spin))
-            return kernels.tabular.look_up(site, energies, np.arange(len(site)))
+            return kernels.tables.look_up(site, energies, np.arange(len(site)))
         return self._energies(spin)
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
@@ -288,7 +287,7 @@ class Ising:
         if type(self) is not Ising:
             return None
         spin, agents = self._started(streams, step)
-        grids = kernels.ising.Grids(
+        grids = kernels.ising.ExploringGrids(
             spin.reshape(-1, *self.shape),
             agents,
             self.reach,
@@ -304,7 +303,7 @@ class Ising:
             spins = streams.counter(step, Purpose.INITIAL)
             sites = replace(spins, draw=spins.draw + 1)
             share = (1 + self.magnetisation) / 2
-            return kernels.ising.started(spins, sites, self.n_agents, share)
+            return kernels.ising.start_grids(spins, sites, self.n_agents, share)
         state = self.initial(streams.at(step, Purpose.INITIAL))
         site, spin = state["site"], state["spin"]
         put = kernels.ising.put_on_grid
@@ -328,16 +327,6 @@ class Ising:
         on_grid = kernels.ising.put_on_grid(site, spin).reshape(-1, *self.shape)
         return _WholeSteps(self, on_grid, site, flips, steps)
 
-    @property
-    def side_by_side(self) -> int:
-        """Up to 64 runs are the bits of words, on tori of 24 neighbours."""
-        return MOST_LANES if self._fits_lanes else 1
-
-    @property
-    def _fits_lanes(self) -> bool:
-        fits = kernels.lanes.fits(self.shape, self.reach, self.periodic)
-        return type(self) is Ising and fits
-
     @cached_property
     def _sites(self) -> NDArray[np.int32]:
         sites = np.arange(self.n_agents, dtype=np.int32)
@@ -358,7 +347,7 @@ class Ising:
 
     def _energy_of(self, observations: NDArray[np.unsignedinteger]) -> NDArray[np.int64]:
         """The global energy from what all agents observe."""
-        return kernels.tabular.total(observations) - self._missing
+        return kernels.tables.total(observations) - self._missing
 
     def _in_grid_order(self, site: NDArray[Any]) -> bool:
         """Whether this is the very array with which `arrange` says: agent n sits on site n."""
@@ -420,7 +409,7 @@ class _ExploringGrids:
     """Grids of spins that learn; see `system.ExploringSwarms`."""
 
     streams: Streams
-    grids: "kernels.ising.Grids"
+    grids: "kernels.ising.ExploringGrids"
 
     def step(
         self,
@@ -431,16 +420,6 @@ class _ExploringGrids:
     ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8], NDArray[np.unsignedinteger]]:
         """Energies before, actions, and energies after."""
         return self.grids.step(table, temperature, place, time, first_draw(Purpose.EXPLORATION))
-
-    def learn(
-        self,
-        own: "kernels.tabular.Learning",
-        temperatures: NDArray[np.float64],
-        place: NDArray[np.float64] | None,
-        time: int,
-    ) -> None:
-        """Steps at these temperatures, and what is learned from each."""
-        self.grids.learn(own, temperatures, place, time, first_draw(Purpose.EXPLORATION))
 
 
 @dataclass(frozen=True, eq=False)
@@ -457,12 +436,9 @@ class _WholeSteps:
         """Keep these moments, and take the step after each of them."""
         if room.states is None and room.observations is None and room.actions is None:
             moving = min(last, self.steps) - first  # after all moments, but not after the very last
-            if self._lanes is not None:
-                self._keep_lanes(self._lanes, first, last, moving, room)
-                return
             histogram = room.counts is not None
             reach, periodic = self.system.reach, self.system.periodic
-            counts, total = kernels.ising.counted(
+            counts, total = kernels.ising.count_steps(
                 self.spin, self.flips, last - first, moving, histogram, reach, periodic
             )
             self._keep(counts, total, first, last, room)
@@ -471,26 +447,12 @@ class _WholeSteps:
         for time in range(first, last):
             spin = self.spin.reshape(len(self.spin), -1)
             energy = self.system._energies(spin)
-            flip = kernels.tabular.look_up(energy, self.flips, runs).view(np.bool_)
+            flip = kernels.tables.look_up(energy, self.flips, runs).view(np.bool_)
             self._keep_agents(spin, energy, flip, time, room)
-            counts = kernels.tabular.count(energy, self.flips.shape[1])[:, None]
+            counts = kernels.tables.count(energy, self.flips.shape[1])[:, None]
             self._keep_counts(counts, time, time + 1, room, time - first)
             if time < self.steps:
                 np.negative(spin, out=spin, where=flip)
-
-    @cached_property
-    def _lanes(self) -> NDArray[np.uint64] | None:
-        """The grids as bits of words, where there are so many that this is quicker."""
-        few = not FEWEST_LANES <= len(self.spin) <= MOST_LANES
-        return None if few or not self.system._fits_lanes else kernels.lanes.packed(self.spin)
-
-    def _keep_lanes(
-        self, grid: NDArray[np.uint64], first: int, last: int, moving: int, room: Room
-    ) -> None:
-        """Keep what is wanted of grids that are bits of words."""
-        histogram = room.counts is not None
-        counts, total = kernels.lanes.counted(grid, self.flips, last - first, moving, histogram)
-        self._keep(counts, total, first, last, room)
 
     def _keep(
         self,
@@ -525,7 +487,7 @@ class _WholeSteps:
         )
         for target, values in kept:
             if target is not None:
-                target[:, time] = kernels.tabular.look_up(self.site, values, runs)
+                target[:, time] = kernels.tables.look_up(self.site, values, runs)
 
     def _keep_counts(
         self, counts: NDArray[np.int64], first: int, last: int, room: Room, place: int = 0

@@ -131,7 +131,6 @@ class Vicsek:
     )
 
     action_units: ClassVar[str] = "rad"
-    side_by_side: ClassVar[int] = 1
     fused_measures: ClassVar[frozenset[str]] = frozenset({"order"})
 
     def __post_init__(self) -> None:
@@ -218,7 +217,7 @@ class Vicsek:
             )
         check_stream(rng, heading.shape)
         noise = rng.normal(scale=self.noise) if self.noise else np.zeros_like(turn)
-        position, heading = kernels.vicsek.advance(
+        position, heading = kernels.vicsek.fly_and_turn(
             position, heading, turn, noise, self.speed, self._period
         )
         return {"position": position, "heading": heading}
@@ -277,7 +276,7 @@ class Vicsek:
                 "infinity or others"
             )
         rows = heading.reshape(-1, heading.shape[-1])
-        return kernels.vicsek.order(rows).reshape(heading.shape[:-1])
+        return kernels.vicsek.order_parameter(rows).reshape(heading.shape[:-1])
 
     @property
     def measures(self) -> Mapping[str, Measure]:
@@ -336,7 +335,7 @@ class Vicsek:
             )
         check_agent(agent, self)
         position, _ = self._floats(state)
-        return kernels.graph.hops(position, agent, self.radius, self._period)
+        return kernels.space.hops(position, agent, self.radius, self._period)
 
     def arrange(self, state: State, step: int) -> tuple[State, NDArray[np.integer]] | None:
         """Large swarms are kept in the order of the cells that they are in."""
@@ -363,13 +362,13 @@ class Vicsek:
             type(self) is not Vicsek
             or (turns is None and rule != self.expert)
             or self.nearest is not None
-            or kernels.cells.wraps_onto_itself(self.radius, self._period, self.n_agents)
+            or kernels.space.wraps_onto_itself(self.radius, self._period, self.n_agents)
         ):
             return None
         position, heading = self._floats(state())
-        model = kernels.vicsek.Model(self.radius, self.speed, self.noise, self._period)
+        model = kernels.vicsek.VicsekModel(self.radius, self.speed, self.noise, self._period)
         return _WholeSteps(
-            kernels.vicsek.Swarms.of(
+            kernels.vicsek.VicsekSwarms.of(
                 position,
                 heading,
                 model,
@@ -388,7 +387,7 @@ class Vicsek:
         if (
             type(self) is not Vicsek
             or self.nearest is not None
-            or kernels.cells.wraps_onto_itself(self.radius, self._period, self.n_agents)
+            or kernels.space.wraps_onto_itself(self.radius, self._period, self.n_agents)
         ):
             return None
         state = self.initial(streams.at(step, Purpose.INITIAL))
@@ -397,11 +396,11 @@ class Vicsek:
             streams = streams.rearranged(order)
         return _ExploringSwarms(
             streams,
-            kernels.exploring.Swarms(
+            kernels.vicsek.ExploringVicsek(
                 state["position"],
                 state["heading"],
                 streams.agents,
-                kernels.vicsek.Model(self.radius, self.speed, self.noise, self._period),
+                kernels.vicsek.VicsekModel(self.radius, self.speed, self.noise, self._period),
                 seed=streams.seed,
                 numbers=streams.runs,
                 turns=self.actions,
@@ -433,7 +432,7 @@ class Vicsek:
         if known and _known.has(heading):
             return position, heading
         lowest, highest = (0.0, self.box) if self.periodic else (-LARGEST_PLACE, LARGEST_PLACE)
-        if not kernels.tabular.all_between(position, lowest, highest):
+        if not kernels.tables.all_between(position, lowest, highest):
             raise InvalidInput(
                 f"positions must be from {lowest:g} to {highest:g}, got {position.min():.4g} to "
                 f"{position.max():.4g}"
@@ -459,7 +458,7 @@ class _ExploringSwarms:
     """Swarms that learn; see `system.ExploringSwarms`."""
 
     streams: Streams
-    swarms: "kernels.exploring.Swarms"
+    swarms: "kernels.vicsek.ExploringVicsek"
 
     def step(
         self,
@@ -471,16 +470,6 @@ class _ExploringSwarms:
         """Classes before, actions, and classes after."""
         return self.swarms.step(table, temperature, place, time, _DRAWS)
 
-    def learn(
-        self,
-        own: "kernels.tabular.Learning",
-        temperatures: NDArray[np.float64],
-        place: NDArray[np.float64] | None,
-        time: int,
-    ) -> None:
-        """Steps at these temperatures, and what is learned from each."""
-        self.swarms.learn(own, temperatures, place, time, _DRAWS)
-
 
 _DRAWS = first_draw(Purpose.EXPLORATION), first_draw(Purpose.TRANSITION)
 
@@ -489,13 +478,13 @@ _DRAWS = first_draw(Purpose.EXPLORATION), first_draw(Purpose.TRANSITION)
 class _WholeSteps:
     """Swarms under way that are never put back into the agents' own order, but for recording."""
 
-    swarms: "kernels.vicsek.Swarms"
+    swarms: "kernels.vicsek.VicsekSwarms"
 
     def advance(self, first: int, last: int, room: Room) -> None:
         """Keep these moments, and take the step after each of them."""
         states = room.states or {}
         nothing = np.empty((0, 0, 0))
-        kept = kernels.vicsek.Kept(
+        kept = kernels.vicsek.KeptMoments(
             order=room.measures.get("order", np.empty((0, 0))),
             position=states.get("position", np.empty((0, 0, 0, 0))),
             heading=states.get("heading", nothing),
@@ -507,7 +496,7 @@ class _WholeSteps:
 
 
 def _all_angles(angles: NDArray[np.float64]) -> bool:
-    return kernels.tabular.all_between(angles, -LARGEST_ANGLE, LARGEST_ANGLE)
+    return kernels.tables.all_between(angles, -LARGEST_ANGLE, LARGEST_ANGLE)
 
 
 def _misalignment_to_nearest(

@@ -186,7 +186,7 @@ class _Target:
         first = self.mdps[0]
         reward = np.einsum("od,ecd->eco", first.features, self.weights(z))
         shape = (*reward.shape, first.actions)
-        q = kernels.planning.optimal_q(
+        q = kernels.tables.optimal_q(
             self.incoming, reward, first.discount, policy, expected, np.zeros(shape)
         )
         log_policy = log_boltzmann(q, self.settings.softness)

@@ -67,7 +67,7 @@ class LocalMDP:
         """
         policy = np.zeros(self.observations, np.int64) if start is None else start.copy()
         reward = self.features @ weights
-        q = kernels.planning.optimal_q(
+        q = kernels.tables.optimal_q(
             self.incoming(), reward[None, None], self.discount, policy[None, None]
         )
         return q[0, 0], policy

@@ -197,7 +197,7 @@ class Angles:
 
     def index(self, observations: NDArray[Any]) -> NDArray[np.integer]:
         """The interval in which each angle lies, counted around the circle."""
-        return kernels.tabular.angle_index(self._checked(observations), self.size)
+        return kernels.tables.angle_index(self._checked(observations), self.size)
 
     def between(self, observations: NDArray[Any]) -> tuple[NDArray[np.integer], NDArray[Any]]:
         """The two intervals whose centres are around each angle."""
@@ -210,7 +210,7 @@ class Angles:
     def _checked(self, angles: NDArray[Any]) -> NDArray[np.float64]:
         """Angles as an array in sequence."""
         given = np.ascontiguousarray(numbers(self.name, angles, np.float64))
-        if not kernels.tabular.all_between(given, -FARTHEST_ANGLE, FARTHEST_ANGLE):
+        if not kernels.tables.all_between(given, -FARTHEST_ANGLE, FARTHEST_ANGLE):
             raise InvalidInput(
                 f"{self.name} must be finite angles of at most {FARTHEST_ANGLE:g} rad, got NaN, "
                 "infinity or others"

@@ -1,0 +1,3 @@
+from . import elementary as elementary
+from . import streams as streams
+from . import vectors as vectors

@@ -1,0 +1,9 @@
+from .moving import interpolate as interpolate
+from .moving import turn_and_move as turn_and_move
+from .seeing import sight as sight
+from .steps import CalibratedAgents as CalibratedAgents
+from .steps import CalibratedModel as CalibratedModel
+from .steps import CalibratedSwarms as CalibratedSwarms
+from .steps import CalibratedView as CalibratedView
+from .steps import KeptFrames as KeptFrames
+from .zones import zone_turns as zone_turns

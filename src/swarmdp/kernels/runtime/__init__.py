@@ -1,0 +1,5 @@
+"""How kernels are compiled, kept on disk, announced, and given memory to work in."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

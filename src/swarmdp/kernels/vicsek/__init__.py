@@ -1,0 +1,5 @@
+"""The Vicsek model: misalignment, motion, order, and whole steps."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

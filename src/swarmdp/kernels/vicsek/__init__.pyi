@@ -1,0 +1,10 @@
+from .exploring import ExploringVicsek as ExploringVicsek
+from .flying import fly_and_turn as fly_and_turn
+from .layout import KeptMoments as KeptMoments
+from .layout import VicsekModel as VicsekModel
+from .observing import directions as directions
+from .observing import misalignment as misalignment
+from .observing import misalignment_to as misalignment_to
+from .ordering import order_parameter as order_parameter
+from .sorting import by_cell as by_cell
+from .steps import VicsekSwarms as VicsekSwarms
