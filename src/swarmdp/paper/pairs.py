@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from swarmdp.kernels.space.graph import NOT_CONNECTED as NOT_CONNECTED
+from swarmdp.kernels.space.graph import UNREACHABLE as NOT_CONNECTED
 from swarmdp.model.system import System
 from swarmdp.policies import Controller
 from swarmdp.policies.replicas import as_policy
