@@ -142,7 +142,7 @@ def _arena(text: str) -> Any:
 
 
 def _numbers(option: str, text: str, count: int | None, form: str) -> list[float]:
-    """So many numbers between commas; an even number of them if count is None."""
+    """`count` numbers between commas; an even number of them if count is None."""
     try:
         numbers = [float(part) for part in text.split(",")]
     except ValueError:

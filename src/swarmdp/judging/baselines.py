@@ -35,7 +35,7 @@ def check_baselines(names: Sequence[str], system: System) -> tuple[str, ...]:
 
 
 def random_policies(system: System, count: int, rng: np.random.Generator) -> list[LocalPolicy]:
-    """So many policies drawn at random, as replicas of one or one by one.
+    """Policies drawn at random, as replicas of one or one by one.
 
     Each is a fresh table; where there are no classes of observations, one action for ever.
     """

@@ -33,7 +33,7 @@ def block_means(values: NDArray[Any], blocks: int) -> NDArray[np.float64]:
 
 
 def block_of(times: int, blocks: int) -> NDArray[np.int64]:
-    """The block in which each of so many times lies."""
+    """The block in which each time lies."""
     begins = np.arange(blocks) * times // blocks
     numbers: NDArray[np.int64] = np.searchsorted(begins, np.arange(times), side="right") - 1
     return numbers

@@ -269,7 +269,7 @@ def verdicts_of(
 
 
 def announce(verdicts: Sequence[Verdict]) -> None:
-    """Warn, once, of verdicts on which nobody should rely."""
+    """Warn once about verdicts that are an alarm."""
     bad = [verdict for verdict in verdicts if verdict.alarm]
     if not bad:
         return

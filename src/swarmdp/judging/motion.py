@@ -84,7 +84,7 @@ def _stayed(present: Bools | None) -> Bools | None:
 
 
 def _mean(values: Floats, counted: Bools | None, blocks: int) -> Floats:
-    """The mean over the agents that count and the times of each block; 0 where nobody does."""
+    """The mean over the agents that count and the times of each block; 0 where none does."""
     if counted is None:
         return block_means(values.mean(axis=2), blocks)
     total = np.where(counted, values, 0.0).sum(axis=2)
@@ -99,7 +99,7 @@ def _mean_product(left: Floats, right: Floats, counted: Bools | None, blocks: in
 
 
 def _spread(values: Floats, counted: Bools) -> Floats:
-    """The standard deviation over the agents that count (runs, times); 0 where nobody does."""
+    """The standard deviation over the agents that count (runs, times); 0 where none does."""
     count = np.maximum(counted.sum(axis=2), 1)
     away = np.where(counted, values - (values.sum(axis=2) / count)[..., None], 0.0)
     return np.asarray(np.sqrt((away**2).sum(axis=2) / count))

@@ -40,7 +40,7 @@ _RUNS = 2  # of each model
 MOST_VISITS = 2e8  # of pairs of agents in all, unless a run would be shorter than this
 LEAST_STEPS = 60
 MOST_TIMES = 200  # of a run at which the swarm is measured
-SETTLING = 4  # a run's first part, one in so many, is not compared
+SETTLING = 4  # the first of as many parts of a run is not compared
 TRYING, CHOOSING = 1, 2  # parts with random numbers of their own
 
 

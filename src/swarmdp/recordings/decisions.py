@@ -303,7 +303,7 @@ def _automatic(cleaned: "Cleaned", error: float, slow: float) -> int:
 
 
 def _typical_gap(decisions: Decisions) -> float:
-    """The median distance to the nearest neighbour; infinite where nobody has one."""
+    """The median distance to the nearest neighbour; infinite if there are none."""
     from scipy.spatial import KDTree
 
     gaps = []
@@ -323,7 +323,7 @@ def _candidates(most: int) -> list[int]:
 
 
 def at_even_times(cleaned: "Cleaned", every: int, error: float, slow: float) -> Decisions:
-    """Decisions at every so many frames, the last of a recording among them."""
+    """Decisions at every n-th frame, the last of a recording among them."""
     frames = len(cleaned.positions)
     rows = np.arange((frames - 1) % every, frames, every)
     dt = every / cleaned.recording.fps

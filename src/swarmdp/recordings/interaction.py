@@ -256,14 +256,14 @@ def _shift(decisions: Decisions, offsets: NDArray[np.int64]) -> Decisions:
 
 
 def shifted_decisions(decisions: Decisions, count: int, seed: int) -> list[Decisions]:
-    """The same decisions with every individual moved in time by its own offset, so many times.
+    """The same decisions with every individual moved in time by its own offset, `count` times.
 
     Parameters
     ----------
     decisions
         Of at least one individual.
     count
-        How many.
+        The number of shifted copies.
     seed
         Same seed, same offsets.
 

@@ -53,7 +53,7 @@ class ChosenColumns:
 
     columns: Mapping[str, str]  # from role to name
     unit: str | None
-    seconds: float | None  # of one unit of time; None if nobody knows
+    seconds: float | None  # of one unit of time; None if unknown
     notes: tuple[str, ...]
 
 
@@ -399,7 +399,7 @@ def _check_spacing(chosen: ChosenColumns, every: int, fps: float | None) -> None
 def _check_not_sparse(
     rows: int, frames: int, individuals: int, roles: Mapping[str, str], start: int
 ) -> None:
-    """Raises InvalidInput if hardly anybody is there in so many frames: most numbers are none."""
+    """Raises InvalidInput if individuals are missing in nearly all frames."""
     places = frames * individuals
     if places > LARGE and rows < LEAST_FILLED * places:
         clock = roles.get("frame") or roles["time"]

@@ -18,7 +18,7 @@ from swarmdp.recordings.formats import (
     trackpy,
     trex,
 )
-from swarmdp.recordings.formats.source import Source, source_of
+from swarmdp.recordings.formats.source import TrackSource, source_of
 from swarmdp.recordings.raw_tracks import Tracks, as_recording
 from swarmdp.recordings.recording import Recording
 from swarmdp.support import files
@@ -33,8 +33,8 @@ class Format:
 
     name: str
     title: str
-    recognises: Callable[[Source], bool]
-    read: Callable[[Source], Tracks]
+    recognises: Callable[[TrackSource], bool]
+    read: Callable[[TrackSource], Tracks]
 
 
 # In the order in which they are tried: what is known most surely comes first.
@@ -136,7 +136,7 @@ def read_tracks(
         return as_recording(tracks, fps=fps, unit=unit, length=length)
 
 
-def _recognise(source: Source) -> Format:
+def _recognise(source: TrackSource) -> Format:
     for form in FORMATS.values():
         if form.recognises(source):
             return form

@@ -222,8 +222,8 @@ class Swarm:
 
         agents = n_agents or _usual_number(decisions)
         check_integer("n_agents", agents, least=1)
-        # Who is seen where nobody is makes turns look random: of the noise only those tell whose
-        # neighbours were all recorded.
+        # An individual that was not tracked leaves a gap among the neighbours, and turns made
+        # because of it look like noise: only decisions with all neighbours recorded count.
         sure = view.complete(decisions)[:-1][complete]
         if sure.sum() < LEAST_SURE * len(sure):
             sure[:] = True
@@ -705,7 +705,7 @@ def _usual_number(decisions: Decisions) -> int:
 def _states(
     swarm: Swarm, decisions: Decisions, agents: int
 ) -> tuple[dict[str, Floats], Bools, NDArray[np.int64]]:
-    """Complete states (time, agents, ...), whose turn is known (time - 1, agents), and who is who.
+    """Complete states (time, agents, ...), which turns are known (time - 1, agents), and slots.
 
     Individuals are put into the slots of agents, absent ones are interpolated.
     """
@@ -738,7 +738,7 @@ def _states(
 
 
 def _slots(there: Bools, agents: int) -> NDArray[np.int64]:
-    """Which individual each agent is (time, agents), -1 for nobody; who is there stays the same."""
+    """The individual in each agent's slot (time, agents), -1 for none; it stays while present."""
     times, individuals = there.shape
     if individuals == agents:
         return np.where(there, np.arange(individuals), -1)

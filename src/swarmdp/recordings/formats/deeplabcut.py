@@ -6,7 +6,7 @@ import numpy as np
 
 from swarmdp.recordings.datasets import chosen_keypoint
 from swarmdp.recordings.formats import hdf5, pytables
-from swarmdp.recordings.formats.source import Source
+from swarmdp.recordings.formats.source import TrackSource
 from swarmdp.recordings.raw_tracks import Tracks, check_table_fits
 from swarmdp.support.errors import InvalidInput
 
@@ -14,12 +14,12 @@ KEYS = ("df_with_missing", "tracks")
 _SINGLE = "single"  # the individual to which points belong that are no animal's
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: TrackSource) -> bool:
     """Whether it has a data frame with the name that DeepLabCut gives it."""
     return source.is_hdf5 and _key(source) is not None
 
 
-def _key(source: Source) -> str | None:
+def _key(source: TrackSource) -> str | None:
     for key in KEYS:
         if key in source.names:
             with hdf5.open_hdf5(source.path) as file:
@@ -28,7 +28,7 @@ def _key(source: Source) -> str | None:
     return None
 
 
-def read(source: Source) -> Tracks:
+def read(source: TrackSource) -> Tracks:
     """The tracks of one body part of all individuals, in pixels."""
     with hdf5.open_hdf5(source.path) as file:
         stored = pytables.read_frame(file, _key(source) or KEYS[0])

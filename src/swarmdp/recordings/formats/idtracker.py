@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.recordings.formats import hdf5, numpy_files
-from swarmdp.recordings.formats.source import Source
+from swarmdp.recordings.formats.source import TrackSource
 from swarmdp.recordings.raw_tracks import Tracks, check_table_fits
 from swarmdp.support import files
 from swarmdp.support.checks import brief, is_number
@@ -20,7 +20,7 @@ TABLE = "trajectories.csv"
 ATTRIBUTES = "attributes.json"
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: TrackSource) -> bool:
     """Whether it is one of the files of idtracker.ai."""
     if not source.head:
         return (source.path / TABLE).is_file()
@@ -29,7 +29,7 @@ def recognises(source: Source) -> bool:
     return source.head.startswith(numpy_files.MAGIC) or _is_wide(source.first_line)
 
 
-def read(source: Source) -> Tracks:
+def read(source: TrackSource) -> Tracks:
     """The tracks of all individuals, in pixels."""
     if not source.head:
         return _read_table(source.path / TABLE)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.recordings.formats import hdf5
-from swarmdp.recordings.formats.source import Source
+from swarmdp.recordings.formats.source import TrackSource
 from swarmdp.recordings.raw_tracks import Tracks
 from swarmdp.support import files
 from swarmdp.support.checks import brief
@@ -20,12 +20,12 @@ _KINDS = {"double", "single"} | {
 }
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: TrackSource) -> bool:
     """Whether it begins as MATLAB's files do."""
     return source.head.startswith(_HEAD)
 
 
-def read(source: Source) -> Tracks:
+def read(source: TrackSource) -> Tracks:
     """The tracks in one array (time, individual, axis), or in matrices x and y."""
     shapes = _shapes(source)
     variable, order = _choose_variable(shapes, dict(source.columns or {}))
@@ -113,7 +113,7 @@ def _stack(arrays: list[NDArray[Any]], names: list[str], notes: list[str]) -> ND
     return np.stack(arrays, axis=2).astype(np.float64)
 
 
-def _shapes(source: Source) -> dict[str, tuple[int, ...]]:
+def _shapes(source: TrackSource) -> dict[str, tuple[int, ...]]:
     """The arrays of numbers and their shapes in MATLAB's order."""
     if source.is_hdf5:
         import h5py
@@ -132,7 +132,7 @@ def _shapes(source: Source) -> dict[str, tuple[int, ...]]:
         return {name: shape for name, shape, kind in whosmat(file) if kind in _KINDS}
 
 
-def _arrays(source: Source, names: set[str]) -> dict[str, NDArray[Any]]:
+def _arrays(source: TrackSource, names: set[str]) -> dict[str, NDArray[Any]]:
     if source.is_hdf5:
         with hdf5.open_hdf5(source.path) as file:
             return {name: hdf5.array(file, name).T for name in names}

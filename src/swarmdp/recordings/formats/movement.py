@@ -2,17 +2,17 @@
 
 from swarmdp.recordings.datasets import INDIVIDUALS, KEYPOINTS, POSITION, tracks_of_dataset
 from swarmdp.recordings.formats import hdf5
-from swarmdp.recordings.formats.source import Source
+from swarmdp.recordings.formats.source import TrackSource
 from swarmdp.recordings.raw_tracks import Tracks
 from swarmdp.support.errors import InvalidInput
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: TrackSource) -> bool:
     """Whether it has positions over individuals."""
     return source.is_hdf5 and POSITION in source.names and bool({*INDIVIDUALS} & source.names)
 
 
-def read(source: Source) -> Tracks:
+def read(source: TrackSource) -> Tracks:
     """The tracks of all individuals."""
     import xarray
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from swarmdp.recordings.formats.source import Source
+from swarmdp.recordings.formats.source import TrackSource
 from swarmdp.recordings.long_tables import choose_columns, tracks_of
 from swarmdp.recordings.raw_tracks import Tracks
 from swarmdp.support import files
@@ -18,12 +18,12 @@ _BYTES = 60  # for each row while reading, besides the columns
 IDTRACKER = b"idtrackerai_attributes"
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: TrackSource) -> bool:
     """Whether it begins as a Parquet file."""
     return source.head.startswith(_MAGIC)
 
 
-def read(source: Source) -> Tracks:
+def read(source: TrackSource) -> Tracks:
     """The tracks of all individuals."""
     try:
         from pyarrow import parquet

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from swarmdp.recordings.formats.source import Source
+from swarmdp.recordings.formats.source import TrackSource
 from swarmdp.recordings.long_tables import ChosenColumns, tracks_of
 from swarmdp.recordings.raw_tracks import Tracks
 from swarmdp.support import files
@@ -16,7 +16,7 @@ _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|NaN"
 _BYTES = 6  # of memory for each byte of the file
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: TrackSource) -> bool:
     """Whether its first line without # is four or five numbers between blanks."""
     lines = (source.text or "").splitlines()
     data = next((line for line in lines if line.strip() and not line.startswith("#")), "")
@@ -24,7 +24,7 @@ def recognises(source: Source) -> bool:
     return len(fields) >= 4 and all(re.fullmatch(_NUMBER, field) for field in fields[:4])
 
 
-def read(source: Source) -> Tracks:
+def read(source: TrackSource) -> Tracks:
     """The tracks of all pedestrians, in two dimensions: the height is their own, not a place."""
     import pandas
 

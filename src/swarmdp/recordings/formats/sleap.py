@@ -7,7 +7,7 @@ import numpy as np
 
 from swarmdp.recordings.datasets import chosen_keypoint
 from swarmdp.recordings.formats import hdf5
-from swarmdp.recordings.formats.source import Source
+from swarmdp.recordings.formats.source import TrackSource
 from swarmdp.recordings.raw_tracks import Tracks
 from swarmdp.support.errors import InvalidInput
 
@@ -15,16 +15,16 @@ _AXES = ("frame", "track", "node", "xy")
 USUAL = ("track", "xy", "node", "frame")  # of files that do not say
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: TrackSource) -> bool:
     """Whether it is an analysis file, or a project, which is refused with advice."""
     return source.is_hdf5 and ({"tracks", "node_names"} <= source.names or _is_project(source))
 
 
-def _is_project(source: Source) -> bool:
+def _is_project(source: TrackSource) -> bool:
     return {"instances", "pred_points", "metadata"} <= source.names
 
 
-def read(source: Source) -> Tracks:
+def read(source: TrackSource) -> Tracks:
     """The tracks of one node of all individuals, in pixels."""
     if _is_project(source):
         raise InvalidInput(

@@ -11,7 +11,7 @@ _HEAD = 4096  # bytes by which a kind of file is known
 
 
 @dataclass(frozen=True)
-class Source:
+class TrackSource:
     """A file or folder, how it begins, and what was asked for."""
 
     path: Path
@@ -46,11 +46,11 @@ class Source:
 
 def source_of(
     path: Path, columns: Mapping[str, str] | None, keypoint: str | None, fps: float | None
-) -> Source:
+) -> TrackSource:
     """Look at the beginning of a file; raises FileError if it cannot be read."""
     if files.is_folder(path):
-        return Source(path, columns=columns, keypoint=keypoint, fps=fps)
+        return TrackSource(path, columns=columns, keypoint=keypoint, fps=fps)
     with files.reading(path) as file:
         head = file.read(_HEAD)
     names = frozenset(hdf5.top_names(path)) if hdf5.has_signature(head) else frozenset()
-    return Source(path, head, names, columns, keypoint, fps)
+    return TrackSource(path, head, names, columns, keypoint, fps)

@@ -5,7 +5,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from swarmdp.recordings.formats.source import Source
+from swarmdp.recordings.formats.source import TrackSource
 from swarmdp.recordings.long_tables import choose_columns, tracks_of
 from swarmdp.recordings.raw_tracks import Tracks
 from swarmdp.support import files
@@ -17,13 +17,13 @@ _BYTES = 90  # for each row while reading, besides the columns
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: TrackSource) -> bool:
     """Whether it is text with a line of names."""
     line = source.first_line
     return bool(separator_of(line)) and bool(re.search(r"[^\d.,;:|+\-\seE\"']", line))
 
 
-def read(source: Source) -> Tracks:
+def read(source: TrackSource) -> Tracks:
     """The tracks of all individuals."""
     import pandas
 
@@ -74,7 +74,7 @@ def _table(path: Path, **options: Any) -> Any:
         raise InvalidInput(f"it is not text in UTF-8 ({error.reason})") from None
 
 
-def _check_names(source: Source, names: list[str]) -> None:
+def _check_names(source: TrackSource, names: list[str]) -> None:
     if names and names[0] == "scorer":
         raise InvalidInput("it is a table of DeepLabCut: give the .h5 file that stands beside it")
     twice = [name for name in names if names.count(name) > 1]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from swarmdp.recordings.formats import hdf5, pytables
-from swarmdp.recordings.formats.source import Source
+from swarmdp.recordings.formats.source import TrackSource
 from swarmdp.recordings.long_tables import choose_columns, tracks_of
 from swarmdp.recordings.raw_tracks import Tracks
 from swarmdp.support.errors import InvalidInput
@@ -19,12 +19,12 @@ FRAME = re.compile(r"Frame_\d+")
 _SINGLE = "FrameData"
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: TrackSource) -> bool:
     """Whether it has the groups that trackpy writes."""
     return source.is_hdf5 and (_SINGLE in source.names or any(map(FRAME.fullmatch, source.names)))
 
 
-def read(source: Source) -> Tracks:
+def read(source: TrackSource) -> Tracks:
     """The tracks of all particles."""
     keys = [_SINGLE]
     if _SINGLE not in source.names:

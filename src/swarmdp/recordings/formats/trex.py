@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.recordings.formats import numpy_files
-from swarmdp.recordings.formats.source import Source
+from swarmdp.recordings.formats.source import TrackSource
 from swarmdp.recordings.raw_tracks import Tracks, check_table_fits
 from swarmdp.support.checks import brief
 from swarmdp.support.errors import InvalidInput
@@ -19,14 +19,14 @@ _HEAD = "head"  # what TRex calls the last one
 _NUMBER = re.compile(r"(.*?)(\d+)\.npz")
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: TrackSource) -> bool:
     """Whether it is such a file or a folder of them."""
     if source.head:
         return source.head.startswith(numpy_files.ZIP) and source.path.suffix == ".npz"
     return any(source.path.glob("*.npz"))
 
 
-def read(source: Source) -> Tracks:
+def read(source: TrackSource) -> Tracks:
     """The tracks of all individuals of the video, in cm as TRex writes them."""
     folder, prefix = _video(source)
     numbered = sorted(
@@ -66,7 +66,7 @@ def read(source: Source) -> Tracks:
     )
 
 
-def _video(source: Source) -> tuple[Path, str]:
+def _video(source: TrackSource) -> tuple[Path, str]:
     """The folder and how the names of one video's files begin."""
     if source.head:
         match = _NUMBER.fullmatch(source.path.name)
