@@ -18,9 +18,9 @@ from swarmdp.support.checks import check_between, check_integer
 from swarmdp.support.errors import InvalidInput, SwarmdpWarning
 from swarmdp.support.threads import one_blas_thread
 
-MOST_STEPS = 10**6  # that are taken one by one
-SUM_TOLERANCE = 1e-9  # how far from one the sum of a distribution may be
-DENSE = 500  # states up to which a linear system is solved as a full matrix
+_MOST_STEPS = 10**6  # that are taken one by one
+_SUM_TOLERANCE = 1e-9  # how far from one the sum of a distribution may be
+_DENSE = 500  # states up to which a linear system is solved as a full matrix
 LARGEST_FACTOR = 2e7  # numbers in a factorisation, at most
 KRYLOV = 60  # vectors that a Krylov method keeps, and times that it starts again
 RESIDUAL = 1e-12  # of a linear system, relative to its right-hand side
@@ -156,7 +156,7 @@ class FiniteMDP:
                 f"{probabilities.shape}"
             )
         off = np.abs(probabilities.sum(axis=1) - 1).max()
-        if not (probabilities >= 0).all() or not off <= SUM_TOLERANCE:
+        if not (probabilities >= 0).all() or not off <= _SUM_TOLERANCE:
             raise InvalidInput(
                 "a policy's probabilities must not be negative and sum to 1 in each state, got "
                 f"sums that are off by {off:.3g} or negative ones"
@@ -199,9 +199,9 @@ class FiniteMDP:
             backward = self.under(probabilities).T.tocsr()
             return np.maximum(_solve(backward, self.start, discount, None), 0.0)
         check_integer("steps", steps, least=0)
-        if steps > MOST_STEPS:
+        if steps > _MOST_STEPS:
             raise InvalidInput(
-                f"steps must be at most {MOST_STEPS}, got {steps}: leave it out for all times"
+                f"steps must be at most {_MOST_STEPS}, got {steps}: leave it out for all times"
             )
         check_between("discount", discount, 0, 1)
         if probabilities.ndim == 3 and len(probabilities) < steps:
@@ -317,7 +317,7 @@ def chain_of(transitions: ArrayLike | Sequence[Any]) -> tuple[Any, int]:
     if not np.isfinite(chain.data).all() or chain.data.min(initial=0.0) < 0:
         raise InvalidInput("transition probabilities must be numbers that are not negative")
     sums = np.asarray(chain.sum(axis=1)).ravel()
-    wrong = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
+    wrong = np.flatnonzero(np.abs(sums - 1) > _SUM_TOLERANCE)
     if wrong.size:
         s, a = divmod(int(wrong[0]), actions)
         raise InvalidInput(
@@ -337,8 +337,8 @@ def _is_matrix(part: Any) -> bool:
 
 def _numbers(nested: Any) -> NDArray[np.float64]:
     try:
-        found: NDArray[np.float64] = numbers("transitions", nested, np.float64)
-        return found
+        arrays: NDArray[np.float64] = numbers("transitions", nested, np.float64)
+        return arrays
     except InvalidInput:
         raise InvalidInput(
             "transitions must be numbers [s, a, s'] of the shape (states, actions, states), or a "
@@ -358,7 +358,7 @@ def _start(initial: ArrayLike | int, states: int) -> NDArray[np.float64]:
             f"initial must be probabilities of shape ({states},) or the number of a state, got "
             f"shape {start.shape}"
         )
-    if abs(start.sum() - 1) > SUM_TOLERANCE:
+    if abs(start.sum() - 1) > _SUM_TOLERANCE:
         raise InvalidInput(f"the initial distribution must sum to 1, got {start.sum():.10g}")
     start.setflags(write=False)
     return start
@@ -383,19 +383,19 @@ def _solve(
 
     check_end(discount)
     size = len(right)
-    if size <= DENSE:
+    if size <= _DENSE:
         full: NDArray[np.float64] = np.linalg.solve(
             np.eye(size) - discount * matrix.toarray(), right
         )
         return full
     system = (sparse.identity(size, format="csc") - discount * matrix).tocsc()
     if size * _bandwidth(matrix) > LARGEST_FACTOR:
-        found, failed = linalg.gmres(
+        solution, failed = linalg.gmres(
             system, right, x0=guess, rtol=RESIDUAL, restart=KRYLOV, maxiter=KRYLOV
         )
-        gap = float(np.linalg.norm(system @ found - right))
+        gap = float(np.linalg.norm(system @ solution - right))
         if not failed and gap <= 10 * RESIDUAL * float(np.linalg.norm(right)):
-            return np.asarray(found, np.float64)
+            return np.asarray(solution, np.float64)
     factors = linalg.splu(system, permc_spec="MMD_AT_PLUS_A")
     return np.asarray(factors.solve(right), np.float64)
 

@@ -17,8 +17,8 @@ def rebuilt(kind: type[Any], name: str, settings: Mapping[str, Any]) -> System:
     """
     if kind.__name__ != name and not hasattr(kind, "system_name"):
         raise InvalidInput(f"it was recorded from {name}, not from {kind.__name__}")
-    own = {field.name for field in fields(kind)} if is_dataclass(kind) else set()
-    replaced = {key for key in REPLACED if key in settings} - own
+    names = {field.name for field in fields(kind)} if is_dataclass(kind) else set()
+    replaced = {key for key in REPLACED if key in settings} - names
     values = {key: _tuples(settings[key]) for key in settings if key not in replaced}
     try:
         system = kind(**values)
