@@ -10,6 +10,7 @@ import tarfile
 import venv
 import zipfile
 from collections.abc import Iterator
+from email import message_from_bytes
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
@@ -177,6 +178,15 @@ def test_a_wheel_with_compiled_kernels_is_for_this_python_and_platform(wheel: Pa
     tag = f"cp{sys.version_info[0]}{sys.version_info[1]}"
     assert wheel.stem.split("-")[-3:-1] == [tag, tag]
     assert wheel.stem.endswith("_x86_64")
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="kernels are shipped for x86-64")
+def test_a_wheel_with_compiled_kernels_asks_for_the_numba_that_compiled_them(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        required = message_from_bytes(archive.read(name)).get_all("Requires-Dist", [])
+    for compiler in ("numba", "llvmlite"):
+        assert f"{compiler}=={distribution(compiler).version}" in required
 
 
 def test_the_sdist_holds_all_that_tests_read(sdist: Path) -> None:

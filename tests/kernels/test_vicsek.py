@@ -148,7 +148,7 @@ def test_whole_steps_of_one_swarm_as_other_kernels_take_them(box: float) -> None
     now, ordered = layout.new_particles(700), layout.new_particles_by_cell(700)
     work, buffers = layout.new_cell_places(700, 1), layout.new_row_buffers(0)
     model, noise, seen = vicsek.VicsekModel(0.05, 0.03, 0.2, box), np.empty(700), np.empty(700)
-    noise_at = layout.Noise(np.uint64(7), np.uint64(3), np.uint64(5), np.uint64(1 << 16))
+    noise_at = layout.NoiseCounter(np.uint64(7), np.uint64(3), np.uint64(5), np.uint64(1 << 16))
     sums = np.zeros(2, np.int64)
     sorting.take_over(position, heading, 0, now)
     observing.find_misalignments(now, model.radius, box, ordered, work, buffers, sums)

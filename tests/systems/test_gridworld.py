@@ -7,7 +7,7 @@ import swarmdp
 from swarmdp import Gridworld
 from swarmdp.model.testing import check_system
 from swarmdp.support.errors import InvalidInput
-from swarmdp.systems.gridworld import MOVES
+from swarmdp.systems.gridworld import GRID_MOVES
 
 
 def by_hand(grid: Gridworld) -> np.ndarray:
@@ -21,7 +21,7 @@ def by_hand(grid: Gridworld) -> np.ndarray:
                 if grid.goal == (y, x):
                     table[s, a, s] = 1
                     continue
-                for b, (dy, dx) in enumerate(MOVES):
+                for b, (dy, dx) in enumerate(GRID_MOVES):
                     down = y + dy if 0 <= y + dy < rows else y
                     along = x + dx if 0 <= x + dx < columns else x
                     chance = grid.wind / 4 + (1 - grid.wind) * (a == b)

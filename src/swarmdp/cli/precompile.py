@@ -223,7 +223,7 @@ def _clear(folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def _main(arguments: Sequence[str] | None = None) -> None:
     """Compile the kernels from the command line.
 
     Parameters
@@ -250,4 +250,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    _main()

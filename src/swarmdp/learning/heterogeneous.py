@@ -28,7 +28,7 @@ from swarmdp.support.memory import check_memory
 from swarmdp.support.ranges import Positive, PositiveInteger, Share
 from swarmdp.support.threads import over_chunks, thread_count, worth_a_thread
 
-ENOUGH_AGENTS = 1000  # whose experience each iteration uses by default
+_ENOUGH_AGENTS = 1000  # whose experience each iteration uses by default
 _NO_REWARDS = np.empty((0, 0))  # for ways of learning that do not look at them
 _CHUNK_BYTES = 2**19  # of the swarms that a thread moves at a time: they stay in the cache
 
@@ -160,7 +160,7 @@ class HeterogeneousLearning:
 
     def swarms_for(self, system: System) -> int:
         """How many swarms of this system learn side by side for each reward."""
-        return self.swarms or -(-ENOUGH_AGENTS // system.n_agents)
+        return self.swarms or -(-_ENOUGH_AGENTS // system.n_agents)
 
     def _reset_period(self, discount: float) -> int:
         """The number of iterations after which swarms start again."""

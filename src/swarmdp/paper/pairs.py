@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from swarmdp.kernels.space.graph import UNREACHABLE as NOT_CONNECTED
+from swarmdp.kernels.space.graph import UNREACHABLE
 from swarmdp.model.system import System
 from swarmdp.policies import Controller
 from swarmdp.policies.replicas import as_policy
@@ -25,6 +25,8 @@ from swarmdp.support.checks import check_integer
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.progress import Tell
 from swarmdp.systems.vicsek import Vicsek
+
+NOT_CONNECTED = UNREACHABLE  # in place of a number of hops
 
 PARTS = 32_400  # into which the circle is cut, so that a heading is a 16-bit integer
 ABSENT = -1  # in place of a heading, where a run has no pair of this class

@@ -13,7 +13,7 @@ from swarmdp.report import style
 from swarmdp.report.drawing import frame
 from swarmdp.report.swarms import draw_mean
 from swarmdp.support.arrays import Floats
-from swarmdp.systems.gridworld import MOVES, Gridworld
+from swarmdp.systems.gridworld import GRID_MOVES, Gridworld
 
 _MOST_PATHS = 5
 MOST_ARROWS = 24  # rows or columns up to which the policy is drawn
@@ -85,7 +85,7 @@ def draw_map(ax: Axes, grid: Gridworld, values: Floats, title: str) -> None:
 def _draw_arrows(ax: Axes, grid: Gridworld, policy: NDArray[np.integer]) -> None:
     if max(grid.shape) > MOST_ARROWS:
         return
-    moves = np.array(MOVES)[policy]
+    moves = np.array(GRID_MOVES)[policy]
     row, column = np.divmod(np.arange(len(policy)), grid.columns)
     moving = np.ones(len(policy), bool)
     if grid.goal is not None:

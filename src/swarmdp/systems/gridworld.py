@@ -19,7 +19,7 @@ from swarmdp.support.memory import check_memory
 from swarmdp.support.ranges import PositiveInteger, Seed, Share
 from swarmdp.systems.finite import FiniteMDP
 
-MOVES = ((0, 1), (1, 0), (0, -1), (-1, 0))  # (rows, columns): +x, +y, -x, -y
+GRID_MOVES = ((0, 1), (1, 0), (0, -1), (-1, 0))  # (rows, columns): +x, +y, -x, -y
 MOVE_NAMES = ("+x", "+y", "-x", "-y")
 
 
@@ -139,9 +139,9 @@ class Gridworld:
         ones, shape = np.ones(len(here)), (len(here), len(here))
         moved = [
             sparse.csr_matrix((ones, (here, self._moved(row, column, move))), shape)
-            for move in MOVES
+            for move in GRID_MOVES
         ]
-        blown = sum(moved[1:], start=moved[0]) / len(MOVES)
+        blown = sum(moved[1:], start=moved[0]) / len(GRID_MOVES)
         transitions = [(1 - self.wind) * move + self.wind * blown for move in moved]
         if self.goal is not None:
             stays = sparse.diags_array(np.where(here == self._number(self.goal), 1.0, 0.0))

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,9 @@ from swarmdp.model.system import (
 )
 from swarmdp.model.traits import Room, WholeSteps
 from swarmdp.support.arguments import checked, numbers
-from swarmdp.support.checks import brief, check_between, check_integer, keep_python_numbers
+from swarmdp.support.checks import brief, check_integer, keep_python_numbers
 from swarmdp.support.errors import InvalidInput
+from swarmdp.support.ranges import PositiveInteger, between
 
 KEEP, FLIP = 0, 1
 
@@ -73,11 +74,13 @@ class Ising:
     shape: tuple[int, int] = field(
         default=(100, 100), metadata={"help": "rows and columns of the grid"}
     )
-    reach: int = field(default=2, metadata={"help": "Chebyshev radius of neighbourhoods"})
+    reach: PositiveInteger = field(
+        default=2, metadata={"help": "Chebyshev radius of neighbourhoods"}
+    )
     periodic: bool = field(
         default=True, metadata={"help": "the grid's edges meet, so that it is a torus"}
     )
-    magnetisation: float = field(
+    magnetisation: Annotated[float, between(-1, 1)] = field(
         default=0.0, metadata={"help": "expected mean of the initial spins"}
     )
 
@@ -93,13 +96,11 @@ class Ising:
             raise InvalidInput(f"shape must be two numbers (rows, columns), got {self.shape!r}")
         for axis, size in zip(("rows", "columns"), self.shape, strict=True):
             check_integer(f"shape: {axis}", size, least=1)
-        check_integer("reach", self.reach, least=1)
         if self.periodic and min(self.shape) < 2 * self.reach + 1:
             raise InvalidInput(
                 f"a periodic grid needs at least {2 * self.reach + 1} rows and columns, so that no "
                 f"neighbour is met twice, got {self.shape}: choose a larger grid or periodic=False"
             )
-        check_between("magnetisation", self.magnetisation, -1, 1)
 
     @property
     def n_agents(self) -> int:
@@ -221,8 +222,8 @@ class Ising:
         on_grid: NDArray[np.int8] = self._on_grid(site, spin)
         return on_grid.reshape(*spin.shape[:-1], *self.shape)
 
-    def resized(self, n_agents: int) -> "Ising":
-        """The same grid with at most so many sites, its sides in about the same proportion.
+    def resized(self, n_agents: PositiveInteger) -> "Ising":
+        """The same grid with at most this number of sites, its sides in about the same proportion.
 
         Parameters
         ----------
@@ -236,7 +237,6 @@ class Ising:
         (50, 25)
 
         """
-        check_integer("n_agents", n_agents, least=1)
         share = math.sqrt(n_agents / self.n_agents)
         least = 2 * self.reach + 1 if self.periodic else 1
         rows, columns = (max(least, math.floor(side * share + 1e-9)) for side in self.shape)
@@ -351,12 +351,12 @@ class Ising:
 
     def _in_grid_order(self, site: NDArray[Any]) -> bool:
         """Whether this is the very array with which `arrange` says: agent n sits on site n."""
-        own = self._sites
+        sites = self._sites
         return (
-            site.ctypes.data == own.ctypes.data
-            and site.dtype == own.dtype
-            and site.strides == (0, own.itemsize)
-            and site.shape[1] == own.size
+            site.ctypes.data == sites.ctypes.data
+            and site.dtype == sites.dtype
+            and site.strides == (0, sites.itemsize)
+            and site.shape[1] == sites.size
         )
 
     def _checked(self, state: State) -> tuple[NDArray[Any], NDArray[np.int8]]:
@@ -406,7 +406,7 @@ class Ising:
 
 @dataclass(frozen=True, eq=False)
 class _ExploringGrids:
-    """Grids of spins that learn; see `system.ExploringSwarms`."""
+    """Grids of spins that learn; see `traits.ExploringSwarms`."""
 
     streams: Streams
     grids: "kernels.ising.ExploringGrids"
@@ -424,7 +424,7 @@ class _ExploringGrids:
 
 @dataclass(frozen=True, eq=False)
 class _WholeSteps:
-    """Grids of spins under way; see `system.WholeSteps`."""
+    """Grids of spins under way; see `traits.WholeSteps`."""
 
     system: Ising
     spin: NDArray[np.int8]  # (runs, rows, columns), changed in place

@@ -33,19 +33,19 @@ from swarmdp.support.checks import (
     brief,
     check_agent,
     check_integer,
-    check_number,
     is_number,
     keep_python_numbers,
 )
 from swarmdp.support.errors import InvalidInput
+from swarmdp.support.ranges import NotNegative, Positive, PositiveInteger
 
 LARGEST_PLACE = 1e100  # coordinate in open space whose square is finite
 REARRANGE_EVERY = 8  # steps; agents move by about a cell in each
 REARRANGE_FROM = 20_000  # agents; fewer fit the cache in any order
-LONGEST = 1e100  # of lengths, whose squares have to be finite
+_LONGEST = 1e100  # of lengths, whose squares have to be finite
 
 
-class _Known(threading.local):
+class _Checked(threading.local):
     """The arrays that this thread has looked at last, so that a step looks at each only once."""
 
     def __init__(self) -> None:
@@ -53,13 +53,13 @@ class _Known(threading.local):
         self.box = math.nan
 
     def has(self, array: object) -> bool:
-        return any(known() is array for known in self.arrays)
+        return any(reference() is array for reference in self.arrays)
 
     def keep(self, box: float, *arrays: NDArray[Any]) -> None:
         self.box, self.arrays = box, tuple(map(weakref.ref, arrays))
 
 
-_known = _Known()
+_checked = _Checked()
 
 
 @checked(but=("initial", "observe", "transition", "expert", "order", "arrange", "check_state"))
@@ -106,17 +106,17 @@ class Vicsek:
 
     """
 
-    n_agents: int = field(default=200, metadata={"help": "number of agents"})
-    radius: float = field(default=0.1, metadata={"help": "interaction radius"})
-    speed: float = field(default=0.1, metadata={"help": "distance flown in a step"})
-    noise: float = field(
+    n_agents: PositiveInteger = field(default=200, metadata={"help": "number of agents"})
+    radius: Positive = field(default=0.1, metadata={"help": "interaction radius"})
+    speed: NotNegative = field(default=0.1, metadata={"help": "distance flown in a step"})
+    noise: NotNegative = field(
         default=math.radians(10),
         metadata={"help": "standard deviation of the turns' perturbation", "degrees": True},
     )
-    box: float = field(
+    box: Positive = field(
         default=1.0, metadata={"help": "side of the square in which the agents start"}
     )
-    n_bins: int = field(
+    n_bins: PositiveInteger = field(
         default=36, metadata={"help": "classes of misalignment, one centred on zero"}
     )
     turns: tuple[float, ...] = field(
@@ -126,7 +126,7 @@ class Vicsek:
     periodic: bool = field(
         default=True, metadata={"help": "the square's edges meet; otherwise space is open"}
     )
-    nearest: int | None = field(
+    nearest: PositiveInteger | None = field(
         default=None, metadata={"help": "number of nearest neighbours, instead of a radius"}
     )
 
@@ -135,31 +135,23 @@ class Vicsek:
 
     def __post_init__(self) -> None:
         keep_python_numbers(self)
-        check_integer("n_agents", self.n_agents, least=1)
-        check_number("radius", self.radius, positive=True)
-        check_number("speed", self.speed, positive=False)
-        check_number("noise", self.noise, positive=False)
         if self.noise > math.pi:
             raise InvalidInput(
                 f"noise must be an angle of at most pi in radians, got {self.noise!r}: "
                 f"for degrees give math.radians({self.noise!r})"
             )
-        check_number("box", self.box, positive=True)
         for name in ("radius", "speed", "box"):
-            if getattr(self, name) > LONGEST:
+            if getattr(self, name) > _LONGEST:
                 raise InvalidInput(
-                    f"{name} must be at most {LONGEST:g}, so that positions stay finite, got "
+                    f"{name} must be at most {_LONGEST:g}, so that positions stay finite, got "
                     f"{getattr(self, name)!r}"
                 )
-        check_integer("n_bins", self.n_bins, least=1)
         if not self.turns or not all(
             is_number(turn) and abs(turn) <= math.pi for turn in self.turns
         ):
             raise InvalidInput(
                 f"turns must be angles from -pi to pi in radians, got {self.turns!r}"
             )
-        if self.nearest is not None:
-            check_integer("nearest", self.nearest, least=1)
         object.__setattr__(self, "turns", tuple(float(turn) for turn in self.turns))
 
     @cached_property
@@ -199,7 +191,7 @@ class Vicsek:
             return self._misalignment_to_nearest(state)
         position, heading = self._floats(state)
         seen = kernels.vicsek.misalignment(position, heading, self.radius, self._period)
-        _known.keep(self._period, position, heading, seen)
+        _checked.keep(self._period, position, heading, seen)
         return seen
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
@@ -210,7 +202,7 @@ class Vicsek:
             raise InvalidInput(
                 f"turns must have the shape (runs, agents) = {heading.shape}, got {turn.shape}"
             )
-        if not _known.has(turn) and not _all_angles(turn):
+        if not _checked.has(turn) and not _all_angles(turn):
             raise InvalidInput(
                 f"turns must be finite angles in radians, at most {LARGEST_ANGLE:g}, got NaN, "
                 "infinity or others"
@@ -254,7 +246,7 @@ class Vicsek:
     def expert(self, observations: NDArray[np.float64]) -> NDArray[np.float64]:
         """The paper's expert turns by exactly its misalignment."""
         angles: NDArray[np.float64] = numbers("observations", observations, np.float64)
-        if not _known.has(angles) and not _all_angles(angles):
+        if not _checked.has(angles) and not _all_angles(angles):
             raise InvalidInput("observations must be finite angles, got NaN, infinity or others")
         return angles
 
@@ -270,7 +262,7 @@ class Vicsek:
         heading = np.ascontiguousarray(numbers("'heading'", swarm["heading"], np.float64))
         if not heading.ndim or not heading.shape[-1]:
             raise InvalidInput(f"'heading' must have an axis of agents, got {heading.shape}")
-        if not _known.has(heading) and not _all_angles(heading):
+        if not _checked.has(heading) and not _all_angles(heading):
             raise InvalidInput(
                 f"'heading' must be finite angles, at most {LARGEST_ANGLE:g} rad, got NaN, "
                 "infinity or others"
@@ -305,7 +297,7 @@ class Vicsek:
         both = np.array_equal(np.sort(-turns), np.sort(turns))
         return Mirror(np.negative, np.negative) if both else None
 
-    def resized(self, n_agents: int) -> "Vicsek":
+    def resized(self, n_agents: PositiveInteger) -> "Vicsek":
         """The same swarm with another number of agents, in a box that keeps their density.
 
         Parameters
@@ -320,7 +312,6 @@ class Vicsek:
         1.0
 
         """
-        check_integer("n_agents", n_agents, least=1)
         return replace(self, n_agents=n_agents, box=self.box * math.sqrt(n_agents / self.n_agents))
 
     def hops(self, state: State, agent: int = 0) -> NDArray[np.int32]:
@@ -428,8 +419,8 @@ class Vicsek:
                 f"positions must have the shape (runs, {agents}, 2) and headings (runs, {agents}), "
                 f"got {position.shape} and {heading.shape}"
             )
-        known = not again and _known.box == self._period and _known.has(position)
-        if known and _known.has(heading):
+        same_box = not again and _checked.box == self._period
+        if same_box and _checked.has(position) and _checked.has(heading):
             return position, heading
         lowest, highest = (0.0, self.box) if self.periodic else (-LARGEST_PLACE, LARGEST_PLACE)
         if not kernels.tables.all_between(position, lowest, highest):
@@ -455,7 +446,7 @@ class Vicsek:
 
 @dataclass(frozen=True, eq=False)
 class _ExploringSwarms:
-    """Swarms that learn; see `system.ExploringSwarms`."""
+    """Swarms that learn; see `traits.ExploringSwarms`."""
 
     streams: Streams
     swarms: "kernels.vicsek.ExploringVicsek"

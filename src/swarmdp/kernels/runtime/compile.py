@@ -203,13 +203,10 @@ def borrowing(function: Function) -> Function:
     They do not count references to the arrays that they are given. Counting costs some ten
     nanoseconds for each array of a named tuple, at each call: as much as looking around does.
     """
-    options: dict[str, Any] = {
-        "forceinline": True,
-        "nogil": True,
-        "error_model": "numpy",
-        "_nrt": False,
-    }
-    return cast(Function, numba.njit(**options)(function))
+    # Numba's own name for it; its stubs do not know it.
+    without_references: dict[str, Any] = {"_nrt": False}
+    decorate = numba.njit(forceinline=True, nogil=True, error_model="numpy", **without_references)
+    return cast(Function, decorate(function))
 
 
 def cache_directory(compiled: Callable[..., Any]) -> str:

@@ -32,7 +32,7 @@ AGAIN = 2.5  # times the last agent's squared distance to its farthest neighbour
 TRIES = 24  # to shorten a list that is too long
 
 
-class Search(NamedTuple):
+class NeighbourSearch(NamedTuple):
     """Who counts as a neighbour: the `need` nearest, or all within the square of a radius."""
 
     by_radius: bool
@@ -243,7 +243,9 @@ def add_up_neighbours(nearest, radius, kind, walls, grid, inside, agents, now, s
     one, width = np.uint64(1), np.uint64(PADDING)
     space = space_of(kind, walls, grid, inside)
     need = np.uint64(min(nearest, agents - 1))
-    search = Search(nearest == 0, radius * radius, need, np.uint64(4) * need + np.uint64(32))
+    search = NeighbourSearch(
+        nearest == 0, radius * radius, need, np.uint64(4) * need + np.uint64(32)
+    )
     # Agents of a cell, and cells one after the other, have neighbours about equally far.
     carried = LARGEST_SQUARE
     for k in range(grid.columns * grid.rows):

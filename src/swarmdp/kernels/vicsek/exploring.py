@@ -22,7 +22,7 @@ from swarmdp.kernels.runtime.compile import kernel
 from swarmdp.kernels.vicsek.flying import move_particles
 from swarmdp.kernels.vicsek.layout import (
     BLOCK_AGENTS,
-    Noise,
+    NoiseCounter,
     Particles,
     SmallInts,
     VicsekModel,
@@ -154,7 +154,7 @@ def explore_and_fly(
     choice = np.empty(table.shape[1], np.int32)
     for r in range(runs):
         now = run_of(agents, r)
-        at = Noise(seed, np.uint64(numbers[r]), time, noise_draw)
+        at = NoiseCounter(seed, np.uint64(numbers[r]), time, noise_draw)
         # As narrow as an action of the loop below, so that it needs no conversion.
         greedy = table[r % table.shape[0]]
         for o in range(np.uint64(choice.shape[0])):

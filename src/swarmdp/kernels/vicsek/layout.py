@@ -87,7 +87,7 @@ class VicsekModel(NamedTuple):
     box: float
 
 
-class Noise(NamedTuple):
+class NoiseCounter(NamedTuple):
     """Where the noise comes from: the coordinates of random numbers, see `numerics.streams`."""
 
     seed: np.uint64
@@ -103,7 +103,7 @@ class TurnRule(NamedTuple):
     bins: int  # equal classes of the circle
 
 
-class Moment(NamedTuple):
+class StepMoment(NamedTuple):
     """Which moment of which run is being computed."""
 
     run: int

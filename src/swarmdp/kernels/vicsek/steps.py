@@ -20,10 +20,10 @@ from swarmdp.kernels.vicsek.flying import move_particles
 from swarmdp.kernels.vicsek.layout import (
     BLOCK_AGENTS,
     KeptMoments,
-    Moment,
-    Noise,
+    NoiseCounter,
     Particles,
     SmallInts,
+    StepMoment,
     TurnRule,
     VicsekModel,
     first_row_buffers,
@@ -105,7 +105,7 @@ class VicsekSwarms:
     def advance(self, first: int, last: int, kept: KeptMoments) -> None:
         """Keep the moments first..last - 1 and take the step after each, but none at the end."""
         parts = parallel.shares(self.agents.x.shape[1])
-        noise = Noise(np.uint64(self.seed), np.uint64(0), np.uint64(0), np.uint64(self.draw))
+        noise = NoiseCounter(np.uint64(self.seed), np.uint64(0), np.uint64(0), np.uint64(self.draw))
         if parts == 1:
             take_vicsek_steps(
                 self.agents,
@@ -122,10 +122,12 @@ class VicsekSwarms:
         for r, number in enumerate(self.numbers):
             for time in range(first, last):
                 at = noise._replace(run=np.uint64(number), step=np.uint64(time))
-                self._shared_step(Moment(r, time, time < self.steps), time - first, at, kept, parts)
+                self._shared_step(
+                    StepMoment(r, time, time < self.steps), time - first, at, kept, parts
+                )
 
     def _shared_step(
-        self, at: Moment, place: int, noise: Noise, kept: KeptMoments, parts: int
+        self, at: StepMoment, place: int, noise: NoiseCounter, kept: KeptMoments, parts: int
     ) -> None:
         """One step of one large swarm, its agents and rows of cells shared between threads."""
         now = Particles(*(array[at.run] for array in self.agents))
@@ -188,7 +190,7 @@ def take_vicsek_steps(agents, model, noise, numbers, times, turns, rows, bins, k
         now = run_of(agents, r)
         rule = TurnRule(turns[rows[r]] if turns.shape[0] > 0 else nothing, bins)
         for time in range(first, last):
-            at = Moment(r, time, time < steps)
+            at = StepMoment(r, time, time < steps)
             keep_particles(0, size, now, at, kept)
             if not at.moving and kept.observations.size == 0 and kept.counts.size == 0:
                 # Nobody needs to look around any more.
@@ -198,7 +200,7 @@ def take_vicsek_steps(agents, model, noise, numbers, times, turns, rows, bins, k
             sums[:] = 0
             buffers = find_misalignments(now, model.radius, model.box, ordered, work, buffers, sums)
             keep_order(sums[0], sums[1], size, at, kept.order)
-            drawn = Noise(noise.seed, np.uint64(numbers[r]), np.uint64(time), noise.draw)
+            drawn = NoiseCounter(noise.seed, np.uint64(numbers[r]), np.uint64(time), noise.draw)
             counts[:] = 0
             act_and_fly(0, size, now, model, drawn, ordered, work, rule, at, kept, counts, buffers)
             if kept.counts.size > 0:
