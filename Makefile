@@ -51,7 +51,7 @@ kernels: setup
 	@$(BIN)/python -m swarmdp.cli.precompile
 
 kernels-run: setup-run
-	@$(BIN)/python -m swarmdp.cli.precompile
+	@$(BIN)/python -m swarmdp.cli.precompile --for run
 
 run: setup-run kernels-run
 	@echo "1 of 2: learn the reward behind a swarm, from five recorded runs (under a minute)"
