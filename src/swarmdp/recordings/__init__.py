@@ -1,4 +1,28 @@
-"""Recorded swarms, from tracks to an interaction, a calibrated swarm, a fit and its verdict."""
+"""Recorded swarms, from tracks to an interaction, a calibrated swarm, a fit and its verdict.
+
+`reading.py` lists the formats of files, `formats/` has one file for each; `raw_tracks.py`,
+`long_tables.py` and `datasets.py` serve them. `recording.py` is the checked recording,
+`cleaning.py` cleans it, `summary.py` says what it is like. `decisions.py` has decisions at even
+times, `arena.py` where they were, `components.py` what an individual may see (one row for each
+component), `view.py` and `view_calibration.py` the classes of it. `swarm.py` is the swarm
+calibrated from decisions, with `calibration.py`, `whole_steps.py` and `swarm_files.py`;
+`controllers.py` are its controllers, `couzin.py` the model to compare them with. `interaction.py`
+and `turn_prediction.py` ask whether there is an interaction. `analysis.py` is `swarmdp.analyse`.
+
+Decisions:
+
+- A demo from a recording has a mask (`Trajectory.of_recording`): its variable `present` says which
+  observations count, `acting` which turns do. Its feature expectations are means over time divided
+  by 1 - gamma, and resampled demos are drawn from blocks of its time. Missing states are filled in
+  by interpolation, so that everything else takes it as any other trajectory.
+- Noise is what differs among individuals that observe the same: the variance within classes needs
+  no model of the rule. A regression would add what it misses of the rule to the noise.
+- A step is a jump compared with the median step, not with a quantile, which the jumps would raise.
+  Steps of length zero do not count: animals that rest in whole pixels would make the median zero.
+- Foreign files are read with care: pickles may name only what arrays are made of, HDF5 links and
+  external storage are not followed, and what a file declares is compared with what it holds and
+  with free memory before anything is allocated.
+"""
 
 import lazy_loader
 
