@@ -636,14 +636,14 @@ PAGES: dict[str, Callable[[Path], str]] = {
 REPRODUCTION = "page-reproduction"
 
 
-@pytest.mark.filterwarnings("ignore::swarmdp.errors.SwarmdpWarning")
+@pytest.mark.filterwarnings("ignore::swarmdp.support.errors.SwarmdpWarning")
 @pytest.mark.parametrize("name", CASES)
 def test_numbers_stay(name: str) -> None:
     expected = json.loads(FILE.read_text(encoding="utf-8"))[name]
     compare(plain(CASES[name]()), expected, name)
 
 
-@pytest.mark.filterwarnings("ignore::swarmdp.errors.SwarmdpWarning")
+@pytest.mark.filterwarnings("ignore::swarmdp.support.errors.SwarmdpWarning")
 @pytest.mark.parametrize("name", PAGES)
 def test_texts_stay(name: str, tmp_path: Path) -> None:
     assert PAGES[name](tmp_path) == (TEXTS / f"{name}.txt").read_text(encoding="utf-8")
