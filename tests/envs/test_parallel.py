@@ -153,7 +153,7 @@ def test_pictures_show_the_swarm() -> None:
     grid.reset(seed=1)
     image = grid.render()
     assert image is not None
-    up = (ising.grid(grid._known())[0] > 0).reshape(6, 6)
+    up = (ising.grid(grid._current_state())[0] > 0).reshape(6, 6)
     each = image.shape[0] // 6
     assert ((image[::each, ::each] != 255).any(axis=2) == up).all()
 

@@ -233,7 +233,7 @@ def test_a_text_that_is_no_unicode_is_refused(trajectory: Trajectory, tmp_path: 
         *(row for row in ATTRIBUTES if row[0] != "kind"),
         ("system_settings", "[]", "'system_settings' must be settings by name"),
         ("settings", "{}", "the discount must be in"),
-        ("settings", '{"discount": 0.9}', "lack at_once, start, steps"),
+        ("settings", '{"discount": 0.9}', "lack at_once, first_reward, steps"),
         ("blocks", "3", "not iterable"),
         ("blocks", "[]", "its axes are of 0"),
         ("policy", "pickle", "kind must be one of"),

@@ -46,7 +46,7 @@ def test_blocks_of_states_make_no_difference(monkeypatch: pytest.MonkeyPatch) ->
     for acting in ("all", "one"):
         system = theory.FiniteIsing((6,), noise=0.1, acting=acting)
         whole = theory.chain(system, system.expert).transitions
-        monkeypatch.setattr(enumeration, "BLOCK", 100)
+        monkeypatch.setattr(enumeration, "_BLOCK", 100)
         parts = theory.chain(system, system.expert).transitions
         monkeypatch.undo()
         np.testing.assert_array_equal(whole.toarray(), parts.toarray())
