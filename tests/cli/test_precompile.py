@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from swarmdp.cli import precompile
+from swarmdp.kernels.runtime import compile as compiling
 from swarmdp.kernels.runtime import sources
 
 
@@ -22,7 +23,7 @@ def done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(precompile, "COMPILED", tmp_path)
     monkeypatch.setattr(precompile, "_do_all", note)
-    monkeypatch.setattr(compile, "portable_here", lambda: True)
+    monkeypatch.setattr(compiling, "portable_here", lambda: True)
     return names
 
 

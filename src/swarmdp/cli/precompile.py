@@ -1,7 +1,7 @@
 """Compile the kernels before they are needed: `python -m swarmdp.cli.precompile`.
 
-On x86-64 they are compiled for PORTABLE into the package's own folder, whence they go into the
-wheel; on other processors into Numba's cache. Which signatures there are is found by doing what
+On x86-64 they are compiled for PORTABLE into the package's own folder, from which they go into
+the wheel; on other processors into Numba's cache. Which signatures there are is found by doing what
 users do: roll-outs, fits, also of a recording, and the smallest reproduction, each in a process of
 its own. `--for run` compiles what `make run` needs and leaves out the rest.
 
@@ -45,7 +45,7 @@ def precompile(
     processes
         How many to compile with; one for each core by default.
     say
-        Told in a line what is done.
+        Called with a line that says what is done.
 
     Returns
     -------

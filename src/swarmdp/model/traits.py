@@ -123,7 +123,7 @@ class InfersActions(Protocol):
 
 @runtime_checkable
 class NamesSolutions(Protocol):
-    """A system that knows several policies that look alike, and calls them by name."""
+    """A system that knows several policies that look the same, and calls them by name."""
 
     def solutions(self, table: NDArray[np.integer], seen: NDArray[np.bool_]) -> list[str]:
         """Which solution each replica of a table (R, observations) is."""
@@ -134,7 +134,7 @@ class Resizable(Protocol):
     """A system that can have another number of agents without being another swarm to them."""
 
     def resized(self, n_agents: int) -> "System":
-        """The same swarm with about so many agents, at the same density."""
+        """The same swarm with about this number of agents, at the same density."""
 
 
 @runtime_checkable
@@ -142,7 +142,7 @@ class Arranging(Protocol):
     """A system that runs faster when its agents are in a certain order in memory.
 
     Agents are interchangeable, so a roll-out may keep them in any order as long as it remembers
-    who is who; what it records is always in the agents' own order.
+    which is which; what it records is always in the agents' own order.
     """
 
     def arrange(self, state: State, step: int) -> tuple[State, NDArray[np.integer]] | None:
@@ -151,7 +151,7 @@ class Arranging(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Room:
-    """Where whole steps put what is to be kept of a chunk of runs; None for what nobody wants.
+    """Where whole steps put what is to be kept of a chunk of runs; None for what is not wanted.
 
     All is in the agents' own order.
     """

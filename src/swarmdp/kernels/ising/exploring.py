@@ -1,10 +1,10 @@
 """Ising grids that learn: exploring agents among greedy ones, a step in one kernel.
 
-Steps 1 to 3 of Algorithm 2: who explores, who flips, and the energies after. Everything is in the
-order of the sites: spins (runs, rows, columns) of int8, energies (runs, sites) of the narrowest
-unsigned type, actions (runs, sites) of uint8, one byte each, so that a grid stays in the cache.
-Random numbers belong to agents, who sit on random sites: `where` (runs, sites) says where the word
-of a site's agent is among those that `draw_words` has drawn in the order of the agents.
+Steps 1 to 3 of Algorithm 2: which agents explore, which flip, and the energies after. Everything is
+in the order of the sites: spins (runs, rows, columns) of int8, energies (runs, sites) of the
+narrowest unsigned type, actions (runs, sites) of uint8, one byte each, so that a grid stays in the
+cache. Random numbers belong to agents, which sit on random sites: `where` (runs, sites) says where
+the word of a site's agent is among those that `draw_words` has drawn in the order of the agents.
 
 The plain path (`system.transition`, `system.observe`, `tables.explore`) gives the same bits and
 costs more than half a whole fit as much again. Arguments are grouped in plain tuples, whose types
@@ -84,7 +84,7 @@ class ExploringGrids:
 def explore_and_flip(
     drawn, numbers, words, place, temperature, table, spin, room, before, actions, after
 ):
-    """One step of every run in turn: who explores, actions, flips, energies.
+    """One step of every run in turn: exploring agents, actions, flips, energies.
 
     `drawn`, `words` and `room` are plain tuples: the coordinates of random numbers, where they are
     kept, and what `energy_workspace` gives with the reach and the boundary.
@@ -140,9 +140,9 @@ def draw_words(seed, run, step, draw, words):
 
 @kernel
 def explore_flips(words_of_sites, place, temperature, acts):
-    """Let those explore whose word is below the temperature, or who have a place below it.
+    """Let those explore whose word, or else whose place, is below the temperature.
 
-    A word w is a 32-bit number and stands for the chance w / 2^32; half of those who explore flip.
+    A word w is a 32-bit number and stands for the chance w / 2^32; half of those that explore flip.
     From which word on an explorer flips is computed once, with the roundings of `tables.explore`,
     so that the loops compare integers.
     """

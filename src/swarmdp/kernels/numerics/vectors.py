@@ -22,7 +22,7 @@ def _copy(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         context.make_array(signature.args[place])(context, builder, arguments[place])
         for place in (0, 2)
     )
-    # Bytes of an entry: vectors of int64 and of float64 are copied alike.
+    # Bytes of an entry: vectors of int64 and of float64 are copied the same way.
     size = context.get_abi_sizeof(context.get_data_type(signature.args[0].dtype))
     vector = ir.VectorType(context.get_data_type(signature.args[0].dtype), VECTOR_WIDTH)
 

@@ -26,14 +26,14 @@ from swarmdp.kernels.space.neighbours import add_up_neighbours
 from swarmdp.kernels.space.sorting import sort_by_cell
 from swarmdp.support.arrays import Floats
 
-NOBODY = 1e12  # distance to the nearest neighbour where there is none
+NO_NEIGHBOUR = 1e12  # distance to the nearest neighbour where there is none
 SIGHT = 5  # numbers that are seen: see `sight`
 
 
 def sight(
     position: Floats, heading: Floats, nearest: int, radius: float, kind: int, walls: Floats
 ) -> Floats:
-    """What each agent sees (runs, agents, 5); NaN for those who are absent.
+    """What each agent sees (runs, agents, 5); NaN for absent agents.
 
     The angle to the mean heading of its neighbours, the angle to the mean direction in which they
     are, the distance to the nearest of all others, the distance to the wall (infinite in open
@@ -57,7 +57,7 @@ def sight_runs(position, heading, nearest, radius, kind, walls, out):
     angle = np.empty(agents)
     ids = np.empty(agents, np.int32)
     for r in range(runs):
-        # Written over by the next one unless the agent is there: those who are move to the front.
+        # Written over by the next one unless the agent is there: those that are move to the front.
         present = 0
         for i in range(agents):
             x[present] = position[r, i, 0]
@@ -117,4 +117,4 @@ def see_neighbours(agents, now, sums):
     for p in range(np.uint64(agents)):
         # A large number instead of infinity: classes of distances compare it like any other.
         closest = sums.closest[p]
-        sums.closest[p] = math.sqrt(closest) if closest < np.inf else NOBODY
+        sums.closest[p] = math.sqrt(closest) if closest < np.inf else NO_NEIGHBOUR

@@ -161,7 +161,7 @@ def take_calibrated_steps(
         for time in range(first, last):
             keep_frame(now, r, time, kept)
             moving = time < steps
-            # After the last step nobody needs to look around unless it is recorded.
+            # After the last step agents look around only if that is recorded.
             if not moving and kept.observations.size == 0 and kept.counts.size == 0:
                 continue
             look_around(

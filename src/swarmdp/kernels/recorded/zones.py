@@ -63,8 +63,8 @@ def zone_turns_of_runs(position, heading, zones, walls_from, kind, walls, out):
 def towards_others(i, position, cosine, sine, zones, kind, walls):
     """The direction, of length one, in which the others let an agent go; its own without any.
 
-    Whoever is too close is avoided, and nobody else counts then. Otherwise those farther away are
-    aligned with or approached, unless they are behind.
+    Agents that are too close are avoided, and no others count then. Otherwise those farther away
+    are aligned with or approached, unless they are behind.
     """
     close, along, far = zones[0], zones[1], zones[2]
     x = position[i, 0]

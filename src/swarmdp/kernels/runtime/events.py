@@ -1,4 +1,4 @@
-"""What is being compiled, for those who show that they are waiting."""
+"""Tells which kernel is being compiled, for pages that show that they are waiting."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,7 +27,7 @@ class _Listener(event.Listener):
 def watched(tell: Callable[[str], None]) -> Iterator[None]:
     """Call `tell` with the name of every kernel that is compiled meanwhile, in any thread.
 
-    Kernels that are in the cache on disk are not compiled, so they are not told.
+    Kernels that are in the cache on disk are not compiled, so nothing is said of them.
     """
     with event.install_listener("numba:compile", _Listener(tell)):
         yield

@@ -11,9 +11,12 @@ COMPILED = KERNELS / "compiled"
 
 @functools.cache
 def sources_digest() -> str:
-    """The digest of all kernel sources; lines that are comments alone change nothing."""
+    """The digest of all kernel sources; lines that are comments alone change nothing.
+
+    Packages' `__init__.py` hold no kernels and do not count.
+    """
     digest = hashlib.sha256()
-    for source in sorted(KERNELS.rglob("*.py")):
+    for source in sorted(set(KERNELS.rglob("*.py")) - set(KERNELS.rglob("__init__.py"))):
         lines = source.read_bytes().splitlines()
         digest.update(b"\n".join(line for line in lines if not line.lstrip().startswith(b"#")))
     return digest.hexdigest()

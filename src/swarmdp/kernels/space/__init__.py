@@ -1,4 +1,4 @@
-"""Who is near whom: cells, nearest neighbours, and hops between agents."""
+"""Which agents are near each other: cells, nearest neighbours, and hops between agents."""
 
 import lazy_loader
 

@@ -4,7 +4,8 @@ What makes it fast: agents are copied into the order of cells (`sorting`); the c
 agents of a cell, those of the cells around it, are copied once into a buffer; their distances are
 computed in a loop without branches (`candidates`); those that may count are listed without
 branches; and the rank of each of these few is counted instead of sorting them. A bound on the
-distance, taken from the agent before, keeps the list short; it cannot change who is found.
+distance, taken from the agent before, keeps the list short; it cannot change which agents are
+found.
 
 Distances are compared as they are rounded; among equally near neighbours the coordinates decide,
 not their numbers, so that a permutation of the agents permutes the result. An arena is its `kind`
@@ -33,7 +34,7 @@ TRIES = 24  # to shorten a list that is too long
 
 
 class NeighbourSearch(NamedTuple):
-    """Who counts as a neighbour: the `need` nearest, or all within the square of a radius."""
+    """Which agents are neighbours: the `need` nearest, or all within the square of a radius."""
 
     by_radius: bool
     square: float

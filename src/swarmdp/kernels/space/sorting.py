@@ -60,7 +60,7 @@ def in_box(x, y, grid, walls):
 
 @borrowing
 def grid_around(x, y, agents, nearest, radius, kind, walls):
-    """The grid for agents at these places, and whether nobody is outside a periodic box."""
+    """The grid for agents at these places, and whether all agents are inside a periodic box."""
     left = low = np.inf
     right = high = -np.inf
     # Minima and maxima do not depend on the order, so that this loop vectorises as it is.
@@ -84,7 +84,7 @@ def grid_around(x, y, agents, nearest, radius, kind, walls):
 def sort_by_cell(x, y, heading, ids, agents, nearest, radius, kind, walls, now):
     """Copy the first of these agents into the order of their cells.
 
-    Returns the cells' grid, and whether nobody is outside a periodic box.
+    Returns the cells' grid, and whether all agents are inside a periodic box.
     """
     grid, inside = grid_around(x, y, agents, nearest, radius, kind, walls)
     cell, start = now.cell, now.start

@@ -1,4 +1,4 @@
-"""Random actions of those who explore, greedy ones of the others: step 1 of Algorithm 2.
+"""Random actions of exploring agents, greedy ones of the others: step 1 of Algorithm 2.
 
 Arrays (runs, agents), flat inside. The same arithmetic is in `vicsek.exploring` and, with integers,
 in `ising.exploring`, whose bits have to agree.

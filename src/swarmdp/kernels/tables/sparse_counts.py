@@ -3,7 +3,7 @@
 Row o * actions + a of one replica's counts are the entries begins[row] to begins[row + 1] of
 `columns` (o', ascending) and `values`. All sums are taken in the same order and with the same
 roundings as in the kernels of full tables (`local_model.add_transitions` and `sweep_model`), which
-add zeros besides: both give the same bits, which is how the tests check it. It is the layout of
+also add zeros: both give the same bits, which is how the tests check it. It is the layout of
 CSR matrices, columns int32 and values float64, with room behind for what a step may add.
 """
 

@@ -1,10 +1,10 @@
 """Vicsek swarms that learn: exploring agents among greedy ones, a step in one kernel.
 
-Steps 1 to 3 of Algorithm 2: who explores, what all do, how they move, what they observe then. The
-swarm stays in `Particles` (runs, agents) between steps; what goes in and out are classes of
-misalignment (runs, agents) of int32 and actions (runs, agents), uint8 where there are few enough.
-The plain path (`system.transition`, `system.observe`, classes, `tables.explore`) gives the same
-bits and costs a third more of a whole fit: ten calls with checks instead of one.
+Steps 1 to 3 of Algorithm 2: which agents explore, what all do, how they move, what they observe
+then. The swarm stays in `Particles` (runs, agents) between steps; what goes in and out are classes
+of misalignment (runs, agents) of int32 and actions (runs, agents), uint8 where there are few
+enough. The plain path (`system.transition`, `system.observe`, classes, `tables.explore`) gives the
+same bits and costs a third more of a whole fit: ten calls with checks instead of one.
 
 A call with named tuples takes as long as moving a hundred agents, since Numba looks their types up
 in Python; plain tuples it knows. So arguments are grouped in plain tuples.
@@ -40,7 +40,7 @@ _NOWHERE = np.empty((0, 0))
 
 
 class Chances(NamedTuple):
-    """Who explores: the temperature, where chances come from, and places in a fixed order."""
+    """Which agents explore: the temperature, the draw of chances, places in a fixed order."""
 
     temperature: float
     draw: np.uint64

@@ -193,7 +193,7 @@ def take_vicsek_steps(agents, model, noise, numbers, times, turns, rows, bins, k
             at = StepMoment(r, time, time < steps)
             keep_particles(0, size, now, at, kept)
             if not at.moving and kept.observations.size == 0 and kept.counts.size == 0:
-                # Nobody needs to look around any more.
+                # Nothing depends on what agents observe any more.
                 u, v = heading_sums(now)
                 keep_order(u, v, size, at, kept.order)
                 continue
