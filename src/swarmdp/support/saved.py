@@ -160,8 +160,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     dataset, vouched = read_dataset(source)
     kinds = {kind.name: kind for kind in SAVED_KINDS}
     try:
-        name = dataset.attrs.get("kind")
-        if not isinstance(name, str) or name not in kinds:
+        name = text_of(dataset.attrs, "kind", "")
+        if name not in kinds:
             raise InvalidInput("it was not made by swarmdp (attribute 'kind')")
         content = kinds[name].read(dataset, source.parent)
     except FileError:
