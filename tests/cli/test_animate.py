@@ -60,7 +60,7 @@ def test_learned_beside_expert(
         shown.append(player.scene)
         return {}
 
-    monkeypatch.setattr("swarmdp.report.player.packed", packed)
+    monkeypatch.setattr("swarmdp.report.player.player_data", packed)
     output = str(tmp_path / "swarm.html")
     for options in (["--fit", str(fit)], ["vicsek", "--fit", str(fit), "--experiment", "1"]):
         main(["animate", *options, "--steps", "6", "--seed", "7", "-o", output])
@@ -91,7 +91,7 @@ def test_a_soft_policy_is_shown_as_it_is(tmp_path: Path, monkeypatch: pytest.Mon
         shown.append(player.scene)
         return {}
 
-    monkeypatch.setattr("swarmdp.report.player.packed", packed)
+    monkeypatch.setattr("swarmdp.report.player.player_data", packed)
     fit = str(result.save(tmp_path).parent)
     main(["animate", "--fit", fit, "--steps", "6", "-o", str(tmp_path / "a.html")])
     expected = swarmdp.rollout(system, result.policy, steps=6, seed=3)
@@ -144,7 +144,7 @@ def test_a_fit_brings_its_own_system(
     given = ["--fit", str(fit), "-o", str(tmp_path / "a.html")]
     assert "is a fit of Vicsek, not of ising" in fails(["animate", "ising", *given], capsys)
     other = ["animate", "vicsek", "--n-agents", "30", *given]
-    assert "leave the options of the swarm out" in fails(other, capsys)
+    assert "leave the options of the system out" in fails(other, capsys)
     main(["animate", "vicsek", "--steps", "2", *given])
     assert "--experiment must be from 0 to 1, got 2" in fails(
         ["animate", *given, "--experiment", "2"], capsys

@@ -96,7 +96,7 @@ def test_an_interrupted_fit_keeps_what_is_done(
         (["fit", "vicsek", "--discount", "1.5"], "discount must be in [0, 1)"),
         (["fit", "vicsek", "--demo-steps", "5"], "too short for a discount of 0.9"),
         (["fit", "vicsek", "--update", "magic"], "update must be one of"),
-        (["fit", "gridworld", "--wind", "2"], "wind must be a chance from 0 to 1"),
+        (["fit", "gridworld", "--wind", "2"], "wind must be a number from 0 to 1"),
         (["fit", "gridworld", "--discount", "1"], "discount must be in [0, 1)"),
         (["fit", "gridworld", "--macrocell", "2"], "multiples of macrocell"),
         (["fit", "vicsek", "--estimator", "all"], "invalid choice: 'all'"),

@@ -423,7 +423,7 @@ def test_the_paper_s_preset(demo: swarmdp.Trajectory) -> None:
         ({"discount": -0.1}, r"discount must be in \[0, 1\)"),
         ({"discount": 0.99}, "too short for a discount of 0.99"),
         ({"discount": "0.9"}, r"in \[0, 1\) or \"auto\", got '0.9'"),
-        ({"tolerance": float("nan")}, "tolerance must be a number, got nan"),
+        ({"tolerance": float("nan")}, "tolerance must be a finite number, got nan"),
         ({"seed": -1}, "seed must be"),
         ({"seed": True}, "seed must be an integer, got True"),
     ],

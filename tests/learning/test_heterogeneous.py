@@ -202,7 +202,7 @@ def test_the_paper_s_settings() -> None:
     ("change", "message"),
     [
         ({"steps": 0}, "steps must be an integer of at least 1"),
-        ({"steps": 2.5}, "steps must be an integer, got 2.5"),
+        ({"steps": 2.5}, "steps must be an integer of at least 1, got 2.5"),
         ({"temperature": 1.5}, "temperature must be a number from 0 to 1"),
         ({"learning_rate": -0.1}, "learning_rate must be a number from 0 to 1"),
         ({"exploration": "some"}, "exploration must be"),

@@ -312,7 +312,7 @@ def test_ranges_are_part_of_annotations() -> None:
     assert move(0) == (0, 1, None, ())
     with pytest.raises(InvalidInput, match="^steps must be an integer of at least 1, got 0$"):
         move(1, 0)
-    with pytest.raises(InvalidInput, match="^steps must be an integer, got 1.5$"):
+    with pytest.raises(InvalidInput, match="^steps must be an integer of at least 1, got 1.5$"):
         move(1, 1.5)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="^share must be a number from 0 to 1, got 2$"):
         move(1, 1, 2)

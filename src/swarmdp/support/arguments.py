@@ -183,11 +183,14 @@ def _named(name: str, annotation: Any, nan: bool) -> Convert | None:
     if convert is None:
         return None
     expected = _described(annotation)
+    checks = typing.get_args(annotation)[1:] if typing.get_origin(annotation) is Annotated else ()
 
     def named(value: Any) -> Any:
         try:
             return convert(value)
         except _Unfit as reason:
+            for check in checks:  # which say more of what is expected
+                check(name, value)
             more = f": {reason}" if str(reason) else ""
             raise InvalidInput(f"{name} must be {expected}, got {brief(value)}{more}") from None
         except _OutOfRange as out:
