@@ -9,7 +9,9 @@ BIN := .venv/bin
 export PYTHONDONTWRITEBYTECODE :=
 STUDY ?= learners
 MINUTES ?= 10
-PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
+# Tests do not write bytecode themselves: some of them limit the size of files, and Python 3.11 then
+# keeps half of a module's bytecode, which no later process can import.
+PYTEST := PYTHONDONTWRITEBYTECODE=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 .PHONY: help setup setup-run kernels kernels-run run test test-slow test-all coverage check docs release-check attack bench study theory lock clean
 
