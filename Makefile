@@ -13,7 +13,7 @@ MINUTES ?= 10
 # keeps half of a module's bytecode, which no later process can import.
 PYTEST := PYTHONDONTWRITEBYTECODE=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
-.PHONY: help setup setup-run kernels kernels-run run test test-slow test-all coverage check docs release-check attack bench study theory lock clean
+.PHONY: help setup setup-run kernels kernels-run bytecode run test test-slow test-all coverage check docs release-check attack bench study theory lock clean
 
 help:
 	@echo "make run    set up, learn the reward of a swarm, reproduce the paper (runs/)"
@@ -64,18 +64,22 @@ run: setup-run kernels-run
 	@echo "  file://$(CURDIR)/runs/fit-vicsek/report.html     a swarm, its reward, and the verdict"
 	@echo "  file://$(CURDIR)/runs/reproduction/report.html   the paper, reproduced"
 
+# Complaints are about files for other versions of Python that some packages carry.
+bytecode: setup
+	@$(BIN)/python -m compileall -q -j 0 .venv/lib src > /dev/null 2>&1 || true
+
 # Which tests are slow, and why, stands in tests/slow.py. Most of them wait for other programs, so
 # that there are more of them at work than cores.
-test: setup kernels
+test: setup kernels bytecode
 	$(PYTEST) -m "not slow"
 
-test-slow: setup kernels
+test-slow: setup kernels bytecode
 	$(PYTEST) -m slow -n $$($(BIN)/python -c "import os; print(3 * os.cpu_count() // 2)")
 
 test-all: test test-slow
 
 # The tests that only build archives, attack or measure say nothing about single lines.
-coverage: setup kernels
+coverage: setup kernels bytecode
 	$(PYTEST) --cov --cov-report=term \
 		--ignore=tests/test_package.py --ignore=tests/test_tutorials.py --ignore=tests/benchmarks --ignore=tests/studies \
 		--deselect=tests/envs/test_black_box.py::test_a_step_of_a_millisecond_costs_a_fifth_more_at_most
