@@ -882,7 +882,8 @@ def _call(value: Any, name: str, written: str, inner: Any = None) -> Iterator[Ca
         if None in own.values():
             return  # it only raises
         arguments = {}
-        more = [key for key in own if key not in parameters and name == "Product"]
+        open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+        more = [key for key in own if key not in parameters and open_ended]
         for parameter, details in parameters.items():
             if details.kind is details.VAR_KEYWORD:
                 continue
