@@ -4,7 +4,7 @@
 simulate, fit, animate, evaluate, export, tracks, reproduce, report, studio, info
     A command each: `add` declares its options, `_run` carries it out and returns what `--json`
     prints.
-recorded
+fit_tracks
     `swarmdp fit --tracks`, the analysis of a recording.
 systems
     Systems as arguments: built-in ones by name, others as MODULE:CLASS. The fields of a system's
