@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import swarmdp
-from swarmdp.judging.judge import Effort, one_run, swarms_of
+from swarmdp.judging.judge import Effort, baselines_of, one_run
 from swarmdp.judging.stage import DemoStage
 from swarmdp.judging.statistics import join_looks
-from swarmdp.judging.weighing import verdict_of
+from swarmdp.judging.weighing import LEARNED, verdict_of
 from swarmdp.model.streams import derived_seed
 from swarmdp.model.system import System, class_map, classes
 from swarmdp.model.verdict import Verdict
@@ -56,14 +56,9 @@ def verdicts(
         )
         stages = [DemoStage.of(case.system, one_run(demo, r), 0.9) for r in range(demos)]
         judged = as_policy(case.judged(stages[0].demo, own))
-        swarms = swarms_of(
-            case.system,
-            judged,
-            stages[0].demo,
-            ("random", "nothing"),
-            Effort.of(1, None, quick),
-            own,
-        )
+        effort, names = Effort.of(1, None, quick), ("random", "nothing")
+        baselines = baselines_of(case.system, stages[0].demo, names, effort, own)
+        swarms = {LEARNED: ([judged], effort.learned), **baselines}
         looks = {
             name: join_looks(list(stages[0].looks(policies, count, derived_seed(own, part))))
             for part, (name, (policies, count)) in enumerate(swarms.items())

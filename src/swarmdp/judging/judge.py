@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from swarmdp.irl.demos import check_demo, read_demo
 from swarmdp.irl.frames import recorded_states
+from swarmdp.irl.inference import Explanation, explain
 from swarmdp.irl.result import Result
 from swarmdp.judging import baselines as simple
 from swarmdp.judging.drift import add_drift
@@ -23,7 +25,7 @@ from swarmdp.model.system import System, check_is_system, name_of
 from swarmdp.model.traits import HasExpert, models_of, rules_of
 from swarmdp.model.trajectory import Trajectory, Variable
 from swarmdp.model.verdict import Verdict
-from swarmdp.policies import Controller, FunctionPolicy, LocalPolicy
+from swarmdp.policies import Controller, FunctionPolicy, LocalPolicy, TablePolicy
 from swarmdp.policies.replicas import as_policy, check_fits, select_replicas
 from swarmdp.support.arguments import checked
 from swarmdp.support.checks import check_discount, check_integer, check_seed
@@ -291,6 +293,97 @@ def one_run(demo: Trajectory, run: int) -> Trajectory:
     )
 
 
+class Judge:
+    """Judges policies by one demo: what does not depend on the policy is simulated once."""
+
+    def __init__(
+        self,
+        system: System,
+        demo: Trajectory,
+        *,
+        discount: float,
+        seed: int,
+        names: tuple[str, ...],
+        runs: int | None,
+        quick: bool,
+        threads: int | None,
+    ) -> None:
+        check_seed(seed)
+        if runs is not None:
+            check_integer("runs", runs, least=20)
+            if runs > MOST_RUNS:
+                raise InvalidInput(
+                    f"runs must be at most {MOST_RUNS}, got {runs}: a few hundred tell all there is"
+                )
+        check_demo(system, demo, 0.0)
+        self._system, self._demo, self._seed, self._quick = system, demo, seed, quick
+        self._stage = DemoStage.of(system, demo, discount, threads)
+        self._effort = Effort.of(demo.runs, runs, quick)
+        self._baselines = baselines_of(system, demo, names, self._effort, seed)
+        self._looks: dict[str, SwarmLook] = {}
+
+    @property
+    def rollouts(self) -> int:
+        """The roll-outs that one more verdict takes."""
+        return self._demo.runs * self._effort.learned
+
+    @cached_property
+    def _decisions(self) -> Explanation | None:
+        """What the demo's single decisions tell; None where they are not known."""
+        seed = derived_seed(self._seed, Part.EXPLAINING)
+        return explain(self._system, self._demo, symmetry=None, seed=seed)
+
+    def _confirms(self, policy: LocalPolicy) -> bool:
+        """Whether the demo's single decisions are those of a policy that is a table."""
+        if not isinstance(policy, TablePolicy) or self._decisions is None:
+            return False
+        return self._decisions.confirms(policy.chances(len(self._system.actions))[0])
+
+    def verdict(
+        self, policy: LocalPolicy, *, by_features: bool, progress: bool | Tell | None
+    ) -> Verdict:
+        """Whether a swarm of this policy does what the demo did."""
+        check_fits(policy, self._system, 1)
+        swarms = {LEARNED: ([policy], self._effort.learned), **self._baselines}
+        models, done = models_of(self._system), 0
+        total = self._demo.runs * sum(
+            count for name, (_, count) in swarms.items() if name not in self._looks
+        )
+        looks: dict[str, SwarmLook] = {}
+        with shown(progress, f"judging a swarm of {name_of(self._system)}") as tell:
+            for part, (name, (policies, count)) in enumerate(swarms.items()):
+                if name in self._looks:
+                    looks[name] = self._looks[name]
+                    continue
+                pieces = []
+                model = models[name]() if name in models else None
+                seed = derived_seed(self._seed, part)
+                for look in self._stage.looks(policies, count, seed, model):
+                    pieces.append(look)
+                    done += look.runs
+                    if tell is not None:
+                        tell(done, total, f"judging: {done} of {total} runs")
+                looks[name] = join_looks(pieces)
+            self._looks = {name: look for name, look in looks.items() if name != LEARNED}
+            verdict = verdict_of(
+                self._stage,
+                looks,
+                quick=self._quick,
+                seed=derived_seed(self._seed, len(swarms)),
+                by_features=by_features,
+                confirmed=lambda: self._confirms(policy),
+            )
+            copies, _ = swarms.get(simple.CLONE, ([None], 0))
+            verdict = add_other_starts(
+                verdict,
+                self._stage,
+                policy,
+                copies[0],
+                derived_seed(self._seed, Part.OTHER_STARTS),
+            )
+            return add_drift(verdict, self._system, self._demo)
+
+
 def _judge_one(
     system: System,
     policy: LocalPolicy,
@@ -305,55 +398,24 @@ def _judge_one(
     progress: bool | Tell | None,
     threads: int | None,
 ) -> Verdict:
-    check_seed(seed)
-    if runs is not None:
-        check_integer("runs", runs, least=20)
-        if runs > MOST_RUNS:
-            raise InvalidInput(
-                f"runs must be at most {MOST_RUNS}, got {runs}: a few hundred tell all there is"
-            )
-    check_demo(system, demo, 0.0)
-    check_fits(policy, system, 1)
-    stage = DemoStage.of(system, demo, discount, threads)
-    swarms = swarms_of(system, policy, demo, names, Effort.of(demo.runs, runs, quick), seed)
-    total = demo.runs * sum(count for _, count in swarms.values())
-    with shown(progress, f"judging a swarm of {name_of(system)}") as tell:
-        looks: dict[str, SwarmLook] = {}
-        models = models_of(system)
-        done = 0
-        for part, (name, (policies, count)) in enumerate(swarms.items()):
-            pieces = []
-            model = models[name]() if name in models else None
-            for look in stage.looks(policies, count, derived_seed(seed, part), model):
-                pieces.append(look)
-                done += look.runs
-                if tell is not None:
-                    tell(done, total, f"judging: {done} of {total} runs")
-            looks[name] = join_looks(pieces)
-        verdict = verdict_of(
-            stage,
-            looks,
-            quick=quick,
-            seed=derived_seed(seed, len(swarms)),
-            by_features=by_features,
-        )
-        copies, _ = swarms.get(simple.CLONE, ([None], 0))
-        verdict = add_other_starts(
-            verdict, stage, policy, copies[0], derived_seed(seed, Part.OTHER_STARTS)
-        )
-        return add_drift(verdict, system, demo)
+    judge = Judge(
+        system,
+        demo,
+        discount=discount,
+        seed=seed,
+        names=names,
+        runs=runs,
+        quick=quick,
+        threads=threads,
+    )
+    return judge.verdict(policy, by_features=by_features, progress=progress)
 
 
-def swarms_of(
-    system: System,
-    policy: LocalPolicy,
-    demo: Trajectory,
-    names: tuple[str, ...],
-    effort: Effort,
-    seed: int,
+def baselines_of(
+    system: System, demo: Trajectory, names: tuple[str, ...], effort: Effort, seed: int
 ) -> dict[str, tuple[list[LocalPolicy], int]]:
-    """The swarms to simulate, each with its policies and the runs from each start."""
-    swarms: dict[str, tuple[list[LocalPolicy], int]] = {LEARNED: ([policy], effort.learned)}
+    """The swarms to compare with, each with its policies and the runs from each start."""
+    swarms: dict[str, tuple[list[LocalPolicy], int]] = {}
     if simple.RANDOM in names:
         rng = np.random.default_rng(derived_seed(seed, Part.RANDOM_POLICIES))
         drawn = simple.random_policies(system, effort.random, rng)

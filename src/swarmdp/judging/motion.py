@@ -2,6 +2,9 @@
 
 All functions take what was recorded of one field, (runs, times, agents, ...), and tell one number
 for each run and block of time, (runs, blocks), or for each run.
+
+Which way a swarm goes, and where it is, is told of simulated swarms, which start as the demo did.
+Recorded groups may go anywhere.
 """
 
 import math
@@ -13,6 +16,13 @@ from numpy.typing import NDArray
 from swarmdp.judging.blocks import block_means, block_sums
 from swarmdp.support.arrays import Bools, Floats
 
+DIRECTION, PLACE = "mean direction", "mean place"
+DISPLACEMENT = "mean step"
+NET_CHANGE, CIRCLING = "mean change", "circling through the levels"
+DIRECTED = (DIRECTION, PLACE, DISPLACEMENT, NET_CHANGE, CIRCLING)
+"""What statistics begin with that a symmetry of the law may leave to chance."""
+
+_PARTS = (("cosine", np.cos), ("sine", np.sin))
 _ROUNDING = 1e-9  # a spread below this share of the values is that of their last digits
 
 
@@ -39,6 +49,10 @@ def turning(
         "size of turns": _mean(np.abs(turn), counted, blocks),
         "largest turns": np.sqrt(np.sqrt(_mean_product(square, square, counted, blocks))),
     }
+    if present is None:
+        whole = values * (1.0 if period is None else 2 * math.pi / period)
+        for name, part in _PARTS:
+            statistics[f"{DIRECTION} ({name})"] = _mean(part(whole), None, blocks)
     if turn.shape[1] > blocks:
         lagged = _mean_product(turn[:, 1:], turn[:, :-1], _stayed(counted), blocks)
         statistics["memory of turns"] = ratio(lagged, _mean(square, counted, blocks))
@@ -61,7 +75,11 @@ def moving(
         step, speed = np.where(counted[..., None], step, 0.0), np.where(counted, speed, 0.0)
         spread, some = _spread(speed, counted), _any(counted)
     net, path = block_sums(step, blocks), block_sums(speed, blocks)
-    return {
+    directed: dict[str, Floats] = {}
+    if present is None:
+        for axis in range(values.shape[-1]):
+            directed |= _directed(values[..., axis], step[..., axis], period, blocks, axis)
+    return directed | {
         "speed": _mean(speed, counted, blocks),
         "spread of speeds": _mean(_beyond_rounding(spread, speed)[..., None], some, blocks),
         "straightness": straightness(net, path),
@@ -70,6 +88,20 @@ def moving(
             path[:, blocks // 2 :].sum(axis=1, keepdims=True),
         ),
     }
+
+
+def _directed(
+    values: NDArray[Any], step: Floats, period: float | None, blocks: int, axis: int
+) -> dict[str, Floats]:
+    """Where agents are along one axis, on a circle by cosine and sine, and which way they go."""
+    along = f"along axis {axis}"
+    statistics = {f"{DISPLACEMENT} {along}": _mean(step, None, blocks)}
+    if period is None:
+        return statistics | {f"{PLACE} {along}": _mean(values, None, blocks)}
+    for name, part in _PARTS:
+        angle = 2 * math.pi / period * values
+        statistics[f"{PLACE} {along} ({name})"] = _mean(part(angle), None, blocks)
+    return statistics
 
 
 def _any(present: Bools) -> Bools:
@@ -127,6 +159,11 @@ def changing(values: NDArray[Any], blocks: int) -> dict[str, Floats]:
     if values.shape[1] - 2 >= blocks:
         statistics["share that differs after two steps"] = _changed(values, 2, blocks) / agents
     statistics["mean level"] = block_means(values.mean(axis=2), blocks)
+    before, after = (values[:, part].astype(np.float64) for part in (slice(-1), slice(1, None)))
+    statistics[NET_CHANGE] = block_means((after - before).mean(axis=2), blocks)
+    # Round a circle of levels the changes add up to nothing: this is odd when time runs backwards.
+    circling = (before * after * (after - before)).mean(axis=2)
+    statistics[CIRCLING] = block_means(circling, blocks)
     return statistics
 
 

@@ -38,6 +38,7 @@ GROUPS = 8  # of classes of observations, about equally frequent
 MOST_CLASSES = 1000  # whose frequencies are kept; more are put together by their numbers
 _MOST_AGENTS = 500  # whose neighbours are looked at: the agents are interchangeable
 OFF = 1.1  # the factor by which a measure may be wrong whose least value is zero
+_CLEARLY = 3.0  # standard deviations of runs: a direction or a place that is not left to chance
 _RATES = 3.0  # the factor by which a rate may be wrong
 OBSERVED = "observations"  # the name of their frequencies
 
@@ -51,6 +52,7 @@ class Statistic:
     main: bool  # it tells what the swarm does, not only how
     family: str  # statistics of one family are measured by the same yardstick
     factor: float = np.inf  # if it is wrong by more than this factor, it is another behaviour
+    clear: float = 0.0  # standard deviations of the runs by which it must be wrong to count
 
     @property
     def name(self) -> str:
@@ -85,7 +87,9 @@ class Comparable:
     def record(self) -> list[str]:
         """What a roll-out has to record to be compared."""
         states = ["states"] if self.states else []
-        return [*states, *(["observations"] if self.observations else []), *self.measures]
+        # A measure may have the name of an array of the state: then it is computed from the states.
+        measures = [name for name in self.measures if name not in self.states]
+        return [*states, *(["observations"] if self.observations else []), *measures]
 
     @property
     def missing(self) -> str:
@@ -104,6 +108,7 @@ class Series:
     title: str
     main: bool
     factor: float = np.inf
+    clear: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +168,8 @@ class SwarmLook:
                 main, factor = entry.main and when != BEGINNING, entry.factor
                 if when != LATER:
                     factor = np.inf
-                names.append(Statistic(entry.title, when, main, f"{family} {when}", factor))
+                group = f"{family} {when}"
+                names.append(Statistic(entry.title, when, main, group, factor, entry.clear))
         for key, entry in self.later.items():
             columns.append(entry.values[:, 0])
             names.append(Statistic(entry.title, LATER, entry.main, key))
@@ -227,6 +233,7 @@ def join_looks(looks: Sequence[SwarmLook]) -> SwarmLook:
                 entry.title,
                 entry.main,
                 entry.factor,
+                entry.clear,
             )
             for key, entry in getattr(first, kind).items()
         }
@@ -250,7 +257,7 @@ def join_looks(looks: Sequence[SwarmLook]) -> SwarmLook:
 
 def recorded_measure(system: System, trajectory: Trajectory, name: str) -> Floats | None:
     """A measure over time (runs, times); None if it is not one number for each run."""
-    if name in trajectory:
+    if name in trajectory and trajectory.variables[name].axes == ("run", "time"):
         values = trajectory[name]
     else:
         measure = measures_of(system)[name]
@@ -387,7 +394,10 @@ def _look_at_field(
     for key, values_by_block in statistics.items():
         title = f"{titles.get(key, key)} ({name})"
         factor = _RATES if key == "share that changes" else np.inf
-        series[f"{name} {key}"] = Series(values_by_block, title, key in main, factor)
+        directed = key.startswith(motion.DIRECTED)
+        clear = _CLEARLY if directed else 0.0
+        is_main = directed or key in main
+        series[f"{name} {key}"] = Series(values_by_block, title, is_main, factor, clear)
 
 
 def _frames(values: NDArray[Any], blocks: int) -> Floats:

@@ -1,6 +1,6 @@
 """From what was seen to a verdict."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +35,7 @@ def verdict_of(
     quick: bool,
     seed: int,
     by_features: bool = False,
+    confirmed: Callable[[], bool] = lambda: False,
 ) -> Verdict:
     """The verdict on the learned swarm, given looks at it and at baselines.
 
@@ -51,13 +52,16 @@ def verdict_of(
     by_features
         The swarm was learned by matching features: then it matters that they identify what it
         does, even if it does it.
+    confirmed
+        Asks whether the demo's single decisions are those of the policy. It is asked where whole
+        runs tell too little.
 
     """
     findings = _Findings.of(stage, swarms, np.random.default_rng(seed))
     telling = None
     if not quick:
         telling = telling_by_forest(findings.table, stage.demo.runs, findings.learned, seed)
-    return findings.verdict(stage, telling, quick, by_features)
+    return findings.verdict(stage, telling, quick, by_features, confirmed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +125,12 @@ class _Findings:
         )
 
     def verdict(
-        self, stage: DemoStage, telling: Telling | None, quick: bool, by_features: bool
+        self,
+        stage: DemoStage,
+        telling: Telling | None,
+        quick: bool,
+        by_features: bool,
+        confirmed: Callable[[], bool],
     ) -> Verdict:
         """The answer in words."""
         p = self.comparison.p
@@ -129,7 +138,7 @@ class _Findings:
         serious = [
             k
             for k in culprits
-            if (self.lines[k].main and self.lines[k].effect > LARGE)
+            if (self.lines[k].main and self.lines[k].effect > LARGE and self._is_clear(k))
             or (self.by_factor[k] and self.lines[k].effect > VISIBLE)
         ]
         exceptions = [k for k in culprits if self.lines[k].effect > _NEGLIGIBLE]
@@ -140,8 +149,15 @@ class _Findings:
         )
         notes = [stage.comparable.missing] if stage.comparable.missing else []
         advice: list[str] = []
-        wrong = bool(serious) or bool(without_power) or bool(underpowered)
         many = unidentified and (self.as_near or 0) >= _MANY * self.random
+        undecided = bool(without_power) or bool(underpowered) or (many and by_features)
+        if undecided and not serious and confirmed():
+            # What runs as a whole cannot tell, the demo's many single decisions do.
+            if underpowered:
+                notes.append(f"{underpowered}: too few to compare")
+            notes.append("the demo's single decisions are those of this policy")
+            without_power, underpowered, by_features = False, "", False
+        wrong = bool(serious) or bool(without_power) or bool(underpowered)
         alarm = wrong or (many and by_features)
         nearby = f"{self.as_near} of {self.random} random policies are as near"
         if unidentified and alarm:
@@ -190,6 +206,11 @@ class _Findings:
             stage.demo.runs * self.learned,
             quick,
         )
+
+    def _is_clear(self, k: int) -> bool:
+        """Whether a statistic is off by more than what its runs leave to chance."""
+        line, least = self.lines[k], self.table.statistics[k].clear
+        return not least or abs(line.learned - line.demo) > least * line.learned_spread
 
     def _culprits(self) -> list[int]:
         """The statistics that tell the swarms apart, the clearest first."""

@@ -7,5 +7,6 @@ from .local_model import LocalModel as LocalModel
 from .planning import Planning as Planning
 from .planning import plan as plan
 from .planning import plan_to_horizon as plan_to_horizon
+from .policy_search import PolicySearch as PolicySearch
 from .q_functions import BatchQ as BatchQ
 from .q_functions import SequentialQ as SequentialQ

@@ -375,7 +375,17 @@ def together(parts: list[Learned]) -> Learned:
         all_of("seen"),
         all_of("kernel"),
         memory,
+        _all_tried(parts),
     )
+
+
+def _all_tried(parts: list[Learned]) -> NDArray[np.float64] | None:
+    """The feature expectations (C, R, d) that all parts have tried; as many as the fewest."""
+    tried = [part.tried for part in parts if part.tried is not None]
+    if len(tried) < len(parts):
+        return None
+    count = min(map(len, tried))
+    return np.concatenate([some[:count] for some in tried], axis=1)
 
 
 def described_size(system: System) -> str:

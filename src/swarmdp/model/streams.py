@@ -64,6 +64,9 @@ class Part(IntEnum):
     # have the seed of fits to other demos, which nothing compares.
     PAGE_SWARMS = 9
     PAGE_MEASURES = 10
+    EXPLAINING = 11  # which actions led to what the demo shows
+    SEARCHING = 12  # other policies, where Algorithm 2 does not reproduce the demo
+    DEVIATING = 13  # what one agent gains by another policy than the others
 
     # Of the analysis of a recording.
     INTERACTION = 1

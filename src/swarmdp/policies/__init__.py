@@ -2,7 +2,7 @@
 
 `local.py` has the protocol `LocalPolicy`, what roll-outs, fits and files know of a policy. Then one
 file for each kind: `table.py`, `soft.py` (Boltzmann's), `interpolated.py` (between classes),
-`linear.py` (without classes), `mixed.py` (one of several, drawn for each run), `functions.py` (any
+`linear.py` (without classes), `parametric.py` (a user's, with a few numbers), `mixed.py` (one of several, drawn for each run), `functions.py` (any
 function). `replicas.py` selects and joins replicas; `learner.py` is what a learner is given and
 gives back. A controller is taken away by `export.py`, as JSON, as a table or as C
 (`c_header.py`, planned by `blueprint.py`); `interface.py` keeps what it sees and does, `shown.py`
@@ -22,6 +22,7 @@ from swarmdp.policies.interpolated import InterpolatedPolicy
 from swarmdp.policies.linear import LinearPolicy
 from swarmdp.policies.local import Controller, LocalPolicy, TablePolicy
 from swarmdp.policies.mixed import MixedPolicy
+from swarmdp.policies.parametric import Parametric, ParametricPolicy
 from swarmdp.policies.replicas import load_controller
 from swarmdp.policies.soft import SoftPolicy
 from swarmdp.policies.table import Policy
@@ -35,6 +36,8 @@ __all__ = [
     "LinearPolicy",
     "LocalPolicy",
     "MixedPolicy",
+    "Parametric",
+    "ParametricPolicy",
     "Policy",
     "SoftPolicy",
     "TablePolicy",

@@ -85,6 +85,8 @@ class Learned:
         (R, observations, actions, observations): P(o' | o, a), if asked for.
     memory
         What the next update may go on with.
+    tried
+        (C, R, d): the feature expectations of other policies that were tried, as evidence.
 
     Examples
     --------
@@ -100,6 +102,7 @@ class Learned:
     seen: NDArray[np.bool_] | None = None
     kernel: NDArray[np.float64] | None = None
     memory: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    tried: NDArray[np.float64] | None = None
 
 
 @runtime_checkable

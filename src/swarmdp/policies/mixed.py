@@ -13,6 +13,7 @@ from swarmdp.policies import shown
 from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.local import LocalPolicy
+from swarmdp.policies.replicas import remade
 from swarmdp.policies.soft import SUM_TOLERANCE
 from swarmdp.support.arguments import checked
 from swarmdp.support.errors import InvalidInput
@@ -115,7 +116,7 @@ class MixedPolicy:
             name: np.stack([parts[k][name][j] for k, j in zip(choice, rows, strict=True)])
             for name in parts[0]
         }
-        return type(self.policies[0]).from_arrays(arrays), np.arange(len(runs))
+        return remade(self.policies[0], arrays, None), np.arange(len(runs))
 
     def act(
         self, system: System, observations: NDArray[Any], runs: NDArray[np.int64], rng: Stream

@@ -15,6 +15,7 @@ from swarmdp.policies.interface import Interface
 from swarmdp.policies.interpolated import InterpolatedPolicy
 from swarmdp.policies.linear import LinearPolicy
 from swarmdp.policies.local import Controller, LocalPolicy, TablePolicy
+from swarmdp.policies.parametric import ParametricPolicy
 from swarmdp.policies.soft import SoftPolicy
 from swarmdp.policies.table import Policy
 from swarmdp.support import files
@@ -23,7 +24,8 @@ from swarmdp.support.checks import brief
 from swarmdp.support.errors import FileError, InvalidInput
 
 POLICY_KINDS: Mapping[str, type[LocalPolicy]] = {
-    kind.kind: kind for kind in (Policy, SoftPolicy, InterpolatedPolicy, LinearPolicy)
+    kind.kind: kind
+    for kind in (Policy, SoftPolicy, InterpolatedPolicy, LinearPolicy, ParametricPolicy)
 }
 
 
@@ -55,17 +57,26 @@ def table_of(policy: LocalPolicy) -> NDArray[np.integer]:
     return policy.table
 
 
+def remade(
+    policy: LocalPolicy, arrays: Mapping[str, NDArray[Any]], interface: Interface | None
+) -> LocalPolicy:
+    """A policy of the same kind with other arrays; a user's function stays."""
+    if isinstance(policy, ParametricPolicy):
+        return policy.with_arrays(arrays, interface)
+    return type(policy).from_arrays(arrays, interface)
+
+
 def select_replicas(policy: LocalPolicy, replicas: NDArray[np.integer] | slice) -> LocalPolicy:
     """The policy of just these replicas, given as an index array or a slice."""
     arrays = {name: array[replicas] for name, array in policy.to_arrays().items()}
-    return type(policy).from_arrays(arrays, policy.interface)
+    return remade(policy, arrays, policy.interface)
 
 
 def join_replicas(policies: Sequence[LocalPolicy]) -> LocalPolicy:
     """All replicas of several policies of one kind, one after another."""
     parts = [policy.to_arrays() for policy in policies]
     arrays = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    return type(policies[0]).from_arrays(arrays, policies[0].interface)
+    return remade(policies[0], arrays, policies[0].interface)
 
 
 def choose_replicas(
@@ -78,7 +89,7 @@ def choose_replicas(
     arrays = {
         name: np.stack([parts[i][name][r] for r, i in enumerate(chosen)]) for name in parts[0]
     }
-    return type(policies[0]).from_arrays(arrays, interface)
+    return remade(policies[0], arrays, interface)
 
 
 def check_interface(policy: LocalPolicy, interface: Interface) -> None:

@@ -1,0 +1,254 @@
+"""Actions that nobody recorded: which ones explain the steps of a demo, by the system's own law.
+
+A demo of states shows what each action led to. The system can be asked what each of its actions
+would have led to from the same state. So the probability of a recorded step under each action is
+known, up to the noise of a few simulated steps, and the policy under which all recorded steps are
+most probable is found by expectation maximisation: actions are weighed by how well they explain a
+step and by how often they are taken in the same observation.
+
+Nothing is assumed about the system but that it can be simulated. Each agent tries its actions while
+the others try theirs at random: what others do in the same step is averaged over.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.irl.frames import observations_over, recorded_states, states_over
+from swarmdp.irl.pairs import actions_of
+from swarmdp.model.features import Classes
+from swarmdp.model.streams import Purpose, Streams
+from swarmdp.model.symmetry import Symmetry
+from swarmdp.model.system import State, System, classes
+from swarmdp.model.traits import field_of
+from swarmdp.model.trajectory import Trajectory
+from swarmdp.support.arrays import Floats
+
+_SAMPLES = 8  # simulated steps of each action
+_MOST_STEPS = 40_000  # recorded steps of single agents that are explained
+_AT_ONCE = 2**16  # steps of single agents that are simulated in one call
+_ROUNDS = 100  # of expectation maximisation
+_UNLIKELY = 1e-3  # the density of a step that no simulated one resembles
+_TELLING = 0.1  # nats a decision by which random actions must be less probable
+_MIXED = 0.15  # nats a decision by which drawing actions may be better than any table
+_NEARLY = 0.1  # of the surprise of random actions: a policy that is surprised less is confirmed
+_ROUNDING = 1e-9  # of the size of a field: values this near are equal
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """The decisions of a demo: what was observed, and how well each action explains what followed.
+
+    Decisions are single steps of single agents.
+    """
+
+    run: NDArray[np.int64]  # (D,): of which run of the demo
+    index: NDArray[np.int64]  # (D,): the class observed
+    likelihood: Floats  # (D, A): of what followed under each action, 1 for the likeliest
+    source: str  # how this is known: "recorded", "inferred" or "explained"
+    size: int  # the number of classes
+    symmetry: Symmetry | None
+
+    @cached_property
+    def chances(self) -> Floats:
+        """The policy (O, A) under which the demo is most probable; uniform where nobody was."""
+        actions = self.likelihood.shape[1]
+        chances = np.full((self.size, actions), 1 / actions)
+        for _ in range(_ROUNDS):
+            counts = self._counts(chances).sum(axis=0)
+            if self.symmetry is not None:
+                counts = counts + counts[self.symmetry.classes][:, self.symmetry.actions]
+            visits = counts.sum(axis=1, keepdims=True)
+            chances = np.where(visits > 0, counts / np.where(visits > 0, visits, 1.0), 1 / actions)
+        return chances
+
+    @property
+    def pairs(self) -> Floats:
+        """How often each action was taken in each observation (runs, O, A)."""
+        return self._counts(self.chances)
+
+    def surprise(self, chances: Floats) -> float:
+        """How much less probable decisions are under a policy (O, A) than under the best table.
+
+        In nats for each decision; the best table takes one action in each observation.
+        """
+        pooled = self.pairs.sum(axis=0)
+        best = np.eye(pooled.shape[1])[pooled.argmax(axis=1)]
+        return self._log_likelihood(best) - self._log_likelihood(chances)
+
+    def confirms(self, chances: Floats) -> bool:
+        """Whether decisions are nearly as probable under a policy (O, A) as under the best table.
+
+        Only where decisions tell policies apart, and the expert's are those of a table.
+        """
+        uniform = self.surprise(np.full_like(self.chances, 1 / self.chances.shape[1]))
+        mixed = -self.surprise(self.chances)
+        return (
+            uniform >= _TELLING and mixed <= _MIXED and self.surprise(chances) <= _NEARLY * uniform
+        )
+
+    def _log_likelihood(self, chances: Floats) -> float:
+        likely = (self.likelihood * chances[self.index]).sum(axis=1)
+        return float(np.log(np.maximum(likely, _UNLIKELY)).mean())
+
+    def _counts(self, chances: Floats) -> Floats:
+        shares = self.likelihood * chances[self.index]
+        total = shares.sum(axis=1, keepdims=True)
+        # What no action explains counts for none.
+        shares = np.where(total > 0, shares / np.where(total > 0, total, 1.0), 0.0)
+        runs = int(self.run.max()) + 1
+        where = self.run * self.size + self.index
+        columns = [np.bincount(where, column, runs * self.size) for column in shares.T]
+        return np.stack(columns, axis=1).reshape(runs, self.size, -1)
+
+
+def explain(
+    system: System, demo: Trajectory, *, symmetry: Symmetry | None, seed: int
+) -> Explanation | None:
+    """Which actions led to what a demo shows: recorded, inferred, or explained by the law.
+
+    None where that cannot be asked: the demo is of a recording, it has neither actions nor states,
+    or the system has no classes of observations.
+
+    Parameters
+    ----------
+    system
+        The swarm that was recorded.
+    demo
+        A trajectory with actions or states.
+    symmetry
+        The mirror, where one is used: the policy is then an odd one.
+    seed
+        Of the simulated steps.
+
+    """
+    features = system.features
+    if not isinstance(features, Classes) or demo.of_recording or demo.steps < 1:
+        return None
+    if "actions" in demo:
+        index = np.stack([classes(system, now) for now in observations_over(system, demo)], 1)
+        taken, source = actions_of(system, demo)
+        likelihood = np.eye(len(system.actions))[taken.ravel()]
+        run = np.repeat(np.arange(demo.runs), taken[0].size)
+        flat = index[:, :-1].ravel().astype(np.int64)
+        return Explanation(run, flat, likelihood, source, features.size, symmetry)
+    if not recorded_states(system, demo):
+        return None
+    steps = _Steps.of(system, demo)
+    likelihood = _likelihood(system, steps, seed)
+    return Explanation(
+        np.repeat(steps.run, steps.index.shape[1]),
+        steps.index.ravel().astype(np.int64),
+        likelihood.reshape(-1, likelihood.shape[2]),
+        "explained",
+        features.size,
+        symmetry,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Steps:
+    """Recorded steps: states before and after, as if each time were a run of its own."""
+
+    run: NDArray[np.int64]  # (M,): of which run of the demo
+    before: State  # arrays (M, agents, ...)
+    after: State
+    index: NDArray[np.integer]  # (M, agents): the class observed before
+
+    @classmethod
+    def of(cls, system: System, demo: Trajectory) -> "_Steps":
+        """The steps of a demo, evenly thinned out where there are very many."""
+        every = max(1, -(-demo.runs * demo.steps * system.n_agents // _MOST_STEPS))
+        # An odd stride meets both halves of what alternates.
+        times = np.arange(0, demo.steps, every + (every % 2 == 0))
+        wanted = set(times.tolist())
+        follow = {time + 1 for time in wanted}
+        before: list[State] = []
+        after: list[State] = []
+        for time, state in enumerate(states_over(system, demo)):
+            if time in wanted:
+                before.append(state)
+            if time in follow:
+                after.append(state)
+        seen = [
+            classes(system, now)
+            for time, now in enumerate(observations_over(system, demo))
+            if time in wanted
+        ]
+        return cls(
+            np.tile(np.arange(demo.runs), len(times)),
+            {name: np.concatenate([state[name] for state in before]) for name in before[0]},
+            {name: np.concatenate([state[name] for state in after]) for name in after[0]},
+            np.concatenate(seen),
+        )
+
+
+def _likelihood(system: System, steps: _Steps, seed: int) -> Floats:
+    """How probable each recorded step is under each action (M, agents, A), up to a factor."""
+    actions = np.asarray(system.actions)
+    count, (many, agents) = len(actions), steps.index.shape
+    total = np.zeros((many, agents, count))
+    # Each agent begins with another action, so that in any sample actions are mixed.
+    first = np.random.default_rng(seed).integers(count, size=(many, agents))
+    chunk = max(1, _AT_ONCE // agents)
+    for begin in range(0, many, chunk):
+        part = slice(begin, begin + chunk)
+        before = {name: array[part] for name, array in steps.before.items()}
+        streams = Streams.of(seed, np.arange(begin, min(begin + chunk, many)), agents)
+        led_to: dict[str, list[NDArray[np.generic]]] = {name: [] for name in before}
+        for sample in range(_SAMPLES):
+            outcome = {
+                name: np.empty((count, *array.shape), array.dtype) for name, array in before.items()
+            }
+            for shift in range(count):
+                chosen = (first[part] + shift) % count
+                rng = streams.at(sample * count + shift, Purpose.TRANSITION)
+                after = system.transition(before, actions[chosen], rng)
+                rows = np.arange(len(chosen))[:, None], np.arange(agents)
+                for name in before:
+                    outcome[name][(chosen, *rows)] = after[name]
+            for name in before:
+                led_to[name].append(outcome[name])
+        for name, samples in led_to.items():
+            density = _density(
+                np.stack(samples).astype(np.float64),
+                steps.after[name][part].astype(np.float64),
+                _period(system, name),
+            )
+            total[part] += np.log(np.moveaxis(density, 0, -1))
+    likelihood: Floats = np.exp(total - total.max(axis=2, keepdims=True))
+    return likelihood
+
+
+def _period(system: System, name: str) -> float | None:
+    field = field_of(system, name)
+    return 2 * np.pi if field.kind == "angle" and field.period is None else field.period
+
+
+def _density(samples: Floats, recorded: Floats, period: float | None) -> Floats:
+    """The density (A, M, agents) of what was recorded, given samples (K, A, M, agents, ...).
+
+    Gaussian kernels around the samples. They are as wide as neighbouring samples are apart, so that
+    what happens for certain, or in a few ways, must be met exactly.
+    """
+    shape = samples.shape[:4]
+    values = samples.reshape(*shape, -1)
+    truth = recorded.reshape(*recorded.shape[:2], -1)
+    size = np.abs(values).max(initial=0.0)
+    apart = _gap(values[1:] - values[:-1], period)
+    # Half the typical distance of two samples of one action: zero if there is no noise.
+    width = 0.5 * float(np.median(apart)) if len(apart) else 0.0
+    width = max(width, _ROUNDING * max(size, 1.0))
+    gap = _gap(values - truth, period) / width
+    density: Floats = np.exp(-0.5 * gap**2).mean(axis=0)
+    return density + _UNLIKELY
+
+
+def _gap(difference: Floats, period: float | None) -> Floats:
+    """The Euclidean length of differences (..., axes)."""
+    if period is not None:
+        difference = difference - period * np.round(difference / period)
+    length: Floats = np.sqrt(np.einsum("...a,...a->...", difference, difference))
+    return length

@@ -1,0 +1,98 @@
+"""Policies from what a demo shows its agents, without a reward: by actions, or by changes.
+
+Where actions are known (recorded, or explained by the system's law, see `inference.py`), the policy
+is a clone. Where only observations are, the changes from one observation to the next tell of
+actions: P(o' | o, a) is estimated in swarms that follow the policy known so far, and the policy that
+makes the demo's changes most probable is found by expectation maximisation, some times over.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarmdp.irl.frames import observations_over
+from swarmdp.model.features import Classes
+from swarmdp.model.symmetry import Symmetry
+from swarmdp.model.system import System, classes
+from swarmdp.model.traits import null_action
+from swarmdp.model.trajectory import Trajectory
+from swarmdp.policies import Interface, InterpolatedPolicy, Policy, SoftPolicy, TablePolicy
+from swarmdp.policies.interpolated import check_interpolates
+from swarmdp.support.arrays import Floats
+from swarmdp.support.errors import InvalidInput
+
+LocalKernel = Callable[[SoftPolicy, int], Floats]
+"""P(o' | o, a) in swarms that follow a policy (1, O, A, O), with random numbers of round i."""
+
+_ROUNDS = 4  # of estimating the kernel and the policy
+_SWEEPS = 40  # of expectation maximisation
+
+
+def table_of_pairs(system: System, pairs: Floats, fallback: TablePolicy) -> Policy:
+    """The action taken most often in each observation; another policy's where there was none.
+
+    Of actions taken equally often it is the one that does nothing, or else the first.
+    """
+    null = null_action(system)
+    best = pairs.argmax(axis=1)
+    best = np.where(pairs[:, null] >= pairs.max(axis=1), null, best)
+    table = np.where(pairs.sum(axis=1) > 0, best, fallback.table[0])
+    return Policy(table, Interface.of(system))
+
+
+def soft_policy_of_pairs(system: System, pairs: Floats, fallback: TablePolicy) -> SoftPolicy:
+    """Actions as often as they were taken; those of another policy where there were none."""
+    visits = pairs.sum(axis=1, keepdims=True)
+    other = fallback.chances(pairs.shape[1])[0]
+    chances = np.where(visits > 0, pairs / np.where(visits > 0, visits, 1.0), other)
+    return SoftPolicy(chances[None], Interface.of(system))
+
+
+def interpolated_of_pairs(
+    system: System, pairs: Floats, table: Policy
+) -> InterpolatedPolicy | None:
+    """The mean action in each observation, interpolated between them; None if that cannot be."""
+    try:
+        check_interpolates(system)
+    except InvalidInput:
+        return None
+    actions = np.asarray(system.actions, np.float64)
+    visits = pairs.sum(axis=1)
+    mean = pairs @ actions / np.where(visits > 0, visits, 1.0)
+    values = np.where(visits > 0, mean, actions[table.table[0]])
+    return InterpolatedPolicy(values, Interface.of(system))
+
+
+def changes_of(system: System, demo: Trajectory) -> Floats | None:
+    """How often an agent's observation changed from one class to another (O, O)."""
+    features = system.features
+    if not isinstance(features, Classes) or demo.of_recording or demo.steps < 1:
+        return None
+    seen = [classes(system, now).astype(np.int64) for now in observations_over(system, demo)]
+    total: NDArray[np.int64] = np.zeros(features.size**2, np.int64)
+    for before, after in zip(seen[:-1], seen[1:], strict=True):
+        total += np.bincount((before * features.size + after).ravel(), minlength=features.size**2)
+    return total.reshape(features.size, features.size).astype(np.float64)
+
+
+def pairs_of_changes(
+    changes: Floats, chances: Floats, kernel: LocalKernel, symmetry: Symmetry | None
+) -> Floats:
+    """The pairs (O, A) under which the demo's changes of observation are most probable.
+
+    Beginning with swarms that act by these chances (O, A).
+    """
+    pairs = chances
+    for number in range(_ROUNDS):
+        local = kernel(SoftPolicy(chances[None]), number)[0]
+        chances = np.full_like(chances, 1 / chances.shape[1])
+        for _ in range(_SWEEPS):
+            joint = chances[:, :, None] * local
+            shares = joint / joint.sum(axis=1, keepdims=True)
+            pairs = np.einsum("op,oap->oa", changes, shares)
+            if symmetry is not None:
+                pairs = pairs + pairs[symmetry.classes][:, symmetry.actions]
+            visits = pairs.sum(axis=1, keepdims=True)
+            chances = np.where(visits > 0, pairs / np.where(visits > 0, visits, 1.0), chances)
+    return pairs
