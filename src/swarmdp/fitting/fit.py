@@ -13,18 +13,18 @@ import numpy as np
 from swarmdp.fitting.resampled import rewards_of_demos, rewards_of_resampled_demos
 from swarmdp.fitting.settings import FitSettings
 from swarmdp.fitting.setup import Setup, is_opaque, set_up
+from swarmdp.fitting.takeover import RACE, judge_and_take_over
 from swarmdp.irl import search
 from swarmdp.irl.algorithm import Iteration, generic_irl, last_counting
 from swarmdp.irl.demos import Demo, plain
 from swarmdp.irl.result import Result
 from swarmdp.irl.steps import Steps
-from swarmdp.judging.judge import announce, verdicts_of
+from swarmdp.judging.judge import announce
 from swarmdp.learning.heterogeneous import Snapshot
 from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.system import System, name_of
 from swarmdp.model.traits import NamesSolutions, settings_of
 from swarmdp.model.trajectory import Trajectory
-from swarmdp.model.verdict import Verdict
 from swarmdp.policies import Interface, TablePolicy
 from swarmdp.policies.soft import Anchoring
 from swarmdp.support.arguments import checked
@@ -34,7 +34,7 @@ from swarmdp.support.progress import Tell, shown
 from swarmdp.support.ranges import Seed
 
 CHECKPOINT_SECONDS = 5.0  # of work that a kill may cost
-CANDIDATES, RACE = 8, 4  # policies that are rolled out again, and how many times as often
+CANDIDATES = 8  # policies that are rolled out again
 
 log = logging.getLogger(__name__)
 
@@ -104,7 +104,7 @@ def fit(
     changes
         Options by name, instead of those in `settings`: update, learner, iterations, discount,
         estimator, preset, separate, first_reward, initial, interpolate, mirror, search,
-        evaluations, tolerance, resamples, anchor, judge. `swarmdp.fitting.FitSettings` explains
+        evaluations, tolerance, resamples, anchor, actions, policy_search, judge. `swarmdp.fitting.FitSettings` explains
         them.
 
     Returns
@@ -140,7 +140,7 @@ def fit(
             result = fitting.with_anchor(result)
         if options.judge:
             log.info("judging the learned swarm")
-            result = replace(result, verdicts=fitting.verdicts(result, progress))
+            result = fitting.judged(result, progress)
         if options.resamples:
             log.info("fitting %d resampled demos", options.resamples)
             rewards = fitting.resampled_rewards(result, options.resamples, progress)
@@ -326,10 +326,7 @@ class Fit:
             interface=Interface.of(system),
             choice=choice,
         )
-        policy = result.policy
-        if not isinstance(system, NamesSolutions) or not isinstance(policy, TablePolicy):
-            return result
-        return replace(result, solutions=tuple(system.solutions(policy.table, expert.mu > 0)))
+        return self._named(result)
 
     def summary(self, done: Sequence[Iteration]) -> str:
         """How far it is, in one line: smallest distance and margin, means over experiments."""
@@ -406,17 +403,21 @@ class Fit:
         """
         return rewards_of_demos(self, result, demos, progress)
 
-    def verdicts(self, result: Result, progress: bool | Tell | None = None) -> tuple[Verdict, ...]:
-        """Whether each learned swarm does what its demo did; empty if that cannot be asked."""
+    def judged(self, result: Result, progress: bool | Tell | None = None) -> Result:
+        """The result with verdicts, and with other learners' policies where they took over.
+
+        The result as it is if it cannot be judged.
+        """
         demo, recorded = self.setup.demo, self.setup.recorded
         if demo is None or demo.steps < 2 or recorded.n_agents == 1:
-            return ()
-        return verdicts_of(
-            result,
-            demo,
-            system=recorded,
-            seed=derived_seed(self.seed, Part.JUDGING),
-            quick=True,
-            progress=progress,
-            threads=self.threads,
-        )
+            return result
+        judged = judge_and_take_over(self, result, progress)
+        return self._named(judged)
+
+    def _named(self, result: Result) -> Result:
+        """The result with what the system calls its policies."""
+        system, policy = self.setup.problem.system, result.policy
+        if not isinstance(system, NamesSolutions) or not isinstance(policy, TablePolicy):
+            return result
+        seen = self.setup.problem.expert.mu > 0
+        return replace(result, solutions=tuple(system.solutions(policy.table, seen)))

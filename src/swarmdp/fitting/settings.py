@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from swarmdp.irl.expectations import Estimator
 from swarmdp.irl.updates.evidence import RewardUpdate
+from swarmdp.learning.policy_search import PolicySearch
 from swarmdp.model.adapted import Start
 from swarmdp.policies.learner import Learner
 from swarmdp.support.arguments import checked
@@ -82,6 +83,15 @@ class FitSettings:
         from 0 (the clone) to 1, or "auto" (see `swarmdp.recordings.Swarm.anchored`).
         `result.policy` is then this controller; the history has the policies as they were learned,
         the reward is the same.
+    actions
+        Whether to "use" what the demo tells of actions, recorded, inferred or explained by what
+        they led to, where the policy of Algorithm 2 does not reproduce the demo; or to "ignore"
+        it. Reward updates that need actions use them in any case.
+    policy_search
+        Whether other learners take over where the verdict says that the policy of Algorithm 2 does
+        not do what the demo did: a clone, if actions are known or can be explained, then policy
+        search. By default they do, unless there is a preset or a `learner` is given. A
+        `swarmdp.learning.PolicySearch` gives the search other settings.
     judge
         Whether to ask at the end if the learned swarm does what the demo did (the quick form of
         `swarmdp.judge`): the answer is `result.verdict`, and a warning if it is no. Feature
@@ -115,11 +125,21 @@ class FitSettings:
     tolerance: NotNegative = 1e-6
     resamples: Index = 0
     anchor: float | Literal["auto"] | None = None
+    actions: Literal["use", "ignore"] = "use"
+    policy_search: bool | PolicySearch | None = None
     judge: bool = True
 
     def __post_init__(self) -> None:
         if self.preset == "paper" and (self.learner is not None or self.evaluations is not None):
             raise InvalidInput("preset sets learner and evaluations itself: give either, not both")
+        if self.preset == "paper" and self.policy_search:
+            raise InvalidInput(
+                "the paper does not search policies: leave out preset or policy_search"
+            )
+        if self.policy_search and not self.judge:
+            raise InvalidInput(
+                "policy search takes over where the verdict says so: judge=False asks for none"
+            )
         if self.learner is not None and (
             not callable(self.learner) or isinstance(self.learner, type)
         ):
@@ -136,6 +156,15 @@ class FitSettings:
                 )
         elif self.anchor is not None:
             check_between("anchor", self.anchor, 0.0, 1.0)
+
+    @property
+    def takes_over(self) -> PolicySearch | None:
+        """The policy search that takes over where Algorithm 2 fails; None if none does."""
+        if isinstance(self.policy_search, PolicySearch):
+            return self.policy_search
+        default = self.preset is None and self.learner is None
+        wanted = default if self.policy_search is None else self.policy_search
+        return PolicySearch() if wanted and self.judge else None
 
     def with_changes(self, **changes: Any) -> "FitSettings":
         """These settings, some of them changed.

@@ -173,6 +173,10 @@ def _description(problem: InverseProblem, settings: FitSettings) -> dict[str, An
         "mirror": problem.symmetry is not None,
         "search": problem.search,
         "evaluations": problem.evaluations,
+        "policy_search": None
+        if settings.takes_over is None
+        else _as_plain_data(settings.takes_over),
+        "use_actions": settings.actions == "use",
         "steps": horizon,
         "truncation": tail,
     }

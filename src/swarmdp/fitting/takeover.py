@@ -11,11 +11,14 @@ from what is known so far:
 The first that passes the verdict is the policy; where none does, the nearest one.
 """
 
+import logging
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swarmdp.irl.expectations import simulated_expectations
 from swarmdp.irl.frames import observations_over, recorded_states, started_as
 from swarmdp.irl.inference import explain
 from swarmdp.irl.matching import (
@@ -25,8 +28,11 @@ from swarmdp.irl.matching import (
     soft_policy_of_pairs,
     table_of_pairs,
 )
+from swarmdp.irl.result import Attempt, Result, Takeover
 from swarmdp.irl.steps import InverseProblem
-from swarmdp.judging.judge import Judge
+from swarmdp.judging import baselines
+from swarmdp.judging.judge import Judge, one_run
+from swarmdp.judging.weighing import LEVEL
 from swarmdp.learning.families import family_of
 from swarmdp.learning.local_kernel import local_kernel
 from swarmdp.learning.policy_search import Nearness, PolicySearch
@@ -36,11 +42,17 @@ from swarmdp.model.system import System
 from swarmdp.model.trajectory import Trajectory
 from swarmdp.model.verdict import Verdict
 from swarmdp.policies import LocalPolicy, SoftPolicy, TablePolicy
-from swarmdp.policies.replicas import select_replicas
+from swarmdp.policies.replicas import join_replicas, select_replicas
 from swarmdp.simulation.signatures import Signature, index_over_time
 from swarmdp.support.arrays import Floats
-from swarmdp.support.progress import Tell
+from swarmdp.support.progress import Tell, shown
 
+if TYPE_CHECKING:
+    from swarmdp.fitting.fit import Fit
+
+log = logging.getLogger(__name__)
+
+RACE = 4  # times as many roll-outs as a policy of Algorithm 1 gets
 _NEARER = 0.7  # times the gap of Algorithm 2's policy: another one that is clearly nearer
 _JUDGED = 3  # finalists of a search that are judged
 
@@ -72,6 +84,7 @@ class Demonstration:
     use_actions: bool
     search: PolicySearch
     seed: int
+    alone: bool  # whether its policy may be of another kind than those of other experiments
 
     def candidates(self, first: Candidate, judge: Judge, tell: Tell | None) -> Iterator[Candidate]:
         """Other policies than the first, one after the other, each judged."""
@@ -126,7 +139,8 @@ class Demonstration:
             learner, rollouts = CHANGES, 4 * swarms
         table = table_of_pairs(system, pairs, known)
         yield learner, table, rollouts
-        if (between := interpolated_of_pairs(system, pairs, table)) is not None:
+        between = interpolated_of_pairs(system, pairs, table) if self.alone else None
+        if between is not None:
             yield learner, between, 0
         yield learner, soft_policy_of_pairs(system, pairs, known), 0
 
@@ -162,6 +176,78 @@ class Demonstration:
             spread = rows.std(axis=0)
             scale = np.maximum(spread, 0.05 * np.abs(rows).mean(axis=0) + 1e-6)
         return Nearness(signature, rows.mean(axis=0), self.problem.even, scale)
+
+
+def judge_and_take_over(fit: "Fit", result: Result, progress: bool | Tell | None) -> Result:
+    """The result with a verdict for each experiment, and with the policies that took over."""
+    setup, settings = fit.setup, fit.settings
+    problem, demo, recorded = setup.problem, setup.demo, setup.recorded
+    assert demo is not None
+    seed, experiments = derived_seed(fit.seed, Part.JUDGING), result.experiments
+    search = None if demo.of_recording else settings.takes_over
+    demos = [demo] if experiments == 1 else [one_run(demo, e) for e in range(experiments)]
+    chosen, attempts = [], []
+    for e, part in enumerate(demos):
+        own = derived_seed(seed, e) if experiments > 1 else seed
+        judge = Judge(
+            recorded,
+            part,
+            discount=problem.discount,
+            seed=own,
+            names=baselines.check_baselines(baselines.BASELINES, recorded),
+            runs=None,
+            quick=True,
+            threads=fit.threads,
+        )
+        policy = select_replicas(result.policy, np.array([e]))
+        verdict = judge.verdict(policy, by_features=True, progress=progress)
+        best = Candidate(result.learners[e], policy, verdict, judge.rollouts)
+        tried = [best]
+        if search is not None and (verdict.alarm or verdict.p <= LEVEL):
+            log.info("other learners, since the swarm can be told from the demo: %s", verdict.words)
+            demonstration = Demonstration(
+                problem, recorded, part, settings.actions == "use", search, own, experiments == 1
+            )
+            with shown(progress, "trying other learners") as tell:
+                best, tried = best_of(best, demonstration.candidates(best, judge, tell))
+        chosen.append(best)
+        attempts += [
+            Attempt(e, one.learner, one.gap, not one.verdict.alarm, one.rollouts) for one in tried
+        ]
+    result = replace(
+        result, verdicts=tuple(best.verdict for best in chosen), attempts=tuple(attempts)
+    )
+    if all(best.learner == name for best, name in zip(chosen, result.learners, strict=True)):
+        return result
+    policy = joined([best.policy for best in chosen], len(recorded.actions))
+    mu = problem.even(_expectations(problem, policy, fit.seed))
+    learners = tuple(best.learner for best in chosen)
+    return replace(result, takeover=Takeover(policy, mu, learners))
+
+
+def joined(policies: list[LocalPolicy], n_actions: int) -> LocalPolicy:
+    """One policy of R replicas; tables and soft policies together become soft ones."""
+    if len({policy.kind for policy in policies}) == 1:
+        return join_replicas(policies)
+    assert all(isinstance(policy, TablePolicy) for policy in policies)
+    soft = [policy.chances(n_actions) for policy in policies if isinstance(policy, TablePolicy)]
+    return SoftPolicy(np.concatenate(soft))
+
+
+def _expectations(problem: InverseProblem, policy: LocalPolicy, seed: int) -> Floats:
+    """The feature expectations (R, d) of the policies that took over, from fresh roll-outs."""
+    assert problem.horizon is not None
+    assert problem.evaluations is not None
+    return simulated_expectations(
+        problem.system,
+        policy,
+        discount=problem.discount,
+        estimator=problem.estimator,
+        steps=problem.horizon,
+        runs=RACE * problem.evaluations,
+        seed=derived_seed(seed, Part.RACING),
+        threads=problem.threads,
+    )
 
 
 def best_of(first: Candidate, others: Iterator[Candidate]) -> tuple[Candidate, list[Candidate]]:

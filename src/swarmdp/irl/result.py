@@ -5,7 +5,7 @@ import json
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from swarmdp.model.features import Axis, Block
 from swarmdp.model.rewards import Reward
 from swarmdp.model.verdict import Verdict
 from swarmdp.policies import Interface, LocalPolicy, MixedPolicy, SoftPolicy
-from swarmdp.policies.replicas import check_interface, choose_replicas, policy_from
+from swarmdp.policies.replicas import check_interface, choose_replicas, policy_from, remade
 from swarmdp.support import files, markup
 from swarmdp.support.arguments import checked
 from swarmdp.support.checks import check_discount, check_integer
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import xarray
 
 DIAGNOSTIC, POLICY, _MEMORY = "diagnostic_", "policy_", "memory_"  # what variables begin with
+TAKEOVER = "takeover_"
 
 _AXES = {
     "weights": ("iteration", "experiment", "feature"),
@@ -78,6 +79,26 @@ class History:
     mixture: NDArray[np.float64]  # (I, R, I): after iteration i, the weights of policies 0 to i
 
 
+@dataclass(frozen=True)
+class Attempt:
+    """A policy that was tried for an experiment, and how it was judged."""
+
+    experiment: int
+    learner: str  # "Algorithm 2", "clone of explained actions", "policy search", ...
+    gap: float  # of its swarm from the demo: the mean energy distance of all statistics
+    passed: bool  # whether its verdict is no alarm
+    rollouts: int  # that it took to find it, after Algorithm 1, and to judge it
+
+
+@dataclass(frozen=True, eq=False)
+class Takeover:
+    """Policies by other learners than Algorithm 2, where that did not reproduce the demo."""
+
+    policy: LocalPolicy  # of R replicas: of each experiment the one that was taken
+    mu: NDArray[np.float64]  # (R, d): its feature expectations
+    learners: tuple[str, ...]  # (R,): who found it
+
+
 @checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Result:
@@ -115,6 +136,10 @@ class Result:
         (K, R, d): the rewards of K resampled demos.
     anchored
         (R, classes, actions): chances of the actions, with a clone mixed in.
+    takeover
+        The policies that other learners found, where Algorithm 2's did not reproduce the demo.
+    attempts
+        What was tried for each experiment until its policy was found, and what it cost.
     version
         The version of swarmdp that made it.
 
@@ -144,6 +169,8 @@ class Result:
     verdicts: tuple[Verdict, ...] = ()
     resamples: NDArray[np.float64] | None = None
     anchored: NDArray[np.float64] | None = None
+    takeover: Takeover | None = None
+    attempts: tuple[Attempt, ...] = ()
     version: str = __version__
 
     @property
@@ -188,10 +215,31 @@ class Result:
 
     @property
     def policy(self) -> LocalPolicy:
-        """The chosen policy of each experiment; with a clone mixed in if that was asked for."""
+        """The policy of each experiment: the chosen one, or another learner's that took over.
+
+        With a clone mixed in if that was asked for.
+        """
         if self.anchored is not None:
             return SoftPolicy(self.anchored, self.interface)
+        if self.takeover is not None:
+            return remade(self.takeover.policy, self.takeover.policy.to_arrays(), self.interface)
         return choose_replicas(self.history.policies, self.chosen, self.interface)
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """Who found the policy of each experiment: "Algorithm 2", or who took over from it.
+
+        With `preset` or another `learner` this is the policy update that was asked for.
+        """
+        if self.takeover is not None:
+            return self.takeover.learners
+        return (self._update_name,) * self.experiments
+
+    @property
+    def _update_name(self) -> str:
+        learner = self.settings.get("learner")
+        kind = learner.get("kind") if isinstance(learner, Mapping) else None
+        return "Algorithm 2" if kind in (None, "HeterogeneousLearning") else str(kind)
 
     @property
     def mixture(self) -> MixedPolicy:
@@ -215,7 +263,11 @@ class Result:
 
     @property
     def reward(self) -> Reward:
-        """The reward for which the chosen policy was learned."""
+        """The reward for which the chosen policy of Algorithm 1 was learned.
+
+        Another learner's policy that took over was not learned for a reward: this is still the one
+        whose policy came nearest.
+        """
         return Reward(self.history.weights[self.chosen, np.arange(self.experiments)], self.blocks)
 
     @property
@@ -323,8 +375,11 @@ class Result:
 
         The smallest of the distances in the history is smaller than the true one, by luck.
         """
-        if self.choice is not None:
-            gap: NDArray[np.float64] = np.linalg.norm(self.expert_mu - self.choice.mu, axis=1)
+        mu = self.takeover.mu if self.takeover is not None else None
+        if mu is None and self.choice is not None:
+            mu = self.choice.mu
+        if mu is not None:
+            gap: NDArray[np.float64] = np.linalg.norm(self.expert_mu - mu, axis=1)
             return gap
         return self.history.distance[self.chosen, np.arange(self.experiments)]
 
@@ -391,6 +446,13 @@ class Result:
             "margin": f"mean {self.margin.mean():.3g}",
             "reward": f"highest at {self.highest}",
         }
+        if self.takeover is not None:
+            names, counts = np.unique(self.learners, return_counts=True)
+            several = self.experiments > 1
+            facts["policy found by"] = "; ".join(
+                f"{n} x {name}" if several else str(name)
+                for name, n in zip(names, counts, strict=True)
+            )
         if "actions" in self.settings:
             how = {"inferred": "inferred from states"}
             source = str(self.settings["actions"])
@@ -518,6 +580,11 @@ class Result:
             data["verdict"] = (("experiment",), np.array(texts, dtype=object))
         if self.resamples is not None:
             data["resamples"] = (("resample", "experiment", "feature"), self.resamples)
+        if self.takeover is not None:
+            data["takeover_mu"] = (("experiment", "feature"), self.takeover.mu)
+            for name, array in self.takeover.policy.to_arrays().items():
+                inner = tuple(f"{TAKEOVER}{name}_{i}" for i in range(array.ndim - 1))
+                data[TAKEOVER + name] = (("experiment", *inner), array)
         if self.anchored is not None:
             data["anchored"] = (("experiment", "observation", "action"), self.anchored)
         if (errors := self._errors) is not None:
@@ -534,6 +601,10 @@ class Result:
             "blocks": json.dumps([[axis.to_json() for axis in block] for block in self.blocks]),
             "policy": h.policies[0].kind,
             "interface": "" if self.interface is None else json.dumps(self.interface.to_json()),
+            "attempts": json.dumps([asdict(attempt) for attempt in self.attempts]),
+            "takeover": ""
+            if self.takeover is None
+            else json.dumps([self.takeover.policy.kind, *self.takeover.learners]),
         }
         return xarray.Dataset(data, None, attributes)
 
@@ -598,6 +669,8 @@ class Result:
             tuple(Verdict.from_json(files.parse_json(text)) for text in get.get("verdict", ())),
             get.get("resamples"),
             get.get("anchored"),
+            _takeover(attributes, get, len(get["expert_mu"])),
+            _attempts(attributes),
             text_of(attributes, "swarmdp_version"),
         )
 
@@ -606,6 +679,44 @@ class Result:
         path = Path(folder) / FIT.file
         write_dataset(path, self.to_xarray())
         return path
+
+
+def _takeover(
+    attributes: Mapping[str, Any], get: Mapping[str, NDArray[Any]], experiments: int
+) -> Takeover | None:
+    """The policies of other learners that a file has; None if it has none."""
+    if not attributes.get("takeover"):
+        return None
+    kind, *learners = map(str, json_of(attributes, "takeover"))
+    arrays = arrays_with_prefix(get, TAKEOVER)
+    mu = arrays.pop("mu", None)
+    if mu is None or len(learners) != experiments:
+        raise InvalidInput("its policies by other learners are incomplete")
+    policy = policy_from(kind, arrays)
+    if policy.replicas != experiments:
+        raise InvalidInput(
+            f"it has {experiments} experiments, but {policy.replicas} policies by other learners"
+        )
+    return Takeover(policy, mu, tuple(learners))
+
+
+def _attempts(attributes: Mapping[str, Any]) -> tuple[Attempt, ...]:
+    """What was tried, as a file tells it; none in files of before 0.3.0."""
+    if "attempts" not in attributes:
+        return ()
+    try:
+        return tuple(
+            Attempt(
+                int(row["experiment"]),
+                str(row["learner"]),
+                float(row["gap"]),
+                bool(row["passed"]),
+                int(row["rollouts"]),
+            )
+            for row in json_of(attributes, "attempts")
+        )
+    except (KeyError, TypeError, ValueError) as reason:
+        raise InvalidInput(f"its attempts are not as they must be ({reason})") from None
 
 
 def _arrays(dataset: "xarray.Dataset") -> dict[str, NDArray[Any]]:
@@ -621,7 +732,7 @@ def _arrays(dataset: "xarray.Dataset") -> dict[str, NDArray[Any]]:
     for key, array in dataset.data_vars.items():
         name = str(key)
         beginning = _AXES["distance"] if name.startswith((POLICY, DIAGNOSTIC)) else ()
-        beginning = ("experiment",) if name.startswith(_MEMORY) else beginning
+        beginning = ("experiment",) if name.startswith((_MEMORY, TAKEOVER)) else beginning
         if array.dims[: len(beginning)] != beginning:
             raise InvalidInput(f"the first axes of {name!r} must be {beginning}, got {array.dims}")
     count = dataset.sizes["iteration"]

@@ -23,6 +23,7 @@ DIRECTED = (DIRECTION, PLACE, DISPLACEMENT, NET_CHANGE, CIRCLING)
 """What statistics begin with that a symmetry of the law may leave to chance."""
 
 _PARTS = (("cosine", np.cos), ("sine", np.sin))
+_TRAVELS = 0.25  # of a period: a swarm whose middle goes this far does not stay at a place
 _ROUNDING = 1e-9  # a spread below this share of the values is that of their last digits
 
 
@@ -98,9 +99,11 @@ def _directed(
     statistics = {f"{DISPLACEMENT} {along}": _mean(step, None, blocks)}
     if period is None:
         return statistics | {f"{PLACE} {along}": _mean(values, None, blocks)}
+    # A swarm that travels round the circle is at some place at any time, for no reason of its own.
+    stays = np.abs(step.mean(axis=2).sum(axis=1)) < _TRAVELS * period
     for name, part in _PARTS:
-        angle = 2 * math.pi / period * values
-        statistics[f"{PLACE} {along} ({name})"] = _mean(part(angle), None, blocks)
+        mean = _mean(part(2 * math.pi / period * values), None, blocks)
+        statistics[f"{PLACE} {along} ({name})"] = np.where(stays[:, None], mean, 0.0)
     return statistics
 
 

@@ -107,7 +107,7 @@ class StudioFit:
         if stopped:
             return {"phase": "stopped", **self._summary(result)}
         say({"phase": "judging", **self._summary(result)})
-        result = self.result = replace(result, verdicts=fit.verdicts(result, progress=False))
+        result = self.result = fit.judged(result, progress=False)
         verdict = result.verdict
         words = {
             "verdict": "" if verdict is None else verdict.words,
