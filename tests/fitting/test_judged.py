@@ -72,7 +72,7 @@ def test_an_interrupt_while_judging_keeps_the_fit(
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("swarmdp.fitting.fit.verdicts_of", interrupt)
+    monkeypatch.setattr("swarmdp.fitting.fit.judge_and_take_over", interrupt)
     with pytest.raises(FitInterrupted) as stop:
         swarmdp.fit(VICSEK, demo, seed=2, iterations=2, learner=SHORT, checkpoint=tmp_path)
     kept = swarmdp.load(tmp_path)

@@ -58,8 +58,9 @@ def test_who_is_absent_does_not_count() -> None:
         (motion.moving(place, None, 4, there), motion.moving(place, None, 4)),
         (motion.drifting(pace, 4, there), motion.drifting(pace, 4)),
     ):
-        for name, values in whole.items():
-            np.testing.assert_allclose(found[name], values, atol=1e-12, err_msg=name)
+        for name, values in found.items():  # where recorded groups go, and are, is not told
+            np.testing.assert_allclose(values, whole[name], atol=1e-12, err_msg=name)
+        assert {name for name in whole if not name.startswith(motion.DIRECTED)} == set(found)
     # What stands where somebody is absent makes no difference.
     for name, one in motion.turning(heading, None, 4, present).items():
         other = motion.turning(np.where(present, heading, 9.0), None, 4, present)[name]
@@ -106,7 +107,8 @@ def test_a_periodic_box_changes_nothing(period: float) -> None:
     _, place = flight(math.radians(3), noise=0.2)
     open_space = motion.moving(place, None, 4)
     for name, values in motion.moving(np.mod(place, period), period, 4).items():
-        assert np.allclose(values, open_space[name])
+        if not name.startswith(motion.PLACE):  # on a circle it is told by cosine and sine
+            assert np.allclose(values, open_space[name])
 
 
 def test_agents_that_stand_still_get_nowhere() -> None:
@@ -149,3 +151,40 @@ def test_clusters_are_found_across_the_edges_of_a_box() -> None:
     assert np.allclose(found["largest cluster"], 3 / 5)
     apart = neighbourhoods(near[None], None, slice(0, 1))
     assert np.allclose(apart["number of clusters"], 3 / 5)
+
+
+def test_where_a_swarm_is_and_which_way_it_goes() -> None:
+    heading, place = flight(0.0)
+    turned = motion.turning(heading, None, 2)
+    np.testing.assert_allclose(
+        turned["mean direction, cosine"][:, 0], np.cos(heading[:, :20]).mean(axis=(1, 2))
+    )
+    there, back = (motion.moving(way, None, 1) for way in (place, place[:, ::-1]))
+    for axis in range(2):
+        along = f"net way over path along axis {axis}"
+        step = np.diff(place[..., axis], axis=1).mean(axis=(1, 2))
+        path = np.linalg.norm(np.diff(place, axis=1), axis=-1).mean(axis=(1, 2))
+        np.testing.assert_allclose(there[along][:, 0], step / path)
+        np.testing.assert_allclose(back[along], -there[along])
+        np.testing.assert_allclose(
+            there[f"mean place along axis {axis}"][:, 0], place[..., axis].mean(axis=(1, 2))
+        )
+
+
+def test_a_travelling_swarm_has_no_place_on_a_circle() -> None:
+    times, agents = np.arange(41)[:, None], np.linspace(0, 0.1, 5)
+    ring = np.mod(0.02 * times + agents, 1.0)[None, ..., None]
+    assert np.all(motion.moving(ring, 1.0, 4)["mean place along axis 0, cosine"] == 0)
+    still = np.mod(0.3 + 0 * times + agents, 1.0)[None, ..., None]
+    wanted = np.cos(2 * np.pi * (0.3 + agents)).mean()
+    np.testing.assert_allclose(
+        motion.moving(still, 1.0, 4)["mean place along axis 0, cosine"], wanted
+    )
+
+
+def test_levels_that_go_round_backwards_are_told_apart() -> None:
+    levels = (np.arange(30)[:, None] // 3 + np.arange(4)) % 3
+    there, back = (motion.changing(way[None], 1) for way in (levels, levels[::-1]))
+    assert abs(there[motion.CIRCLING][0, 0]) > 0.9
+    np.testing.assert_allclose(there[motion.CIRCLING], -back[motion.CIRCLING])
+    assert np.allclose(motion.changing(np.ones((1, 9, 4), int), 1)[motion.CIRCLING], 0)

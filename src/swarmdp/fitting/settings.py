@@ -163,8 +163,11 @@ class FitSettings:
         if isinstance(self.policy_search, PolicySearch):
             return self.policy_search
         default = self.preset is None and self.learner is None
-        wanted = default if self.policy_search is None else self.policy_search
-        return PolicySearch() if wanted and self.judge else None
+        return (
+            PolicySearch()
+            if (self.policy_search or (self.policy_search is None and default))
+            else None
+        )
 
     def with_changes(self, **changes: Any) -> "FitSettings":
         """These settings, some of them changed.

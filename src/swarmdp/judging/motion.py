@@ -17,11 +17,12 @@ from swarmdp.judging.blocks import block_means, block_sums
 from swarmdp.support.arrays import Bools, Floats
 
 DIRECTION, PLACE = "mean direction", "mean place"
-DISPLACEMENT = "mean step"
-NET_CHANGE, CIRCLING = "mean change", "circling through the levels"
-DIRECTED = (DIRECTION, PLACE, DISPLACEMENT, NET_CHANGE, CIRCLING)
+DISPLACEMENT = "net way over path"
+CIRCLING = "circling through the levels"
+DIRECTED = (DIRECTION, PLACE, DISPLACEMENT, CIRCLING)
 """What statistics begin with that a symmetry of the law may leave to chance."""
 
+_RARE = 2e-3  # of a level: changes by less than this for each agent and step have no direction
 _PARTS = (("cosine", np.cos), ("sine", np.sin))
 _TRAVELS = 0.25  # of a period: a swarm whose middle goes this far does not stay at a place
 _ROUNDING = 1e-9  # a spread below this share of the values is that of their last digits
@@ -53,7 +54,7 @@ def turning(
     if present is None:
         whole = values * (1.0 if period is None else 2 * math.pi / period)
         for name, part in _PARTS:
-            statistics[f"{DIRECTION} ({name})"] = _mean(part(whole), None, blocks)
+            statistics[f"{DIRECTION}, {name}"] = _mean(part(whole), None, blocks)
     if turn.shape[1] > blocks:
         lagged = _mean_product(turn[:, 1:], turn[:, :-1], _stayed(counted), blocks)
         statistics["memory of turns"] = ratio(lagged, _mean(square, counted, blocks))
@@ -79,7 +80,7 @@ def moving(
     directed: dict[str, Floats] = {}
     if present is None:
         for axis in range(values.shape[-1]):
-            directed |= _directed(values[..., axis], step[..., axis], period, blocks, axis)
+            directed |= _directed(values[..., axis], step[..., axis], speed, period, blocks, axis)
     return directed | {
         "speed": _mean(speed, counted, blocks),
         "spread of speeds": _mean(_beyond_rounding(spread, speed)[..., None], some, blocks),
@@ -92,18 +93,22 @@ def moving(
 
 
 def _directed(
-    values: NDArray[Any], step: Floats, period: float | None, blocks: int, axis: int
+    values: NDArray[Any], step: Floats, speed: Floats, period: float | None, blocks: int, axis: int
 ) -> dict[str, Floats]:
-    """Where agents are along one axis, on a circle by cosine and sine, and which way they go."""
+    """Where agents are along one axis, on a circle by cosine and sine, and which way they go.
+
+    Steps are shares of the path.
+    """
     along = f"along axis {axis}"
-    statistics = {f"{DISPLACEMENT} {along}": _mean(step, None, blocks)}
+    size = block_sums(speed.mean(axis=2), blocks)
+    statistics = {f"{DISPLACEMENT} {along}": ratio(block_sums(step.mean(axis=2), blocks), size)}
     if period is None:
         return statistics | {f"{PLACE} {along}": _mean(values, None, blocks)}
     # A swarm that travels round the circle is at some place at any time, for no reason of its own.
     stays = np.abs(step.mean(axis=2).sum(axis=1)) < _TRAVELS * period
     for name, part in _PARTS:
         mean = _mean(part(2 * math.pi / period * values), None, blocks)
-        statistics[f"{PLACE} {along} ({name})"] = np.where(stays[:, None], mean, 0.0)
+        statistics[f"{PLACE} {along}, {name}"] = np.where(stays[:, None], mean, 0.0)
     return statistics
 
 
@@ -163,11 +168,20 @@ def changing(values: NDArray[Any], blocks: int) -> dict[str, Floats]:
         statistics["share that differs after two steps"] = _changed(values, 2, blocks) / agents
     statistics["mean level"] = block_means(values.mean(axis=2), blocks)
     before, after = (values[:, part].astype(np.float64) for part in (slice(-1), slice(1, None)))
-    statistics[NET_CHANGE] = block_means((after - before).mean(axis=2), blocks)
     # Round a circle of levels the changes add up to nothing: this is odd when time runs backwards.
-    circling = (before * after * (after - before)).mean(axis=2)
-    statistics[CIRCLING] = block_means(circling, blocks)
+    # Two levels are no circle.
+    signed = np.where(_has_a_circle(values), before * after * (after - before), 0.0)
+    size = np.abs(signed).mean(axis=2) + _RARE
+    statistics[CIRCLING] = ratio(block_sums(signed.mean(axis=2), blocks), block_sums(size, blocks))
     return statistics
+
+
+def _has_a_circle(values: NDArray[Any]) -> Bools:
+    """Which runs have more than two levels (runs, 1, 1)."""
+    flat = values.reshape(len(values), -1)
+    low, high = flat.min(axis=1)[:, None], flat.max(axis=1)[:, None]
+    more: Bools = np.any((flat != low) & (flat != high), axis=1)
+    return more[:, None, None]
 
 
 def distinct(values: NDArray[Any], blocks: int) -> Floats:

@@ -53,6 +53,7 @@ class Statistic:
     family: str  # statistics of one family are measured by the same yardstick
     factor: float = np.inf  # if it is wrong by more than this factor, it is another behaviour
     clear: float = 0.0  # standard deviations of the runs by which it must be wrong to count
+    scale: float = 0.0  # a difference of this size is a large one, whatever baselines do
 
     @property
     def name(self) -> str:
@@ -109,6 +110,7 @@ class Series:
     main: bool
     factor: float = np.inf
     clear: float = 0.0
+    scale: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +171,8 @@ class SwarmLook:
                 if when != LATER:
                     factor = np.inf
                 group = f"{family} {when}"
-                names.append(Statistic(entry.title, when, main, group, factor, entry.clear))
+                rest = factor, entry.clear, entry.scale
+                names.append(Statistic(entry.title, when, main, group, *rest))
         for key, entry in self.later.items():
             columns.append(entry.values[:, 0])
             names.append(Statistic(entry.title, LATER, entry.main, key))
@@ -234,6 +237,7 @@ def join_looks(looks: Sequence[SwarmLook]) -> SwarmLook:
                 entry.main,
                 entry.factor,
                 entry.clear,
+                entry.scale,
             )
             for key, entry in getattr(first, kind).items()
         }
@@ -395,9 +399,16 @@ def _look_at_field(
         title = f"{titles.get(key, key)} ({name})"
         factor = _RATES if key == "share that changes" else np.inf
         directed = key.startswith(motion.DIRECTED)
-        clear = _CLEARLY if directed else 0.0
+        clear, scale = (_CLEARLY, _scale(key, field, values)) if directed else (0.0, 0.0)
         is_main = directed or key in main
-        series[f"{name} {key}"] = Series(values_by_block, title, is_main, factor, clear)
+        series[f"{name} {key}"] = Series(values_by_block, title, is_main, factor, clear, scale)
+
+
+def _scale(key: str, field: Field, values: NDArray[Any]) -> float:
+    """What a large difference is, of statistics that tell a direction or a place."""
+    if key.startswith(motion.PLACE) and field.period is None:
+        return float(np.std(values))
+    return 1.0
 
 
 def _frames(values: NDArray[Any], blocks: int) -> Floats:

@@ -141,7 +141,9 @@ class _Findings:
             if (self.lines[k].main and self.lines[k].effect > LARGE and self._is_clear(k))
             or (self.by_factor[k] and self.lines[k].effect > VISIBLE)
         ]
-        exceptions = [k for k in culprits if self.lines[k].effect > _NEGLIGIBLE]
+        exceptions = [
+            k for k in culprits if self.lines[k].effect > _NEGLIGIBLE and self._is_clear(k)
+        ]
         without_power = np.isfinite(self.power) and self.power < 0.5 and not culprits
         underpowered = self.underpowered if not serious else ""
         unidentified = (
@@ -220,8 +222,12 @@ class _Findings:
         return proven or [int(k) for k in order if self.comparison.p_values[k] <= LEVEL]
 
     def _listed(self, which: list[int]) -> str:
-        """The first of these, by their effect, in words; one for each title."""
-        ranked = sorted(which, key=lambda k: -self.lines[k].effect)
+        """The first of these, by their effect, in words; one for each title.
+
+        Directions and places come last: what a swarm does tells more than which way it goes.
+        """
+        statistics = self.table.statistics
+        ranked = sorted(which, key=lambda k: (statistics[k].clear > 0, -self.lines[k].effect))
         titles: dict[str, str] = {}
         for k in ranked:
             titles.setdefault(self.lines[k].title, self.lines[k].words)
@@ -321,7 +327,8 @@ def _yardstick(
     largest = {
         name: max(f for f, n in zip(far, families, strict=True) if n == name) for name in families
     }
-    return np.array([largest[name] for name in families])
+    scales = np.array([statistic.scale for statistic in table.statistics])
+    return np.maximum([largest[name] for name in families], scales)
 
 
 def _demo_spread(table: StatisticsTable, starts: int) -> NDArray[np.float64]:
