@@ -104,8 +104,8 @@ def fit(
     changes
         Options by name, instead of those in `settings`: update, learner, iterations, discount,
         estimator, preset, separate, first_reward, initial, interpolate, mirror, search,
-        evaluations, tolerance, resamples, anchor, actions, policy_search, judge. `swarmdp.fitting.FitSettings` explains
-        them.
+        evaluations, tolerance, resamples, anchor, actions, policy_search, judge.
+        `swarmdp.fitting.FitSettings` explains them.
 
     Returns
     -------

@@ -12,7 +12,7 @@ The first that passes the verdict is the policy; where none does, the nearest on
 """
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -89,22 +89,14 @@ class Demonstration:
     def candidates(self, first: Candidate, judge: Judge, tell: Tell | None) -> Iterator[Candidate]:
         """Other policies than the first, one after the other, each judged."""
         best = first
-        for learner, policy, rollouts in self._others(lambda: best, tell):
-            verdict = judge.verdict(policy, by_features=learner == SEARCH, progress=False)
-            candidate = Candidate(learner, policy, verdict, rollouts + judge.rollouts)
-            best = min(best, candidate, key=_key)
-            yield candidate
-
-    def _others(
-        self, best: Callable[[], Candidate], tell: Tell | None
-    ) -> Iterator[tuple[str, LocalPolicy, int]]:
-        """Policies by other learners, each with the roll-outs that it took; cheap ones first."""
-        first = best()
         if isinstance(first.policy, TablePolicy):
-            yield from self._clones(first.policy)
+            for learner, policy, rollouts in self._clones(first.policy):
+                candidate = _judged(judge, learner, policy, rollouts)
+                best = min(best, candidate, key=_key)
+                yield candidate
         if first.verdict.alarm:
-            for policy, rollouts in self._searched(best().policy, tell):
-                yield SEARCH, policy, rollouts
+            for policy, rollouts in self._searched(best.policy, tell):
+                yield _judged(judge, SEARCH, policy, rollouts)
 
     def _clones(self, known: TablePolicy) -> Iterator[tuple[str, LocalPolicy, int]]:
         """Clones of actions, or else of changes: first the likeliest action, then all of them."""
@@ -176,6 +168,11 @@ class Demonstration:
             spread = rows.std(axis=0)
             scale = np.maximum(spread, 0.05 * np.abs(rows).mean(axis=0) + 1e-6)
         return Nearness(signature, rows.mean(axis=0), self.problem.even, scale)
+
+
+def _judged(judge: Judge, learner: str, policy: LocalPolicy, rollouts: int) -> Candidate:
+    verdict = judge.verdict(policy, by_features=learner == SEARCH, progress=False)
+    return Candidate(learner, policy, verdict, rollouts + judge.rollouts)
 
 
 def judge_and_take_over(fit: "Fit", result: Result, progress: bool | Tell | None) -> Result:

@@ -27,12 +27,12 @@ from swarmdp.model.trajectory import Trajectory
 from swarmdp.support.arrays import Floats
 
 _SAMPLES = 8  # simulated steps of each action
-_MOST_STEPS = 40_000  # recorded steps of single agents that are explained
+_MOST_STEPS = 100_000  # recorded steps of single agents that are explained
 _AT_ONCE = 2**16  # steps of single agents that are simulated in one call
 _ROUNDS = 100  # of expectation maximisation
 _UNLIKELY = 1e-3  # the density of a step that no simulated one resembles
 _TELLING = 0.1  # nats a decision by which random actions must be less probable
-_MIXED = 0.15  # nats a decision by which drawing actions may be better than any table
+MIXED = 0.15  # nats a decision by which drawing actions may be better than any table
 _NEARLY = 0.1  # of the surprise of random actions: a policy that is surprised less is confirmed
 _ROUNDING = 1e-9  # of the size of a field: values this near are equal
 
@@ -41,15 +41,21 @@ _ROUNDING = 1e-9  # of the size of a field: values this near are equal
 class Explanation:
     """The decisions of a demo: what was observed, and how well each action explains what followed.
 
-    Decisions are single steps of single agents.
+    Decisions are single steps of single agents, one moment after another.
     """
 
-    run: NDArray[np.int64]  # (D,): of which run of the demo
-    index: NDArray[np.int64]  # (D,): the class observed
-    likelihood: Floats  # (D, A): of what followed under each action, 1 for the likeliest
+    run: NDArray[np.int64]  # (M,): of which run of the demo each moment is
+    time: NDArray[np.int64]  # (M,): at which time
+    index: NDArray[np.int64]  # (M * agents,): the class observed
+    likelihood: Floats  # (M * agents, A): of what followed under each action, 1 for the likeliest
     source: str  # how this is known: "recorded", "inferred" or "explained"
     size: int  # the number of classes
     symmetry: Symmetry | None
+
+    @property
+    def agents(self) -> int:
+        """The number of agents."""
+        return len(self.index) // len(self.run)
 
     @cached_property
     def chances(self) -> Floats:
@@ -84,10 +90,26 @@ class Explanation:
         Only where decisions tell policies apart, and the expert's are those of a table.
         """
         uniform = self.surprise(np.full_like(self.chances, 1 / self.chances.shape[1]))
-        mixed = -self.surprise(self.chances)
         return (
-            uniform >= _TELLING and mixed <= _MIXED and self.surprise(chances) <= _NEARLY * uniform
+            uniform >= _TELLING
+            and self.mixed <= MIXED
+            and self.surprise(chances) <= _NEARLY * uniform
         )
+
+    @property
+    def mixed(self) -> float:
+        """How much better actions that are drawn explain the demo than any table does.
+
+        In nats for each decision. It is large where the same observation is answered by different
+        actions: then something decides that is not observed.
+        """
+        return -self.surprise(self.chances)
+
+    @property
+    def actions(self) -> NDArray[np.int64]:
+        """The likeliest action of each decision (M, agents)."""
+        likeliest: NDArray[np.int64] = (self.likelihood * self.chances[self.index]).argmax(axis=1)
+        return likeliest.reshape(len(self.run), -1)
 
     def _log_likelihood(self, chances: Floats) -> float:
         likely = (self.likelihood * chances[self.index]).sum(axis=1)
@@ -99,9 +121,10 @@ class Explanation:
         # What no action explains counts for none.
         shares = np.where(total > 0, shares / np.where(total > 0, total, 1.0), 0.0)
         runs = int(self.run.max()) + 1
-        where = self.run * self.size + self.index
+        where = np.repeat(self.run, self.agents) * self.size + self.index
         columns = [np.bincount(where, column, runs * self.size) for column in shares.T]
-        return np.stack(columns, axis=1).reshape(runs, self.size, -1)
+        counts: Floats = np.stack(columns, axis=1).astype(np.float64)
+        return counts.reshape(runs, self.size, -1)
 
 
 def explain(
@@ -131,15 +154,16 @@ def explain(
         index = np.stack([classes(system, now) for now in observations_over(system, demo)], 1)
         taken, source = actions_of(system, demo)
         likelihood = np.eye(len(system.actions))[taken.ravel()]
-        run = np.repeat(np.arange(demo.runs), taken[0].size)
+        run, time = np.divmod(np.arange(demo.runs * demo.steps), demo.steps)
         flat = index[:, :-1].ravel().astype(np.int64)
-        return Explanation(run, flat, likelihood, source, features.size, symmetry)
+        return Explanation(run, time, flat, likelihood, source, features.size, symmetry)
     if not recorded_states(system, demo):
         return None
     steps = _Steps.of(system, demo)
     likelihood = _likelihood(system, steps, seed)
     return Explanation(
-        np.repeat(steps.run, steps.index.shape[1]),
+        steps.run,
+        steps.time,
         steps.index.ravel().astype(np.int64),
         likelihood.reshape(-1, likelihood.shape[2]),
         "explained",
@@ -153,6 +177,7 @@ class _Steps:
     """Recorded steps: states before and after, as if each time were a run of its own."""
 
     run: NDArray[np.int64]  # (M,): of which run of the demo
+    time: NDArray[np.int64]  # (M,): at which time
     before: State  # arrays (M, agents, ...)
     after: State
     index: NDArray[np.integer]  # (M, agents): the class observed before
@@ -179,6 +204,7 @@ class _Steps:
         ]
         return cls(
             np.tile(np.arange(demo.runs), len(times)),
+            np.repeat(times, demo.runs),
             {name: np.concatenate([state[name] for state in before]) for name in before[0]},
             {name: np.concatenate([state[name] for state in after]) for name in after[0]},
             np.concatenate(seen),

@@ -2,10 +2,11 @@
 
 Where actions are known (recorded, or explained by the system's law, see `inference.py`), the policy
 is a clone. Where only observations are, the changes from one observation to the next tell of
-actions: P(o' | o, a) is estimated in swarms that follow the policy known so far, and the policy that
-makes the demo's changes most probable is found by expectation maximisation, some times over.
+actions: P(o' | o, a) is estimated in swarms that follow the policy known so far, and the policy
+that makes the demo's changes most probable is found by expectation maximisation, some times over.
 """
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -71,7 +72,7 @@ def changes_of(system: System, demo: Trajectory) -> Floats | None:
         return None
     seen = [classes(system, now).astype(np.int64) for now in observations_over(system, demo)]
     total: NDArray[np.int64] = np.zeros(features.size**2, np.int64)
-    for before, after in zip(seen[:-1], seen[1:], strict=True):
+    for before, after in itertools.pairwise(seen):
         total += np.bincount((before * features.size + after).ravel(), minlength=features.size**2)
     return total.reshape(features.size, features.size).astype(np.float64)
 

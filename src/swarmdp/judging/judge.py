@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ from swarmdp.irl.frames import recorded_states
 from swarmdp.irl.inference import Explanation, explain
 from swarmdp.irl.result import Result
 from swarmdp.judging import baselines as simple
+from swarmdp.judging.causes import missing_cause
 from swarmdp.judging.drift import add_drift
 from swarmdp.judging.elsewhere import add_other_starts
 from swarmdp.judging.stage import DemoStage
@@ -381,7 +382,12 @@ class Judge:
                 copies[0],
                 derived_seed(self._seed, Part.OTHER_STARTS),
             )
-            return add_drift(verdict, self._system, self._demo)
+            return self._with_cause(add_drift(verdict, self._system, self._demo))
+
+    def _with_cause(self, verdict: Verdict) -> Verdict:
+        """An alarm with what the observations lack, where the demo's decisions tell it."""
+        cause = missing_cause(self._decisions) if verdict.alarm and self._decisions else ""
+        return replace(verdict, advice=(*verdict.advice, cause)) if cause else verdict
 
 
 def _judge_one(

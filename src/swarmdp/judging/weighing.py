@@ -328,7 +328,8 @@ def _yardstick(
         name: max(f for f, n in zip(far, families, strict=True) if n == name) for name in families
     }
     scales = np.array([statistic.scale for statistic in table.statistics])
-    return np.maximum([largest[name] for name in families], scales)
+    yardstick: NDArray[np.float64] = np.maximum([largest[name] for name in families], scales)
+    return yardstick
 
 
 def _demo_spread(table: StatisticsTable, starts: int) -> NDArray[np.float64]:

@@ -76,7 +76,7 @@ class Sampler(Protocol):
 def family_of(
     system: System, symmetry: Symmetry | None, start: LocalPolicy | None, asked: Parametric | None
 ) -> Family:
-    """The family to search: as asked for, as the policy to start from, or as the system suggests."""
+    """The family to search: as asked for, that of the policy to start from, or the system's."""
     if asked is not None:
         return UserFamily(asked)
     if isinstance(start, ParametricPolicy):

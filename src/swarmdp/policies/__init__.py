@@ -2,11 +2,11 @@
 
 `local.py` has the protocol `LocalPolicy`, what roll-outs, fits and files know of a policy. Then one
 file for each kind: `table.py`, `soft.py` (Boltzmann's), `interpolated.py` (between classes),
-`linear.py` (without classes), `parametric.py` (a user's, with a few numbers), `mixed.py` (one of several, drawn for each run), `functions.py` (any
-function). `replicas.py` selects and joins replicas; `learner.py` is what a learner is given and
-gives back. A controller is taken away by `export.py`, as JSON, as a table or as C
-(`c_header.py`, planned by `blueprint.py`); `interface.py` keeps what it sees and does, `shown.py`
-draws it.
+`linear.py` (without classes), `parametric.py` (a user's, with a few numbers), `mixed.py` (one of
+several, drawn for each run), `functions.py` (any function). `replicas.py` selects and joins
+replicas; `learner.py` is what a learner is given and gives back. A controller is taken away by
+`export.py`, as JSON, as a table or as C (`c_header.py`, planned by `blueprint.py`); `interface.py`
+keeps what it sees and does, `shown.py` draws it.
 
 Decisions:
 

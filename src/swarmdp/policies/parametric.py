@@ -60,8 +60,8 @@ class Parametric:
         if wrong.any():
             k = int(wrong.argmax())
             raise InvalidInput(
-                f"the bounds of {self.names[k]!r} exclude every value: lowest {limits[k, 0]:g} must "
-                f"be below highest {limits[k, 1]:g}"
+                f"the bounds of {self.names[k]!r} exclude every value: the lowest, "
+                f"{limits[k, 0]:g}, must be below the highest, {limits[k, 1]:g}"
             )
 
     @property

@@ -87,7 +87,7 @@ class Signature:
         return np.concatenate(blocks, axis=1)
 
     def _of_features(self, observations: NDArray[Any]) -> Floats:
-        runs, times, agents = observations.shape[:3]
+        times, agents = observations.shape[1:3]
         means = np.stack(
             [summed_features(self.system, observations[:, t]) / agents for t in range(times)], 1
         )
