@@ -142,6 +142,15 @@ class BlackBox:
         ended = rows[[frame.over for frame in frames]] if frames else rows
         return self._after_end(after, ended, rng) if len(ended) else after
 
+    def taken_actions(self, before: State, after: State) -> NDArray[np.int64]:
+        """The indices of the actions that led from one state to the next; null where none did."""
+        times = before["clock"][:, :1].astype(np.int64)
+        # A new episode forgets the last action of the one before.
+        same = (after["seed"] == before["seed"]) & (after["clock"] == before["clock"] + 1)
+        places = np.minimum(times, self.horizon - 1)[..., None]
+        written = np.take_along_axis(after["history"], np.broadcast_to(places, (*same.shape, 1)), 2)
+        return np.where(same, written[..., 0].astype(np.int64), self.null)
+
     def expert(self, observations: NDArray[Any]) -> NDArray[Any]:
         """What the scripted expert does; raises InvalidInput if there is none."""
         if self.script is None:

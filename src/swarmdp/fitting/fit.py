@@ -20,10 +20,12 @@ from swarmdp.irl.demos import Demo, plain
 from swarmdp.irl.result import Result
 from swarmdp.irl.steps import Steps
 from swarmdp.judging.judge import announce
+from swarmdp.learning.equilibrium import equilibrium_gap
 from swarmdp.learning.heterogeneous import Snapshot
+from swarmdp.model.features import Classes
 from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.system import System, name_of
-from swarmdp.model.traits import NamesSolutions, settings_of
+from swarmdp.model.traits import NamesSolutions, Replaying, settings_of
 from swarmdp.model.trajectory import Trajectory
 from swarmdp.policies import Interface, TablePolicy
 from swarmdp.policies.soft import Anchoring
@@ -34,6 +36,7 @@ from swarmdp.support.progress import Tell, shown
 from swarmdp.support.ranges import Seed
 
 CHECKPOINT_SECONDS = 5.0  # of work that a kill may cost
+DEVIATING = 60  # pairs of runs that show what one agent gains by deviating
 CANDIDATES = 8  # policies that are rolled out again
 
 log = logging.getLogger(__name__)
@@ -411,8 +414,20 @@ class Fit:
         demo, recorded = self.setup.demo, self.setup.recorded
         if demo is None or demo.steps < 2 or recorded.n_agents == 1:
             return result
-        judged = judge_and_take_over(self, result, progress)
-        return self._named(judged)
+        judged = self._named(judge_and_take_over(self, result, progress))
+        system = self.setup.problem.system
+        slow = isinstance(recorded, Replaying) or demo.of_recording
+        if slow or not isinstance(system.features, Classes):
+            return judged
+        gap = equilibrium_gap(
+            system,
+            judged.policy,
+            judged.reward,
+            discount=self.setup.problem.discount,
+            seed=derived_seed(self.seed, Part.DEVIATING),
+            runs=DEVIATING if judged.experiments == 1 else DEVIATING // 3,
+        )
+        return replace(judged, equilibrium_gap=gap)
 
     def _named(self, result: Result) -> Result:
         """The result with what the system calls its policies."""

@@ -39,6 +39,7 @@ from swarmdp.learning.policy_search import Nearness, PolicySearch
 from swarmdp.model.features import Classes
 from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.system import System
+from swarmdp.model.traits import Replaying
 from swarmdp.model.trajectory import Trajectory
 from swarmdp.model.verdict import Verdict
 from swarmdp.policies import LocalPolicy, SoftPolicy, TablePolicy
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_ENOUGH_AGENTS, _SLOW_AGENTS = 4000, 400  # whose changes of observation are looked at
+_SLOW_SEARCH = PolicySearch(candidates=32, rollouts=1, budget=1000, restarts=1)  # of black boxes
 RACE = 4  # times as many roll-outs as a policy of Algorithm 1 gets
 _NEARER = 0.7  # times the gap of Algorithm 2's policy: another one that is clearly nearer
 _JUDGED = 3  # finalists of a search that are judged
@@ -114,7 +117,8 @@ class Demonstration:
             changes = changes_of(system, self.demo)
             if changes is None:
                 return
-            swarms = -(-4000 // system.n_agents)
+            agents = _SLOW_AGENTS if isinstance(system, Replaying) else _ENOUGH_AGENTS
+            swarms = -(-agents // system.n_agents)
 
             def kernel(policy: SoftPolicy, number: int) -> Floats:
                 return local_kernel(
@@ -182,6 +186,8 @@ def judge_and_take_over(fit: "Fit", result: Result, progress: bool | Tell | None
     assert demo is not None
     seed, experiments = derived_seed(fit.seed, Part.JUDGING), result.experiments
     search = None if demo.of_recording else settings.takes_over
+    if isinstance(recorded, Replaying) and not isinstance(settings.policy_search, PolicySearch):
+        search = search and _SLOW_SEARCH
     demos = [demo] if experiments == 1 else [one_run(demo, e) for e in range(experiments)]
     chosen, attempts = [], []
     for e, part in enumerate(demos):

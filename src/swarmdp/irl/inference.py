@@ -10,6 +10,7 @@ Nothing is assumed about the system but that it can be simulated. Each agent tri
 the others try theirs at random: what others do in the same step is averaged over.
 """
 
+import itertools
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,7 +23,7 @@ from swarmdp.model.features import Classes
 from swarmdp.model.streams import Purpose, Streams
 from swarmdp.model.symmetry import Symmetry
 from swarmdp.model.system import State, System, classes
-from swarmdp.model.traits import field_of
+from swarmdp.model.traits import Replaying, field_of
 from swarmdp.model.trajectory import Trajectory
 from swarmdp.support.arrays import Floats
 
@@ -48,7 +49,7 @@ class Explanation:
     time: NDArray[np.int64]  # (M,): at which time
     index: NDArray[np.int64]  # (M * agents,): the class observed
     likelihood: Floats  # (M * agents, A): of what followed under each action, 1 for the likeliest
-    source: str  # how this is known: "recorded", "inferred" or "explained"
+    source: str  # how this is known: "recorded", or "explained" by the law
     size: int  # the number of classes
     symmetry: Symmetry | None
 
@@ -130,7 +131,7 @@ class Explanation:
 def explain(
     system: System, demo: Trajectory, *, symmetry: Symmetry | None, seed: int
 ) -> Explanation | None:
-    """Which actions led to what a demo shows: recorded, inferred, or explained by the law.
+    """Which actions led to what a demo shows: recorded, or explained by the system's law.
 
     None where that cannot be asked: the demo is of a recording, it has neither actions nor states,
     or the system has no classes of observations.
@@ -150,15 +151,15 @@ def explain(
     features = system.features
     if not isinstance(features, Classes) or demo.of_recording or demo.steps < 1:
         return None
-    if "actions" in demo:
+    if not recorded_states(system, demo) and "actions" not in demo:
+        return None
+    if "actions" in demo or isinstance(system, Replaying):
         index = np.stack([classes(system, now) for now in observations_over(system, demo)], 1)
-        taken, source = actions_of(system, demo)
+        taken = _taken(system, demo)
         likelihood = np.eye(len(system.actions))[taken.ravel()]
         run, time = np.divmod(np.arange(demo.runs * demo.steps), demo.steps)
         flat = index[:, :-1].ravel().astype(np.int64)
-        return Explanation(run, time, flat, likelihood, source, features.size, symmetry)
-    if not recorded_states(system, demo):
-        return None
+        return Explanation(run, time, flat, likelihood, "recorded", features.size, symmetry)
     steps = _Steps.of(system, demo)
     likelihood = _likelihood(system, steps, seed)
     return Explanation(
@@ -170,6 +171,14 @@ def explain(
         features.size,
         symmetry,
     )
+
+
+def _taken(system: System, demo: Trajectory) -> NDArray[np.int64]:
+    """The indices of the actions (runs, steps, agents) that a demo recorded."""
+    if "actions" in demo or not isinstance(system, Replaying):
+        return actions_of(system, demo)[0]
+    pairs = itertools.pairwise(states_over(system, demo))
+    return np.stack([system.taken_actions(*pair) for pair in pairs], axis=1)
 
 
 @dataclass(frozen=True, eq=False)

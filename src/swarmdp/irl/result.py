@@ -22,6 +22,7 @@ from swarmdp.model.features import Axis, Block
 from swarmdp.model.rewards import Reward
 from swarmdp.model.verdict import Verdict
 from swarmdp.policies import Interface, LocalPolicy, MixedPolicy, SoftPolicy
+from swarmdp.policies.learner import EquilibriumGap
 from swarmdp.policies.replicas import check_interface, choose_replicas, policy_from, remade
 from swarmdp.support import files, markup
 from swarmdp.support.arguments import checked
@@ -55,10 +56,15 @@ _AXES = {
     "resamples": ("resample", "experiment", "feature"),
     "runs": ("iteration", "evaluation", "experiment", "feature"),
     "anchored": ("experiment", "observation", "action"),
+    "takeover_mu": ("experiment", "feature"),
+    "deviation_gain": ("experiment",),
+    "deviation_error": ("experiment",),
+    "deviation_share": ("experiment",),
 }  # of a file's variables
 OPTIONAL = {
     *("seen", "error", "verdict", "resamples", "runs", "anchored"),
     *("choice_iteration", "choice_mu", "choice_gap"),
+    *("takeover_mu", "deviation_gain", "deviation_error", "deviation_share"),
 }
 
 
@@ -140,6 +146,9 @@ class Result:
         The policies that other learners found, where Algorithm 2's did not reproduce the demo.
     attempts
         What was tried for each experiment until its policy was found, and what it cost.
+    equilibrium_gap
+        What one agent alone would gain by deviating from the policy, with its standard error; None
+        if that was not asked. At an equilibrium it is zero.
     version
         The version of swarmdp that made it.
 
@@ -171,6 +180,7 @@ class Result:
     anchored: NDArray[np.float64] | None = None
     takeover: Takeover | None = None
     attempts: tuple[Attempt, ...] = ()
+    equilibrium_gap: EquilibriumGap | None = None
     version: str = __version__
 
     @property
@@ -457,6 +467,12 @@ class Result:
             how = {"inferred": "inferred from states"}
             source = str(self.settings["actions"])
             facts["actions"] = how.get(source, source)
+        if (gap := self.equilibrium_gap) is not None:
+            worst = int(gap.share.argmax())
+            facts["one agent alone"] = (
+                f"would gain {gap.gain[worst]:.2g} ± {gap.error[worst]:.1g} by deviating "
+                f"({gap.share[worst]:.1%} of the range of values)"
+            )
         if self.solutions:
             names, counts = np.unique(self.solutions, return_counts=True)
             solutions = [f"{n} x {name}" for name, n in zip(names, counts, strict=True)]
@@ -585,6 +601,9 @@ class Result:
             for name, array in self.takeover.policy.to_arrays().items():
                 inner = tuple(f"{TAKEOVER}{name}_{i}" for i in range(array.ndim - 1))
                 data[TAKEOVER + name] = (("experiment", *inner), array)
+        if (gap := self.equilibrium_gap) is not None:
+            for name in ("gain", "error", "share"):
+                data[f"deviation_{name}"] = (("experiment",), getattr(gap, name))
         if self.anchored is not None:
             data["anchored"] = (("experiment", "observation", "action"), self.anchored)
         if (errors := self._errors) is not None:
@@ -671,6 +690,7 @@ class Result:
             get.get("anchored"),
             _takeover(attributes, get, len(get["expert_mu"])),
             _attempts(attributes),
+            _equilibrium_gap(get),
             text_of(attributes, "swarmdp_version"),
         )
 
@@ -698,6 +718,13 @@ def _takeover(
             f"it has {experiments} experiments, but {policy.replicas} policies by other learners"
         )
     return Takeover(policy, mu, tuple(learners))
+
+
+def _equilibrium_gap(get: Mapping[str, NDArray[Any]]) -> EquilibriumGap | None:
+    """What one agent gains by deviating, if a file tells it."""
+    if "deviation_gain" not in get:
+        return None
+    return EquilibriumGap(*(get[f"deviation_{name}"] for name in ("gain", "error", "share")))
 
 
 def _attempts(attributes: Mapping[str, Any]) -> tuple[Attempt, ...]:

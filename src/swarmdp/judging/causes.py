@@ -43,7 +43,8 @@ def dependence_on_the_past(decisions: Explanation) -> float:
     The past is the action before, and for how many steps it was taken without a break.
     """
     actions = decisions.actions
-    place = {key: m for m, key in enumerate(zip(decisions.run.tolist(), decisions.time.tolist()))}
+    moments = zip(decisions.run.tolist(), decisions.time.tolist(), strict=True)
+    place = {moment: m for m, moment in enumerate(moments)}
     lasted = np.zeros(actions.shape, np.int64)
     now, before = [], []
     for (run, time), m in sorted(place.items()):

@@ -122,6 +122,17 @@ class InfersActions(Protocol):
 
 
 @runtime_checkable
+class Replaying(Protocol):
+    """A black box, which goes on from a state by repeating all its steps since the beginning.
+
+    Its steps are slow, and its states tell which actions were taken.
+    """
+
+    def taken_actions(self, before: State, after: State) -> NDArray[np.int64]:
+        """The indices of the actions (runs, agents) that led from one state to the next."""
+
+
+@runtime_checkable
 class NamesSolutions(Protocol):
     """A system that knows several policies that look the same, and calls them by name."""
 

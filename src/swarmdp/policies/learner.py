@@ -105,6 +105,22 @@ class Learned:
     tried: NDArray[np.float64] | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class EquilibriumGap:
+    """What one agent gains by deviating from the policy that all others follow."""
+
+    gain: NDArray[np.float64]  # (R,): in units of the reward, summed with the discount
+    error: NDArray[np.float64]  # (R,): its standard error
+    share: NDArray[np.float64]  # (R,): of the largest difference that two values can have
+
+    def __repr__(self) -> str:
+        rows = [
+            f"{gain:.3g} ± {error:.2g} ({share:.1%} of the range of values)"
+            for gain, error, share in zip(self.gain, self.error, self.share, strict=True)
+        ]
+        return "\n".join(rows)
+
+
 @runtime_checkable
 class Remembering(Protocol):
     """A learner that can go on with what it has learned for another reward.
