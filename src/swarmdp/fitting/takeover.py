@@ -55,6 +55,8 @@ log = logging.getLogger(__name__)
 
 _ENOUGH_AGENTS, _SLOW_AGENTS = 4000, 400  # whose changes of observation are looked at
 _SLOW_SEARCH = PolicySearch(candidates=32, rollouts=1, budget=1000, restarts=1)  # of black boxes
+_MOST_STEPS = 10**8  # of single agents, in all roll-outs of a search
+_LEAST_GENERATIONS = 8  # without which a search does not begin
 RACE = 4  # times as many roll-outs as a policy of Algorithm 1 gets
 _NEARER = 0.7  # times the gap of Algorithm 2's policy: another one that is clearly nearer
 _JUDGED = 3  # finalists of a search that are judged
@@ -141,11 +143,15 @@ class Demonstration:
         yield learner, soft_policy_of_pairs(system, pairs, known), 0
 
     def _searched(self, best: LocalPolicy, tell: Tell | None) -> Iterator[tuple[LocalPolicy, int]]:
-        """The finalists of a policy search from the best policy so far."""
+        """The finalists of a policy search from the best policy so far; none for large swarms."""
+        search = affordable(self.search, self.recorded.n_agents * self.demo.steps)
+        if search is None:
+            log.info("no policy search: roll-outs of this swarm are too long")
+            return
         objective = self._objective()
         family = family_of(self.recorded, self.problem.symmetry, best, self.search.family)
         start = None if self.search.family is not None else best
-        outcome = self.search.minimise(
+        outcome = search.minimise(
             objective,
             family,
             start=start,
@@ -172,6 +178,16 @@ class Demonstration:
             spread = rows.std(axis=0)
             scale = np.maximum(spread, 0.05 * np.abs(rows).mean(axis=0) + 1e-6)
         return Nearness(signature, rows.mean(axis=0), self.problem.even, scale)
+
+
+def affordable(search: PolicySearch, steps: int) -> PolicySearch | None:
+    """The search with a budget for roll-outs of so many steps of agents; None if it is too small.
+
+    It depends on the size of the swarm alone, not on the machine.
+    """
+    budget = min(search.budget, _MOST_STEPS // max(1, steps))
+    least = _LEAST_GENERATIONS * search.candidates * search.rollouts
+    return None if budget < min(least, search.budget) else replace(search, budget=budget)
 
 
 def _judged(judge: Judge, learner: str, policy: LocalPolicy, rollouts: int) -> Candidate:

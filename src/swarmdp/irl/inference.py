@@ -232,27 +232,26 @@ def _likelihood(system: System, steps: _Steps, seed: int) -> Floats:
         part = slice(begin, begin + chunk)
         before = {name: array[part] for name, array in steps.before.items()}
         streams = Streams.of(seed, np.arange(begin, min(begin + chunk, many)), agents)
-        led_to: dict[str, list[NDArray[np.generic]]] = {name: [] for name in before}
-        for sample in range(_SAMPLES):
-            outcome = {
-                name: np.empty((count, *array.shape), array.dtype) for name, array in before.items()
-            }
-            for shift in range(count):
-                chosen = (first[part] + shift) % count
-                rng = streams.at(sample * count + shift, Purpose.TRANSITION)
-                after = system.transition(before, actions[chosen], rng)
-                rows = np.arange(len(chosen))[:, None], np.arange(agents)
-                for name in before:
-                    outcome[name][(chosen, *rows)] = after[name]
+        for shift in range(count):
+            chosen = (first[part] + shift) % count
+            physical = actions[chosen]
+            # What the same actions lead to, some times over.
+            outcomes = [
+                system.transition(
+                    before, physical, streams.at(sample * count + shift, Purpose.TRANSITION)
+                )
+                for sample in range(_SAMPLES)
+            ]
+            density = np.zeros(chosen.shape)
             for name in before:
-                led_to[name].append(outcome[name])
-        for name, samples in led_to.items():
-            density = _density(
-                np.stack(samples).astype(np.float64),
-                steps.after[name][part].astype(np.float64),
-                _period(system, name),
-            )
-            total[part] += np.log(np.moveaxis(density, 0, -1))
+                density += np.log(
+                    _density(
+                        np.stack([after[name] for after in outcomes]).astype(np.float64),
+                        steps.after[name][part].astype(np.float64),
+                        _period(system, name),
+                    )
+                )
+            np.put_along_axis(total[part], chosen[..., None], density[..., None], axis=2)
     likelihood: Floats = np.exp(total - total.max(axis=2, keepdims=True))
     return likelihood
 
@@ -263,13 +262,12 @@ def _period(system: System, name: str) -> float | None:
 
 
 def _density(samples: Floats, recorded: Floats, period: float | None) -> Floats:
-    """The density (A, M, agents) of what was recorded, given samples (K, A, M, agents, ...).
+    """The density (M, agents) of what was recorded, given samples (K, M, agents, ...).
 
     Gaussian kernels around the samples. They are as wide as neighbouring samples are apart, so that
     what happens for certain, or in a few ways, must be met exactly.
     """
-    shape = samples.shape[:4]
-    values = samples.reshape(*shape, -1)
+    values = samples.reshape(*samples.shape[:3], -1)
     truth = recorded.reshape(*recorded.shape[:2], -1)
     size = np.abs(values).max(initial=0.0)
     apart = _gap(values[1:] - values[:-1], period)
