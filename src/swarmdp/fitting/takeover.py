@@ -8,7 +8,8 @@ from what is known so far:
 2. where they are not (or must not be used), a clone of the changes of observation;
 3. policy search for the swarm that is nearest to the demo.
 
-The first that passes the verdict is the policy; where none does, the nearest one.
+The first that passes its verdict and is among the nearest is the policy; where none does, the
+nearest one.
 """
 
 import logging
@@ -18,15 +19,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swarmdp.fitting.nearest import nearness_to
 from swarmdp.irl.expectations import simulated_expectations
-from swarmdp.irl.frames import observations_over, recorded_states, started_as
 from swarmdp.irl.inference import explain
 from swarmdp.irl.matching import (
     changes_of,
     interpolated_of_pairs,
     pairs_of_changes,
     soft_policy_of_pairs,
-    table_of_pairs,
+    table_of,
 )
 from swarmdp.irl.result import Attempt, Result, Takeover
 from swarmdp.irl.steps import InverseProblem
@@ -35,8 +36,7 @@ from swarmdp.judging.judge import Judge, one_run
 from swarmdp.judging.weighing import LEVEL
 from swarmdp.learning.families import family_of
 from swarmdp.learning.local_kernel import local_kernel
-from swarmdp.learning.policy_search import Nearness, PolicySearch
-from swarmdp.model.features import Classes
+from swarmdp.learning.policy_search import PolicySearch
 from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.system import System
 from swarmdp.model.traits import Replaying
@@ -44,7 +44,6 @@ from swarmdp.model.trajectory import Trajectory
 from swarmdp.model.verdict import Verdict
 from swarmdp.policies import LocalPolicy, SoftPolicy, TablePolicy
 from swarmdp.policies.replicas import join_replicas, select_replicas
-from swarmdp.simulation.signatures import Signature, index_over_time
 from swarmdp.support.arrays import Floats
 from swarmdp.support.progress import Tell, shown
 
@@ -59,6 +58,7 @@ _MOST_STEPS = 10**8  # of single agents, in all roll-outs of a search
 _LEAST_GENERATIONS = 8  # without which a search does not begin
 RACE = 4  # times as many roll-outs as a policy of Algorithm 1 gets
 _NEARER = 0.7  # times the gap of Algorithm 2's policy: another one that is clearly nearer
+_AS_NEAR = 1.25  # times the smallest gap: candidates that are as near
 _JUDGED = 3  # finalists of a search that are judged
 
 ALGORITHM_2, CLONE, CHANGES, SEARCH = "Algorithm 2", "clone", "clone of changes", "policy search"
@@ -97,7 +97,7 @@ class Demonstration:
         if isinstance(first.policy, TablePolicy):
             for learner, policy, rollouts in self._clones(first.policy):
                 candidate = _judged(judge, learner, policy, rollouts)
-                best = min(best, candidate, key=_key)
+                best = select([best, candidate])
                 yield candidate
         if first.verdict.alarm:
             for policy, rollouts in self._searched(best.policy, tell):
@@ -106,11 +106,13 @@ class Demonstration:
     def _clones(self, known: TablePolicy) -> Iterator[tuple[str, LocalPolicy, int]]:
         """Clones of actions, or else of changes: first the likeliest action, then all of them."""
         system, symmetry = self.recorded, self.problem.symmetry
-        pairs, learner, rollouts = None, CLONE, 0
+        pairs = scores = None
+        learner, rollouts = CLONE, 0
         seed = derived_seed(self.seed, Part.EXPLAINING)
         if self.use_actions:
             decisions = explain(system, self.demo, symmetry=symmetry, seed=seed)
             if decisions is not None:
+                scores = decisions.support
                 pairs = decisions.pairs.sum(axis=0)
                 if symmetry is not None:
                     pairs = pairs + pairs[symmetry.classes][:, symmetry.actions]
@@ -135,7 +137,8 @@ class Demonstration:
             chances = known.chances(len(system.actions))[0]
             pairs = pairs_of_changes(changes, chances, kernel, symmetry)
             learner, rollouts = CHANGES, 4 * swarms
-        table = table_of_pairs(system, pairs, known)
+        visited = pairs.sum(axis=1) > 0
+        table = table_of(system, pairs if scores is None else scores, visited, known)
         yield learner, table, rollouts
         between = interpolated_of_pairs(system, pairs, table) if self.alone else None
         if between is not None:
@@ -148,7 +151,9 @@ class Demonstration:
         if search is None:
             log.info("no policy search: roll-outs of this swarm are too long")
             return
-        objective = self._objective()
+        objective = nearness_to(
+            self.recorded, self.demo, self.problem.discount, self.problem.symmetry
+        )
         family = family_of(self.recorded, self.problem.symmetry, best, self.search.family)
         start = None if self.search.family is not None else best
         outcome = search.minimise(
@@ -164,20 +169,6 @@ class Demonstration:
                 select_replicas(outcome.finalists, np.array([k])),
                 outcome.rollouts if k == 0 else 0,
             )
-
-    def _objective(self) -> Nearness:
-        """How near a swarm is to the demo, from its own starts where these are known."""
-        system, demo = self.recorded, self.demo
-        started = started_as(system, demo, recorded_states(system, demo))
-        seen = np.stack(list(observations_over(system, demo)), axis=1)
-        index = index_over_time(system, seen) if isinstance(system.features, Classes) else None
-        signature = Signature.of(started, demo.steps, self.problem.discount, index)
-        rows = signature.rows(seen)
-        scale = None
-        if index is None:
-            spread = rows.std(axis=0)
-            scale = np.maximum(spread, 0.05 * np.abs(rows).mean(axis=0) + 1e-6)
-        return Nearness(signature, rows.mean(axis=0), self.problem.even, scale)
 
 
 def affordable(search: PolicySearch, steps: int) -> PolicySearch | None:
@@ -272,20 +263,22 @@ def _expectations(problem: InverseProblem, policy: LocalPolicy, seed: int) -> Fl
 def best_of(first: Candidate, others: Iterator[Candidate]) -> tuple[Candidate, list[Candidate]]:
     """The policy that is taken, and all that were tried.
 
-    The first that passes its verdict, and if the first of all passed, only one that is clearly
-    nearer. Where none passes, the nearest.
+    Others are tried until one of the nearest passes its verdict. If the first of all passed, it is
+    only replaced by one that is clearly nearer.
     """
     tried = [first]
     for candidate in others:
         tried.append(candidate)
-        if not candidate.verdict.alarm:
+        if not candidate.verdict.alarm and select(tried) is candidate:
             break
-    best = min(tried, key=_key)
-    if not first.verdict.alarm and best.gap > _NEARER * first.gap:
+    best = select(tried)
+    if not first.verdict.alarm and (best.verdict.alarm or best.gap > _NEARER * first.gap):
         best = first
     return best, tried
 
 
-def _key(candidate: Candidate) -> tuple[bool, bool, float]:
-    """What is better comes first: no alarm, then one that reproduces the demo, then the nearest."""
-    return candidate.verdict.alarm, not candidate.verdict.reproduces, candidate.gap
+def select(tried: list[Candidate]) -> Candidate:
+    """The best of these: of the nearest, one that passes its verdict, if any does."""
+    reach = _AS_NEAR * min(candidate.gap for candidate in tried)
+    near = [candidate for candidate in tried if candidate.gap <= reach]
+    return min(near, key=lambda candidate: (candidate.verdict.alarm, candidate.gap))

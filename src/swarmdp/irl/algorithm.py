@@ -10,6 +10,7 @@ from swarmdp.irl.updates.evidence import Evidence, RewardUpdate, Update, complet
 from swarmdp.model.rewards import Reward
 from swarmdp.policies import LocalPolicy
 from swarmdp.policies.learner import Learned
+from swarmdp.policies.replicas import remade
 from swarmdp.support.arguments import checked
 from swarmdp.support.errors import InvalidInput
 
@@ -135,7 +136,7 @@ def generic_irl(
         # 2: Value estimation: compute the corresponding value V^{i}.
         value = value_estimation(learned.policy, reward, i)
         mu = value.mu
-        evidence = evidence.after(reward.weights, mu, learned.kernel, value.runs)
+        evidence = evidence.after(reward.weights, mu, learned.kernel, value.runs, learned.tried)
 
         # 3: Reward update: given V^{i} and the expert data, compute R^{i+1}.
         update = completed(reward_update(evidence), evidence)
@@ -182,7 +183,7 @@ def one_for_each(learned: object, replicas: int) -> Learned:
             f"{policy.replicas}"
         )
     # A result is made of its policies' arrays: one that cannot be made of them is told now.
-    type(policy).from_arrays(policy.to_arrays(), policy.interface)
+    remade(policy, policy.to_arrays(), policy.interface)
     return learned
 
 

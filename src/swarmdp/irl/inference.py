@@ -76,13 +76,26 @@ class Explanation:
         """How often each action was taken in each observation (runs, O, A)."""
         return self._counts(self.chances)
 
+    @cached_property
+    def support(self) -> Floats:
+        """How probable what followed is if one action is always taken, (O, A), as logarithms.
+
+        The largest in a row is the action of the most probable table. Where actions are graded and
+        noise is large it is far more exact than the action that is likeliest step by step.
+        """
+        logarithm = np.log(np.maximum(self.likelihood, _UNLIKELY))
+        columns = [np.bincount(self.index, column, self.size) for column in logarithm.T]
+        support: Floats = np.stack(columns, axis=1)
+        if self.symmetry is not None:
+            support = support + support[self.symmetry.classes][:, self.symmetry.actions]
+        return support
+
     def surprise(self, chances: Floats) -> float:
         """How much less probable decisions are under a policy (O, A) than under the best table.
 
         In nats for each decision; the best table takes one action in each observation.
         """
-        pooled = self.pairs.sum(axis=0)
-        best = np.eye(pooled.shape[1])[pooled.argmax(axis=1)]
+        best = np.eye(self.support.shape[1])[self.support.argmax(axis=1)]
         return self._log_likelihood(best) - self._log_likelihood(chances)
 
     def confirms(self, chances: Floats) -> bool:

@@ -30,16 +30,16 @@ _ROUNDS = 4  # of estimating the kernel and the policy
 _SWEEPS = 40  # of expectation maximisation
 
 
-def table_of_pairs(system: System, pairs: Floats, fallback: TablePolicy) -> Policy:
-    """The action taken most often in each observation; another policy's where there was none.
+def table_of(
+    system: System, scores: Floats, visited: NDArray[np.bool_], fallback: TablePolicy
+) -> Policy:
+    """The action with the highest score (O, A) in each observation; another policy's elsewhere.
 
-    Of actions taken equally often it is the one that does nothing, or else the first.
+    Of actions with equal scores it is the one that does nothing, or else the first.
     """
     null = null_action(system)
-    best = pairs.argmax(axis=1)
-    best = np.where(pairs[:, null] >= pairs.max(axis=1), null, best)
-    table = np.where(pairs.sum(axis=1) > 0, best, fallback.table[0])
-    return Policy(table, Interface.of(system))
+    best = np.where(scores[:, null] >= scores.max(axis=1), null, scores.argmax(axis=1))
+    return Policy(np.where(visited, best, fallback.table[0]), Interface.of(system))
 
 
 def soft_policy_of_pairs(system: System, pairs: Floats, fallback: TablePolicy) -> SoftPolicy:

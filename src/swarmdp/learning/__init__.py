@@ -1,9 +1,11 @@
-"""Policy updates, step 1 of Algorithm 1: Algorithm 2, and planning where the model is known.
+"""Policy updates, step 1 of Algorithm 1: Algorithm 2, planning, policy search.
 
 `heterogeneous.py` is Algorithm 2. `exploration.py` says who explores, `schedules.py` how that
 decays. `q_functions.py` has the protocol of Q-functions and the paper's updates, `tables.py` and
 `local_model.py` the default one, `linear_q.py` one without classes, `local_kernel.py` the local
-dynamics P(o' | o, a). `planning.py` is exact, for finite MDPs.
+dynamics P(o' | o, a). `planning.py` is exact, for finite MDPs. `policy_search.py` searches families
+of policies (`families.py`) for what is best if all agents follow it; `equilibrium.py` measures what
+one agent alone would gain by deviating.
 
 Decisions:
 

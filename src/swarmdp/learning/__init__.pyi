@@ -1,3 +1,4 @@
+from .equilibrium import equilibrium_gap as equilibrium_gap
 from .heterogeneous import HeterogeneousLearning as HeterogeneousLearning
 from .heterogeneous import Learned as Learned
 from .heterogeneous import Learner as Learner

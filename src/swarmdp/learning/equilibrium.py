@@ -20,7 +20,10 @@ from swarmdp.model.system import System, class_map, classes
 from swarmdp.policies import LocalPolicy
 from swarmdp.policies.learner import EquilibriumGap
 from swarmdp.policies.replicas import select_replicas
+from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Floats
+from swarmdp.support.checks import check_discount, check_integer
+from swarmdp.support.errors import InvalidInput
 
 _EXPLORING = 0.05  # share of agents that try actions while the others follow the policy
 _EXPERIENCES = 20_000  # of exploring agents
@@ -30,6 +33,7 @@ _ALONE = 100  # agents of a swarm for each that deviates
 _TAIL = 1e-2  # share of a discounted sum that runs leave out
 
 
+@checked(skip=("policy",))
 def equilibrium_gap(
     system: System,
     policy: LocalPolicy,
@@ -56,7 +60,34 @@ def equilibrium_gap(
     runs
         The number of pairs of runs, with and without deviating agents, of each replica.
 
+    Returns
+    -------
+    EquilibriumGap
+        The gain of each replica, with its standard error.
+
+    Raises
+    ------
+    InvalidInput
+        If the system has no classes of observations, or policy and reward do not fit it.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
+    >>> reward, keep = swarmdp.Reward(range(9, 0, -1)), swarmdp.Policy([0] * 9)
+    >>> gap = swarmdp.learning.equilibrium_gap(ising, keep, reward, discount=0.9, seed=1)
+    >>> bool(gap.gain[0] > 0)    # flipping where most neighbours differ is better
+    True
+
     """
+    check_discount(discount)
+    check_integer("runs", runs, least=2)
+    if policy.replicas != reward.replicas:
+        raise InvalidInput(
+            f"policy and reward must have as many replicas, got {policy.replicas} and "
+            f"{reward.replicas}"
+        )
+    policy.check(system)
     steps = max(1, int(np.ceil(np.log(_TAIL) / np.log(max(discount, 0.1)))))
     worth = reward.of_classes(system)
     gains, errors = [], []

@@ -61,6 +61,9 @@ class Evidence:
         (R, O, A, O): P(o' | o, a) as the newest policy update found it, where asked for.
     expert_kernel
         (R, O, A, O): P(o' | o, a) in the expert's own swarm, where asked for.
+    tried
+        (C, R, d): mu of other policies that the newest policy update has tried, where it tells
+        (`swarmdp.learning.PolicySearch` does).
 
     Examples
     --------
@@ -90,6 +93,7 @@ class Evidence:
     pairs: NDArray[np.float64] | None = None
     kernel: NDArray[np.float64] | None = None
     expert_kernel: NDArray[np.float64] | None = None
+    tried: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         check_discount(self.discount)
@@ -117,6 +121,12 @@ class Evidence:
             array = getattr(self, name)
             if array is not None and array.shape != shape:
                 raise InvalidInput(f"{name} must have the shape {shape}, got {array.shape}")
+        if (tried := self.tried) is not None and (
+            tried.ndim != 3 or tried.shape[1:] != self.expert.shape
+        ):
+            raise InvalidInput(
+                f"tried must have the shape (any, {experiments}, {features}), got {tried.shape}"
+            )
         if (runs := self.runs) is not None and (
             runs.ndim != 4 or (runs.shape[0], *runs.shape[2:]) != shapes["learned"]
         ):
@@ -152,6 +162,7 @@ class Evidence:
         mu: NDArray[np.float64],
         kernel: NDArray[np.float64] | None,
         runs: NDArray[np.float64] | None = None,
+        tried: NDArray[np.float64] | None = None,
     ) -> "Evidence":
         """The evidence after one more policy."""
         shape = self.expert.shape
@@ -168,6 +179,7 @@ class Evidence:
             learned=np.concatenate([self.learned, mu[None]]),
             weights=np.concatenate([self.weights, weights[None]]),
             kernel=kernel,
+            tried=tried,
         )
 
 
