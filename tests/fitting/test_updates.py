@@ -147,8 +147,8 @@ def test_an_update_is_told_what_it_asks_for() -> None:
 
 def test_errors_and_diagnostics_are_saved(tmp_path: Path) -> None:
     def sure(evidence: Evidence) -> Update:
-        known = {"a": evidence.distance[-1], "b": evidence.expert}
-        return Update(evidence.expert, error=0.1 * evidence.expert, diagnostics=known)
+        diagnostics = {"a": evidence.distance[-1], "b": evidence.expert}
+        return Update(evidence.expert, error=0.1 * evidence.expert, diagnostics=diagnostics)
 
     result = fitted("gridworld", demo_of("gridworld"), update=sure)
     result.save(tmp_path)
@@ -162,10 +162,10 @@ def test_errors_and_diagnostics_are_saved(tmp_path: Path) -> None:
 def moody(evidence: Evidence) -> Update:
     """Gives an error and diagnostics only now and then."""
     count = evidence.policies
-    known = {1: {}, 2: {"a": evidence.distance[-1]}, 3: {"b": 2 * evidence.expert}}[count]
+    diagnostics = {1: {}, 2: {"a": evidence.distance[-1]}, 3: {"b": 2 * evidence.expert}}[count]
     error = 0.1 * evidence.expert if count == 2 else None
     weights = evidence.weights[-1] + evidence.expert - evidence.learned[-1]
-    return Update(weights, error=error, diagnostics=known)
+    return Update(weights, error=error, diagnostics=diagnostics)
 
 
 def test_what_an_update_says_only_now_and_then_is_kept(tmp_path: Path) -> None:
@@ -189,8 +189,8 @@ def test_what_an_update_says_only_now_and_then_is_kept(tmp_path: Path) -> None:
 def test_a_diagnostic_of_experiments_may_become_one_of_features() -> None:
     def growing(evidence: Evidence) -> Update:
         first = evidence.policies == 1
-        known = evidence.distance[-1] if first else evidence.expert
-        return Update(evidence.weights[-1] + 1, diagnostics={"x": known})
+        number = evidence.distance[-1] if first else evidence.expert
+        return Update(evidence.weights[-1] + 1, diagnostics={"x": number})
 
     result = fitted("gridworld", demo_of("gridworld"), update=growing, iterations=2)
     assert result.diagnostics["x"].shape == (2, 2, 9)

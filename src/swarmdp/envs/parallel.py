@@ -367,7 +367,7 @@ class _OneHot:
         self._codes = [np.eye(size, dtype=np.float32) for size in sizes]
         self._ready: list[NDArray[np.float32]] = []
         if features.size * sum(sizes) <= MOST_READY:
-            table = self._coded(np.arange(features.size))
+            table = self._codes_of(np.arange(features.size))
             table.setflags(write=False)
             self._ready = list(table)
 
@@ -378,9 +378,9 @@ class _OneHot:
         assert index is not None
         if self._ready:
             return list(map(self._ready.__getitem__, index.tolist()))
-        return list(self._coded(index))
+        return list(self._codes_of(index))
 
-    def _coded(self, index: NDArray[np.integer]) -> NDArray[np.float32]:
+    def _codes_of(self, index: NDArray[np.integer]) -> NDArray[np.float32]:
         parts = np.unravel_index(index, self._sizes)
         codes = [code[part] for code, part in zip(self._codes, parts, strict=True)]
         return np.concatenate(codes, axis=1)

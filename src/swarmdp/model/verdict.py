@@ -196,14 +196,14 @@ class Verdict:
     def from_json(cls, plain: Mapping[str, Any]) -> "Verdict":
         """The verdict that `to_json` wrote."""
         try:
-            return cls._restored(plain)
+            return cls._from_plain(plain)
         except (KeyError, TypeError, ValueError, AttributeError) as reason:
             raise InvalidInput(
                 f"this is not a verdict that to_json wrote ({type(reason).__name__}: {reason})"
             ) from None
 
     @classmethod
-    def _restored(cls, plain: Mapping[str, Any]) -> "Verdict":
+    def _from_plain(cls, plain: Mapping[str, Any]) -> "Verdict":
         telling = plain["telling"]
         lines = tuple(Line(**_numbers(line)) for line in plain["lines"])
         difference = None

@@ -305,7 +305,7 @@ def _tuples(value: Any) -> Any:
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
-def touched(arena: Circle | Polygon | Box, places: Floats) -> float:
+def touched_share(arena: Circle | Polygon | Box, places: Floats) -> float:
     """The share of the rim to which somebody came near, of places (n, 2)."""
     from scipy.spatial import KDTree
 
@@ -356,8 +356,8 @@ def fit_arena(places: Floats, asked: str) -> tuple[Arena, float]:
     candidates: list[tuple[Arena, float]] = []
     for name in names:
         arena = enclosing_circle(places) if name == "circle" else _enclosing_box(places)
-        candidates.append((arena, touched(arena, places)))
-    best = max(candidates, key=lambda each: each[1])
+        candidates.append((arena, touched_share(arena, places)))
+    best = max(candidates, key=lambda candidate: candidate[1])
     if asked == "auto" and best[1] < LEAST_TOUCHED:
         name = type(best[0]).__name__.lower()
         raise UnclearArena(

@@ -323,7 +323,7 @@ class _MeasureRecorder:
     def __init__(self, name: str, measure: Measure, key: str | None = None) -> None:
         self._name = name
         self._measure = measure
-        self._own = key  # what the system calls it
+        self._key = key  # what the system calls it
         self.needs_observations = measure.of_observations is not None
         self._kept: Variable | None = None
 
@@ -346,9 +346,9 @@ class _MeasureRecorder:
 
     def room(self, runs: NDArray[np.int64], times: range) -> Room | None:
         assert self._kept is not None
-        if self._own is None:
+        if self._key is None:
             return None
-        return Room(measures={self._own: self._kept.values[runs[0] : runs[-1] + 1]})
+        return Room(measures={self._key: self._kept.values[runs[0] : runs[-1] + 1]})
 
     def take(self, runs: NDArray[np.int64], times: range, room: Room) -> None:
         pass
