@@ -24,7 +24,7 @@ OURS_LEARNS = "swarmdp.fit, no actions"
 GAIL = "imitation GAIL, with actions"
 PACKAGES = ("torch==2.13.0", "imitation==1.0.1")
 STEPS, RUNS = 100, 100  # of the demo; of roll-outs that measure a distance
-SLICES, SLICE = 12, 20_000  # how often GAIL is looked at, after so many decisions of agents
+SLICES, SLICE = 12, 20_000  # how often GAIL is looked at, after which number of decisions
 
 
 def time_fit() -> Measure:

@@ -43,7 +43,7 @@ class Simulated:
 
 
 def measure(workers: int) -> Measured:
-    """Compute the units on so many worker processes; the first unit of each waits for imports."""
+    """Compute the units on several worker processes; the first unit of each waits for imports."""
     from swarmdp.paper.cluster import on_local_workers
     from swarmdp.paper.plan import make_plan
     from swarmdp.paper.tasks import FIGURE_TASKS, units_of

@@ -38,7 +38,7 @@ JAX, TORCH, MESA, VMAS = "JAX O(N^2)", "PyTorch O(N^2)", "Mesa", "VMAS flocking,
 
 @dataclass(frozen=True)
 class Swarms:
-    """So many swarms of so many agents, simulated for so many steps from a certain age."""
+    """Several swarms of equal size, simulated for a number of steps from a certain age."""
 
     agents: int
     runs: int
@@ -48,7 +48,7 @@ class Swarms:
 
 @dataclass(frozen=True)
 class Share:
-    """The part of the work that a slow peer does: so many runs, a few steps at several ages.
+    """The part of the work that a slow peer does: a few steps at several ages, of `runs` runs.
 
     The ages are spread evenly over the time that the others simulate; one leg of all the steps
     is the whole evolution.

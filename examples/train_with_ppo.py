@@ -4,7 +4,7 @@
     pip install 'swarmdp[envs]' stable-baselines3 supersuit      # brings PyTorch, about a gigabyte
     python examples/train_with_ppo.py                            # a minute; --seed for another demo
 
-A reward is learned from a demo of the Ising model. PPO never sees the demo: it is told the class of
+A reward is learned from a demo of the Ising model. PPO never sees the demo: it sees the class of
 its observation and rewarded by that reward. Then `swarmdp.judge` asks whether its swarm does what
 the demo did.
 

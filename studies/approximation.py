@@ -86,7 +86,7 @@ class School:
         }
 
     def observe(self, state: State) -> NDArray[np.float64]:
-        """Four numbers for each agent; zeros where nobody is near."""
+        """Four numbers for each agent; zeros where no other agent is near."""
         position, heading = state["position"], state["heading"]
         offset = position[:, None] - position[:, :, None]
         offset -= np.round(offset)

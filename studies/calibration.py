@@ -36,7 +36,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Estimates (spreads, repeats) beside the truth (spreads,), all from so many pairs."""
+    """Estimates (spreads, repeats) beside the truth (spreads,), from equally many pairs."""
 
     samples: int
     spreads: tuple[float, ...]  # in radians
@@ -55,7 +55,7 @@ def calibrate(
     spreads: Sequence[float] = SPREADS,
     threads: int | None = None,
 ) -> Calibration:
-    """Estimate the coefficients of pairs with these spreads, so many times each."""
+    """Estimate the coefficients of pairs with these spreads, `repeats` times each."""
     for name, value, least in (("samples", samples, PAIR_SHUFFLES + 1), ("repeats", repeats, 1)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise InvalidInput(f"{name} must be an integer of at least {least}, got {value!r}")

@@ -227,7 +227,7 @@ def measure_controller(system: ChangedVicsek, controller: Any, experiments: int)
         A policy with a replica for each experiment, or a function.
     experiments
         The number of experiments, each of which is rolled out `JUDGES` times. The roll-outs of all
-        controllers start alike and have the same noise, so that rows can be compared in pairs.
+        controllers have the same start and the same noise, so that rows can be compared in pairs.
 
     """
     seen = swarmdp.rollout(

@@ -222,8 +222,10 @@ def interactions_in_shifted(quick: bool, seed: int) -> Row:
     said = []
     for k in range(1 if quick else EACH):
         offsets = rng.integers(decisions.times, size=decisions.individuals)
-        nobody = _shift(decisions, offsets)
-        test = interaction(view, nobody, shifts=20, seed=derived_seed(seed, k), any_number=True)
+        independent = _shift(decisions, offsets)
+        test = interaction(
+            view, independent, shifts=20, seed=derived_seed(seed, k), any_number=True
+        )
         said.append(test.answer)
     return {"sets": len(said), "found": said.count("interaction found")}
 

@@ -1,4 +1,4 @@
-"""Three simulators that nobody here wrote, each with a scripted expert, as systems.
+"""Three simulators of other projects, each with a scripted expert, as systems.
 
 - simple_spread of mpe2: agents that push themselves about, one for each landmark
 - pursuit of PettingZoo: pursuers on a grid, two of them catch an evader
@@ -162,7 +162,7 @@ def _flockers(agents: int, seed: int) -> Any:
 class Flock:
     """The Boid flockers of Mesa, steered from outside: blind, they only fly.
 
-    An agent is told by how much the rule of Mesa would turn it, in radians.
+    An agent observes by how much the rule of Mesa would turn it, in radians.
     """
 
     COHERE, SEPARATE, MATCH = 0.03, 0.015, 0.05  # as in Mesa

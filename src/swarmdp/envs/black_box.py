@@ -109,7 +109,7 @@ class BlackBox:
         return self._first_states(seeds, slots)
 
     def observe(self, state: State) -> NDArray[Any]:
-        """What the simulator told each agent."""
+        """The observations that the simulator gave the agents."""
         return state["observation"]
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:

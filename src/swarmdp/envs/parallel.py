@@ -52,7 +52,7 @@ def parallel_env(
     max_cycles
         The number of steps of an episode.
     observation
-        What agents are told: the "class" of their observation, as one 1 among zeros (for each
+        What agents observe: the "class" of their observation, as one 1 among zeros (for each
         component of a product), or the "physical" observation as numbers (k,).
     render_mode
         What `render` does, if the system has a picture: return pixels ("rgb_array") or show them
@@ -211,7 +211,7 @@ class SwarmEnv(ParallelEnv[str, Any, Any]):  # type: ignore[misc]
         self._window: Any = None
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """What this agent is told."""
+        """The space of what this agent observes."""
         return self._observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:

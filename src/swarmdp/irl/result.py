@@ -321,7 +321,7 @@ class Result:
     def distance(self) -> NDArray[np.float64]:
         """`|mu_E - mu|` of the chosen policies (R,), from fresh roll-outs if there were any.
 
-        The smallest of the distances in the history is smaller than the true one, by luck.
+        The smallest of the distances in the history is smaller than the true one, by chance.
         """
         if self.choice is not None:
             gap: NDArray[np.float64] = np.linalg.norm(self.expert_mu - self.choice.mu, axis=1)

@@ -292,7 +292,7 @@ def describe_arena(arena: Arena | None) -> dict[str, Any] | None:
 
 
 def restore_arena(plain: Mapping[str, Any] | None) -> Arena | None:
-    """The arena that `describe_arena` told of."""
+    """The arena that `describe_arena` described."""
     if plain is None:
         return None
     kinds: dict[str, Any] = {kind.__name__: kind for kind in (Circle, Polygon, Box, Periodic)}

@@ -177,7 +177,7 @@ def read_text(path: str | os.PathLike[str]) -> str:
 
 
 def exists(path: str | os.PathLike[str]) -> bool:
-    """Whether a file or folder is there; raises FileError if nobody may know."""
+    """Whether a file or folder is there; raises FileError if this user may not know."""
     try:
         return Path(path).exists()
     except OSError as error:
@@ -185,7 +185,7 @@ def exists(path: str | os.PathLike[str]) -> bool:
 
 
 def is_folder(path: str | os.PathLike[str]) -> bool:
-    """Whether a folder is there; raises FileError if nobody may know."""
+    """Whether a folder is there; raises FileError if this user may not know."""
     return exists(path) and Path(path).is_dir()
 
 

@@ -16,7 +16,7 @@ def somebody_looks() -> bool:
 
 
 def tell_once(line: str) -> None:
-    """Write the line to stderr, unless it was written before, nobody looks or wants to."""
+    """Write the line to stderr, unless it was written before, is not wanted or not seen."""
     if line not in _written and not _silences and somebody_looks():
         _written.add(line)
         print(line, file=sys.stderr, flush=True)

@@ -192,7 +192,7 @@ class FiniteMDP:
     ) -> NDArray[np.float64]:
         """The discounted number of visits to each state (S,) under a policy (S, A), exactly.
 
-        Over all times, or up to so many steps; then the policy may be one for each step (steps,
+        Over all times, or up to this many steps; then the policy may be one for each step (steps,
         S, A), and the discount may be 1.
         """
         if steps is None:
