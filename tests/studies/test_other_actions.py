@@ -61,7 +61,7 @@ def test_every_swarm_has_its_rows_and_references() -> None:
         assert controllers <= usual | {"re-planned, remembering"}
 
 
-@pytest.mark.parametrize("each", [0.0, 20.0, -130.0])
+@pytest.mark.parametrize("turn", [0.0, 20.0, -130.0])
 def test_circling_is_told_from_zigzag(turn: float) -> None:
     """Heading as the sum of equal turns, plus a zigzag of 170 degrees that has no mean."""
     times = np.arange(STEPS + 1)
