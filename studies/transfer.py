@@ -21,7 +21,7 @@ import swarmdp
 from studies import command, figures
 from studies.learners import DISCOUNT, STEPS
 from studies.rows import Job, Row, collect, conditions, markdown, select, six_digits
-from swarmdp.irl.expectations import simulated_runs
+from swarmdp.irl.expectations import simulated_expectations
 from swarmdp.irl.pairs import nearest_actions
 from swarmdp.irl.updates.evidence import wants_of
 from swarmdp.irl.updates.registry import UPDATES
@@ -178,7 +178,7 @@ def replan(
     for attempt in range(ATTEMPTS):
         attempt_seed = derived_seed(seed, attempt)
         policy = learner(system, reward, discount=DISCOUNT, seed=attempt_seed, wants=wants).policy
-        mu = simulated_runs(
+        mu = simulated_expectations(
             system,
             policy,
             discount=DISCOUNT,
@@ -186,7 +186,7 @@ def replan(
             steps=STEPS,
             runs=-(-1000 // system.n_agents),
             seed=derived_seed(seed, ATTEMPTS + attempt),
-        ).mean(axis=0)
+        )
         policies.append(policy)
         values.append(np.einsum("rd,rd->r", reward.weights, mu))
     return choose_replicas(policies, np.argmax(values, axis=0))

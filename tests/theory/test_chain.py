@@ -10,7 +10,7 @@ import pytest
 
 import swarmdp
 from swarmdp import Reward, theory
-from swarmdp.irl.expectations import feature_expectations, simulated_runs, standard_error
+from swarmdp.irl.expectations import feature_expectations, simulated_expectations, standard_error
 from swarmdp.model.system import State
 from swarmdp.policies import Policy
 from swarmdp.theory.finite_swarm import FiniteSwarm
@@ -136,9 +136,9 @@ def test_simulation_agrees_with_the_exact_values(system: FiniteSwarm) -> None:
         error = standard_error(estimates)
         gap = np.abs(estimates.mean(axis=0) - chain.expectations(DISCOUNT))
         assert (gap <= 5 * error + 1e-9).all()
-    learned = simulated_runs(
+    learned = simulated_expectations(
         system, Policy(table), discount=DISCOUNT, estimator="swarm", steps=steps, runs=runs, seed=11
-    ).mean(axis=0)
+    )
     # The error of the swarm's estimate, from the runs of the first roll-out.
     error = standard_error(feature_expectations(system, recorded, discount=DISCOUNT))
     assert (np.abs(learned[0] - chain.expectations(DISCOUNT)) <= 5 * error + 1e-9).all()

@@ -122,6 +122,52 @@ def _time_average(
     return average
 
 
+def simulated_expectations(
+    system: System,
+    policy: LocalPolicy,
+    *,
+    discount: float,
+    estimator: Estimator,
+    steps: int,
+    runs: int,
+    seed: int,
+    threads: int | None = None,
+) -> NDArray[np.float64]:
+    """The estimate mu (R, d) for each replica of a policy, from roll-outs.
+
+    Parameters
+    ----------
+    system
+        The swarm.
+    policy
+        What moves it, in R replicas.
+    discount
+        The discount factor gamma.
+    estimator
+        From the whole "swarm" or from a "single" agent.
+    steps
+        The number of time steps of each run.
+    runs
+        The number of runs of each replica.
+    seed
+        Same seed, same result.
+    threads
+        All cores by default.
+
+    """
+    mean: NDArray[np.float64] = simulated_runs(
+        system,
+        policy,
+        discount=discount,
+        estimator=estimator,
+        steps=steps,
+        runs=runs,
+        seed=seed,
+        threads=threads,
+    ).mean(axis=0)
+    return mean
+
+
 def simulated_runs(
     system: System,
     policy: LocalPolicy,
