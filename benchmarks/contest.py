@@ -63,12 +63,12 @@ class Workload:
 
 
 def times_faster(peer: str, limit: float | None = None, ours: str = OURS) -> Goal:
-    """The peer's time is at least so many times ours."""
+    """The peer's time is at least this multiple of ours."""
     return Goal(ours, peer, lambda r: r[peer] / r[ours], "at least", limit, (ours, peer))
 
 
 def times_slower(peer: str, limit: float | None = None, ours: str = OURS) -> Goal:
-    """Our time is at most so many times the peer's."""
+    """Our time is at most this multiple of the peer's."""
     return Goal(ours, peer, lambda r: r[ours] / r[peer], "at most", limit, (ours, peer))
 
 

@@ -24,10 +24,10 @@ OURS_LEARNS = "swarmdp.fit, no actions"
 GAIL = "imitation GAIL, with actions"
 PACKAGES = ("torch==2.13.0", "imitation==1.0.1")
 STEPS, RUNS = 100, 100  # of the demo; of roll-outs that measure a distance
-SLICES, SLICE = 12, 20_000  # how often GAIL is looked at, after so many decisions of agents
+SLICES, SLICE = 12, 20_000  # how often GAIL is looked at, after which number of decisions
 
 
-def fitted() -> Measure:
+def time_fit() -> Measure:
     """Processor seconds of a default fit."""
 
     def measure() -> float:
@@ -36,7 +36,7 @@ def fitted() -> Measure:
     return measure
 
 
-def learned() -> Measure:
+def time_gail() -> Measure:
     """Processor seconds until GAIL is as near to the demo as the fit."""
     python = _environment()
 
@@ -58,7 +58,7 @@ def learned() -> Measure:
 def distance(table: "np.ndarray[Any, np.dtype[np.int64]]") -> float:
     """How far the feature expectations of roll-outs of this table are from the demo's."""
     vicsek = swarmdp.Vicsek()
-    found = [
+    mu = [
         swarmdp.rollout(
             vicsek,
             who,
@@ -69,7 +69,7 @@ def distance(table: "np.ndarray[Any, np.dtype[np.int64]]") -> float:
         )["discounted_features"].mean(axis=0)
         for who, runs, seed in ((swarmdp.Policy(table), RUNS, 11), (vicsek.expert, 1, 1))
     ]
-    return float(np.linalg.norm(found[0] - found[1]))
+    return float(np.linalg.norm(mu[0] - mu[1]))
 
 
 @functools.cache

@@ -47,7 +47,7 @@ def run(
     if rounds < 1:
         raise InvalidInput(f"rounds must be at least 1, got {rounds}")
     rounds = min(rounds, QUICK_ROUNDS) if quick else rounds
-    chosen = _chosen(only, quick, long)
+    chosen = _select(only, quick, long)
     before = _load()
     begin = time.monotonic()
     console = Console(width=None if sys.stdout.isatty() else FILE_WIDTH)
@@ -87,17 +87,17 @@ def run(
     return document
 
 
-def _chosen(only: Sequence[str], quick: bool, long: bool) -> list[Workload]:
+def _select(only: Sequence[str], quick: bool, long: bool) -> list[Workload]:
     from benchmarks.workloads import workloads
 
-    known = workloads(quick, long)
+    offered = workloads(quick, long)
     chosen = [
         workload
-        for workload in known
+        for workload in offered
         if not only or any(word.lower() in workload.name.lower() for word in only)
     ]
     if not chosen:
-        names = ", ".join(repr(workload.name) for workload in known)
+        names = ", ".join(repr(workload.name) for workload in offered)
         raise InvalidInput(f"no benchmark has any of {list(only)} in its name; there are {names}")
     return chosen
 
@@ -228,13 +228,13 @@ def _compiler() -> str | None:
 def _versions() -> dict[str, str]:
     from swarmdp import __version__
 
-    found = {"python": platform.python_version(), "swarmdp": __version__}
+    versions = {"python": platform.python_version(), "swarmdp": __version__}
     for library in LIBRARIES:
         try:
-            found[library] = metadata.version(library)
+            versions[library] = metadata.version(library)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def _load() -> list[float] | None:

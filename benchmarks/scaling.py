@@ -42,8 +42,8 @@ class Simulated:
     efficiency: float  # core seconds of the units over those of all workers
 
 
-def measured(workers: int) -> Measured:
-    """Compute the units on so many worker processes; the first unit of each waits for imports."""
+def measure(workers: int) -> Measured:
+    """Compute the units on several worker processes; the first unit of each waits for imports."""
     from swarmdp.paper.cluster import on_local_workers
     from swarmdp.paper.plan import make_plan
     from swarmdp.paper.tasks import FIGURE_TASKS, units_of
@@ -77,7 +77,7 @@ def paper_units() -> list[float]:
     return [seconds[task] / tasks.count(task) for task in tasks]
 
 
-def simulated(workers: int, durations: Sequence[float], overhead: float) -> Simulated:
+def simulate(workers: int, durations: Sequence[float], overhead: float) -> Simulated:
     """When the last result is there, if each takes the scheduler `overhead` seconds of its own.
 
     >>> simulated(2, [1.0, 1.0, 1.0, 1.0], 0.0).seconds - START_SECONDS
@@ -109,18 +109,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scaling", description=__doc__)
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/scaling.json"))
     options = parser.parse_args(arguments)
-    here = [measured(workers) for workers in (1, 2)]
-    overhead = max(found.overhead for found in here)
+    here = [measure(workers) for workers in (1, 2)]
+    overhead = max(measurement.overhead for measurement in here)
     durations = paper_units()
-    there = [simulated(workers, durations, overhead) for workers in WORKERS]
+    there = [simulate(workers, durations, overhead) for workers in WORKERS]
     finer = [d / 10 for d in durations for _ in range(10)]
-    fine = [simulated(workers, finer, overhead) for workers in WORKERS]
-    for found in (*here, *there, *fine):
-        print(found)
+    fine = [simulate(workers, finer, overhead) for workers in WORKERS]
+    for measurement in (*here, *there, *fine):
+        print(measurement)
     document = {
-        "measured": [asdict(found) for found in here],
-        "paper": [asdict(found) for found in there],
-        "paper_units_of_one_experiment": [asdict(found) for found in fine],
+        "measured": [asdict(measurement) for measurement in here],
+        "paper": [asdict(measurement) for measurement in there],
+        "paper_units_of_one_experiment": [asdict(measurement) for measurement in fine],
     }
     options.output.parent.mkdir(parents=True, exist_ok=True)
     options.output.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")

@@ -77,15 +77,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     def work() -> None:
         options = parser.parse_args(arguments)
-        found = measured(options.seconds, options.strokes, options.minutes)
-        print(table(found))
-        write_text(options.output / "studio.json", json.dumps(found, indent=1) + "\n")
-        write_text(options.output / "studio.md", table(found))
+        measurements = measure_all(options.seconds, options.strokes, options.minutes)
+        print(table(measurements))
+        write_text(options.output / "studio.json", json.dumps(measurements, indent=1) + "\n")
+        write_text(options.output / "studio.md", table(measurements))
 
     run_guarded(parser.prog, work)
 
 
-def measured(seconds: float, strokes: int, minutes: float) -> dict[str, Any]:
+def measure_all(seconds: float, strokes: int, minutes: float) -> dict[str, Any]:
     """All measurements, as plain data."""
     before = os.getloadavg()
     with _browser() as browser:
@@ -100,7 +100,7 @@ def measured(seconds: float, strokes: int, minutes: float) -> dict[str, Any]:
                 for name, field, size in (("Vicsek", "n_agents", 200), ("Ising", "shape", 100))
             }
             slow = _slow(browser, link, seconds)
-            hidden = _hidden(browser, link, process, seconds)
+            hidden = _measure_hidden_tab(browser, link, process, seconds)
             memory = _memory(browser, link, process, minutes)
     return {
         "machine": {"processors": os.cpu_count(), "platform": platform.platform()},
@@ -116,11 +116,11 @@ def measured(seconds: float, strokes: int, minutes: float) -> dict[str, Any]:
 
 @contextmanager
 def _browser() -> Iterator[webdriver.Chrome]:
-    found, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not (found and driver):
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not (chromium and driver):
         raise InvalidInput("the studio is measured in chromium: install it, and chromium-driver")
     options = webdriver.ChromeOptions()
-    options.binary_location = found
+    options.binary_location = chromium
     with tempfile.TemporaryDirectory() as profile:
         for option in (*OPTIONS.split(), f"--user-data-dir={profile}"):
             options.add_argument(option)
@@ -141,9 +141,9 @@ def _studio() -> Iterator[tuple[psutil.Process, str]]:
         )
         try:
             assert process.stdout is not None
-            found = re.search(r"http://\S+", process.stdout.readline())
-            assert found is not None
-            yield psutil.Process(process.pid), found.group()
+            link = re.search(r"http://\S+", process.stdout.readline())
+            assert link is not None
+            yield psutil.Process(process.pid), link.group()
         finally:
             process.send_signal(signal.SIGINT)
             process.wait(PATIENCE)
@@ -226,21 +226,21 @@ def _paint(browser: webdriver.Chrome, link: str, strokes: int) -> dict[str, Any]
     }
 
 
-def _hidden(
+def _measure_hidden_tab(
     browser: webdriver.Chrome, link: str, process: psutil.Process, seconds: float
 ) -> dict[str, float]:
     """What the studio does for a tab behind another one."""
     _open(browser, f"{link}&system=Vicsek&s.n_agents=10000")
     _until(browser, "document.getElementById('value').textContent")
     time.sleep(2)
-    own = browser.current_window_handle
+    first_tab = browser.current_window_handle
     browser.switch_to.new_window("tab")
     time.sleep(1)
     worked = _processor(process)
     time.sleep(seconds)
     worked = _processor(process) - worked
     browser.close()
-    browser.switch_to.window(own)
+    browser.switch_to.window(first_tab)
     return {"processor_share": worked / seconds}
 
 
@@ -290,9 +290,9 @@ def _memory(
     }
 
 
-def table(found: dict[str, Any]) -> str:
+def table(measurements: dict[str, Any]) -> str:
     """The measurements beside their goals, as Markdown."""
-    frames, paint, memory = found["frames"], found["paint"], found["memory"]
+    frames, paint, memory = measurements["frames"], measurements["paint"], measurements["memory"]
     sizes = [frames[size] if size in frames else frames[str(size)] for size in SIZES]
     drawn = " / ".join(f"{one['drawn']:.0f}" for one in sizes)
     blocked = max(one["blocked_ms"] for one in sizes)
@@ -311,7 +311,7 @@ def table(found: dict[str, Any]) -> str:
             )
         )
     starts = {
-        name: statistics.median(one[name] for one in found["start"])
+        name: statistics.median(one[name] for one in measurements["start"])
         for name in ("page", "first_frame", "processor")
     }
     rows += [
@@ -334,21 +334,21 @@ def table(found: dict[str, Any]) -> str:
         (
             "frames that wait in a tab at a twentieth of the speed",
             "at most 2",
-            f"{found['slow']['frames_waiting']}",
+            f"{measurements['slow']['frames_waiting']}",
         ),
         (
             "work for a hidden tab, share of a processor",
             "none",
-            f"{100 * found['hidden']['processor_share']:.1f} %",
+            f"{100 * measurements['hidden']['processor_share']:.1f} %",
         ),
-        ("load of the machine before and after", "", _loads(found)),
+        ("load of the machine before and after", "", _loads(measurements)),
     ]
     lines = ["| | goal | measured |", "| --- | --- | --- |"]
     return "\n".join([*lines, *(f"| {a} | {b} | {c} |" for a, b, c in rows)]) + "\n"
 
 
-def _loads(found: dict[str, Any]) -> str:
-    return " and ".join(f"{one[0]:.1f}" for one in found["load"])
+def _loads(measurements: dict[str, Any]) -> str:
+    return " and ".join(f"{one[0]:.1f}" for one in measurements["load"])
 
 
 if __name__ == "__main__":

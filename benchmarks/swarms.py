@@ -30,13 +30,13 @@ def states_at(system: System, runs: int, times: tuple[int, ...]) -> list[State]:
     streams = Streams.of(SEED, range(runs), system.n_agents)
     state = system.initial(streams.at(0, Purpose.INITIAL))
     expert: Callable[[NDArray[Any]], NDArray[Any]] = system.expert
-    found = {}
+    states = {}
     for step in range(max(times) + 1):
         if step in times:
-            found[step] = state
+            states[step] = state
         actions = expert(system.observe(state))
         state = system.transition(state, actions, streams.at(step, Purpose.TRANSITION))
-    return [found[time] for time in times]
+    return [states[time] for time in times]
 
 
 def in_grid_order(model: swarmdp.Ising, state: State) -> State:

@@ -38,7 +38,7 @@ JAX, TORCH, MESA, VMAS = "JAX O(N^2)", "PyTorch O(N^2)", "Mesa", "VMAS flocking,
 
 @dataclass(frozen=True)
 class Swarms:
-    """So many swarms of so many agents, simulated for so many steps from a certain age."""
+    """Several swarms of equal size, simulated for a number of steps from a certain age."""
 
     agents: int
     runs: int
@@ -48,7 +48,7 @@ class Swarms:
 
 @dataclass(frozen=True)
 class Share:
-    """The part of the work that a slow peer does: so many runs, a few steps at several ages.
+    """The part of the work that a slow peer does: a few steps at several ages, of `runs` runs.
 
     The ages are spread evenly over the time that the others simulate; one leg of all the steps
     is the whole evolution.
@@ -80,7 +80,7 @@ def workloads(quick: bool = False, long: bool = False) -> list[Workload]:
     return [
         *small,
         *_earlier(),
-        *_calibrated(),
+        *_calibrated_steps(),
         *_million(),
         *_start(),
         *_peers_that_learn(),
@@ -273,7 +273,7 @@ def _earlier() -> list[Workload]:
     ]
 
 
-def _calibrated() -> list[Workload]:
+def _calibrated_steps() -> list[Workload]:
     """A step of a swarm calibrated from a recording beside Vicsek's, same number of agents."""
     swarm = Swarms(200, 16, 50)
     name = "Vicsek"
@@ -319,8 +319,8 @@ def _peers_that_learn() -> list[Workload]:
             "learning the Vicsek swarm: processor time to the same distance",
             "s",
             (
-                Contestant(gail.OURS_LEARNS, gail.fitted, {"needs_actions": False}),
-                Contestant(gail.GAIL, gail.learned, {"needs_actions": True}),
+                Contestant(gail.OURS_LEARNS, gail.time_fit, {"needs_actions": False}),
+                Contestant(gail.GAIL, gail.time_gail, {"needs_actions": True}),
             ),
             (times_faster(gail.GAIL, ours=gail.OURS_LEARNS),),
             warm_up=False,
@@ -329,9 +329,9 @@ def _peers_that_learn() -> list[Workload]:
     ]
 
 
-def _long(wanted: bool) -> list[Workload]:
+def _long(included: bool) -> list[Workload]:
     """What takes an hour: the paper's scale, and fits of very large swarms."""
-    if not wanted:
+    if not included:
         return []
     sizes = {f"N={_size(agents)}": agents for agents in (10_000, 100_000, 1_000_000)}
 

@@ -4,7 +4,7 @@
     pip install 'swarmdp[envs]' stable-baselines3 supersuit      # brings PyTorch, about a gigabyte
     python examples/train_with_ppo.py                            # a minute; --seed for another demo
 
-A reward is learned from a demo of the Ising model. PPO never sees the demo: it is told the class of
+A reward is learned from a demo of the Ising model. PPO never sees the demo: it sees the class of
 its observation and rewarded by that reward. Then `swarmdp.judge` asks whether its swarm does what
 the demo did.
 
@@ -66,8 +66,8 @@ def main() -> None:
             learner.policy.action_net.bias[null_action(ising)] += 2  # 88 % of the time, nothing
     learner.learn(options.rollouts * CYCLES * ising.n_agents)
 
-    each = np.eye(ising.features.size, dtype=np.float32)
-    table, _ = learner.predict(each, deterministic=True)
+    observations = np.eye(ising.features.size, dtype=np.float32)
+    table, _ = learner.predict(observations, deterministic=True)
     print("the learner's table:", table.tolist())
     verdict = swarmdp.judge(swarmdp.Policy(table), demo, system=ising, seed=seed + 50)
     print("learned there:", verdict)

@@ -86,17 +86,17 @@ class School:
         }
 
     def observe(self, state: State) -> NDArray[np.float64]:
-        """Four numbers for each agent; zeros where nobody is near."""
+        """Four numbers for each agent; zeros where no other agent is near."""
         position, heading = state["position"], state["heading"]
         offset = position[:, None] - position[:, :, None]
         offset -= np.round(offset)
         near = (offset**2).sum(axis=3) <= self.radius**2
         near &= ~np.eye(self.n_agents, dtype=bool)
         count = near.sum(axis=2)
-        own = np.exp(1j * heading)
-        others = (near * own[:, None]).sum(axis=2) * own.conj()
+        direction = np.exp(1j * heading)
+        others = (near * direction[:, None]).sum(axis=2) * direction.conj()
         sums = (near[..., None] * offset).sum(axis=2) / np.maximum(count, 1)[..., None]
-        centroid = (sums[..., 0] + 1j * sums[..., 1]) * own.conj()
+        centroid = (sums[..., 0] + 1j * sums[..., 1]) * direction.conj()
         return np.stack([np.angle(others), np.angle(centroid), np.abs(centroid), count], axis=-1)
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
@@ -112,8 +112,8 @@ class School:
         """Alignment, with attraction to few neighbours and repulsion from many."""
         misalignment, bearing, distance, count = np.moveaxis(observations, -1, 0)
         pull = self.pull * distance / self.radius * (1 - count / self.crowd)
-        wanted = (count > 0) * np.exp(1j * misalignment) + pull * np.exp(1j * bearing)
-        turn: NDArray[np.float64] = np.clip(np.angle(wanted), self.actions[0], self.actions[-1])
+        aim = (count > 0) * np.exp(1j * misalignment) + pull * np.exp(1j * bearing)
+        turn: NDArray[np.float64] = np.clip(np.angle(aim), self.actions[0], self.actions[-1])
         return turn
 
     def basis(self, observations: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -211,7 +211,7 @@ def measure_learner(name: str, school: School, experiments: int, quick: bool) ->
     if name == LINEAR:
         learner = dataclasses.replace(learner, q_update=LinearQ())
     else:
-        system = with_features(school, cells(school, TABLES[name], _seen(school)))
+        system = with_features(school, cells(school, TABLES[name], _sample_observations(school)))
     demos = swarmdp.rollout(
         system,
         school.expert,
@@ -235,25 +235,25 @@ def measure_learner(name: str, school: School, experiments: int, quick: bool) ->
     )
     seconds = time.process_time() - began
     runs = 2 if quick else 40
-    expert = _judged(school, school.expert, 5 * runs, EXPERT_SEED)
-    own = [
-        _judged(
+    expert = _measure_policy(school, school.expert, 5 * runs, EXPERT_SEED)
+    outcomes = [
+        _measure_policy(
             school,
-            partial(_followed, system, select_replicas(result.policy, np.array([e]))),
+            partial(_actions_of, system, select_replicas(result.policy, np.array([e]))),
             runs,
             JUDGE,
         )
         for e in range(experiments)
     ]
-    gaps = np.array([np.linalg.norm(each["mu"] - expert["mu"]) for each in own])
+    gaps = np.array([np.linalg.norm(outcome["mu"] - expert["mu"]) for outcome in outcomes])
     row: Row = {"true_distance": float(gaps.mean()), "error": _error(gaps)}
     for what in ("order", "spacing", "crowding"):
-        off = np.array([np.abs(each[what] - expert[what]).mean() for each in own])
+        off = np.array([np.abs(outcome[what] - expert[what]).mean() for outcome in outcomes])
         row |= {what: float(off.mean()), f"{what}_error": _error(off)}
     return {**row, "distances": gaps.tolist(), "seconds": round(seconds / experiments, 1)}
 
 
-def _seen(school: School) -> NDArray[np.float64]:
+def _sample_observations(school: School) -> NDArray[np.float64]:
     """Observations (n, 4) of the expert's swarm, and of one that does nothing."""
 
     def idle(observations: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -271,13 +271,13 @@ def _seen(school: School) -> NDArray[np.float64]:
         )["observations"]
         for policy in (school.expert, idle)
     ]
-    return np.concatenate([each.reshape(-1, len(AXES)) for each in recorded])
+    return np.concatenate([values.reshape(-1, len(AXES)) for values in recorded])
 
 
 NO_STREAM = Streams.of(0, [0], 1).at(0, Purpose.POLICY)  # greedy policies draw nothing
 
 
-def _followed(
+def _actions_of(
     system: System, policy: LocalPolicy, observations: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """What a policy of one replica does, whatever features its own system has."""
@@ -285,16 +285,16 @@ def _followed(
     return np.asarray(policy.act(system, observations, runs, NO_STREAM))
 
 
-def _judged(school: School, policy: Controller, runs: int, seed: int) -> dict[str, Any]:
+def _measure_policy(school: School, policy: Controller, runs: int, seed: int) -> dict[str, Any]:
     """Feature expectations under the raw basis, and measures at the times that count."""
     record: dict[str, Any] = {
         name: getattr(school, name) for name in ("order", "spacing", "crowding")
     }
     record["mu"] = swarmdp.simulation.DiscountedFeatures(DISCOUNT)
-    found = swarmdp.rollout(
+    recorded = swarmdp.rollout(
         school, policy, steps=STEPS, runs=runs, seed=seed, record=record, progress=False
     )
-    means = {name: found[name].mean(axis=0) for name in record}
+    means = {name: recorded[name].mean(axis=0) for name in record}
     return {name: m if name == "mu" else m[list(TIMES)] for name, m in means.items()}
 
 

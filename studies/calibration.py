@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from studies import command
-from studies.rows import Job, Row, collect, conditions, markdown, rounded
+from studies.rows import Job, Row, collect, conditions, markdown, six_digits
 from swarmdp.model.streams import derived_seed
 from swarmdp.paper.density import INTERVALS
 from swarmdp.paper.pairs import in_parts
@@ -36,7 +36,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Estimates (spreads, repeats) beside the truth (spreads,), all from so many pairs."""
+    """Estimates (spreads, repeats) beside the truth (spreads,), from equally many pairs."""
 
     samples: int
     spreads: tuple[float, ...]  # in radians
@@ -55,7 +55,7 @@ def calibrate(
     spreads: Sequence[float] = SPREADS,
     threads: int | None = None,
 ) -> Calibration:
-    """Estimate the coefficients of pairs with these spreads, so many times each."""
+    """Estimate the coefficients of pairs with these spreads, `repeats` times each."""
     for name, value, least in (("samples", samples, PAIR_SHUFFLES + 1), ("repeats", repeats, 1)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise InvalidInput(f"{name} must be an integer of at least {least}, got {value!r}")
@@ -66,8 +66,8 @@ def calibrate(
             check()
             which, repeat = divmod(place, repeats)
             rng = np.random.default_rng(derived_seed(seed, which, repeat))
-            found = estimate(*coupled_pairs(spreads[which], samples, rng))
-            numbers = (found.coefficient, found.corrected, found.error, found.bias)
+            estimated = estimate(*coupled_pairs(spreads[which], samples, rng))
+            numbers = (estimated.coefficient, estimated.corrected, estimated.error, estimated.bias)
             table[which, repeat] = numbers
 
     over_chunks(len(spreads) * repeats, 8, thread_count(threads), work)
@@ -110,20 +110,23 @@ def true_coefficient(spread: float) -> float:
     return float(1 + (positive * np.log(positive)).sum() / math.log(INTERVALS))
 
 
-def rows(found: Calibration) -> list[Row]:
+def rows(calibration: Calibration) -> list[Row]:
     """How far the estimates are from the truth, a row for each spread."""
-    gap, smoothed = (each - found.truth[:, None] for each in (found.corrected, found.coefficient))
+    gap, smoothed = (
+        estimates - calibration.truth[:, None]
+        for estimates in (calibration.corrected, calibration.coefficient)
+    )
     columns: dict[str, Floats] = {
-        "truth": found.truth,
+        "truth": calibration.truth,
         "smoothed": smoothed.mean(axis=1),
         "corrected": gap.mean(axis=1),
         "deviation": gap.std(axis=1, ddof=1),
-        "stated_error": found.error.mean(axis=1),
-        "shuffled": found.bias.mean(axis=1),
-        "within": (np.abs(gap) <= 2 * found.error).mean(axis=1),
+        "stated_error": calibration.error.mean(axis=1),
+        "shuffled": calibration.bias.mean(axis=1),
+        "within": (np.abs(gap) <= 2 * calibration.error).mean(axis=1),
     }
-    spreads = [round(math.degrees(s), 6) if math.isfinite(s) else None for s in found.spreads]
-    cells = zip(*(rounded(column) for column in columns.values()), strict=True)
+    spreads = [round(math.degrees(s), 6) if math.isfinite(s) else None for s in calibration.spreads]
+    cells = zip(*(six_digits(column) for column in columns.values()), strict=True)
     return [
         {"spread": spread, **dict(zip(columns, row, strict=True))}
         for spread, row in zip(spreads, cells, strict=True)
@@ -168,15 +171,21 @@ def table(done: Sequence[Row]) -> str:
     return markdown([*head, "shuffled pairs", "within 2 errors"], lines)
 
 
-def calibration_figure(found: Calibration) -> Figure:
+def calibration_figure(calibration: Calibration) -> Figure:
     """How far estimates are from the truth on pairs whose coefficient is known."""
-    place = np.arange(len(found.spreads))
+    place = np.arange(len(calibration.spreads))
     with style.family():
         figure, ax = style.subplots(figsize=(6.2, 3.4))
         for shift, values, label, colour, marker in (
-            (-0.22, found.coefficient - found.truth[:, None], "smoothed", style.GREY, "s"),
-            (0.0, found.corrected - found.truth[:, None], "corrected", style.BLUE, "o"),
-            (0.22, found.bias, "shuffled pairs (truth: 0)", style.ORANGE, "^"),
+            (
+                -0.22,
+                calibration.coefficient - calibration.truth[:, None],
+                "smoothed",
+                style.GREY,
+                "s",
+            ),
+            (0.0, calibration.corrected - calibration.truth[:, None], "corrected", style.BLUE, "o"),
+            (0.22, calibration.bias, "shuffled pairs (truth: 0)", style.ORANGE, "^"),
         ):
             ax.errorbar(
                 place + shift,
@@ -191,15 +200,15 @@ def calibration_figure(found: Calibration) -> Figure:
                 label=label,
             )
         ax.axhline(0, color="black", linewidth=0.8, zorder=0)
-        spreads = [f"{np.degrees(s):.3g}°" if np.isfinite(s) else "∞" for s in found.spreads]
-        names = [f"{s}\n{truth:.3f}" for s, truth in zip(spreads, found.truth, strict=True)]
+        spreads = [f"{np.degrees(s):.3g}°" if np.isfinite(s) else "∞" for s in calibration.spreads]
+        names = [f"{s}\n{truth:.3f}" for s, truth in zip(spreads, calibration.truth, strict=True)]
         ax.set_xticks(place, names)
         ax.set(
             xlabel="spread of one heading around the other, and the true uncertainty coefficient",
             ylabel="estimate − truth",
         )
-        repeats = found.coefficient.shape[1]
-        ax.set_title(f"{found.samples} pairs; mean and s.d. of {repeats} estimates")
+        repeats = calibration.coefficient.shape[1]
+        ax.set_title(f"{calibration.samples} pairs; mean and s.d. of {repeats} estimates")
         ax.legend(loc="lower right")
     return figure
 

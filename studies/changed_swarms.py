@@ -40,10 +40,10 @@ class ChangedVicsek:
         Agents observe the misalignment that they had a step ago; at the start the present one.
     idle
         The share of agents that ignore their action and fly straight on, but for the noise. Who
-        they are is drawn at the start, and nobody observes it.
+        they are is drawn at the start, and agents do not observe it.
     remembers
-        If above 0, agents also observe the turn that they last asked for, in so many classes. A
-        reward then has weights for the misalignment, followed by weights for that turn.
+        If above 0, agents also observe the turn that they last asked for, in this number of
+        classes. A reward then has weights for the misalignment, followed by weights for that turn.
 
     """
 
@@ -105,7 +105,7 @@ class ChangedVicsek:
         return fields
 
     def initial(self, rng: Stream) -> State:
-        """Positions and headings as in the unchanged swarm; nobody has turned yet."""
+        """Positions and headings as in the unchanged swarm; no agent has turned yet."""
         state = self.vicsek.initial(rng)
         if self._keeps_turns:
             state["turn"] = np.zeros(rng.shape)

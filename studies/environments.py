@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import swarmdp
 from studies import command, simulators
-from studies.rows import Job, Row, chosen, collect, conditions, markdown, rounded
+from studies.rows import Job, Row, collect, conditions, markdown, select, six_digits
 from swarmdp.envs import BlackBox
 from swarmdp.learning import HeterogeneousLearning
 from swarmdp.support import files
@@ -45,7 +45,7 @@ def learner(system: BlackBox) -> HeterogeneousLearning:
     return HeterogeneousLearning(steps=80, warm_steps=40, reset_after=2.5, swarms=swarms)
 
 
-def fitted(system: BlackBox, seed: int, iterations: int = 4) -> tuple[Any, swarmdp.Result]:
+def fit_expert(system: BlackBox, seed: int, iterations: int = 4) -> tuple[Any, swarmdp.Result]:
     """A demo of the expert and what is learned from it."""
     demo = swarmdp.rollout(system, system.expert, steps=STEPS, runs=RUNS, seed=seed, progress=False)
     with warnings.catch_warnings():
@@ -65,10 +65,10 @@ def fitted(system: BlackBox, seed: int, iterations: int = 4) -> tuple[Any, swarm
 
 def returns(system: BlackBox, policy: Any, seed: int, runs: int = FRESH) -> NDArray[np.float64]:
     """The return of fresh episodes under the simulator's own reward (runs,)."""
-    found = swarmdp.rollout(
+    rewards = swarmdp.rollout(
         system, policy, steps=STEPS, runs=runs, seed=seed, record="reward", progress=False
     )
-    total: NDArray[np.float64] = found["reward"].sum(axis=1)
+    total: NDArray[np.float64] = rewards["reward"].sum(axis=1)
     return total
 
 
@@ -76,11 +76,11 @@ def measure(simulator: str, seed: int, quick: bool) -> Row:
     """One fit, judged."""
     system = MAKERS[simulator]()
     began = time.process_time()
-    _, result = fitted(system, seed, 1 if quick else 4)
+    _, result = fit_expert(system, seed, 1 if quick else 4)
     seconds = time.process_time() - began
     fresh = 2 if quick else FRESH
     nothing = system.actions[system.null]
-    own, expert, idle = (
+    learned, expert, idle = (
         float(returns(system, policy, seed + 200, fresh).mean())
         for policy in (
             result.policy,
@@ -92,28 +92,28 @@ def measure(simulator: str, seed: int, quick: bool) -> Row:
     return {
         "verdict": result.verdict.words,
         "table": result.policy.table[0].tolist(),  # type: ignore[attr-defined]
-        "returns": rounded([own, expert, idle]),
+        "returns": six_digits([learned, expert, idle]),
         "seconds": round(seconds, 1),
     }
 
 
 def table(rows: Sequence[Row]) -> str:
     """One line for each simulator."""
-    found = []
+    lines = []
     for name in MAKERS:
-        own = [row for row in rows if row["simulator"] == name]
-        if not own:
+        of_simulator = [row for row in rows if row["simulator"] == name]
+        if not of_simulator:
             continue
-        good = sum(row["verdict"].startswith("reproduces") for row in own)
-        values = np.array([row["returns"] for row in own])
+        good = sum(row["verdict"].startswith("reproduces") for row in of_simulator)
+        values = np.array([row["returns"] for row in of_simulator])
         gaps = np.abs(values[:, 0] - values[:, 1]) / np.abs(values[:, 1])
-        found.append(
+        lines.append(
             (
                 name,
-                f"{good} of {len(own)}",
+                f"{good} of {len(of_simulator)}",
                 ", ".join(f"{100 * gap:.0f}" for gap in gaps),
                 *(f"{value:.2f}" for value in values.mean(axis=0)),
-                f"{np.mean([row['seconds'] for row in own]):.0f}",
+                f"{np.mean([row['seconds'] for row in of_simulator]):.0f}",
             )
         )
     head = (
@@ -125,7 +125,7 @@ def table(rows: Sequence[Row]) -> str:
         "doing nothing",
         "processor seconds a fit",
     )
-    return markdown(head, found)
+    return markdown(head, lines)
 
 
 def run(output: Path, *, experiments: int, only: Sequence[str] = (), quick: bool = False) -> None:
@@ -136,7 +136,7 @@ def run(output: Path, *, experiments: int, only: Sequence[str] = (), quick: bool
             {"simulator": s.simulator, "seed": s.seed},
             partial(measure, s.simulator, s.seed, quick),
         )
-        for s in chosen(settings, "simulator", only)
+        for s in select(settings, "simulator", only)
     ]
     rows = collect(
         output / ROWS,

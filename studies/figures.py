@@ -109,12 +109,12 @@ TRANSFERRED = (
 def transfer_figure(rows: Sequence[Row]) -> Figure:
     """The order parameter over time in every changed swarm: expert, re-planned, re-used, cloned."""
     names = list(dict.fromkeys(row["circumstance"] for row in rows))
-    found = {(r["circumstance"], r["controller"], r["source"]): r for r in rows}
+    row_of = {(r["circumstance"], r["controller"], r["source"]): r for r in rows}
     with style.family():
         figure, axes = _grid(len(names), columns=3)
         for ax, name in zip(axes, names, strict=True):
             for controller, source, label, colour, line in TRANSFERRED:
-                row = found.get((name, controller, source))
+                row = row_of.get((name, controller, source))
                 if row is None:
                     continue
                 time = np.arange(len(row["order_mean"]))
@@ -137,7 +137,7 @@ def transfer_distances_figure(rows: Sequence[Row]) -> Figure:
     """The distance to the expert in every changed swarm, by who moves it."""
     names = list(dict.fromkeys(row["circumstance"] for row in rows))
     who = list(dict.fromkeys((row["controller"], row["source"]) for row in rows))
-    found = {(r["circumstance"], r["controller"], r["source"]): r for r in rows}
+    row_of = {(r["circumstance"], r["controller"], r["source"]): r for r in rows}
     markers = {
         "expert": (style.EXPERT, iter("_")),
         "re-planned": (style.BLUE, iter("oshp^Dd")),
@@ -147,9 +147,13 @@ def transfer_distances_figure(rows: Sequence[Row]) -> Figure:
     with style.family():
         figure, ax = style.subplots(figsize=(8.2, 3.8))
         for k, (controller, source) in enumerate(who):
-            own = [found.get((name, controller, source)) for name in names]
-            place = [i + 0.07 * (k - len(who) / 2) for i, row in enumerate(own) if row is not None]
-            values = [np.array(row["true_distance"]) for row in own if row is not None]
+            of_controller = [row_of.get((name, controller, source)) for name in names]
+            place = [
+                i + 0.07 * (k - len(who) / 2)
+                for i, row in enumerate(of_controller)
+                if row is not None
+            ]
+            values = [np.array(row["true_distance"]) for row in of_controller if row is not None]
             colour, left = markers[controller]
             label = f"{controller}, {source}" if source else controller
             ax.errorbar(

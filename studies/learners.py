@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import swarmdp
 from studies import command
-from studies.rows import Job, Row, chosen, collect, conditions, markdown
+from studies.rows import Job, Row, collect, conditions, markdown, select
 from swarmdp.learning.heterogeneous import HeterogeneousLearning, paper_learning
 from swarmdp.learning.local_model import LocalModel
 from swarmdp.learning.q_functions import BatchQ
@@ -114,15 +114,15 @@ def case_of(name: str, quick: bool) -> Case:
         system = swarmdp.Vicsek(n_agents=40) if quick else swarmdp.Vicsek()
         measure, runs, times = system.order, 100, (20, 50, 100)
 
-        def fails(own: NDArray[np.float64], expert: NDArray[np.float64]) -> NDArray[np.bool_]:
-            return np.asarray(own[:, 100] < 0.95)
+        def fails(learned: NDArray[np.float64], expert: NDArray[np.float64]) -> NDArray[np.bool_]:
+            return np.asarray(learned[:, 100] < 0.95)
     else:
         system = swarmdp.Ising((20, 20)) if quick else swarmdp.Ising()
         measure, runs, times = system.energy, 10, (5, 20, 60)
 
-        def fails(own: NDArray[np.float64], expert: NDArray[np.float64]) -> NDArray[np.bool_]:
+        def fails(learned: NDArray[np.float64], expert: NDArray[np.float64]) -> NDArray[np.bool_]:
             # Both sides: a table that flips at ties ends a quarter below the expert's energy.
-            return np.asarray(np.abs(own[:, 60] / expert[60] - 1) > FAR)
+            return np.asarray(np.abs(learned[:, 60] / expert[60] - 1) > FAR)
 
     many = 50 if quick else 2000 if name == "vicsek" else 400
     expert = swarmdp.rollout(
@@ -170,16 +170,16 @@ def measure_learner(setting: Setting, case: Case, experiments: int) -> Row:
         seed=JUDGE,
         record={"measure": case.measure, "mu": swarmdp.simulation.DiscountedFeatures(DISCOUNT)},
     )
-    own = judged["measure"].reshape(case.runs, experiments, -1).mean(axis=0)
+    learned = judged["measure"].reshape(case.runs, experiments, -1).mean(axis=0)
     mu = judged["mu"].reshape(case.runs, experiments, -1).mean(axis=0)
     true_distance = np.linalg.norm(mu - case.true_mu, axis=1)
     row: Row = {
-        "failures": int(case.fails(own, case.expert).sum()),
+        "failures": int(case.fails(learned, case.expert).sum()),
         "distance_mean": float(result.distance.mean()),
         "distance_worst": float(result.distance.max()),
         "true_distance_mean": float(true_distance.mean()),
         "true_distance_worst": float(true_distance.max()),
-        "measure": {str(t): float(own[:, t].mean()) for t in case.times},
+        "measure": {str(t): float(learned[:, t].mean()) for t in case.times},
         "expert_measure": {str(t): float(case.expert[t]) for t in case.times},
         "seconds": round(seconds, 1),
     }
@@ -207,15 +207,15 @@ def study(
 
     """
     check_integer("experiments", experiments, least=1)
-    wanted = chosen(settings(), "system", only)
+    selected = select(settings(), "system", only)
     if quick:
-        wanted = [setting for setting in wanted if setting.iterations == 50]
+        selected = [setting for setting in selected if setting.iterations == 50]
     case = cache(partial(case_of, quick=quick))
 
     def measure(setting: Setting) -> Row:
         return measure_learner(setting, case(setting.system), experiments)
 
-    jobs = [Job(dataclasses.asdict(s), partial(measure, s)) for s in wanted]
+    jobs = [Job(dataclasses.asdict(s), partial(measure, s)) for s in selected]
     shared = conditions(
         quick=quick,
         experiments=experiments,
@@ -232,7 +232,7 @@ def _line(row: Row) -> str:
     measured = " ".join(f"{value:.4g}" for value in row["measure"].values())
     return (
         f"{row['system']} {row['learner']}, {row['iterations']} its, {row['start']}, "
-        f"temperature {_own(row['temperature'])}, rate {_own(row['learning_rate'])}: "
+        f"temperature {_or_default(row['temperature'])}, rate {_or_default(row['learning_rate'])}: "
         f"failures {row['failures']}, "
         f"distance {row['distance_mean']:.2f} (worst {row['distance_worst']:.2f}), "
         f"true {row['true_distance_mean']:.3f}, measure {measured}, "
@@ -240,7 +240,7 @@ def _line(row: Row) -> str:
     )
 
 
-def _own(value: float | None) -> str:
+def _or_default(value: float | None) -> str:
     return "own" if value is None else f"{value:g}"
 
 
@@ -248,11 +248,11 @@ def table(rows: Sequence[Row]) -> str:
     """The rows as tables in Markdown."""
     parts = []
     for system in ("vicsek", "ising"):
-        own = [row for row in rows if row["system"] == system]
-        if not own:
+        of_system = [row for row in rows if row["system"] == system]
+        if not of_system:
             continue
         measure = "order parameter" if system == "vicsek" else "energy / expert's"
-        times = list(own[0]["measure"])
+        times = list(of_system[0]["measure"])
         head = [
             "learner",
             "iterations",
@@ -268,13 +268,13 @@ def table(rows: Sequence[Row]) -> str:
         if system == "ising":
             head.append("expert's table / mirror")
         lines = []
-        for row in own:
+        for row in of_system:
             cells: list[object] = [
                 row["learner"],
                 row["iterations"],
                 row["start"],
-                _own(row["temperature"]),
-                _own(row["learning_rate"]),
+                _or_default(row["temperature"]),
+                _or_default(row["learning_rate"]),
                 f"{row['failures']} of {row['experiments']}",
                 f"{row['distance_mean']:.2f}",
                 f"{row['distance_worst']:.2f}",
@@ -287,7 +287,7 @@ def table(rows: Sequence[Row]) -> str:
                 cells.append(", ".join(f"{ratio:.3f}" for ratio in ratios))
                 cells.append(f"{row['majority_vote']} / {row['mirror_image']}")
             lines.append(cells)
-        expert = ", ".join(f"{own[0]['expert_measure'][t]:.4g}" for t in times)
+        expert = ", ".join(f"{of_system[0]['expert_measure'][t]:.4g}" for t in times)
         parts.append(
             f"## {system.capitalize()}\n\nThe expert's {measure.split(' /')[0]} at "
             f"t = {', '.join(times)}: {expert}.\n\n" + markdown(head, lines)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import swarmdp
 from studies import command
-from studies.rows import Job, Row, collect, conditions, markdown, rounded
+from studies.rows import Job, Row, collect, conditions, markdown, six_digits
 from swarmdp import Vicsek
 from swarmdp.learning import HeterogeneousLearning, LinearQ
 from swarmdp.support import files
@@ -32,7 +32,7 @@ TABLE, LINEAR = "table", "linear"
 @cache
 def expert(vicsek: Vicsek, runs: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The expert's order parameter at the times that count, and its feature expectations."""
-    return _measured(vicsek, vicsek.expert, runs, EXPERT_SEED)
+    return _measure(vicsek, vicsek.expert, runs, EXPERT_SEED)
 
 
 def measure(name: str, mirror: bool, experiments: int, quick: bool) -> Row:
@@ -59,15 +59,15 @@ def measure(name: str, mirror: bool, experiments: int, quick: bool) -> Row:
         )
         seconds += time.process_time() - began
         turns.append(turn(vicsek, result.policy, runs // 4, seed + 200))
-        order, mu = _measured(vicsek, result.policy, runs, seed + 300)
+        order, mu = _measure(vicsek, result.policy, runs, seed + 300)
         orders.append(order)
         distances.append(float(np.linalg.norm(mu - true_mu)))
     return {
-        "turns": rounded(turns),
-        "order": rounded(np.mean(orders, axis=0)),
-        "order_error": rounded(np.std(orders, axis=0, ddof=1) / math.sqrt(experiments)),
-        "expert_order": rounded(expert(vicsek, runs)[0]),
-        "distances": rounded(distances),
+        "turns": six_digits(turns),
+        "order": six_digits(np.mean(orders, axis=0)),
+        "order_error": six_digits(np.std(orders, axis=0, ddof=1) / math.sqrt(experiments)),
+        "expert_order": six_digits(expert(vicsek, runs)[0]),
+        "distances": six_digits(distances),
         "seconds": round(seconds / experiments, 1),
     }
 
@@ -79,10 +79,10 @@ def turn(vicsek: Vicsek, policy: Any, runs: int, seed: int) -> float:
     return float(np.degrees(np.angle(mean[:, 1:] * mean[:, :-1].conj()).mean()))
 
 
-def _measured(
+def _measure(
     vicsek: Vicsek, policy: Any, runs: int, seed: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    found = swarmdp.rollout(
+    recorded = swarmdp.rollout(
         vicsek,
         policy,
         steps=STEPS,
@@ -91,7 +91,7 @@ def _measured(
         record={"order": vicsek.order, "mu": swarmdp.simulation.DiscountedFeatures(DISCOUNT)},
         progress=False,
     )
-    return found["order"].mean(axis=0)[list(TIMES)], found["mu"].mean(axis=0)
+    return recorded["order"].mean(axis=0)[list(TIMES)], recorded["mu"].mean(axis=0)
 
 
 def study(output: Path, experiments: int = 12, quick: bool = False) -> list[Row]:

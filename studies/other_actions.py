@@ -25,7 +25,7 @@ import swarmdp
 from studies import command, figures, transfer
 from studies.changed_swarms import ChangedVicsek
 from studies.learners import DISCOUNT, STEPS
-from studies.rows import Job, Row, chosen, collect, conditions, markdown, rounded
+from studies.rows import Job, Row, collect, conditions, markdown, select, six_digits
 from studies.transfer import CLONE, EXPERT, REPLANNED, REUSED, TIMES, title
 from swarmdp.learning.heterogeneous import HeterogeneousLearning
 from swarmdp.model.system import State, feature_count
@@ -77,7 +77,7 @@ def circumstances(vicsek: swarmdp.Vicsek) -> dict[str, Circumstance]:
     """
     one_side = replace(vicsek, turns=tuple(turn for turn in vicsek.turns if turn >= 0))
     return {
-        "as learned": Circumstance(ChangedVicsek(vicsek), _aligned, remembering=True),
+        "as learned": Circumstance(ChangedVicsek(vicsek), _turn_by_misalignment, remembering=True),
         "bias of 20°": Circumstance(ChangedVicsek(vicsek, bias=BIAS), lambda seen: seen - BIAS),
         "turns to one side": Circumstance(
             ChangedVicsek(one_side), lambda seen: np.maximum(seen, 0.0)
@@ -91,7 +91,9 @@ def circumstances(vicsek: swarmdp.Vicsek) -> dict[str, Circumstance]:
         "seen a step late": Circumstance(
             ChangedVicsek(vicsek, delayed=True), lambda seen: seen / 2, remembering=True
         ),
-        "a fifth does not react": Circumstance(ChangedVicsek(vicsek, idle=0.2), _aligned),
+        "a fifth does not react": Circumstance(
+            ChangedVicsek(vicsek, idle=0.2), _turn_by_misalignment
+        ),
     }
 
 
@@ -106,7 +108,7 @@ class Setting:
 
 def settings() -> list[Setting]:
     """All rows."""
-    found = []
+    all_settings = []
     for name, circumstance in circumstances(swarmdp.Vicsek()).items():
         planned = [REPLANNED, REMEMBERING] if circumstance.remembering else [REPLANNED]
         controllers = [
@@ -118,8 +120,8 @@ def settings() -> list[Setting]:
             (NOTHING, ""),
             (RANDOM, ""),
         ]
-        found += [Setting(name, *controller) for controller in controllers]
-    return found
+        all_settings += [Setting(name, *controller) for controller in controllers]
+    return all_settings
 
 
 def reward_in(system: ChangedVicsek, reward: swarmdp.Reward) -> swarmdp.Reward:
@@ -147,7 +149,7 @@ def study(
 
     """
     check_integer("experiments", experiments, least=2)
-    wanted = chosen(settings(), "circumstance", only)
+    selected = select(settings(), "circumstance", only)
     original = swarmdp.Vicsek(n_agents=40) if quick else swarmdp.Vicsek()
     learner = HeterogeneousLearning(steps=20, swarms=1) if quick else HeterogeneousLearning()
     learned = cache(
@@ -164,10 +166,10 @@ def study(
 
     def measure(setting: Setting) -> Row:
         changed = circumstances(original)[setting.circumstance]
-        system, controller = _moved(setting, changed, learned(), original, learner)
-        return measured(system, controller, experiments)
+        system, controller = _system_and_controller(setting, changed, learned(), original, learner)
+        return measure_controller(system, controller, experiments)
 
-    jobs = [Job(asdict(s), partial(measure, s)) for s in wanted]
+    jobs = [Job(asdict(s), partial(measure, s)) for s in selected]
     shared = conditions(
         quick=quick,
         experiments=experiments,
@@ -186,7 +188,7 @@ def study(
     return rows
 
 
-def _moved(
+def _system_and_controller(
     setting: Setting,
     changed: Circumstance,
     learned: transfer.Learned,
@@ -209,12 +211,12 @@ def _moved(
         reward = learned.first if setting.source == FIRST else learned.rewards[setting.source]
         softness = learned.softness[SOURCE]
         planned = reward_in(system, reward)
-        return system, transfer.replanned(system, planned, softness, learner, REPLAN)
+        return system, transfer.replan(system, planned, softness, learner, REPLAN)
     kept = learned.clones if controller == CLONE else learned.policies
     return system, transfer.with_actions_of(kept[setting.source], original, system)
 
 
-def measured(system: ChangedVicsek, controller: Any, experiments: int) -> Row:
+def measure_controller(system: ChangedVicsek, controller: Any, experiments: int) -> Row:
     """What the swarm does when it is moved so, for each experiment.
 
     Parameters
@@ -225,7 +227,7 @@ def measured(system: ChangedVicsek, controller: Any, experiments: int) -> Row:
         A policy with a replica for each experiment, or a function.
     experiments
         The number of experiments, each of which is rolled out `JUDGES` times. The roll-outs of all
-        controllers start alike and have the same noise, so that rows can be compared in pairs.
+        controllers have the same start and the same noise, so that rows can be compared in pairs.
 
     """
     seen = swarmdp.rollout(
@@ -239,12 +241,12 @@ def measured(system: ChangedVicsek, controller: Any, experiments: int) -> Row:
     order = seen["order"].reshape(JUDGES, experiments, -1).mean(axis=0)
     turns = heading_turns(seen["x"], seen["y"]).reshape(JUDGES, experiments, -1)
     return {
-        **{f"order_{t}": rounded(order[:, t]) for t in TIMES},
-        "circling": rounded(np.abs(turns.mean(axis=2)).mean(axis=0)),
-        "wobbling": rounded(np.abs(turns).mean(axis=(0, 2))),
-        "order_mean": rounded(order.mean(axis=0)),
-        "order_low": rounded(np.quantile(order, 0.1, axis=0)),
-        "order_high": rounded(np.quantile(order, 0.9, axis=0)),
+        **{f"order_{t}": six_digits(order[:, t]) for t in TIMES},
+        "circling": six_digits(np.abs(turns.mean(axis=2)).mean(axis=0)),
+        "wobbling": six_digits(np.abs(turns).mean(axis=(0, 2))),
+        "order_mean": six_digits(order.mean(axis=0)),
+        "order_low": six_digits(np.quantile(order, 0.1, axis=0)),
+        "order_high": six_digits(np.quantile(order, 0.9, axis=0)),
     }
 
 
@@ -266,7 +268,7 @@ def heading_turns(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.
     return np.degrees(np.diff(heading, axis=1))
 
 
-def _aligned(seen: NDArray[np.float64]) -> NDArray[np.float64]:
+def _turn_by_misalignment(seen: NDArray[np.float64]) -> NDArray[np.float64]:
     return seen
 
 
@@ -296,26 +298,26 @@ def _with_error(values: Sequence[float] | NDArray[np.float64], digits: int = 3) 
 
 def table(rows: Sequence[Row]) -> str:
     """The rows as tables in Markdown: each row, and planned minus copied policies in pairs."""
-    found = {(row["circumstance"], title(row)): row for row in rows}
-    each = [
+    row_of = {(row["circumstance"], title(row)): row for row in rows}
+    cells = [
         [
             name,
             who,
             *(_with_error(row[f"order_{t}"]) for t in TIMES),
             _with_error(row["circling"], 1),
         ]
-        for (name, who), row in found.items()
+        for (name, who), row in row_of.items()
     ]
     pairs = []
-    for (name, who), row in found.items():
+    for (name, who), row in row_of.items():
         if row["controller"] in (REPLANNED, REMEMBERING):
-            copies = [found[name, copied] for copied in COPIES]
+            copies = [row_of[name, copied] for copied in COPIES]
             gaps = [np.subtract(row[f"order_{t}"], c[f"order_{t}"]) for c in copies for t in TIMES]
             pairs.append([name, who, *(_with_error(gap) for gap in gaps)])
     times = [f"t = {t}" for t in TIMES]
     return (
         "## Order parameter, and the turn of the mean heading in degrees a step\n\n"
-        + markdown(["swarm", "moved by", *times, "turn"], each)
+        + markdown(["swarm", "moved by", *times, "turn"], cells)
         + "\n## Order parameter minus that of a copied policy, in pairs\n\n"
         + markdown(
             ["swarm", "moved by", *(f"{t}, minus {copied}" for copied in COPIES for t in times)],

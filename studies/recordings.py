@@ -60,10 +60,10 @@ STEPS, BEFORE, FRAMES = 300, 40, 4  # of the known rule: decisions, those left o
 
 def zebrafish(count: int) -> Recording:
     """A recording of the package trajectorytools; raises InvalidInput if it is not installed."""
-    found = importlib.util.find_spec("trajectorytools")
-    if found is None or not found.submodule_search_locations:
+    package = importlib.util.find_spec("trajectorytools")
+    if package is None or not package.submodule_search_locations:
         raise InvalidInput("the zebrafish come with a package: pip install trajectorytools")
-    folder = Path(found.submodule_search_locations[0]) / "data"
+    folder = Path(package.submodule_search_locations[0]) / "data"
     name, fps = {
         8: ("test_trajectories_idtrackerai_with_border.npy", None),
         15: ("trajectories_with_points.npy", None),
@@ -83,7 +83,7 @@ def energy_distance(one: Floats, other: Floats) -> float:
     return (2 * apart(a, b) - apart(a, a) - apart(b, b)) / spread
 
 
-def measured(swarm: Swarm, states: Mapping[str, NDArray[Any]]) -> dict[str, Floats]:
+def measures_of(swarm: Swarm, states: Mapping[str, NDArray[Any]]) -> dict[str, Floats]:
     """All measures of recorded states (runs, times)."""
     shape = states["heading"].shape[:2]
     flat = {name: states[name].reshape(-1, *states[name].shape[2:]) for name in swarm.fields}
@@ -93,7 +93,7 @@ def measured(swarm: Swarm, states: Mapping[str, NDArray[Any]]) -> dict[str, Floa
     }
 
 
-def simulated(
+def simulate(
     swarm: Swarm,
     policy: LocalPolicy,
     decisions: Decisions,
@@ -110,8 +110,8 @@ def simulated(
 
 def distance(swarm: Swarm, states: Mapping[str, NDArray[Any]], decisions: Decisions) -> float:
     """The mean energy distance over all measures."""
-    own, real = measured(swarm, states), measured(swarm, swarm.demo(decisions))
-    return float(np.mean([energy_distance(own[name], real[name]) for name in real]))
+    made, real = measures_of(swarm, states), measures_of(swarm, swarm.demo(decisions))
+    return float(np.mean([energy_distance(made[name], real[name]) for name in real]))
 
 
 def autocorrelation(turns: Floats) -> float:
@@ -119,11 +119,11 @@ def autocorrelation(turns: Floats) -> float:
     return float(np.nanmean(turns[..., 1:, :] * turns[..., :-1, :]) / np.nanmean(turns**2))
 
 
-def reflected(swarm: Swarm, states: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
+def reflected_turns(swarm: Swarm, states: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
     """Which turns (runs, time, agent) are no choice with its noise: walls reflected the agent."""
     turn, noise = states["turn"], states["noise"][:, 1:]
     shape = noise.shape
-    flat = [each.reshape(-1, swarm.n_agents) for each in (noise, turn[:, :-1])]
+    flat = [values.reshape(-1, swarm.n_agents) for values in (noise, turn[:, :-1])]
     chosen = turn[:, 1:] - swarm.wobble.values(*flat).reshape(shape)
     away = np.abs(wrap_angles(chosen[..., None] - swarm.actions)).min(axis=-1)
     return np.asarray(away > SAME)
@@ -157,14 +157,17 @@ def fish(count: int, quick: bool, seed: int) -> Row:
         couzin = swarm.models["couzin"]()
         models["couzin"], policies["couzin"] = couzin, FunctionPolicy(couzin.expert)
     for name, policy in policies.items():
-        states = simulated(
+        states = simulate(
             swarm, policy, test, test.times - 1, derived_seed(seed, 1), runs, models.get(name)
         )
         row[f"energy_{name}"] = distance(swarm, states, test)
         if name == "anchored":
-            own, real = measured(swarm, states), measured(swarm, swarm.demo(test))
-            row |= {f"energy_of_{each}": energy_distance(own[each], real[each]) for each in own}
-            turns, walls = states["turn"][:, 1:], reflected(swarm, states)
+            made, real = measures_of(swarm, states), measures_of(swarm, swarm.demo(test))
+            row |= {
+                f"energy_of_{quantity}": energy_distance(made[quantity], real[quantity])
+                for quantity in made
+            }
+            turns, walls = states["turn"][:, 1:], reflected_turns(swarm, states)
             row["autocorrelation"] = autocorrelation(turns)
             row["reflected"] = float(walls.mean())
             row["autocorrelation_unreflected"] = autocorrelation(np.where(walls, np.nan, turns))
@@ -173,8 +176,8 @@ def fish(count: int, quick: bool, seed: int) -> Row:
     row["energy_recorded"] = distance(swarm, swarm.demo(train), test)
     row["autocorrelation_recorded"] = autocorrelation(test.turns)
     steps = round(LATER / swarm.dt)
-    last = measured(
-        swarm, simulated(swarm, anchored, test, steps, derived_seed(seed, 2), min(runs, 10))
+    last = measures_of(
+        swarm, simulate(swarm, anchored, test, steps, derived_seed(seed, 2), min(runs, 10))
     )
     row["polarisation_later"] = float(last["polarisation"][:, -1].mean())
     row["neighbour_later"] = float(last["nearest_neighbour"][:, -1].mean()) / BODY
@@ -186,14 +189,14 @@ def analysis(quick: bool, seed: int) -> Row:
     began = time.process_time()
     usual = swarmdp.recordings.AnalysisSettings(arena=TANK)
     quicker = swarmdp.recordings.AnalysisSettings(arena=TANK, iterations=1, resamples=0)
-    found = swarmdp.analyse(
+    analysed = swarmdp.analyse(
         zebrafish(15), seed=seed, settings=quicker if quick else usual, threads=1, progress=False
     )
     with tempfile.TemporaryDirectory() as folder:
-        write_analysis(Path(folder), found, "fish")
+        write_analysis(Path(folder), analysed, "fish")
     seconds = time.process_time() - began
-    words = "" if found.verdict is None else found.verdict.words
-    return {"processor_seconds": seconds, "answer": found.interaction.answer, "verdict": words}
+    words = "" if analysed.verdict is None else analysed.verdict.words
+    return {"processor_seconds": seconds, "answer": analysed.interaction.answer, "verdict": words}
 
 
 def eight_fish(quick: bool, seed: int) -> Row:
@@ -209,7 +212,7 @@ def eight_fish(quick: bool, seed: int) -> Row:
     return {"answer": swarm.interaction_test(seed=seed).answer, "verdict": verdict.words}
 
 
-def shifted(quick: bool, seed: int) -> Row:
+def interactions_in_shifted(quick: bool, seed: int) -> Row:
     """In how many data sets of 15 fish that are shifted in time an interaction is found."""
     decisions = zebrafish(15).decisions().train
     view = Swarm.from_recording(
@@ -219,8 +222,10 @@ def shifted(quick: bool, seed: int) -> Row:
     said = []
     for k in range(1 if quick else EACH):
         offsets = rng.integers(decisions.times, size=decisions.individuals)
-        nobody = _shift(decisions, offsets)
-        test = interaction(view, nobody, shifts=20, seed=derived_seed(seed, k), any_number=True)
+        independent = _shift(decisions, offsets)
+        test = interaction(
+            view, independent, shifts=20, seed=derived_seed(seed, k), any_number=True
+        )
         said.append(test.answer)
     return {"sets": len(said), "found": said.count("interaction found")}
 
@@ -246,21 +251,21 @@ def walkers(quick: bool, seed: int) -> Row:
     return {"sets": len(said), "found": said.count("interaction found")}
 
 
-def swapped(positions: Floats, swaps: int, rng: np.random.Generator) -> Floats:
+def swap_identities(positions: Floats, swaps: int, rng: np.random.Generator) -> Floats:
     """Tracks in which identities of nearest neighbours are swapped from some time on."""
-    found = positions.copy()
+    spoiled = positions.copy()
     times, individuals, _ = positions.shape
     for t, n in zip(
         rng.integers(times // 8, times, swaps), rng.integers(individuals, size=swaps), strict=True
     ):
-        gaps = np.linalg.norm(found[t] - found[t, n], axis=1)
+        gaps = np.linalg.norm(spoiled[t] - spoiled[t, n], axis=1)
         gaps[n] = np.inf
         if np.isnan(gaps).all():
             continue
         other = int(np.nanargmin(gaps))
         if np.isfinite(gaps[other]):
-            found[t:, [n, other]] = found[t:, [other, n]]
-    return found
+            spoiled[t:, [n, other]] = spoiled[t:, [other, n]]
+    return spoiled
 
 
 def swaps(quick: bool, seed: int) -> Row:
@@ -268,7 +273,7 @@ def swaps(quick: bool, seed: int) -> Row:
     whole = zebrafish(15)
     three = swarmdp.recordings.Observation(neighbours=3)
     rng = np.random.default_rng(seed)
-    spoiled = Recording(swapped(whole.positions, 50, rng), fps=whole.fps, unit="px")
+    spoiled = Recording(swap_identities(whole.positions, 50, rng), fps=whole.fps, unit="px")
     gains = []
     for recording in (whole, spoiled):
         swarm = Swarm.from_recording(recording.decisions(dt=0.1875), three, arena=TANK)
@@ -323,7 +328,7 @@ def spoiled_tracks(seed: int, steps: int) -> Recording:
         t, n = rng.integers(times), rng.integers(agents)
         tracks[t : t + length, n] = np.nan
         missing += length
-    return Recording(swapped(tracks, 4, rng), fps=FRAMES / truth.dt, unit="BL")
+    return Recording(swap_identities(tracks, 4, rng), fps=FRAMES / truth.dt, unit="BL")
 
 
 def _means(policy: LocalPolicy, swarm: Swarm) -> Floats:
@@ -332,7 +337,7 @@ def _means(policy: LocalPolicy, swarm: Swarm) -> Floats:
     return mean
 
 
-def known(true_classes: bool, quick: bool, seed: int) -> Row:
+def estimates_of_known_rule(true_classes: bool, quick: bool, seed: int) -> Row:
     """How near what is estimated from spoiled tracks is to the rule that made them.
 
     Correlations are over the recorded decisions: of the turn that the rule intends in the class of
@@ -347,10 +352,10 @@ def known(true_classes: bool, quick: bool, seed: int) -> Row:
     result = swarmdp.fit(
         made, decisions, seed=seed, iterations=1 if quick else ITERATIONS, judge=False, threads=1
     )
-    own, other = truth.view.classes(decisions), made.view.classes(decisions)
-    both = (own >= 0) & (other >= 0)
-    own, other = own[both], other[both]
-    turns = _means(policy, truth)[own]
+    true_class, other = truth.view.classes(decisions), made.view.classes(decisions)
+    both = (true_class >= 0) & (other >= 0)
+    true_class, other = true_class[both], other[both]
+    turns = _means(policy, truth)[true_class]
 
     def agreement(of_class: Floats) -> float:
         return float(np.corrcoef(turns, of_class[other])[0, 1])
@@ -359,8 +364,8 @@ def known(true_classes: bool, quick: bool, seed: int) -> Row:
     best: Floats = np.bincount(other, turns, minlength=made.features.size) / count
     assert truth.features.matrix is not None
     assert made.features.matrix is not None
-    rewards = (truth.features.matrix @ weights)[own]
-    found = (made.features.matrix @ result.reward.weights[0])[other]
+    rewards = (truth.features.matrix @ weights)[true_class]
+    estimated = (made.features.matrix @ result.reward.weights[0])[other]
     return {
         "decisions": decisions.count,
         "neighbours": made.view.nearest,
@@ -369,7 +374,7 @@ def known(true_classes: bool, quick: bool, seed: int) -> Row:
         "turns_learned": agreement(_means(result.policy, made)),
         "turns_habits": agreement(made.habits),
         "turns_possible": agreement(best),  # the most that these classes can tell
-        "rewards": float(np.corrcoef(rewards, found)[0, 1]),
+        "rewards": float(np.corrcoef(rewards, estimated)[0, 1]),
     }
 
 
@@ -378,11 +383,11 @@ PARTS: dict[str, Callable[[bool, int], Row]] = {
     "100 fish": partial(fish, 100),
     "8 fish": eight_fish,
     "whole analysis of 15 fish": analysis,
-    "shifted in time": shifted,
+    "shifted in time": interactions_in_shifted,
     "independent walkers": walkers,
     "50 swaps": swaps,
-    "known rule": partial(known, False),
-    "known rule, its classes": partial(known, True),
+    "known rule": partial(estimates_of_known_rule, False),
+    "known rule, its classes": partial(estimates_of_known_rule, True),
 }
 
 
@@ -422,11 +427,11 @@ def table(rows: Sequence[Row]) -> str:
     """The median of each number over the seeds, and its range, in Markdown."""
     lines = []
     for part in PARTS:
-        own = [row for row in rows if row["part"] == part]
-        for name in own[0] if own else ():
+        of_part = [row for row in rows if row["part"] == part]
+        for name in of_part[0] if of_part else ():
             if name in ("part", "seed", "quick", "version"):
                 continue
-            values = [row[name] for row in own]
+            values = [row[name] for row in of_part]
             if isinstance(values[0], str):
                 shown = "; ".join(sorted(set(values)))
             elif name in ("sets", "found"):

@@ -49,20 +49,20 @@ def collect(path: Path, jobs: Sequence[Job], shared: Row, line: Callable[[Row], 
 
     """
     rows = read(path)
-    known = [_plain({**job.setting, **shared}) for job in jobs]
-    for number, (job, key) in enumerate(zip(jobs, known, strict=True), start=1):
+    keys = [_plain({**job.setting, **shared}) for job in jobs]
+    for number, (job, key) in enumerate(zip(jobs, keys, strict=True), start=1):
         if any(_is(row, key) for row in rows):
             continue
         row = _plain({**key, **job.measure()})
         rows.append(row)
-        rows.sort(key=lambda row: _place(row, known))
+        rows.sort(key=lambda row: _place(row, keys))
         files.write_text(path, as_json(rows))
         print(f"{number}/{len(jobs)}  {line(row)}", flush=True)
-    own = [row for row in rows if _is(row, _plain(shared))]
-    if len(own) < len(rows):
-        others = len(rows) - len(own)
+    of_conditions = [row for row in rows if _is(row, _plain(shared))]
+    if len(of_conditions) < len(rows):
+        others = len(rows) - len(of_conditions)
         print(f"{path} also holds rows of other conditions, which are left out here: {others}")
-    return own
+    return of_conditions
 
 
 def read(path: Path) -> list[Row]:
@@ -84,19 +84,19 @@ def as_json(rows: Iterable[Row]) -> str:
     return f"[\n{lines}\n]\n"
 
 
-def chosen(settings: Sequence[Setting], field: str, only: Sequence[str]) -> list[Setting]:
+def select(settings: Sequence[Setting], field: str, only: Sequence[str]) -> list[Setting]:
     """The settings whose field is one of these; all if there are none.
 
     Raises InvalidInput if no setting has one of them.
     """
-    known = list(dict.fromkeys(getattr(setting, field) for setting in settings))
+    choices = list(dict.fromkeys(getattr(setting, field) for setting in settings))
     for name in only:
-        if name not in known:
-            raise InvalidInput(f"there is no {field} {name!r} in this study: choose from {known}")
+        if name not in choices:
+            raise InvalidInput(f"there is no {field} {name!r} in this study: choose from {choices}")
     return [setting for setting in settings if not only or getattr(setting, field) in only]
 
 
-def rounded(values: Iterable[float]) -> list[float]:
+def six_digits(values: Iterable[float]) -> list[float]:
     """Numbers to six digits, for files that people may read."""
     return [float(f"{value:.6g}") for value in values]
 
@@ -118,5 +118,5 @@ def _is(row: Row, key: Row) -> bool:
     return all(name in row and row[name] == value for name, value in key.items())
 
 
-def _place(row: Row, known: Sequence[Row]) -> int:
-    return next((i for i, key in enumerate(known) if _is(row, key)), len(known))
+def _place(row: Row, keys: Sequence[Row]) -> int:
+    return next((i for i, key in enumerate(keys) if _is(row, key)), len(keys))

@@ -1,4 +1,4 @@
-"""Three simulators that nobody here wrote, each with a scripted expert, as systems.
+"""Three simulators of other projects, each with a scripted expert, as systems.
 
 - simple_spread of mpe2: agents that push themselves about, one for each landmark
 - pursuit of PettingZoo: pursuers on a grid, two of them catch an evader
@@ -38,22 +38,22 @@ def spread_observed(raw: Floats) -> NDArray[np.int64]:
     agent and landmark the nearest is matched first.
     """
     agents = raw.shape[1] // 6  # 4 + 2 N + 4 (N - 1) numbers
-    found = np.zeros(len(raw), np.int64)
+    classes = np.zeros(len(raw), np.int64)
     for n, row in enumerate(raw.astype(np.float64)):
         landmarks = row[4 : 4 + 2 * agents].reshape(agents, 2)
         others = row[4 + 2 * agents : 4 + 2 * agents + 2 * (agents - 1)].reshape(agents - 1, 2)
         places = np.vstack([np.zeros(2), others])
         gaps = np.linalg.norm(places[:, None] - landmarks, axis=2)
-        own = 0
+        landmark = 0
         for _ in range(agents):
-            agent, own = divmod(int(np.argmin(gaps)), agents)
+            agent, landmark = divmod(int(np.argmin(gaps)), agents)
             if agent == 0:
                 break
-            gaps[agent], gaps[:, own] = np.inf, np.inf
-        x, y = landmarks[own] - REST * row[:2]
+            gaps[agent], gaps[:, landmark] = np.inf, np.inf
+        x, y = landmarks[landmark] - REST * row[:2]
         if max(abs(x), abs(y)) > NEAR:
-            found[n] = (2 if x > 0 else 1) if abs(x) >= abs(y) else (4 if y > 0 else 3)
-    return found
+            classes[n] = (2 if x > 0 else 1) if abs(x) >= abs(y) else (4 if y > 0 else 3)
+    return classes
 
 
 def spread_positions(env: Any) -> Floats:
@@ -162,7 +162,7 @@ def _flockers(agents: int, seed: int) -> Any:
 class Flock:
     """The Boid flockers of Mesa, steered from outside: blind, they only fly.
 
-    An agent is told by how much the rule of Mesa would turn it, in radians.
+    An agent observes by how much the rule of Mesa would turn it, in radians.
     """
 
     COHERE, SEPARATE, MATCH = 0.03, 0.015, 0.05  # as in Mesa
@@ -216,7 +216,7 @@ def flock(agents: int = 12, **more: Any) -> BlackBox:
         partial(Flock, agents),
         features=swarmdp.Angles(TURNS, name="turn of the rule"),
         actions=TURN * np.arange(-3, 4),
-        expert=_turned,
+        expert=_rounded_turn,
         mirror=swarmdp.model.Mirror(np.negative, np.negative),
         positions=Flock.positions,
         period=WIDTH,
@@ -227,6 +227,6 @@ def flock(agents: int = 12, **more: Any) -> BlackBox:
     )
 
 
-def _turned(angle: Floats) -> Floats:
-    found: Floats = TURN * np.floor(angle / TURN + 0.5).clip(-3, 3)
-    return found
+def _rounded_turn(angle: Floats) -> Floats:
+    nearest: Floats = TURN * np.floor(angle / TURN + 0.5).clip(-3, 3)
+    return nearest

@@ -47,9 +47,9 @@ def shares_figure(rows: Sequence[Row]) -> Figure:
     with style.family():
         figure, axes = style.subplots(3, 4, figsize=(10.2, 7.2), sharex="col", sharey="row")
         for column, varied in enumerate(LABELS):
-            own = [row for row in rows if row["varied"] == varied]
+            of_axis = [row for row in rows if row["varied"] == varied]
             for series in BY_RADIUS if varied == "radius" else SERIES:
-                _draw_series(axes[:, column], own, varied, series)
+                _draw_series(axes[:, column], of_axis, varied, series)
             _finish_column(axes[:, column], varied)
         axes[0, 0].set_ylabel("share of rewards")
         axes[0, 0].set(yscale="log", ylim=(FLOOR / 3, 5))
@@ -90,12 +90,12 @@ def _legend() -> list[Line2D]:
 
 def _draw_series(axes: Any, rows: Sequence[Row], varied: str, series: tuple[Any, ...]) -> None:
     kind, sees, radius, _, colour, marker = series
-    own = [r for r in rows if r["kind"] == kind and (kind == "vicsek" or r["sees"] == sees)]
+    of_kind = [r for r in rows if r["kind"] == kind and (kind == "vicsek" or r["sees"] == sees)]
     if radius is not None:
-        own = [row for row in own if row["radius"] == radius]
-    if not own:
+        of_kind = [row for row in of_kind if row["radius"] == radius]
+    if not of_kind:
         return
-    x = np.array([_place(row, varied) for row in own])
+    x = np.array([_place(row, varied) for row in of_kind])
     style_of: dict[str, Any] = {
         "color": colour,
         "marker": marker,
@@ -103,7 +103,7 @@ def _draw_series(axes: Any, rows: Sequence[Row], varied: str, series: tuple[Any,
         "linewidth": 1.1,
     }
     for name, line, face in (("local", "-", colour), ("global", ":", "white")):
-        shares = [row[name] for row in own]
+        shares = [row[name] for row in of_kind]
         value, low, high = (
             np.array([0.0 if s[n] is None else math.exp(s[n]) for s in shares])
             for n in ("log", "log_low", "log_high")
@@ -116,14 +116,14 @@ def _draw_series(axes: Any, rows: Sequence[Row], varied: str, series: tuple[Any,
         top = 4 if name == "local" else 3  # filled markers show where R_L is nothing, too
         axes[0].plot(x[none], bottom, linestyle="", markerfacecolor=face, zorder=top, **style_of)
     ratio, low, high = (
-        np.array([row["ratio"][n] if row["ratio"] else np.nan for row in own])
+        np.array([row["ratio"][n] if row["ratio"] else np.nan for row in of_kind])
         for n in ("value", "low", "high")
     )
     # A ratio is at most one, and so is its interval, but not its estimate.
     reach = [np.maximum(ratio - low, 0.0), np.maximum(high - ratio, 0.0)]
     axes[1].errorbar(x, ratio, reach, linestyle="-", **style_of)
-    agreement = np.array([row["agreement"] or np.nan for row in own], dtype=float)
-    error = np.array([row["agreement_error"] or 0.0 for row in own], dtype=float)
+    agreement = np.array([row["agreement"] or np.nan for row in of_kind], dtype=float)
+    error = np.array([row["agreement_error"] or 0.0 for row in of_kind], dtype=float)
     axes[2].errorbar(x, agreement, 2 * error, linestyle="-", **style_of)
 
 
@@ -151,11 +151,11 @@ def equilibria_figure(rows: Sequence[Row]) -> Figure:
     names = [_name(row) for row in rows]
     place = np.arange(len(rows))[::-1]
     with style.family():
-        figure, (found, price) = style.subplots(
+        figure, (equilibria, price) = style.subplots(
             1, 2, figsize=(10.2, 0.5 * len(rows) + 1.6), sharey=True, width_ratios=[1.2, 1]
         )
-        _draw_found(found, rows, place)
-        found.set_yticks(place, names)
+        _draw_equilibria(equilibria, rows, place)
+        equilibria.set_yticks(place, names)
         _draw_prices(price, rows, place)
     return figure
 
@@ -168,7 +168,7 @@ def _name(row: Row) -> str:
     return f"Vicsek ring, radius {row['radius']}"
 
 
-def _draw_found(ax: Axes, rows: Sequence[Row], place: Any) -> None:
+def _draw_equilibria(ax: Axes, rows: Sequence[Row], place: Any) -> None:
     total = np.array([row["rewards"] for row in rows])
     exists = np.array([row["with_equilibrium"] for row in rows]) / total
     ax.barh(place, exists, 0.75, color="0.88", label="an equilibrium exists")

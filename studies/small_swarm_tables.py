@@ -33,8 +33,8 @@ def line(row: Row) -> str:
             f"agreement {_number(row['agreement'])}, {row['seconds']} s"
         )
     if row["part"] == "learners":
-        found = ", ".join(f"{n} {row[n]['found']}" for n in PLAYERS)
-        return f"{name}: equilibria for {row['with_equilibrium']}; found: {found}"
+        counts = ", ".join(f"{n} {row[n]['found']}" for n in PLAYERS)
+        return f"{name}: equilibria for {row['with_equilibrium']}; found: {counts}"
     return f"{name}, demo of {row['demo_runs']}: {row['in_local_cone']} of {row['experiments']}"
 
 
@@ -57,9 +57,9 @@ def tables(rows: Sequence[Row]) -> str:
     """The rows as tables in Markdown."""
     parts = []
     for varied in ("radius", "agents", "noise", "discount"):
-        own = [r for r in rows if r["part"] == "shares" and r["varied"] == varied]
-        if own:
-            parts.append(f"### By {varied}\n\n{_share_table(own, varied)}")
+        shares = [r for r in rows if r["part"] == "shares" and r["varied"] == varied]
+        if shares:
+            parts.append(f"### By {varied}\n\n{_share_table(shares, varied)}")
     learners = [r for r in rows if r["part"] == "learners"]
     if learners:
         parts.append(f"### Algorithm 2\n\n{_learner_table(learners)}")
@@ -109,20 +109,20 @@ def _learner_table(rows: Sequence[Row]) -> str:
     lines = []
     for row in rows:
         for name, label in PLAYERS.items():
-            own = row[name]
+            numbers = row[name]
             lines.append(
                 (
                     name_of(row),
                     f"{row['with_equilibrium']} of {row['rewards']}",
                     label,
-                    own["found"],
-                    own["best_of_those"],
-                    own["fixed_point"],
+                    numbers["found"],
+                    numbers["best_of_those"],
+                    numbers["fixed_point"],
                     *(
-                        "-" if own[f"regret_{n}"] is None else f"{own[f'regret_{n}']:.4f}"
+                        "-" if numbers[f"regret_{n}"] is None else f"{numbers[f'regret_{n}']:.4f}"
                         for n in ("mean", "missed_mean", "without_mean", "90", "worst")
                     ),
-                    own["best_policy"],
+                    numbers["best_policy"],
                 )
             )
     return markdown(head, lines)

@@ -108,19 +108,21 @@ def measure_shares(question: Question, quick: bool = False) -> Row:
     system = question.swarm.system()
     sizes = {"draws": 2_000, "particles": 50, "repetitions": 2} if quick else {}
     number = hash_of(question)
-    found = theory.characterize(system, system.expert, question.discount)
-    local, everywhere = _shares(found, derived_seed(SEED, number), sizes)
-    agreement, spread = _agreement(found, derived_seed(SEED, number, 2), 50 if quick else 500)
+    characterization = theory.characterize(system, system.expert, question.discount)
+    local, everywhere = _shares(characterization, derived_seed(SEED, number), sizes)
+    agreement, spread = _agreement(
+        characterization, derived_seed(SEED, number, 2), 50 if quick else 500
+    )
     row: Row = {
-        "states": len(found.law),
-        "observations": found.local_cone.dimension,
-        "directions": len(found.local_cone.basis),
-        "contained": found.containment.holds,
-        "proof_error": found.containment.error,
-        "equal": found.equal,
-        "local": _stored(local),
-        "global": _stored(everywhere),
-        "ratio": _ratio(local, everywhere, found.equal),
+        "states": len(characterization.law),
+        "observations": characterization.local_cone.dimension,
+        "directions": len(characterization.local_cone.basis),
+        "contained": characterization.containment.holds,
+        "proof_error": characterization.containment.error,
+        "equal": characterization.equal,
+        "local": _share_row(local),
+        "global": _share_row(everywhere),
+        "ratio": _ratio(local, everywhere, characterization.equal),
         "agreement": agreement,
         "agreement_error": spread,
     }
@@ -140,15 +142,15 @@ def measure_shares(question: Question, quick: bool = False) -> Row:
 
 
 def _shares(
-    found: theory.Characterization, seed: int, sizes: dict[str, int]
+    characterization: theory.Characterization, seed: int, sizes: dict[str, int]
 ) -> tuple[theory.Share, theory.Share]:
-    local = theory.share(found.local_cone, seed=derived_seed(seed, 0), **sizes)
-    if found.equal:
+    local = theory.share(characterization.local_cone, seed=derived_seed(seed, 0), **sizes)
+    if characterization.equal:
         return local, local
-    return local, theory.share(found.global_cone, seed=derived_seed(seed, 1), **sizes)
+    return local, theory.share(characterization.global_cone, seed=derived_seed(seed, 1), **sizes)
 
 
-def _stored(share: theory.Share) -> Row:
+def _share_row(share: theory.Share) -> Row:
     """A share for a file: JSON has no infinity, so the logarithm of nothing is null."""
     fields = dataclasses.asdict(share)
     return {name: None if value == -math.inf else value for name, value in fields.items()}
@@ -166,14 +168,16 @@ def _ratio(local: theory.Share, everywhere: theory.Share, equal: bool) -> dict[s
 
 
 def _agreement(
-    found: theory.Characterization, seed: int, draws: int
+    characterization: theory.Characterization, seed: int, draws: int
 ) -> tuple[float | None, float | None]:
     """The mean over rewards in R_L, and its standard error from independent groups of draws."""
-    cone = found.local_cone
+    cone = characterization.local_cone
     if len(cone.rows) and cone.central.margin == 0:
         return None, None
     groups = [
-        np.mean([found.agreement(r) for r in theory.draw_rewards(cone, draws // 5, seed=s)])
+        np.mean(
+            [characterization.agreement(r) for r in theory.draw_rewards(cone, draws // 5, seed=s)]
+        )
         for s in (derived_seed(seed, group) for group in range(5))
     ]
     return float(np.mean(groups)), float(np.std(groups, ddof=1) / math.sqrt(len(groups)))
@@ -200,20 +204,20 @@ def measure_learners(swarm: Swarm, count: int) -> Row:
     row: Row = {"policies": len(game.tables)}
     for name, learner in LEARNERS.items():
         learned = learner()(system, swarmdp.Reward(rewards), discount=DISCOUNT, seed=SEED)
-        row[name] = _judged(game, table_of(learned.policy), rewards, scale)
+        row[name] = _judge_all(game, table_of(learned.policy), rewards, scale)
     paths = [theory.best_responses(game.swarm, reward, DISCOUNT) for reward in rewards]
-    row["best_responses"] = _judged(game, [path.tables[-1] for path in paths], rewards, scale)
+    row["best_responses"] = _judge_all(game, [path.tables[-1] for path in paths], rewards, scale)
     few = count if game.swarm.n_states <= 256 else min(count, 50)  # central control is expensive
     prices = [game.prices(reward) for reward in rewards[:few]]
     row["prices_of"] = few
     equilibria = [game.equilibria(reward) for reward in rewards]
     # Prices of anarchy and stability are of these only.
-    row["prices_with_equilibrium"] = sum(len(found) > 0 for found in equilibria[:few])
-    row["with_equilibrium"] = sum(len(found) > 0 for found in equilibria)
+    row["prices_with_equilibrium"] = sum(len(policies) > 0 for policies in equilibria[:few])
+    row["with_equilibrium"] = sum(len(policies) > 0 for policies in equilibria)
     # For how many rewards what Q-learning on observations can settle in are the equilibria.
     row["fixed_points_are_equilibria"] = sum(
-        np.array_equal(game.fixed_points(reward), found)
-        for reward, found in zip(rewards, equilibria, strict=True)
+        np.array_equal(game.fixed_points(reward), policies)
+        for reward, policies in zip(rewards, equilibria, strict=True)
     )
     for name in ("anarchy", "stability", "locality"):
         row |= _quantiles(name, np.array([getattr(price, name) for price in prices]))
@@ -229,19 +233,19 @@ def _quantiles(name: str, prices: NDArray[np.float64]) -> Row:
     return {name: quantiles, f"{name}_mean": float(values.mean()), f"{name}_of": len(values)}
 
 
-def _judged(
+def _judge_all(
     game: theory.Game, tables: Any, rewards: NDArray[np.float64], scale: NDArray[np.float64]
 ) -> Row:
     judged = [game.judge(table, r) for table, r in zip(tables, rewards, strict=True)]
     regret = np.array([j.regret for j in judged]) / scale
-    found = [j for j in judged if j.equilibrium]
+    settled = [j for j in judged if j.equilibrium]
     behind = np.array([j.best_value - j.value for j in judged]) / scale
     # Without an equilibrium some regret is inevitable; with one that is missed it is not.
     without = np.array([j.equilibria == 0 for j in judged])
     missed = np.array([j.equilibria > 0 and not j.equilibrium for j in judged])
     return {
-        "found": len(found),
-        "best_of_those": sum(j.better_equilibria == 0 for j in found),
+        "found": len(settled),
+        "best_of_those": sum(j.better_equilibria == 0 for j in settled),
         "fixed_point": sum(j.fixed_point for j in judged),
         "best_policy": int((behind <= 1e-9).sum()),
         "regret_mean": float(regret.mean()),
@@ -328,10 +332,12 @@ def jobs(quick: bool = False) -> list[Job]:
         )
         for swarm, runs in experts(quick)
     ]
-    return [Job(job.setting, partial(_timed, job.measure)) for job in (*first, *second, *third)]
+    return [
+        Job(job.setting, partial(_with_seconds, job.measure)) for job in (*first, *second, *third)
+    ]
 
 
-def _timed(measure: Callable[[], Row]) -> Row:
+def _with_seconds(measure: Callable[[], Row]) -> Row:
     began = time.perf_counter()
     return {**measure(), "seconds": round(time.perf_counter() - began, 1)}
 

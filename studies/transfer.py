@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 import swarmdp
 from studies import command, figures
 from studies.learners import DISCOUNT, STEPS
-from studies.rows import Job, Row, chosen, collect, conditions, markdown, rounded
+from studies.rows import Job, Row, collect, conditions, markdown, select, six_digits
 from swarmdp.irl.expectations import simulated_expectations
 from swarmdp.irl.pairs import nearest_actions
 from swarmdp.irl.updates.evidence import wants_of
@@ -146,7 +146,7 @@ def learn(
     )
 
 
-def replanned(
+def replan(
     system: swarmdp.System,
     reward: swarmdp.Reward,
     softness: float,
@@ -173,11 +173,11 @@ def replanned(
 
     """
     wants = swarmdp.updates.Wants(softness=softness, mirror=mirror_of(system) is not None)
-    found: list[LocalPolicy] = []
+    policies: list[LocalPolicy] = []
     values = []
     for attempt in range(ATTEMPTS):
-        own = derived_seed(seed, attempt)
-        policy = learner(system, reward, discount=DISCOUNT, seed=own, wants=wants).policy
+        attempt_seed = derived_seed(seed, attempt)
+        policy = learner(system, reward, discount=DISCOUNT, seed=attempt_seed, wants=wants).policy
         mu = simulated_expectations(
             system,
             policy,
@@ -187,9 +187,9 @@ def replanned(
             runs=-(-1000 // system.n_agents),
             seed=derived_seed(seed, ATTEMPTS + attempt),
         )
-        found.append(policy)
+        policies.append(policy)
         values.append(np.einsum("rd,rd->r", reward.weights, mu))
-    return choose_replicas(found, np.argmax(values, axis=0))
+    return choose_replicas(policies, np.argmax(values, axis=0))
 
 
 def with_actions_of(policy: LocalPolicy, old: swarmdp.System, new: swarmdp.System) -> LocalPolicy:
@@ -234,31 +234,31 @@ def study(
 
     """
     check_integer("experiments", experiments, least=2)
-    wanted = chosen(settings(), "circumstance", only)
+    selected = select(settings(), "circumstance", only)
     original = swarmdp.Vicsek(n_agents=40) if quick else swarmdp.Vicsek()
     learner = HeterogeneousLearning(steps=20, swarms=1) if quick else HeterogeneousLearning()
     learned = cache(partial(learn, original, experiments, quick))
 
     @cache
     def expert_mu(system: swarmdp.Vicsek) -> NDArray[np.float64]:
-        expert = _rolled_out(system, limited_expert(system), 10 * experiments, EXPERT_JUDGE)
+        expert = _roll_out(system, limited_expert(system), 10 * experiments, EXPERT_JUDGE)
         return np.asarray(expert["mu"].mean(axis=0))
 
     def measure(setting: Setting) -> Row:
         system = replace(original, **circumstances()[setting.circumstance])
         controller = _controller(setting, learned(), original, system, learner)
-        judged = _rolled_out(system, controller, JUDGES * experiments, JUDGE)
+        judged = _roll_out(system, controller, JUDGES * experiments, JUDGE)
         order = judged["order"].reshape(JUDGES, experiments, -1).mean(axis=0)
         mu = judged["mu"].reshape(JUDGES, experiments, -1).mean(axis=0)
         distance = np.linalg.norm(mu - expert_mu(system), axis=1)
         return {
-            "true_distance": rounded(distance),
-            "order_mean": rounded(order.mean(axis=0)),
-            "order_low": rounded(np.quantile(order, 0.1, axis=0)),
-            "order_high": rounded(np.quantile(order, 0.9, axis=0)),
+            "true_distance": six_digits(distance),
+            "order_mean": six_digits(order.mean(axis=0)),
+            "order_low": six_digits(np.quantile(order, 0.1, axis=0)),
+            "order_high": six_digits(np.quantile(order, 0.9, axis=0)),
         }
 
-    jobs = [Job(asdict(s), partial(measure, s)) for s in wanted]
+    jobs = [Job(asdict(s), partial(measure, s)) for s in selected]
     shared = conditions(
         quick=quick,
         experiments=experiments,
@@ -286,12 +286,12 @@ def _controller(
         return limited_expert(system)
     if setting.controller == REPLANNED:
         reward, softness = learned.rewards[setting.source], learned.softness[setting.source]
-        return replanned(system, reward, softness, learner)
+        return replan(system, reward, softness, learner)
     kept = learned.clones if setting.controller == CLONE else learned.policies
     return with_actions_of(kept[setting.source], original, system)
 
 
-def _rolled_out(system: swarmdp.Vicsek, controller: Any, runs: int, seed: int) -> Any:
+def _roll_out(system: swarmdp.Vicsek, controller: Any, runs: int, seed: int) -> Any:
     return swarmdp.rollout(
         system,
         controller,
@@ -331,15 +331,17 @@ def table(rows: Sequence[Row]) -> str:
     """The rows as tables in Markdown: distances, and the order parameter at the end."""
     names = list(dict.fromkeys(row["circumstance"] for row in rows))
     titles = list(dict.fromkeys(title(row) for row in rows))
-    found = {(row["circumstance"], title(row)): row for row in rows}
+    row_of = {(row["circumstance"], title(row)): row for row in rows}
     distances, orders = [], []
     for name in names:
-        own = [found.get((name, who)) for who in titles]
-        mean = [None if row is None else float(np.mean(row["true_distance"])) for row in own]
+        of_circumstance = [row_of.get((name, who)) for who in titles]
+        mean = [
+            None if row is None else float(np.mean(row["true_distance"])) for row in of_circumstance
+        ]
         # the expert itself, the first, is the noise that is left
         least = min(m for m in mean[1:] if m is not None)
         distances.append([name, *(_bold(m, m == least) for m in mean)])
-        orders.append([name, *("" if row is None else _orders(row) for row in own)])
+        orders.append([name, *("" if row is None else _orders(row) for row in of_circumstance)])
     times = ", ".join(map(str, TIMES))
     return (
         "## Distance to the expert's feature expectations\n\n"

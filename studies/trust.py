@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 import swarmdp
 from studies import command
-from studies.rows import Job, Row, chosen, collect, conditions, markdown, rounded
-from studies.verdicts import rounded as rounded_expert
+from studies.rows import Job, Row, collect, conditions, markdown, select, six_digits
+from studies.verdicts import rounded_table as rounded_expert
 from swarmdp.judging.stage import DemoStage
 from swarmdp.judging.statistics import SwarmLook, join_looks
 from swarmdp.learning.heterogeneous import default_learning
@@ -94,17 +94,17 @@ def settings() -> list[Setting]:
 
 def system_of(setting: Setting, quick: bool) -> Any:
     """The swarm of a row; noise and turns are in degrees."""
-    own = dict(setting.changes)
+    changes = dict(setting.changes)
     if setting.system == "Ising":
-        return swarmdp.Ising(**{**own, **({"shape": (40, 40)} if quick else {})})
-    if "noise" in own:
-        own["noise"] = math.radians(own["noise"])
-    if "turns" in own:
-        step = own["turns"]
-        own["turns"] = tuple(math.radians(t) for t in range(-180 + step, 180, step))
+        return swarmdp.Ising(**{**changes, **({"shape": (40, 40)} if quick else {})})
+    if "noise" in changes:
+        changes["noise"] = math.radians(changes["noise"])
+    if "turns" in changes:
+        step = changes["turns"]
+        changes["turns"] = tuple(math.radians(t) for t in range(-180 + step, 180, step))
     if quick:
-        own["n_agents"] = 30
-    return swarmdp.Vicsek(**own)
+        changes["n_agents"] = 30
+    return swarmdp.Vicsek(**changes)
 
 
 def study(
@@ -130,8 +130,8 @@ def study(
     """
     output.mkdir(parents=True, exist_ok=True)
     jobs = [
-        Job(asdict(setting), lambda s=setting: measured(s, experiments, quick))  # type: ignore[misc]
-        for setting in chosen(settings(), "part", only)
+        Job(asdict(setting), lambda s=setting: measure_setting(s, experiments, quick))  # type: ignore[misc]
+        for setting in select(settings(), "part", only)
     ]
     shared = conditions(quick=quick, experiments=experiments, seed=SEED)
     rows = collect(output / ROWS, jobs, shared, line)
@@ -139,14 +139,16 @@ def study(
     return rows
 
 
-def measured(setting: Setting, experiments: int, quick: bool) -> Row:
+def measure_setting(setting: Setting, experiments: int, quick: bool) -> Row:
     """The numbers of one row."""
     seed = derived_seed(SEED, *(ord(letter) for letter in repr(setting)))
     system = system_of(setting, quick)
     if setting.part == LOOP:
-        return looped(setting, system, quick)
+        return measure_loop(setting, system, quick)
     if setting.part == APART:
-        return {"auc": told_apart(system, setting.judged, 20 if quick else 200, seed, quick)}
+        return {
+            "auc": auc_against_expert(system, setting.judged, 20 if quick else 200, seed, quick)
+        }
     fits = (2 if quick else experiments) if setting.part == FLOCK else CELL
     few: dict[str, Any] = {}
     if quick:
@@ -191,7 +193,7 @@ def _ising(system: swarmdp.Ising, result: swarmdp.Result, seed: int, quick: bool
     runs, fits = (10 if quick else 20 if system.n_agents > 5000 else 400), result.experiments
 
     def energies(policy: Controller, count: int) -> Floats:
-        found = swarmdp.rollout(
+        recorded = swarmdp.rollout(
             system,
             policy,
             steps=max(ENERGY_TIMES),
@@ -199,7 +201,7 @@ def _ising(system: swarmdp.Ising, result: swarmdp.Result, seed: int, quick: bool
             seed=derived_seed(seed, EXPERT),
             record="energy",
         )["energy"]
-        return np.asarray(found[:, list(ENERGY_TIMES)], np.float64)
+        return np.asarray(recorded[:, list(ENERGY_TIMES)], np.float64)
 
     # From the same starts: energies of one grid differ so much that 20 others tell little.
     expert = energies(system.expert, runs * fits)
@@ -210,8 +212,8 @@ def _ising(system: swarmdp.Ising, result: swarmdp.Result, seed: int, quick: bool
     same = (table_of(result.policy) == system.expert(levels)) | (result.expert_mu == 0)
     off = np.abs(ratio[:, -1] - 1) > CLOSE + 2 * error[:, -1]
     return {
-        "ratio": [rounded(each) for each in ratio],
-        "ratio_error": rounded(error[:, -1]),
+        "ratio": [six_digits(series) for series in ratio],
+        "ratio_error": six_digits(error[:, -1]),
         "same_table": same.all(axis=1).tolist(),
         "missed": off.tolist(),
     }
@@ -238,24 +240,24 @@ def _vicsek(system: swarmdp.Vicsek, result: swarmdp.Result, seed: int, quick: bo
     # In the first steps runs differ so much that 400 of them leave an error of 0.01 in the mean.
     experts = 10 * runs * max(1, fits // 8)
     expert, near = moved(system.expert, experts, 0), moved(table, 10 * runs, 1)
-    own = moved(result.policy, runs * fits, 2)
-    order = own["order"].reshape(runs, fits, -1).mean(axis=0)[:, times]
-    mu = own["mu"].reshape(runs, fits, -1)
+    learned = moved(result.policy, runs * fits, 2)
+    order = learned["order"].reshape(runs, fits, -1).mean(axis=0)[:, times]
+    mu = learned["mu"].reshape(runs, fits, -1)
     distance = np.linalg.norm(mu.mean(axis=0) - expert["mu"].mean(axis=0), axis=1)
     aim = near["order"].mean(axis=0)[times]
-    last = own["order"].reshape(runs, fits, -1)[:, :, -1]
+    last = learned["order"].reshape(runs, fits, -1)[:, :, -1]
     both = sorted((aim[-1], expert["order"].mean(axis=0)[-1]))
     error = np.hypot(
         last.std(axis=0, ddof=1) / np.sqrt(runs), near["order"][:, -1].std() / np.sqrt(10 * runs)
     )
     away = np.maximum(both[0] - last.mean(axis=0), last.mean(axis=0) - both[1])
     return {
-        "expert_order": rounded(expert["order"].mean(axis=0)[times]),
-        "rounded_order": rounded(aim),
-        "order": [rounded(each) for each in order],
-        "true_distance": rounded(distance),
-        "turns": rounded(_turning(system, result.policy, fits, seed)),
-        "order_error": rounded(error),
+        "expert_order": six_digits(expert["order"].mean(axis=0)[times]),
+        "rounded_order": six_digits(aim),
+        "order": [six_digits(series) for series in order],
+        "true_distance": six_digits(distance),
+        "turns": six_digits(_turning(system, result.policy, fits, seed)),
+        "order_error": six_digits(error),
         "missed": (away > NEAR + 2 * error).tolist(),
     }
 
@@ -267,11 +269,13 @@ def _turning(system: swarmdp.Vicsek, policy: LocalPolicy, fits: int, seed: int) 
     )
     mean = np.angle(np.exp(1j * flown["heading"][:, STEPS // 2 :]).mean(axis=2))
     turns = np.remainder(np.diff(mean, axis=1) + np.pi, 2 * np.pi) - np.pi
-    found: Floats = np.abs(np.degrees(turns.mean(axis=1)))
-    return found
+    turn: Floats = np.abs(np.degrees(turns.mean(axis=1)))
+    return turn
 
 
-def told_apart(system: swarmdp.Vicsek, judged: str, runs: int, seed: int, quick: bool) -> Row:
+def auc_against_expert(
+    system: swarmdp.Vicsek, judged: str, runs: int, seed: int, quick: bool
+) -> Row:
     """The AUC of a forest that tells swarms from the expert's.
 
     By all statistics, by those of the second half, and by those of them that are about the swarm
@@ -284,7 +288,7 @@ def told_apart(system: swarmdp.Vicsek, judged: str, runs: int, seed: int, quick:
     if judged == "rounded":
         policies = [swarmdp.Policy(rounded_expert(system, system.expert))]
     if judged in ("learned", "interpolated"):
-        policies = _learned(system, judged == "interpolated", seed, quick)
+        policies = _learn(system, judged == "interpolated", seed, quick)
     demo = swarmdp.rollout(system, system.expert, steps=STEPS, seed=derived_seed(seed, DEMO, 9))
     stage = replace(DemoStage.of(system, demo, 0.9))
     record = stage.comparable.record
@@ -303,7 +307,7 @@ def told_apart(system: swarmdp.Vicsek, judged: str, runs: int, seed: int, quick:
         return look_at_runs(system, flown, stage.comparable, 0.9)
 
     expert = looks(system.expert, runs, 5)
-    found: dict[str, list[float]] = {"all": [], "late": [], "collective": []}
+    scores_of: dict[str, list[float]] = {"all": [], "late": [], "collective": []}
     for part, policy in enumerate(policies):
         other = looks(as_policy(policy), runs, 6 + part)
         table = join_looks([expert, other]).table(system, slice(0, 2 * runs))
@@ -317,15 +321,15 @@ def told_apart(system: swarmdp.Vicsek, judged: str, runs: int, seed: int, quick:
         ):
             forest = RandomForestClassifier(200, random_state=1)
             scores = cross_val_score(forest, columns, labels, cv=5, scoring="roc_auc")
-            found[name].append(float(scores.mean()))
-    return {name: rounded(values) for name, values in found.items()}
+            scores_of[name].append(float(scores.mean()))
+    return {name: six_digits(values) for name, values in scores_of.items()}
 
 
 def _is_collective(title: str) -> bool:
     return any(word in title for word in ("order parameter", "neighbour", "cluster"))
 
 
-def _learned(system: swarmdp.Vicsek, interpolate: bool, seed: int, quick: bool) -> list[Controller]:
+def _learn(system: swarmdp.Vicsek, interpolate: bool, seed: int, quick: bool) -> list[Controller]:
     fits = 2 if quick else CELL
     demo = swarmdp.rollout(
         system, system.expert, steps=STEPS, runs=fits, seed=derived_seed(seed, DEMO)
@@ -346,7 +350,7 @@ def _learned(system: swarmdp.Vicsek, interpolate: bool, seed: int, quick: bool) 
     return [select_replicas(result.policy, np.array([e])) for e in range(fits)]
 
 
-def looped(setting: Setting, system: swarmdp.Vicsek, quick: bool) -> Row:
+def measure_loop(setting: Setting, system: swarmdp.Vicsek, quick: bool) -> Row:
     """True distances with a reward update, on demos that all updates of a swarm share."""
     fits = 2 if quick else LOOPS
     seed = derived_seed(SEED, *(ord(letter) for letter in repr((LOOP, setting.changes))))
@@ -364,8 +368,8 @@ def looped(setting: Setting, system: swarmdp.Vicsek, quick: bool) -> Row:
         judge=False,
         **few,
     )
-    found = _vicsek(system, result, seed, quick)
-    return {"true_distance": found["true_distance"], "order": found["order"]}
+    judged = _vicsek(system, result, seed, quick)
+    return {"true_distance": judged["true_distance"], "order": judged["order"]}
 
 
 def _first_again(evidence: swarmdp.updates.Evidence) -> swarmdp.updates.Update:
@@ -404,7 +408,7 @@ def tables(rows: Sequence[Row]) -> str:
         text += ["## Does the loop earn its keep?\n", _loops(loops)]
     apart = [row for row in rows if row["part"] == APART]
     if apart:
-        told = [
+        rates = [
             [
                 row["judged"],
                 dict(row["changes"]).get("turns", "13 turns"),
@@ -421,7 +425,7 @@ def tables(rows: Sequence[Row]) -> str:
             "late ones",
             "late collective ones",
         )
-        text += ["## Told from the expert's swarm\n", markdown(head, told)]
+        text += ["## Told from the expert's swarm\n", markdown(head, rates)]
     return "\n".join(text)
 
 
@@ -461,15 +465,15 @@ def _grid(rows: Sequence[Row]) -> str:
     for row in rows:
         missed, alarms = np.array(row["missed"]), np.array(row["alarms"])
         if row["system"] == "Ising":
-            aim, found = "1", [each[-1] for each in row["ratio"]]
+            aim, values = "1", [series[-1] for series in row["ratio"]]
         else:
-            aim, found = f"{row['rounded_order'][-1]:.3f}", [each[-1] for each in row["order"]]
+            aim, values = f"{row['rounded_order'][-1]:.3f}", [series[-1] for series in row["order"]]
         cells.append(
             [
                 ", ".join(f"{name} {value}" for name, value in row["changes"]),
                 row["used_discount"],
                 aim,
-                _numbers(found),
+                _numbers(values),
                 missed.sum(),
                 (missed & ~alarms).sum(),
                 alarms.sum(),
@@ -487,14 +491,14 @@ def _loops(rows: Sequence[Row]) -> str:
         others = [r for r in rows if (r["changes"], r["start"]) == key and r["judged"] == REPEATED]
         if row["judged"] == REPEATED or not others:
             continue
-        own, other = np.array(row["true_distance"]), np.array(others[0]["true_distance"])
-        gap = own - other
+        distance, other = np.array(row["true_distance"]), np.array(others[0]["true_distance"])
+        gap = distance - other
         error = gap.std(ddof=1) / np.sqrt(len(gap))
         cells.append(
             (
                 ", ".join(f"{name} {value}" for name, value in row["changes"]) or "the paper's",
                 row["start"],
-                f"{own.mean():.3f}",
+                f"{distance.mean():.3f}",
                 f"{other.mean():.3f}",
                 f"{gap.mean():+.3f} ± {error:.3f}",
             )

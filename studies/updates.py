@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 import swarmdp
 from studies import command, figures
 from studies.learners import DISCOUNT, EXPERT_SEED, STEPS, Case, case_of
-from studies.rows import Job, Row, chosen, collect, conditions, markdown, rounded
+from studies.rows import Job, Row, collect, conditions, markdown, select, six_digits
 from swarmdp.irl.updates.evidence import wants_of
 from swarmdp.irl.updates.registry import UPDATES
 from swarmdp.judging.judge import one_run
@@ -69,7 +69,7 @@ def measure_update(setting: Setting, case: Case, experiments: int, quick: bool =
     system = case.system
     began = time.process_time()  # of all threads, whatever else the machine is doing
     controller: Any = system.expert
-    found: Row = {}
+    numbers: Row = {}
     states = swarmdp.rollout(system, system.expert, steps=STEPS, runs=experiments, seed=DEMO)
     if setting.method != EXPERT:
         demo = swarmdp.rollout(
@@ -84,7 +84,7 @@ def measure_update(setting: Setting, case: Case, experiments: int, quick: bool =
         if setting.method == CLONING:
             controller = swarmdp.irl.clone(system, demo, separate=True)
         else:
-            controller, found = _fitted(setting, system, demo, quick)
+            controller, numbers = _fit(setting, system, demo, quick)
     seconds = time.process_time() - began
     judged = swarmdp.rollout(
         system,
@@ -94,19 +94,19 @@ def measure_update(setting: Setting, case: Case, experiments: int, quick: bool =
         seed=JUDGE,
         record={"measure": case.measure, "mu": swarmdp.simulation.DiscountedFeatures(DISCOUNT)},
     )
-    own = judged["measure"].reshape(case.runs, experiments, -1).mean(axis=0)
+    learned = judged["measure"].reshape(case.runs, experiments, -1).mean(axis=0)
     mu = judged["mu"].reshape(case.runs, experiments, -1).mean(axis=0)
     distance = np.linalg.norm(mu - case.true_mu, axis=1)
     return {
         "alarms": _alarms(system, controller, states),
-        "failures": int(case.fails(own, case.expert).sum()),
-        "true_distance": rounded(distance),
-        "measure_mean": rounded(own.mean(axis=0)),
-        "measure_low": rounded(np.quantile(own, 0.1, axis=0)),
-        "measure_high": rounded(np.quantile(own, 0.9, axis=0)),
-        "expert_measure": rounded(case.expert),
+        "failures": int(case.fails(learned, case.expert).sum()),
+        "true_distance": six_digits(distance),
+        "measure_mean": six_digits(learned.mean(axis=0)),
+        "measure_low": six_digits(np.quantile(learned, 0.1, axis=0)),
+        "measure_high": six_digits(np.quantile(learned, 0.9, axis=0)),
+        "expert_measure": six_digits(case.expert),
         "times": list(case.times),
-        **found,
+        **numbers,
         "cpu_seconds": round(seconds, 1),
     }
 
@@ -118,17 +118,19 @@ def _alarms(system: Any, controller: Any, states: swarmdp.Trajectory) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", swarmdp.errors.VerdictWarning)
         for r in range(states.runs):
-            own = policy if policy.replicas == 1 else select_replicas(policy, np.array([r]))
-            verdict = swarmdp.judge(own, one_run(states, r), system=system, seed=JUDGE, quick=True)
+            policy_of_run = (
+                policy if policy.replicas == 1 else select_replicas(policy, np.array([r]))
+            )
+            verdict = swarmdp.judge(
+                policy_of_run, one_run(states, r), system=system, seed=JUDGE, quick=True
+            )
             alarms += verdict.alarm
     return alarms
 
 
-def _fitted(
-    setting: Setting, system: Any, demo: swarmdp.Trajectory, quick: bool
-) -> tuple[Any, Row]:
+def _fit(setting: Setting, system: Any, demo: swarmdp.Trajectory, quick: bool) -> tuple[Any, Row]:
     changes: dict[str, Any] = QUICK if quick else {}
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SwarmdpWarning)
         result = swarmdp.fit(
             system,
@@ -140,17 +142,17 @@ def _fitted(
             **changes,
             judge=False,
         )
-    weights, axis = standardised(result.reward.weights), result.blocks[0][0].shown
+    weights, axis = standardise(result.reward.weights), result.blocks[0][0].shown
     row: Row = {
-        "distance": rounded(result.distance),
+        "distance": six_digits(result.distance),
         "first_chosen": int((result.chosen == 0).sum()),
         "agreement": agreement(weights),
-        "reward_mean": rounded(weights.mean(axis=0)),
-        "reward_deviation": rounded(weights.std(axis=0, ddof=1)),
-        "observation": rounded(axis.values),
+        "reward_mean": six_digits(weights.mean(axis=0)),
+        "reward_deviation": six_digits(weights.std(axis=0, ddof=1)),
+        "observation": six_digits(axis.values),
         "observation_name": axis.name,
         "observation_units": axis.units,
-        "warnings": [str(warning.message) for warning in told],
+        "warnings": [str(warning.message) for warning in caught],
     }
     if result.solutions:
         row["majority_vote"] = sum(name == "majority vote" for name in result.solutions)
@@ -158,7 +160,7 @@ def _fitted(
     return result.policy, row
 
 
-def standardised(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def standardise(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Weights (R, d) without offset and scale, which change no behaviour: mean 0, deviation 1."""
     centred = weights - weights.mean(axis=1, keepdims=True)
     spread = centred.std(axis=1, keepdims=True)
@@ -190,13 +192,13 @@ def study(
 
     """
     check_integer("experiments", experiments, least=2)
-    wanted = chosen(settings(), "system", only)
+    selected = select(settings(), "system", only)
     case = cache(partial(case_of, quick=quick))
 
     def measure(setting: Setting) -> Row:
         return measure_update(setting, case(setting.system), experiments, quick)
 
-    jobs = [Job(dataclasses.asdict(s), partial(measure, s)) for s in wanted]
+    jobs = [Job(dataclasses.asdict(s), partial(measure, s)) for s in selected]
     shared = conditions(
         quick=quick,
         experiments=experiments,
@@ -207,11 +209,11 @@ def study(
     rows = collect(output / ROWS, jobs, shared, _line)
     files.write_text(output / "updates.md", table(rows))
     for system in ("vicsek", "ising"):
-        own = [row for row in rows if row["system"] == system]
-        if own:
-            style.save(figures.distances_figure(own), output / f"updates-{system}-distances")
-            style.save(figures.measures_figure(own), output / f"updates-{system}-over-time")
-            style.save(figures.rewards_figure(own), output / f"updates-{system}-rewards")
+        of_system = [row for row in rows if row["system"] == system]
+        if of_system:
+            style.save(figures.distances_figure(of_system), output / f"updates-{system}-distances")
+            style.save(figures.measures_figure(of_system), output / f"updates-{system}-over-time")
+            style.save(figures.rewards_figure(of_system), output / f"updates-{system}-rewards")
     return rows
 
 
@@ -236,10 +238,10 @@ def table(rows: Sequence[Row]) -> str:
     """The rows as tables in Markdown."""
     parts = []
     for system in ("vicsek", "ising"):
-        own = [row for row in rows if row["system"] == system]
-        if not own:
+        of_system = [row for row in rows if row["system"] == system]
+        if not of_system:
             continue
-        times = own[0]["times"]
+        times = of_system[0]["times"]
         measure = "order parameter" if system == "vicsek" else "energy / expert's"
         head = [
             "method",
@@ -255,7 +257,7 @@ def table(rows: Sequence[Row]) -> str:
         ]
         parts.append(
             f"## {system.capitalize()}\n\n"
-            + markdown(head, [_cells(row, system, times) for row in own])
+            + markdown(head, [_cells(row, system, times) for row in of_system])
         )
     return "\n".join(parts)
 

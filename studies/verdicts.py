@@ -45,26 +45,31 @@ def verdicts(
 ) -> Iterator[Verdict]:
     """The verdicts on `demos` demos from each of `starts` states."""
     for start in range(starts):
-        own = derived_seed(seed, start)
-        first = swarmdp.rollout(case.system, case.expert, steps=0, seed=own)
+        start_seed = derived_seed(seed, start)
+        first = swarmdp.rollout(case.system, case.expert, steps=0, seed=start_seed)
         state = {
             name: v.values[0, 0] if "time" in v.axes else v.values[0]
             for name, v in first.variables.items()
         }
         demo = swarmdp.rollout(
-            case.system, case.expert, steps=case.steps, runs=demos, seed=own + 1, initial=state
+            case.system,
+            case.expert,
+            steps=case.steps,
+            runs=demos,
+            seed=start_seed + 1,
+            initial=state,
         )
         stages = [DemoStage.of(case.system, one_run(demo, r), 0.9) for r in range(demos)]
-        judged = as_policy(case.judged(stages[0].demo, own))
+        judged = as_policy(case.judged(stages[0].demo, start_seed))
         effort, names = Effort.of(1, None, quick), ("random", "nothing")
-        baselines = baselines_of(case.system, stages[0].demo, names, effort, own)
+        baselines = baselines_of(case.system, stages[0].demo, names, effort, start_seed)
         swarms = {LEARNED: ([judged], effort.learned), **baselines}
         looks = {
-            name: join_looks(list(stages[0].looks(policies, count, derived_seed(own, part))))
+            name: join_looks(list(stages[0].looks(policies, count, derived_seed(start_seed, part))))
             for part, (name, (policies, count)) in enumerate(swarms.items())
         }
         for r, stage in enumerate(stages):
-            yield verdict_of(stage, looks, quick=True, seed=derived_seed(own, 9, r))
+            yield verdict_of(stage, looks, quick=True, seed=derived_seed(start_seed, 9, r))
 
 
 @dataclass(frozen=True)
@@ -127,7 +132,9 @@ def nearest_table(system: System, tables: NDArray[np.int64]) -> Chooser:
     return chosen
 
 
-def shuffled(system: System, table: NDArray[np.int64], share: float = 0.05) -> Chooser:
+def with_actions_exchanged(
+    system: System, table: NDArray[np.int64], share: float = 0.05
+) -> Chooser:
     """The table with the actions of two observations exchanged, both often seen in the demo."""
 
     def chosen(demo: swarmdp.Trajectory, seed: int) -> Controller:
@@ -143,12 +150,12 @@ def shuffled(system: System, table: NDArray[np.int64], share: float = 0.05) -> C
     return chosen
 
 
-def rounded(system: System, expert: Controller) -> NDArray[np.int64]:
+def rounded_table(system: System, expert: Controller) -> NDArray[np.int64]:
     """The expert as a table: at each class's value the nearest action."""
     values = class_map(system).axes[0].values
-    wanted = np.asarray(expert(values[None]), np.float64)[0]  # type: ignore[operator]
+    expert_action = np.asarray(expert(values[None]), np.float64)[0]  # type: ignore[operator]
     actions = np.asarray(system.actions, np.float64)
-    table: NDArray[np.int64] = np.abs(wanted[:, None] - actions).argmin(axis=1)
+    table: NDArray[np.int64] = np.abs(expert_action[:, None] - actions).argmin(axis=1)
     return table[np.argsort(classes(system, values))]
 
 
@@ -160,7 +167,7 @@ def cases(small: bool) -> list[Case]:
     ring = Rendezvous()
     steps, moves = (60, 30) if small else (100, 60)
     turn = math.radians(1)
-    table, spins = rounded(vicsek, vicsek.expert), np.arange(25) > 12
+    table, spins = rounded_table(vicsek, vicsek.expert), np.arange(25) > 12
     tables = np.stack(np.unravel_index(np.arange(27), (3, 3, 3)), axis=1)
     tables = tables[(tables[:, 0] != 0) | (tables[:, 2] != 2)]  # those that do not meet
     return [
@@ -189,13 +196,20 @@ def cases(small: bool) -> list[Case]:
         Case("Ising: mirror image", ising, moves, ising.expert, always(lambda o: o <= 12), True),
         Case("sparse without order", sparse, 100, sparse.expert, always(lambda o: 0.05 * o), True),
         Case("Rendezvous", ring, 100, ring.expert, nearest_table(ring, tables), True),
-        Case("Vicsek: shuffled", vicsek, steps, vicsek.expert, shuffled(vicsek, table), True),
+        Case(
+            "Vicsek: shuffled",
+            vicsek,
+            steps,
+            vicsek.expert,
+            with_actions_exchanged(vicsek, table),
+            True,
+        ),
         Case(
             "Ising: shuffled",
             ising,
             moves,
             ising.expert,
-            shuffled(ising, spins.astype(int), 0.002),
+            with_actions_exchanged(ising, spins.astype(int), 0.002),
             True,
         ),
     ]
@@ -219,7 +233,7 @@ def main() -> None:
     for case in cases(arguments.small):
         if arguments.only not in case.name:
             continue
-        found = list(
+        verdict_list = list(
             verdicts(
                 case,
                 starts=arguments.starts,
@@ -228,11 +242,14 @@ def main() -> None:
                 quick=not arguments.full,
             )
         )
-        alarms = sum(verdict.alarm for verdict in found)
-        told = sum(verdict.p <= 0.05 for verdict in found)
-        words = ", ".join(f"{n} x {word}" for word, n in Counter(map(kind, found)).most_common())
+        alarms = sum(verdict.alarm for verdict in verdict_list)
+        rejected = sum(verdict.p <= 0.05 for verdict in verdict_list)
+        words = ", ".join(
+            f"{n} x {word}" for word, n in Counter(map(kind, verdict_list)).most_common()
+        )
         print(
-            f"{case.name:28s} alarms {alarms:3d} of {len(found)}, told apart {told:3d}: {words}",
+            f"{case.name:28s} alarms {alarms:3d} of {len(verdict_list)}, "
+            f"told apart {rejected:3d}: {words}",
             flush=True,
         )
 

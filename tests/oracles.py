@@ -229,17 +229,17 @@ def moments(
 ) -> tuple[Floats, Floats]:
     """Sums of psi psi^T and psi psi'^T (R, actions, p, p) for each action of each replica."""
     size = before.shape[2]
-    own, cross = np.zeros((2, replicas, n_actions, size, size))
+    square, cross = np.zeros((2, replicas, n_actions, size, size))
     for r in range(len(before)):
         for n in range(before.shape[1]):
             a = actions[r, n]
-            own[r % replicas, a] += np.outer(before[r, n], before[r, n])
+            square[r % replicas, a] += np.outer(before[r, n], before[r, n])
             cross[r % replicas, a] += np.outer(before[r, n], after[r, n])
-    return own, cross
+    return square, cross
 
 
 def sweep_linear(
-    own: Floats,
+    square: Floats,
     cross: Floats,
     anchors: Floats,
     rewards: Floats,
@@ -249,17 +249,17 @@ def sweep_linear(
     value: Floats,
 ) -> tuple[Floats, Floats]:
     """Values (R, p) and leads (R, actions, p) after Bellman sweeps on the linear model."""
-    value, lead = value.copy(), np.zeros(own.shape[:3])
-    penalty = ridge * np.eye(own.shape[2])
-    for j in range(len(own)):
+    value, lead = value.copy(), np.zeros(square.shape[:3])
+    penalty = ridge * np.eye(square.shape[2])
+    for j in range(len(square)):
         z = anchors[j]
         gram = z.T @ z
-        gram = gram + penalty * np.trace(gram) / np.trace(own[j].sum(axis=0))
+        gram = gram + penalty * np.trace(gram) / np.trace(square[j].sum(axis=0))
         for _ in range(sweeps):
-            base = np.linalg.solve(own[j].sum(axis=0) + penalty, cross[j].sum(axis=0) @ value[j])
-            for a in range(own.shape[1]):
-                beyond = cross[j, a] @ value[j] - own[j, a] @ base
-                lead[j, a] = np.linalg.solve(own[j, a] + penalty, beyond)
+            base = np.linalg.solve(square[j].sum(axis=0) + penalty, cross[j].sum(axis=0) @ value[j])
+            for a in range(square.shape[1]):
+                beyond = cross[j, a] @ value[j] - square[j, a] @ base
+                lead[j, a] = np.linalg.solve(square[j, a] + penalty, beyond)
             best = (z @ (base + lead[j]).T).max(axis=1)
             value[j] = np.linalg.solve(gram, z.T @ (rewards[j] + discount * best))
     return value, lead
@@ -335,9 +335,9 @@ def sight(
         distance = np.linalg.norm(away, axis=1)
         order = np.argsort(distance)
         near = order[:nearest] if nearest else order[distance[order] <= radius]
-        own = np.exp(-1j * heading[i])
-        ahead = np.exp(1j * heading[np.array(others, int)[near]]).sum() * own
-        there_ = ((away[near] @ np.array([1, 1j])) / distance[near]).sum() * own
+        frame = np.exp(-1j * heading[i])
+        ahead = np.exp(1j * heading[np.array(others, int)[near]]).sum() * frame
+        there_ = ((away[near] @ np.array([1, 1j])) / distance[near]).sum() * frame
         out[i, 0] = np.angle(ahead) if len(near) else 0.0
         out[i, 1] = np.angle(there_) if len(near) else 0.0
         out[i, 2] = distance.min() if len(others) else 1e12
@@ -346,7 +346,7 @@ def sight(
             point, inside = nearest_wall(position[i], kind, walls)
             gap = point - position[i]
             out[i, 3] = np.linalg.norm(gap) if inside else 0.0
-            out[i, 4] = np.angle(complex(*(gap if inside else -gap)) * own)
+            out[i, 4] = np.angle(complex(*(gap if inside else -gap)) * frame)
     return out
 
 
@@ -383,7 +383,7 @@ def neighbour_sums(
             if distance > 0:
                 total[2] += int(dx / distance * units)
                 total[3] += int(dy / distance * units)
-        sums.append([float(each) for each in total])
+        sums.append([float(number) for number in total])
         closest.append(others[0][0] if others else math.inf)
     return sums, closest
 
@@ -419,22 +419,22 @@ def zone_turns(
     is avoided, and how strongly.
     """
     close, along, far, reach, weight = zones
-    place, own = position @ np.array([1, 1j]), np.exp(1j * heading)
+    place, direction = position @ np.array([1, 1j]), np.exp(1j * heading)
     out = np.empty(len(heading))
     for i in range(len(heading)):
         away = np.delete(position, i, axis=0) - position[i]
         if kind == "periodic":
             away -= walls[1] * np.round(away / walls[1])
         gaps = away @ np.array([1, 1j])
-        distance, others = np.abs(gaps), np.delete(own, i)
-        seen = np.cos(np.angle(gaps / own[i])) >= -math.sqrt(0.5)
+        distance, others = np.abs(gaps), np.delete(direction, i)
+        seen = np.cos(np.angle(gaps / direction[i])) >= -math.sqrt(0.5)
         near = distance < close
         follow = ~near & seen & (distance < along)
         approach = ~near & seen & (distance >= along) & (distance < far)
         unit = gaps / distance
         together = others[follow].sum() + unit[approach].sum()
         want = -unit[near].sum() if near.any() else together
-        want = want / abs(want) if abs(want) > 1e-9 else own[i]
+        want = want / abs(want) if abs(want) > 1e-9 else direction[i]
         if kind in ("circle", "polygon"):
             point, inside = nearest_wall(position[i], kind, walls)
             gap = place[i] - complex(*point)
@@ -442,5 +442,5 @@ def zone_turns(
                 want -= weight * gap / abs(gap)
             elif abs(gap) < reach:
                 want += weight * (1 - abs(gap) / reach) * gap / abs(gap)
-        out[i] = np.angle(want / own[i])
+        out[i] = np.angle(want / direction[i])
     return out

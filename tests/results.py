@@ -27,7 +27,7 @@ def assert_same(one: Result, other: Result, experiments: slice = slice(None)) ->
             np.testing.assert_array_equal(before.seen[experiments], after.seen)
 
 
-def known(array: NDArray[Scalar] | None) -> NDArray[Scalar]:
-    """What may be unknown, where it must not be."""
+def not_none(array: NDArray[Scalar] | None) -> NDArray[Scalar]:
+    """What may be None, where it must not be."""
     assert array is not None
     return array

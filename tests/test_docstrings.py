@@ -35,25 +35,25 @@ def named() -> Iterator[tuple[str, Any]]:
     seen: set[int] = set()
     for namespace in NAMESPACES:
         for name in names_in(namespace):
-            found = getattr(namespace, name)
-            if (inspect.isclass(found) or inspect.isfunction(found)) and id(found) not in seen:
-                seen.add(id(found))
-                yield f"{namespace.__name__}.{name}", found
+            member = getattr(namespace, name)
+            if (inspect.isclass(member) or inspect.isfunction(member)) and id(member) not in seen:
+                seen.add(id(member))
+                yield f"{namespace.__name__}.{name}", member
 
 
 PUBLIC = dict(named())
 FINDER = doctest.DocTestFinder(recurse=False)
 EXAMPLES = [
     test
-    for name, found in PUBLIC.items()
-    for test in FINDER.find(found, name, globs={})
+    for name, public in PUBLIC.items()
+    for test in FINDER.find(public, name, globs={})
     if test.examples
 ]
 
 
-def sections(found: Any) -> dict[str, str]:
+def sections(member: Any) -> dict[str, str]:
     """The sections of a docstring in NumPy's style, by title."""
-    parts = re.split(r"^(\w+)\n-{3,}\n", inspect.getdoc(found) or "", flags=re.MULTILINE)
+    parts = re.split(r"^(\w+)\n-{3,}\n", inspect.getdoc(member) or "", flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
@@ -63,13 +63,13 @@ def explained(section: str) -> set[str]:
     return {name.strip() for line in lines for name in line.split(",")}
 
 
-def arguments(found: Any) -> set[str]:
+def arguments(member: Any) -> set[str]:
     """What a caller may give; protocols and errors are made by others."""
-    if inspect.isclass(found) and (
-        issubclass(found, BaseException) or getattr(found, "_is_protocol", False)
+    if inspect.isclass(member) and (
+        issubclass(member, BaseException) or getattr(member, "_is_protocol", False)
     ):
         return set()
-    taken = inspect.signature(found).parameters.values()
+    taken = inspect.signature(member).parameters.values()
     names = {p.name for p in taken if p.kind is not p.VAR_KEYWORD}
     return names | {p.name for p in taken if p.kind is p.VAR_KEYWORD}
 
@@ -84,15 +84,15 @@ def test_all_namespaces_are_covered() -> None:
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_docstrings_are_complete(name: str) -> None:
-    found = PUBLIC[name]
-    written = sections(found)
-    missing = arguments(found) - explained(written.get("Parameters", ""))
+    member = PUBLIC[name]
+    written = sections(member)
+    missing = arguments(member) - explained(written.get("Parameters", ""))
     assert not missing, f"{name} does not explain {sorted(missing)}"
     assert ">>> " in written.get("Examples", ""), f"{name} has no example"
     assert "+SKIP" not in written["Examples"], f"the example of {name} does not run"
-    if inspect.isfunction(found):
+    if inspect.isfunction(member):
         assert "Raises" in written, f"{name} does not say what it raises"
-        silent = inspect.signature(found).return_annotation is None
+        silent = inspect.signature(member).return_annotation is None
         assert silent or "Returns" in written, f"{name} does not say what it returns"
 
 
@@ -100,5 +100,5 @@ def test_docstrings_are_complete(name: str) -> None:
 def test_examples_do_what_they_show(
     example: doctest.DocTest, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = doctest.DocTestRunner().run(example)
-    assert not found.failed, capsys.readouterr().out
+    outcome = doctest.DocTestRunner().run(example)
+    assert not outcome.failed, capsys.readouterr().out

@@ -46,7 +46,7 @@ def kept_files() -> set[Path]:
     """All files of the source tree but those that .gitignore names."""
     lines = (ROOT / ".gitignore").read_text().split()
     ignored = [".git", *(line.strip("/") for line in lines)]
-    found = set()
+    files_kept = set()
     for folder, names, files in os.walk(ROOT):
         here = Path(folder).relative_to(ROOT)
         for some in (names, files):
@@ -55,8 +55,8 @@ def kept_files() -> set[Path]:
                 for n in some
                 if not any(fnmatch.fnmatch(n, i) or (here / n).as_posix() == i for i in ignored)
             ]
-        found |= {Path(folder, file).relative_to(ROOT) for file in files}
-    return found
+        files_kept |= {Path(folder, file).relative_to(ROOT) for file in files}
+    return files_kept
 
 
 def test_the_wheel_holds_the_whole_package(wheel: Path) -> None:
@@ -109,9 +109,9 @@ def closure(root: Distribution) -> Iterator[Distribution]:
         if requirement.name in seen or (marker and not marker.evaluate({"extra": ""})):
             continue
         seen.add(requirement.name)
-        found = distribution(requirement.name)
-        yield found
-        todo += found.requires or ()
+        package = distribution(requirement.name)
+        yield package
+        todo += package.requires or ()
 
 
 COUNTED = """
@@ -214,8 +214,8 @@ def test_tests_that_read_files_pass_in_the_sdist(sdist: Path) -> None:
 def test_the_readme_runs_from_the_wheel(installed: Path, tmp_path: Path) -> None:
     program = tmp_path / "readme.py"
     # The simulators of others are no part of the wheel.
-    own = [snippet for snippet in snippets("README.md") if "mpe2" not in snippet]
-    program.write_text("\n".join(own))
+    shown = [snippet for snippet in snippets("README.md") if "mpe2" not in snippet]
+    program.write_text("\n".join(shown))
     python = str(installed / "python")
     done = subprocess.run(
         [python, "-I", str(program)], cwd=tmp_path, capture_output=True, text=True, check=False

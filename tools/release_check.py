@@ -43,10 +43,10 @@ def text(name: str) -> str:
 
 def version() -> str:
     """Version, citation, changelog and tag agree."""
-    found = VERSION.search(text("src/swarmdp/_version.py"))
-    if found is None:
+    written = VERSION.search(text("src/swarmdp/_version.py"))
+    if written is None:
         raise Problem("src/swarmdp/_version.py has no version like 1.2.3")
-    number = found.group()
+    number = written.group()
     if f"\nversion: {number}\n" not in text("CITATION.cff"):
         raise Problem(f"CITATION.cff does not say version: {number}")
     heading = re.search(rf"^## {re.escape(number)} \((.*)\)$", text("CHANGELOG.md"), re.MULTILINE)
@@ -109,12 +109,12 @@ def archives() -> str:
         venv.create(environment, with_pip=True)
         python = next(path for path in environment.glob("*/python*") if path.stem == "python")
         run(python, "-m", "pip", "install", "--quiet", wheel, cwd=place)
-        told = run(python, "-m", "swarmdp", "--version", cwd=place).strip()
+        printed = run(python, "-m", "swarmdp", "--version", cwd=place).strip()
         run(python, "-m", "swarmdp", "simulate", "vicsek", "--runs", "2", cwd=place)
         if not (place / "runs" / "vicsek" / "summary.json").is_file():
             raise Problem("swarmdp simulate of the installed wheel left no summary.json")
         size = wheel.stat().st_size / (1 << 20)
-        return f"{told} from {wheel.name}, {size:.1f} MiB"
+        return f"{printed} from {wheel.name}, {size:.1f} MiB"
 
 
 def licences() -> str:
@@ -123,21 +123,25 @@ def licences() -> str:
     while waiting:
         name = waiting.pop()
         try:
-            found = distribution(name)
+            package = distribution(name)
         except PackageNotFoundError:
             continue  # needed on other systems only
-        for line in found.requires or ():
+        for line in package.requires or ():
             needed = re.match(r"[\w.-]+", line)
             if needed and "extra ==" not in line and needed.group().lower() not in seen:
                 seen.add(needed.group().lower())
                 waiting.append(needed.group())
-        said = found.metadata.get_all
-        classified = [each for each in said("Classifier") or () if each.startswith("License")]
-        told = " ".join(
+        said = package.metadata.get_all
+        classified = [
+            classifier
+            for classifier in said("Classifier") or ()
+            if classifier.startswith("License")
+        ]
+        license_text = " ".join(
             [*(said("License-Expression") or ()), *(said("License") or ()), *classified]
         )
-        if not any(word in told for word in FREE):
-            other.append(f"{name} ({told.strip()[:60] or 'says nothing'})")
+        if not any(word in license_text for word in FREE):
+            other.append(f"{name} ({license_text.strip()[:60] or 'says nothing'})")
     if other:
         raise Problem(f"other licences: {', '.join(other)}")
     return f"{len(seen)} packages, all under BSD, MIT, Apache and the like"
@@ -153,8 +157,8 @@ def readme() -> str:
     )
     if left:
         raise Problem(f"README.md has links that do not become absolute: {left[:3]}")
-    known = re.search(r'^repository = "(.*)"$', text("pyproject.toml"), re.MULTILINE)
-    address = known.group(1) if known else ""
+    declared = re.search(r'^repository = "(.*)"$', text("pyproject.toml"), re.MULTILINE)
+    address = declared.group(1) if declared else ""
     links = f"links to {address}" if address else "no address yet: set repository in pyproject.toml"
     return f"{len(lines)} lines, {links}"
 

@@ -16,7 +16,7 @@ from benchmarks.contest import (
     times_faster,
 )
 from benchmarks.run import run
-from benchmarks.scaling import START_SECONDS, simulated
+from benchmarks.scaling import START_SECONDS, simulate
 from swarmdp.support.errors import InvalidInput
 
 
@@ -73,10 +73,10 @@ def test_a_commit_that_is_not_there_makes_its_version_unavailable() -> None:
 
 
 def test_workers_are_simulated() -> None:
-    plenty = simulated(100, [2.0] * 100, 0.0)
+    plenty = simulate(100, [2.0] * 100, 0.0)
     assert plenty.seconds == START_SECONDS + 2
-    assert simulated(1, [2.0] * 100, 0.0).seconds == pytest.approx(START_SECONDS + 200)
+    assert simulate(1, [2.0] * 100, 0.0).seconds == pytest.approx(START_SECONDS + 200)
     # However many workers, results come one after the other.
-    assert simulated(1000, [1e-3] * 1000, 0.01).seconds >= 10
-    few, many = (simulated(workers, [1.0] * 120, 0.01) for workers in (3, 30))
+    assert simulate(1000, [1e-3] * 1000, 0.01).seconds >= 10
+    few, many = (simulate(workers, [1.0] * 120, 0.01) for workers in (3, 30))
     assert few.efficiency > many.efficiency

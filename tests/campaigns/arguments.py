@@ -140,23 +140,23 @@ TEXTS = [
 
 def hostile(right: str | None, value: object, which: int) -> list[Hostile]:
     """All that may be put in the place of an argument; of several arrays one is changed."""
-    found = [Hostile(text) for text in ANYTHING] + [
+    values = [Hostile(text) for text in ANYTHING] + [
         Hostile(text, nan=True) for text in NOT_A_NUMBER
     ]
     if right is None:
-        return found
+        return values
     if isinstance(value, int | float) and not isinstance(value, bool):
         texts = NUMBERS + SAME_FLOATS + (SAME_INTEGERS if isinstance(value, int) else [])
-        return found + 2 * [Hostile(text.replace("{}", right)) for text in texts]
+        return values + 2 * [Hostile(text.replace("{}", right)) for text in texts]
     if isinstance(value, str):
-        return found + 2 * [Hostile(text.replace("{}", right)) for text in TEXTS]
+        return values + 2 * [Hostile(text.replace("{}", right)) for text in TEXTS]
     if isinstance(value, np.ndarray | list | tuple | dict) or hasattr(value, "variables"):
         if isinstance(value, Mapping):
             right = f"{right}, {which}"
         made = [Hostile(text.replace("{}", right)) for text in ARRAYS]
         made += [Hostile(text.replace("{}", right), nan=True) for text in BROKEN]
-        return found + 4 * made
-    return found
+        return values + 4 * made
+    return values
 
 
 def campaign(warm: bool = True) -> Campaign:

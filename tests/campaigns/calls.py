@@ -108,7 +108,7 @@ class WrongSystem:
     def transition(self, *args: Any) -> None: ...
 
 
-def _each(value: Any, change: Any, which: int = 0, every: bool = False) -> Any:
+def _changed(value: Any, change: Any, which: int = 0, every: bool = False) -> Any:
     """An array changed, or one (the first) of several arrays by name, or one of a trajectory."""
     if isinstance(value, swarmdp.Trajectory):
         name = list(value.variables)[which % len(value.variables)]
@@ -131,7 +131,7 @@ def _maker(change: Any) -> Any:
         except Exception:  # texts cannot be negated, policies not be scaled
             return np.array(["x"])
 
-    return lambda value, which=0: _each(value, changed, which)
+    return lambda value, which=0: _changed(value, changed, which)
 
 
 def _with(value: float) -> Any:
@@ -140,7 +140,7 @@ def _with(value: float) -> Any:
         out.reshape(-1)[-1:] = value
         return out
 
-    return lambda x, which=0: _each(x, lambda y: change(np.asarray(y)), which, every=True)
+    return lambda x, which=0: _changed(x, lambda y: change(np.asarray(y)), which, every=True)
 
 
 byteswapped = _maker(lambda x: x.astype(x.dtype.newbyteorder(">")))
@@ -172,7 +172,7 @@ three_coordinates = _maker(lambda x: np.concatenate([x, x[..., :1]], axis=-1) if
 infinite = _with(np.inf)
 one_changed = _with(7.0)
 with_nan = _with(np.nan)
-all_nan = lambda x, which=0: _each(  # noqa: E731
+all_nan = lambda x, which=0: _changed(  # noqa: E731
     x, lambda y: np.full(np.shape(y), np.nan), which, every=True
 )
 
@@ -183,7 +183,7 @@ def readonly(value: Any, which: int = 0) -> Any:
         out.setflags(write=False)
         return out
 
-    return _each(value, change, which)
+    return _changed(value, change, which)
 
 
 def without_one(value: Any, which: int = 0) -> Any:
@@ -782,13 +782,13 @@ for _kind in ("Policy", "SoftPolicy", "InterpolatedPolicy"):
     OWN[f"{_kind}.export"] = {"system": "VICSEK"}
 for _name in theory.__all__:
     for _method in ("", *(f".{m}" for m in dir(getattr(theory, _name)))):
-        _own = OWN.setdefault(f"{_name}{_method}", {})
+        _arguments = OWN.setdefault(f"{_name}{_method}", {})
         for _parameter, _text in (
             ("system", "RING"),
             ("policy", "RING_TABLE"),
             ("reward", "RING_REWARD"),
         ):
-            _own.setdefault(_parameter, _text)
+            _arguments.setdefault(_parameter, _text)
 
 # Made by other functions, not by hand.
 MADE = {
@@ -878,17 +878,17 @@ def _call(value: Any, name: str, written: str, inner: Any = None) -> Iterator[Ca
     for variant in (name, f"{name} ", f"{name}  "):
         if variant != name and variant not in OWN:
             return
-        own = OWN.get(variant, {})
-        if None in own.values():
+        changes = OWN.get(variant, {})
+        if None in changes.values():
             return  # it only raises
         arguments = {}
         open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-        more = [key for key in own if key not in parameters and open_ended]
+        more = [key for key in changes if key not in parameters and open_ended]
         for parameter, details in parameters.items():
             if details.kind is details.VAR_KEYWORD:
                 continue
-            if parameter in own:
-                arguments[parameter] = own[parameter]
+            if parameter in changes:
+                arguments[parameter] = changes[parameter]
             elif parameter in USUAL and (details.default is details.empty or parameter != "path"):
                 if details.default is details.empty or parameter in (
                     "threads",
@@ -899,7 +899,7 @@ def _call(value: Any, name: str, written: str, inner: Any = None) -> Iterator[Ca
                     arguments[parameter] = USUAL[parameter]
             elif details.default is details.empty:
                 raise KeyError(f"no right argument {parameter!r} of {name}: add it to calls.py")
-        arguments |= {key: own[key] for key in more}
+        arguments |= {key: changes[key] for key in more}
         names = (*(p for p in parameters if parameters[p].kind is not details.VAR_KEYWORD), *more)
         yield Call(name, written, arguments, names)
 

@@ -116,53 +116,53 @@ class Cluster:
 # What happens, each when so many units are done
 
 
-def worker_killed(found: Cluster) -> None:
-    found.signal("second", signal.SIGKILL)
+def worker_killed(nodes: Cluster) -> None:
+    nodes.signal("second", signal.SIGKILL)
 
 
-def all_workers_killed(found: Cluster) -> None:
+def all_workers_killed(nodes: Cluster) -> None:
     for name in WORKERS:
-        found.signal(name, signal.SIGKILL)
-    found.worker("third")
+        nodes.signal(name, signal.SIGKILL)
+    nodes.worker("third")
 
 
-def worker_stopped_politely(found: Cluster) -> None:
-    found.signal("second", signal.SIGTERM)
+def worker_stopped_politely(nodes: Cluster) -> None:
+    nodes.signal("second", signal.SIGTERM)
 
 
-def worker_frozen(found: Cluster) -> None:
-    found.signal("second", signal.SIGSTOP)
+def worker_frozen(nodes: Cluster) -> None:
+    nodes.signal("second", signal.SIGSTOP)
 
 
-def worker_frozen_for_a_while(found: Cluster) -> None:
-    found.signal("second", signal.SIGSTOP)
+def worker_frozen_for_a_while(nodes: Cluster) -> None:
+    nodes.signal("second", signal.SIGSTOP)
     time.sleep(FROZEN_SECONDS)
-    found.signal("second", signal.SIGCONT)
+    nodes.signal("second", signal.SIGCONT)
 
 
-def scheduler_killed(found: Cluster) -> None:
-    found.signal("scheduler", signal.SIGKILL)
+def scheduler_killed(nodes: Cluster) -> None:
+    nodes.signal("scheduler", signal.SIGKILL)
 
 
-def scheduler_stopped_politely(found: Cluster) -> None:
-    found.signal("scheduler", signal.SIGTERM)
+def scheduler_stopped_politely(nodes: Cluster) -> None:
+    nodes.signal("scheduler", signal.SIGTERM)
 
 
-def scheduler_restarted(found: Cluster) -> None:
-    found.signal("scheduler", signal.SIGKILL)
-    found.scheduler()
-    found.worker("third")
+def scheduler_restarted(nodes: Cluster) -> None:
+    nodes.signal("scheduler", signal.SIGKILL)
+    nodes.scheduler()
+    nodes.worker("third")
 
 
-def scheduler_frozen_for_a_while(found: Cluster) -> None:
-    found.signal("scheduler", signal.SIGSTOP)
+def scheduler_frozen_for_a_while(nodes: Cluster) -> None:
+    nodes.signal("scheduler", signal.SIGSTOP)
     time.sleep(FROZEN_SECONDS)
-    found.signal("scheduler", signal.SIGCONT)
+    nodes.signal("scheduler", signal.SIGCONT)
 
 
-def other_version_joins(found: Cluster) -> None:
-    found.worker("other", source=Path("other").absolute())
-    found.signal("second", signal.SIGKILL)
+def other_version_joins(nodes: Cluster) -> None:
+    nodes.worker("other", source=Path("other").absolute())
+    nodes.signal("second", signal.SIGKILL)
 
 
 EVENTS: dict[str, Callable[[Cluster], None]] = {
@@ -213,30 +213,30 @@ def attempt(rng: np.random.Generator) -> Attempt:
 
     def run() -> str:
         folder = Path(tempfile.mkdtemp(dir=".")).absolute()
-        found = Cluster(folder)
+        nodes = Cluster(folder)
         try:
-            found.scheduler()
+            nodes.scheduler()
             for worker in WORKERS:
-                found.worker(worker)
+                nodes.worker(worker)
             for worker in WORKERS:
-                found.ready(worker)
-            return _run(found, EVENTS[name], after)
+                nodes.ready(worker)
+            return _run(nodes, EVENTS[name], after)
         finally:
-            found.stop()
+            nodes.stop()
             shutil.rmtree(folder, ignore_errors=True)
 
     return Attempt(name, f"# {name} after {after} units", run)
 
 
-def _run(found: Cluster, event: Callable[[Cluster], None], after: int) -> str:
+def _run(nodes: Cluster, event: Callable[[Cluster], None], after: int) -> str:
     """The reproduction in a fork; the event happens here, once so many units are done."""
-    output = found.folder / "out"
-    fork = Fork(lambda: _reproduce(found.address, output))
+    output = nodes.folder / "out"
+    fork = Fork(lambda: _reproduce(nodes.address, output))
     ended = None
     while ended is None and len(list(output.glob("units/*/*.nc"))) < after:
         ended = fork.ended(0.02)
     if ended is None:
-        event(found)
+        event(nodes)
     ended = ended or fork.finished()
     kept = outcome(output)
     if any(whole.get(path) != image for path, image in kept.items()):

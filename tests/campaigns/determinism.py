@@ -97,8 +97,8 @@ def possible(variation: Variation) -> bool:
 def rolled(system: Any, policy: Any) -> Found:
     """A roll-out: every number."""
     names = ["states", "observations", "actions", swarmdp.simulation.DiscountedFeatures(0.8)]
-    found = swarmdp.rollout(system, policy, steps=30, runs=4, seed=5, record=names)
-    return {"exact": _digest(*(found[name] for name in sorted(found)))}
+    recorded = swarmdp.rollout(system, policy, steps=30, runs=4, seed=5, record=names)
+    return {"exact": _digest(*(recorded[name] for name in sorted(recorded)))}
 
 
 def fitted(system: Any, update: str, **options: Any) -> Found:
@@ -169,15 +169,17 @@ def computed_under(
     )
     if ended.returncode:
         raise RuntimeError(f"exit code {ended.returncode}: {ended.stderr[-300:]}")
-    found: dict[str, Found] = json.loads(ended.stdout)
-    return found
+    results: dict[str, Found] = json.loads(ended.stdout)
+    return results
 
 
 def apart(one: Found, other: Found) -> float:
     """The largest difference of weights and distances, relative to the largest of them."""
     most = 0.0
     for part in ("weights", "distances"):
-        a, b = (np.array([float.fromhex(x) for x in each.get(part, ())]) for each in (one, other))
+        a, b = (
+            np.array([float.fromhex(x) for x in outcome.get(part, ())]) for outcome in (one, other)
+        )
         if a.shape != b.shape:
             return float("inf")
         if a.size and not np.array_equal(a, b):
@@ -187,11 +189,11 @@ def apart(one: Found, other: Found) -> float:
 
 def compared(one: Mapping[str, Found], other: Mapping[str, Found]) -> str:
     """How two processes' numbers differ, as an attempt ends."""
-    for name, found in one.items():
+    for name, result in one.items():
         there = other[name]
-        if found["exact"] != there["exact"] or found.get("verdict") != there.get("verdict"):
+        if result["exact"] != there["exact"] or result.get("verdict") != there.get("verdict"):
             return f"{OTHER}: {name}"
-        if apart(found, there) > TOLERANCE:
+        if apart(result, there) > TOLERANCE:
             return f"{FAR}: {name}"
     return ACCEPTED
 
@@ -219,8 +221,8 @@ def attempt(variation: Variation) -> Attempt:
 
 def campaign() -> Campaign:
     """The campaign of determinism."""
-    found = [attempt(variation) for variation in VARIATIONS if possible(variation)]
-    return Campaign("determinism", found, prepare, hang_seconds=600, memory_bytes=2**40)
+    attempts = [attempt(variation) for variation in VARIATIONS if possible(variation)]
+    return Campaign("determinism", attempts, prepare, hang_seconds=600, memory_bytes=2**40)
 
 
 def _show() -> None:

@@ -136,9 +136,9 @@ def prepare() -> None:
         whole[name] = Path(name).read_bytes()
     for reader in READERS:
         with contextlib.suppress(swarmdp.errors.SwarmdpError):
-            found = reader.read()
-            if found not in FINE:
-                content[reader.name + reader.file] = found
+            outcome = reader.read()
+            if outcome not in FINE:
+                content[reader.name + reader.file] = outcome
 
 
 def campaign() -> Campaign:
@@ -169,13 +169,13 @@ def attempt(rng: np.random.Generator) -> Attempt:
         change(child, target)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = reader.read()
+            outcome = reader.read()
         if target.is_file() and target.read_bytes() == whole[reader.file]:
             return ACCEPTED  # the change changed nothing
-        if found in (ACCEPTED, EXPLAINED):
-            same = found == EXPLAINED or not damage or reader.file == UNIT_FILE
-            return found if same else OTHER
-        if damage and reader.file != TIMES and found != content.get(reader.name + reader.file):
+        if outcome in (ACCEPTED, EXPLAINED):
+            same = outcome == EXPLAINED or not damage or reader.file == UNIT_FILE
+            return outcome if same else OTHER
+        if damage and reader.file != TIMES and outcome != content.get(reader.name + reader.file):
             return OTHER
         return ACCEPTED
 
@@ -281,9 +281,9 @@ def other_things(rng: np.random.Generator, path: Path) -> None:
         pickle.dumps([1.0]),
         b"CDF\x01" + bytes(200),
         b"\x89HDF\r\n\x1a\n" + rng.bytes(300),
-        netcdf.sealed(b"\x89HDF\r\n\x1a\n" + rng.bytes(3000)),
-        netcdf.sealed(b""),
-        netcdf.sealed(pickle.dumps(Trap())),
+        netcdf.with_digest(b"\x89HDF\r\n\x1a\n" + rng.bytes(3000)),
+        netcdf.with_digest(b""),
+        netcdf.with_digest(pickle.dumps(Trap())),
         b"[" * 200_000,
         b"\xff\xfe" * 100,
         b'{"kind": "swarmdp controller", "schema": 1}',
@@ -316,7 +316,7 @@ def edited(
         with h5py.File(path, "r+") as file:
             change(rng, file)
         if rng.random() < 0.5:
-            path.write_bytes(netcdf.sealed(path.read_bytes()))
+            path.write_bytes(netcdf.with_digest(path.read_bytes()))
 
     return apply
 

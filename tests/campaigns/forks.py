@@ -32,7 +32,7 @@ class Ended:
         """What it said, without warnings and progress."""
         quiet = (": warning: ", " units done, ", "interrupted: the units under way")
         lines = self.said.strip().splitlines()
-        return [line for line in lines if not any(each in line for each in quiet)]
+        return [line for line in lines if not any(phrase in line for phrase in quiet)]
 
 
 class Fork:
@@ -71,9 +71,9 @@ class Fork:
 
     def finished(self) -> Ended:
         """How it ended, whenever that is."""
-        found = self.ended()
-        assert found is not None
-        return found
+        ended = self.ended()
+        assert ended is not None
+        return ended
 
     def _read(self) -> None:
         with contextlib.suppress(BlockingIOError):

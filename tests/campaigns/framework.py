@@ -244,7 +244,7 @@ class _Child:
         """How the attempt ended; None if it goes on."""
         if ready:
             try:
-                found: tuple[str, str] = self.pipe.recv()
+                message: tuple[str, str] = self.pipe.recv()
             except (EOFError, OSError):
                 self._process.join()
                 code = self._process.exitcode or 0
@@ -253,9 +253,9 @@ class _Child:
                 self._start()
                 return CRASH, f"the process died: {what}"
             if self._prepared:
-                return found
-            if found != PREPARED:
-                raise RuntimeError(f"{self._campaign.name} could not be prepared: {found[1]}")
+                return message
+            if message != PREPARED:
+                raise RuntimeError(f"{self._campaign.name} could not be prepared: {message[1]}")
             self._prepared = True
             self._begin()  # what was compiled does not count
             return None
@@ -341,12 +341,12 @@ def table(outcomes: Sequence[Outcome]) -> str:
 
 def report(outcome: Outcome, most: int = 20) -> str:
     """The failures, a few lines for each to repeat it; alike ones once, with how many there are."""
-    alike: dict[tuple[str, str, str], list[Failure]] = {}
+    same_failures: dict[tuple[str, str, str], list[Failure]] = {}
     for failure in outcome.failures:
         key = (failure.kind, failure.attempt.group, failure.detail[-60:])
-        alike.setdefault(key, []).append(failure)
+        same_failures.setdefault(key, []).append(failure)
     parts = []
-    for failures in sorted(alike.values(), key=len, reverse=True)[:most]:
+    for failures in sorted(same_failures.values(), key=len, reverse=True)[:most]:
         one = failures[0]
         parts.append(
             f"# {one.kind}: {one.attempt.group} ({len(failures)} like this)\n"
@@ -355,6 +355,6 @@ def report(outcome: Outcome, most: int = 20) -> str:
             f"--only {one.number}\n"
             f"{one.attempt.repeat}"
         )
-    if len(alike) > most:
-        parts.append(f"# and {len(alike) - most} more kinds of failure")
+    if len(same_failures) > most:
+        parts.append(f"# and {len(same_failures) - most} more kinds of failure")
     return "\n\n".join(parts)

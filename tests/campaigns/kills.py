@@ -79,8 +79,8 @@ class Job:
 
     def outcome(self, folder: Path) -> dict[str, object]:
         """The content of all files that must come out the same."""
-        found = sorted(path for pattern in self.files for path in folder.glob(pattern))
-        return {path.relative_to(folder).as_posix(): _content(path) for path in found}
+        paths = sorted(path for pattern in self.files for path in folder.glob(pattern))
+        return {path.relative_to(folder).as_posix(): _content(path) for path in paths}
 
 
 def _content(path: Path) -> object:
@@ -170,8 +170,8 @@ def prepare(jobs: Sequence[Job]) -> None:
             seconds[job.name, new] = time.monotonic() - began
             if ended.code:
                 raise RuntimeError(f"{job.name}: exit code {ended.code}: {ended.said}")
-            found = job.outcome(folder)
-            if not found or whole.setdefault(job.name, found) != found:
+            outcome = job.outcome(folder)
+            if not outcome or whole.setdefault(job.name, outcome) != outcome:
                 raise RuntimeError(f"{job.name}: another result without any kill")
 
 
@@ -187,14 +187,14 @@ def attempt(jobs: Sequence[Job], rng: np.random.Generator) -> Attempt:
     signals = [SIGNALS[rng.integers(len(SIGNALS))] for _ in range(rng.integers(1, 4))]
     moments = rng.random(len(signals))
     new = rng.random(len(signals)) < NEW_PROCESSES * (job.arguments is not None)
-    name = f"{job.name} {' '.join(each.name for each in signals)}"
+    name = f"{job.name} {' '.join(sent.name for sent in signals)}"
 
     def run() -> str:
         folder = Path(tempfile.mkdtemp(dir="."))
         try:
-            for each, moment, fresh in zip(signals, moments, new.tolist(), strict=True):
+            for sent, moment, fresh in zip(signals, moments, new.tolist(), strict=True):
                 process = job.start(folder, fresh)
-                _kill(process, each, moment * seconds[job.name, fresh])
+                _kill(process, sent, moment * seconds[job.name, fresh])
             last = job.start(folder, False)
             assert isinstance(last, Fork)
             ended = last.finished()

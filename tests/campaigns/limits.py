@@ -108,14 +108,14 @@ def read_only_folder(path: Path) -> Iterator[None]:
     """A folder that one may read, but not write to."""
     path.mkdir(exist_ok=True)
     _run_beside(path)
-    inner = [each for each in path.rglob("*") if each.is_dir()]
-    for each in (*inner, path):
-        each.chmod(0o555)
+    inner = [inside for inside in path.rglob("*") if inside.is_dir()]
+    for inside in (*inner, path):
+        inside.chmod(0o555)
     try:
         yield
     finally:
-        for each in (path, *inner):
-            each.chmod(0o755)
+        for inside in (path, *inner):
+            inside.chmod(0o755)
 
 
 @contextlib.contextmanager
@@ -182,24 +182,24 @@ def little_memory(more: int) -> Callable[[], None]:
 
 def situations() -> list[Situation]:
     """All that a command may find itself in."""
-    found = [Situation("nothing is narrow", plain)]
-    found += [Situation(f"{kib} KiB of disk are free", full(kib * KIBI)) for kib in DISKS]
-    found += [
+    listed = [Situation("nothing is narrow", plain)]
+    listed += [Situation(f"{kib} KiB of disk are free", full(kib * KIBI)) for kib in DISKS]
+    listed += [
         Situation("a read-only disk", read_only_disk),
         Situation("a read-only folder", read_only_folder, without_privileges),
     ]
-    found += [
+    listed += [
         Situation(f"files of at most {most} bytes", plain, limited(resource.RLIMIT_FSIZE, most))
         for most in FILE_SIZES
     ]
-    found += [
+    listed += [
         Situation(f"{more} more files may be open", plain, few_files(more)) for more in OPEN_FILES
     ]
-    found += [
+    listed += [
         Situation(f"{more} MiB more of memory", plain, little_memory(more * MEBI))
         for more in MEMORIES
     ]
-    return found
+    return listed
 
 
 DISKS = (0, 4, 12, 32, 100, 300, 1000)
@@ -235,16 +235,16 @@ def judged(name: str, ended: Ended, out: Path) -> str:
     """How a command ended, by its exit code, its words and its files."""
     if left := left_over(out):
         raise RuntimeError(f"{LEFT_OVER}: {left}")
-    found, right = contents(out), whole[name]
+    written, right = contents(out), whole[name]
     broken = [
         path
-        for path, image in found.items()
+        for path, image in written.items()
         if not _is_whole(path, image, right) and not (ended.code and _is_checkpoint(out / path))
     ]
     if broken:
         raise RuntimeError(f"{HALF}: {broken} after exit code {ended.code}: {ended.said[-200:]}")
     if ended.code == 0:
-        return ACCEPTED if right.keys() <= found.keys() else DIFFERENT
+        return ACCEPTED if right.keys() <= written.keys() else DIFFERENT
     if ended.code != 2 or len(ended.lines) != 1 or not ended.lines[0].startswith("swarmdp: "):
         raise RuntimeError(f"{UNSAID}: exit code {ended.code}, {ended.said[-300:]}")
     return EXPLAINED
@@ -333,9 +333,9 @@ def in_asyncio(names: Sequence[str]) -> list[str]:
 
     async def together() -> list[str]:
         beats = asyncio.create_task(_beat())
-        found = await asyncio.gather(*(asyncio.to_thread(_named, name) for name in names))
+        outcomes = await asyncio.gather(*(asyncio.to_thread(_named, name) for name in names))
         beats.cancel()
-        return found
+        return outcomes
 
     return asyncio.run(together())
 
@@ -377,8 +377,8 @@ def at_once(caller: str, names: tuple[str, ...]) -> Attempt:
     """Eight calls at once: each has the result that it has alone."""
 
     def work() -> None:
-        found = CALLERS[caller](names)
-        if found != [expected[name] for name in (*names, *names)][: len(found)]:
+        outcomes = CALLERS[caller](names)
+        if outcomes != [expected[name] for name in (*names, *names)][: len(outcomes)]:
             sys.exit(DIFFERENT)
 
     def run() -> str:
@@ -465,7 +465,7 @@ def at_home(home: Home, name: str) -> Attempt:
 def attempts(commands: Sequence[str], homes: Sequence[Home]) -> list[Attempt]:
     """All of them; without the right to mount, disks are left to the limits on file sizes."""
     mounts = may_mount()
-    found = [
+    tried = [
         narrow(situation, name)
         for situation in situations()
         for name in commands
@@ -474,11 +474,11 @@ def attempts(commands: Sequence[str], homes: Sequence[Home]) -> list[Attempt]:
     names = list(FUNCTIONS)
     for caller in CALLERS:
         mixed = tuple(itertools.islice(itertools.cycle(names), 8))
-        found += [at_once(caller, pair) for pair in ((names[0],) * 8, (names[2],) * 8, mixed)]
-    found += [
+        tried += [at_once(caller, pair) for pair in ((names[0],) * 8, (names[2],) * 8, mixed)]
+    tried += [
         at_home(home, name) for home in homes for name in ("simulate", "fit") if name in commands
     ]
-    return found
+    return tried
 
 
 def prepare(commands: Sequence[str]) -> None:
@@ -511,5 +511,5 @@ def expect() -> None:
 
 def campaign(commands: Sequence[str] = tuple(COMMANDS), homes: Sequence[Home] = HOMES) -> Campaign:
     """The campaign of limits."""
-    found = attempts(commands, homes)
-    return Campaign("limits", found, partial(prepare, commands), 300, memory_bytes=2**40)
+    tried = attempts(commands, homes)
+    return Campaign("limits", tried, partial(prepare, commands), 300, memory_bytes=2**40)

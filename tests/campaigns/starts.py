@@ -64,8 +64,8 @@ def attempt(rng: np.random.Generator) -> Attempt:
         finally:
             shutil.rmtree(folder.parent, ignore_errors=True)
 
-    alike = "the same settings" if len(set(seeds.tolist())) == 1 else "different settings"
-    return Attempt(f"{count} starts, {alike}", f"# seeds {seeds}, pauses {pauses}", run)
+    settings = "the same settings" if len(set(seeds.tolist())) == 1 else "different settings"
+    return Attempt(f"{count} starts, {settings}", f"# seeds {seeds}, pauses {pauses}", run)
 
 
 def _started(folder: Path, seeds: list[int], pauses: list[float]) -> str:
@@ -78,8 +78,8 @@ def _started(folder: Path, seeds: list[int], pauses: list[float]) -> str:
     for seed, ended in zip(seeds, ends, strict=True):
         if ended.code == 0 and seed != winner:
             return MIXED
-        told = len(ended.lines) == 1 and any(each in ended.lines[0] for each in EXPECTED)
-        if ended.code != 0 and not (ended.code == 2 and told):
+        explained = len(ended.lines) == 1 and any(phrase in ended.lines[0] for phrase in EXPECTED)
+        if ended.code != 0 and not (ended.code == 2 and explained):
             raise RuntimeError(f"{UNSAID}: exit code {ended.code}, {ended.said[-300:]}")
     if all(ended.code for ended in ends):
         raise RuntimeError("nobody won")

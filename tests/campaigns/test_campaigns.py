@@ -146,8 +146,8 @@ def test_campaigns_share_a_budget_and_those_with_an_end_come_first() -> None:
     listed = framework.Campaign("listed", tried)
     outcomes = list(framework.shared([endless, listed], seed=1, minutes=60, attempts=5, workers=1))
     assert [(o.name, o.attempts) for o in outcomes] == [("listed", 3), ("endless", 5)]
-    each = {framework.attempt_of(listed, 1, number).group for number in range(3)}
-    assert each == {"group 0", "group 1", "group 2"}
+    groups = {framework.attempt_of(listed, 1, number).group for number in range(3)}
+    assert groups == {"group 0", "group 1", "group 2"}
 
 
 def test_a_child_prepares_in_a_folder_of_its_own_and_as_long_as_it_takes() -> None:

@@ -14,9 +14,9 @@ def test_warnings_of_the_package_get_one_line(capsys: pytest.CaptureFixture[str]
         warnings.warn("too few draws", SwarmdpWarning, stacklevel=1)
         warnings.warn("of another", UserWarning, stacklevel=1)
 
-    with pytest.warns(UserWarning, match="of another") as told:
+    with pytest.warns(UserWarning, match="of another") as warned:
         run_guarded("program", work)
-    assert len(told) == 1
+    assert len(warned) == 1
     assert capsys.readouterr().err == "program: warning: too few draws\n"
 
 
@@ -28,7 +28,7 @@ def test_too_little_memory_gets_one_line(said: str, capsys: pytest.CaptureFixtur
     with pytest.raises(SystemExit) as stop:
         run_guarded("program", work)
     assert stop.value.code == 2
-    told = capsys.readouterr().err
-    assert told.startswith("program: there is not enough memory")
-    assert said in told
-    assert told.count("\n") == 1
+    printed = capsys.readouterr().err
+    assert printed.startswith("program: there is not enough memory")
+    assert said in printed
+    assert printed.count("\n") == 1

@@ -78,14 +78,14 @@ def test_the_report(analysed: Path) -> None:
 
 def test_the_analysis_can_be_loaded(analysed: Path) -> None:
     summary = json.loads((analysed / "summary.json").read_text())
-    found = swarmdp.load(analysed)
-    assert isinstance(found, swarmdp.Analysis)
-    assert json.loads(json.dumps(found.to_plain())).items() <= summary.items()
-    assert len(summary["reward"]) == len(found.result.blocks)
+    loaded = swarmdp.load(analysed)
+    assert isinstance(loaded, swarmdp.Analysis)
+    assert json.loads(json.dumps(loaded.to_plain())).items() <= summary.items()
+    assert len(summary["reward"]) == len(loaded.result.blocks)
     # What other commands use is the controller that was judged.
-    mixed = found.swarm.anchored(found.result.mixture)
-    assert np.array_equal(found.controller.probabilities, mixed.probabilities)
-    assert {"random", "nothing", "clone", "vicsek", "couzin"} <= set(found.table)
+    mixed = loaded.swarm.anchored(loaded.result.mixture)
+    assert np.array_equal(loaded.controller.probabilities, mixed.probabilities)
+    assert {"random", "nothing", "clone", "vicsek", "couzin"} <= set(loaded.table)
 
 
 def test_the_same_seed_gives_the_same_files(
@@ -93,9 +93,9 @@ def test_the_same_seed_gives_the_same_files(
 ) -> None:
     options = [*READING, *PERIODIC, *SMALL, "--no-judge", "--json", "-o", str(tmp_path)]
     main(["fit", "--tracks", str(tracks), *options])
-    told = json.loads(capsys.readouterr().out)
-    assert told["folder"] == str(tmp_path)
-    assert told.get("verdict") is None
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["folder"] == str(tmp_path)
+    assert printed.get("verdict") is None
     assert "Held-out statistics" not in (tmp_path / "report.html").read_text()
     for name in FILES - {"report.html", "summary.json", "analysis.nc"}:
         assert (analysed / name).read_bytes() == (tmp_path / name).read_bytes(), name
@@ -125,21 +125,30 @@ def test_an_interrupted_analysis_keeps_its_fit(
     monkeypatch.setattr(*place, interrupted)
     # An earlier analysis in the same folder does not stay beside the fit of this one.
     (tmp_path / "analysis.nc").write_bytes((analysed / "analysis.nc").read_bytes())
-    wanted = "2" if at == "the fit" else "1"
-    options = [*READING, *PERIODIC, "--iterations", wanted, "--resamples", "0", "--threads", "1"]
+    iterations = "2" if at == "the fit" else "1"
+    options = [
+        *READING,
+        *PERIODIC,
+        "--iterations",
+        iterations,
+        "--resamples",
+        "0",
+        "--threads",
+        "1",
+    ]
     options += [] if at == "the verdict" else ["--no-judge"]
     arguments = ["fit", "--tracks", str(tracks), *options, "-o", str(tmp_path)]
     with pytest.raises(SystemExit) as exit_:
         main(arguments)
     assert exit_.value.code == 130
     said = capsys.readouterr().err
-    assert f"interrupted: 1 of {wanted} iterations are kept in {tmp_path}" in said
+    assert f"interrupted: 1 of {iterations} iterations are kept in {tmp_path}" in said
     assert ("what follows the fit is missing" in said) == (at == "the verdict")
     assert said.rstrip().endswith("--resume")
     assert len(swarmdp.load(tmp_path).iterations) == 1
     monkeypatch.undo()
     main([*arguments, "--resume"])
-    assert len(swarmdp.load(tmp_path).result.iterations) == int(wanted)
+    assert len(swarmdp.load(tmp_path).result.iterations) == int(iterations)
     if at == "the verdict":
         assert (tmp_path / "result.nc").read_bytes() == (analysed / "result.nc").read_bytes()
 
@@ -152,8 +161,8 @@ def test_other_commands_on_an_analysis(
         swarmdp.policies.load_controller(tmp_path / "controller.json"), swarmdp.policies.LocalPolicy
     )
     main(["evaluate", str(analysed), "--runs", "2", "-o", str(tmp_path), "--threads", "1"])
-    told = json.loads((tmp_path / "evaluation.json").read_text())
-    assert "polarisation" in told["measures"]
+    evaluation = json.loads((tmp_path / "evaluation.json").read_text())
+    assert "polarisation" in evaluation["measures"]
     main(["animate", "--fit", str(analysed), "--steps", "3", "-o", str(tmp_path / "swarm.html")])
     assert "learned: polarisation" in capsys.readouterr().out
 
@@ -172,7 +181,7 @@ def test_a_fit_without_its_swarm(
 def test_the_same_from_python(tracks: Path) -> None:
     recording = swarmdp.read_tracks(tracks, fps=1, unit="cm")
     said: list[str] = []
-    found = swarmdp.analyse(
+    reanalysed = swarmdp.analyse(
         recording,
         seed=1,
         dt=1,
@@ -185,25 +194,32 @@ def test_the_same_from_python(tracks: Path) -> None:
         say=said.append,
     )
     assert len(said) == 4
-    assert found.verdict is None
-    assert f"{found.interaction.gain:+.3f} nats" in found.conclusions[0]
-    assert "reward" in found.conclusions[1]
-    tested = found.result.differences().set_index(["one", "other"])
-    sizes = [found.result.reward.weights[0][part] for part in (slice(0, 7), slice(7, 10))]
-    assert [each.component for each in found.preferences] == ["misalignment", "spacing"]
-    for each, weights in zip(found.preferences, sizes, strict=True):
-        assert each.difference == pytest.approx(np.ptp(weights))
-        same = np.isclose(tested["difference"].abs(), each.difference)
-        assert each.p in tested["p"][same].tolist()
-        assert each.error in tested["error"][same].tolist()
-    assert "±" in found.preferences[0].best + found.preferences[0].worst
-    assert found.recording is recording
-    assert set(found.turn_gains) == {"recorded habits", "learned policy", "anchored controller"}
-    assert repr(found).startswith("Analysis of a recording")
-    assert "<table" in found._repr_html_()
-    json.dumps(found.to_plain())
+    assert reanalysed.verdict is None
+    assert f"{reanalysed.interaction.gain:+.3f} nats" in reanalysed.conclusions[0]
+    assert "reward" in reanalysed.conclusions[1]
+    tested = reanalysed.result.differences().set_index(["one", "other"])
+    sizes = [reanalysed.result.reward.weights[0][part] for part in (slice(0, 7), slice(7, 10))]
+    assert [preference.component for preference in reanalysed.preferences] == [
+        "misalignment",
+        "spacing",
+    ]
+    for preference, weights in zip(reanalysed.preferences, sizes, strict=True):
+        assert preference.difference == pytest.approx(np.ptp(weights))
+        same = np.isclose(tested["difference"].abs(), preference.difference)
+        assert preference.p in tested["p"][same].tolist()
+        assert preference.error in tested["error"][same].tolist()
+    assert "±" in reanalysed.preferences[0].best + reanalysed.preferences[0].worst
+    assert reanalysed.recording is recording
+    assert set(reanalysed.turn_gains) == {
+        "recorded habits",
+        "learned policy",
+        "anchored controller",
+    }
+    assert repr(reanalysed).startswith("Analysis of a recording")
+    assert "<table" in reanalysed._repr_html_()
+    json.dumps(reanalysed.to_plain())
     with pytest.raises(swarmdp.errors.InvalidInput, match="judge=True"):
-        _ = found.table
+        _ = reanalysed.table
 
 
 @pytest.mark.parametrize(

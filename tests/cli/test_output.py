@@ -32,9 +32,9 @@ def test_quiet_still_tells_errors(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(["simulate", "vicsek", "--quiet", "--runs", "0"])
     assert stop.value.code == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert "runs" in told.err
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "runs" in printed.err
 
 
 def test_info_as_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,11 +46,11 @@ def test_fit_and_evaluate_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[
     folder = str(tmp_path / "fit")
     quick = ["--iterations", "1", "--resamples", "0", "--no-judge", "--reach", "1"]
     main(["fit", "ising", "--shape", "6", "6", *quick, "-v", "--json", "-o", folder])
-    told = capsys.readouterr()
-    fitted = json.loads(told.out)
+    printed = capsys.readouterr()
+    fitted = json.loads(printed.out)
     assert fitted["reward"][0]["mean"]
     assert fitted["folder"] == folder
-    assert "swarmdp.fitting.fit: iteration 1: " in told.err
+    assert "swarmdp.fitting.fit: iteration 1: " in printed.err
     assert not logging.getLogger("swarmdp").handlers
     main(["evaluate", folder, "--runs", "2", "--json"])
     evaluated = json.loads(capsys.readouterr().out)

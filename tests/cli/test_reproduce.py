@@ -34,9 +34,9 @@ def test_some_figures_again_leave_the_others_in_the_report(
     capsys.readouterr()
     asked = ["--json", "--quiet"]
     main(["reproduce", "--scale", "smoke", "--only", "energy", "-o", str(folder), *asked])
-    told = capsys.readouterr()
-    assert told.err == ""
-    assert json.loads(told.out)["claims"]
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert json.loads(printed.out)["claims"]
     assert (folder / "summary.json").read_bytes() == (reproduction / "summary.json").read_bytes()
     timing = json.loads((folder / "timing.json").read_text())
     assert timing["wall_seconds_of_last_start"] > 0
@@ -85,18 +85,18 @@ main(["reproduce", "--scale", "smoke", "--only", "snapshots", "-o", sys.argv[1]]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
-@pytest.mark.parametrize("own", [".lock", "log.txt"])
-def test_the_folder_of_another_user_gets_one_line(tmp_path: Path, own: str) -> None:
+@pytest.mark.parametrize("name", [".lock", "log.txt"])
+def test_the_folder_of_another_user_gets_one_line(tmp_path: Path, name: str) -> None:
     folder = Path(tempfile.mkdtemp())
     folder.chmod(0o777)
-    (folder / own).write_text("")
+    (folder / name).write_text("")
     done = subprocess.run(
         [sys.executable, "-c", OTHER_USER, str(folder)], capture_output=True, text=True, check=False
     )
     shutil.rmtree(folder)
     assert done.returncode == 2
-    wanted = f"cannot write {folder / own}: permission denied: choose a folder"
-    assert done.stderr.startswith(f"swarmdp: {wanted}")
+    message = f"cannot write {folder / name}: permission denied: choose a folder"
+    assert done.stderr.startswith(f"swarmdp: {message}")
     assert done.stderr.count("\n") == 1
 
 

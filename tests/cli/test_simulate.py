@@ -54,8 +54,8 @@ def test_simulate_is_what_python_gives(tmp_path: Path) -> None:
     main(["simulate", "vicsek", "--n-agents", "40", "--noise", "20", *SMALL, "-o", str(tmp_path)])
     system = swarmdp.Vicsek(n_agents=40, noise=np.radians(20))
     expected = swarmdp.rollout(system, system.expert, steps=12, seed=1)
-    found = swarmdp.load(tmp_path / "trajectory.nc")
-    np.testing.assert_array_equal(found["heading"], expected["heading"])
+    loaded = swarmdp.load(tmp_path / "trajectory.nc")
+    np.testing.assert_array_equal(loaded["heading"], expected["heading"])
 
 
 def test_one_run_has_no_standard_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -176,8 +176,8 @@ def test_evaluate_and_animate_need_it_too(
     command = ["evaluate", str(fit), "--runs", "4", "-o", str(tmp_path)]
     assert "--system MODULE:Robots" in fails(command, capsys)
     main([*command, *OWN])
-    found = json.loads((tmp_path / "evaluation.json").read_text())
-    assert set(found["measures"]) == {"to_lamp", "lit"}
+    read = json.loads((tmp_path / "evaluation.json").read_text())
+    assert set(read["measures"]) == {"to_lamp", "lit"}
     assert (tmp_path / "evaluation.png").is_file()
     for name in ("a.gif", "a.html"):
         main(["animate", "--fit", str(fit), *OWN, "--steps", "3", "-o", str(tmp_path / name)])
@@ -193,15 +193,15 @@ def test_without_an_expert_the_demo_takes_its_place(
     system = Sand()
     demo = swarmdp.rollout(system, lambda o: (o > 0).astype(int), steps=50, seed=1)
     demo.save(tmp_path / "recorded.nc")
-    own = ["--system", "tests.examples:Sand"]
-    assert "Sand has no expert" in fails(["simulate", *own], capsys)
+    named = ["--system", "tests.examples:Sand"]
+    assert "Sand has no expert" in fails(["simulate", *named], capsys)
     output = tmp_path / "fit"
-    main(["fit", "--demo", str(tmp_path / "recorded.nc"), *own, *QUICK[:4], "-o", str(output)])
-    main(["evaluate", str(output), *own, "--runs", "2"])
-    main(["animate", "--fit", str(output), *own, "--steps", "5", "-o", str(tmp_path / "a.gif")])
+    main(["fit", "--demo", str(tmp_path / "recorded.nc"), *named, *QUICK[:4], "-o", str(output)])
+    main(["evaluate", str(output), *named, "--runs", "2"])
+    main(["animate", "--fit", str(output), *named, "--steps", "5", "-o", str(tmp_path / "a.gif")])
     assert "a.gif" in capsys.readouterr().out
     (output / "demo.nc").unlink()
-    assert "no demo.nc beside the fit" in fails(["evaluate", str(output), *own], capsys)
+    assert "no demo.nc beside the fit" in fails(["evaluate", str(output), *named], capsys)
 
 
 def test_other_features_come_back_from_a_file() -> None:

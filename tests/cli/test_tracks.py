@@ -27,17 +27,17 @@ def test_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_table(tmp_path / "fish.csv")
     reading = ["--fps", "20", "--unit", "BL", "--length", "2", "--column", "individual=fish"]
     main(["tracks", str(tmp_path / "fish.csv"), *reading, "-o", str(tmp_path / "out")])
-    told = capsys.readouterr().out
-    assert "6 individuals in 80 frames (4 s at 20 frames a second), in BL" in told
-    assert "1 gaps of more than 0.3 s: a new segment begins" in told
+    printed = capsys.readouterr().out
+    assert "6 individuals in 80 frames (4 s at 20 frames a second), in BL" in printed
+    assert "1 gaps of more than 0.3 s: a new segment begins" in printed
     page = (tmp_path / "out" / "index.html").read_text()
     for words in ("Paths", "Who is seen when", "In numbers", "nearest neighbour", "How to cite"):
         assert words in page
     assert "<script src" not in page
-    found = json.loads((tmp_path / "out" / "summary.json").read_text())
-    assert found["individuals"] == 6
-    assert found["segments"] == 7
-    assert found["median_speed"] == pytest.approx(10, rel=0.02)
+    read = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert read["individuals"] == 6
+    assert read["segments"] == 7
+    assert read["median_speed"] == pytest.approx(10, rel=0.02)
     for name in ("paths", "presence", "group", "distributions"):
         assert (tmp_path / "out" / f"{name}.png").is_file()
 

@@ -158,7 +158,7 @@ class Zoo(ParallelEnv[str, Any, Any]):  # type: ignore[misc]
     def reset(self, seed: int | None = None, options: Any = None) -> Any:
         self.time, self.agents = 0, self.possible_agents[:]
         assert seed is not None
-        return self._told(self.walkers.reset(seed)), {agent: {} for agent in self.agents}
+        return self._by_agent(self.walkers.reset(seed)), {agent: {} for agent in self.agents}
 
     def step(self, actions: dict[str, int]) -> Any:
         moves = np.array([(-1, 1, 0)[actions[agent]] for agent in self.possible_agents])
@@ -166,12 +166,12 @@ class Zoo(ParallelEnv[str, Any, Any]):  # type: ignore[misc]
         self.time += 1
         ended = {agent: agent == self.lost for agent in self.agents}
         cut = dict.fromkeys(self.agents, self.time == self.cycles)
-        told = self._told(seen)
+        observations = self._by_agent(seen)
         if self.new is not None:
-            told[self.new] = np.int64(0)
-        return told, dict(zip(self.agents, rewards.tolist(), strict=True)), ended, cut, {}
+            observations[self.new] = np.int64(0)
+        return observations, dict(zip(self.agents, rewards.tolist(), strict=True)), ended, cut, {}
 
-    def _told(self, seen: Ints) -> dict[str, Any]:
+    def _by_agent(self, seen: Ints) -> dict[str, Any]:
         return dict(zip(self.possible_agents, seen, strict=True))
 
 
@@ -184,12 +184,12 @@ class ZooAppears(Zoo):
 
 
 class ZooUneven(Zoo):
-    def _told(self, seen: Ints) -> dict[str, Any]:
+    def _by_agent(self, seen: Ints) -> dict[str, Any]:
         return {agent: np.zeros(2 + (n == 4)) for n, agent in enumerate(self.possible_agents)}
 
 
 class ZooOfDicts(Zoo):
-    def _told(self, seen: Ints) -> dict[str, Any]:
+    def _by_agent(self, seen: Ints) -> dict[str, Any]:
         return {agent: {"mask": 1} for agent in self.possible_agents}
 
 

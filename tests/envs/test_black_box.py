@@ -42,20 +42,20 @@ def test_a_simulator_is_a_system() -> None:
 def test_a_rollout_is_the_simulator_itself() -> None:
     """Every run is an episode of the simulator, from a seed that the state remembers."""
     system = walkers(positions=given.Walkers.places)
-    found = swarmdp.rollout(
+    trajectory = swarmdp.rollout(
         system, home, steps=20, runs=3, seed=4, record=["states", "actions", "reward"]
     )
     for run in range(3):
-        order = np.argsort(found["slot"][run, 0])
-        own = given.Walkers()
-        seen, rewards = own.reset(int(found["seed"][run, 0, 0])), np.zeros(6)
+        order = np.argsort(trajectory["slot"][run, 0])
+        simulator = given.Walkers()
+        seen, rewards = simulator.reset(int(trajectory["seed"][run, 0, 0])), np.zeros(6)
         for step in range(21):
-            assert np.array_equal(found["observation"][run, step, order], seen)
-            assert np.array_equal(found["earned"][run, step, order], rewards)
-            assert np.array_equal(found["position"][run, step, order], own.places())
-            assert found["reward"][run, step] == pytest.approx(rewards.mean())
+            assert np.array_equal(trajectory["observation"][run, step, order], seen)
+            assert np.array_equal(trajectory["earned"][run, step, order], rewards)
+            assert np.array_equal(trajectory["position"][run, step, order], simulator.places())
+            assert trajectory["reward"][run, step] == pytest.approx(rewards.mean())
             if step < 20:
-                seen, rewards = own.step(found["actions"][run, step, order])
+                seen, rewards = simulator.step(trajectory["actions"][run, step, order])
 
 
 def test_any_state_can_be_gone_on_from(tmp_path: Path) -> None:
@@ -96,11 +96,11 @@ def test_processes_change_nothing(make: Any) -> None:
     there = here.in_processes(2)
     try:
         for system in (here, there):
-            found = swarmdp.rollout(system, home, steps=12, runs=5, seed=2)
+            trajectory = swarmdp.rollout(system, home, steps=12, runs=5, seed=2)
             if system is here:
-                first = found
+                first = trajectory
         for name in first:
-            assert np.array_equal(first[name], found[name])
+            assert np.array_equal(first[name], trajectory[name])
     finally:
         there.close()
 
@@ -154,8 +154,8 @@ def test_vectors_are_actions_by_their_place() -> None:
 
     system = walkers(Planar, actions=[[0, 0], [1, 0], [-1, 0]])
     assert system.actions.tolist() == [0, 1, 2]
-    found = swarmdp.rollout(system, lambda s: np.array([1, 0, 2])[s], steps=12, seed=1)
-    assert (found["observation"][0, -1] >= 1).all()
+    trajectory = swarmdp.rollout(system, lambda s: np.array([1, 0, 2])[s], steps=12, seed=1)
+    assert (trajectory["observation"][0, -1] >= 1).all()
 
 
 def test_a_step_of_a_millisecond_costs_a_fifth_more_at_most() -> None:

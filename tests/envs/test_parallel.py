@@ -83,18 +83,21 @@ def test_a_seed_is_the_run_of_a_rollout(system: System) -> None:
         taken: NDArray[Any] = np.asarray(system.actions)[table[classes(system, observations)]]
         return taken
 
-    found = swarmdp.rollout(system, policy, steps=steps, runs=runs, seed=11)
+    trajectory = swarmdp.rollout(system, policy, steps=steps, runs=runs, seed=11)
     names = system.initial(Streams.of(0, [0], system.n_agents).at(0, Purpose.INITIAL))
     env = envs.parallel_env(system, max_cycles=steps, observation="physical")
     for run in range(runs):
-        told, _ = env.reset(seed=11 if run == 0 else None)
+        observed, _ = env.reset(seed=11 if run == 0 else None)
         for step in range(steps + 1):
-            arrays = [found[n][run] if found[n].ndim == 2 else found[n][run, step] for n in names]
+            arrays = [
+                trajectory[n][run] if trajectory[n].ndim == 2 else trajectory[n][run, step]
+                for n in names
+            ]
             assert np.array_equal(env.state(), np.concatenate([np.ravel(a) for a in arrays]))
             if step < steps:
-                seen = np.stack(list(told.values())).reshape(-1, *system.features.shape)
+                seen = np.stack(list(observed.values())).reshape(-1, *system.features.shape)
                 chosen = table[classes(system, seen)]
-                told, *_ = env.step(dict(zip(env.agents, chosen.tolist(), strict=True)))
+                observed, *_ = env.step(dict(zip(env.agents, chosen.tolist(), strict=True)))
         assert env.agents == []
 
 
@@ -124,11 +127,11 @@ def test_rewards_are_the_learned_ones() -> None:
 def test_what_agents_are_told() -> None:
     robots = Robots()
     env = envs.parallel_env(robots, observation="class")
-    found, _ = env.reset(seed=1)
+    observed, _ = env.reset(seed=1)
     raw = swarmdp.rollout(robots, robots.expert, steps=1, seed=1, record="observations")[
         "observations"
     ][0, 0]
-    codes = np.stack(list(found.values()))
+    codes = np.stack(list(observed.values()))
     assert codes.shape == (12, 8 + 4)
     place = robots.features.index(raw)
     assert (8 * 0 + codes[:, :8].argmax(axis=1) * 4 + codes[:, 8:].argmax(axis=1) == place).all()
@@ -154,8 +157,8 @@ def test_pictures_show_the_swarm() -> None:
     image = grid.render()
     assert image is not None
     up = (ising.grid(grid._current_state())[0] > 0).reshape(6, 6)
-    each = image.shape[0] // 6
-    assert ((image[::each, ::each] != 255).any(axis=2) == up).all()
+    side = image.shape[0] // 6
+    assert ((image[::side, ::side] != 255).any(axis=2) == up).all()
 
 
 def test_a_step_costs_little_more_than_the_bare_one() -> None:
@@ -174,8 +177,8 @@ def test_a_step_costs_little_more_than_the_bare_one() -> None:
             env.step(actions)
         middle = time.process_time()
         for step in range(100):
-            luck = streams.at(step, Purpose.TRANSITION)
-            state = vicsek.transition(state, turns, luck)
+            random = streams.at(step, Purpose.TRANSITION)
+            state = vicsek.transition(state, turns, random)
             vicsek.observe(state)
         end = time.process_time()
         if cycle > 1:

@@ -18,17 +18,19 @@ def test_cma_learns_the_expert_from_the_learned_reward() -> None:
     def cost(parameters: NDArray[np.float64]) -> float:
         """Minus the discounted reward of an episode, averaged over agents."""
         flips = np.where(np.asarray(parameters) > 0, 1, 0)
-        told, _ = env.reset(seed=3)
+        observed, _ = env.reset(seed=3)
         total = 0.0
         for cycle in range(12):
-            seen = np.stack(list(told.values())).argmax(axis=1)
-            told, rewards, *_ = env.step(dict(zip(env.agents, flips[seen].tolist(), strict=True)))
+            seen = np.stack(list(observed.values())).argmax(axis=1)
+            observed, rewards, *_ = env.step(
+                dict(zip(env.agents, flips[seen].tolist(), strict=True))
+            )
             total += 0.9**cycle * float(np.mean(list(rewards.values())))
         return -total
 
     options = {"seed": 4, "maxfevals": 300, "verbose": -9, "popsize": 12}
-    found, _ = cma.fmin2(cost, np.full(9, -0.1), 0.5, options)
-    table = (np.asarray(found) > 0).astype(np.int64)
+    best, _ = cma.fmin2(cost, np.full(9, -0.1), 0.5, options)
+    table = (np.asarray(best) > 0).astype(np.int64)
     policy = swarmdp.Policy(table[None])
     verdict = swarmdp.judge(policy, demo, system=ising, seed=5, quick=True)
     assert verdict.reproduces, (verdict.words, table)

@@ -64,8 +64,8 @@ def test_pursuit_is_a_system_with_an_expert() -> None:
     system = simulators.pursuit(agents=4)
     returns = []
     for policy in (system.expert, lambda seen: np.full(seen.shape, 4)):
-        found = swarmdp.rollout(system, policy, steps=15, runs=6, seed=1, record="reward")
-        returns.append(found["reward"].sum(axis=1).mean())
+        trajectory = swarmdp.rollout(system, policy, steps=15, runs=6, seed=1, record="reward")
+        returns.append(trajectory["reward"].sum(axis=1).mean())
     assert returns[0] > returns[1] + 1
 
 
@@ -83,10 +83,11 @@ def test_an_exported_controller_drives_the_simulator(
     def robot(observations: NDArray[Any]) -> NDArray[Any]:
         return act(observations.reshape(-1, 1)).reshape(observations.shape)
 
-    own, from_json, from_c = (
-        swarmdp.rollout(system, each, steps=25, runs=3, seed=7) for each in (policy, again, robot)
+    from_policy, from_json, from_c = (
+        swarmdp.rollout(system, controller, steps=25, runs=3, seed=7)
+        for controller in (policy, again, robot)
     )
-    for name in own:
-        assert np.array_equal(own[name], from_json[name])
-        assert np.array_equal(own[name], from_c[name])
-    assert len(np.unique(own["history"][..., :25])) > 3  # it steers
+    for name in from_policy:
+        assert np.array_equal(from_policy[name], from_json[name])
+        assert np.array_equal(from_policy[name], from_c[name])
+    assert len(np.unique(from_policy["history"][..., :25])) > 3  # it steers

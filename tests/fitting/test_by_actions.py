@@ -13,7 +13,7 @@ from swarmdp.irl.updates import Bayesian, PolicyMatching
 from swarmdp.learning import HeterogeneousLearning
 from swarmdp.policies.replicas import table_of
 from swarmdp.support.errors import InvalidInput, SwarmdpWarning
-from tests.results import assert_same, known
+from tests.results import assert_same, not_none
 
 VICSEK = swarmdp.Vicsek(n_agents=40)
 ISING = swarmdp.Ising((12, 12))
@@ -174,7 +174,7 @@ def test_the_majority_vote_is_learned(update: str) -> None:
         system, given, seed=2, separate=True, iterations=4, update=update, judge=False
     )
     levels = np.arange(25)
-    clear = known(result.seen) & (np.abs(levels - 12) > 1)  # nearly a tie at 12 and 13
+    clear = not_none(result.seen) & (np.abs(levels - 12) > 1)  # nearly a tie at 12 and 13
     expert = np.broadcast_to(levels > 12, clear.shape)
     np.testing.assert_array_equal((table_of(result.policy) == 1)[clear], expert[clear])
 
@@ -188,11 +188,11 @@ def test_gridworlds_are_solved_from_actions(update: str) -> None:
     result = swarmdp.fit(grid, given, seed=2, update=update, iterations=1, judge=False)
     assert result.settings["actions"] == "recorded"
     assert result.reward.weights[0].argmax() == 24  # the goal
-    best, found = (
+    best, actual = (
         exact_expectations(grid, policy, discount=0.9, steps=None) @ grid.reward.weights[0]
         for policy in (expert, result.policy)
     )
-    assert found[0] > 0.99 * best[0]
+    assert actual[0] > 0.99 * best[0]
 
 
 def test_states_of_a_gridworld_do_not_show_its_actions() -> None:

@@ -24,7 +24,7 @@ from swarmdp.policies.learner import Learned
 from swarmdp.policies.replicas import table_of
 from swarmdp.support.errors import FileError, InvalidInput
 from swarmdp.support.netcdf import write_dataset
-from tests.results import assert_same, known
+from tests.results import assert_same, not_none
 
 SMALL = swarmdp.Vicsek(n_agents=40)
 QUICK: dict[str, Any] = {
@@ -233,7 +233,7 @@ def test_the_result_says_what_was_never_visited() -> None:
         learner=HeterogeneousLearning(steps=5, swarms=1),
         judge=False,
     )
-    np.testing.assert_array_equal(known(result.seen)[0], np.arange(36) == 18)
+    np.testing.assert_array_equal(not_none(result.seen)[0], np.arange(36) == 18)
     assert "never visited      up to 35 observations" in repr(result)
 
 
@@ -259,7 +259,7 @@ def test_what_is_done_is_saved_while_it_goes_on(
         demo,
         seed=2,
         checkpoint=tmp_path,
-        progress=lambda *told: counts.append(len(swarmdp.load(tmp_path).iterations)),
+        progress=lambda *reported: counts.append(len(swarmdp.load(tmp_path).iterations)),
         **QUICK,
         judge=False,
     )
@@ -395,7 +395,7 @@ def test_progress_and_interruption(demo: swarmdp.Trajectory, fitted: Result) -> 
     )
     assert_same(whole, fitted)
     # The last part is the choice of the policy.
-    assert [told[:2] for told in seen] == [(3, 5), (4, 5), (4, 5), (5, 5)]
+    assert [report[:2] for report in seen] == [(3, 5), (4, 5), (4, 5), (5, 5)]
     nearest = fitted.history.distance.min(axis=0).mean()
     means = f"distance {nearest:.3f}  margin {fitted.margin.mean():.3f}"
     assert seen[1][2] == f"iteration 4 of 4  {means}"

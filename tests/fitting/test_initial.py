@@ -52,8 +52,8 @@ def test_learning_swarms_start_from_a_given_state(demo: swarmdp.Trajectory) -> N
             for run, headings in enumerate(now.state["heading"]):
                 expected = given["heading"][run % len(given["heading"])]
                 np.testing.assert_array_equal(np.sort(headings), np.sort(expected))
-    own = first_states(demo)[0].state["heading"]
-    assert not np.array_equal(np.sort(own[0]), np.sort(state(5)["heading"][0]))
+    first = first_states(demo)[0].state["heading"]
+    assert not np.array_equal(np.sort(first[0]), np.sort(state(5)["heading"][0]))
 
 
 def test_learning_swarms_start_from_drawn_frames(demo: swarmdp.Trajectory) -> None:
@@ -86,8 +86,8 @@ def test_evaluations_start_there_as_well(demo: swarmdp.Trajectory) -> None:
         record=swarmdp.simulation.DiscountedFeatures(0.9),
     )["discounted_features"].mean(axis=0)
     np.testing.assert_allclose(result.history.mu[0, 0], expected, rtol=1e-12)
-    own = fitted(demo, learner=straight, iterations=1)
-    assert np.linalg.norm(result.history.mu - own.history.mu) > 1
+    from_demo = fitted(demo, learner=straight, iterations=1)
+    assert np.linalg.norm(result.history.mu - from_demo.history.mu) > 1
 
 
 def test_the_start_is_a_setting_of_the_fit(demo: swarmdp.Trajectory, tmp_path: Path) -> None:
@@ -111,9 +111,9 @@ def test_experiments_with_a_start_do_not_depend_on_their_batch(demo: swarmdp.Tra
 
 
 def test_updates_by_actions_see_the_expert_s_swarm_from_there(demo: swarmdp.Trajectory) -> None:
-    own = fitted(demo, update="policy_matching", iterations=1)
+    from_demo = fitted(demo, update="policy_matching", iterations=1)
     there = fitted(demo, update="policy_matching", iterations=1, initial=state(5))
-    assert not np.array_equal(own.reward.weights, there.reward.weights)
+    assert not np.array_equal(from_demo.reward.weights, there.reward.weights)
 
 
 def test_impossible_starts_are_refused_before_any_work(demo: swarmdp.Trajectory) -> None:

@@ -48,14 +48,14 @@ def test_the_learned_turn_is_a_continuous_function_of_the_misalignment(result: R
     assert isinstance(policy, InterpolatedPolicy)
     fine = np.linspace(-np.pi, np.pi, 36 * 97 + 5)
     step, width = fine[1] - fine[0], 2 * np.pi / 36
-    found = turns(policy, fine)
+    actual = turns(policy, fine)
     around = np.concatenate([policy.values, policy.values[:, :1]], axis=1)
-    for row, values in zip(found, around, strict=True):
+    for row, values in zip(actual, around, strict=True):
         steepest = np.abs(np.diff(values)).max() / width
         # rounding: an angle of up to pi as a place among 36 classes
         assert np.abs(np.diff(row)).max() <= steepest * step * (1 + 1e-9)
         assert np.abs(np.diff(row)).max() < 0.5 * np.abs(np.diff(VICSEK.actions)).min()
-    np.testing.assert_allclose(found[:, 0], found[:, -1], atol=1e-12)  # the circle is closed
+    np.testing.assert_allclose(actual[:, 0], actual[:, -1], atol=1e-12)  # the circle is closed
     np.testing.assert_allclose(turns(policy, VICSEK.features.axes[0].values), policy.values)
 
 
@@ -81,12 +81,12 @@ def test_they_fly_like_the_expert() -> None:
     """The paper's swarm: the order at the end is that of the tabular default."""
     vicsek = swarmdp.Vicsek()
     demo = swarmdp.rollout(vicsek, vicsek.expert, steps=100, runs=2, seed=1)
-    found = swarmdp.fit(
+    smooth_fit = swarmdp.fit(
         vicsek, demo, seed=2, separate=True, iterations=8, interpolate=True, judge=False
     )
-    order = swarmdp.rollout(vicsek, found.policy, steps=100, runs=40, seed=3, record=vicsek.order)[
-        "order"
-    ]
+    order = swarmdp.rollout(
+        vicsek, smooth_fit.policy, steps=100, runs=40, seed=3, record=vicsek.order
+    )["order"]
     assert order[:, -1].mean() > 0.95
 
 

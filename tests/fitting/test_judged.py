@@ -83,10 +83,10 @@ def test_an_interrupt_while_judging_keeps_the_fit(
 def test_the_discount_follows_the_demo(demo: swarmdp.Trajectory, judged: swarmdp.Result) -> None:
     slow = swarmdp.Vicsek(n_agents=50, radius=0.06, speed=0.03)
     long = swarmdp.rollout(slow, slow.expert, steps=300, seed=3)
-    found = swarmdp.fit(
+    result = swarmdp.fit(
         slow, long, seed=1, discount="auto", iterations=1, learner=SHORT, judge=False
     )
-    assert found.settings["discount"] == swarmdp.judging.suggested_discount(slow, long) > 0.9
+    assert result.settings["discount"] == swarmdp.judging.suggested_discount(slow, long) > 0.9
     with pytest.raises(InvalidInput, match="in \\[0, 1\\) or \"auto\", got 'slow'"):
         swarmdp.fit(slow, long, seed=1, discount="slow")
     with pytest.raises(InvalidInput, match="needs a recorded demo"):

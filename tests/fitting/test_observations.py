@@ -151,8 +151,8 @@ def test_an_additive_reward_is_the_sum_of_its_blocks() -> None:
     np.testing.assert_allclose(parts[:, 6:], whole.sum(axis=1), rtol=1e-12)
     weights = np.random.default_rng(3).normal(size=9)
     seen = np.array([[[0.0, 2.0], [-np.pi, 0.0], [np.pi / 3, 1.0]]])
-    found = Reward(weights).of(additive, seen, np.zeros(1, np.int64))
-    np.testing.assert_allclose(found[0], weights[[3, 0, 4]] + weights[[8, 6, 7]])
+    actual = Reward(weights).of(additive, seen, np.zeros(1, np.int64))
+    np.testing.assert_allclose(actual[0], weights[[3, 0, 4]] + weights[[8, 6, 7]])
 
 
 @pytest.mark.parametrize("kind", SYSTEMS)
@@ -183,11 +183,11 @@ def test_a_policy_over_a_product_is_continuous_in_its_angle() -> None:
     values = policy.values.reshape(2, 6, 3)
     for level in range(3):
         seen = np.stack([angles, np.full_like(angles, level)], axis=-1)
-        found = policy.act(system, np.stack([seen] * 2), np.arange(2))
-        for row, own in zip(found, values[:, :, level], strict=True):
-            steepest = np.abs(np.diff(own, append=own[0])).max() / 101
+        actual = policy.act(system, np.stack([seen] * 2), np.arange(2))
+        for row, row_values in zip(actual, values[:, :, level], strict=True):
+            steepest = np.abs(np.diff(row_values, append=row_values[0])).max() / 101
             assert np.abs(np.diff(row)).max() <= steepest * (1 + 1e-9) + 1e-15
-            np.testing.assert_allclose(row[:-1:101], own, atol=1e-12)
+            np.testing.assert_allclose(row[:-1:101], row_values, atol=1e-12)
 
 
 VICSEK = swarmdp.Vicsek(n_agents=30)
@@ -255,9 +255,9 @@ def test_feature_expectations_and_rewards_of_a_basis() -> None:
         single, np.einsum("t,rtd->rd", weight, features[:, :, 4]), rtol=1e-12
     )
     reward = Reward([[2.0, -1.0], [0.5, 3.0], [0.0, 1.0]])
-    found = reward.of(SMOOTH, seen["observations"][:, 7], np.arange(3))
+    actual = reward.of(SMOOTH, seen["observations"][:, 7], np.arange(3))
     np.testing.assert_allclose(
-        found, np.einsum("rnd,rd->rn", features[:, 7], reward.weights), rtol=1e-12, atol=1e-15
+        actual, np.einsum("rnd,rd->rn", features[:, 7], reward.weights), rtol=1e-12, atol=1e-15
     )
 
 

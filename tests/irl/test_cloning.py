@@ -33,8 +33,8 @@ def test_a_clone_of_the_ising_expert_is_the_expert() -> None:
     demo = swarmdp.rollout(ising, ising.expert, steps=30, seed=1)
     levels = np.arange(25, dtype=np.uint8)
     seen = pair_counts(ising, demo)[0][0].any(axis=1)
-    found = swarmdp.irl.clone(ising, demo).probabilities[0, :, 1]
-    np.testing.assert_array_equal(found, ising.expert(levels) & seen)
+    clones = swarmdp.irl.clone(ising, demo).probabilities[0, :, 1]
+    np.testing.assert_array_equal(clones, ising.expert(levels) & seen)
     assert seen[:20].all()
 
 

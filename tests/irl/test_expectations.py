@@ -45,9 +45,9 @@ def test_estimates_from_a_recording_equal_those_of_the_simulation(system: Any, w
     single = e.feature_expectations(system, recorded, discount=0.8, estimator="single", agent=3)
     np.testing.assert_allclose(swarm, running["discounted_features"], atol=1e-13)
     np.testing.assert_allclose(single, running["single_agent_features"], atol=1e-13)
-    each = agent_expectations(system, recorded, discount=0.8, run=2)
-    np.testing.assert_allclose(each.mean(axis=0), swarm[2], atol=1e-13)
-    np.testing.assert_allclose(each[3], single[2], atol=1e-13)
+    by_agent = agent_expectations(system, recorded, discount=0.8, run=2)
+    np.testing.assert_allclose(by_agent.mean(axis=0), swarm[2], atol=1e-13)
+    np.testing.assert_allclose(by_agent[3], single[2], atol=1e-13)
 
 
 def test_estimates_sum_to_the_weight_of_the_times() -> None:
@@ -159,8 +159,8 @@ def test_standard_error_by_blocks_of_a_real_swarm() -> None:
     for run in range(60):
         rows, columns = np.divmod(trajectory["site"][run], 60)
         blocks = e.spatial_blocks(np.stack([rows, columns], axis=1).astype(float), 5)
-        each = agent_expectations(system, trajectory, discount=0.8, run=run)
-        estimates.append(e.standard_error_by_blocks(each, blocks))
+        by_agent = agent_expectations(system, trajectory, discount=0.8, run=run)
+        estimates.append(e.standard_error_by_blocks(by_agent, blocks))
     often = mu.mean(axis=0) > 0.05
     ratio = np.sqrt((np.array(estimates) ** 2).mean(axis=0))[often] / truth[often]
     # 60 runs know each spread to 9 %; the median over classes is sharper

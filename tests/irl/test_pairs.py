@@ -82,9 +82,9 @@ def vars_of(trajectory: Trajectory) -> tuple[Any, ...]:
 
 def test_the_nearest_action_is_nearest_on_the_circle() -> None:
     degrees = np.array([0.0, 4.0, 6.0, 61.0, 179.0, -179.0, 356.0, -130.0])
-    found = nearest_actions(VICSEK, np.radians(degrees))
+    actual = nearest_actions(VICSEK, np.radians(degrees))
     np.testing.assert_allclose(
-        np.degrees(VICSEK.actions[found]), [0, 0, 10, 60, 60, -60, 0, -60], atol=1e-9
+        np.degrees(VICSEK.actions[actual]), [0, 0, 10, 60, 60, -60, 0, -60], atol=1e-9
     )
     np.testing.assert_array_equal(nearest_actions(ISING, np.array([True, False])), [1, 0])
     with pytest.raises(InvalidInput, match="must be finite"):

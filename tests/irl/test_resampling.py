@@ -40,11 +40,11 @@ def others(demo: swarmdp.Trajectory, separate: bool, wants: Wants = NOTHING_MORE
 def test_many_runs_are_drawn_from() -> None:
     demo = swarmdp.rollout(VICSEK, VICSEK.expert, steps=50, runs=6, seed=1)
     expert, profile = others(demo, False)
-    own = feature_expectations(VICSEK, demo, discount=0.9, estimator="swarm")
+    mu = feature_expectations(VICSEK, demo, discount=0.9, estimator="swarm")
     assert expert.mu.shape == (3, 36)
     assert profile.shape[0] == 3
     for row in expert.mu:  # a mean of six of them, with repetitions
-        shares = np.linalg.lstsq(own.T, row, rcond=None)[0] * 6
+        shares = np.linalg.lstsq(mu.T, row, rcond=None)[0] * 6
         np.testing.assert_allclose(shares, shares.round(), atol=1e-6)
         assert shares.round().sum() == 6
     assert len(np.unique(expert.mu, axis=0)) == 3
@@ -100,16 +100,16 @@ def test_significant_differences_are_found_and_chance_is_not() -> None:
     rng = np.random.default_rng(4)
     truth = np.array([1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
     blocks = (swarmdp.Levels(6).axes,)
-    found, wrong = [], []
+    estimates, wrong = [], []
     for _ in range(200):
         noise = rng.normal(scale=0.1, size=(11, 6))
         table = differences(truth + noise[0], truth + noise[1:], blocks)
         i, j = np.triu_indices(6, 1)
         same = truth[i] == truth[j]
         called = table["significant"].to_numpy()
-        found.append(called[~same].mean())
+        estimates.append(called[~same].mean())
         wrong.append((called & same).sum() / max(1, called.sum()))
-    assert np.mean(found) > 0.95
+    assert np.mean(estimates) > 0.95
     assert np.mean(wrong) < 0.05 + 3 * np.std(wrong) / np.sqrt(len(wrong))
 
 

@@ -23,7 +23,7 @@ GOING_ON = HeterogeneousLearning(steps=30, swarms=2, warm_steps=15)
 def evidence_of(learned: Any, weights: Any, noise: Any) -> Evidence:
     """One experiment of two features; the expert is at (1, 0). Each policy has five roll-outs."""
     mu = np.array(learned, float)[:, None]
-    luck = np.random.default_rng(1).normal(size=(len(mu), 5, 1, 2))
+    deviation = np.random.default_rng(1).normal(size=(len(mu), 5, 1, 2))
     return Evidence(
         np.array([[1.0, 0.0]]),
         mu,
@@ -32,7 +32,7 @@ def evidence_of(learned: Any, weights: Any, noise: Any) -> Evidence:
         2,
         2,
         1,
-        runs=mu[:, None] + np.array(noise, float)[:, None, None, None] * luck,
+        runs=mu[:, None] + np.array(noise, float)[:, None, None, None] * deviation,
     )
 
 
@@ -143,10 +143,10 @@ def test_the_race_is_between_different_policies(monkeypatch: pytest.MonkeyPatch)
     ising = swarmdp.Ising((10, 10))
     demo = swarmdp.rollout(ising, ising.expert, steps=50, seed=1)
     tables = [(np.arange(25) > limit).astype(int) for limit in (12, 11)]
-    found = iter([1, *[0] * 10, 1])  # the nearer one ten times
+    choices = iter([1, *[0] * 10, 1])  # the nearer one ten times
 
     def learner(system: Any, reward: Any, **_: Any) -> swarmdp.learning.Learned:
-        return swarmdp.learning.Learned(Policy(tables[next(found)][None]))
+        return swarmdp.learning.Learned(Policy(tables[next(choices)][None]))
 
     raced: list[int] = []
 
@@ -209,13 +209,13 @@ def test_values_are_compared_run_by_run() -> None:
     """Luck that all policies share does not hide which one is worth more."""
     rng = np.random.default_rng(2)
     shared = rng.normal(size=(5, 1, 2))
-    own = 0.01 * rng.normal(size=(3, 5, 1, 2))
+    noise = 0.01 * rng.normal(size=(3, 5, 1, 2))
     worth = np.array([1.0, 0.8, 0.999])  # the third is worth less by less than 1 % of the range
-    runs = np.zeros((3, 5, 1, 2)) + worth[:, None, None, None] + own + shared
+    runs = np.zeros((3, 5, 1, 2)) + worth[:, None, None, None] + noise + shared
     weights = np.array([[[1.0, 0.0]]] * 3)
     np.testing.assert_array_equal(search.below(weights, runs)[:, 0], [False, True, False])
-    alone = np.stack([np.roll(each, i, axis=0) for i, each in enumerate(shared + 0 * own)])
-    mixed = worth[:, None, None, None] + own + alone
+    alone = np.stack([np.roll(part, i, axis=0) for i, part in enumerate(shared + 0 * noise)])
+    mixed = worth[:, None, None, None] + noise + alone
     assert not search.below(weights, mixed).any()
 
 

@@ -13,8 +13,8 @@ RUNS = 40  # of the learned swarm, in the quick form
 
 def alarms(case: Case, starts: int, demos: int) -> tuple[int, int]:
     """How many verdicts raise an alarm, and how many there are."""
-    found = [verdict.alarm for verdict in verdicts(case, starts=starts, demos=demos, seed=77)]
-    return sum(found), len(found)
+    actual = [verdict.alarm for verdict in verdicts(case, starts=starts, demos=demos, seed=77)]
+    return sum(actual), len(actual)
 
 
 def most_false_alarms(starts: int, demos: int) -> float:
@@ -30,9 +30,9 @@ def most_false_alarms(starts: int, demos: int) -> float:
 
 
 def test_a_hundred_pairs_of_experts_raise_few_alarms() -> None:
-    found, pairs = alarms(CASES["Vicsek: the expert itself"], 10, 10)
+    alarmed, pairs = alarms(CASES["Vicsek: the expert itself"], 10, 10)
     assert pairs == 100
-    assert found <= most_false_alarms(10, 10)
+    assert alarmed <= most_false_alarms(10, 10)
     assert stats.binom.ppf(0.999, 100, LEVEL) <= most_false_alarms(10, 10) < 0.15 * pairs
 
 
@@ -40,13 +40,13 @@ def test_a_hundred_pairs_of_experts_raise_few_alarms() -> None:
     "name", [case.name for case in CASES.values() if not case.wrong and "sparse" not in case.name]
 )
 def test_what_is_right_but_for_details_raises_no_alarm(name: str) -> None:
-    found, _ = alarms(CASES[name], 4, 5)
-    assert found <= most_false_alarms(4, 5)
+    alarmed, _ = alarms(CASES[name], 4, 5)
+    assert alarmed <= most_false_alarms(4, 5)
 
 
 @pytest.mark.parametrize("name", [case.name for case in CASES.values() if case.wrong])
 def test_what_is_wrong_raises_an_alarm(name: str) -> None:
     # An Ising swarm decides nothing by chance: demos from one start are all the same.
-    found, pairs = alarms(CASES[name], *((20, 1) if "Ising" in name else (5, 4)))
+    alarmed, pairs = alarms(CASES[name], *((20, 1) if "Ising" in name else (5, 4)))
     # Fewer than this would contradict 95 % (one time in a thousand it does so by chance).
-    assert found >= stats.binom.ppf(0.001, pairs, 0.95)
+    assert alarmed >= stats.binom.ppf(0.001, pairs, 0.95)

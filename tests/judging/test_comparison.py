@@ -20,11 +20,11 @@ def plain_energy(x: np.ndarray, y: np.ndarray) -> float:
 def test_energy_distances_agree_with_plain_sums(starts: int) -> None:
     rng = np.random.default_rng(1)
     demo, others = rng.normal(size=(starts, 4)), rng.normal(size=(7, starts, 4))
-    found = compare_runs(demo, others, np.random.default_rng(0))
+    comparison = compare_runs(demo, others, np.random.default_rng(0))
     scaled = standardise(np.concatenate([demo[None], others]))
     for k in range(4):
-        wanted = plain_energy(scaled[0, :, k], scaled[1:, :, k].ravel())
-        assert found.energy[k] == pytest.approx(wanted)
+        expected = plain_energy(scaled[0, :, k], scaled[1:, :, k].ravel())
+        assert comparison.energy[k] == pytest.approx(expected)
 
 
 def test_one_run_among_many_has_its_rank_as_p_value() -> None:
@@ -41,12 +41,12 @@ def test_one_run_among_many_has_its_rank_as_p_value() -> None:
 def test_the_same_swarm_is_told_from_itself_as_rarely_as_promised(starts: int) -> None:
     rng = np.random.default_rng(2)
     trials = 400 if starts == 1 else 100
-    found = 0
+    hits = 0
     for _ in range(trials):
         centre = 10 * rng.normal(size=(starts, 1))  # what the start decides
         heavy = rng.standard_t(2, size=(41, starts, 6)) + centre
-        found += compare_runs(heavy[0], heavy[1:], rng).p <= 0.05
-    assert found <= stats.binom.ppf(0.999, trials, 0.05)
+        hits += compare_runs(heavy[0], heavy[1:], rng).p <= 0.05
+    assert hits <= stats.binom.ppf(0.999, trials, 0.05)
 
 
 def test_many_small_differences_and_a_single_large_one_are_found() -> None:

@@ -35,10 +35,10 @@ def test_a_slow_swarm_is_told_that_its_discount_is_blind() -> None:
 def test_the_suggestion_leaves_at_most_one_percent_beyond_the_demo() -> None:
     sparse = swarmdp.Vicsek(n_agents=50, radius=0.05, noise=math.radians(5))
     demo = swarmdp.rollout(sparse, sparse.expert, steps=80, seed=1)
-    found = swarmdp.judging.suggested_discount(sparse, demo)
-    assert found > LEAST
-    assert found ** (demo.steps + 1) <= 0.01
-    swarmdp.fitting.Fit.of(sparse, demo, seed=1, discount=found)
+    actual = swarmdp.judging.suggested_discount(sparse, demo)
+    assert actual > LEAST
+    assert actual ** (demo.steps + 1) <= 0.01
+    swarmdp.fitting.Fit.of(sparse, demo, seed=1, discount=actual)
 
 
 def test_fast_swarms_keep_the_papers_discount() -> None:

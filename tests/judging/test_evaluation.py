@@ -22,66 +22,66 @@ Fitted = tuple[Robots, swarmdp.Trajectory, swarmdp.Result]
 
 def test_it_is_what_roll_outs_give(fitted: Fitted) -> None:
     system, _, result = fitted
-    found = swarmdp.evaluate(result, system, runs=3, steps=12, seed=5)
+    evaluation = swarmdp.evaluate(result, system, runs=3, steps=12, seed=5)
     record = ["to_lamp", swarmdp.simulation.DiscountedFeatures(0.9)]
     common = {"steps": 12, "record": record}
     expert = swarmdp.rollout(system, system.expert, runs=3, seed=5, **common)  # type: ignore[arg-type]
     learned = swarmdp.rollout(system, result.policy, runs=4, seed=6, **common)  # type: ignore[arg-type]
-    np.testing.assert_array_equal(found.expert["to_lamp"], expert["to_lamp"])
-    np.testing.assert_array_equal(found.learned["to_lamp"], learned["to_lamp"])
-    each = learned["discounted_features"].reshape(2, 2, -1).mean(axis=0)
-    gap = np.linalg.norm(each - expert["discounted_features"].mean(axis=0), axis=1)
-    np.testing.assert_allclose(found.distance, gap, rtol=1e-12)
+    np.testing.assert_array_equal(evaluation.expert["to_lamp"], expert["to_lamp"])
+    np.testing.assert_array_equal(evaluation.learned["to_lamp"], learned["to_lamp"])
+    mu = learned["discounted_features"].reshape(2, 2, -1).mean(axis=0)
+    gap = np.linalg.norm(mu - expert["discounted_features"].mean(axis=0), axis=1)
+    np.testing.assert_allclose(evaluation.distance, gap, rtol=1e-12)
 
 
 def test_it_can_be_looked_at(fitted: Fitted) -> None:
     system, _, result = fitted
-    found = swarmdp.evaluate(result, system, runs=4, seed=5)
-    assert found.steps == 50  # those of the fit
-    table = found.to_dataframe()
+    evaluation = swarmdp.evaluate(result, system, runs=4, seed=5)
+    assert evaluation.steps == 50  # those of the fit
+    table = evaluation.to_dataframe()
     assert len(table) == 2 * 2 * 51
     row = table[(table.measure == "lit") & (table.swarm == "learned") & (table.time == 50)].iloc[0]
-    values = found.learned["lit"][:, 50]
+    values = evaluation.learned["lit"][:, 50]
     assert row["mean"] == values.mean()
     assert row["standard_error"] == pytest.approx(values.std(ddof=1) / 2)
     assert row["quantile_90"] == np.quantile(values, 0.9)
-    shown = repr(found)
+    shown = repr(evaluation)
     assert "Evaluation of Robots, 50 steps" in shown
     assert "mean distance to the lamp / m" in shown
-    assert f"{found.expert['lit'][:, 50].mean():.5g}" in shown
-    figure = found.plot()
+    assert f"{evaluation.expert['lit'][:, 50].mean():.5g}" in shown
+    figure = evaluation.plot()
     assert [ax.get_ylabel() for ax in figure.axes] == [
         "mean distance to the lamp / m",
         "robots in the light",
     ]
     assert figure.axes[1].get_ylim()[1] >= system.n_agents
-    (ax,) = found.plot(measure="lit").axes
-    assert found.plot(ax, colours=("red", "green")) is ax.get_figure()
+    (ax,) = evaluation.plot(measure="lit").axes
+    assert evaluation.plot(ax, colours=("red", "green")) is ax.get_figure()
     assert [line.get_color() for line in ax.lines[-2:]] == ["red", "green"]
     with pytest.raises(
         swarmdp.errors.InvalidInput, match="must be one of to_lamp, lit, got 'order'"
     ):
-        found.plot(measure="order")
+        evaluation.plot(measure="order")
 
 
 def test_one_run_has_no_standard_error(fitted: Fitted) -> None:
     system, _, result = fitted
-    found = swarmdp.evaluate(result, system, runs=1, steps=3, seed=5)
-    table = found.to_dataframe()
+    evaluation = swarmdp.evaluate(result, system, runs=1, steps=3, seed=5)
+    table = evaluation.to_dataframe()
     assert table[table.swarm == "expert"].standard_error.isna().all()
 
 
 def test_a_recording_can_be_the_expert(fitted: Fitted) -> None:
     """Its measures are computed from its states, as a roll-out would record them."""
     system, demo, result = fitted
-    found = swarmdp.evaluate(result, system, expert=demo, runs=2, seed=5)
+    evaluation = swarmdp.evaluate(result, system, expert=demo, runs=2, seed=5)
     live = swarmdp.rollout(
         system, system.expert, steps=50, runs=2, seed=1, record=["to_lamp", "lit"]
     )
     for name in system.measures:
-        np.testing.assert_array_equal(found.expert[name], live[name])
+        np.testing.assert_array_equal(evaluation.expert[name], live[name])
         np.testing.assert_array_equal(measure_over_time(system, live, name), live[name])
-    np.testing.assert_allclose(found.expert_mu, result.expert_mu.mean(axis=0))
+    np.testing.assert_allclose(evaluation.expert_mu, result.expert_mu.mean(axis=0))
     shorter = swarmdp.evaluate(result, system, expert=demo, steps=9, runs=2, seed=5)
     np.testing.assert_array_equal(shorter.expert["lit"], live["lit"][:, :10])
     with pytest.raises(swarmdp.errors.InvalidInput, match="has 50 steps, fewer than the 60"):
@@ -91,8 +91,8 @@ def test_a_recording_can_be_the_expert(fitted: Fitted) -> None:
 def test_start_states_can_be_given(fitted: Fitted) -> None:
     system, demo, result = fitted
     start = {name: demo[name][0, 0] for name in ("place", "heading")}
-    found = swarmdp.evaluate(result, system, runs=2, steps=2, seed=5, initial=start)
-    assert (found.expert["to_lamp"][:, 0] == found.learned["to_lamp"][0, 0]).all()
+    evaluation = swarmdp.evaluate(result, system, runs=2, steps=2, seed=5, initial=start)
+    assert (evaluation.expert["to_lamp"][:, 0] == evaluation.learned["to_lamp"][0, 0]).all()
 
 
 def test_a_system_without_expert_or_measures_says_so() -> None:
@@ -102,10 +102,10 @@ def test_a_system_without_expert_or_measures_says_so() -> None:
     result = swarmdp.fit(system, demo, seed=2, iterations=1, learner=learner, judge=False)
     with pytest.raises(swarmdp.errors.InvalidInput, match="Sand has no expert: give it a method"):
         swarmdp.evaluate(result, system, seed=1)
-    found = swarmdp.evaluate(result, system, expert=demo, runs=2, seed=1)
-    assert found.distance.shape == (1,)
+    evaluation = swarmdp.evaluate(result, system, expert=demo, runs=2, seed=1)
+    assert evaluation.distance.shape == (1,)
     with pytest.raises(swarmdp.errors.InvalidInput, match="Sand has no measures to draw"):
-        found.plot()
+        evaluation.plot()
 
 
 def test_other_features_keep_the_expert_and_the_picture() -> None:

@@ -221,9 +221,9 @@ def test_wrong_arguments_are_named() -> None:
 
 
 def test_progress_counts_runs() -> None:
-    told: list[tuple[int, int]] = []
-    quick(VICSEK.expert, progress=lambda done, total, text: told.append((done, total)))
-    assert told[-1][0] == told[-1][1]
+    reported: list[tuple[int, int]] = []
+    quick(VICSEK.expert, progress=lambda done, total, text: reported.append((done, total)))
+    assert reported[-1][0] == reported[-1][1]
 
 
 def test_one_run_of_a_demo_is_a_demo() -> None:

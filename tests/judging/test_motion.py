@@ -24,9 +24,9 @@ def test_blocks_cover_all_times_once() -> None:
     for times in (2, 7, 20, 101):
         blocks = block_count(times - 1)
         values = np.random.default_rng(0).normal(size=(3, times, 2))
-        own = block_of(times, blocks)
-        wanted = [values[:, own == b].mean(axis=1) for b in range(blocks)]
-        assert np.allclose(block_means(values, blocks), np.stack(wanted, axis=1))
+        block = block_of(times, blocks)
+        expected = [values[:, block == b].mean(axis=1) for b in range(blocks)]
+        assert np.allclose(block_means(values, blocks), np.stack(expected, axis=1))
     assert parts(1) == {WHOLE: slice(0, 1)}
     assert parts(10)[LATER] == slice(5, 10)
 
@@ -34,11 +34,11 @@ def test_blocks_cover_all_times_once() -> None:
 def test_a_circling_swarm_turns_to_one_side_and_gets_nowhere() -> None:
     turn = math.radians(9)
     heading, place = flight(turn)
-    found = motion.turning(heading, None, 4)
-    assert np.allclose(found["turn"], turn)
-    assert np.allclose(found["size of turns"], turn)
-    assert np.allclose(found["largest turns"], turn)
-    assert np.allclose(found["memory of turns"], 1.0)
+    statistics = motion.turning(heading, None, 4)
+    assert np.allclose(statistics["turn"], turn)
+    assert np.allclose(statistics["size of turns"], turn)
+    assert np.allclose(statistics["largest turns"], turn)
+    assert np.allclose(statistics["memory of turns"], 1.0)
     moved = motion.moving(place, None, 4)
     assert np.allclose(moved["speed"], 0.1)
     assert (moved["spread of speeds"] == 0.0).all()  # not the rounding of equal speeds
@@ -53,14 +53,14 @@ def test_who_is_absent_does_not_count() -> None:
     present = np.random.default_rng(3).random((2, 41, 5)) > 0.3
     present[:, 20] = False  # nobody at all
     there = np.ones_like(present)
-    for found, whole in (
+    for actual, whole in (
         (motion.turning(heading, None, 4, there), motion.turning(heading, None, 4)),
         (motion.moving(place, None, 4, there), motion.moving(place, None, 4)),
         (motion.drifting(pace, 4, there), motion.drifting(pace, 4)),
     ):
-        for name, values in found.items():  # where recorded groups go, and are, is not told
+        for name, values in actual.items():  # where recorded groups go, and are, is left out
             np.testing.assert_allclose(values, whole[name], atol=1e-12, err_msg=name)
-        assert {name for name in whole if not name.startswith(motion.DIRECTED)} == set(found)
+        assert {name for name in whole if not name.startswith(motion.DIRECTED)} == set(actual)
     # What stands where somebody is absent makes no difference.
     for name, one in motion.turning(heading, None, 4, present).items():
         other = motion.turning(np.where(present, heading, 9.0), None, 4, present)[name]
@@ -73,8 +73,8 @@ def test_who_is_absent_does_not_count() -> None:
         np.testing.assert_allclose(other, one, err_msg=name)
     both = present[0, 1:] & present[0, :-1]
     speed = np.linalg.norm(np.diff(place[0], axis=0), axis=-1)
-    wanted = speed[both].mean()
-    assert motion.moving(place, None, 1, present)["speed"][0, 0] == pytest.approx(wanted)
+    expected = speed[both].mean()
+    assert motion.moving(place, None, 1, present)["speed"][0, 0] == pytest.approx(expected)
 
 
 def test_a_straight_swarm_does_not_turn() -> None:
@@ -86,7 +86,7 @@ def test_a_straight_swarm_does_not_turn() -> None:
 def test_turns_of_a_jittering_swarm_agree_with_plain_sums() -> None:
     heading, _ = flight(0.2, noise=1.0)
     wrapped = np.remainder(heading, 2 * math.pi) - math.pi
-    found = motion.turning(wrapped, None, 1)
+    statistics = motion.turning(wrapped, None, 1)
     for r in range(2):
         turns = [
             [
@@ -96,10 +96,10 @@ def test_turns_of_a_jittering_swarm_agree_with_plain_sums() -> None:
             for n in range(5)
         ]
         flat = np.array(turns)
-        assert math.isclose(found["turn"][r, 0], flat.mean())
-        assert math.isclose(found["size of turns"][r, 0], np.abs(flat).mean())
+        assert math.isclose(statistics["turn"][r, 0], flat.mean())
+        assert math.isclose(statistics["size of turns"][r, 0], np.abs(flat).mean())
         memory = (flat[:, 1:] * flat[:, :-1]).mean() / (flat**2).mean()
-        assert math.isclose(found["memory of turns"][r, 0], memory)
+        assert math.isclose(statistics["memory of turns"][r, 0], memory)
 
 
 @pytest.mark.parametrize("period", [1.0, 0.7])
@@ -112,17 +112,17 @@ def test_a_periodic_box_changes_nothing(period: float) -> None:
 
 
 def test_agents_that_stand_still_get_nowhere() -> None:
-    found = motion.moving(np.zeros((1, 9, 3, 2)), None, 2)
-    assert not found["straightness"].any()
-    assert not found["speed"].any()
+    statistics = motion.moving(np.zeros((1, 9, 3, 2)), None, 2)
+    assert not statistics["straightness"].any()
+    assert not statistics["speed"].any()
 
 
 def test_blinking_spins_change_in_each_step_and_back_in_the_next() -> None:
     spin = np.ones((1, 20, 6), np.int8)
     spin[:, ::2] = -1
-    found = motion.changing(spin, 3)
-    assert np.allclose(found["share that changes"], 1.0)
-    assert np.allclose(found["share that differs after two steps"], 0.0)
+    statistics = motion.changing(spin, 3)
+    assert np.allclose(statistics["share that changes"], 1.0)
+    assert np.allclose(statistics["share that differs after two steps"], 0.0)
     resting = motion.changing(np.ones((1, 20, 6), np.int8), 3)
     assert np.allclose(resting["share that changes"], 0.0)
     assert np.allclose(resting["mean level"], 1.0)
@@ -136,19 +136,19 @@ def test_levels_are_counted_at_the_end_of_each_block() -> None:
 
 def test_numbers_of_unknown_meaning_drift() -> None:
     values = np.arange(10.0)[None, :, None] + np.array([0.0, 2.0])
-    found = motion.drifting(values, 1)
-    assert found["mean"][0, 0] == pytest.approx(5.5)
-    assert found["spread"][0, 0] == pytest.approx(1.0)
-    assert found["size of changes"][0, 0] == pytest.approx(1.0)
+    statistics = motion.drifting(values, 1)
+    assert statistics["mean"][0, 0] == pytest.approx(5.5)
+    assert statistics["spread"][0, 0] == pytest.approx(1.0)
+    assert statistics["size of changes"][0, 0] == pytest.approx(1.0)
 
 
 def test_clusters_are_found_across_the_edges_of_a_box() -> None:
     # Three agents around the corner, two in the middle, all gaps 0.02 within a cluster.
     near = np.array([[0.99, 0.5], [0.01, 0.5], [0.03, 0.5], [0.5, 0.5], [0.52, 0.5]])
-    found = neighbourhoods(np.stack([near, near + 0.25]) % 1.0, 1.0, slice(0, 2))
-    assert np.allclose(found["distance to the nearest neighbour"], 0.02)
-    assert np.allclose(found["number of clusters"], 2 / 5)
-    assert np.allclose(found["largest cluster"], 3 / 5)
+    statistics = neighbourhoods(np.stack([near, near + 0.25]) % 1.0, 1.0, slice(0, 2))
+    assert np.allclose(statistics["distance to the nearest neighbour"], 0.02)
+    assert np.allclose(statistics["number of clusters"], 2 / 5)
+    assert np.allclose(statistics["largest cluster"], 3 / 5)
     apart = neighbourhoods(near[None], None, slice(0, 1))
     assert np.allclose(apart["number of clusters"], 3 / 5)
 

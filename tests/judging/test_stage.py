@@ -34,14 +34,14 @@ def test_looks_are_those_of_plain_rollouts_from_the_same_starts(
         record=stage.comparable.record,
         initial=states,
     )
-    wanted, found = look_at_runs(system, runs, stage.comparable, 0.9), looked(stage, 5, 4)
-    for name, series in wanted.series.items():
-        assert np.array_equal(found.series[name].values, series.values)
-    assert wanted.shares is not None
-    assert found.shares is not None
-    assert np.array_equal(found.shares, wanted.shares)
-    assert found.runs == 10
-    assert found.repeats(2) == isinstance(system, swarmdp.Ising)
+    expected, actual = look_at_runs(system, runs, stage.comparable, 0.9), looked(stage, 5, 4)
+    for name, series in expected.series.items():
+        assert np.array_equal(actual.series[name].values, series.values)
+    assert expected.shares is not None
+    assert actual.shares is not None
+    assert np.array_equal(actual.shares, expected.shares)
+    assert actual.runs == 10
+    assert actual.repeats(2) == isinstance(system, swarmdp.Ising)
 
 
 def test_feature_expectations_are_those_of_rollouts() -> None:

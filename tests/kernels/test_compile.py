@@ -55,8 +55,8 @@ def run(program: str = PROGRAM, shipped: Path | str = "", **environment: str) ->
 
 def cached(folder: Path) -> Path:
     """The one file of the kernel."""
-    (found,) = folder.rglob("tables.counting.total_rows-*.nbc")
-    return found
+    (file,) = folder.rglob("tables.counting.total_rows-*.nbc")
+    return file
 
 
 @pytest.fixture(scope="module")
@@ -132,10 +132,10 @@ KEY = ("a signature", HERE, ("code", "closure"))
 @pytest.fixture
 def files(tmp_path: Path) -> _KernelFiles:
     """Holds 'machine code' under KEY."""
-    found = _KernelFiles(tmp_path, "kernel")
-    found.save(KEY, "machine code")
-    assert found.load(KEY) == "machine code"
-    return found
+    kept = _KernelFiles(tmp_path, "kernel")
+    kept.save(KEY, "machine code")
+    assert kept.load(KEY) == "machine code"
+    return kept
 
 
 @pytest.mark.parametrize("place", range(0, 48, 5))

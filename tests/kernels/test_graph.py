@@ -15,10 +15,10 @@ from tests.kernels.test_vicsek import states
 def test_hops(kind: str, agents: int, radius: float, box: float) -> None:
     position, _ = states(kind, 3, agents)
     source = agents // 3
-    found = space.hops(position, source, radius, box)
+    hops = space.hops(position, source, radius, box)
     for r in range(3):
         near = oracles.neighbours(position[r], radius, box)
-        np.testing.assert_array_equal(found[r], oracles.hops(near, source))
+        np.testing.assert_array_equal(hops[r], oracles.hops(near, source))
 
 
 @settings(max_examples=300, deadline=None)
@@ -36,8 +36,8 @@ def test_hops_on_a_lattice_where_many_agents_are_exactly_as_far_as_the_radius(
     source = data.draw(st.integers(0, agents - 1))
     position = np.array(place, dtype=float)[None] / 16
     near = oracles.neighbours(position[0], radius, box)
-    found = space.hops(position, source, radius, box)[0]
-    np.testing.assert_array_equal(found, oracles.hops(near, source))
+    hops = space.hops(position, source, radius, box)[0]
+    np.testing.assert_array_equal(hops, oracles.hops(near, source))
 
 
 @pytest.mark.parametrize("box", [1.0, 0.0])

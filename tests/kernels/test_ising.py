@@ -16,16 +16,16 @@ def test_local_energy(shape: tuple[int, int], reach: int, periodic: bool) -> Non
     rng = np.random.default_rng(0)
     spin = rng.choice(np.array([-1, 1], np.int8), (3, *shape))
     spin[1] = 1
-    found = ising.local_energy(spin, reach, periodic)
+    energy = ising.local_energy(spin, reach, periodic)
     for r in range(3):
-        np.testing.assert_array_equal(found[r], oracles.observed_energy(spin[r], reach, periodic))
+        np.testing.assert_array_equal(energy[r], oracles.observed_energy(spin[r], reach, periodic))
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 5), (2, 3), (4, 1)])
 def test_open_grids_smaller_than_the_neighbourhood(shape: tuple[int, int]) -> None:
     spin = np.random.default_rng(1).choice(np.array([-1, 1], np.int8), (1, *shape))
-    found = ising.local_energy(spin, 2, False)
-    np.testing.assert_array_equal(found[0], oracles.observed_energy(spin[0], 2, False))
+    energy = ising.local_energy(spin, 2, False)
+    np.testing.assert_array_equal(energy[0], oracles.observed_energy(spin[0], 2, False))
 
 
 @pytest.mark.parametrize("reach", [5, 6, 7, 8, 100])
@@ -33,9 +33,9 @@ def test_wide_neighbourhoods_do_not_overflow(reach: int) -> None:
     shape = (2 * reach + 1, 2 * reach + 3)
     up = np.ones((1, *shape), np.int8)
     up[0, reach, reach] = -1
-    found = ising.local_energy(up, reach, True)
-    assert found[0, reach, reach] == (2 * reach + 1) ** 2 - 1
-    assert found.sum() == 2 * ((2 * reach + 1) ** 2 - 1)
+    energy = ising.local_energy(up, reach, True)
+    assert energy[0, reach, reach] == (2 * reach + 1) ** 2 - 1
+    assert energy.sum() == 2 * ((2 * reach + 1) ** 2 - 1)
 
 
 @pytest.mark.parametrize(("reach", "periodic"), [(1, True), (2, False), (3, True)])
@@ -53,10 +53,10 @@ def test_energies_counted_and_added_up_over_time(reach: int, periodic: bool) -> 
                 moved[r] *= np.where(flips[r, energy] == 1, -1, 1)
     for histogram in (True, False):
         state = spin.copy()
-        found, total = ising.count_steps(state, flips, 5, 4, histogram, reach, periodic)
+        actual, total = ising.count_steps(state, flips, 5, 4, histogram, reach, periodic)
         np.testing.assert_array_equal(state, moved)
         if histogram:
-            np.testing.assert_array_equal(found, counts)
+            np.testing.assert_array_equal(actual, counts)
         else:
             np.testing.assert_array_equal(total, (counts * np.arange(levels)).sum(axis=2))
 
@@ -74,9 +74,9 @@ def test_a_shared_large_grid_gives_the_same_energies() -> None:
 def test_grids_of_equal_padded_size_do_not_share_their_borders() -> None:
     for shape, reach in (((10, 10), 2), ((8, 8), 3), ((10, 10), 2)):
         spin = np.ones((1, *shape), np.int8)
-        found = ising.local_energy(spin, reach, False)
+        energy = ising.local_energy(spin, reach, False)
         half = np.ceil(oracles.missing_neighbours(shape, reach) / 2)
-        np.testing.assert_array_equal(found[0], half)
+        np.testing.assert_array_equal(energy[0], half)
 
 
 def test_sites_and_what_is_put_on_them() -> None:

@@ -13,7 +13,7 @@ BOX = np.array([[1.0, -2.0], [4.0, 3.0]])  # corner and sides
 OPEN = np.zeros((1, 2))
 
 
-def found(
+def neighbour_sums(
     position: Floats, heading: Floats, nearest: int, radius: float, periodic: bool
 ) -> tuple[Floats, Floats]:
     """Sums over neighbours (agents, 4) and the least squared distance, in the agents' order."""
@@ -26,8 +26,8 @@ def found(
     grid, inside = sorting.sort_by_cell(x, y, heading, ids, agents, *settings, now)
     buffers = layout.new_candidate_buffers(agents)
     neighbours.add_up_neighbours(*settings, grid, inside, agents, now, sums, buffers)
-    own = np.argsort(now.id[:agents])
-    return np.stack(sums[:4], axis=-1)[own], sums.closest[own]
+    order = np.argsort(now.id[:agents])
+    return np.stack(sums[:4], axis=-1)[order], sums.closest[order]
 
 
 def places(kind: str, agents: int) -> Floats:
@@ -53,7 +53,7 @@ def test_sums_over_neighbours_to_the_bit(kind: str, periodic: bool, agents: int)
     heading = np.random.default_rng(1).choice(np.arange(-2, 2) * (math.pi / 2), agents)
     sides = BOX[1] if periodic else None
     for nearest, radius in ((1, 0.0), (7, 0.0), (60, 0.0), (0, 0.3), (0, 9.0)):
-        sums, closest = found(position, heading, nearest, radius, periodic)
+        sums, closest = neighbour_sums(position, heading, nearest, radius, periodic)
         expected, least = oracles.neighbour_sums(position, heading, nearest, radius, sides)
         # The sine of pi is not zero, but far below the unit of fixed point.
         np.testing.assert_array_equal(sums, expected)

@@ -15,8 +15,8 @@ def test_optimal_q_is_the_best_of_all_policies(observations: int, actions: int) 
     transitions = rng.dirichlet(np.full(observations, 0.3), (3, observations, actions))
     rewards = rng.normal(size=(3, 20, observations))
     policy = rng.integers(actions, size=rewards.shape)
-    found = tables.optimal_q(incoming(transitions), rewards, 0.9, policy)
-    for kernel, reward, q, table in zip(transitions, rewards, found, policy, strict=True):
+    actual = tables.optimal_q(incoming(transitions), rewards, 0.9, policy)
+    for kernel, reward, q, table in zip(transitions, rewards, actual, policy, strict=True):
         expected = oracles.optimal_q(kernel, reward, 0.9)
         np.testing.assert_allclose(q, expected, rtol=0, atol=1e-11)
         np.testing.assert_array_equal(table, expected.argmax(axis=2))
@@ -35,14 +35,14 @@ def test_only_what_is_wanted_is_done() -> None:
     rng = np.random.default_rng(1)
     transitions = rng.dirichlet(np.ones(4), (2, 4, 3))
     rewards = rng.normal(size=(2, 5, 4))
-    wanted = rng.random((2, 5)) < 0.5
+    selected = rng.random((2, 5)) < 0.5
     policy = np.zeros(rewards.shape, np.int64)
     q = tables.optimal_q(
-        incoming(transitions), rewards, 0.9, policy, wanted, np.full((2, 5, 4, 3), np.nan)
+        incoming(transitions), rewards, 0.9, policy, selected, np.full((2, 5, 4, 3), np.nan)
     )
-    assert np.isnan(q[~wanted]).all()
-    assert np.isfinite(q[wanted]).all()
-    assert not policy[~wanted].any()
+    assert np.isnan(q[~selected]).all()
+    assert np.isfinite(q[selected]).all()
+    assert not policy[~selected].any()
 
 
 def test_ties_and_a_reward_of_zero_come_to_an_end() -> None:

@@ -21,8 +21,8 @@ def states(runs: int, agents: int, seed: int = 0) -> tuple[Floats, Floats]:
     return rng.uniform(0, 4, (runs, agents, 2)), rng.uniform(-np.pi, np.pi, (runs, agents))
 
 
-def gap(found: Floats, expected: Floats) -> float:
-    return float(np.abs(np.angle(np.exp(1j * (found - expected)))).max())
+def gap(actual: Floats, expected: Floats) -> float:
+    return float(np.abs(np.angle(np.exp(1j * (actual - expected)))).max())
 
 
 @pytest.mark.parametrize("arena", ARENAS)
@@ -35,15 +35,15 @@ def test_sight(arena: str, nearest: int, radius: float, absent: bool, agents: in
         position[0, 3] = np.nan
         heading[1, 7:9] = np.nan
     kind, walls = ARENAS[arena]
-    found = recorded.sight(position, heading, nearest, radius, kind, walls)
+    actual = recorded.sight(position, heading, nearest, radius, kind, walls)
     for r in range(3):
         expected = oracles.sight(position[r], heading[r], nearest, radius, arena, walls)
         missing = np.isnan(expected)
-        assert np.array_equal(np.isnan(found[r]), missing)
-        here, wanted = found[r][~missing[:, 0]], expected[~missing[:, 0]]
+        assert np.array_equal(np.isnan(actual[r]), missing)
+        here, there = actual[r][~missing[:, 0]], expected[~missing[:, 0]]
         for column in (0, 1, 4):
-            assert gap(here[:, column], wanted[:, column]) < 1e-9
-        np.testing.assert_allclose(here[:, 2:4], wanted[:, 2:4], atol=1e-12)
+            assert gap(here[:, column], there[:, column]) < 1e-9
+        np.testing.assert_allclose(here[:, 2:4], there[:, 2:4], atol=1e-12)
 
 
 @pytest.mark.parametrize("agents", [30, 2 * sorting.FEW_AGENTS])
@@ -53,11 +53,11 @@ def test_the_order_of_agents_does_not_matter_even_on_a_grid(agents: int) -> None
     heading = rng.uniform(-np.pi, np.pi, (1, agents))
     order = rng.permutation(agents)
     for nearest, radius in ((3, 0.0), (0, 1.5)):
-        found = recorded.sight(position, heading, nearest, radius, *ARENAS["circle"])
+        actual = recorded.sight(position, heading, nearest, radius, *ARENAS["circle"])
         other = recorded.sight(
             position[:, order], heading[:, order], nearest, radius, *ARENAS["circle"]
         )
-        assert np.array_equal(found[:, order], other)
+        assert np.array_equal(actual[:, order], other)
 
 
 @pytest.mark.parametrize("scale", [(0.0, 1.0), (1.0, 0.0), (1000.0, 0.001)])
@@ -67,12 +67,12 @@ def test_sight_of_swarms_on_a_line(scale: tuple[float, float]) -> None:
     position = rng.normal(size=(1, agents, 2)) * np.array(scale)
     heading = rng.uniform(-np.pi, np.pi, (1, agents))
     for nearest, radius in ((5, 0.0), (0, 0.3)):
-        found = recorded.sight(position, heading, nearest, radius, *ARENAS["open"])
+        actual = recorded.sight(position, heading, nearest, radius, *ARENAS["open"])
         expected = oracles.sight(
             position[0], heading[0], nearest, radius, "open", ARENAS["open"][1]
         )
-        assert gap(found[0, :, 0], expected[:, 0]) < 1e-9
-        np.testing.assert_allclose(found[0, :, 2], expected[:, 2], atol=1e-12)
+        assert gap(actual[0, :, 0], expected[:, 0]) < 1e-9
+        np.testing.assert_allclose(actual[0, :, 2], expected[:, 2], atol=1e-12)
 
 
 @pytest.mark.parametrize("arena", ARENAS)
@@ -82,9 +82,9 @@ def test_agents_in_one_point_see_the_mean_of_all_others(arena: str) -> None:
     heading = np.random.default_rng(4).uniform(-np.pi, np.pi, (1, agents))
     vectors = np.exp(1j * heading[0])
     for nearest, radius in ((agents, 0.0), (0, 0.3)):
-        found = recorded.sight(position, heading, nearest, radius, *ARENAS[arena])[0]
-        assert gap(found[:, 0], np.angle((vectors.sum() - vectors) / vectors)) < 1e-9
-        np.testing.assert_array_equal(found[:, 1:3], 0.0)
+        actual = recorded.sight(position, heading, nearest, radius, *ARENAS[arena])[0]
+        assert gap(actual[:, 0], np.angle((vectors.sum() - vectors) / vectors)) < 1e-9
+        np.testing.assert_array_equal(actual[:, 1:3], 0.0)
 
 
 @pytest.mark.parametrize("arena", ARENAS)

@@ -32,12 +32,12 @@ def test_added_transitions(seed: int, agents: int, observations: int, actions: i
         )
         oracles.add_transitions(before, action, after, weight, table)
         np.add.at(expected, (before, action), weight)
-        for found, wanted in zip(
+        for actual, right in zip(
             (begins, columns[: begins[-1]], values[: begins[-1]]),
             oracles.compressed(table),
             strict=True,
         ):
-            np.testing.assert_array_equal(found, wanted)
+            np.testing.assert_array_equal(actual, right)
         np.testing.assert_array_equal(totals, expected)
 
 
@@ -52,29 +52,29 @@ def problem(
 @pytest.mark.parametrize("seed", range(5))
 def test_hard_sweeps_of_sparse_and_of_full_counts(seed: int) -> None:
     counts, totals, reward, value = problem(seed)
-    expected, wanted = oracles.sweep(counts, totals, 0.7, reward, 0.9, value)
+    expected, expected_q = oracles.sweep(counts, totals, 0.7, reward, 0.9, value)
     full, q = value[None].copy(), np.zeros((1, 7, 5))
     tables.sweep_model(counts[None], totals[None], 0.7, reward[None], 0.9, 0.0, 1, full, q)
-    np.testing.assert_array_equal(q[0], wanted)
+    np.testing.assert_array_equal(q[0], expected_q)
     np.testing.assert_array_equal(full[0], expected)
-    found = np.zeros((7, 5))
+    actual = np.zeros((7, 5))
     tables.sweep_sparse_model(
-        *oracles.compressed(counts), totals, 0.7, reward, 0.9, 0.0, 1, value, found
+        *oracles.compressed(counts), totals, 0.7, reward, 0.9, 0.0, 1, value, actual
     )
-    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(actual, expected_q)
     np.testing.assert_array_equal(value, expected)
 
 
 @pytest.mark.parametrize("softness", [1e-3, 0.5, 20.0])
 def test_soft_sweeps(softness: float) -> None:
     counts, totals, reward, value = problem(9)
-    expected, wanted = oracles.sweep_softly(
+    expected, expected_q = oracles.sweep_softly(
         counts[None], 0.7, reward[None], 0.9, softness, 3, value[None]
     )
-    found = np.zeros((7, 5))
+    actual = np.zeros((7, 5))
     tables.sweep_sparse_model(
-        *oracles.compressed(counts), totals, 0.7, reward, 0.9, softness, 3, value, found
+        *oracles.compressed(counts), totals, 0.7, reward, 0.9, softness, 3, value, actual
     )
     # As for full counts, whose bits they have (tests/learning/test_local_model.py).
-    np.testing.assert_allclose(found, wanted[0], rtol=1e-12)
+    np.testing.assert_allclose(actual, expected_q[0], rtol=1e-12)
     np.testing.assert_allclose(value, expected[0], rtol=1e-12)

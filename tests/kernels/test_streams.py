@@ -56,12 +56,12 @@ def test_four_agents_share_the_words_of_a_block() -> None:
     runs, order = np.array([0, 2**32 - 1]), np.array([[4, 1, 0, 3, 2, 5], [5, 4, 3, 2, 1, 0]])
     rng = Streams.of(7, runs, 6).rearranged(order).at(3, Purpose.EXPLORATION)
     rng.uniform()
-    found = rng.coarse()
+    actual = rng.coarse()
     draw = (int(Purpose.EXPLORATION) << 16) + 1
     for r, run in enumerate(runs):
         for place, agent in enumerate(order[r]):
             words = oracles.random_words(7, int(run), 3, draw, int(agent) // 4)
-            assert found[r, place] == words[agent % 4] / 2**32
+            assert actual[r, place] == words[agent % 4] / 2**32
 
 
 @kernel

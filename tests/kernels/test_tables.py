@@ -37,14 +37,14 @@ def test_explore(n_actions: int) -> None:
     chance = rng.random((6, 4000))
     for temperature in (0.0, 0.3, 1.0):
         chosen = tables.look_up(index, greedy, np.arange(6) % 2)
-        found = tables.explore(chosen, chance, temperature, n_actions)
+        actual = tables.explore(chosen, chance, temperature, n_actions)
         exploring = chance < temperature
         expected = greedy[(np.arange(6) % 2)[:, None], index]
-        np.testing.assert_array_equal(found[~exploring], expected[~exploring])
+        np.testing.assert_array_equal(actual[~exploring], expected[~exploring])
         if temperature:
             explored = (chance[exploring] / temperature * n_actions).astype(int)
-            assert np.abs(found[exploring].astype(int) - explored).max(initial=0) <= 1
-            assert found.max() < n_actions
+            assert np.abs(actual[exploring].astype(int) - explored).max(initial=0) <= 1
+            assert actual.max() < n_actions
 
 
 def test_extremes() -> None:
@@ -95,9 +95,9 @@ def test_draw() -> None:
     chance[:, 1] = 0.0
     rows = np.arange(6) % 2
     sums = np.cumsum(probabilities, axis=2)
-    found = tables.draw(index, sums, chance, rows)
-    np.testing.assert_array_equal(found, oracles.draw(index, probabilities, chance, rows))
-    taken = probabilities[rows[:, None], index, found]
+    actual = tables.draw(index, sums, chance, rows)
+    np.testing.assert_array_equal(actual, oracles.draw(index, probabilities, chance, rows))
+    taken = probabilities[rows[:, None], index, actual]
     assert (taken > 0).all()
 
 

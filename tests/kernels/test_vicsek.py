@@ -29,8 +29,8 @@ def states(kind: str, runs: int, agents: int, seed: int = 0) -> tuple[Floats, Fl
     return position, heading
 
 
-def assert_same_angles(found: Floats, expected: Floats) -> None:
-    gap = np.abs(np.angle(np.exp(1j * (found - expected))))
+def assert_same_angles(actual: Floats, expected: Floats) -> None:
+    gap = np.abs(np.angle(np.exp(1j * (actual - expected))))
     assert gap.max() < 1e-10
 
 
@@ -40,10 +40,10 @@ def assert_same_angles(found: Floats, expected: Floats) -> None:
 @pytest.mark.parametrize("box", [1.0, 0.0])
 def test_misalignment(kind: str, agents: int, radius: float, box: float) -> None:
     position, heading = states(kind, 3, agents)
-    found = vicsek.misalignment(position, heading, radius, box)
+    actual = vicsek.misalignment(position, heading, radius, box)
     for r in range(3):
         near = oracles.neighbours(position[r], radius, box)
-        assert_same_angles(found[r], oracles.misalignment(heading[r], near))
+        assert_same_angles(actual[r], oracles.misalignment(heading[r], near))
 
 
 def test_misalignment_of_spread_out_agents_in_open_space() -> None:
@@ -51,8 +51,8 @@ def test_misalignment_of_spread_out_agents_in_open_space() -> None:
     position = rng.normal(scale=[1000.0, 0.5], size=(1, 300, 2))
     heading = rng.uniform(-np.pi, np.pi, (1, 300))
     near = oracles.neighbours(position[0], 20.0, 0.0)
-    found = vicsek.misalignment(position, heading, 20.0, 0.0)
-    assert_same_angles(found[0], oracles.misalignment(heading[0], near))
+    actual = vicsek.misalignment(position, heading, 20.0, 0.0)
+    assert_same_angles(actual[0], oracles.misalignment(heading[0], near))
 
 
 @pytest.mark.parametrize("box", [1.0, 0.0])
@@ -79,9 +79,9 @@ def test_a_shared_large_swarm_gives_the_same_bits(box: float, radius: float) -> 
 def test_misalignment_does_not_depend_on_the_order_of_agents(kind: str, radius: float) -> None:
     position, heading = states(kind, 1, 300)
     order = np.random.default_rng(1).permutation(300)
-    found = vicsek.misalignment(position[:, order], heading[:, order], radius, 1.0)
+    actual = vicsek.misalignment(position[:, order], heading[:, order], radius, 1.0)
     plain = vicsek.misalignment(position, heading, radius, 1.0)
-    np.testing.assert_array_equal(found, plain[:, order])
+    np.testing.assert_array_equal(actual, plain[:, order])
 
 
 def test_isolated_agents_are_in_line_with_themselves() -> None:

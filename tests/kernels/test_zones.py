@@ -13,13 +13,13 @@ WALLS = np.array([[0.5, 2.0], [0.0, 1.0], [1.5, 0.3], [0.2, 0.0]])
 def test_wanted_turns(arena: str) -> None:
     position, heading = states(len(MODELS), 25)  # some are outside of the circle and the polygon
     kind, walls = ARENAS[arena]
-    found = recorded.zone_turns(position, heading, MODELS, WALLS, kind, walls)
+    actual = recorded.zone_turns(position, heading, MODELS, WALLS, kind, walls)
     for r, model in enumerate(MODELS):
         numbers = np.concatenate([model, WALLS[r]])
         if not WALLS[r, 0]:
             numbers[4] = 0.0  # a wall that is not seen does not push anybody back
         expected = oracles.zone_turns(position[r], heading[r], numbers, arena, walls)
-        assert gap(found[r], expected) < 1e-9
+        assert gap(actual[r], expected) < 1e-9
 
 
 def test_the_order_of_agents_does_not_matter() -> None:
@@ -27,11 +27,11 @@ def test_the_order_of_agents_does_not_matter() -> None:
     position, heading = states(len(MODELS), 30, seed=2)
     order = rng.permutation(30)
     arena = ARENAS["circle"]
-    found = recorded.zone_turns(position, heading, MODELS, WALLS, *arena)
+    actual = recorded.zone_turns(position, heading, MODELS, WALLS, *arena)
     other = recorded.zone_turns(
         np.ascontiguousarray(position[:, order]), heading[:, order].copy(), MODELS, WALLS, *arena
     )
-    assert np.array_equal(found[:, order], other)
+    assert np.array_equal(actual[:, order], other)
 
 
 def test_who_is_alone_goes_on() -> None:

@@ -40,9 +40,9 @@ def test_both_paths_give_the_same_bits(name: str, learner: str) -> None:
     }
     quick = learning(system, swarmdp.Reward(weights), **demand)
     plain = learning(system, swarmdp.Reward(weights), **demand, watch=lambda snapshot: None)
-    for found in (quick, plain):
-        assert found.q is not None
-        assert found.seen is not None
+    for learned in (quick, plain):
+        assert learned.q is not None
+        assert learned.seen is not None
     np.testing.assert_array_equal(quick.q, plain.q)
     np.testing.assert_array_equal(quick.seen, plain.seen)
     np.testing.assert_array_equal(quick.policy.table, plain.policy.table)  # type: ignore[attr-defined]

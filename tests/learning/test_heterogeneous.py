@@ -14,7 +14,7 @@ from swarmdp.learning.tables import greedy
 from swarmdp.model.streams import Purpose, Streams
 from swarmdp.policies.replicas import table_of
 from swarmdp.support.errors import InvalidInput
-from tests.results import known
+from tests.results import not_none
 
 VICSEK = swarmdp.Vicsek(n_agents=50)
 ALIGN = Reward(np.cos(VICSEK.features.axes[0].values))
@@ -58,11 +58,13 @@ def test_the_scheme_can_be_watched() -> None:
 def test_greedy_agents_follow_the_policy_of_the_iteration_before() -> None:
     seen = snapshots(HeterogeneousLearning(steps=30))
     for before, now in itertools.pairwise(seen):
-        expected = known(before.table)[0, now.observations]
+        expected = not_none(before.table)[0, now.observations]
         followed = now.actions == expected
         assert followed[~now.exploring].all()
     exploring = seen[1].exploring
-    assert not (seen[1].actions == known(seen[0].table)[0, seen[1].observations])[exploring].all()
+    assert not (seen[1].actions == not_none(seen[0].table)[0, seen[1].observations])[
+        exploring
+    ].all()
 
 
 def test_exploring_actions_are_uniform() -> None:
@@ -114,9 +116,9 @@ def test_observations_never_visited_do_nothing() -> None:
     learned = HeterogeneousLearning(steps=10, swarms=1)(
         lonely, Reward(np.cos(lonely.features.axes[0].values)), discount=0.9, seed=1
     )
-    np.testing.assert_array_equal(known(learned.seen)[0], np.arange(36) == 18)
+    np.testing.assert_array_equal(not_none(learned.seen)[0], np.arange(36) == 18)
     still = int(np.flatnonzero(lonely.actions == 0)[0])
-    np.testing.assert_array_equal(table_of(learned.policy)[0][~known(learned.seen)[0]], still)
+    np.testing.assert_array_equal(table_of(learned.policy)[0][~not_none(learned.seen)[0]], still)
 
 
 def test_ties_go_to_the_null_action() -> None:
@@ -130,8 +132,8 @@ def test_the_expert_of_the_ising_model_is_found_and_not_its_mirror() -> None:
     reward = Reward(np.tile(-np.arange(25.0), (10, 1)))
     learned = HeterogeneousLearning()(ising, reward, discount=0.9, seed=3)
     clear = np.abs(np.arange(25) - 12) > 2
-    assert known(learned.seen).all()
-    assert set(ising.solutions(table_of(learned.policy), known(learned.seen) & clear)) == {
+    assert not_none(learned.seen).all()
+    assert set(ising.solutions(table_of(learned.policy), not_none(learned.seen) & clear)) == {
         "majority vote"
     }
 
@@ -151,7 +153,9 @@ def test_young_swarms_tell_nearly_equal_actions_apart() -> None:
     reward = Reward(np.tile(-np.arange(25.0), (10, 1)))
     learning = HeterogeneousLearning(steps=150, reset_after=1.5)
     learned = learning(ising, reward, discount=0.9, seed=3)
-    assert ising.solutions(table_of(learned.policy), known(learned.seen)) == ["majority vote"] * 10
+    assert (
+        ising.solutions(table_of(learned.policy), not_none(learned.seen)) == ["majority vote"] * 10
+    )
 
 
 def test_the_two_solutions_of_the_ising_model_are_told_apart() -> None:
@@ -183,12 +187,12 @@ def test_the_mirror_image_of_the_majority_vote_has_its_energies() -> None:
     for periodic in (True, False):
         ising = swarmdp.Ising((20, 20), periodic=periodic)
         mirror = swarmdp.Policy((np.arange(25) <= 12).astype(int))
-        expert, found = (
+        expert, actual = (
             swarmdp.rollout(ising, policy, steps=9, runs=4, seed=1)
             for policy in (ising.expert, mirror)
         )
-        np.testing.assert_array_equal(ising.energy(found), ising.energy(expert))
-        np.testing.assert_array_equal(found["spin"][:, 1::2], -expert["spin"][:, 1::2])
+        np.testing.assert_array_equal(ising.energy(actual), ising.energy(expert))
+        np.testing.assert_array_equal(actual["spin"][:, 1::2], -expert["spin"][:, 1::2])
 
 
 def test_the_paper_s_settings() -> None:
@@ -234,4 +238,4 @@ def test_watching_does_not_change_the_result() -> None:
 def test_snapshots_keep_what_they_showed() -> None:
     seen = snapshots(HeterogeneousLearning(steps=5))
     assert not np.array_equal(seen[0].q, seen[-1].q)
-    assert (known(seen[0].seen) <= known(seen[-1].seen)).all()
+    assert (not_none(seen[0].seen) <= not_none(seen[-1].seen)).all()

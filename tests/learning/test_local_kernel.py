@@ -26,10 +26,10 @@ def test_it_counts_what_follows_what() -> None:
     counts = np.zeros((36, 13, 36))
     np.add.at(counts, (index[:, :-1], action, index[:, 1:]), 1)
     expected = (counts + 0.5 / 36) / (counts.sum(axis=2, keepdims=True) + 0.5)
-    found = local_kernel(
+    actual = local_kernel(
         VICSEK, uniform(VICSEK), steps=9, seed=3, exploring=1.0, swarms=4, prior=0.5
     )
-    np.testing.assert_allclose(found[0], expected, rtol=1e-12)
+    np.testing.assert_allclose(actual[0], expected, rtol=1e-12)
 
 
 def test_rows_are_probabilities_and_untried_ones_lead_anywhere() -> None:

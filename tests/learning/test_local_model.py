@@ -145,9 +145,9 @@ def test_learning_goes_on_where_fewer_iterations_would_keep_counts_sparsely() ->
     turns = tuple(np.radians(np.arange(-175, 180, 5)))
     system = swarmdp.Vicsek(n_bins=72, turns=turns)
     learner = swarmdp.learning.HeterogeneousLearning(steps=250, warm_steps=100, swarms=5)
-    each = 5 * 2 * system.n_agents  # transitions of an iteration, mirrored ones too
-    assert not local_model.is_sparse(72, len(turns), 250 * each)
-    assert local_model.is_sparse(72, len(turns), 100 * each)
+    transitions = 5 * 2 * system.n_agents  # transitions of an iteration, mirrored ones too
+    assert not local_model.is_sparse(72, len(turns), 250 * transitions)
+    assert local_model.is_sparse(72, len(turns), 100 * transitions)
     demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
     result = swarmdp.fit(system, demo, seed=2, learner=learner, iterations=2, judge=False)
     assert result.iterations[-1].memory

@@ -11,7 +11,7 @@ from swarmdp.learning.planning import Planning, plan, plan_to_horizon
 from swarmdp.policies import SoftPolicy
 from swarmdp.policies.replicas import table_of
 from swarmdp.support.errors import InvalidInput, SolverError
-from tests.results import known
+from tests.results import not_none
 from tests.systems.test_finite import random_mdp
 
 
@@ -28,9 +28,9 @@ def test_no_policy_is_better(seed: int) -> None:
         ],
         axis=0,
     )
-    np.testing.assert_allclose(known(planned.q)[0].max(axis=1), best, rtol=1e-10)
-    own = mdp.values(np.eye(3)[table_of(planned.policy)[0]], rewards, 0.9)
-    np.testing.assert_allclose(own, best, rtol=1e-10)
+    np.testing.assert_allclose(not_none(planned.q)[0].max(axis=1), best, rtol=1e-10)
+    planned_value = mdp.values(np.eye(3)[table_of(planned.policy)[0]], rewards, 0.9)
+    np.testing.assert_allclose(planned_value, best, rtol=1e-10)
 
 
 def test_soft_values_solve_the_soft_bellman_equation() -> None:
@@ -39,7 +39,7 @@ def test_soft_values_solve_the_soft_bellman_equation() -> None:
     for softness in (0.01, 1.0, 50.0):
         planned = plan(mdp, Reward(rewards), softness=softness)
         assert isinstance(planned.policy, SoftPolicy)
-        q = known(planned.q)[0]
+        q = not_none(planned.q)[0]
         peak = q.max(axis=1)
         value = peak + softness * np.log(np.exp((q - peak[:, None]) / softness).sum(axis=1))
         np.testing.assert_allclose(
@@ -47,8 +47,8 @@ def test_soft_values_solve_the_soft_bellman_equation() -> None:
         )
         expected = np.exp((q - value[:, None]) / softness)
         np.testing.assert_allclose(planned.policy.probabilities[0], expected, atol=1e-9)
-    hard = known(plan(mdp, Reward(rewards)).q)[0]
-    cold = known(plan(mdp, Reward(rewards), softness=1e-4).q)[0]
+    hard = not_none(plan(mdp, Reward(rewards)).q)[0]
+    cold = not_none(plan(mdp, Reward(rewards), softness=1e-4).q)[0]
     np.testing.assert_allclose(cold, hard, atol=0.02)
 
 
@@ -70,7 +70,7 @@ def test_many_rewards_are_one_batch() -> None:
         whole = plan(mdp, Reward(weights), softness=softness)
         for r in range(3):
             alone = plan(mdp, Reward(weights[r]), softness=softness)
-            np.testing.assert_array_equal(known(whole.q)[r], known(alone.q)[0])
+            np.testing.assert_array_equal(not_none(whole.q)[r], not_none(alone.q)[0])
             np.testing.assert_array_equal(table_of(whole.policy)[r], table_of(alone.policy)[0])
 
 
@@ -103,7 +103,7 @@ def test_a_long_horizon_is_none() -> None:
     for softness in (0.0, 0.7):
         long = plan_to_horizon(mdp, reward, steps=400, discount=0.9, softness=softness)
         np.testing.assert_allclose(
-            long.q[0], known(plan(mdp, reward, softness=softness).q)[0], rtol=1e-9
+            long.q[0], not_none(plan(mdp, reward, softness=softness).q)[0], rtol=1e-9
         )
 
 
@@ -112,7 +112,7 @@ def test_abbeel_and_ng_s_full_grid(softness: float) -> None:
     """16384 states: the Bellman equation holds to many digits."""
     grid = Gridworld.macrocells(seed=5)
     planned = plan(grid, grid.reward, discount=0.99, softness=softness)
-    q = known(planned.q)[0]
+    q = not_none(planned.q)[0]
     peak = q.max(axis=1)
     value = peak
     if softness:
@@ -125,7 +125,7 @@ def test_the_kernel_is_exact() -> None:
     mdp = random_mdp(5)
     planned = Planning()(mdp, Reward(np.ones((2, 6))), discount=0.9, wants=Wants(kernel=True))
     np.testing.assert_array_equal(planned.kernel, np.stack([mdp.dense()] * 2))
-    assert known(planned.seen).all()
+    assert not_none(planned.seen).all()
     big = Gridworld(150, 150)
     with pytest.raises(InvalidInput, match="22500 states as a full array needs 15.1 GiB"):
         Planning()(big, big.reward, discount=0.9, wants=Wants(kernel=True))
@@ -155,9 +155,9 @@ def test_planned_and_learned_policies_agree() -> None:
         planned = plan(mdp, reward, softness=softness)
         wants = Wants(softness=softness, kernel=True)
         learned = learner(mdp, reward, discount=0.9, seed=1, wants=wants)
-        gap = np.abs(known(planned.q) - known(learned.q)).max()
+        gap = np.abs(not_none(planned.q) - not_none(learned.q)).max()
         # about 4000 visits of each pair in memory: counts err by 1 %, values by 1 / (1 - 0.9) of it
-        assert gap < 0.1 * np.abs(known(planned.q)).max()
+        assert gap < 0.1 * np.abs(not_none(planned.q)).max()
         assert learned.kernel is not None
         np.testing.assert_allclose(learned.kernel[0], mdp.dense(), atol=0.05)
         if softness:

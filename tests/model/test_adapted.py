@@ -25,19 +25,19 @@ def start_of(trajectory: swarmdp.Trajectory) -> dict[str, Any]:
 def test_all_runs_may_start_from_one_state() -> None:
     one = start_of(swarmdp.rollout(VICSEK, VICSEK.expert, steps=0, seed=3))
     state = {name: array[0] for name, array in one.items()}
-    found = swarmdp.rollout(VICSEK, VICSEK.expert, steps=4, runs=3, seed=4, initial=state)
+    trajectory = swarmdp.rollout(VICSEK, VICSEK.expert, steps=4, runs=3, seed=4, initial=state)
     for name, array in state.items():
         for run in range(3):
-            np.testing.assert_array_equal(found[name][run, 0], array)
-    assert len(np.unique(found["heading"][:, 1, 0])) == 3  # but each has noise of its own
+            np.testing.assert_array_equal(trajectory[name][run, 0], array)
+    assert len(np.unique(trajectory["heading"][:, 1, 0])) == 3  # but each has noise of its own
 
 
 def test_each_run_may_have_a_state_of_its_own() -> None:
     many = swarmdp.rollout(VICSEK, VICSEK.expert, steps=3, runs=4, seed=3)
     states = {name: many[name][:, 3] for name in ("position", "heading")}
-    found = swarmdp.rollout(VICSEK, VICSEK.expert, steps=1, runs=8, seed=4, initial=states)
+    trajectory = swarmdp.rollout(VICSEK, VICSEK.expert, steps=1, runs=8, seed=4, initial=states)
     for run in range(8):
-        np.testing.assert_array_equal(found["heading"][run, 0], states["heading"][run % 4])
+        np.testing.assert_array_equal(trajectory["heading"][run, 0], states["heading"][run % 4])
 
 
 @pytest.mark.parametrize("system", [VICSEK, ISING], ids=["vicsek", "ising"])
@@ -49,14 +49,16 @@ def test_the_frames_of_a_trajectory_are_drawn_and_their_agents_permuted(system: 
     key = "heading" if system is VICSEK else "spin"
     frames = np.sort(recorded[key].reshape(10, -1), axis=1)
     runs = 2000
-    found = swarmdp.rollout(system, system.expert, steps=0, runs=runs, seed=6, initial=recorded)
-    starts = np.sort(found[key][:, 0], axis=1)
+    trajectory = swarmdp.rollout(
+        system, system.expert, steps=0, runs=runs, seed=6, initial=recorded
+    )
+    starts = np.sort(trajectory[key][:, 0], axis=1)
     same = (starts[:, None] == frames[None]).all(axis=2)
     assert same.any(axis=1).all()
     if system is VICSEK:
         assert stats.chisquare(same.sum(axis=0)).pvalue > 1e-3
-        first = found[key][:, 0, 0]  # where the first agent of each frame went
-        place = [np.flatnonzero(row == recorded[key][0, 0, 0]) for row in found[key][:, 0]]
+        first = trajectory[key][:, 0, 0]  # where the first agent of each frame went
+        place = [np.flatnonzero(row == recorded[key][0, 0, 0]) for row in trajectory[key][:, 0]]
         where = np.array([int(p[0]) for p in place if p.size])
         assert stats.chisquare(np.bincount(where, minlength=12)).pvalue > 1e-3
         assert len(np.unique(first)) > 60
@@ -82,7 +84,7 @@ def test_starts_do_not_depend_on_batch_and_threads() -> None:
 def test_the_start_is_part_of_the_settings() -> None:
     recorded = swarmdp.rollout(VICSEK, VICSEK.expert, steps=2, seed=5)
     other = swarmdp.rollout(VICSEK, VICSEK.expert, steps=2, seed=6)
-    one, two = (settings_of(starting_from(VICSEK, each)) for each in (recorded, other))
+    one, two = (settings_of(starting_from(VICSEK, start)) for start in (recorded, other))
     assert one["initial"] != two["initial"]
     assert {**one, "initial": 0} == {**settings_of(VICSEK), "initial": 0}
     assert name_of(starting_from(VICSEK, recorded)) == "Vicsek"
@@ -157,8 +159,8 @@ def test_feature_expectations_of_a_basis_are_those_of_its_function() -> None:
     phi = np.stack([np.cos(seen), np.sin(seen) ** 2], axis=-1).mean(axis=2)
     plain = (0.8 ** np.arange(21)[:, None] * phi).sum(axis=1)
     np.testing.assert_allclose(recorded["discounted_features"], plain, rtol=1e-12)
-    found = feature_expectations(smooth, recorded, discount=0.8)
-    np.testing.assert_allclose(found, plain, rtol=1e-12)
+    mu = feature_expectations(smooth, recorded, discount=0.8)
+    np.testing.assert_allclose(mu, plain, rtol=1e-12)
     reward = swarmdp.Reward([1.0, -2.0])
     worth = reward.of(smooth, seen[:, 0], np.arange(3))
     np.testing.assert_allclose(worth, np.cos(seen[:, 0]) - 2 * np.sin(seen[:, 0]) ** 2, rtol=1e-12)

@@ -92,8 +92,8 @@ def product(additive: bool = False) -> Product:
 
 def test_the_classes_of_a_product_are_all_combinations() -> None:
     seen = np.array([[[0.0, 2, 0.7], [math.pi / 2, 0, 0.2]]])
-    found = product().index(seen)
-    np.testing.assert_array_equal(found, [[(2 * 3 + 2) * 2 + 1, (3 * 3 + 0) * 2 + 0]])
+    actual = product().index(seen)
+    np.testing.assert_array_equal(actual, [[(2 * 3 + 2) * 2 + 1, (3 * 3 + 0) * 2 + 0]])
     assert product().size == 24
     assert n_features(product()) == 24
     assert [axis.name for axis in product().axes] == ["misalignment", "neighbours", "light"]
@@ -152,8 +152,8 @@ def test_between_combinations_the_weights_are_products() -> None:
         for i in range(2):
             for j in range(2):
                 place = (angle[row, i] * 3 + int(seen[row, 1])) * 2 + light[row, j]
-                found = weight[row][index[row] == place].sum()
-                assert found == pytest.approx(angle_weight[row, i] * light_weight[row, j])
+                actual = weight[row][index[row] == place].sum()
+                assert actual == pytest.approx(angle_weight[row, i] * light_weight[row, j])
 
 
 @pytest.mark.parametrize(

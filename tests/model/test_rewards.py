@@ -13,8 +13,8 @@ def test_a_reward_is_linear_in_the_features() -> None:
     ising = swarmdp.Ising((5, 5))
     weights = np.random.default_rng(1).normal(size=(2, 25))
     observations = np.array([[0, 3, 24], [1, 1, 2]], np.uint8)
-    found = Reward(weights).of(ising, observations, np.array([0, 3]))
-    np.testing.assert_array_equal(found, [weights[0, [0, 3, 24]], weights[1, [1, 1, 2]]])
+    actual = Reward(weights).of(ising, observations, np.array([0, 3]))
+    np.testing.assert_array_equal(actual, [weights[0, [0, 3, 24]], weights[1, [1, 1, 2]]])
 
 
 def test_a_reward_can_be_looked_at_as_a_table() -> None:

@@ -20,16 +20,16 @@ from swarmdp.model.testing import ContractViolation, check_system
 from swarmdp.policies import InterpolatedPolicy
 from swarmdp.policies.replicas import table_of
 from swarmdp.support.errors import InvalidInput
-from tests.results import known
+from tests.results import not_none
 
 VICSEK = Vicsek(n_agents=40)
 QUICK = HeterogeneousLearning(steps=30, swarms=2)
 
 
 def symmetry_of(system: Any) -> Symmetry:
-    found = Symmetry.of(system)
-    assert found is not None
-    return found
+    actual = Symmetry.of(system)
+    assert actual is not None
+    return actual
 
 
 @pytest.mark.parametrize("bins", [1, 2, 5, 36])
@@ -155,7 +155,7 @@ def test_learned_policies_are_exactly_odd(q_update: Any) -> None:
     symmetry = symmetry_of(VICSEK)
     table = table_of(learned.policy)
     np.testing.assert_array_equal(symmetry.actions[table], table[:, symmetry.classes])
-    smooth = InterpolatedPolicy.of(VICSEK, known(learned.q), table, known(learned.seen))
+    smooth = InterpolatedPolicy.of(VICSEK, not_none(learned.q), table, not_none(learned.seen))
     sides = np.linspace(0.0, 3.1, 50)
     right, left = (
         smooth.act(VICSEK, np.tile(sign * sides, (3, 1)), np.arange(3)) for sign in (1, -1)

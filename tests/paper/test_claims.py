@@ -28,8 +28,8 @@ def by_name(claims: Iterable[Claim]) -> dict[str, bool | None]:
 
 
 def band(mean: NDArray[np.float64], spread: float = 0.01, count: int = 30) -> Band:
-    each = mean + spread * RNG.normal(size=(count, 1))
-    return Band(each.mean(axis=0), each.min(axis=0), each.max(axis=0), each, count)
+    values = mean + spread * RNG.normal(size=(count, 1))
+    return Band(values.mean(axis=0), values.min(axis=0), values.max(axis=0), values, count)
 
 
 def curves(learned: float, single: float, hand: float, random: float = 0.1) -> dict[str, Band]:
@@ -56,8 +56,8 @@ def test_claims_come_out_false() -> None:
 
 def exact(mean: NDArray[np.float64], spread: float, count: int) -> Band:
     """Experiments with just this mean and spread."""
-    each = mean + spread * np.linspace(-1, 1, count)[:, None]
-    return Band(each.mean(axis=0), each.min(axis=0), each.max(axis=0), each, count)
+    values = mean + spread * np.linspace(-1, 1, count)[:, None]
+    return Band(values.mean(axis=0), values.min(axis=0), values.max(axis=0), values, count)
 
 
 def led(lead: float, spread: float, count: int) -> Claim:
@@ -67,8 +67,8 @@ def led(lead: float, spread: float, count: int) -> Claim:
         name: exact(level * np.ones(101), spread if name in ("swarm", "hand") else 0.0, count)
         for name, level in levels.items()
     }
-    found = {claim.name: claim for claim in swarm_claims("vicsek", "default", bands)}
-    return found["vicsek-default-swarm-beats-hand"]
+    actual = {claim.name: claim for claim in swarm_claims("vicsek", "default", bands)}
+    return actual["vicsek-default-swarm-beats-hand"]
 
 
 @pytest.mark.parametrize(

@@ -72,8 +72,8 @@ class Processes:
     def _wait_for(self, what: str, pattern: str) -> str:
         for _ in range(PATIENCE):
             text = (self.folder / f"{what}.log").read_text()
-            if found := re.search(pattern, text):
-                return found[1]
+            if match := re.search(pattern, text):
+                return match[1]
             assert self.running[-1].poll() is None, text
             time.sleep(0.05)
         raise AssertionError(f"{pattern!r} did not come: {text}")
@@ -92,8 +92,8 @@ def started(folder: Path) -> Iterator[Processes]:
 def processes(tmp_path: Path) -> Iterator[Processes]:
     folder = tmp_path / "cluster"
     folder.mkdir()
-    with started(folder) as found:
-        yield found
+    with started(folder) as running:
+        yield running
 
 
 @pytest.fixture

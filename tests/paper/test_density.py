@@ -45,8 +45,8 @@ def test_the_density_is_the_mean_of_kernels_around_the_pairs(widths: tuple[int, 
         ],
         axis=0,
     )
-    found = density.smooth(density.spectrum(first, second), density.kernel_spectrum(*widths))
-    np.testing.assert_allclose(found / step**2, expected, atol=1e-9)
+    actual = density.smooth(density.spectrum(first, second), density.kernel_spectrum(*widths))
+    np.testing.assert_allclose(actual / step**2, expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("widths", [(18, 18), (18, 3), (5, 7)])

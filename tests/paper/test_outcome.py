@@ -13,8 +13,8 @@ def test_a_table_that_flips_at_the_tie_is_not_the_expert_s() -> None:
     table = np.stack([expert, tie, 1 - expert, 1 - tie, expert, unseen])
     visited = np.ones((6, 25), np.uint8)
     visited[5, 24] = 0
-    found = Fits(np.zeros((6, 25)), table, np.zeros(6), visited)
-    assert solutions(make_plan("paper"), found) == {
+    actual = Fits(np.zeros((6, 25)), table, np.zeros(6), visited)
+    assert solutions(make_plan("paper"), actual) == {
         "majority vote": 3,
         "majority vote but for some energies": 1,
         "mirror image of the majority vote": 1,

@@ -25,19 +25,19 @@ def assert_equal(one: Pairs, other: Pairs) -> None:
 
 
 def test_pairs_are_those_of_the_recorded_states() -> None:
-    found = sample()
+    actual = sample()
     states = swarmdp.rollout(VICSEK, VICSEK.expert, steps=9, runs=30, seed=5)
-    assert found.hops.tolist() == [1, 2, 3, 4, NOT_CONNECTED]
-    assert found.runs == 30
+    assert actual.hops.tolist() == [1, 2, 3, 4, NOT_CONNECTED]
+    assert actual.runs == 30
     for run in range(30):
         for place, time in enumerate(TIMES):
             near = oracles.neighbours(states["position"][run, time], 0.12, 1.0)
             hops, parts = oracles.hops(near, 0), in_parts(states["heading"][run, time])
-            assert found.reference[run, place] == parts[0]
-            for distance, partner in zip(found.hops, found.partner[run, place], strict=True):
+            assert actual.reference[run, place] == parts[0]
+            for distance, partner in zip(actual.hops, actual.partner[run, place], strict=True):
                 (members,) = np.nonzero(hops == distance)
                 assert partner == (parts[members[0]] if len(members) else ABSENT)
-    assert 0.1 < (found.partner == ABSENT).mean() < 0.9
+    assert 0.1 < (actual.partner == ABSENT).mean() < 0.9
 
 
 def test_runs_may_be_sampled_in_any_units_and_on_any_number_of_threads() -> None:

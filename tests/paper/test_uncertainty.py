@@ -50,11 +50,11 @@ def test_true_coefficients_at_the_ends() -> None:
 def test_coupled_pairs(degrees: float, samples: int) -> None:
     """Smoothing lowers the coefficient; corrected, it is the truth, and error bars its spread."""
     repeats = 60
-    found = calibrate(samples, seed=3, repeats=repeats, spreads=[math.radians(degrees)])
-    truth, corrected, error = found.truth[0], found.corrected[0], found.error[0]
+    calibration = calibrate(samples, seed=3, repeats=repeats, spreads=[math.radians(degrees)])
+    truth, corrected, error = calibration.truth[0], calibration.corrected[0], calibration.error[0]
     scatter = corrected.std(ddof=1)
     of_mean = scatter / math.sqrt(repeats)
-    assert found.coefficient[0].mean() < truth - 2 * of_mean
+    assert calibration.coefficient[0].mean() < truth - 2 * of_mean
     assert abs(corrected.mean() - truth) < 4 * of_mean
     # A standard deviation from 60 repeats has a relative error of 1 / sqrt(120).
     assert abs(error.mean() / scatter - 1) < 4 / math.sqrt(2 * repeats)
@@ -65,12 +65,12 @@ def test_coupled_pairs(degrees: float, samples: int) -> None:
 def test_independent_pairs() -> None:
     """What is left after the correction is not more than the bias itself, and that is small."""
     repeats = 100
-    found = calibrate(2000, seed=4, repeats=repeats, spreads=[math.inf])
-    corrected, bias = found.corrected[0], found.bias[0]
+    calibration = calibrate(2000, seed=4, repeats=repeats, spreads=[math.inf])
+    corrected, bias = calibration.corrected[0], calibration.bias[0]
     of_mean = corrected.std(ddof=1) / math.sqrt(repeats)
     assert abs(corrected.mean()) < bias.mean() + 4 * of_mean
     assert bias.mean() < 5e-4
-    assert (np.abs(corrected) < bias + 4 * found.error[0]).mean() > 0.95
+    assert (np.abs(corrected) < bias + 4 * calibration.error[0]).mean() > 0.95
 
 
 @pytest.mark.parametrize("spread", [0.2, 1.0])
@@ -80,26 +80,26 @@ def test_shuffled_pairs_confirm_the_gain(spread: float) -> None:
     ratios = []
     for _ in range(20):
         first, second = coupled_pairs(spread, 2000, rng)
-        found = estimate(first, second)
-        widths = [int(np.searchsorted(density.WIDTHS, w - 1e-9)) for w in found.width]
+        estimated = estimate(first, second)
+        widths = [int(np.searchsorted(density.WIDTHS, w - 1e-9)) for w in estimated.width]
         once = density.kernel_spectrum(*widths)
         shuffled = density.spectrum(first, np.roll(second, 700))
         once_more = gain_of(shuffled, once * once)
         gain = (2 * gain_of(shuffled, once) - once_more) / 2000
-        assert found.gain < gain  # around a ridge there is less to scatter
-        ratios.append(found.bias / gain)
+        assert estimated.gain < gain  # around a ridge there is less to scatter
+        ratios.append(estimated.bias / gain)
     assert abs(np.mean(ratios) - 1) < 4 * np.std(ratios, ddof=1) / math.sqrt(20) + 0.05
 
 
 def test_identical_headings_reach_the_limit_that_the_kernel_sets() -> None:
     """The narrowest kernel, of one cell of the grid, turns 1 into about 0.85."""
     first = np.random.default_rng(5).integers(0, PARTS, 10_000)
-    found = estimate(first, first)
-    assert found.width[1] == density.WIDTHS[0]
+    estimated = estimate(first, first)
+    assert estimated.width[1] == density.WIDTHS[0]
     # Headings in the same cell, blurred by the kernel: spread of the difference 2 degrees.
     limit = true_coefficient(float(density.WIDTHS[0]))
-    assert found.coefficient == pytest.approx(limit, abs=0.01)
-    assert 0.85 < found.coefficient < found.coefficient + found.loss < 0.91
+    assert estimated.coefficient == pytest.approx(limit, abs=0.01)
+    assert 0.85 < estimated.coefficient < estimated.coefficient + estimated.loss < 0.91
 
 
 def test_more_pairs_less_bias() -> None:
@@ -132,22 +132,26 @@ def test_dependence_of_another_shape_is_found_too() -> None:
 
 
 def test_over_time_and_distance() -> None:
-    found = uncertainty(PAIRS, least=240)
-    assert found.coefficient.shape == (3, 4)
-    np.testing.assert_array_equal(found.samples, (PAIRS.partner != ABSENT).sum(axis=0))
-    enough = found.samples >= 240
+    uncertain = uncertainty(PAIRS, least=240)
+    assert uncertain.coefficient.shape == (3, 4)
+    np.testing.assert_array_equal(uncertain.samples, (PAIRS.partner != ABSENT).sum(axis=0))
+    enough = uncertain.samples >= 240
     assert enough.any()
     assert not enough.all()
     for name in ("coefficient", "loss", "gain", "bias", "corrected", "error"):
-        np.testing.assert_array_equal(np.isfinite(getattr(found, name)), enough)
-    np.testing.assert_array_equal(found.corrected, found.coefficient + found.loss - found.gain)
+        np.testing.assert_array_equal(np.isfinite(getattr(uncertain, name)), enough)
+    np.testing.assert_array_equal(
+        uncertain.corrected, uncertain.coefficient + uncertain.loss - uncertain.gain
+    )
     there = PAIRS.partner[:, 2, 0] != ABSENT
     one = estimate(PAIRS.reference[there, 2], PAIRS.partner[there, 2, 0])
-    assert found.coefficient[2, 0] == one.coefficient
-    assert tuple(found.width[2, 0]) == one.width
+    assert uncertain.coefficient[2, 0] == one.coefficient
+    assert tuple(uncertain.width[2, 0]) == one.width
     # At the start headings are independent; later, neighbours know each other's.
-    assert (np.abs(found.corrected[0]) < found.bias[0] + 4 * found.error[0])[enough[0]].all()
-    assert found.corrected[2, 0] > 0.2
+    assert (np.abs(uncertain.corrected[0]) < uncertain.bias[0] + 4 * uncertain.error[0])[
+        enough[0]
+    ].all()
+    assert uncertain.corrected[2, 0] > 0.2
 
 
 def test_same_bits_on_any_number_of_threads() -> None:
@@ -165,9 +169,11 @@ def test_a_coupled_swarm_shows_its_true_value() -> None:
     turns = np.stack([second.astype(int) - first for first, second in coupled], axis=1)
     partner = ((reference + turns) % PARTS).astype(np.int16)
     pairs = Pairs(np.array([3]), reference, partner[:, None])
-    found = uncertainty(pairs)
+    uncertain = uncertainty(pairs)
     truth = np.array([true_coefficient(s) for s in spreads])
-    assert (np.abs(found.corrected[0] - truth) < found.bias[0] + 4 * found.error[0]).all()
+    assert (
+        np.abs(uncertain.corrected[0] - truth) < uncertain.bias[0] + 4 * uncertain.error[0]
+    ).all()
 
 
 @pytest.mark.parametrize("least", [8, True, 100.0])

@@ -45,8 +45,10 @@ def test_nothing_measured_can_be_drawn(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("repeats", [1, 4])
 def test_calibration(repeats: int, tmp_path: Path) -> None:
-    found = calibrate(50, seed=1, repeats=repeats, spreads=[0.5, math.inf])
-    figure = calibration_figure(found)
+    calibration = calibrate(50, seed=1, repeats=repeats, spreads=[0.5, math.inf])
+    figure = calibration_figure(calibration)
     off = np.asarray(figure.axes[0].containers[1][0].get_ydata(), dtype=float)
-    np.testing.assert_allclose(off, (found.corrected - found.truth[:, None]).mean(axis=1))
+    np.testing.assert_allclose(
+        off, (calibration.corrected - calibration.truth[:, None]).mean(axis=1)
+    )
     style.save(figure, tmp_path / "calibration")

@@ -54,10 +54,10 @@ def library(header: Path, width: int, soft: bool = False, *flags: str) -> Callab
     def act(observations: Floats, uniform: Floats | None = None) -> Floats:
         out = np.empty(len(observations))
         seen = np.ascontiguousarray(observations, np.float64)
-        luck = np.zeros(1) if uniform is None else np.ascontiguousarray(uniform, np.float64)
+        chances = np.zeros(1) if uniform is None else np.ascontiguousarray(uniform, np.float64)
         loaded.act(
             ctypes.c_long(len(observations)),
-            *(ctypes.c_void_p(array.ctypes.data) for array in (seen, luck, out)),
+            *(ctypes.c_void_p(array.ctypes.data) for array in (seen, chances, out)),
         )
         return out
 

@@ -135,13 +135,13 @@ def test_the_header_draws_the_same_actions(name: str, tmp_path: Path) -> None:
     policy = swarmdp.policies.SoftPolicy(chances)
     header = policy.export(tmp_path / "controller.h", system=system_of(features))
     observations, seen = observed(features)
-    luck = rng.uniform(size=COUNT)
-    luck[:4] = 0.0, 0.5, 1 - 2.0**-53, 0.25
+    uniform_numbers = rng.uniform(size=COUNT)
+    uniform_numbers[:4] = 0.0, 0.5, 1 - 2.0**-53, 0.25
     stream = Streams.of(1, np.arange(1), COUNT).at(0, Purpose.POLICY)
-    with mock.patch.object(Stream, "uniform", return_value=luck[None]):
+    with mock.patch.object(Stream, "uniform", return_value=uniform_numbers[None]):
         expected = policy.act(system_of(features), observations, np.zeros(1, np.int64), stream)[0]
     for flags in ((), FAST):
-        np.testing.assert_array_equal(actions(header, seen, luck, *flags), expected)
+        np.testing.assert_array_equal(actions(header, seen, uniform_numbers, *flags), expected)
         header = header.rename(tmp_path / "other.h")
 
 
@@ -161,8 +161,8 @@ def test_the_header_interpolates_alike(name: str, tmp_path: Path) -> None:
     size = np.abs(policy.values[0][index[0]] * weight[0]).sum(axis=1)
     bound = 0.0 if terms <= 4 else (terms - 1) * np.finfo(float).eps * size
     for flags in ((), FAST):
-        found = actions(header, seen, None, *flags)
-        assert (np.abs(found - expected) <= bound).all()
+        chosen = actions(header, seen, None, *flags)
+        assert (np.abs(chosen - expected) <= bound).all()
         header = header.rename(tmp_path / "other.h")
 
 
@@ -183,20 +183,20 @@ def test_the_header_does_nothing_where_python_raises(kind: str, tmp_path: Path) 
         *([0.0, 0.5, x] for x in (math.nan, math.inf, -math.inf, -1, 3, 0.5)),
     ]
     observations = np.array([[0.0, 0.5, 1], [FARTHEST_ANGLE * 2, 0.5, 1], *bad])
-    luck = np.full(len(observations), 0.5) if kind == "soft" else None
-    found = actions(header, observations, luck)
-    np.testing.assert_array_equal(found, [0.5] + [0.0] * (len(found) - 1))
-    for each in bad:
+    chances = np.full(len(observations), 0.5) if kind == "soft" else None
+    chosen = actions(header, observations, chances)
+    np.testing.assert_array_equal(chosen, [0.5] + [0.0] * (len(chosen) - 1))
+    for observation in bad:
         with pytest.raises(InvalidInput):
-            policy.act(system, np.array([[each]]), np.zeros(1, np.int64), None)
+            policy.act(system, np.array([[observation]]), np.zeros(1, np.int64), None)
 
 
 def test_the_header_does_nothing_without_a_proper_random_number(tmp_path: Path) -> None:
     policy = swarmdp.policies.SoftPolicy([[0.0, 0.0, 0.0, 0.0, 1.0]])
     header = policy.export(tmp_path / "controller.h", system=system_of(Levels(1)))
-    luck = np.array([0.5, 1.0, -0.1, math.nan, math.inf])
-    found = actions(header, np.zeros((5, 1)), luck)
-    np.testing.assert_array_equal(found, [0.5, 0, 0, 0, 0])
+    chances = np.array([0.5, 1.0, -0.1, math.nan, math.inf])
+    chosen = actions(header, np.zeros((5, 1)), chances)
+    np.testing.assert_array_equal(chosen, [0.5, 0, 0, 0, 0])
 
 
 HOSTILE = [
@@ -235,8 +235,8 @@ def test_any_name_makes_a_header_that_compiles(kind: str, tmp_path: Path) -> Non
     anything: Any = system
     header = policies[kind].export(tmp_path / "controller.h", system=anything)
     seen = np.zeros((1, len(HOSTILE)))
-    found = actions(header, seen, np.zeros(1) if kind == "soft" else None)
-    np.testing.assert_array_equal(found, [0.5])
+    chosen = actions(header, seen, np.zeros(1) if kind == "soft" else None)
+    np.testing.assert_array_equal(chosen, [0.5])
     assert header.read_text(encoding="utf-8").isascii()
 
 
@@ -313,7 +313,9 @@ def test_a_controller_rolls_out_as_before(tmp_path: Path) -> None:
     vicsek = swarmdp.Vicsek(n_agents=20)
     policy = swarmdp.Policy(np.arange(36) % 13)
     again = swarmdp.policies.load_controller(policy.export(tmp_path / "c.json", system=vicsek))
-    before, after = (swarmdp.rollout(vicsek, each, steps=5, seed=1) for each in (policy, again))
+    before, after = (
+        swarmdp.rollout(vicsek, controller, steps=5, seed=1) for controller in (policy, again)
+    )
     np.testing.assert_array_equal(after["heading"], before["heading"])
 
 
@@ -365,9 +367,9 @@ def test_flips_are_zero_and_one_in_c(tmp_path: Path) -> None:
     ising = swarmdp.Ising()
     policy = swarmdp.Policy((np.arange(25) > 12).astype(int))
     header = policy.export(tmp_path / "controller.h", system=ising)
-    found = actions(header, np.arange(25.0)[:, None])
+    chosen = actions(header, np.arange(25.0)[:, None])
     np.testing.assert_array_equal(
-        found, policy.act(ising, np.arange(25)[None], np.zeros(1, int))[0]
+        chosen, policy.act(ising, np.arange(25)[None], np.zeros(1, int))[0]
     )
     assert "local_energy" in header.read_text(encoding="utf-8")
 
@@ -377,8 +379,8 @@ def test_many_actions_and_classes(tmp_path: Path) -> None:
     for count in (256, 257, 65_536, 65_537):
         policy = swarmdp.Policy(np.arange(70_000) % count)
         header = policy.export(tmp_path / f"controller{count}.h", system=system)
-        found = actions(header, np.arange(70_000.0)[:, None])
-        np.testing.assert_array_equal(found, np.arange(70_000) % count)
+        chosen = actions(header, np.arange(70_000.0)[:, None])
+        np.testing.assert_array_equal(chosen, np.arange(70_000) % count)
 
 
 def test_a_fit_exports_without_being_told_the_system(tmp_path: Path) -> None:

@@ -155,8 +155,8 @@ EVERY = {
 
 
 def rolled(policy: Any, runs: int = 2) -> Any:
-    found = swarmdp.rollout(VICSEK, policy, steps=8, runs=runs, seed=4, record="actions")
-    return found["actions"]
+    trajectory = swarmdp.rollout(VICSEK, policy, steps=8, runs=runs, seed=4, record="actions")
+    return trajectory["actions"]
 
 
 @pytest.mark.parametrize("kind", EVERY)

@@ -127,8 +127,8 @@ def test_policies_show_themselves() -> None:
 
 def test_policies_are_told_in_a_few_lines() -> None:
     vicsek = swarmdp.Vicsek()
-    known = swarmdp.Policy(np.zeros(36, int), Interface.of(vicsek))
-    assert repr(known) == (
+    with_interface = swarmdp.Policy(np.zeros(36, int), Interface.of(vicsek))
+    assert repr(with_interface) == (
         "Policy for Vicsek: 1 replica(s), 36 classes of observations\n"
         "  sees   misalignment / degrees (36 classes)\n"
         "  does   one of 13 actions, -60 to 60 degrees"

@@ -22,16 +22,16 @@ def places(kind: str, count: int = 3000) -> NDArray[np.float64]:
 
 
 def test_a_circle_and_a_box_are_told_apart() -> None:
-    found, touched = arena.fit_arena(places("circle"), "auto")
-    assert isinstance(found, swarmdp.recordings.Circle)
+    fitted, touched = arena.fit_arena(places("circle"), "auto")
+    assert isinstance(fitted, swarmdp.recordings.Circle)
     assert touched == 1.0
     # The largest of 3000 radii falls short of 4 by about 4 / (2 * 3000) on each side.
-    assert found.radius == pytest.approx(4, abs=0.02)
-    assert found.centre == pytest.approx((1, -2), abs=0.02)
-    found, touched = arena.fit_arena(places("box"), "auto")
-    assert isinstance(found, swarmdp.recordings.Box)
+    assert fitted.radius == pytest.approx(4, abs=0.02)
+    assert fitted.centre == pytest.approx((1, -2), abs=0.02)
+    fitted, touched = arena.fit_arena(places("box"), "auto")
+    assert isinstance(fitted, swarmdp.recordings.Box)
     assert touched == 1.0
-    assert (*found.lower, *found.upper) == pytest.approx((-3, 1, 5, 6), abs=0.02)
+    assert (*fitted.lower, *fitted.upper) == pytest.approx((-3, 1, 5, 6), abs=0.02)
 
 
 def test_the_user_is_asked_where_little_of_the_rim_was_touched() -> None:
@@ -72,9 +72,9 @@ def test_symmetries(
     count: int,
     reflections: int,
 ) -> None:
-    found = shape.symmetries
-    assert len(found) == count
-    assert sum(sign < 0 for _, sign in found) == reflections
+    symmetries = shape.symmetries
+    assert len(symmetries) == count
+    assert sum(sign < 0 for _, sign in symmetries) == reflections
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,10 @@ def test_an_analysis_says_what_the_reward_tells_of_a_new_component(speed: Compon
         RECORDING, seed=1, dt=1, observation=seeing, arena=UNIT, iterations=1, resamples=0,
         judge=False,
     )  # fmt: skip
-    assert [each.component for each in analysis.preferences] == ["misalignment", "speed"]
+    assert [preference.component for preference in analysis.preferences] == [
+        "misalignment",
+        "speed",
+    ]
     assert "speed" in analysis.conclusions[1]
 
 

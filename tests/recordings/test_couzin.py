@@ -43,11 +43,13 @@ def test_it_is_a_system(schooling: Swarm) -> None:
 
 def test_the_fitted_model_is_as_near_as_the_true_one(schooling: Swarm) -> None:
     assert schooling.decisions is not None
-    found = schooling.models["couzin"]().zones
-    assert found == couzin.fit_couzin(schooling, schooling.decisions).zones  # same seed, same model
+    actual = schooling.models["couzin"]().zones
+    assert (
+        actual == couzin.fit_couzin(schooling, schooling.decisions).zones
+    )  # same seed, same model
     demo = schooling.demo(schooling.decisions)
     recorded = couzin._measures(schooling, {name: demo[name][0] for name in schooling.frames})
-    rows = np.stack([each.row for each in (found, TRUTH, BAD)])
+    rows = np.stack([zones.row for zones in (actual, TRUTH, BAD)])
     scores = np.mean(
         [couzin._scores(schooling, rows, recorded, 160, seed, 3) for seed in range(9, 13)], axis=0
     )
@@ -70,9 +72,9 @@ def test_it_is_a_baseline(schooling: Swarm) -> None:
         threads=1,
     )
     (line,) = (
-        each
-        for each in verdict.lines
-        if each.title == "distance to the nearest neighbour" and each.when == "later"
+        compared
+        for compared in verdict.lines
+        if compared.title == "distance to the nearest neighbour" and compared.when == "later"
     )
     assert set(line.baselines) == {"random", "vicsek", "couzin"}
     assert abs(line.baselines["couzin"] - line.demo) < abs(line.baselines["random"] - line.demo)

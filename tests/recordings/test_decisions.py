@@ -77,8 +77,8 @@ def test_the_error_of_positions_is_found(noise: float) -> None:
 
 def test_the_time_between_decisions_is_found() -> None:
     tracks = straight(times=2000, agents=8)
-    found = swarmdp.Recording(tracks, fps=4, unit="m").decisions()
-    assert 0.5 <= found.dt <= 1.5
+    actual = swarmdp.Recording(tracks, fps=4, unit="m").decisions()
+    assert 0.5 <= actual.dt <= 1.5
 
 
 def test_wrong_recordings() -> None:

@@ -35,11 +35,11 @@ def test_feature_expectations_are_the_mean_over_time_of_those_present() -> None:
     vicsek, demo = recording()
     index = vicsek.features.index(demo["observations"])[demo["present"]]
     expected = np.bincount(index, minlength=6) / len(index) / (1 - 0.9)
-    found = feature_expectations(vicsek, demo, discount=0.9)
-    np.testing.assert_allclose(found, expected[None])
+    mu = feature_expectations(vicsek, demo, discount=0.9)
+    np.testing.assert_allclose(mu, expected[None])
     one = feature_expectations(vicsek, demo, discount=0.9, estimator="single", agent=2)
-    own = vicsek.features.index(demo["observations"])[0, :, 2][demo["present"][0, :, 2]]
-    np.testing.assert_allclose(one[0], np.bincount(own, minlength=6) / len(own) / (1 - 0.9))
+    seen = vicsek.features.index(demo["observations"])[0, :, 2][demo["present"][0, :, 2]]
+    np.testing.assert_allclose(one[0], np.bincount(seen, minlength=6) / len(seen) / (1 - 0.9))
     check_demo(vicsek, demo, 0.99)  # however short it is for this discount
 
 

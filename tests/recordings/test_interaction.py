@@ -26,14 +26,14 @@ def calibrated(decisions: Decisions) -> Swarm:
 
 
 def test_an_interaction_is_found_and_none_where_there_is_none() -> None:
-    found = calibrated(recorded(0.4)).interaction_test(seed=1)
-    assert found.answer == "interaction found"
-    assert found.gain > found.shifted.max()
-    assert found.interval[0] < found.gain < found.interval[1]
-    assert 0 < found.excess_interval[0] < found.excess < found.excess_interval[1]
-    assert found.p == 1 / 21
-    assert "interaction found" in repr(found)
-    assert "interaction found" in found._repr_html_()
+    tested = calibrated(recorded(0.4)).interaction_test(seed=1)
+    assert tested.answer == "interaction found"
+    assert tested.gain > tested.shifted.max()
+    assert tested.interval[0] < tested.gain < tested.interval[1]
+    assert 0 < tested.excess_interval[0] < tested.excess < tested.excess_interval[1]
+    assert tested.p == 1 / 21
+    assert "interaction found" in repr(tested)
+    assert "interaction found" in tested._repr_html_()
     none = calibrated(recorded(0.0)).interaction_test(seed=1)
     assert none.answer == "interaction not found"
     assert none.excess < 0.01
@@ -58,12 +58,12 @@ def test_it_is_rarely_found_where_individuals_are_shifted() -> None:
     few = swarmdp.recordings.Observation(misalignment=5, bearing=0, spacing=0, wall=0, neighbours=5)
     view = Swarm.from_recording(decisions, few, arena=CIRCLE).view
     rng = np.random.default_rng(0)
-    found = 0
+    hits = 0
     for k in range(12):
         nobody = _shift(decisions, rng.integers(decisions.times, size=decisions.individuals))
-        found += interaction(view, nobody, shifts=19, seed=k).answer == "interaction found"
+        hits += interaction(view, nobody, shifts=19, seed=k).answer == "interaction found"
     # At a level of 5 %, three or more of 12 are found in 2 % of all cases.
-    assert found <= 2
+    assert hits <= 2
 
 
 def test_shifts_keep_each_individual_and_break_the_swarm() -> None:
@@ -75,8 +75,8 @@ def test_shifts_keep_each_individual_and_break_the_swarm() -> None:
             np.roll(decisions.headings[:, n], offset), moved.headings[:, n]
         )
     turns = np.angle(np.exp(1j * np.diff(moved.headings, axis=0)))
-    known = np.isfinite(moved.turns)
-    np.testing.assert_allclose(moved.turns[known], turns[known], atol=1e-9)
+    complete = np.isfinite(moved.turns)
+    np.testing.assert_allclose(moved.turns[complete], turns[complete], atol=1e-9)
     assert np.isnan(moved.turns).sum() >= np.isnan(decisions.turns).sum() + 9
 
 
@@ -103,11 +103,11 @@ def test_softmax_regression_is_that_of_scikit_learn() -> None:
     rng = np.random.default_rng(0)
     matrix = np.concatenate([np.ones((30, 1)), rng.normal(size=(30, 4))], axis=1)
     counts = rng.poisson(20 * np.exp(0.5 * matrix @ rng.normal(size=(5, 3)))).astype(float)
-    found = softmax_regression(matrix, counts, ridge=2.0)
+    actual = softmax_regression(matrix, counts, ridge=2.0)
     rows, bins = np.indices(counts.shape)
     model = LogisticRegression(C=1 / 2.0, tol=1e-10, max_iter=10000)
     model.fit(matrix[rows.ravel(), 1:], bins.ravel(), sample_weight=counts.ravel())
-    np.testing.assert_allclose(found, model.predict_proba(matrix[:, 1:]), atol=1e-5)
+    np.testing.assert_allclose(actual, model.predict_proba(matrix[:, 1:]), atol=1e-5)
 
 
 def test_folds_and_edges() -> None:

@@ -23,9 +23,9 @@ from swarmdp.support.errors import InvalidInput
 @pytest.fixture
 def positions() -> NDArray[np.float64]:
     """Three individuals in twelve frames; one is missing for a while."""
-    found = np.random.default_rng(1).random((12, 3, 2)) * 100
-    found[4:6, 1] = np.nan
-    return found
+    places = np.random.default_rng(1).random((12, 3, 2)) * 100
+    places[4:6, 1] = np.nan
+    return places
 
 
 def long_table(positions: NDArray[np.float64], **names: str) -> pandas.DataFrame:

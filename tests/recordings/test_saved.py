@@ -29,8 +29,8 @@ def test_a_swarm_comes_back_to_the_last_bit(arena: str, tmp_path: Path) -> None:
             getattr(again.decisions, name), getattr(decisions, name), equal_nan=name != "known"
         )
     one, other = (
-        swarmdp.rollout(each, lambda seen: 0.3 * seen[..., 0], steps=20, runs=2, seed=4)
-        for each in (swarm, again)
+        swarmdp.rollout(saved, lambda seen: 0.3 * seen[..., 0], steps=20, runs=2, seed=4)
+        for saved in (swarm, again)
     )
     for name in one:
         assert np.array_equal(one[name], other[name])
@@ -73,11 +73,11 @@ def test_a_fit_with_a_clone_as_a_prior(tmp_path: Path) -> None:
         misalignment=5, bearing=0, spacing=0, previous_turn=0, neighbours=3
     )
     swarm = Swarm.from_recording(decisions, few, arena=ARENAS["circle"])
-    found = swarmdp.fit(swarm, decisions, seed=1, iterations=1, judge=False, anchor=0.3, threads=1)
-    assert isinstance(found.policy, swarmdp.policies.SoftPolicy)
-    expected = swarm.anchored(found.mixture, 0.3).probabilities
-    assert np.array_equal(found.policy.probabilities, expected)
-    found.save(tmp_path)
+    result = swarmdp.fit(swarm, decisions, seed=1, iterations=1, judge=False, anchor=0.3, threads=1)
+    assert isinstance(result.policy, swarmdp.policies.SoftPolicy)
+    expected = swarm.anchored(result.mixture, 0.3).probabilities
+    assert np.array_equal(result.policy.probabilities, expected)
+    result.save(tmp_path)
     assert np.array_equal(swarmdp.load(tmp_path).policy.probabilities, expected)
     assert swarmdp.load(tmp_path).settings["anchor"] == 0.3
     with pytest.raises(swarmdp.errors.InvalidInput, match="anchor"):

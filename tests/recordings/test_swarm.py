@@ -131,9 +131,9 @@ def test_it_takes_whole_steps_with_the_bits_of_plain_ones(name: str) -> None:
     whole = swarmdp.rollout(made, policy, **demand)
     plain = swarmdp.rollout(made, lambda seen: turns[made.features.index(seen)], **demand)
     assert set(whole) == set(plain)
-    for each in whole:
-        np.testing.assert_array_equal(whole[each], plain[each])
-        assert whole[each].dtype == plain[each].dtype
+    for key in whole:
+        np.testing.assert_array_equal(whole[key], plain[key])
+        assert whole[key].dtype == plain[key].dtype
 
 
 def test_other_classes_and_subclasses_are_left_to_the_plain_path(swarm: Swarm) -> None:
@@ -144,19 +144,19 @@ def test_other_classes_and_subclasses_are_left_to_the_plain_path(swarm: Swarm) -
         features = swarmdp.Product(additive=False, **{**swarm.features.components, **parts})
         return replace(swarm, view=replace(swarm.view, features=features))
 
-    for made, known in (
+    for made, has_kernel in (
         (swarm, True),
         (Own(**vars_of(swarm)), False),
         (others(previous_turn=swarmdp.Bins([-1.0, 0.0, 1.0])), False),
         (others(wall=swarmdp.Levels(5)), False),
     ):
         policy = swarmdp.Policy(np.zeros(made.features.size, int))
-        found = visits.visits_of(made, policy, numbers=np.arange(2), steps=2, seed=1, threads=1)
-        assert (found is not None) == known
+        visited = visits.visits_of(made, policy, numbers=np.arange(2), steps=2, seed=1, threads=1)
+        assert (visited is not None) == has_kernel
 
 
 def vars_of(swarm: Swarm) -> dict[str, Any]:
-    return {each.name: getattr(swarm, each.name) for each in fields(swarm)}
+    return {field.name: getattr(swarm, field.name) for field in fields(swarm)}
 
 
 def test_noise_and_speeds_are_those_of_the_recording() -> None:
@@ -201,9 +201,9 @@ def test_noise_after_a_large_turn_is_large() -> None:
     # Noise that does not know the turn before would have a correlation of 0, known to 0.011; a few
     # classes of the turn before have most of it.
     expected = np.corrcoef(np.abs(turns[1:-1]).ravel(), np.abs(turns[2:]).ravel())[0, 1]
-    found = np.corrcoef(np.abs(turn[:, :-1]).ravel(), np.abs(turn[:, 1:]).ravel())[0, 1]
+    actual = np.corrcoef(np.abs(turn[:, :-1]).ravel(), np.abs(turn[:, 1:]).ravel())[0, 1]
     assert expected > 0.2
-    assert found > expected / 2
+    assert actual > expected / 2
     assert turn.std() == pytest.approx(turns[1:].std(), rel=0.1)
 
 
@@ -218,7 +218,7 @@ def test_an_anchored_policy_lies_between_habits_and_policy(swarm: Swarm) -> None
         np.testing.assert_allclose(mean, np.clip(expected, lowest, highest), atol=1e-12)
     plausible = swarm.anchored(left)
     habit, wrong = swarm.anchored(left, 0.0), swarm.anchored(left, 1.0)
-    best, worst = (swarm.turn_gain(each, swarm.decisions) for each in (habit, wrong))
+    best, worst = (swarm.turn_gain(table, swarm.decisions) for table in (habit, wrong))
     assert best > 0 > worst
     assert swarm.turn_gain(plausible, swarm.decisions) >= 0.5 * best
     right = swarmdp.Policy(np.full(swarm.features.size, len(swarm.actions) - 1))
@@ -236,7 +236,7 @@ def test_a_wandering_number_has_its_distribution_and_memory() -> None:
         assert made.correlation(made.memory) == pytest.approx(correlation, abs=0.01)
         score = rng.normal(size=100000)
         after = made.memory * score + math.sqrt(1 - made.memory**2) * rng.normal(size=100000)
-        first, then = (np.interp(each, score_grid(), made.table) for each in (score, after))
+        first, then = (np.interp(scores, score_grid(), made.table) for scores in (score, after))
         # The error of a correlation of n pairs is about 1 / sqrt(n), more with heavy tails.
         assert np.corrcoef(first, then)[0, 1] == pytest.approx(correlation, abs=0.02)
         assert made.scores(np.array([np.nan]))[0] == 0.0
@@ -306,8 +306,8 @@ def test_fit_judge_evaluate_and_load(tmp_path: Path) -> None:
         swarmdp.judge(
             result, decisions.test, system=swarm, seed=1, baselines=("boids",), quick=True
         )
-    found = swarmdp.evaluate(result, swarm, expert=decisions.test, seed=1, runs=4)
-    assert set(found.measures) == set(swarm.measures)
+    evaluation = swarmdp.evaluate(result, swarm, expert=decisions.test, seed=1, runs=4)
+    assert set(evaluation.measures) == set(swarm.measures)
     assert swarm.picture(swarm.demo(decisions.test), 0).positions.shape[1] == swarm.n_agents
 
 
@@ -381,14 +381,14 @@ def known_rule() -> tuple[Swarm, swarmdp.policies.SoftPolicy]:
     grid = score_grid()
     turns = tuple(np.radians([-40.0, -20.0, -8.0, 0.0, 8.0, 20.0, 40.0]).tolist())
     mis, bear, space, wall = np.meshgrid(*(axis.values for axis in features.axes), indexing="ij")
-    wanted = 0.5 * mis + 0.25 * np.sin(bear) * (space > 1) - 0.35 * np.sign(wall)
+    turn = 0.5 * mis + 0.25 * np.sin(bear) * (space > 1) - 0.35 * np.sign(wall)
     swarm = Swarm(
         view,
         turns,
         Noise(NOISE * grid[None], np.zeros(0), 0.0, NOISE),
         Wandering(3 * np.exp(0.3 * grid), 0.5),
         frames,
-        wanted.ravel(),
+        turn.ravel(),
         0.25,
         "BL",
         None,
@@ -418,12 +418,12 @@ def test_a_known_rule_is_found_in_spoiled_tracks() -> None:
     assert made.wobble.spread == pytest.approx(NOISE, rel=0.1)
     classes = made.view.classes(decisions)
     seen = classes[classes >= 0]
-    wanted = policy.probabilities[0] @ truth.actions
-    assert np.corrcoef(wanted[seen], made.habits[seen])[0, 1] > 0.95
+    turns = policy.probabilities[0] @ truth.actions
+    assert np.corrcoef(turns[seen], made.habits[seen])[0, 1] > 0.95
     result = swarmdp.fit(made, decisions, seed=1, iterations=3, judge=False)
     assert isinstance(result.policy, swarmdp.Policy)
     learned = made.actions[result.policy.table[0]]
-    assert np.corrcoef(wanted[seen], learned[seen])[0, 1] > 0.6
+    assert np.corrcoef(turns[seen], learned[seen])[0, 1] > 0.6
 
 
 def test_edges_are_where_turns_change() -> None:
@@ -472,9 +472,9 @@ def test_simulated_turns_remember_as_recorded_ones_do() -> None:
     few = swarmdp.recordings.Observation(misalignment=3, bearing=0, spacing=0, neighbours=5)
     made = Swarm.from_recording(decisions, few, arena=None)
     clone = made.anchored(swarmdp.Policy(np.zeros(made.features.size, int)), 0.0)
-    found = swarmdp.rollout(made, clone, steps=400, runs=4, seed=1)["turn"][:, 1:]
+    simulated = swarmdp.rollout(made, clone, steps=400, runs=4, seed=1)["turn"][:, 1:]
     # 10000 pairs: an error of 0.01, and about 0.015 of the recording.
-    correlation = (found[:, 1:] * found[:, :-1]).mean() / (found**2).mean()
+    correlation = (simulated[:, 1:] * simulated[:, :-1]).mean() / (simulated**2).mean()
     assert correlation == pytest.approx(0.5, abs=0.08)
 
 

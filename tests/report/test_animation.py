@@ -23,11 +23,11 @@ def scenes() -> list[Scene]:
 
 @pytest.mark.parametrize("scene", scenes(), ids=["vicsek", "open", "ising"])
 def test_a_gif_has_a_frame_for_each_time(scene: Scene, tmp_path: Path) -> None:
-    told: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
     for name in ("a.gif", "b.gif"):
-        animation.write_gif(tmp_path / name, scene, 20, lambda *done: told.append(done))
+        animation.write_gif(tmp_path / name, scene, 20, lambda *done: reported.append(done))
     assert (tmp_path / "a.gif").read_bytes() == (tmp_path / "b.gif").read_bytes()
-    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)] * 2
+    assert reported == [(1, 4), (2, 4), (3, 4), (4, 4)] * 2
     pictures, durations = [], []
     with Image.open(tmp_path / "a.gif") as image:
         assert image.n_frames == 4  # type: ignore[attr-defined]

@@ -46,7 +46,7 @@ def written(folder: Path, result: Result, demo: Trajectory, **more: Any) -> str:
     page, _ = write_fit_page(folder, result, SYSTEM, demo, **options)
     elements = Elements(page.read_text(encoding="utf-8"))
     assert not elements.open
-    names = {a["id"] for _, a in elements.found if "id" in a}
+    names = {a["id"] for _, a in elements.elements if "id" in a}
     assert {"summary", "player-swarm", "figure-reward", "figure-measures"} <= names
     return " ".join(elements.text.split())
 
@@ -100,7 +100,7 @@ def test_error_bars_are_where_resampled_demos_put_them(result: Result) -> None:
 def test_an_unusual_demo_is_called_one(demo: Trajectory) -> None:
     usual = np.linspace(0.4, 0.6, 100)[:, None] * np.ones(51)
     measures = SYSTEM.measures
-    found = swarmdp.judging.Evaluation(
+    evaluation = swarmdp.judging.Evaluation(
         "Vicsek",
         measures,
         {"order": usual},
@@ -110,7 +110,7 @@ def test_an_unusual_demo_is_called_one(demo: Trajectory) -> None:
         20,
         50,
     )
-    assert _unusual(found, {"order": np.full((1, 51), 0.5)}) == ""
-    words = _unusual(found, {"order": np.full((1, 51), 0.405)})
+    assert _unusual(evaluation, {"order": np.full((1, 51), 0.5)}) == ""
+    words = _unusual(evaluation, {"order": np.full((1, 51), 0.405)})
     assert re.search(r"order parameter . is 0.405 on average .* of 100 other runs .* 3 are", words)
     assert "as low (mean 0.50 ± 0.06, ± s.d. of runs)" in words

@@ -32,13 +32,13 @@ class Elements(HTMLParser):
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.open: list[str] = []
         self.text = ""
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs)))
+        self.elements.append((tag, dict(attrs)))
         if tag not in {"meta", "link", "img", "input", "br"}:
             self.open.append(tag)
 
@@ -52,7 +52,7 @@ class Elements(HTMLParser):
             self.text += data
 
     def all(self, tag: str) -> list[dict[str, str | None]]:
-        return [attributes for name, attributes in self.found if name == tag]
+        return [attributes for name, attributes in self.elements if name == tag]
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +93,7 @@ def test_everything_is_there_in_order(report: Path) -> None:
         )
     ]
     assert places == sorted(places)
-    names = {a["id"] for _, a in elements.found if "id" in a}
+    names = {a["id"] for _, a in elements.elements if "id" in a}
     links = [str(a["href"]) for a in elements.all("a")]
     inner = {link[1:] for link in links if link.startswith("#")}
     assert inner <= names

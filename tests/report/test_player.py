@@ -27,8 +27,8 @@ def in_page(scene: Scene, folder: Path) -> dict[str, Any]:
     """The data of a player, read back from its page."""
     page = write_player(folder / "page.html", Player("a", "A", "", scene)).read_text("utf-8")
     (data,) = re.findall(r'<script type="application/json" class="data">(.*?)</script>', page)
-    found: dict[str, Any] = json.loads(data)
-    return found
+    parsed: dict[str, Any] = json.loads(data)
+    return parsed
 
 
 @pytest.mark.parametrize("periodic", [True, False])
@@ -38,18 +38,18 @@ def test_agents_come_back(periodic: bool, tmp_path: Path) -> None:
     data = in_page(scene, tmp_path)
     assert (data["kind"], data["steps"], data["agents"]) == ("agents", 15, 25)
     assert data["periodic"] is periodic
-    for (label, swarm), found in zip(scene.swarms.items(), data["swarms"], strict=True):
-        assert found["label"] == label
-        shares = unpacked(found["positions"], "<u2").reshape(16, 25, 2) / 65536
+    for (label, swarm), drawn in zip(scene.swarms.items(), data["swarms"], strict=True):
+        assert drawn["label"] == label
+        shares = unpacked(drawn["positions"], "<u2").reshape(16, 25, 2) / 65536
         position = np.array(data["low"]) + data["side"] * shares
         error = swarm["position"][0] - position
         assert error.min() > -1e-12
         assert error.max() < data["side"] / 65536 + 1e-12
-        heading = unpacked(found["headings"], "u1").reshape(16, 25) * (2 * math.pi / 256)
+        heading = unpacked(drawn["headings"], "u1").reshape(16, 25) * (2 * math.pi / 256)
         wrapped = np.angle(np.exp(1j * (heading - swarm["heading"][0])))
         assert np.abs(wrapped).max() <= math.pi / 256 + 1e-12
         order = [f"{value:.3f}" for value in system.order(swarm)[0]]
-        assert found["readings"] == order
+        assert drawn["readings"] == order
 
 
 def test_spins_come_back(tmp_path: Path) -> None:
@@ -57,11 +57,11 @@ def test_spins_come_back(tmp_path: Path) -> None:
     scene = pages.ising_scene(system, steps=6)
     data = in_page(scene, tmp_path)
     assert (data["kind"], data["rows"], data["columns"]) == ("grid", 7, 5)
-    (found,) = data["swarms"]
-    bits = np.unpackbits(unpacked(found["cells"], "u1"))[: 7 * 35].reshape(7, 7, 5)
+    (drawn,) = data["swarms"]
+    bits = np.unpackbits(unpacked(drawn["cells"], "u1"))[: 7 * 35].reshape(7, 7, 5)
     np.testing.assert_array_equal(2 * bits.astype(int) - 1, system.grid(scene.swarms["expert"])[0])
     energy = system.energy(scene.swarms["expert"])[0]
-    assert found["readings"] == [str(value) for value in energy]
+    assert drawn["readings"] == [str(value) for value in energy]
     assert scene.measure_limits[1] >= energy.max()
 
 

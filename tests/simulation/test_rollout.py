@@ -52,8 +52,8 @@ def test_states_are_those_of_the_plain_loop(system: Any) -> None:
         for time, state in enumerate(rollout_by_hand(system, 6, 9, run)):
             for name, array in state.items():
                 constant = system.fields[name].constant
-                found = trajectory[name][run] if constant else trajectory[name][run, time]
-                np.testing.assert_array_equal(found, array[0])
+                actual = trajectory[name][run] if constant else trajectory[name][run, time]
+                np.testing.assert_array_equal(actual, array[0])
 
 
 @pytest.mark.parametrize("system", [VICSEK, ISING], ids=["vicsek", "ising"])

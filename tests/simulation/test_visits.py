@@ -34,8 +34,8 @@ def test_visits_are_those_of_a_roll_out_to_the_same_bits(system: swarmdp.System)
     size, steps = (len(system.actions), system.features.size), 9  # type: ignore[attr-defined]
     policy = swarmdp.Policy(rng.integers(size[0], size=(2, size[1])))
     numbers = np.array([5, 0, 3, 8])
-    found = visits.visits_of(system, policy, numbers=numbers, steps=steps, seed=4, threads=2)
-    assert found is not None
+    visited = visits.visits_of(system, policy, numbers=numbers, steps=steps, seed=4, threads=2)
+    assert visited is not None
     record = {
         "mu": DiscountedFeatures(0.8),
         "profile": FeaturesOverTime(steps),
@@ -47,13 +47,13 @@ def test_visits_are_those_of_a_roll_out_to_the_same_bits(system: swarmdp.System)
     rolled = simulate(
         system, policy, numbers=numbers, steps=steps, seed=4, record=record, threads=1
     )
-    np.testing.assert_array_equal(found.discounted(0.8), rolled["mu"])
-    np.testing.assert_array_equal(found.over_time(), rolled["profile"])
+    np.testing.assert_array_equal(visited.discounted(0.8), rolled["mu"])
+    np.testing.assert_array_equal(visited.over_time(), rolled["profile"])
     nothing = np.asarray(system.actions)[null_action(system)]
     acts = np.zeros(len(numbers))
     for step in range(steps):
         acts += (rolled["actions"][:, step] != nothing).mean(axis=1)
-    np.testing.assert_array_equal(found.activity(policy.table), acts)
+    np.testing.assert_array_equal(visited.activity(policy.table), acts)
 
 
 def test_ising_takes_whole_steps_with_the_bits_of_plain_ones() -> None:

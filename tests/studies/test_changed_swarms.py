@@ -35,8 +35,8 @@ def steps(
     streams = Streams.of(seed, np.arange(runs), system.n_agents)
     states = [system.initial(streams.at(0, Purpose.INITIAL))]
     for step, turn in enumerate(asked):
-        luck = streams.at(step, Purpose.TRANSITION)
-        states.append(system.transition(states[-1], turn, luck))
+        random = streams.at(step, Purpose.TRANSITION)
+        states.append(system.transition(states[-1], turn, random))
     return states
 
 

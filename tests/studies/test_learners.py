@@ -56,5 +56,7 @@ def test_the_study_has_every_row_that_was_asked_for() -> None:
 
 def test_an_energy_can_be_wrong_on_both_sides() -> None:
     case = learners.case_of("ising", quick=True)
-    own = np.array([0.7, 0.9, 1.0, 1.1, 1.3])[:, None] * case.expert
-    np.testing.assert_array_equal(case.fails(own, case.expert), [True, False, False, False, True])
+    learned = np.array([0.7, 0.9, 1.0, 1.1, 1.3])[:, None] * case.expert
+    np.testing.assert_array_equal(
+        case.fails(learned, case.expert), [True, False, False, False, True]
+    )

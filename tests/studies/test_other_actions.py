@@ -56,18 +56,18 @@ def test_every_swarm_has_its_rows_and_references() -> None:
     names = list(other_actions.circumstances(swarmdp.Vicsek()))
     assert len(names) == 6
     for name in names:
-        own = {s.controller for s in other_actions.settings() if s.circumstance == name}
-        assert own >= usual
-        assert own <= usual | {"re-planned, remembering"}
+        controllers = {s.controller for s in other_actions.settings() if s.circumstance == name}
+        assert controllers >= usual
+        assert controllers <= usual | {"re-planned, remembering"}
 
 
-@pytest.mark.parametrize("each", [0.0, 20.0, -130.0])
-def test_circling_is_told_from_zigzag(each: float) -> None:
+@pytest.mark.parametrize("turn", [0.0, 20.0, -130.0])
+def test_circling_is_told_from_zigzag(turn: float) -> None:
     """Heading as the sum of equal turns, plus a zigzag of 170 degrees that has no mean."""
     times = np.arange(STEPS + 1)
-    circle, zigzag = np.radians(each * times), np.radians(170.0 * (times % 2))
+    circle, zigzag = np.radians(turn * times), np.radians(170.0 * (times % 2))
     turns = other_actions.heading_turns(np.cos(circle)[None], np.sin(circle)[None])
-    np.testing.assert_allclose(turns, each, atol=1e-9)
+    np.testing.assert_allclose(turns, turn, atol=1e-9)
     turns = other_actions.heading_turns(np.cos(zigzag)[None], np.sin(zigzag)[None])
     assert abs(turns.mean()) < 1e-9
     np.testing.assert_allclose(np.abs(turns), 170)
@@ -77,7 +77,7 @@ def test_a_swarm_that_flies_in_circles_is_seen_to() -> None:
     """Its order parameter is that of the swarm that flies straight."""
     vicsek = swarmdp.Vicsek(n_agents=50)
     straight, circling = (
-        other_actions.measured(ChangedVicsek(vicsek, bias=bias), vicsek.expert, 2)
+        other_actions.measure_controller(ChangedVicsek(vicsek, bias=bias), vicsek.expert, 2)
         for bias in (0.0, other_actions.BIAS)
     )
     assert np.mean(straight["circling"]) < 1
@@ -88,9 +88,9 @@ def test_a_swarm_that_flies_in_circles_is_seen_to() -> None:
 def test_a_reward_counts_only_what_it_was_learned_from() -> None:
     system = ChangedVicsek(remembers=5)
     reward = swarmdp.Reward(np.arange(72.0).reshape(2, 36))
-    found = other_actions.reward_in(system, reward)
-    each = found.weights @ np.asarray(system.features.matrix).T
-    np.testing.assert_array_equal(each.reshape(2, 36, 5), reward.weights[:, :, None].repeat(5, 2))
+    actual = other_actions.reward_in(system, reward)
+    values = actual.weights @ np.asarray(system.features.matrix).T
+    np.testing.assert_array_equal(values.reshape(2, 36, 5), reward.weights[:, :, None].repeat(5, 2))
     same = other_actions.reward_in(ChangedVicsek(), reward)
     np.testing.assert_array_equal(same.weights, reward.weights)
 
@@ -103,15 +103,15 @@ def test_planning_again_uses_the_mirror_where_there_is_one(
     system: ChangedVicsek, mirrored: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(transfer, "STEPS", 2)
-    wanted = []
+    asked = []
 
     def learner(*_: Any, wants: swarmdp.updates.Wants, **__: Any) -> Any:
-        wanted.append(wants.mirror)
+        asked.append(wants.mirror)
         return type("Outcome", (), {"policy": swarmdp.Policy(np.zeros(36, np.int64))})
 
     reward = swarmdp.Reward(np.ones((1, 36)))
-    transfer.replanned(system, reward, 0.0, learner)  # type: ignore[arg-type]
-    assert wanted == [mirrored] * transfer.ATTEMPTS
+    transfer.replan(system, reward, 0.0, learner)  # type: ignore[arg-type]
+    assert asked == [mirrored] * transfer.ATTEMPTS
 
 
 def test_the_tables_in_the_documentation_are_those_of_its_rows() -> None:

@@ -20,10 +20,10 @@ def test_energy_distance() -> None:
 def test_swaps_keep_all_places() -> None:
     rng = np.random.default_rng(0)
     tracks = rng.normal(size=(80, 6, 2))
-    found = recordings.swapped(tracks, 9, rng)
-    assert not np.array_equal(tracks, found)
-    np.testing.assert_array_equal(np.sort(tracks, axis=1), np.sort(found, axis=1))
-    np.testing.assert_array_equal(tracks[:10], found[:10])
+    actual = recordings.swap_identities(tracks, 9, rng)
+    assert not np.array_equal(tracks, actual)
+    np.testing.assert_array_equal(np.sort(tracks, axis=1), np.sort(actual, axis=1))
+    np.testing.assert_array_equal(tracks[:10], actual[:10])
 
 
 def test_rows_of_walkers(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import swarmdp
 from studies import learners, transfer, updates
-from studies.rows import Job, Row, as_json, chosen, collect, conditions, read
+from studies.rows import Job, Row, as_json, collect, conditions, read, select
 from swarmdp.support.errors import FileError, InvalidInput
 from tests.examples import ROOT
 
@@ -56,9 +56,9 @@ def test_rows_of_other_conditions_are_no_answer(
 ) -> None:
     file, measured = tmp_path / "rows.json", Measured()
     (other,) = collect(file, [measured.job("only")], {**FULL, **changed}, str)
-    (own,) = collect(file, [measured.job("only")], FULL, str)
+    (measured_row,) = collect(file, [measured.job("only")], FULL, str)
     assert measured.done == ["only", "only"]
-    assert (other["value"], own["value"]) == (1, 2)
+    assert (other["value"], measured_row["value"]) == (1, 2)
     assert [row["value"] for row in read(file)] == [2, 1]
     assert "rows of other conditions, which are left out here: 1" in capsys.readouterr().out
 
@@ -92,10 +92,10 @@ def test_a_file_that_holds_no_rows_is_refused(text: str, tmp_path: Path) -> None
 
 def test_only_what_is_there_can_be_chosen() -> None:
     rows = updates.settings()
-    assert chosen(rows, "system", []) == rows
-    assert {row.system for row in chosen(rows, "system", ["ising"])} == {"ising"}
+    assert select(rows, "system", []) == rows
+    assert {row.system for row in select(rows, "system", ["ising"])} == {"ising"}
     with pytest.raises(InvalidInput, match=r"no system 'fish' .* \['vicsek', 'ising'\]"):
-        chosen(rows, "system", ["vicsek", "fish"])
+        select(rows, "system", ["vicsek", "fish"])
 
 
 @pytest.mark.parametrize("study", [learners, updates])

@@ -19,12 +19,12 @@ def test_shares_show_every_row() -> None:
     drawn = figures.shares_figure(rows("shares"))
     axes = np.array(drawn.axes).reshape(3, 4)
     for column, varied in enumerate(figures.LABELS):
-        own = [row for row in rows("shares") if row["varied"] == varied]
+        shares = [row for row in rows("shares") if row["varied"] == varied]
         lines = [
             line.get_ydata() for line in axes[0, column].lines if line.get_marker() not in "_|"
         ]
         points = sum(int(np.isfinite(np.asarray(y, float)).sum()) for y in lines)
-        assert points == 2 * len(own)  # R_L and R_G
+        assert points == 2 * len(shares)  # R_L and R_G
         assert axes[2, column].get_xlabel() == figures.LABELS[varied]
     plt.close(drawn)
 
@@ -47,12 +47,12 @@ def test_a_part_without_rows_has_no_figure() -> None:
 
 
 def test_ratios_have_their_intervals() -> None:
-    own = [row for row in rows("shares") if row["varied"] == "discount"]
+    shares = [row for row in rows("shares") if row["varied"] == "discount"]
     drawn = figures.shares_figure(rows("shares"))
     bars = np.array(drawn.axes).reshape(3, 4)[1, 3].containers
     segments = [s for bar in bars for lines in bar.lines[2] for s in lines.get_segments()]
     heights = sorted(float(np.ptp(s[:, 1])) for s in segments if s.size and np.isfinite(s).all())
-    spans = [row["ratio"]["high"] - row["ratio"]["low"] for row in own if row["ratio"]]  # type: ignore[index]
+    spans = [row["ratio"]["high"] - row["ratio"]["low"] for row in shares if row["ratio"]]  # type: ignore[index]
     np.testing.assert_allclose(heights, sorted(spans), atol=1e-12)
     assert heights[-1] > 0
     plt.close(drawn)

@@ -99,12 +99,12 @@ def test_regrets_are_told_apart_by_whether_an_equilibrium_exists() -> None:
     assert row["with_equilibrium"] == row["prices_with_equilibrium"] == with_one
     assert row["locality_of"] == row["prices_of"] == 12
     for name in ("default", "paper", "best_responses"):
-        own = row[name]
-        assert own["found"] + own["missed"] == with_one
-        parts = ((own["missed"], "missed_mean"), (12 - with_one, "without_mean"))
-        total = sum(count * own[f"regret_{part}"] for count, part in parts if count)
-        assert total / 12 == pytest.approx(own["regret_mean"], abs=1e-9)
-        assert all((own[f"regret_{part}"] is None) == (count == 0) for count, part in parts)
+        numbers = row[name]
+        assert numbers["found"] + numbers["missed"] == with_one
+        parts = ((numbers["missed"], "missed_mean"), (12 - with_one, "without_mean"))
+        total = sum(count * numbers[f"regret_{part}"] for count, part in parts if count)
+        assert total / 12 == pytest.approx(numbers["regret_mean"], abs=1e-9)
+        assert all((numbers[f"regret_{part}"] is None) == (count == 0) for count, part in parts)
 
 
 def test_prices_that_no_reward_has_leave_a_gap() -> None:

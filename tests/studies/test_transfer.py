@@ -55,13 +55,13 @@ def test_planning_again_keeps_the_policy_of_the_highest_value() -> None:
         return type("Outcome", (), {"policy": Policy(np.stack([table, table]))})
 
     likes = np.cos(system.features.axes[0].values)
-    found = transfer.replanned(
+    actual = transfer.replan(
         system,
         swarmdp.Reward(np.stack([likes, -likes])),
         0.0,
         learner,  # type: ignore[arg-type]
     )
-    np.testing.assert_array_equal(table_of(found), np.stack([align, away]))
+    np.testing.assert_array_equal(table_of(actual), np.stack([align, away]))
 
 
 def test_actions_that_are_gone_become_the_nearest() -> None:

@@ -16,12 +16,12 @@ def test_the_study_of_updates_has_every_row_that_was_asked_for() -> None:
     rows = updates.settings()
     assert len(set(rows)) == len(rows)
     for system in ("vicsek", "ising"):
-        own = [row for row in rows if row.system == system]
-        assert {row.method for row in own} == {*UPDATES, updates.CLONING, updates.EXPERT}
+        of_system = [row for row in rows if row.system == system]
+        assert {row.method for row in of_system} == {*UPDATES, updates.CLONING, updates.EXPERT}
         for method in ("max_margin", "projection", "ng_russell", "mwal", "maxent"):
-            assert {r.estimator for r in own if r.method == method} == {"swarm", "single"}
+            assert {r.estimator for r in of_system if r.method == method} == {"swarm", "single"}
         for method in ("policy_matching", "bayesian", updates.CLONING):
-            assert "inferred" in {r.actions for r in own if r.method == method}
+            assert "inferred" in {r.actions for r in of_system if r.method == method}
 
 
 def test_the_study_of_updates_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,9 +55,9 @@ def test_rewards_agree_up_to_offset_and_scale() -> None:
     rng = np.random.default_rng(0)
     reward = rng.normal(size=36)
     same = np.stack([reward, 3 * reward + 5, 0.1 * reward - 2])
-    assert updates.agreement(updates.standardised(same)) == pytest.approx(1)
+    assert updates.agreement(updates.standardise(same)) == pytest.approx(1)
     opposite = np.stack([reward, -reward])
-    assert updates.agreement(updates.standardised(opposite)) == pytest.approx(-1)
-    unrelated = updates.standardised(rng.normal(size=(60, 1000)))
+    assert updates.agreement(updates.standardise(opposite)) == pytest.approx(-1)
+    unrelated = updates.standardise(rng.normal(size=(60, 1000)))
     # 1770 correlations of 1000 numbers each, of which 59 are independent of each other
     assert abs(updates.agreement(unrelated)) < 4 / math.sqrt(1000 * 59)

@@ -68,7 +68,7 @@ class Page:
     @property
     def weights(self) -> list[float]:
         shown = self.browser.find_elements(By.CSS_SELECTOR, "#panels .weight")
-        return [float(str(each.get_attribute("aria-valuenow"))) for each in shown]
+        return [float(str(bar.get_attribute("aria-valuenow"))) for bar in shown]
 
 
 @pytest.fixture(scope="module")
@@ -107,10 +107,10 @@ def page(browser: webdriver.Chrome, studio: Studio) -> Iterator[Page]:
     said = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
     asked = [m["params"] for m in said if m["method"] == "Network.requestWillBeSent"]
     home = f"http://127.0.0.1:{studio.port}/"
-    for each in asked:
-        if each["documentURL"].startswith(home):
-            assert each["request"]["url"].startswith((home, "data:", "blob:"))
-            assert studio.token not in each["request"]["url"]
+    for request in asked:
+        if request["documentURL"].startswith(home):
+            assert request["request"]["url"].startswith((home, "data:", "blob:"))
+            assert studio.token not in request["request"]["url"]
 
 
 def test_watch(page: Page) -> None:
@@ -306,9 +306,9 @@ def test_a_tab_without_the_key_can_be_unlocked(page: Page) -> None:
 def test_a_wrong_key_locks_and_a_lost_studio_says_so(
     browser: webdriver.Chrome, tmp_path: Path
 ) -> None:
-    with served(tmp_path) as own:
-        page = Page(browser, own)
-        browser.get(f"http://127.0.0.1:{own.port}/#token={'x' * 43}")
+    with served(tmp_path) as server:
+        page = Page(browser, server)
+        browser.get(f"http://127.0.0.1:{server.port}/#token={'x' * 43}")
         page.wait(lambda: page.one("unlock").is_displayed())
         page.open()
         assert "Nothing yet" in page.text("files")

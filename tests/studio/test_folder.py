@@ -28,8 +28,8 @@ def test_what_is_saved_is_listed_and_opened(folder: Folder) -> None:
     assert folder.entries() == []
     assert folder.save("one", recording()) == "one.nc"
     assert folder.save("fit-1", result_of(Robots().features)) == "fit-1"
-    found = {entry["name"]: entry["kind"] for entry in folder.entries()}
-    assert found == {"one.nc": "trajectory", "fit-1": "fit"}
+    actual = {entry["name"]: entry["kind"] for entry in folder.entries()}
+    assert actual == {"one.nc": "trajectory", "fit-1": "fit"}
     assert isinstance(folder.open("one.nc"), Trajectory)
     assert isinstance(folder.open("fit-1"), Result)
     assert folder.free_name("fit") == "fit-2"

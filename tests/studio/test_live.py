@@ -25,8 +25,8 @@ def test_a_live_swarm_is_a_roll_out_of_its_seed(system: Any) -> None:
     for step in range(7):
         assert live.step == step
         swarm = {n: a if a.ndim == 2 else a[:, step : step + 1] for n, a in rolled.items()}
-        shown, known = picture_of(live), system.picture(swarm, 0)
-        for name, array in vars(known).items():
+        shown, expected = picture_of(live), system.picture(swarm, 0)
+        for name, array in vars(expected).items():
             assert np.array_equal(vars(shown)[name], array)
         live.advance()
 
@@ -68,8 +68,8 @@ def test_measures_and_collected_reward_are_those_of_the_state(system: Any) -> No
     live = Live(system, system.expert, 1)
     weights = np.arange(float(swarmdp.features.n_features(system.features)))
     *values, collected = measure_now(live, Reward(weights))
-    known = [measure.function(live.state)[0] for measure in system.measures.values()]
-    assert values == pytest.approx(known)
+    expected = [measure.function(live.state)[0] for measure in system.measures.values()]
+    assert values == pytest.approx(expected)
     classes = system.features.index(live.observations())
     assert collected == pytest.approx(weights[classes].mean())
     assert np.isnan(measure_now(live, None)[-1])
@@ -90,14 +90,14 @@ def unpacked(frame: bytes, agents: int) -> dict[str, Any]:
         "bottom",
         "side",
     )
-    found: dict[str, Any] = dict(zip(names, head, strict=True))
+    fields: dict[str, Any] = dict(zip(names, head, strict=True))
     at = struct.calcsize("<BBHIIHHfff")
-    found["measures"] = np.frombuffer(frame, "<f4", found["rows"] * found["columns"], at)
-    at += found["measures"].nbytes
-    found["places"] = np.frombuffer(frame, "<u2", 4 * agents, at).reshape(2, agents, 2)
-    found["headings"] = np.frombuffer(frame, np.uint8, 2 * agents, at + 8 * agents).reshape(2, -1)
+    fields["measures"] = np.frombuffer(frame, "<f4", fields["rows"] * fields["columns"], at)
+    at += fields["measures"].nbytes
+    fields["places"] = np.frombuffer(frame, "<u2", 4 * agents, at).reshape(2, agents, 2)
+    fields["headings"] = np.frombuffer(frame, np.uint8, 2 * agents, at + 8 * agents).reshape(2, -1)
     assert len(frame) == at + 10 * agents
-    return found
+    return fields
 
 
 def test_a_frame_has_both_swarms_in_few_bytes() -> None:

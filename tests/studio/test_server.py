@@ -133,7 +133,7 @@ def test_a_socket_of_a_stranger_is_refused(studio: Studio, changes: dict[str, ob
     def filled(value: object) -> object:
         if isinstance(value, str):
             return value.format(port=studio.port, token=studio.token, wrong="x" * len(studio.token))
-        return [filled(each) for each in value] if isinstance(value, list) else value
+        return [filled(entry) for entry in value] if isinstance(value, list) else value
 
     with pytest.raises(InvalidStatus) as caught:
         Tab(studio, **{name: filled(value) for name, value in changes.items()})
@@ -247,8 +247,8 @@ def test_an_interrupt_ends_it_cleanly_and_nothing_is_lost(tmp_path: Path) -> Non
             assert process.stdout is not None
             link = re.search(r":(\d+)/#token=(\S+)", process.stdout.readline())
             assert link is not None
-            own = Studio(int(link[1]), tmp_path, dict, token=link[2])
-            tab = Tab(own)
+            other_studio = Studio(int(link[1]), tmp_path, dict, token=link[2])
+            tab = Tab(other_studio)
             tab.show(n_agents=20)
             tab.say("learn", seed=1, iterations=200, errors=False)
             while tab.hear("learning")["phase"] != "iterating":

@@ -165,10 +165,10 @@ def test_a_painted_reward_moves_the_swarm_and_says_what_it_collects(tab: Tab) ->
     assert len(planned["visited"]) == 36
     while not planned["settled"]:
         planned = tab.hear("planned")
-    known = planning.plan_painted(
+    expected = planning.plan_painted(
         swarmdp.Vicsek(n_agents=40, box=np.sqrt(40 / 200)), np.array(weights), None
     )
-    assert planned["value"] == pytest.approx(known.value)
+    assert planned["value"] == pytest.approx(expected.value)
     frame = tab.hear("frame")
     rows = int.from_bytes(frame["data"][12:14], "little")
     measures = np.frombuffer(frame["data"], "<f4", 4 * rows, 28).reshape(rows, 4)
@@ -181,10 +181,10 @@ def test_the_settled_policy_does_not_depend_on_how_it_was_painted(tab: Tab) -> N
         for number, weights in enumerate(strokes):
             tab.say("paint", weights=weights, number=number + 100)
             tab.hear("planned")
-        told = tab.heard[-1]
-        while not told["settled"] or told["number"] != 99 + len(strokes):
-            told = tab.hear("planned")
-        return float(told["value"])
+        planned = tab.heard[-1]
+        while not planned["settled"] or planned["number"] != 99 + len(strokes):
+            planned = tab.hear("planned")
+        return float(planned["value"])
 
     one, other = [1.0] * 18 + [0.0] * 18, list(np.linspace(-1, 1, 36))
     assert settled(one) == settled(other, one)
@@ -210,53 +210,53 @@ def test_sliders_keep_what_was_painted(tab: Tab) -> None:
 
 def learned(tab: Tab, **wish: Any) -> list[dict[str, Any]]:
     tab.say("learn", **{"seed": 3, "iterations": 2, "errors": False, **wish})
-    told = [tab.hear("learning")]
-    while told[-1]["phase"] not in ("done", "stopped", "failed"):
-        told.append(tab.hear("learning"))
-    return told
+    messages = [tab.hear("learning")]
+    while messages[-1]["phase"] not in ("done", "stopped", "failed"):
+        messages.append(tab.hear("learning"))
+    return messages
 
 
 def test_a_fit_is_watched_from_its_first_iteration_to_its_verdict(tab: Tab, folder: Path) -> None:
     tab.show(n_agents=40)
-    told = learned(tab)
-    phases = [each["phase"] for each in told]
+    messages = learned(tab)
+    phases = [message["phase"] for message in messages]
     assert phases == ["demo", "iterating", "iterating", "choosing", "judging", "done"]
-    assert [each["iteration"] for each in told[1:3]] == [1, 2]
-    assert told[-1]["verdict"]
+    assert [message["iteration"] for message in messages[1:3]] == [1, 2]
+    assert messages[-1]["verdict"]
     system = swarmdp.Vicsek(n_agents=40, box=np.sqrt(40 / 200))
     demo = swarmdp.rollout(system, system.expert, steps=100, seed=3)
-    known = swarmdp.fit(system, demo, seed=3, iterations=2, judge=False)
-    assert told[-1]["weights"] == known.reward.weights[0].tolist()
-    assert told[-1]["distance"] == known.distance[0]
+    expected = swarmdp.fit(system, demo, seed=3, iterations=2, judge=False)
+    assert messages[-1]["weights"] == expected.reward.weights[0].tolist()
+    assert messages[-1]["distance"] == expected.distance[0]
     tab.say("save", what="fit", name="watched")
     assert tab.hear("saved", "error")["name"] == "watched"
     kept = swarmdp.load(folder / "watched")
     assert kept.verdict is not None
-    assert np.array_equal(kept.reward.weights, known.reward.weights)
+    assert np.array_equal(kept.reward.weights, expected.reward.weights)
 
 
 def test_a_fit_is_stopped_and_goes_on(tab: Tab) -> None:
     tab.show(n_agents=40)
     tab.say("learn", seed=3, iterations=4, errors=False)
     tab.say("stop")  # after the iteration that is under way, the first
-    while (told := tab.hear("learning"))["phase"] != "stopped":
+    while (message := tab.hear("learning"))["phase"] != "stopped":
         pass
-    done = told["iteration"]
+    done = message["iteration"]
     assert done == 1
     tab.say("go-on")
     numbers = []
-    while (told := tab.hear("learning"))["phase"] != "done":
-        if told["phase"] == "iterating":
-            numbers.append(told["iteration"])
+    while (message := tab.hear("learning"))["phase"] != "done":
+        if message["phase"] == "iterating":
+            numbers.append(message["iteration"])
     assert numbers == list(range(done + 1, 5))
 
 
 def test_errors_of_the_reward_come_from_resampled_demos(tab: Tab) -> None:
     tab.show(n_agents=10)
-    told = learned(tab, iterations=1, errors=True)
-    assert "errors" in [each["phase"] for each in told]
-    assert len(told[-1]["error"]) == 36
-    assert max(told[-1]["error"]) > 0
+    messages = learned(tab, iterations=1, errors=True)
+    assert "errors" in [message["phase"] for message in messages]
+    assert len(messages[-1]["error"]) == 36
+    assert max(messages[-1]["error"]) > 0
 
 
 def test_what_cannot_be_learned_is_told(tab: Tab) -> None:
@@ -367,12 +367,12 @@ def test_the_script_repeats_a_painted_swarm(
 
 def test_the_script_repeats_what_was_learned(tab: Tab, tmp_path: Path) -> None:
     tab.show(n_agents=20, seed=4)
-    told = learned(tab, iterations=1)[-1]
+    message = learned(tab, iterations=1)[-1]
     tab.say("script")
     text = tab.hear("script")["text"]
     assert "swarmdp.fit(small, demo, seed=3, iterations=1)" in text
     printed = run_script(text + "print(result.reward.weights[0].tolist())\n", tmp_path)
-    assert printed.splitlines()[-1] == str(told["weights"])
+    assert printed.splitlines()[-1] == str(message["weights"])
 
 
 def test_the_script_of_a_recording_starts_where_it_does(

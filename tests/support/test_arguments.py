@@ -55,9 +55,9 @@ def sample(
 
 def test_numbers_of_numpy_become_pythons() -> None:
     given: list[Any] = [np.int8(3), np.float32(0.5), np.True_, None, np.array([3, 4])]
-    found = sample(*given)
-    assert found == (3, 0.5, True, None, (3, 4))
-    assert [type(value) for value in found[:3]] == [int, float, bool]
+    actual = sample(*given)
+    assert actual == (3, 0.5, True, None, (3, 4))
+    assert [type(value) for value in actual[:3]] == [int, float, bool]
 
 
 @pytest.mark.parametrize(
@@ -269,8 +269,8 @@ def test_demos_of_other_shapes_and_kinds_are_refused(
 def test_integer_positions_are_the_same_as_floats() -> None:
     whole = _demo(position=np.zeros((2, 51, 4, 2), np.int64))
     same = _demo(position=np.zeros((2, 51, 4, 2)))
-    found = [swarmdp.irl.clone(VICSEK, demo).probabilities for demo in (whole, same)]
-    np.testing.assert_array_equal(found[0], found[1])
+    clones = [swarmdp.irl.clone(VICSEK, demo).probabilities for demo in (whole, same)]
+    np.testing.assert_array_equal(clones[0], clones[1])
 
 
 def test_what_pretends_to_be_axes_is_refused() -> None:

@@ -31,9 +31,9 @@ def test_a_forgotten_value_is_an_error() -> None:
 
 def test_no_module_writes_html_by_hand() -> None:
     by_hand = re.compile(r"\bhtml\.escape|string\.Template|import Template|</\w+>")
-    found = {
+    actual = {
         path.name
         for path in (ROOT / "src" / "swarmdp").rglob("*.py")
         if by_hand.search(path.read_text(encoding="utf-8"))
     }
-    assert not found
+    assert not actual

@@ -41,7 +41,7 @@ dataset = xarray.Dataset({"a": ("x", np.arange(3.0)), "n": ("x", ["p", "qq", "r"
 netcdf.write_dataset(sys.argv[1], dataset)
 assert "distributed" not in sys.modules
 image = bytes(dataset.to_netcdf(None, engine="h5netcdf"))
-assert open(sys.argv[1], "rb").read() == netcdf.sealed(image)
+assert open(sys.argv[1], "rb").read() == netcdf.with_digest(image)
 """
 
 

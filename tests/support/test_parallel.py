@@ -43,10 +43,10 @@ def test_roll_outs_from_many_threads_at_once() -> None:
     expected = swarmdp.rollout(system, system.expert, steps=2, seed=1, record=system.order)
 
     def again(_: int) -> bool:
-        found = swarmdp.rollout(
+        trajectory = swarmdp.rollout(
             system, system.expert, steps=2, seed=1, record=system.order, threads=2
         )
-        return np.array_equal(found["order"], expected["order"])
+        return np.array_equal(trajectory["order"], expected["order"])
 
     with ThreadPoolExecutor(6) as pool:
         assert all(pool.map(again, range(12)))

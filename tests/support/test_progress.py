@@ -20,11 +20,11 @@ def test_nothing_is_shown_where_nobody_looks(capfd: pytest.CaptureFixture[str]) 
 
 
 def test_a_function_is_told_instead() -> None:
-    told: list[Any] = []
-    with progress.shown(lambda *what: told.append(what), "working") as tell:
+    reported: list[Any] = []
+    with progress.shown(lambda *what: reported.append(what), "working") as tell:
         assert tell is not None
         tell(1, 2)
-    assert told == [(1, 2)]
+    assert reported == [(1, 2)]
     with pytest.raises(InvalidInput, match="progress must be True"), progress.shown(3, "x"):  # type: ignore[arg-type]
         pass
 
@@ -40,7 +40,7 @@ def test_a_notebook_counts_as_somebody(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setitem(sys.modules, "IPython", IPython)
     for widgets in (None, "there"):  # without widgets there would be a warning, and no bar
-        monkeypatch.setattr(progress, "find_spec", lambda name, found=widgets: found)
+        monkeypatch.setattr(progress, "find_spec", lambda name, spec=widgets: spec)
         with progress.shown(None, "working") as tell:
             assert (tell is not None) == (widgets is not None)
     with progress.shown(False, "working") as tell:

@@ -67,10 +67,10 @@ def test_results_do_not_depend_on_the_number_of_threads_of_blas() -> None:
         fit = swarmdp.fit(mdp, demo, seed=2, update="policy_matching", iterations=2, judge=False)
         return [fit.reward.weights, softmax_regression(matrix, counts)]
 
-    found = []
+    solutions = []
     for threads in (1, 2):
         with threadpool_limits(threads, user_api="blas"):
-            found.append([*everything(), solved(size)])
-    for one, two in zip(found[0][:-1], found[1][:-1], strict=True):
+            solutions.append([*everything(), solved(size)])
+    for one, two in zip(solutions[0][:-1], solutions[1][:-1], strict=True):
         np.testing.assert_array_equal(one, two)
-    assert not np.array_equal(found[0][-1], found[1][-1])  # without the limit they do
+    assert not np.array_equal(solutions[0][-1], solutions[1][-1])  # without the limit they do

@@ -87,8 +87,8 @@ def test_occupancy_is_the_discounted_sum_of_distributions() -> None:
     assert mdp.occupancy(policy, 0.9).sum() == pytest.approx(10)
     cut = sum(0.9**t * mdp.start @ np.linalg.matrix_power(chain, t) for t in range(8))
     np.testing.assert_allclose(mdp.occupancy(policy, 0.9, steps=7), cut)
-    each = np.tile(policy, (7, 1, 1))
-    np.testing.assert_allclose(mdp.occupancy(each, 0.9, steps=7), cut)
+    repeated = np.tile(policy, (7, 1, 1))
+    np.testing.assert_allclose(mdp.occupancy(repeated, 0.9, steps=7), cut)
     assert mdp.occupancy(policy, 1.0, steps=7).sum() == pytest.approx(8)
 
 

@@ -67,11 +67,11 @@ def test_a_tie_keeps_the_spin() -> None:
 def test_observations_of_agents_in_any_order(periodic: bool) -> None:
     ising = Ising((9, 14), periodic=periodic)
     state = ising.initial(Streams.of(1, np.arange(3), ising.n_agents).at(0, Purpose.INITIAL))
-    found = ising.observe(state)
+    observed = ising.observe(state)
     for r in range(3):
         grid = ising.grid(state)[r]
         energy = oracles.observed_energy(grid, 2, periodic).ravel()
-        np.testing.assert_array_equal(found[r], energy[state["site"][r]])
+        np.testing.assert_array_equal(observed[r], energy[state["site"][r]])
 
 
 @pytest.mark.parametrize("periodic", [True, False])

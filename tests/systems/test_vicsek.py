@@ -118,7 +118,7 @@ def test_open_space_lets_agents_go() -> None:
 def test_nearest_neighbours(nearest: int, periodic: bool) -> None:
     system = Vicsek(n_agents=30, nearest=nearest, periodic=periodic)
     state = system.initial(Streams.of(3, np.arange(4), 30).at(0, Purpose.INITIAL))
-    found = system.observe(state)
+    observed = system.observe(state)
     for r in range(4):
         offset = state["position"][r][None] - state["position"][r][:, None]
         if periodic:
@@ -127,24 +127,24 @@ def test_nearest_neighbours(nearest: int, periodic: bool) -> None:
         limit = np.sort(distance, axis=1)[:, min(nearest, 29)]
         near = distance <= limit[:, None]
         expected = oracles.misalignment(state["heading"][r], near)
-        np.testing.assert_allclose(found[r], expected, atol=1e-10)
+        np.testing.assert_allclose(observed[r], expected, atol=1e-10)
 
 
 def test_equally_near_agents_all_count() -> None:
     system = Vicsek(n_agents=5, nearest=1, periodic=False)
     cross = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
     heading = np.array([0.0, 0.5, 0.6, 0.7, 0.8])
-    found = system.observe({"position": cross[None], "heading": heading[None]})
+    observed = system.observe({"position": cross[None], "heading": heading[None]})
     everyone = np.angle(np.exp(1j * heading).sum())
-    assert found[0, 0] == pytest.approx(everyone)
-    assert found[0, 1] == pytest.approx(np.angle(np.exp(1j * heading[:2]).sum()) - 0.5)
+    assert observed[0, 0] == pytest.approx(everyone)
+    assert observed[0, 1] == pytest.approx(np.angle(np.exp(1j * heading[:2]).sum()) - 0.5)
 
 
 def test_coincident_agents_are_neighbours_of_each_other() -> None:
     for system in (Vicsek(n_agents=4), Vicsek(n_agents=4, nearest=2)):
         heading = np.array([[0.0, 0.1, 0.2, 0.3]])
-        found = system.observe({"position": np.full((1, 4, 2), 0.25), "heading": heading})
-        np.testing.assert_allclose(heading + found, 0.15)
+        observed = system.observe({"position": np.full((1, 4, 2), 0.25), "heading": heading})
+        np.testing.assert_allclose(heading + observed, 0.15)
 
 
 def test_distance_counts_across_the_boundary() -> None:
@@ -198,9 +198,9 @@ def test_the_layout_of_a_state_does_not_matter() -> None:
     np.testing.assert_array_equal(system.observe(other), system.observe(state))
     turn = system.observe(state)
     rng = [streams.at(0, Purpose.TRANSITION) for _ in range(2)]
-    expected, found = system.transition(state, turn, rng[0]), system.transition(other, turn, rng[1])
+    expected, moved = system.transition(state, turn, rng[0]), system.transition(other, turn, rng[1])
     for name in expected:
-        np.testing.assert_array_equal(found[name], expected[name])
+        np.testing.assert_array_equal(moved[name], expected[name])
     whole = {"position": np.full((1, 2, 2), 0.5), "heading": np.array([[0, 1]])}
     np.testing.assert_allclose(Vicsek(n_agents=2).observe(whole), [[0.5, -0.5]])
 

@@ -151,12 +151,12 @@ def test_simulation_agrees_with_the_exact_values(system: FiniteSwarm) -> None:
     exact = chain.local_value(reward, DISCOUNT, time=start)
     chance = chain.observed(start)
     for o in range(system.features.size):
-        own = collected[seen[:, start] == o]
-        share = len(own) / runs
+        values = collected[seen[:, start] == o]
+        share = len(values) / runs
         assert abs(share - chance[o]) <= 5 * np.sqrt(chance[o] * (1 - chance[o]) / runs)
-        if len(own) >= 50:
-            error = own.std(ddof=1) / np.sqrt(len(own))
-            assert abs(own.mean() - exact[o]) <= 5 * error + 1e-9
+        if len(values) >= 50:
+            error = values.std(ddof=1) / np.sqrt(len(values))
+            assert abs(values.mean() - exact[o]) <= 5 * error + 1e-9
 
 
 FULL_SIZE = """

@@ -41,11 +41,16 @@ def test_the_cones_are_what_the_definition_says(system: FiniteSwarm) -> None:
     deviating = [oracles.chain(system, policy, 0, a) for a in range(actions)]
     initial = theory.enumerate_swarm(system).initial
     late = initial @ np.linalg.matrix_power(transitions, 2**20)
-    found = theory.characterize(system, policy, DISCOUNT)
-    assert found.containment.holds
+    characterization = theory.characterize(system, policy, DISCOUNT)
+    assert characterization.containment.holds
 
     rewards = rng.normal(size=(300, observations))
-    corner = np.array([cone.central.reward for cone in (found.local_cone, found.global_cone)])
+    corner = np.array(
+        [
+            cone.central.reward
+            for cone in (characterization.local_cone, characterization.global_cone)
+        ]
+    )
     near = (corner + 0.05 * rng.normal(size=(50, 2, observations))).reshape(-1, observations)
     rewards = np.concatenate([rewards, corner, near])
     agreed = {"local": 0, "global": 0}
@@ -53,7 +58,7 @@ def test_the_cones_are_what_the_definition_says(system: FiniteSwarm) -> None:
         private = oracles.private_value(transitions, reward[seen], DISCOUNT)
         q = np.stack([reward[seen] + DISCOUNT * (p @ private) for p in deviating], axis=1)
         everywhere = optimal(q, policy[seen])
-        assert found.global_cone.contains(reward) == everywhere
+        assert characterization.global_cone.contains(reward) == everywhere
         local = np.array(
             [
                 oracles.conditional(late, seen, o) @ q if (late[seen == o] > 1e-12).any() else q[0]
@@ -62,11 +67,14 @@ def test_the_cones_are_what_the_definition_says(system: FiniteSwarm) -> None:
         )
         occurs = [(late[seen == o] > 1e-12).any() for o in range(observations)]
         here = optimal(local[occurs], policy[occurs])
-        assert found.local_cone.contains(reward) == here
+        assert characterization.local_cone.contains(reward) == here
         agreed["local"] += here
         agreed["global"] += everywhere
     assert agreed["local"] >= agreed["global"]
-    for name, cone in (("local", found.local_cone), ("global", found.global_cone)):
+    for name, cone in (
+        ("local", characterization.local_cone),
+        ("global", characterization.global_cone),
+    ):
         assert agreed[name] < len(rewards)
         assert agreed[name] > 0
         if cone.central.margin > 0.1:  # then most of those near its middle are inside
@@ -101,12 +109,12 @@ def test_the_global_cone_lies_in_the_local_one(
     policy: Any = rng.integers(n_actions, size=system.features.size)
     if stochastic:
         policy = rng.dirichlet(np.ones(n_actions), size=system.features.size)
-    found = theory.characterize(system, policy, discount)
-    proof = found.containment
+    characterization = theory.characterize(system, policy, discount)
+    proof = characterization.containment
     assert proof.holds
     assert (proof.multipliers >= 0).all()
-    product = proof.multipliers @ found.global_cone.rows
-    np.testing.assert_allclose(product, found.local_cone.rows, atol=1e-9)
+    product = proof.multipliers @ characterization.global_cone.rows
+    np.testing.assert_allclose(product, characterization.local_cone.rows, atol=1e-9)
 
 
 @settings(max_examples=25, deadline=None)
@@ -169,11 +177,11 @@ def test_the_formula_of_the_remark_as_printed_is_another_one() -> None:
 def test_observations_that_do_not_occur_ask_for_nothing() -> None:
     """Aligned spins without noise stay aligned: only the energy 0 is seen in the limit."""
     system = theory.FiniteIsing((4,), magnetisation=1.0)
-    found = theory.characterize(system, system.expert)
-    np.testing.assert_allclose(found.observed, [1, 0, 0])
-    assert len(found.local_cone.rows) == 1
-    assert found.containment.holds
-    assert not found.equal
+    characterization = theory.characterize(system, system.expert)
+    np.testing.assert_allclose(characterization.observed, [1, 0, 0])
+    assert len(characterization.local_cone.rows) == 1
+    assert characterization.containment.holds
+    assert not characterization.equal
     early = theory.FiniteIsing((4,))
     assert len(theory.characterize(early, early.expert, time=0).local_cone.rows) == 3
 
@@ -181,17 +189,17 @@ def test_observations_that_do_not_occur_ask_for_nothing() -> None:
 def test_agreement_is_the_share_of_states_without_a_better_action() -> None:
     system = theory.RandomSwarm(3, 2, 3, 2, seed=10)
     policy = np.array([0, 1, 0])
-    found = theory.characterize(system, policy, DISCOUNT)
+    characterization = theory.characterize(system, policy, DISCOUNT)
     chain = theory.chain(system, policy)
     seen = chain.swarm.observations[:, 0]
     between = 0
     for reward in np.random.default_rng(11).normal(size=(100, 3)):
         q = chain.private_q(reward, DISCOUNT)
         best = q.max(axis=1) <= q[np.arange(len(q)), policy[seen]] + 1e-9
-        assert found.agreement(reward) == pytest.approx(chain.law() @ best)
-        between += 0 < found.agreement(reward) < 1
-        if found.global_cone.contains(reward):
-            assert found.agreement(reward) == pytest.approx(1)
+        assert characterization.agreement(reward) == pytest.approx(chain.law() @ best)
+        between += 0 < characterization.agreement(reward) < 1
+        if characterization.global_cone.contains(reward):
+            assert characterization.agreement(reward) == pytest.approx(1)
     assert between > 10
 
 
@@ -230,28 +238,30 @@ def test_containment_is_proved_where_a_linear_program_is_too_inexact(
 ) -> None:
     """Each of these was refuted, or refused, with tolerances of 1e-7."""
     system = theory.FiniteIsing((size,), reach, noise=noise)
-    found = theory.characterize(system, system.expert if policy is None else policy, discount)
-    proof = found.containment
+    characterization = theory.characterize(
+        system, system.expert if policy is None else policy, discount
+    )
+    proof = characterization.containment
     assert proof.holds
     assert proof.witness is None
     assert (proof.multipliers >= 0).all()
-    product = proof.multipliers @ found.global_cone.rows
-    np.testing.assert_allclose(product, found.local_cone.rows, atol=1e-9)
+    product = proof.multipliers @ characterization.global_cone.rows
+    np.testing.assert_allclose(product, characterization.local_cone.rows, atol=1e-9)
     # All inequalities are about differences: a constant reward matters in none of them.
-    np.testing.assert_allclose(found.global_cone.rows.sum(axis=1), 0, atol=1e-12)
-    assert len(found.global_cone.basis) < system.features.size
-    assert isinstance(found.equal, bool)
+    np.testing.assert_allclose(characterization.global_cone.rows.sum(axis=1), 0, atol=1e-12)
+    assert len(characterization.global_cone.basis) < system.features.size
+    assert isinstance(characterization.equal, bool)
 
 
 def test_small_gains_keep_their_digits() -> None:
     """Near pure chance a gain is a product of small numbers: against long doubles."""
     system = theory.FiniteIsing((6,), noise=0.49)
-    found = theory.characterize(system, system.expert, 0.9)
+    characterization = theory.characterize(system, system.expert, 0.9)
     swarm = theory.enumerate_swarm(system)
     noise = np.longdouble(system.noise)
     laws = np.where(swarm.laws > 0.5, 1 - noise, noise)
-    own = theory.policy_table(system, system.expert).argmax(axis=1)[swarm.observations]
-    under = np.take_along_axis(laws, own[None, :, :, None], axis=0)[0]
+    actions = theory.policy_table(system, system.expert).argmax(axis=1)[swarm.observations]
+    under = np.take_along_axis(laws, actions[None, :, :, None], axis=0)[0]
 
     def chances(agents: Any) -> Any:
         product = np.ones((64, 64), np.longdouble)
@@ -269,8 +279,8 @@ def test_small_gains_keep_their_digits() -> None:
         other = under.copy()
         other[:, 0] = laws[action][:, 0]
         expected = ((transitions - chances(other)) @ value).astype(float)
-        error = np.linalg.norm(found.gains[action] - expected, axis=1)
-        assert (error <= found.rounding[action]).all()
+        error = np.linalg.norm(characterization.gains[action] - expected, axis=1)
+        assert (error <= characterization.rounding[action]).all()
         assert (error <= 1e-5 * np.linalg.norm(expected, axis=1)).all()
 
 
@@ -281,9 +291,9 @@ def test_what_drowns_in_rounding_is_refused(size: int) -> None:
         with pytest.raises(SolverError, match="pure chance"):
             theory.characterize(system, system.expert)
     chance = theory.FiniteIsing((size,), noise=0.5)  # here actions have no effect at all
-    found = theory.characterize(chance, chance.expert)
-    assert not len(found.local_cone.rows)
-    assert not len(found.global_cone.rows)
+    characterization = theory.characterize(chance, chance.expert)
+    assert not len(characterization.local_cone.rows)
+    assert not len(characterization.global_cone.rows)
 
 
 def test_gains_that_are_lost_but_not_zero_are_refused() -> None:
@@ -297,14 +307,14 @@ def test_gains_that_are_lost_but_not_zero_are_refused() -> None:
 def test_a_large_ring_is_characterized_in_seconds() -> None:
     """Its 2^16 states have thousands of different inequalities."""
     system = theory.FiniteIsing((14,), noise=0.05, acting="one")
-    found = theory.characterize(system, system.expert)
-    assert len(found.global_cone.rows) > 1000
-    assert found.containment.holds
-    assert not found.equal
+    characterization = theory.characterize(system, system.expert)
+    assert len(characterization.global_cone.rows) > 1000
+    assert characterization.containment.holds
+    assert not characterization.equal
 
 
 def test_without_noise_nothing_fades_and_the_cones_are_found_all_the_same() -> None:
     system = theory.FiniteIsing((8,))
-    found = theory.characterize(system, system.expert)
-    assert found.containment.holds
-    assert found.global_cone.error < 1e-12
+    characterization = theory.characterize(system, system.expert)
+    assert characterization.containment.holds
+    assert characterization.global_cone.error < 1e-12

@@ -65,11 +65,11 @@ def test_extreme_rewards_are_in_the_cone_and_on_its_edge() -> None:
     rows = np.abs(rng.normal(size=(6, 4)))
     cone = Cone.of(rows, rounding=0)
     for direction in rng.normal(size=(20, 4)):
-        found = cone.extreme(direction)
-        assert cone.contains(found)
+        corner = cone.extreme(direction)
+        assert cone.contains(corner)
         others = rng.uniform(-1, 1, size=(2000, 4))
         legal = others[(others @ cone.rows.T >= 0).all(axis=1)]
-        assert (legal @ direction).max() <= found @ direction + 1e-9
+        assert (legal @ direction).max() <= corner @ direction + 1e-9
 
 
 def test_containment_is_proved_or_refuted() -> None:

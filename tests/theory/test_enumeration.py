@@ -55,9 +55,16 @@ def test_blocks_of_states_make_no_difference(monkeypatch: pytest.MonkeyPatch) ->
 def test_policies_come_in_several_forms() -> None:
     system = theory.FiniteIsing((5,))
     table = np.array([0, 0, 1])
-    wanted = np.array([[1, 0], [1, 0], [0, 1]])
-    for policy in (table, table.tolist(), Policy(table), system.expert, wanted, wanted * 1.0):
-        np.testing.assert_array_equal(theory.policy_table(system, policy), wanted)
+    probabilities = np.array([[1, 0], [1, 0], [0, 1]])
+    for policy in (
+        table,
+        table.tolist(),
+        Policy(table),
+        system.expert,
+        probabilities,
+        probabilities * 1.0,
+    ):
+        np.testing.assert_array_equal(theory.policy_table(system, policy), probabilities)
 
 
 @pytest.mark.parametrize(
@@ -136,9 +143,9 @@ def test_swarms_of_many_local_states_are_numbered_without_a_table_of_powers() ->
     assert len(np.unique(seen)) == every.features.size == 30
     counts = [list(c) for c in itertools.combinations_with_replacement(range(3), 3)]
     for joint, numbers in zip(oracles.joint_states(every), seen, strict=True):
-        for agent, own in enumerate(joint):
+        for agent, state in enumerate(joint):
             others = sorted(joint[:agent] + joint[agent + 1 :])
-            assert numbers[agent] == 10 * own + counts.index(others)
+            assert numbers[agent] == 10 * state + counts.index(others)
 
 
 def test_the_size_is_checked_before_anything_else() -> None:

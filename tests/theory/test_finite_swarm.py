@@ -58,8 +58,8 @@ def test_simulation_draws_from_the_laws(system: FiniteSwarm) -> None:
     def frequency(state: State) -> np.ndarray:
         return np.bincount(system.local(state) @ radix, minlength=len(states)) / runs
 
-    def agree(found: np.ndarray, law: np.ndarray) -> None:
-        assert (np.abs(found - law) <= 5 * np.sqrt(law * (1 - law) / runs)).all()
+    def agree(actual: np.ndarray, law: np.ndarray) -> None:
+        assert (np.abs(actual - law) <= 5 * np.sqrt(law * (1 - law) / runs)).all()
 
     initial = np.array([np.prod(system.initial_local[list(s)]) for s in states])
     agree(frequency(system.initial(streams.at(0, Purpose.INITIAL))), initial)

@@ -28,27 +28,27 @@ def test_equilibria_are_those_of_the_definition(system: FiniteSwarm) -> None:
     assert len(np.unique(game.tables, axis=0)) == len(game.tables)
     assert game.settled.all()
     rng = np.random.default_rng(1)
-    found = 0
+    total = 0
     for reward in rng.normal(size=(10, observations)):
-        own = set(game.equilibria(reward).tolist())
+        equilibria = set(game.equilibria(reward).tolist())
         for number, table in enumerate(game.tables):
             chain = theory.chain(system, table)
             q = chain.local_q(reward, DISCOUNT)
             played = q[np.arange(observations), table]
-            assert (number in own) == bool(np.nanmax(np.nanmax(q, axis=1) - played) <= 1e-9)
+            assert (number in equilibria) == bool(np.nanmax(np.nanmax(q, axis=1) - played) <= 1e-9)
             in_cone = theory.characterize(system, table, DISCOUNT).local_cone.contains(reward)
-            assert (number in own) == in_cone
+            assert (number in equilibria) == in_cone
             judged = game.judge(table, reward)
-            assert judged.equilibrium == (number in own)
+            assert judged.equilibrium == (number in equilibria)
             assert judged.regret == pytest.approx(np.nanmax(np.nanmax(q, axis=1) - played))
             mean = np.nansum((np.nanmax(q, axis=1) - played) * chain.observed())
             assert judged.mean_regret == pytest.approx(mean)
             assert judged.value == pytest.approx(chain.global_value(reward, DISCOUNT))
-            assert judged.equilibria == len(own)
+            assert judged.equilibria == len(equilibria)
             response = theory.best_response(system, table, reward, DISCOUNT)
-            assert (response == table).all() == (number in own)
-        found += len(own)
-    assert found
+            assert (response == table).all() == (number in equilibria)
+        total += len(equilibria)
+    assert total
 
 
 @pytest.mark.parametrize("system", SYSTEMS[1:3], ids=str)
@@ -71,9 +71,9 @@ def test_fixed_points_are_optimal_for_their_own_kernel(system: FiniteSwarm) -> N
             system_matrix = np.eye(observations) - DISCOUNT * kernel[rows, other]
             return np.linalg.solve(system_matrix, reward)
 
-        own = worth(table)
+        value = worth(table)
         best = np.max([worth(other) for other in game.tables], axis=0)
-        assert (number in fixed) == bool((best <= own + 1e-9).all())
+        assert (number in fixed) == bool((best <= value + 1e-9).all())
 
 
 def test_fixed_points_are_equilibria_when_the_observation_tells_the_state() -> None:
@@ -126,15 +126,15 @@ def test_a_swarm_that_should_align() -> None:
     system = theory.FiniteIsing((6,), noise=0.05)
     game = theory.game(system)
     reward = [1.0, 0.5, 0.0]
-    found = {tuple(game.tables[i].tolist()) for i in game.equilibria(reward)}
-    assert (0, 0, 1) in found
-    assert (1, 1, 0) in found
+    actual = {tuple(game.tables[i].tolist()) for i in game.equilibria(reward)}
+    assert (0, 0, 1) in actual
+    assert (1, 1, 0) in actual
     vote, mirror = game.judge([0, 0, 1], reward), game.judge([1, 1, 0], reward)
     assert vote.value == pytest.approx(mirror.value)  # the energies cannot tell them apart
     assert vote.value == pytest.approx(vote.best_value)
     path = theory.best_responses(system, reward)
     assert path.converged
-    assert tuple(path.tables[-1].tolist()) in found
+    assert tuple(path.tables[-1].tolist()) in actual
 
 
 def test_best_responses_may_go_round() -> None:

@@ -44,10 +44,10 @@ def test_all_agents_of_a_homogeneous_swarm_have_the_same_local_values(
     policy: NDArray[Any] = rng.integers(n_actions, size=system.features.size)
     if stochastic:
         policy = rng.dirichlet(np.ones(n_actions), size=system.features.size)
-    found = theory.check_homogeneity(system, policy, discount=discount, steps=12)
-    assert found.difference <= 1e-10
-    assert found.observed_difference <= 1e-10
-    assert found.holds
+    check = theory.check_homogeneity(system, policy, discount=discount, steps=12)
+    assert check.difference <= 1e-10
+    assert check.observed_difference <= 1e-10
+    assert check.holds
 
 
 def test_ring_torus_and_vicsek_are_homogeneous() -> None:
@@ -70,15 +70,15 @@ class Favoured(theory.RandomSwarm):
 
 
 def test_it_fails_when_agents_move_differently() -> None:
-    found = theory.check_homogeneity(Favoured(seed=1), [0, 0, 0])
-    assert not found.holds
-    assert found.difference > 0.01
-    assert "differ" in str(found)
+    check = theory.check_homogeneity(Favoured(seed=1), [0, 0, 0])
+    assert not check.holds
+    assert check.difference > 0.01
+    assert "differ" in str(check)
     # Each agent's values still converge, to limits of their own.
-    assert found.distance is not None
-    assert found.distance[-1] < 1e-9
-    assert found.limiting is not None
-    assert np.nanmax(np.abs(found.limiting[0] - found.limiting[1])) > 0.01
+    assert check.distance is not None
+    assert check.distance[-1] < 1e-9
+    assert check.limiting is not None
+    assert np.nanmax(np.abs(check.limiting[0] - check.limiting[1])) > 0.01
 
 
 def test_it_fails_when_the_start_favours_an_agent() -> None:
@@ -86,12 +86,12 @@ def test_it_fails_when_the_start_favours_an_agent() -> None:
     start = np.zeros(swarm.n_states)
     start[swarm.index(np.array([0, 1, 1]))] = 0.7
     start[swarm.index(np.array([1, 0, 1]))] = 0.3
-    found = theory.check_homogeneity(theory.enumerate_swarm(swarm, initial=start), [0, 0, 1])
-    assert not found.holds
-    assert found.difference > 0.01
-    assert found.observed_difference > 0.1
+    check = theory.check_homogeneity(theory.enumerate_swarm(swarm, initial=start), [0, 0, 1])
+    assert not check.holds
+    assert check.difference > 0.01
+    assert check.observed_difference > 0.1
     # The limit forgets the start: in the long run the agents are alike again.
-    assert np.nanmax(np.ptp(found.values[-1], axis=0)) < 1e-9
+    assert np.nanmax(np.ptp(check.values[-1], axis=0)) < 1e-9
     # The same states, each as likely with the agents exchanged: all is well.
     for state in ((0, 1, 1), (1, 0, 1), (1, 1, 0)):
         start[swarm.index(np.array(state))] = 1 / 3
@@ -102,21 +102,21 @@ def test_the_rate_is_that_of_the_symmetric_chain() -> None:
     """The law stays symmetric, so the second eigenvalue among symmetric laws sets the pace."""
     for seed in (3, 4, 5):
         system = theory.RandomSwarm(n_agents=3, n_local=2, n_observations=2, n_actions=1, seed=seed)
-        found = theory.check_homogeneity(system, [0, 0], steps=60)
+        check = theory.check_homogeneity(system, [0, 0], steps=60)
         chain = theory.chain(system, [0, 0])
         level = chain.swarm.local.sum(axis=1)  # how many are in state 1: all that counts
         counts = np.eye(4)[level]
         flows = (counts.T @ chain.transitions @ counts) / counts.sum(axis=0)[:, None]
         moduli = np.sort(np.abs(np.linalg.eigvals(flows)))
-        assert found.rate == pytest.approx(moduli[-2], rel=0.02)
+        assert check.rate == pytest.approx(moduli[-2], rel=0.02)
 
 
 def test_what_is_constant_from_the_start_has_no_rate() -> None:
     system = theory.RandomSwarm(n_agents=1, n_local=2, n_observations=1, n_actions=1, seed=3)
-    found = theory.check_homogeneity(system, [0], steps=20)
-    assert found.rate is None
-    assert found.distance is not None
-    assert found.distance.max() < 1e-12
+    check = theory.check_homogeneity(system, [0], steps=20)
+    assert check.rate is None
+    assert check.distance is not None
+    assert check.distance.max() < 1e-12
 
 
 def test_one_reward_is_a_column_of_all() -> None:
@@ -138,10 +138,10 @@ def test_no_limit_is_said() -> None:
     start = np.zeros(16)
     start[[0b0101]] = 1
     blinking = theory.enumerate_swarm(swarm, initial=start)
-    found = theory.check_homogeneity(blinking, [0, 0, 1], steps=6)
-    assert found.limiting is None
-    assert found.distance is None
-    assert "no limit, the swarm goes round" in str(found)
+    check = theory.check_homogeneity(blinking, [0, 0, 1], steps=6)
+    assert check.limiting is None
+    assert check.distance is None
+    assert "no limit, the swarm goes round" in str(check)
 
 
 def test_too_much_to_compare_is_refused() -> None:

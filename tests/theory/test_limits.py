@@ -34,9 +34,9 @@ def test_irreducible_chains_against_elimination_without_subtraction() -> None:
         # Rare transitions make rare states: they have to be exact relative to their own size.
         matrix[:, states // 2 :] *= 1e-7
         matrix /= matrix.sum(axis=1, keepdims=True)
-        found = limit(matrix, rng.dirichlet(np.ones(states)))
-        assert found.unique
-        np.testing.assert_allclose(found.law, oracles.stationary(matrix), rtol=1e-9)
+        limiting = limit(matrix, rng.dirichlet(np.ones(states)))
+        assert limiting.unique
+        np.testing.assert_allclose(limiting.law, oracles.stationary(matrix), rtol=1e-9)
 
 
 def test_any_chain_against_its_powers() -> None:
@@ -46,27 +46,27 @@ def test_any_chain_against_its_powers() -> None:
     for _ in range(200):
         matrix = random_chain(rng, 12, int(rng.integers(1, 3)))
         initial = rng.dirichlet(np.ones(12))
-        found = limit(matrix, initial)
+        limiting = limit(matrix, initial)
         # All periods of classes of 12 states divide this; lazy chains of such many steps settle.
         late = initial @ np.linalg.matrix_power(matrix, 27720 * 2**6)
         laws = [late]
-        for _ in range(int(np.lcm.reduce(found.classes.period)) - 1):
+        for _ in range(int(np.lcm.reduce(limiting.classes.period)) - 1):
             laws.append(laws[-1] @ matrix)
-        np.testing.assert_allclose(found.average, np.mean(laws, axis=0), atol=1e-9)
+        np.testing.assert_allclose(limiting.average, np.mean(laws, axis=0), atol=1e-9)
         settles = np.abs(np.array(laws) - laws[0]).max() < 1e-8
-        assert found.exists == settles
+        assert limiting.exists == settles
         periodic += not settles
-        several += len(found.classes.period) > 1
-        np.testing.assert_allclose(found.weight.sum(), 1)
+        several += len(limiting.classes.period) > 1
+        np.testing.assert_allclose(limiting.weight.sum(), 1)
     assert periodic > 20
     assert several > 20
 
 
 def test_periods_and_parts() -> None:
     cycle = np.roll(np.eye(6), 1, axis=1)
-    found = recurrent_classes(sparse.csr_array(cycle))
-    assert found.period.tolist() == [6]
-    np.testing.assert_array_equal((found.phase[[1, 2, 3, 4, 5, 0]] - found.phase) % 6, 1)
+    classes = recurrent_classes(sparse.csr_array(cycle))
+    assert classes.period.tolist() == [6]
+    np.testing.assert_array_equal((classes.phase[[1, 2, 3, 4, 5, 0]] - classes.phase) % 6, 1)
     short = cycle.copy()
     short[3] = [0.5, 0, 0, 0, 0.5, 0]  # ways round of 4 and 6
     assert recurrent_classes(sparse.csr_array(short)).period.tolist() == [2]
@@ -113,12 +113,12 @@ def test_balance_counts_the_time_of_entry() -> None:
 
 def test_several_classes_are_named() -> None:
     two = np.array([[1, 0, 0], [0.25, 0.25, 0.5], [0, 0, 1]])
-    found = limit(two, np.array([0.0, 1.0, 0.0]))
-    assert found.exists
-    assert not found.unique
-    np.testing.assert_allclose(found.law, [1 / 3, 0, 2 / 3])
-    assert found.law[1] == 0
-    text = str(found)
+    limiting = limit(two, np.array([0.0, 1.0, 0.0]))
+    assert limiting.exists
+    assert not limiting.unique
+    np.testing.assert_allclose(limiting.law, [1 / 3, 0, 2 / 3])
+    assert limiting.law[1] == 0
+    text = str(limiting)
     assert "2 recurrent classes" in text
     assert "states such as [2], period 1, reached with probability 0.667" in text
     assert "depends on the initial distribution" in text
@@ -157,8 +157,8 @@ def test_panels_make_no_difference() -> None:
         matrix = random_chain(rng, states, states)
         matrix[:, states // 2 :] *= 1e-9
         expected = oracles.stationary(matrix / matrix.sum(axis=1, keepdims=True))
-        found = stationary(matrix / matrix.sum(axis=1, keepdims=True))
-        np.testing.assert_allclose(found, expected, rtol=1e-12)
+        actual = stationary(matrix / matrix.sum(axis=1, keepdims=True))
+        np.testing.assert_allclose(actual, expected, rtol=1e-12)
 
 
 def test_what_depends_on_rounding_is_refused() -> None:
@@ -202,13 +202,13 @@ def test_a_large_deterministic_chain_without_symmetry() -> None:
     after = rng.integers(states, size=states)
     matrix = sparse.csr_array((np.ones(states), (np.arange(states), after)), (states, states))
     initial = rng.dirichlet(np.ones(states))
-    found = limit_of(matrix, initial, np.arange(states)[:, None])
+    actual = limit_of(matrix, initial, np.arange(states)[:, None])
     law = initial
     for _ in range(1000):
         law = law @ matrix
     ends = law > 0
-    np.testing.assert_array_equal(ends, found.classes.label >= 0)
-    assert not found.exists
+    np.testing.assert_array_equal(ends, actual.classes.label >= 0)
+    assert not actual.exists
     np.testing.assert_allclose(
-        np.bincount(found.classes.label[ends], law[ends]), found.weight, atol=1e-12
+        np.bincount(actual.classes.label[ends], law[ends]), actual.weight, atol=1e-12
     )

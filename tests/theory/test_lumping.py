@@ -56,9 +56,9 @@ def test_discounts_near_one_are_solved() -> None:
     for discount in (0.999, 0.9999):
         system = theory.FiniteIsing((6,), 2, noise=0.1)
         chain = theory.chain(system, system.expert)
-        found = chain.visits(discount)
-        np.testing.assert_allclose(found.sum(axis=1), 1 / (1 - discount), rtol=1e-11)
+        visited = chain.visits(discount)
+        np.testing.assert_allclose(visited.sum(axis=1), 1 / (1 - discount), rtol=1e-11)
         direct = np.linalg.solve(
             np.eye(64) - discount * chain.transitions.toarray(), chain.swarm.seen_by(0).toarray()
         )
-        np.testing.assert_allclose(found, direct, rtol=1e-10)
+        np.testing.assert_allclose(visited, direct, rtol=1e-10)

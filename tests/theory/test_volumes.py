@@ -7,7 +7,7 @@ import pytest
 
 from swarmdp.support.errors import InvalidInput
 from swarmdp.theory import Cone, draw_rewards, share
-from swarmdp.theory.volumes import _moved, _split
+from swarmdp.theory.volumes import _move_points, _split
 
 
 def test_angles_are_exact() -> None:
@@ -18,9 +18,9 @@ def test_angles_are_exact() -> None:
         inner.append((math.sin(low + width), -math.cos(low + width)))
         # Redundant inequalities between the two change nothing.
         rows = np.vstack([inner, rng.exponential(size=(5, 2)) @ np.array(inner)])
-        found = share(Cone.of(rows, 0), seed=1)
-        assert found.method == "exact"
-        assert found.value == pytest.approx(width / (2 * math.pi), rel=1e-9)
+        shares = share(Cone.of(rows, 0), seed=1)
+        assert shares.method == "exact"
+        assert shares.value == pytest.approx(width / (2 * math.pi), rel=1e-9)
     assert share(Cone.of(np.array([[1.0, 2.0, 0.0]]), 0), seed=1).value == 0.5
     assert share(Cone.of(np.array([[1.0, 2.0], [-1.0, -2.0]]), 0), seed=1).value == 0.0
     assert share(Cone.of(np.zeros((1, 2)), 0.1), seed=1).value == 1.0
@@ -34,12 +34,12 @@ def equicorrelated(dimension: int) -> Cone:
 @pytest.mark.parametrize("dimension", [3, 8, 20])
 def test_counting_covers_the_truth(dimension: int) -> None:
     truth = -math.log(dimension + 1)
-    found = [share(equicorrelated(dimension), seed=s, draws=20_000) for s in range(40)]
-    assert {f.method for f in found} == {"counting"}
+    shares = [share(equicorrelated(dimension), seed=s, draws=20_000) for s in range(40)]
+    assert {f.method for f in shares} == {"counting"}
     # 40 intervals of 95 %: fewer than 32 hits have a probability of 1e-4.
-    assert sum(f.log_low <= truth <= f.log_high for f in found) >= 32
-    mean = np.mean([f.value for f in found])
-    error = np.std([f.value for f in found], ddof=1) / math.sqrt(40)
+    assert sum(f.log_low <= truth <= f.log_high for f in shares) >= 32
+    mean = np.mean([f.value for f in shares])
+    error = np.std([f.value for f in shares], ddof=1) / math.sqrt(40)
     assert abs(mean * (dimension + 1) - 1) <= 4 * error * (dimension + 1)
 
 
@@ -47,19 +47,19 @@ def test_counting_covers_the_truth(dimension: int) -> None:
 def test_splitting_covers_the_truth(dimension: int) -> None:
     """The positive orthant, 2^-d: estimates are unbiased and their errors are honest."""
     rows, truth = np.eye(dimension), -dimension * math.log(2)
-    found = [_split(rows, seed, particles=100, repetitions=8) for seed in range(20)]
+    splits = [_split(rows, seed, particles=100, repetitions=8) for seed in range(20)]
     # 20 intervals of 95 %: fewer than 15 hits have a probability of 3e-4.
-    assert sum(f.log_low <= truth <= f.log_high for f in found) >= 15
-    ratio = np.exp([f.log - truth for f in found])
+    assert sum(f.log_low <= truth <= f.log_high for f in splits) >= 15
+    ratio = np.exp([f.log - truth for f in splits])
     assert abs(ratio.mean() - 1) <= 4 * ratio.std(ddof=1) / math.sqrt(20)
 
 
 def test_splitting_takes_over_where_nothing_is_hit() -> None:
-    found = share(Cone(np.eye(20)), seed=2, draws=2000, particles=150)
-    assert found.method == "splitting"
-    assert abs(found.log + 20 * math.log(2)) <= 4 * found.error
+    shares = share(Cone(np.eye(20)), seed=2, draws=2000, particles=150)
+    assert shares.method == "splitting"
+    assert abs(shares.log + 20 * math.log(2)) <= 4 * shares.error
     again = share(Cone(np.eye(20)), seed=2, draws=2000, particles=150)
-    assert again == found
+    assert again == shares
 
 
 def test_more_inequalities_than_directions() -> None:
@@ -79,7 +79,7 @@ def test_moves_keep_the_law_and_the_domain() -> None:
     draws = rng.normal(size=(40_000, 2))
     level, rows = 0.3, np.eye(2)
     points = draws[(draws >= -level).all(axis=1)]
-    moved = _moved(rows, points, level, rng)
+    moved = _move_points(rows, points, level, rng)
     assert (moved >= -level - 1e-12).all()
     assert (np.abs(moved - points).max(axis=1) > 1e-6).mean() > 0.99
     for before, after in ((points, moved), (points**2, moved**2)):
@@ -91,9 +91,9 @@ def test_rewards_are_drawn_uniformly_from_a_cone() -> None:
     """In a wedge of the plane the angle is uniform; in space the mean direction is known."""
     half = 0.2
     wedge = np.array([[math.sin(half), math.cos(half)], [math.sin(half), -math.cos(half)]])
-    found = draw_rewards(Cone.of(wedge, 0), 4000, seed=1)
-    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1)
-    place = np.sort(np.arctan2(found[:, 1], found[:, 0]) / half / 2 + 0.5)
+    rewards = draw_rewards(Cone.of(wedge, 0), 4000, seed=1)
+    np.testing.assert_allclose(np.linalg.norm(rewards, axis=1), 1)
+    place = np.sort(np.arctan2(rewards[:, 1], rewards[:, 0]) / half / 2 + 0.5)
     # Kolmogorov and Smirnov's distance; particles share ancestors, hence twice the usual bound.
     assert np.abs(place - np.arange(4000) / 4000).max() < 2 * 1.95 / math.sqrt(4000)
     octant = draw_rewards(Cone(np.eye(3)), 4000, seed=2)

@@ -123,7 +123,7 @@ def _ising() -> None:
             swarmdp.rollout(large, large.expert, steps=2, seed=1, threads=threads)
 
 
-def _recorded() -> None:
+def _use_recordings() -> None:
     import swarmdp
 
     vicsek = swarmdp.Vicsek(n_agents=8, radius=0.3, speed=0.03)
@@ -160,7 +160,7 @@ def _command_line() -> None:
 EXAMPLES: Mapping[str, Callable[[], None]] = {
     "vicsek": _vicsek,
     "ising": _ising,
-    "recorded": _recorded,
+    "recorded": _use_recordings,
     "reproduction": _reproduction,
     "fit": _command_line,
 }

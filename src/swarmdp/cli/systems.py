@@ -161,7 +161,7 @@ def _add_option(group: Any, name: str, option: _Option) -> None:
     if option.degrees:
         words.append("in degrees")
         if default is not None and default is not dataclasses.MISSING:
-            default = _converted(default, lambda angle: float(f"{math.degrees(angle):.10g}"))
+            default = _convert(default, lambda angle: float(f"{math.degrees(angle):.10g}"))
     text = ", ".join(words)
     if default is dataclasses.MISSING:
         text += " (required)"
@@ -192,7 +192,7 @@ def _add_option(group: Any, name: str, option: _Option) -> None:
         )
 
 
-def _converted(value: Any, convert: Any) -> Any:
+def _convert(value: Any, convert: Any) -> Any:
     return tuple(map(convert, value)) if isinstance(value, tuple | list) else convert(value)
 
 
@@ -221,7 +221,7 @@ def build(options: argparse.Namespace, command: str) -> Any:
     kind, given = class_of(name), given_fields(options)
     fields = _options(kind)
     values = {
-        field: _converted(value, math.radians)
+        field: _convert(value, math.radians)
         if fields[field].degrees and value is not None
         else tuple(value)
         if isinstance(value, list)

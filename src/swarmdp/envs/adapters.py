@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from swarmdp.envs.black_box import BlackBox, OnEnd
 from swarmdp.envs.copies import check_sendable
-from swarmdp.envs.simulators import Flavour, Locate, Observe, Recipe, tried
+from swarmdp.envs.simulators import Flavour, Locate, Observe, Recipe, try_out
 from swarmdp.model.features import Classes, FeatureMap
 from swarmdp.model.system import Mirror, classes
 from swarmdp.support.arguments import checked
@@ -240,7 +240,7 @@ def _system(
     _check_function("expert", expert)
     if processes:
         check_sendable(recipe)
-    first, frames = tried(recipe, len(physical))
+    first, frames = try_out(recipe, len(physical))
     shapes = {frame.observations.shape for frame in frames}
     inner = frames[0].observations.shape[1:]
     if len(shapes) > 1:

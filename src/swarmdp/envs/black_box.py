@@ -106,10 +106,10 @@ class BlackBox:
         check_stream(rng)
         seeds = (rng.shared() * _SEEDS).astype(np.int64)
         slots = rng.permutation().astype(np.int32)
-        return self._begun(seeds, slots)
+        return self._first_states(seeds, slots)
 
     def observe(self, state: State) -> NDArray[Any]:
-        """What the simulator told each agent."""
+        """The observations that the simulator gave the agents."""
         return state["observation"]
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
@@ -245,7 +245,7 @@ class BlackBox:
         indices: NDArray[np.uint8] = order[place]
         return indices
 
-    def _begun(self, seeds: NDArray[np.int64], slots: NDArray[np.int32]) -> State:
+    def _first_states(self, seeds: NDArray[np.int64], slots: NDArray[np.int32]) -> State:
         """The states at the beginning of these episodes."""
         nothing = np.zeros((0, self.n_agents), np.uint8)
         frames = self._copies.answers([Question(int(seed), nothing, None) for seed in seeds])
@@ -302,7 +302,7 @@ class BlackBox:
             return state
         seeds = (rng.shared() * _SEEDS).astype(np.int64)[ended]
         slots = rng.permutation().astype(np.int32)[ended]
-        for name, array in self._begun(seeds, slots).items():
+        for name, array in self._first_states(seeds, slots).items():
             if name != "earned":  # of the step that ended the episode
                 state[name][ended] = array
         return state

@@ -73,7 +73,7 @@ class Copies:
             return frame
         place = question.place
         there = place in self._standing
-        copy = self._standing.pop(place) if there else self._replayed(question)
+        copy = self._standing.pop(place) if there else self._replay(question)
         try:
             frame = copy.step(question.choice.tolist())
         except BaseException:
@@ -86,7 +86,7 @@ class Copies:
             self._standing[question.seed, past] = copy
         return frame
 
-    def _replayed(self, question: Question) -> Copy:
+    def _replay(self, question: Question) -> Copy:
         copy = self._free()
         frame = copy.reset(question.seed)
         for choice in question.past.tolist():

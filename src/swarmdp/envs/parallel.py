@@ -52,7 +52,7 @@ def parallel_env(
     max_cycles
         The number of steps of an episode.
     observation
-        What agents are told: the "class" of their observation, as one 1 among zeros (for each
+        What agents observe: the "class" of their observation, as one 1 among zeros (for each
         component of a product), or the "physical" observation as numbers (k,).
     render_mode
         What `render` does, if the system has a picture: return pixels ("rgb_array") or show them
@@ -211,7 +211,7 @@ class SwarmEnv(ParallelEnv[str, Any, Any]):  # type: ignore[misc]
         self._window: Any = None
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """What this agent is told."""
+        """The space of what this agent observes."""
         return self._observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
@@ -367,7 +367,7 @@ class _OneHot:
         self._codes = [np.eye(size, dtype=np.float32) for size in sizes]
         self._ready: list[NDArray[np.float32]] = []
         if features.size * sum(sizes) <= MOST_READY:
-            table = self._coded(np.arange(features.size))
+            table = self._codes_of(np.arange(features.size))
             table.setflags(write=False)
             self._ready = list(table)
 
@@ -378,9 +378,9 @@ class _OneHot:
         assert index is not None
         if self._ready:
             return list(map(self._ready.__getitem__, index.tolist()))
-        return list(self._coded(index))
+        return list(self._codes_of(index))
 
-    def _coded(self, index: NDArray[np.integer]) -> NDArray[np.float32]:
+    def _codes_of(self, index: NDArray[np.integer]) -> NDArray[np.float32]:
         parts = np.unravel_index(index, self._sizes)
         codes = [code[part] for code, part in zip(self._codes, parts, strict=True)]
         return np.concatenate(codes, axis=1)

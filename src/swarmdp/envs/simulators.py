@@ -58,7 +58,7 @@ class Recipe:
         try:
             made = self.make()
         except Exception as error:
-            raise _placed(error, "make") from _cause(error)
+            raise _located_error(error, "make") from _cause(error)
         if isinstance(made, type) or callable(made):
             raise InvalidInput(
                 f"make must be a function that returns a new simulator, it returned {brief(made)}"
@@ -90,7 +90,7 @@ class Copy:
             raw = self.engine.reset(seed)
             return self._frame(raw, np.zeros(len(raw)), over=False)
         except Exception as error:
-            raise _placed(error, f"reset(seed={seed})") from _cause(error)
+            raise _located_error(error, f"reset(seed={seed})") from _cause(error)
 
     def step(self, choice: Sequence[int]) -> SimulatorFrame:
         """Let all agents act, given the indices of their actions."""
@@ -101,7 +101,7 @@ class Copy:
             return self._frame(raw, rewards, over)
         except Exception as error:
             where = f"step {self.time} after reset(seed={self.seed})"
-            raise _placed(error, where) from _cause(error)
+            raise _located_error(error, where) from _cause(error)
 
     def _frame(self, raw: NDArray[Any], rewards: NDArray[np.float64], over: bool) -> SimulatorFrame:
         recipe = self.recipe
@@ -167,7 +167,7 @@ class _PettingZoo:
 
     def reset(self, seed: int) -> NDArray[Any]:
         observations, _ = self.simulator.reset(seed=seed)
-        return self._stacked(observations)
+        return self._stack(observations)
 
     def step(self, actions: list[Any]) -> tuple[NDArray[Any], NDArray[np.float64], bool]:
         agents = self.agents
@@ -180,9 +180,9 @@ class _PettingZoo:
                 f"agent {agents[gone.index(True)]} is done while others go on: {ALIKE}"
             )
         earned = np.array([rewards.get(agent, 0.0) for agent in agents], np.float64)
-        return self._stacked(observations), earned, all(gone)
+        return self._stack(observations), earned, all(gone)
 
-    def _stacked(self, observations: Mapping[Any, Any]) -> NDArray[Any]:
+    def _stack(self, observations: Mapping[Any, Any]) -> NDArray[Any]:
         if len(observations) != len(self.agents) or any(
             agent not in observations for agent in self.agents
         ):
@@ -190,7 +190,7 @@ class _PettingZoo:
             more = [agent for agent in observations if agent not in self.agents]
             what = f"{absent[0]} is missing" if absent else f"{more[0]} is new"
             raise InvalidInput(f"agent {what}: {ALIKE}")
-        return _stacked([observations[agent] for agent in self.agents], self.agents)
+        return _stack_observations([observations[agent] for agent in self.agents], self.agents)
 
 
 @dataclass(eq=False)
@@ -208,7 +208,7 @@ class _Plain:
         return cls(made)
 
     def reset(self, seed: int) -> NDArray[Any]:
-        return self._checked(self.simulator.reset(seed))
+        return self._check_observations(self.simulator.reset(seed))
 
     def step(self, actions: list[Any]) -> tuple[NDArray[Any], NDArray[np.float64], bool]:
         answer = self.simulator.step(np.array(actions))
@@ -218,17 +218,19 @@ class _Plain:
                 "step must return observations, (observations, rewards) or (observations, rewards, "
                 f"over), got {len(parts)} parts"
             )
-        observations = self._checked(parts[0])
+        observations = self._check_observations(parts[0])
         rewards = np.zeros(len(observations))
         if len(parts) > 1:
             rewards[...] = parts[1]
         return observations, rewards, len(parts) > 2 and bool(parts[2])
 
-    def _checked(self, observations: Any) -> NDArray[Any]:
+    def _check_observations(self, observations: Any) -> NDArray[Any]:
         if isinstance(observations, np.ndarray):
             array = observations.copy()  # it may be the simulator's own memory
         else:
-            array = _stacked(list(observations), [f"agent {n}" for n in range(len(observations))])
+            array = _stack_observations(
+                list(observations), [f"agent {n}" for n in range(len(observations))]
+            )
         if array.ndim == 0 or array.dtype.kind not in "iufb":
             raise InvalidInput(f"observations must be numbers (agents, ...), got {brief(array)}")
         if self.count is not None and len(array) != self.count:
@@ -243,10 +245,10 @@ class _Listener(io.TextIOBase):
 
     def __init__(self) -> None:
         self.heard = ""
-        self.told = False
+        self.warned = False
 
     def write(self, text: str) -> int:
-        if not self.told and len(self.heard) < 60:
+        if not self.warned and len(self.heard) < 60:
             self.heard += text
         return len(text)
 
@@ -260,8 +262,8 @@ def silenced() -> Iterator[None]:
     with contextlib.redirect_stdout(_LISTENER):
         yield
     heard = _LISTENER.heard.strip()
-    if heard and not _LISTENER.told:
-        _LISTENER.told = True
+    if heard and not _LISTENER.warned:
+        _LISTENER.warned = True
         warnings.warn(
             f"the simulator prints ({heard.splitlines()[0][:40]!r}, ...): its output is dropped",
             SwarmdpWarning,
@@ -269,7 +271,7 @@ def silenced() -> Iterator[None]:
         )
 
 
-def _placed(error: Exception, where: str) -> InvalidInput:
+def _located_error(error: Exception, where: str) -> InvalidInput:
     """The error, with where it happened, in one line."""
     first = (str(error).splitlines() or [""])[0]
     if isinstance(error, InvalidInput):
@@ -284,10 +286,10 @@ def _cause(error: Exception) -> Exception | None:
 
 def hear_nothing() -> None:
     """Drop what simulators print, without a word: somebody else has said so already."""
-    _LISTENER.told = True
+    _LISTENER.warned = True
 
 
-def _stacked(observations: list[Any], agents: Sequence[Any]) -> NDArray[Any]:
+def _stack_observations(observations: list[Any], agents: Sequence[Any]) -> NDArray[Any]:
     """The raw observations of all agents as one array (agents, ...)."""
     arrays = [np.asarray(observation) for observation in observations]
     for agent, array in zip(agents, arrays, strict=True):
@@ -305,7 +307,7 @@ def _stacked(observations: list[Any], agents: Sequence[Any]) -> NDArray[Any]:
 
 
 @silenced()
-def tried(recipe: Recipe, count: int) -> tuple[Copy, list[SimulatorFrame]]:
+def try_out(recipe: Recipe, count: int) -> tuple[Copy, list[SimulatorFrame]]:
     """A copy, and the frames of a short trial with random ones of `count` actions.
 
     Raises InvalidInput unless every copy repeats them from the same seed: after another episode, in

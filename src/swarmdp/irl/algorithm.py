@@ -182,7 +182,7 @@ def one_for_each(learned: object, replicas: int) -> Learned:
             f"a learner must return a policy for each of the {replicas} rewards, got "
             f"{policy.replicas}"
         )
-    # A result is made of its policies' arrays: one that cannot be made of them is told now.
+    # A result is made of its policies' arrays: one that cannot be made of them is reported now.
     remade(policy, policy.to_arrays(), policy.interface)
     return learned
 

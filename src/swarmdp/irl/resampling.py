@@ -147,7 +147,7 @@ def experts_of(
 
 
 def blocks_of_time(times: int, copies: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
-    """Times of a recording drawn again, in blocks: what is near in time is alike."""
+    """Times of a recording drawn again, in blocks: what is near in time is similar."""
     length = max(1, min(_BLOCK, times // _LEAST_BLOCKS))
     starts = np.arange(0, times - length + 1, length)
     drawn = rng.choice(starts, size=(copies, len(starts)))

@@ -383,7 +383,7 @@ class Result:
     def distance(self) -> NDArray[np.float64]:
         """`|mu_E - mu|` of the chosen policies (R,), from fresh roll-outs if there were any.
 
-        The smallest of the distances in the history is smaller than the true one, by luck.
+        The smallest of the distances in the history is smaller than the true one, by chance.
         """
         mu = self.takeover.mu if self.takeover is not None else None
         if mu is None and self.choice is not None:

@@ -81,7 +81,7 @@ def _is_below(
 
 @functools.cache
 def _surely(count: int) -> float:
-    """How many standard deviations of so many differences a mean must be above 0."""
+    """How many standard deviations a mean of this number of differences must be above 0."""
     from scipy.special import stdtrit
 
     return float(stdtrit(count - 1, 1 - _LEVEL)) / math.sqrt(count)
@@ -158,7 +158,7 @@ def race(
 ) -> Choice:
     """Choose among the nearest policies (I of R replicas) by fresh roll-outs.
 
-    The smallest of many noisy distances (I, R) is a matter of luck as well. So the nearest
+    The smallest of many noisy distances (I, R) is partly chance. So the nearest
     candidates of each experiment are rolled out again, all with the same random numbers, and
     compared with the demo at all times, where it is known.
     """
@@ -273,7 +273,7 @@ def _chosen(
 ) -> NDArray[np.int64]:
     """The candidate (R,) with the smallest gap (K, R), or one as near for which more speaks.
 
-    Swarms can look alike to their agents and yet not be alike: the mirror image of the Ising
+    Swarms can look the same to their agents and yet differ: the mirror image of the Ising
     model's majority vote flips every spin in every step. In doubt, do nothing. And later rewards
     part the expert from ever nearer policies, in the end from its own noise: of those whose
     policies are as near, the earliest is the best explanation.

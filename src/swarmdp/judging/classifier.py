@@ -24,7 +24,7 @@ def telling_by_forest(table: StatisticsTable, starts: int, learned: int, seed: i
     With several runs of the demo the samples are runs; those of one start are never in both parts
     of a cross-validation. With few the samples are blocks of time: each block is told by what was
     learned from the others, and the same is done for learned runs in place of the demo's, since
-    the blocks of one run are alike whatever made it.
+    the blocks of one run resemble each other whatever made it.
     """
     if starts >= _ENOUGH_RUNS:
         return _telling_by_runs(table, starts, learned, seed)

@@ -175,7 +175,7 @@ def evaluate(
     steps
         The number of time steps; those of a recorded expert or of the fit if not given.
     runs
-        The number of runs of each; of the learned policies at least so many, equally many of each.
+        The number of runs of each, at least; all learned policies have equally many.
     seed
         Same seed, same result.
     initial

@@ -45,7 +45,7 @@ OBSERVED = "observations"  # the name of their frequencies
 
 @dataclass(frozen=True)
 class Statistic:
-    """One number that is told of each run."""
+    """A statistic: one number of each run."""
 
     title: str
     when: str
@@ -118,7 +118,7 @@ class SwarmLook:
     """What was seen in some runs."""
 
     series: Mapping[str, Series]
-    later: Mapping[str, Series]  # (runs, 1): what is told of the later part as a whole
+    later: Mapping[str, Series]  # (runs, 1): statistics of the later part as a whole
     shares: Floats | None  # (runs, blocks, classes): how often each class was observed
     mu: Floats | None  # (runs, d): feature expectations
     places: Mapping[str, tuple[Floats, float | None]]  # (runs, frames, agents, axes), period

@@ -6,10 +6,6 @@ hops), `vicsek`, `ising`, `recorded` (swarms calibrated from recordings) and `ta
 counts, learning and planning). Every kernel has a plain NumPy twin in `tests/oracles.py`, and every
 file begins with its layout in memory.
 
-No kernel uses fast-math, the C library's transcendental functions or floating-point sums whose
-order depends on the layout: the same input gives the same bits for every batch size and number of
-threads, and a permutation of the agents permutes the result exactly.
-
 Decisions:
 
 - The same input gives the same bits for every batch size and number of threads, and a permutation

@@ -151,7 +151,7 @@ class _LinearQ:
         self._orders = settings.orders(system)
         size, actions = len(self._orders), len(system.actions)
         self._harmonics: Harmonics | None = None
-        self._own = np.zeros((replicas, actions, size, size))
+        self._square = np.zeros((replicas, actions, size, size))
         self._cross = np.zeros((replicas, actions, size, size))
         self._sides = 1 if self._reflection is None else 2  # of the mirror, remembered together
         memory = settings.memory // self._sides * self._sides
@@ -204,14 +204,14 @@ class _LinearQ:
             actions = np.stack([actions, turned], axis=2).reshape(len(actions), -1)
             rewards = np.repeat(rewards, 2, axis=1)
         # Instead of letting old moments shrink, new ones weigh more: the ratio is the same.
-        kernels.tables.add_moments(before, actions, after, self._weight, self._own, self._cross)
+        kernels.tables.add_moments(before, actions, after, self._weight, self._square, self._cross)
         self._remember(before, rewards)
         if self._iteration % self._settings.every == 0:
             self._sweep()
         self._iteration += 1
         self._weight /= self._settings.forgetting
         if self._weight > 1e100:
-            self._own /= self._weight
+            self._square /= self._weight
             self._cross /= self._weight
             self._weight = 1.0
 
@@ -259,7 +259,7 @@ class _LinearQ:
         filled = min(self._remembered, self._anchors.shape[1])
         ridge = self._settings.ridge * self._weight
         kernels.tables.sweep_linear(
-            self._own,
+            self._square,
             self._cross,
             self._anchors[:, :filled],
             self._rewards[:, :filled],

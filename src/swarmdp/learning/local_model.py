@@ -344,7 +344,7 @@ class _Model:
         after: Indices,
         rate: float,
     ) -> None:
-        # The reward of every class is known, also of those that nobody is in now: the collected
+        # The reward of every class is known, also of those that no agent is in now: the collected
         # rewards add nothing. Instead of letting old counts shrink, new ones weigh more: the ratio
         # is the same.
         self._counts.add(before, actions, after, self._mirror, float(self._scale[0]))

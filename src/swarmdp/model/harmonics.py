@@ -54,7 +54,7 @@ class Harmonics:
 
 @cache
 def lowest_orders(periodic: tuple[bool, ...], most: int) -> NDArray[np.int64]:
-    """The orders (p, k) of the smoothest products, at most so many of them.
+    """The orders (p, k) of the smoothest products, at most `most` of them.
 
     A wave costs the square of its number of periods over the circle, or over the interval of a
     component. Products of equal cost are taken together or not at all, so that no direction is
@@ -69,7 +69,7 @@ def lowest_orders(periodic: tuple[bool, ...], most: int) -> NDArray[np.int64]:
 
 
 def _orders_within(periodic: tuple[bool, ...], quarters: int) -> list[tuple[int, ...]]:
-    """All orders that cost at most so many quarters of a squared period, cheapest first."""
+    """All orders that cost at most this number of quarters of a squared period, cheapest first."""
     orders_by_cost: list[tuple[int, tuple[int, ...]]] = [(0, ())]
     for angle in periodic:
         longer = []

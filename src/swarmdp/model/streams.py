@@ -186,8 +186,8 @@ class Stream:
 
     def shared(self) -> NDArray[np.float64]:
         """Uniform numbers in [0, 1), one for each run (runs,), the same for all its agents."""
-        nobody = np.zeros((1, 1), np.int32)
-        return kernels.numerics.streams.uniform(self._next(), nobody, 0.0, 1.0)[:, 0]
+        no_agent = np.zeros((1, 1), np.int32)
+        return kernels.numerics.streams.uniform(self._next(), no_agent, 0.0, 1.0)[:, 0]
 
     def integers(
         self, low: int, high: int | None = None, size: tuple[int, ...] = ()

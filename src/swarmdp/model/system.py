@@ -86,7 +86,7 @@ class Field:
     kind
         What may be said of it when swarms are compared (`swarmdp.judge`): an "angle" turns, a
         "position" moves and has neighbours, a "level" changes or stays, a "hidden" one is
-        bookkeeping that nobody observes and is not compared; None if nothing is known.
+        bookkeeping that agents do not observe and is not compared; None if nothing is known.
     period
         After which an angle or a position (each of its components) begins again: the side of a
         periodic box. None for positions in open space; of an angle None means 2 pi.

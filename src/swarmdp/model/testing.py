@@ -23,7 +23,7 @@ REPEATABLE = "same seed, same trajectory (hidden state?)"
 _SHUFFLES = 100
 MIRROR_STEPS = 8  # of the runs from which a mirror is judged
 MIRROR_AGENTS = 20_000  # in all these runs together
-MIRROR_PAIRS = 5000  # of observation and action that are told apart
+MIRROR_PAIRS = 5000  # of observation and action that are counted apart
 _SIGMAS = 7.0  # how far beyond chance an asymmetry must be to be called one
 
 _History = list[

@@ -25,7 +25,7 @@ class Telling:
     """How well a random forest tells the two swarms apart, by cross-validation."""
 
     auc: float  # 0.5: not at all, 1: always
-    chance: float  # the AUC that it reaches when there is nothing to be told
+    chance: float  # the AUC that it reaches when swarms do not differ
     samples: str  # "runs" or "blocks of time"
     telltale: tuple[tuple[str, float], ...]  # the statistics that give it away, shares of 1
 
@@ -69,7 +69,7 @@ class Verdict:
     """Whether a learned swarm reproduces a demo, and how one knows.
 
     `reproduces` is true for 'reproduces the demo' and 'reproduces it, except: ...'. `alarm` is true
-    where nobody should rely on what was learned: it does not reproduce the demo, the features do
+    where what was learned should not be relied on: it does not reproduce the demo, the features do
     not identify the behaviour, or there is too little data to tell.
 
     Parameters
@@ -79,7 +79,7 @@ class Verdict:
     reproduces
         Whether the learned swarm does what the demo did.
     alarm
-        Whether nobody should rely on what was learned.
+        Whether what was learned should not be relied on.
     p
         Of the hypothesis that demo and learned swarm are the same.
     lines
@@ -196,14 +196,14 @@ class Verdict:
     def from_json(cls, plain: Mapping[str, Any]) -> "Verdict":
         """The verdict that `to_json` wrote."""
         try:
-            return cls._restored(plain)
+            return cls._from_plain(plain)
         except (KeyError, TypeError, ValueError, AttributeError) as reason:
             raise InvalidInput(
                 f"this is not a verdict that to_json wrote ({type(reason).__name__}: {reason})"
             ) from None
 
     @classmethod
-    def _restored(cls, plain: Mapping[str, Any]) -> "Verdict":
+    def _from_plain(cls, plain: Mapping[str, Any]) -> "Verdict":
         telling = plain["telling"]
         lines = tuple(Line(**_numbers(line)) for line in plain["lines"])
         difference = None

@@ -22,7 +22,7 @@ CONNECT_SECONDS = 15
 @contextlib.contextmanager
 def on_cluster(address: str) -> Iterator[Executor]:
     """Compute units on the cluster with this scheduler, such as tcp://host:8786."""
-    distributed = _distributed()
+    distributed = _import_distributed()
     _check_address(address)
     try:
         client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
@@ -40,7 +40,7 @@ def on_cluster(address: str) -> Iterator[Executor]:
 def on_local_workers(workers: int) -> Iterator[Executor]:
     """Compute units in a number of worker processes of this machine."""
     check_integer("workers", workers, least=1)
-    distributed = _distributed()
+    distributed = _import_distributed()
     with (
         distributed.LocalCluster(
             n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None
@@ -66,7 +66,7 @@ def _check_address(address: str) -> None:
         ) from None
 
 
-def _distributed() -> Any:
+def _import_distributed() -> Any:
     try:
         import distributed
     except ImportError:
@@ -77,7 +77,7 @@ def _distributed() -> Any:
 
 
 def _executor(client: Any) -> Executor:
-    as_completed = _distributed().as_completed
+    as_completed = _import_distributed().as_completed
 
     def execute(plan: Plan, units: Sequence[Unit]) -> Iterator[Done]:
         if not client.scheduler_info()["workers"]:

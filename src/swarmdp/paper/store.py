@@ -17,7 +17,7 @@ from swarmdp.paper.tasks import Arrays, Unit
 from swarmdp.support import files
 from swarmdp.support.checks import is_number
 from swarmdp.support.errors import FileError, InvalidInput
-from swarmdp.support.netcdf import read_arrays, sealed
+from swarmdp.support.netcdf import read_arrays, with_digest
 
 PLAN = "plan.json"
 TIMING = "timing.jsonl"
@@ -137,7 +137,7 @@ def unit_image(unit: Unit, arrays: Mapping[str, NDArray[Any]]) -> bytes:
             values = array.astype(np.uint8) if array.dtype == np.bool_ else array
             file.create_variable(name, axes, data=values)
         file.attrs.update({"kind": "swarmdp unit", "task": unit.task, "index": unit.index})
-    return sealed(buffer.getvalue())
+    return with_digest(buffer.getvalue())
 
 
 def _read_plan(path: Path) -> dict[str, Any]:

@@ -201,7 +201,7 @@ def _described(name: str, part: ExportedPart) -> dict[str, Any]:
 
 
 def _part(plain: Mapping[str, Any]) -> ExportedPart:
-    """The component that `_described` told of."""
+    """The component that `_described` described."""
     name, units = plain["name"], plain["units"]
     if plain["kind"] == "Bins":
         return Bins([float(edge) for edge in plain["edges"]], name, units)

@@ -81,7 +81,7 @@ class InterpolatedPolicy:
         """The policy of a Q-function (R, observations, actions).
 
         In each class the action is the top of the parabola through the Q-values of the best action
-        (`table`) and its two neighbours. Where nobody was (`seen` is false) it does nothing.
+        (`table`) and its two neighbours. Where no agent was (not `seen`) it does nothing.
         """
         check_interpolates(system)
         actions = np.asarray(system.actions, np.float64)
@@ -154,7 +154,7 @@ class InterpolatedPolicy:
     def from_arrays(
         cls, arrays: Mapping[str, NDArray[Any]], interface: Interface | None = None
     ) -> "InterpolatedPolicy":
-        """The policy that `to_arrays` told of."""
+        """The policy that `to_arrays` described."""
         check_names(arrays, "values")
         return cls(arrays["values"], interface)
 

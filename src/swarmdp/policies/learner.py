@@ -157,7 +157,7 @@ class Learner(Protocol):
     Examples
     --------
     >>> import swarmdp
-    >>> def lazy(system, reward, **more):    # a learner of one's own: nobody ever does anything
+    >>> def lazy(system, reward, **more):    # a learner of one's own: no agent ever does anything
     ...     return swarmdp.learning.Learned(swarmdp.Policy([0] * system.features.size))
     ...
     >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)

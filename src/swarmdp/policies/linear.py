@@ -186,7 +186,7 @@ class LinearPolicy:
     def from_arrays(
         cls, arrays: Mapping[str, NDArray[Any]], interface: Interface | None = None
     ) -> "LinearPolicy":
-        """The policy that `to_arrays` told of."""
+        """The policy that `to_arrays` described."""
         check_names(arrays, "lead", "factor", "periodic", "orders", "centre", "scale")
         harmonics = Harmonics(
             np.asarray(arrays["periodic"], np.bool_),

@@ -136,7 +136,7 @@ class SoftPolicy:
     def from_arrays(
         cls, arrays: Mapping[str, NDArray[Any]], interface: Interface | None = None
     ) -> "SoftPolicy":
-        """The policy that `to_arrays` told of."""
+        """The policy that `to_arrays` described."""
         check_names(arrays, "probabilities")
         return cls(arrays["probabilities"], interface)
 

@@ -143,6 +143,6 @@ class Policy:
     def from_arrays(
         cls, arrays: Mapping[str, NDArray[Any]], interface: Interface | None = None
     ) -> "Policy":
-        """The policy that `to_arrays` told of."""
+        """The policy that `to_arrays` described."""
         check_names(arrays, "table")
         return cls(arrays["table"], interface)

@@ -11,8 +11,9 @@ import numpy as np
 from swarmdp import kernels
 from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Floats
-from swarmdp.support.checks import brief, check_integer, check_number
+from swarmdp.support.checks import brief, check_number
 from swarmdp.support.errors import InvalidInput
+from swarmdp.support.ranges import Positive, PositiveInteger
 
 Symmetries = list[tuple[float, int]]  # rotations by an angle, after a reflection where it is -1
 
@@ -47,12 +48,9 @@ class Circle:
     """
 
     centre: tuple[float, float]
-    radius: float
+    radius: Positive
 
     kind = kernels.space.CIRCLE
-
-    def __post_init__(self) -> None:
-        check_number("radius", self.radius, positive=True)
 
     @property
     def walls(self) -> Floats:
@@ -74,9 +72,8 @@ class Circle:
         """None: it may be turned by any angle and reflected."""
         return
 
-    def rim(self, count: int) -> Floats:
+    def rim(self, count: PositiveInteger) -> Floats:
         """Points on the wall (count, 2), at even distances along it."""
-        check_integer("count", count, least=1)
         angle = (np.arange(count) + 0.5) * (2 * math.pi / count)
         return self.middle + self.radius * np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
@@ -151,9 +148,8 @@ class Polygon:
                     symmetries.append((angle, sign))
         return symmetries
 
-    def rim(self, count: int) -> Floats:
+    def rim(self, count: PositiveInteger) -> Floats:
         """Points on the wall (count, 2), at even distances along it."""
-        check_integer("count", count, least=1)
         ends = np.vstack([self.walls, self.walls[:1]])
         along = np.append(0, np.cumsum(np.linalg.norm(np.diff(ends, axis=0), axis=1)))
         places = (np.arange(count) + 0.5) * (along[-1] / count)
@@ -292,7 +288,7 @@ def describe_arena(arena: Arena | None) -> dict[str, Any] | None:
 
 
 def restore_arena(plain: Mapping[str, Any] | None) -> Arena | None:
-    """The arena that `describe_arena` told of."""
+    """The arena that `describe_arena` described."""
     if plain is None:
         return None
     kinds: dict[str, Any] = {kind.__name__: kind for kind in (Circle, Polygon, Box, Periodic)}
@@ -305,7 +301,7 @@ def _tuples(value: Any) -> Any:
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
-def touched(arena: Circle | Polygon | Box, places: Floats) -> float:
+def touched_share(arena: Circle | Polygon | Box, places: Floats) -> float:
     """The share of the rim to which somebody came near, of places (n, 2)."""
     from scipy.spatial import KDTree
 
@@ -356,8 +352,8 @@ def fit_arena(places: Floats, asked: str) -> tuple[Arena, float]:
     candidates: list[tuple[Arena, float]] = []
     for name in names:
         arena = enclosing_circle(places) if name == "circle" else _enclosing_box(places)
-        candidates.append((arena, touched(arena, places)))
-    best = max(candidates, key=lambda each: each[1])
+        candidates.append((arena, touched_share(arena, places)))
+    best = max(candidates, key=lambda candidate: candidate[1])
     if asked == "auto" and best[1] < LEAST_TOUCHED:
         name = type(best[0]).__name__.lower()
         raise UnclearArena(

@@ -2,7 +2,7 @@
 
 All else is derived from the rows: which classes a component has, what the mirror does to it, how it
 is written in sentences, and whether the kernel of whole steps can be used. A new component is a row
-of `COMPONENTS`, the function that reads it from a `AgentSight`, and a parameter of `Observation`.
+of `COMPONENTS`, the function that reads it from an `AgentSight`, and a parameter of `Observation`.
 """
 
 import math
@@ -106,7 +106,7 @@ class Component:
     labels
         What the classes 0, 1, ... are called in sentences; none for numbers.
     kernel
-        Its number in the kernel of whole steps (`kernels/calibrated_steps.py`); None if the kernel
+        Its number in the kernel of whole steps (`kernels/recorded/steps.py`); None if the kernel
         does not know it, then swarms that observe it take their steps one by one.
     bounds
         The least and the largest value that there may be: the kernel needs classes that end there

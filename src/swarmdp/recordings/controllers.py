@@ -147,7 +147,7 @@ def turn_gain(swarm: "Swarm", policy: LocalPolicy, decisions: Decisions) -> floa
         raise InvalidInput("this swarm was not made from a recording: use Swarm.from_recording")
     edges = turn_edges(swarm.decisions.turns)
     seen = swarm.view.seen(decisions)
-    complete = seen.known
+    complete = seen.complete
     classes, turns = seen.classes[complete], seen.turns[complete]
     marginal = swarm.decisions.turns[np.isfinite(swarm.decisions.turns)]
     prior = _bin_shares(np.concatenate([marginal, -marginal]), edges)

@@ -27,7 +27,7 @@ from swarmdp.recordings.calibration import LARGEST_SCORE
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Floats
-from swarmdp.support.checks import check_number
+from swarmdp.support.ranges import NotNegative
 
 if TYPE_CHECKING:
     from swarmdp.recordings.swarm import Swarm
@@ -64,17 +64,13 @@ class Zones:
 
     """
 
-    repulsion: float
-    orientation: float
-    attraction: float
-    most_turn: float
-    noise: float
-    wall_distance: float
-    wall_weight: float
-
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            check_number(name, value, positive=False)
+    repulsion: NotNegative
+    orientation: NotNegative
+    attraction: NotNegative
+    most_turn: NotNegative
+    noise: NotNegative
+    wall_distance: NotNegative
+    wall_weight: NotNegative
 
     @property
     def row(self) -> Floats:

@@ -2,7 +2,7 @@
 
 How much better are turns predicted by what is seen of others, beyond the turn before and the wall?
 The answer is compared with the same data where every individual is shifted in time by its own
-offset: each still moves as it did, in the same arena, but nobody reacts to anybody. Where all
+offset: each still moves as it did, in the same arena, but none reacts to another. Where all
 circulate the shifted data are predicted a little, too, so that zero is not the yardstick.
 
 Nothing in the test is chosen by the turns of the recording alone: classes have equal sizes, and

@@ -124,14 +124,14 @@ def _parts(name: Any) -> tuple[str, str]:
     base, unit = text, ""
     if match:
         unit = next(part for part in match.groups()[1:] if part)
-        if match.group(5) is None or _known(unit):
+        if match.group(5) is None or _is_unit(unit):
             base = match.group(1)
         else:
             unit = ""
     return re.sub(r"[\s.\-]+", "_", base.strip()), unit
 
 
-def _known(unit: str) -> bool:
+def _is_unit(unit: str) -> bool:
     return any(unit in words.split() for words in (*LENGTHS.values(), *SPANS.values()))
 
 
@@ -199,7 +199,7 @@ def tracks_of(
         raise InvalidInput("the table has no rows")
     frames, own_fps = _frames(chosen, column, fps, first)
     start = int(frames.min())
-    frames = _shifted(frames, start)
+    frames = _minus_lowest(frames, start)
     count, every = _spacing(frames)
     if every > 1:
         _check_spacing(chosen, every, fps)
@@ -259,7 +259,7 @@ def _individuals(
     if array.dtype.kind in "iu" and len(array):
         lowest, span = int(array.min()), int(array.max()) - int(array.min()) + 1
         if span <= _DENSE * len(array):  # looked up, which is quicker than hashing
-            shifted = _shifted(array, lowest)
+            shifted = _minus_lowest(array, lowest)
             there = np.zeros(span, dtype=bool)
             there[shifted] = True
             numbers = np.cumsum(there) - 1
@@ -274,7 +274,7 @@ def _individuals(
     return codes.astype(np.int64), names
 
 
-def _shifted(array: NDArray[Any], lowest: int) -> NDArray[np.int64]:
+def _minus_lowest(array: NDArray[Any], lowest: int) -> NDArray[np.int64]:
     """Integers less the lowest; the array itself if that is zero."""
     whole: NDArray[np.int64] = array.astype(np.int64, copy=False)
     return whole - lowest if lowest else whole
@@ -481,7 +481,7 @@ def _numbers(name: str, values: Any, first: int) -> NDArray[np.float64]:
         raise InvalidInput(f"column {name!r} must hold numbers, got {array.dtype}")
     series = pandas.Series(array)
     numbers = pandas.to_numeric(series, errors="coerce")
-    booleans = series.map(lambda each: isinstance(each, bool))
+    booleans = series.map(lambda entry: isinstance(entry, bool))
     wrong = np.asarray(numbers.isna() & series.notna() | booleans)
     if wrong.any():
         row = int(np.argmax(wrong))

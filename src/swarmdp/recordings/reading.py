@@ -68,7 +68,7 @@ def read_tracks(
 ) -> Recording:
     r"""Read a recorded swarm from a file of a tracking tool.
 
-    What is guessed is told in the recording's `notes`. Frame rate and unit are never guessed: what
+    The recording's `notes` say what was guessed. Frame rate and unit are never guessed: what
     the file does not tell has to be given.
 
     Parameters

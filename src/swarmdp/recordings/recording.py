@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.support.arguments import checked
-from swarmdp.support.checks import brief, check_number
+from swarmdp.support.checks import brief
 from swarmdp.support.errors import InvalidInput
+from swarmdp.support.ranges import Positive
 
 if TYPE_CHECKING:
     import pandas
@@ -52,7 +53,7 @@ class Recording:
 
     positions: NDArray[np.float64]
     _: KW_ONLY
-    fps: float
+    fps: Positive
     unit: str
     individuals: tuple[str | int, ...] | None = None
     notes: tuple[str, ...] = ()
@@ -65,7 +66,6 @@ class Recording:
             raise InvalidInput(
                 f"positions must have at least one frame and one individual, got {shape}"
             )
-        check_number("fps", self.fps, positive=True)
         if not self.unit.strip():
             raise InvalidInput('unit must name the unit of length, such as "cm", "px" or "BL"')
         if self.individuals is None:

@@ -147,7 +147,7 @@ class Summary:
             + ("gap" if self.gaps == 1 else "gaps"),
             "segments": f"{self.cleaned.n_segments}",
             "arena": " × ".join(f"{high - low:.4g}" for low, high in self.extent)
-            + f" {unit}, from ({_listed(self.extent[:, 0])}) to ({_listed(self.extent[:, 1])})",
+            + f" {unit}, from ({_list(self.extent[:, 0])}) to ({_list(self.extent[:, 1])})",
             "speed": _spread(self.speeds, f"{unit}/s"),
             "nearest neighbour": _spread(self.nearest, unit),
             "polarisation": _spread(self.polarisation, ""),
@@ -226,7 +226,7 @@ def _spread(values: NDArray[np.float64], unit: str) -> str:
     return f"median {middle:.3g}{' ' + unit if unit else ''}, 5–95 %: {low:.3g} to {high:.3g}"
 
 
-def _listed(values: NDArray[np.float64]) -> str:
+def _list(values: NDArray[np.float64]) -> str:
     return ", ".join(f"{value:.4g}" for value in values)
 
 

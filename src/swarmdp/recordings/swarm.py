@@ -315,7 +315,7 @@ class Swarm:
         slots = rng.permutation()
         state = {name: array[chosen, slots] for name, array in self.frames.items()}
         angle, sign = self._symmetry(rng.shared(), rng.shared())
-        return self._turned(state, angle, sign)
+        return self._turn_state(state, angle, sign)
 
     def _symmetry(self, one: Floats, other: Floats) -> tuple[Floats, Floats]:
         """A rotation and a reflection of the arena for each run, from uniform numbers."""
@@ -326,7 +326,7 @@ class Swarm:
         angles, signs = (np.array(column, np.float64) for column in zip(*symmetries, strict=True))
         return angles[place], signs[place]
 
-    def _turned(self, state: State, angle: Floats, sign: Floats) -> State:
+    def _turn_state(self, state: State, angle: Floats, sign: Floats) -> State:
         """The state reflected where the sign is -1, then turned, about the arena's middle."""
         middle = np.zeros(2) if self.arena is None else self.arena.middle
         # One by one: the library's loops over arrays need not give the same bits.
@@ -349,17 +349,17 @@ class Swarm:
 
     def observe(self, state: State) -> Floats:
         """What each agent sees of its neighbours, of the wall and of its last turn."""
-        position, heading, turn = self._checked(state, "position", "heading", "turn")
+        position, heading, turn = self._checked_state(state, "position", "heading", "turn")
         return self.view.of(position, heading, turn, lambda: self._speed(state))
 
     def _speed(self, state: State) -> Floats:
         """The speed at which each agent came here, in units a second."""
-        (pace,) = self._checked(state, "pace")
+        (pace,) = self._checked_state(state, "pace")
         return kernels.recorded.interpolate(pace, self.speeds.table, LARGEST_SCORE)
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
         """Turn by the action and the noise, then move; walls reflect."""
-        position, heading, last, noise, pace = self._checked(state, *STATE)
+        position, heading, last, noise, pace = self._checked_state(state, *STATE)
         action = np.ascontiguousarray(numbers("turns", actions, np.float64))
         if action.shape != heading.shape or not np.isfinite(action).all():
             raise InvalidInput(
@@ -399,11 +399,11 @@ class Swarm:
         """
         if type(self) is not Swarm or callable(rule) or not is_in_order(streams):
             return None
-        arrays = dict(zip(STATE, self._checked(state(), *STATE), strict=True))
+        arrays = dict(zip(STATE, self._checked_state(state(), *STATE), strict=True))
         turns = np.ascontiguousarray(rule, np.float64)
         return SwarmSteps.of(self, arrays, turns, rows, streams, steps)
 
-    def _checked(self, state: State, *names: str) -> list[Floats]:
+    def _checked_state(self, state: State, *names: str) -> list[Floats]:
         arrays = list(
             map(np.ascontiguousarray, arrays_of(state, **dict.fromkeys(names, np.float64)))
         )
@@ -420,7 +420,7 @@ class Swarm:
 
     def check_state(self, state: State) -> None:
         """Raise InvalidInput for states that are not this swarm's."""
-        self._checked(state, *STATE)
+        self._checked_state(state, *STATE)
 
     @property
     def mirror(self) -> Mirror | None:
@@ -481,7 +481,7 @@ class Swarm:
                 description="what each agent saw",
             ),
             "actions": Variable(
-                self._rounded(np.where(acting, intended, 0.0))[None],
+                self._round_turns(np.where(acting, intended, 0.0))[None],
                 ("run", "step", "agent"),
                 "rad",
                 "mean turn for what was seen, rounded at random to a turn that can be chosen",
@@ -499,7 +499,7 @@ class Swarm:
             steps=decisions.times - 1,
         )
 
-    def _rounded(self, turns: Floats) -> Floats:
+    def _round_turns(self, turns: Floats) -> Floats:
         """Turns as one of the two choices around each, at random, so that means are kept."""
         order = np.sort(self.actions)
         above = np.clip(np.searchsorted(order, turns), 1, len(order) - 1)

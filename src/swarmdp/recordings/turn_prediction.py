@@ -116,7 +116,7 @@ class Seen:
     mirror: Ints  # class of the mirrored observation
 
     @property
-    def known(self) -> Bools:
+    def complete(self) -> Bools:
         """Which decisions are complete."""
         return (self.classes >= 0) & np.isfinite(self.turns)
 
@@ -124,7 +124,7 @@ class Seen:
         """Of each turn, predicted by some components, on held-out time; NaN where unknown."""
         matrix = additive_matrix(self.features, parts)
         log_chances = np.full(self.turns.shape, np.nan)
-        complete = self.known
+        complete = self.complete
         for train, test in time_folds(len(self.turns)):
             teach, ask = complete & train[:, None], complete & test[:, None]
             if not teach.any() or not ask.any():

@@ -36,7 +36,7 @@ class Moment:
     system: System
     time: int
     state: State
-    observations: NDArray[Any] | None  # None where nobody asked for them
+    observations: NDArray[Any] | None  # None where no recorder asked for them
     actions: NDArray[Any] | None  # None at the last time
     agents: NDArray[np.int32] | None  # which agent is where (runs, agents); None in their own order
 
@@ -70,7 +70,7 @@ class OfCounts(Protocol):
     def add_counts(
         self, total: NDArray[np.float64], time: int, system: System, counts: NDArray[np.int64]
     ) -> None:
-        """As `add`, for a moment in which so many agents observe each class (runs, classes)."""
+        """As `add`, for a moment given as the number of agents in each class (runs, classes)."""
 
 
 def _check_total(total: NDArray[np.float64], moment: Moment) -> None:
@@ -138,7 +138,7 @@ class DiscountedFeatures:
     def add_counts(
         self, total: NDArray[np.float64], time: int, system: System, counts: NDArray[np.int64]
     ) -> None:
-        """Add the mean features of agents of which so many observe each class, discounted."""
+        """Add mean features, discounted, given the number of agents in each class."""
         _check_counts(total, system, counts)
         total += self.discount**time / system.n_agents * features_of_counts(system, counts)
 
@@ -204,7 +204,7 @@ class FeaturesOverTime:
     def add_counts(
         self, total: NDArray[np.float64], time: int, system: System, counts: NDArray[np.int64]
     ) -> None:
-        """Add agents of which so many observe each class (runs, classes) to the span of a time."""
+        """Add the numbers of agents in each class (runs, classes) to the span of a time."""
         mean = features_of_counts(system, counts) / system.n_agents
         self._add_mean(total, time, system, mean)
 
@@ -323,7 +323,7 @@ class _MeasureRecorder:
     def __init__(self, name: str, measure: Measure, key: str | None = None) -> None:
         self._name = name
         self._measure = measure
-        self._own = key  # what the system calls it
+        self._key = key  # what the system calls it
         self.needs_observations = measure.of_observations is not None
         self._kept: Variable | None = None
 
@@ -346,9 +346,9 @@ class _MeasureRecorder:
 
     def room(self, runs: NDArray[np.int64], times: range) -> Room | None:
         assert self._kept is not None
-        if self._own is None:
+        if self._key is None:
             return None
-        return Room(measures={self._own: self._kept.values[runs[0] : runs[-1] + 1]})
+        return Room(measures={self._key: self._kept.values[runs[0] : runs[-1] + 1]})
 
     def take(self, runs: NDArray[np.int64], times: range, room: Room) -> None:
         pass

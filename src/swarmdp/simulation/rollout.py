@@ -204,7 +204,7 @@ class _Simulation:
     ) -> None:
         """Simulate these runs, with the random numbers of these, and record every moment.
 
-        Calls after(steps) when it has taken so many.
+        Calls after(steps) when it has taken them.
         """
         streams = Streams.of(self.seed, numbers, self.system.n_agents)
         policy, rows = self.policy.for_runs(runs, streams)

@@ -128,7 +128,7 @@ class SceneMaker:
     def from_file(self, name: str, opened: Opened, seed: int) -> StudioScene:
         """What was opened from a file of the folder."""
         if isinstance(opened, Swarm | Analysis):
-            return self._calibrated(name, opened, seed)
+            return self._calibrated_scene(name, opened, seed)
         entry, system = system_in(opened, self.entries)
         if isinstance(opened, Trajectory):
             scene = self._make(entry, system, {}, Play(system, opened.only(0), seed))
@@ -141,7 +141,7 @@ class SceneMaker:
         scene.follow(policy, weights, f"{self._load(name)}.policy")
         return scene
 
-    def _calibrated(self, name: str, opened: Swarm | Analysis, seed: int) -> StudioScene:
+    def _calibrated_scene(self, name: str, opened: Swarm | Analysis, seed: int) -> StudioScene:
         """A swarm made from tracks beside its recording, and what an analysis learned of it."""
         source = self._load(name)
         analysis = opened if isinstance(opened, Analysis) else None

@@ -218,7 +218,7 @@ class Session:
         self._say("opened", name=name, **opened_facts(opened))
 
     async def _compiling(self, work: Callable[[], _T]) -> _T:
-        """Do the work in a thread; the page is told which kernels it waits for."""
+        """Do the work in a thread; the page shows which kernels it waits for."""
 
         def watch() -> _T:
             with events.watched(lambda name: self._say_from_thread("compiling", name=name)):

@@ -93,7 +93,7 @@ def _function(function: Callable[..., Any], nan: bool, skip: tuple[str, ...]) ->
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
-            fit, named = _fitted(converters(), args, kwargs)
+            fit, named = _convert_arguments(converters(), args, kwargs)
         except _OutOfRange as out:
             out.check(out.name, out.value)
             raise
@@ -115,7 +115,7 @@ def _function(function: Callable[..., Any], nan: bool, skip: tuple[str, ...]) ->
     return wrapper
 
 
-def _fitted(
+def _convert_arguments(
     converters: tuple[list[Convert | None], dict[str, Convert], Convert | None],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
@@ -156,7 +156,7 @@ def _converters(
     for name, parameter in inspect.signature(function).parameters.items():
         convert = None
         if parameter.annotation is not parameter.empty and name not in skip:
-            convert = _named(name, _resolved(parameter.annotation, function), nan)
+            convert = _named_converter(name, _resolve(parameter.annotation, function), nan)
         if parameter.kind is parameter.VAR_KEYWORD:
             others = convert
             continue
@@ -167,7 +167,7 @@ def _converters(
     return positional, named, others
 
 
-def _resolved(annotation: Any, function: Callable[..., Any]) -> Any:
+def _resolve(annotation: Any, function: Callable[..., Any]) -> Any:
     """An annotation written as text, evaluated; Any where its names are not imported."""
     if not isinstance(annotation, str):
         return annotation
@@ -177,12 +177,12 @@ def _resolved(annotation: Any, function: Callable[..., Any]) -> Any:
         return Any
 
 
-def _named(name: str, annotation: Any, nan: bool) -> Convert | None:
+def _named_converter(name: str, annotation: Any, nan: bool) -> Convert | None:
     """The converter of an argument, with its name in the error; None if anything will do."""
     convert = _converter(annotation, nan)
     if convert is None:
         return None
-    expected = _described(annotation)
+    expected = _in_words(annotation)
     checks = typing.get_args(annotation)[1:] if typing.get_origin(annotation) is Annotated else ()
 
     def named(value: Any) -> Any:
@@ -200,7 +200,7 @@ def _named(name: str, annotation: Any, nan: bool) -> Convert | None:
     return named
 
 
-def _unnamed(annotation: Any) -> Any:
+def _plain_array(annotation: Any) -> Any:
     """NDArray[...] as the array that it stands for: since NumPy 2.5 it is a name of its own."""
     meant: Any = getattr(typing.get_origin(annotation), "__value__", None)
     if typing.get_origin(meant) is not np.ndarray:
@@ -210,7 +210,7 @@ def _unnamed(annotation: Any) -> Any:
 
 def _converter(annotation: Any, nan: bool) -> Convert | None:
     """A function from a value to one of the annotated kind; None if anything will do."""
-    annotation = _unnamed(annotation)
+    annotation = _plain_array(annotation)
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
     if annotation is Any or annotation is object or isinstance(annotation, TypeVar):
         return None
@@ -285,7 +285,7 @@ def _is_array_like(annotation: Any) -> bool:
 
 def _union(annotation: Any, inner: tuple[Any, ...], nan: bool) -> Convert | None:
     """Any of several kinds; the parts of ArrayLike are one, and the last to be tried."""
-    parts = [part for part in map(_unnamed, inner) if not _is_array_like(part)]
+    parts = [part for part in map(_plain_array, inner) if not _is_array_like(part)]
     if len(parts) < len(inner):
         loose = typing.get_args(ArrayLike)
         parts = [part for part in parts if part not in loose]
@@ -516,20 +516,20 @@ _NAMES: dict[Any, str] = {  # what kinds are called in messages
 }
 
 
-def _described(annotation: Any) -> str:
+def _in_words(annotation: Any) -> str:
     """An annotation in words."""
-    annotation = _unnamed(annotation)
+    annotation = _plain_array(annotation)
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Annotated:
-        return _described(inner[0])
+        return _in_words(inner[0])
     if annotation in _NAMES:
         return _NAMES[annotation]
     if origin in (Union, types.UnionType):
-        parts = [part for part in map(_unnamed, inner) if not _is_array_like(part)]
-        words = [_described(part) for part in parts]
+        parts = [part for part in map(_plain_array, inner) if not _is_array_like(part)]
+        words = [_in_words(part) for part in parts]
         if len(parts) < len(inner):
             loose = typing.get_args(ArrayLike)
-            words = [_described(part) for part in parts if part not in loose]
+            words = [_in_words(part) for part in parts if part not in loose]
             words.append("an array of numbers")
         words.sort(key=lambda word: word == "None")
         return ", ".join(words[:-1]) + " or " + words[-1] if len(words) > 1 else words[0]
@@ -543,8 +543,8 @@ def _described(annotation: Any) -> str:
         return f"an array of {kinds.get(scalar, 'integers' if integers else 'numbers')}"
     if origin is tuple:
         if len(inner) == 2 and inner[1] is Ellipsis:
-            return f"a tuple, each {_described(inner[0])}"
-        return f"a tuple ({', '.join(_described(part) for part in inner)})"
+            return f"a tuple, each {_in_words(inner[0])}"
+        return f"a tuple ({', '.join(_in_words(part) for part in inner)})"
     kind = origin or annotation
     if kind is typing.get_origin(Callable[..., Any]):
         return "a function"

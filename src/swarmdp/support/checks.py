@@ -55,12 +55,6 @@ def check_integer(name: str, value: object, least: int) -> None:
         raise InvalidInput(f"{name} must be an integer of at least {least}, got {brief(value)}")
 
 
-def check_boolean(name: str, value: object) -> None:
-    """Raises InvalidInput if the value is not True or False."""
-    if not isinstance(value, bool | np.bool_):
-        raise InvalidInput(f"{name} must be True or False, got {value!r}")
-
-
 def check_number(name: str, value: object, *, positive: bool) -> None:
     """Raises InvalidInput if the value is not finite, or negative, or (if `positive`) zero."""
     if not is_number(value) or not math.isfinite(value):  # type: ignore[arg-type]

@@ -116,7 +116,7 @@ class SwarmdpWarning(UserWarning):
 
 
 class VerdictWarning(SwarmdpWarning):
-    """A learned swarm that does not do what the demo did, or of which nobody can tell.
+    """A learned swarm that does not do what the demo did, or of which it cannot be said.
 
     Examples
     --------

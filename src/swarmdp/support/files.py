@@ -33,7 +33,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         remove_leftovers(target.parent, glob.escape(target.name))
         temporary, held = _temporary(target)
     except (OSError, ValueError) as error:
-        raise _explained("write", target, error) from error
+        raise _write_error("write", target, error) from error
     with held:
         try:
             yield temporary
@@ -42,7 +42,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
             _let_go(held)
             temporary.replace(target)
         except OSError as error:
-            raise _explained("write", target, error) from error
+            raise _write_error("write", target, error) from error
         finally:
             _let_go(held)
             temporary.unlink(missing_ok=True)
@@ -100,7 +100,7 @@ def make_folder(path: str | os.PathLike[str]) -> None:
     try:
         target.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
-        raise _explained("write", target, error) from error
+        raise _write_error("write", target, error) from error
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -121,7 +121,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         held.close()
         temporary.unlink()
     except (OSError, ValueError) as error:
-        raise _explained("write", target, error) from error
+        raise _write_error("write", target, error) from error
     finally:
         for folder in reversed(made):
             with contextlib.suppress(OSError):  # somebody else wrote something there
@@ -149,7 +149,7 @@ def appending(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
         with open(path, "a", encoding="utf-8") as file:
             yield file
     except OSError as error:
-        raise _explained("write", Path(path), error) from error
+        raise _write_error("write", Path(path), error) from error
 
 
 @contextlib.contextmanager
@@ -162,7 +162,7 @@ def reading(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             raise FileError(errno.EISDIR, f"cannot read {source}: {reason}")
         file = open(source, "rb")  # noqa: SIM115, closed below
     except (OSError, ValueError) as error:
-        raise _explained("read", source, error) from error
+        raise _write_error("read", source, error) from error
     with file:
         yield file
 
@@ -173,19 +173,19 @@ def read_text(path: str | os.PathLike[str]) -> str:
         try:
             return file.read().decode("utf-8")
         except (OSError, ValueError) as error:
-            raise _explained("read", Path(path), error) from error
+            raise _write_error("read", Path(path), error) from error
 
 
 def exists(path: str | os.PathLike[str]) -> bool:
-    """Whether a file or folder is there; raises FileError if nobody may know."""
+    """Whether a file or folder is there; raises FileError if this user may not know."""
     try:
         return Path(path).exists()
     except OSError as error:
-        raise _explained("read", Path(path), error) from error
+        raise _write_error("read", Path(path), error) from error
 
 
 def is_folder(path: str | os.PathLike[str]) -> bool:
-    """Whether a folder is there; raises FileError if nobody may know."""
+    """Whether a folder is there; raises FileError if this user may not know."""
     return exists(path) and Path(path).is_dir()
 
 
@@ -261,7 +261,7 @@ REMEDIES = {
 }
 
 
-def _explained(verb: str, target: Path, error: Exception) -> FileError:
+def _write_error(verb: str, target: Path, error: Exception) -> FileError:
     if isinstance(error, FileError):
         return error
     number = error.errno if isinstance(error, OSError) and error.errno else errno.EIO

@@ -38,7 +38,7 @@ DIMENSION = b"This is a netCDF dimension but not a netCDF variable"
 MOST_ENTRIES = 10_000  # of an array that is an attribute, or of texts
 
 
-def sealed(image: bytes | memoryview) -> bytes:
+def with_digest(image: bytes | memoryview) -> bytes:
     """A NetCDF file in memory, with the digest of its content."""
     digest = hashlib.sha256(image).hexdigest()
     return b"".join((image, MARK, digest.encode(), b"\n"))
@@ -54,7 +54,7 @@ def write_dataset(path: str | os.PathLike[str], dataset: "xarray.Dataset") -> No
     with starting_threads(), ThreadPoolExecutor(1) as pool:
         image = pool.submit(_image, dataset).result()
     with files.replacing(path) as temporary:
-        temporary.write_bytes(sealed(image))
+        temporary.write_bytes(with_digest(image))
 
 
 def _image(dataset: "xarray.Dataset") -> bytes:
@@ -128,13 +128,13 @@ def integer_of(attributes: Mapping[Any, Any], name: str, default: int | None = N
 
 def settings_of(attributes: Mapping[Any, Any], name: str) -> dict[str, Any]:
     """An attribute that is settings in JSON."""
-    found = json_of(attributes, name)
-    if not isinstance(found, dict):
+    parsed = json_of(attributes, name)
+    if not isinstance(parsed, dict):
         raise InvalidInput(
             f"its attribute {name!r} must be settings by name in JSON, such as "
-            f'{{"n_agents": 200}}, got {found!r}'
+            f'{{"n_agents": 200}}, got {parsed!r}'
         )
-    return found
+    return parsed
 
 
 def json_of(attributes: Mapping[Any, Any], name: str) -> Any:

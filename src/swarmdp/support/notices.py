@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-_told: set[str] = set()
+_written: set[str] = set()
 _silences: list[object] = []  # asked for at the moment, by any thread
 _quiet: list[object] = []  # the same for bars and all else that only says that work goes on
 
@@ -16,9 +16,9 @@ def somebody_looks() -> bool:
 
 
 def tell_once(line: str) -> None:
-    """Write the line to stderr, unless it was written before, nobody looks or wants to."""
-    if line not in _told and not _silences and somebody_looks():
-        _told.add(line)
+    """Write the line to stderr, unless it was written before, is not wanted or not seen."""
+    if line not in _written and not _silences and somebody_looks():
+        _written.add(line)
         print(line, file=sys.stderr, flush=True)
 
 

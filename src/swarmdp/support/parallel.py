@@ -32,12 +32,12 @@ def budget(threads: int) -> Iterator[None]:
 
 
 def shares(elements: int) -> int:
-    """Into how many parts an operation on so many array elements is best divided."""
+    """Into how many parts an operation on this number of array elements is best divided."""
     return max(1, min(getattr(_local, "budget", 1), elements // SMALLEST_SHARE))
 
 
 def divide(size: int, parts: int, work: Callable[[int, int, int], None]) -> None:
-    """Call work(part, begin, end) for so many ranges that cover range(size), side by side."""
+    """Call work(part, begin, end) for parts of range(size), side by side."""
     if parts == 1:
         work(0, 0, size)
         return

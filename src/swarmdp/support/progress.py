@@ -22,7 +22,7 @@ def shown(progress: bool | Tell | None, description: str) -> Iterator[Tell | Non
     """Show the progress of what happens inside, as `progress` says.
 
     None shows a bar where somebody can see it, False shows nothing, True shows it anywhere, and a
-    function is told instead. Gives the function to tell, or None if nobody wants to know.
+    function is called instead. Gives the function to call, or None if progress is not wanted.
     """
     if progress is not None and not isinstance(progress, bool):
         if not callable(progress):
@@ -50,7 +50,7 @@ def shown(progress: bool | Tell | None, description: str) -> Iterator[Tell | Non
 def working(description: str, progress: bool | Tell | None = None) -> Iterator[None]:
     """Say on a terminal what is being done, as long as it takes; nothing elsewhere.
 
-    Nor is it said where progress is False, or goes to a function: it cannot be told how far it is.
+    Nor is it said where progress is False, or goes to a function: how far it is is not known.
     """
     unwanted = progress is False or callable(progress) or is_quiet()
     if unwanted or sys.stderr is None or not sys.stderr.isatty():

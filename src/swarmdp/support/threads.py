@@ -34,7 +34,7 @@ def over_chunks(
     work: Callable[[int, int, Callable[[], None]], None],
     least: int = 1,
 ) -> None:
-    """Call work(begin, end, check) for chunks of at most so many runs, on several threads.
+    """Call work(begin, end, check) for chunks of at most `at_most` runs, on several threads.
 
     A thread gets at least `least` runs: where there are fewer, there are fewer threads.
 
@@ -77,7 +77,7 @@ def over_chunks(
 
 
 def worth_a_thread(agents: int) -> int:
-    """How many runs of so many agents, each step in plain NumPy, are worth a thread."""
+    """The number of runs of this size, each step in plain NumPy, that are worth a thread."""
     return max(1, WORTH_A_THREAD // agents)
 
 

@@ -108,11 +108,11 @@ class FiniteMDP:
 
     def observe(self, state: State) -> NDArray[Any]:
         """The state itself."""
-        return self._numbered(state)
+        return self._state_numbers(state)
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
         """Draw the next state, by bisection of its distribution."""
-        now, chosen = self._numbered(state), numbers("actions", actions)
+        now, chosen = self._state_numbers(state), numbers("actions", actions)
         if chosen.shape != now.shape:
             raise InvalidInput(
                 f"actions must have the shape (runs, 1) = {now.shape}, got {chosen.shape}"
@@ -135,9 +135,9 @@ class FiniteMDP:
 
     def check_state(self, state: State) -> None:
         """Raise InvalidInput for states of other origin that are not this system's."""
-        self._numbered(state)
+        self._state_numbers(state)
 
-    def _numbered(self, state: State) -> NDArray[np.int64]:
+    def _state_numbers(self, state: State) -> NDArray[np.int64]:
         """The numbers of the states (runs, 1), checked."""
         (now,) = arrays_of(state, state=np.int64)
         if now.ndim != 2 or now.shape[1] != 1:
@@ -192,7 +192,7 @@ class FiniteMDP:
     ) -> NDArray[np.float64]:
         """The discounted number of visits to each state (S,) under a policy (S, A), exactly.
 
-        Over all times, or up to so many steps; then the policy may be one for each step (steps,
+        Over all times, or up to this many steps; then the policy may be one for each step (steps,
         S, A), and the discount may be 1.
         """
         if steps is None:

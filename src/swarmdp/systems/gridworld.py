@@ -138,7 +138,7 @@ class Gridworld:
         here = row * self.columns + column
         ones, shape = np.ones(len(here)), (len(here), len(here))
         moved = [
-            sparse.csr_matrix((ones, (here, self._moved(row, column, move))), shape)
+            sparse.csr_matrix((ones, (here, self._next_cell(row, column, move))), shape)
             for move in GRID_MOVES
         ]
         blown = sum(moved[1:], start=moved[0]) / len(GRID_MOVES)
@@ -224,7 +224,7 @@ class Gridworld:
         block: NDArray[np.int64] = row // self.macrocell * across + column // self.macrocell
         return block
 
-    def _moved(
+    def _next_cell(
         self, row: NDArray[np.int64], column: NDArray[np.int64], move: tuple[int, int]
     ) -> NDArray[np.int64]:
         """The number of the next cell; a move across the edge stays."""

@@ -133,7 +133,7 @@ class Ising:
 
     def observe(self, state: State) -> NDArray[np.unsignedinteger]:
         """The local energy of each agent; half of the missing neighbours, rounded up, count."""
-        site, spin = self._checked(state)
+        site, spin = self._sites_and_spins(state)
         if not self._in_grid_order(site):
             energies = self._energies(kernels.ising.put_on_grid(site, spin))
             return kernels.tables.look_up(site, energies, np.arange(len(site)))
@@ -141,7 +141,7 @@ class Ising:
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
         """Flip the spins of the agents that want to."""
-        site, spin = self._checked(state)
+        site, spin = self._sites_and_spins(state)
         actions = numbers("actions", actions)
         if actions.shape != spin.shape:
             raise InvalidInput(
@@ -168,7 +168,7 @@ class Ising:
 
     def check_state(self, state: State) -> None:
         """Raise InvalidInput for states of other origin that are not this system's."""
-        self._checked(state)
+        self._sites_and_spins(state)
 
     def expert(self, observations: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
         """The paper's expert follows the majority of its neighbours; a tie keeps the spin."""
@@ -186,7 +186,7 @@ class Ising:
         Each unlike pair counts twice, once for each of its agents; missing neighbours do not count.
         For a trajectory the shape is (runs, steps + 1).
         """
-        site, spin = self._recorded(swarm)
+        site, spin = self._recorded_grids(swarm)
         if spin.ndim == site.ndim:
             return self._energy_of(self.observe({"site": site, "spin": spin}))
         times = [
@@ -216,7 +216,7 @@ class Ising:
 
     def grid(self, swarm: Mapping[str, NDArray[Any]]) -> NDArray[np.int8]:
         """The spins as they lie on the grid: (runs, [steps + 1,] rows, columns)."""
-        site, spin = self._recorded(swarm)
+        site, spin = self._recorded_grids(swarm)
         if spin.ndim > site.ndim:
             site = np.broadcast_to(site[:, None], spin.shape)
         on_grid: NDArray[np.int8] = self._on_grid(site, spin)
@@ -274,7 +274,7 @@ class Ising:
         check_integer("step", step, least=0)
         if step > 0:
             return None
-        site, spin = self._checked(state)
+        site, spin = self._sites_and_spins(state)
         order = np.empty_like(site)
         np.put_along_axis(order, site, np.arange(self.n_agents, dtype=site.dtype)[None], axis=1)
         return {
@@ -286,7 +286,7 @@ class Ising:
         """Swarms that learn in compiled code, in the order of the sites; None for subclasses."""
         if type(self) is not Ising:
             return None
-        spin, agents = self._started(streams, step)
+        spin, agents = self._start_grids(streams, step)
         grids = kernels.ising.ExploringGrids(
             spin.reshape(-1, *self.shape),
             agents,
@@ -297,7 +297,9 @@ class Ising:
         )
         return _ExploringGrids(Streams(streams.seed, streams.runs, agents), grids)
 
-    def _started(self, streams: Streams, step: int) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
+    def _start_grids(
+        self, streams: Streams, step: int
+    ) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
         """What `initial` draws, put on the grid: spins, and who sits on each site."""
         if is_in_order(streams):
             spins = streams.counter(step, Purpose.INITIAL)
@@ -323,7 +325,7 @@ class Ising:
         levels = np.arange(self.features.size, dtype=np.uint32)
         table = self.expert(levels)[None] if callable(rule) else np.asarray(rule)
         flips = table.astype(np.uint8)[rows % len(table)]
-        site, spin = self._checked(state())
+        site, spin = self._sites_and_spins(state())
         on_grid = kernels.ising.put_on_grid(site, spin).reshape(-1, *self.shape)
         return _WholeSteps(self, on_grid, site, flips, steps)
 
@@ -359,7 +361,7 @@ class Ising:
             and site.shape[1] == sites.size
         )
 
-    def _checked(self, state: State) -> tuple[NDArray[Any], NDArray[np.int8]]:
+    def _sites_and_spins(self, state: State) -> tuple[NDArray[Any], NDArray[np.int8]]:
         """Sites and spins as the kernels take them; raises InvalidInput for others."""
         site, spin = arrays_of(state, site=np.integer, spin=np.int8)
         if site.shape != spin.shape or site.ndim != 2 or site.shape[1] != self.n_agents:
@@ -373,7 +375,9 @@ class Ising:
             raise InvalidInput(f"sites must be each of 0 to {self.n_agents - 1} once in every run")
         return site, spin
 
-    def _recorded(self, swarm: Mapping[str, NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def _recorded_grids(
+        self, swarm: Mapping[str, NDArray[Any]]
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Sites and spins of a state or trajectory, checked."""
         if not isinstance(swarm, Mapping) or "site" not in swarm or "spin" not in swarm:
             raise InvalidInput(
@@ -388,7 +392,7 @@ class Ising:
                 f"{site.shape}"
             )
         for time in range(spin.shape[1]) if spin.ndim == 3 else (slice(None),):
-            self._checked({"site": site, "spin": spin[:, time]})
+            self._sites_and_spins({"site": site, "spin": spin[:, time]})
         return site, spin
 
     def _on_grid(self, site: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:

@@ -131,14 +131,14 @@ class Chain:
     ) -> Floats:
         """`V^(n)(s|pi)` (K,)."""
         self._check_agent(agent)
-        gained = self._gained(reward, agent)
+        gained = self._gains(reward, agent)
         return discounted(self.transitions, gained[:, None], discount)[:, 0]
 
     def private_q(self, reward: "Reward | ArrayLike", discount: float, agent: int = 0) -> Floats:
         """`Q^(n)(s, a|pi)` (K, actions)."""
         value = self.private_value(reward, discount, agent)
         then = [self.deviating(a, agent) @ value for a in range(self.swarm.n_actions)]
-        return self._gained(reward, agent)[:, None] + discount * np.stack(then, axis=1)
+        return self._gains(reward, agent)[:, None] + discount * np.stack(then, axis=1)
 
     def local_value(
         self,
@@ -183,7 +183,7 @@ class Chain:
         """`V_|pi`, the expected return of an agent from the initial distribution."""
         return float(self.swarm.initial @ self.private_value(reward, discount, agent))
 
-    def _gained(self, reward: "Reward | ArrayLike", agent: int) -> Floats:
+    def _gains(self, reward: "Reward | ArrayLike", agent: int) -> Floats:
         return reward_vector(self.swarm.system, reward)[self.swarm.observations[:, agent]]
 
     def _check_deviation(self, action: int, agent: int) -> None:

@@ -190,7 +190,7 @@ def enumerate_swarm(
 
     """
     if isinstance(system, Enumeration):
-        return system if initial is None else _started(system, initial)
+        return system if initial is None else _with_initial(system, initial)
     _check_states(system)
     check_finite(system)
     assert isinstance(system, FiniteSwarm)
@@ -206,7 +206,7 @@ def enumerate_swarm(
     listed = Enumeration(
         system, local, observations, laws, system.initial_local[local].prod(axis=1)
     )
-    return listed if initial is None else _started(listed, initial)
+    return listed if initial is None else _with_initial(listed, initial)
 
 
 def _check_states(system: object) -> None:
@@ -324,7 +324,7 @@ def reward_vector(system: System, reward: "Reward | ArrayLike") -> Floats:
     return numbers_of(reward, class_map(system).size, f" for {type(system).__name__}")
 
 
-def _started(listed: Enumeration, initial: ArrayLike) -> Enumeration:
+def _with_initial(listed: Enumeration, initial: ArrayLike) -> Enumeration:
     law = np.asarray(initial, np.float64)
     if law.shape != (listed.n_states,) or not (law >= 0).all() or abs(law.sum() - 1) > 1e-9:
         raise InvalidInput(

@@ -19,9 +19,9 @@ from swarmdp.theory.finite_swarm import (
     Acting,
     check_indices,
     check_numbers,
+    draw_next_states,
     drawn_local,
     local_arrays,
-    moved,
 )
 
 _KEEP, _FLIP = 0, 1
@@ -144,11 +144,11 @@ class FiniteIsing:
 
     def local(self, state: State) -> NDArray[np.int64]:
         """Down is 0, up is 1."""
-        return ((self._checked(state)[1] + 1) // 2).astype(np.int64)
+        return ((self._sites_and_spins(state)[1] + 1) // 2).astype(np.int64)
 
     def observe(self, state: State) -> NDArray[np.int64]:
         """What each agent sees of its neighbours."""
-        site, spin = self._checked(state)
+        site, spin = self._sites_and_spins(state)
         grid = np.empty_like(spin)
         np.put_along_axis(grid, site, spin, axis=1)
         around = grid[np.arange(len(grid))[:, None, None], self._neighbours[site]]
@@ -169,7 +169,7 @@ class FiniteIsing:
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
         """Draw the next spins."""
-        spin = (2 * moved(self, state, actions, rng) - 1).astype(np.int8)
+        spin = (2 * draw_next_states(self, state, actions, rng) - 1).astype(np.int8)
         return {"site": state["site"], "spin": spin}
 
     def expert(self, observations: NDArray[Any]) -> NDArray[np.int64]:
@@ -182,7 +182,7 @@ class FiniteIsing:
         total: NDArray[np.int64] = seen.sum(axis=1)
         return total
 
-    def _checked(self, state: State) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _sites_and_spins(self, state: State) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Sites and spins (runs, agents); raises InvalidInput for others."""
         (site,) = local_arrays(self, state, site=self.n_agents)
         (spin,) = arrays_of(state, spin=np.int64)

@@ -72,7 +72,7 @@ class FiniteSwarm(System, Protocol):
         """
 
 
-def moved(
+def draw_next_states(
     system: FiniteSwarm, state: State, actions: NDArray[Any], rng: Stream
 ) -> NDArray[np.int64]:
     """Draw the next local states (runs, agents) of a finite swarm, from physical actions."""

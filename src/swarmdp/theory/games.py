@@ -86,7 +86,7 @@ class Prices:
 
     Values are those of the reward shifted and scaled to entries from 0 to 1 over the observations
     that some joint state shows, so that ratios mean something. A price is NaN where there is no
-    equilibrium or nobody gains anything, infinite where only the denominator is nothing.
+    equilibrium or no agent gains anything, infinite where only the denominator is nothing.
 
     Parameters
     ----------
@@ -504,7 +504,7 @@ def best_responses(
     *,
     start: PolicyLike | None = None,
 ) -> BestResponses:
-    """Follow best responses until they repeat; from doing nothing, unless told otherwise.
+    """Follow best responses until they repeat; by default from doing nothing.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ class Homogeneity:
 
     @property
     def holds(self) -> bool:
-        """Whether all agents see the same things as often, and value them alike."""
+        """Whether all agents see the same things as often, and give them the same value."""
         equal = self.difference <= TOLERANCE * self.scale
         return equal and self.observed_difference <= TOLERANCE
 

@@ -184,7 +184,7 @@ def _phases(
 def _average(flows: "csr_array", initial: Floats) -> tuple[Floats, bool]:
     """The limit of the average of initial flows^t, and whether it is that of initial flows^t."""
     classes = recurrent_classes(flows)
-    initial = _drained(flows, classes.label, initial)
+    initial = _drain(flows, classes.label, initial)
     entered = _entering(flows, classes.label, initial, 1.0)
     recurrent = np.flatnonzero(classes.label >= 0)
     recurrent = recurrent[np.argsort(classes.label[recurrent], kind="stable")]
@@ -199,7 +199,7 @@ def _average(flows: "csr_array", initial: Floats) -> tuple[Floats, bool]:
     return average, exists
 
 
-def _drained(flows: "csr_array", label: NDArray[np.int64], law: Floats) -> Floats:
+def _drain(flows: "csr_array", label: NDArray[np.int64], law: Floats) -> Floats:
     """The distribution some steps later: often nothing is left in transient states by then."""
     transient = label < 0
     for _ in range(DRAINING):

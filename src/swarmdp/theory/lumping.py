@@ -1,7 +1,7 @@
 """States that cannot be told apart, put together: what makes exact solutions small.
 
 A swarm's joint space is full of symmetry (agents are interchangeable, the sites of a ring are
-alike). Nobody has to know which: refining a partition until it is stable finds it.
+equal). Symmetries need not be named: refining a partition until it is stable finds them.
 """
 
 from typing import TYPE_CHECKING

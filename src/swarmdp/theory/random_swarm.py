@@ -20,9 +20,9 @@ from swarmdp.theory.finite_swarm import (
     Acting,
     check_indices,
     check_numbers,
+    draw_next_states,
     drawn_local,
     local_arrays,
-    moved,
 )
 
 _MOST_CHANCES = 2**25  # probabilities in the table of all laws
@@ -128,7 +128,7 @@ class RandomSwarm:
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
         """Draw the next local states."""
-        return self.place(moved(self, state, actions, rng))
+        return self.place(draw_next_states(self, state, actions, rng))
 
     def _others(self, state: State) -> NDArray[np.int64]:
         """Which of all possible counts of the other agents each agent has around it."""

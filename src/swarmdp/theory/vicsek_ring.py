@@ -18,9 +18,9 @@ from swarmdp.theory.finite_swarm import (
     Acting,
     check_indices,
     check_numbers,
+    draw_next_states,
     drawn_local,
     local_arrays,
-    moved,
 )
 
 
@@ -116,12 +116,12 @@ class VicsekRing:
 
     def local(self, state: State) -> NDArray[np.int64]:
         """The number cell * headings + heading."""
-        cell, heading = self._checked(state)
+        cell, heading = self._cells_and_headings(state)
         return cell * self.headings + heading
 
     def observe(self, state: State) -> NDArray[np.int64]:
         """The signs of the resultant heading of those near."""
-        cell, heading = self._checked(state)
+        cell, heading = self._cells_and_headings(state)
         relative = (heading[:, None, :] - heading[:, :, None]) % self.headings
         near = self._near(cell)
         along, across = self._parts
@@ -132,7 +132,7 @@ class VicsekRing:
 
     def outcomes(self, state: State, actions: NDArray[np.integer]) -> NDArray[np.float64]:
         """One cell along the old heading, and the new heading, but for the noise."""
-        before, heading = self._checked(state)
+        before, heading = self._cells_and_headings(state)
         check_indices(self, actions, before.shape)
         cell = (before + self._parts[0][heading]) % self.cells
         target = (heading + self.actions[actions]) % self.headings
@@ -144,7 +144,7 @@ class VicsekRing:
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
         """Draw the next cells and headings."""
-        return self.place(moved(self, state, actions, rng))
+        return self.place(draw_next_states(self, state, actions, rng))
 
     def expert(self, observations: NDArray[Any]) -> NDArray[np.int64]:
         """Turn towards the resultant heading; keep the own one where there is none."""
@@ -157,12 +157,12 @@ class VicsekRing:
     def order(self, state: State) -> NDArray[np.float64]:
         """The order parameter: the length of the mean heading."""
         along, across = self._parts
-        heading = self._checked(state)[1]
+        heading = self._cells_and_headings(state)[1]
         mean = np.stack([p[heading].mean(axis=1) for p in (along, across)])
         length: NDArray[np.float64] = np.hypot(*mean)
         return length
 
-    def _checked(self, state: State) -> list[NDArray[np.int64]]:
+    def _cells_and_headings(self, state: State) -> list[NDArray[np.int64]]:
         """Cells and headings (runs, agents); raises InvalidInput for others."""
         return local_arrays(self, state, cell=self.cells, heading=self.headings)
 

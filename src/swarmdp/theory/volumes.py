@@ -137,7 +137,7 @@ def share(
         return _exact(_angle(rows) / (2 * math.pi))
     hits = _count(rows, draws, np.random.default_rng(derived_seed(seed, Part.COUNTING)))
     if hits >= ENOUGH_HITS:
-        return _counted(hits, draws)
+        return _wilson_share(hits, draws)
     return _split(rows, seed, particles, repetitions)
 
 
@@ -192,11 +192,11 @@ def draw_rewards(cone: Cone, count: AtLeastTwo, *, seed: Seed) -> Floats:
             score = (points @ rows.T).min(axis=1)
             while not (score >= -level).any():  # few points: by way of the best one
                 between = -float(score.max())
-                points = _moved(rows, _multiplied(points, score >= -between, rng), between, rng)
+                points = _move_points(rows, _resample(points, score >= -between, rng), between, rng)
                 score = (points @ rows.T).min(axis=1)
-            points = _moved(rows, _multiplied(points, score >= -level, rng), level, rng)
+            points = _move_points(rows, _resample(points, score >= -level, rng), level, rng)
         for _ in range(3):
-            points = _moved(rows, points, 0.0, rng)
+            points = _move_points(rows, points, 0.0, rng)
         rewards += (points - rewards @ cone.basis.T) @ cone.basis
     drawn: Floats = rewards / np.linalg.norm(rewards, axis=1, keepdims=True)
     return drawn
@@ -223,7 +223,7 @@ def _count(rows: Floats, draws: int, rng: np.random.Generator) -> int:
     return hits
 
 
-def _counted(hits: int, draws: int) -> Share:
+def _wilson_share(hits: int, draws: int) -> Share:
     """Wilson's interval of a share of draws."""
     share, z2 = hits / draws, NORMAL**2
     middle = (share + z2 / (2 * draws)) / (1 + z2 / draws)
@@ -263,7 +263,7 @@ def _levels(rows: Floats, particles: int, rng: np.random.Generator) -> list[floa
         levels.append(level)
         if level == 0:
             return levels
-        points = _moved(rows, _multiplied(points, score >= -level, rng), level, rng)
+        points = _move_points(rows, _resample(points, score >= -level, rng), level, rng)
     raise SolverError(f"the cone is too narrow: not reached after {MOST_LEVELS} halvings")
 
 
@@ -281,19 +281,19 @@ def _estimates(
         # A repetition without survivors has estimated zero; its particles only keep the shape.
         inside[survivors == 0] = True
         alive = survivors > 0
-        points = np.stack([_multiplied(p, i, rng) for p, i in zip(points, inside, strict=True)])
+        points = np.stack([_resample(p, i, rng) for p, i in zip(points, inside, strict=True)])
         flat = points[alive].reshape(-1, rows.shape[1])
-        points[alive] = _moved(rows, flat, level, rng).reshape(-1, *points.shape[1:])
+        points[alive] = _move_points(rows, flat, level, rng).reshape(-1, *points.shape[1:])
     return logs
 
 
-def _multiplied(points: Floats, inside: NDArray[np.bool_], rng: np.random.Generator) -> Floats:
+def _resample(points: Floats, inside: NDArray[np.bool_], rng: np.random.Generator) -> Floats:
     """As many points as before, drawn from those inside."""
     survivors = points[inside]
     return survivors[rng.integers(len(survivors), size=len(points))]
 
 
-def _moved(rows: Floats, points: Floats, level: float, rng: np.random.Generator) -> Floats:
+def _move_points(rows: Floats, points: Floats, level: float, rng: np.random.Generator) -> Floats:
     """Points (n, d) moved about within rows . x >= -level, leaving the normal law in it unchanged.
 
     A step goes to a uniformly random point of the ellipse through the point x and a fresh draw y,

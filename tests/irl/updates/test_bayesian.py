@@ -110,9 +110,9 @@ def test_without_information_the_posterior_is_the_prior(prior: Any) -> None:
     """One action: nothing can be learned from its being taken."""
     idle = LocalMDP(np.full((2, 1, 2), 0.5), np.eye(2), 0.9)
     settings = Bayesian(prior, scale=0.8, draws=2000)
-    found = sample_posterior([idle], np.full((1, 2, 1), 5.0), settings, seed=4)
+    actual = sample_posterior([idle], np.full((1, 2, 1), 5.0), settings, seed=4)
     for k in range(2):
-        thinned = found.weights[0, :, ::10, k].ravel()  # far enough apart to be independent
+        thinned = actual.weights[0, :, ::10, k].ravel()  # far enough apart to be independent
         assert stats.kstest(thinned, DENSITIES[prior].cdf).pvalue > 1e-3
 
 

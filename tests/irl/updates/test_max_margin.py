@@ -28,24 +28,24 @@ def test_known_answers(
     weights: tuple[float, ...],
     mixture: tuple[float, ...],
 ) -> None:
-    found = max_margin(ONE, np.array(learned, float))
-    assert found.margin == pytest.approx(margin, abs=1e-8)
-    np.testing.assert_allclose(found.weights, weights, atol=1e-8)
-    np.testing.assert_allclose(found.mixture, mixture, atol=1e-8)
+    solution = max_margin(ONE, np.array(learned, float))
+    assert solution.margin == pytest.approx(margin, abs=1e-8)
+    np.testing.assert_allclose(solution.weights, weights, atol=1e-8)
+    np.testing.assert_allclose(solution.mixture, mixture, atol=1e-8)
 
 
 def test_an_expert_inside_the_hull_leaves_no_margin() -> None:
     square = np.array([(0, 0), (2, 0), (0, 2), (2, 2)], float)
-    found = max_margin(ONE, square)
-    assert found.margin == 0
-    np.testing.assert_array_equal(found.weights, 0)
-    np.testing.assert_allclose(found.mixture @ square, ONE, atol=1e-8)
+    solution = max_margin(ONE, square)
+    assert solution.margin == 0
+    np.testing.assert_array_equal(solution.weights, 0)
+    np.testing.assert_allclose(solution.mixture @ square, ONE, atol=1e-8)
 
 
 def test_an_expert_that_was_found_exactly() -> None:
-    found = max_margin(ONE, np.array([(1, 1), (0, 0)], float))
-    assert found.margin == 0
-    np.testing.assert_allclose(found.mixture, [1, 0], atol=1e-6)
+    solution = max_margin(ONE, np.array([(1, 1), (0, 0)], float))
+    assert solution.margin == 0
+    np.testing.assert_allclose(solution.mixture, [1, 0], atol=1e-6)
     np.testing.assert_array_equal(max_margin(ONE, ONE[None]).mixture, [1])
 
 
@@ -66,22 +66,22 @@ def test_the_margin_is_the_distance_to_the_hull(
     rng = np.random.default_rng(seed)
     learned = rng.normal(size=(policies, features)) * 10**scale
     expert = rng.normal(size=features) * 2 * 10**scale
-    found = max_margin(expert, learned)
+    solution = max_margin(expert, learned)
     size = np.abs(expert - learned).max()
-    assert (found.mixture >= 0).all()
-    assert found.mixture.sum() == pytest.approx(1, abs=1e-12)
-    reached = np.linalg.norm(expert - found.mixture @ learned)
-    assert reached == pytest.approx(found.margin, abs=1.1e-8 * size)
-    if found.margin > 0:
-        assert np.linalg.norm(found.weights) == pytest.approx(1, abs=1e-12)
-        worst = ((expert - learned) @ found.weights).min()
-        assert worst == pytest.approx(found.margin, abs=1e-8 * size)
+    assert (solution.mixture >= 0).all()
+    assert solution.mixture.sum() == pytest.approx(1, abs=1e-12)
+    reached = np.linalg.norm(expert - solution.mixture @ learned)
+    assert reached == pytest.approx(solution.margin, abs=1.1e-8 * size)
+    if solution.margin > 0:
+        assert np.linalg.norm(solution.weights) == pytest.approx(1, abs=1e-12)
+        worst = ((expert - learned) @ solution.weights).min()
+        assert worst == pytest.approx(solution.margin, abs=1e-8 * size)
 
 
 def test_against_a_general_optimiser() -> None:
     rng = np.random.default_rng(5)
     learned, expert = rng.normal(size=(6, 4)), rng.normal(size=4) + 2
-    found = max_margin(expert, learned)
+    solution = max_margin(expert, learned)
     best = minimize(
         lambda a: ((expert - a @ learned) ** 2).sum(),
         np.full(6, 1 / 6),
@@ -89,7 +89,7 @@ def test_against_a_general_optimiser() -> None:
         constraints={"type": "eq", "fun": lambda a: a.sum() - 1},
         tol=1e-14,
     )
-    assert found.margin == pytest.approx(math.sqrt(best.fun), abs=1e-6)
+    assert solution.margin == pytest.approx(math.sqrt(best.fun), abs=1e-6)
 
 
 def test_the_margin_never_rises() -> None:
@@ -124,10 +124,10 @@ def test_many_features_need_little_memory() -> None:
     share = np.clip((expert - first) @ along / (along @ along), 0.0, 1.0)
     gap = expert - first - share * along
     tracemalloc.start()
-    found = max_margin(expert, np.stack([first, second]))
+    solution = max_margin(expert, np.stack([first, second]))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 2**26  # bytes; a full matrix of the constraints has 3.2 GB
-    assert found.margin == pytest.approx(np.linalg.norm(gap), rel=1e-12)
-    np.testing.assert_allclose(found.weights, gap / np.linalg.norm(gap), rtol=0, atol=1e-12)
-    np.testing.assert_allclose(found.mixture, [1 - share, share], rtol=0, atol=1e-12)
+    assert solution.margin == pytest.approx(np.linalg.norm(gap), rel=1e-12)
+    np.testing.assert_allclose(solution.weights, gap / np.linalg.norm(gap), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(solution.mixture, [1 - share, share], rtol=0, atol=1e-12)

@@ -13,13 +13,13 @@ from swarmdp.irl.updates.maxent import next_point
 from swarmdp.learning.planning import best_value
 from swarmdp.policies import SoftPolicy
 from swarmdp.support.errors import InvalidInput
-from tests.results import known
+from tests.results import not_none
 from tests.systems.test_finite import random_mdp
 
 
 def dual(mdp: FiniteMDP, weights: NDArray[np.float64], expert: NDArray[np.float64]) -> float:
     planned = swarmdp.learning.plan(mdp, Reward(weights), softness=1.0)
-    return float(mdp.start @ best_value(known(planned.q)[0], 1.0) - weights @ expert)
+    return float(mdp.start @ best_value(not_none(planned.q)[0], 1.0) - weights @ expert)
 
 
 @pytest.mark.parametrize("features", [None, 4])
@@ -45,8 +45,8 @@ def test_feature_expectations_match_at_the_optimum(seed: int) -> None:
     mu = exact_expectations(mdp, expert, discount=0.9, steps=None)
     result = swarmdp.fit(mdp, mu, seed=1, update="maxent", iterations=100, judge=False)
     assert result.distance[0] < 1e-4
-    own = exact_expectations(mdp, result.policy, discount=0.9, steps=None)
-    np.testing.assert_allclose(own, mu, atol=1e-4)
+    learned = exact_expectations(mdp, result.policy, discount=0.9, steps=None)
+    np.testing.assert_allclose(learned, mu, atol=1e-4)
 
 
 def test_a_soft_expert_s_reward_is_found_but_for_a_constant() -> None:
@@ -55,8 +55,8 @@ def test_a_soft_expert_s_reward_is_found_but_for_a_constant() -> None:
     soft = swarmdp.learning.plan(grid, Reward(true), softness=1.0)
     mu = exact_expectations(grid, soft.policy, discount=0.9, steps=None)
     result = swarmdp.fit(grid, mu, seed=1, update="maxent", iterations=100, judge=False)
-    found = result.reward.weights[0]
-    np.testing.assert_allclose(found - found.mean(), true - true.mean(), atol=1e-3)
+    actual = result.reward.weights[0]
+    np.testing.assert_allclose(actual - actual.mean(), true - true.mean(), atol=1e-3)
     assert isinstance(result.policy, SoftPolicy)
     assert isinstance(soft.policy, SoftPolicy)
     np.testing.assert_allclose(result.policy.probabilities, soft.policy.probabilities, atol=1e-4)

@@ -11,7 +11,7 @@ from swarmdp.irl.expectations import exact_expectations
 from swarmdp.irl.updates import MWAL
 from swarmdp.irl.updates.mwal import bound
 from swarmdp.support.errors import InvalidInput
-from tests.results import known
+from tests.results import not_none
 from tests.systems.test_finite import random_mdp
 
 
@@ -21,7 +21,7 @@ def game_value(mdp: FiniteMDP, expert: NDArray[np.float64], discount: float) -> 
     phi = getattr(mdp.features, "matrix", np.eye(states))
     visits = np.repeat(np.eye(states), actions, axis=1)
     flow = visits - discount * mdp.dense().reshape(states * actions, states).T
-    found = linprog(
+    solution = linprog(
         np.append(np.zeros(states * actions), -1.0),
         A_ub=np.hstack([-phi.T @ visits, np.ones((phi.shape[1], 1))]),
         b_ub=-expert,
@@ -29,8 +29,8 @@ def game_value(mdp: FiniteMDP, expert: NDArray[np.float64], discount: float) -> 
         b_eq=mdp.start,
         bounds=[(0, None)] * (states * actions) + [(None, None)],
     )
-    assert found.status == 0
-    return -float(found.fun)
+    assert solution.status == 0
+    return -float(solution.fun)
 
 
 def own_value(result: Result, rounds: int) -> float:
@@ -133,6 +133,6 @@ def test_features_without_classes_that_are_too_large_for_the_bound_are_refused()
             scale * expert, scale * learned, weights, 0.9, observations, 13, seed=0
         )
 
-    np.testing.assert_allclose(known(MWAL()(evidence(1.0, 0)).margin), bound(1, 2, 0.9))
+    np.testing.assert_allclose(not_none(MWAL()(evidence(1.0, 0)).margin), bound(1, 2, 0.9))
     with pytest.raises(InvalidInput, match="features from -1 to 1, but .* up to 1.5: divide"):
         MWAL()(evidence(1.5, 0))

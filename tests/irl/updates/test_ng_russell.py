@@ -21,15 +21,15 @@ TRUE = GRID.reward.weights[0]
 
 @pytest.mark.parametrize(("penalty", "objective"), [(0.0, 23.03402), (1.0, 9.801993)])
 def test_the_known_objectives_of_the_grid(penalty: float, objective: float) -> None:
-    found = ng_russell(TRANSITIONS, POLICY, discount=0.9, penalty=penalty)
-    assert found.objective == pytest.approx(objective, rel=2e-7)
-    assert np.abs(found.reward).max() <= 1 + 1e-12
+    solution = ng_russell(TRANSITIONS, POLICY, discount=0.9, penalty=penalty)
+    assert solution.objective == pytest.approx(objective, rel=2e-7)
+    assert np.abs(solution.reward).max() <= 1 + 1e-12
 
 
 @pytest.mark.parametrize("penalty", [2.9705, 5.0, 7.0315])
 def test_the_true_reward_is_found(penalty: float) -> None:
-    found = ng_russell(TRANSITIONS, POLICY, discount=0.9, penalty=penalty)
-    np.testing.assert_allclose(found.reward, TRUE, atol=1e-9)
+    solution = ng_russell(TRANSITIONS, POLICY, discount=0.9, penalty=penalty)
+    np.testing.assert_allclose(solution.reward, TRUE, atol=1e-9)
 
 
 def test_below_it_is_more_and_above_it_is_nothing() -> None:
@@ -41,14 +41,16 @@ def test_below_it_is_more_and_above_it_is_nothing() -> None:
 
 def test_the_objective_is_what_it_says() -> None:
     """Margins of the found reward, by planning: what the next best action costs in each state."""
-    found = ng_russell(TRANSITIONS, POLICY, discount=0.9, penalty=0.5)
-    value = np.linalg.solve(np.eye(25) - 0.9 * TRANSITIONS[np.arange(25), POLICY], found.reward)
+    solution = ng_russell(TRANSITIONS, POLICY, discount=0.9, penalty=0.5)
+    value = np.linalg.solve(np.eye(25) - 0.9 * TRANSITIONS[np.arange(25), POLICY], solution.reward)
     following = TRANSITIONS @ value
-    own = following[np.arange(25), POLICY]
+    chosen = following[np.arange(25), POLICY]
     others = np.where(np.arange(4) == POLICY[:, None], -np.inf, following).max(axis=1)
-    assert (own - others >= -1e-9).all()
-    assert found.margin == pytest.approx((own - others).sum(), abs=1e-8)
-    assert found.objective == pytest.approx(found.margin - 0.5 * np.abs(found.reward).sum())
+    assert (chosen - others >= -1e-9).all()
+    assert solution.margin == pytest.approx((chosen - others).sum(), abs=1e-8)
+    assert solution.objective == pytest.approx(
+        solution.margin - 0.5 * np.abs(solution.reward).sum()
+    )
 
 
 def test_the_bound_scales_the_reward() -> None:

@@ -30,11 +30,11 @@ def test_the_derivative_of_the_policy_agrees_with_finite_differences(
     nothing = np.zeros((8, 4))
     point = _Objective(mdp, nothing, nothing[:, 0], softness, penalty=0.0).at(weights, None)
     np.testing.assert_array_equal(point.policy, boltzmann(mdp, weights, softness))
-    found = point.policy[..., None] * point.score
+    actual = point.policy[..., None] * point.score
     for k in range(8):
         shift = step * (np.arange(8) == k)
         ahead, behind = (boltzmann(mdp, weights + s, softness) for s in (shift, -shift))
-        np.testing.assert_allclose(found[..., k], (ahead - behind) / (2 * step), atol=1e-5, rtol=0)
+        np.testing.assert_allclose(actual[..., k], (ahead - behind) / (2 * step), atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -50,12 +50,12 @@ def test_the_gradient_of_the_objective_agrees_with_finite_differences(
     objective = _Objective(
         mdp, counts / np.maximum(visits, 1)[:, None], visits / visits.sum(), 0.5, penalty
     )
-    found = objective.at(weights, None).gradient
+    actual = objective.at(weights, None).gradient
     step = 1e-6
     for k in range(6):
         shift = step * (np.arange(6) == k)
         ahead, behind = (objective.at(weights + s, None).loss for s in (shift, -shift))
-        assert found[k] == pytest.approx((ahead - behind) / (2 * step), abs=1e-7)
+        assert actual[k] == pytest.approx((ahead - behind) / (2 * step), abs=1e-7)
 
 
 def grid_pairs(size: int) -> tuple[swarmdp.Gridworld, swarmdp.Trajectory]:
@@ -72,10 +72,10 @@ def test_rprop_ends_at_a_kink_with_many_weights() -> None:
     counts = pair_counts(grid, demo)[0].sum(axis=0)
     mdp = LocalMDP(grid.mdp.dense(), np.eye(64), 0.9)
     for start in (None, np.full(64, 1 / 8)):
-        found = match_policy(mdp, counts, start=start)
-        assert found.converged
-        assert found.steps < 400
-        assert found.loss < 0.7064
+        matched = match_policy(mdp, counts, start=start)
+        assert matched.converged
+        assert matched.steps < 400
+        assert matched.loss < 0.7064
 
 
 def test_a_search_that_did_not_end_is_told() -> None:
@@ -95,7 +95,7 @@ def test_a_boltzmann_expert_s_policy_is_found(direction: Any, seed: int) -> None
     true = np.random.default_rng(50 + seed).normal(size=5)
     expert = boltzmann(mdp, true, 1.0)
     visits = np.array([1.0, 5.0, 20.0, 3.0, 7.0])
-    found = match_policy(
+    matched = match_policy(
         mdp,
         visits[:, None] * expert,
         penalty=0,
@@ -103,20 +103,20 @@ def test_a_boltzmann_expert_s_policy_is_found(direction: Any, seed: int) -> None
         iterations=20_000,
         tolerance=1e-6,
     )
-    assert found.converged
-    np.testing.assert_allclose(found.policy, expert, atol=1e-3)
-    assert found.loss < 1e-6
-    np.testing.assert_allclose(boltzmann(mdp, found.weights, 1.0), found.policy, atol=1e-12)
+    assert matched.converged
+    np.testing.assert_allclose(matched.policy, expert, atol=1e-3)
+    assert matched.loss < 1e-6
+    np.testing.assert_allclose(boltzmann(mdp, matched.weights, 1.0), matched.policy, atol=1e-12)
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_both_directions_find_the_same_minimum(direction: Any) -> None:
     mdp = random_mdp(7)
     counts = np.random.default_rng(8).integers(1, 30, size=(5, 3)).astype(float)
-    found = match_policy(mdp, counts, direction=direction, iterations=2000)
+    matched = match_policy(mdp, counts, direction=direction, iterations=2000)
     other = match_policy(mdp, counts, direction="rprop", iterations=2000, start=np.ones(4))
-    assert found.converged
-    assert found.loss == pytest.approx(other.loss, rel=1e-4)
+    assert matched.converged
+    assert matched.loss == pytest.approx(other.loss, rel=1e-4)
 
 
 def test_what_the_pairs_say_nothing_of_stays_zero() -> None:
@@ -126,10 +126,10 @@ def test_what_the_pairs_say_nothing_of_stays_zero() -> None:
     transitions[2, :, 2] = 1
     mdp = LocalMDP(transitions, np.eye(3), 0.9)
     counts = np.array([[8.0, 2.0], [6.0, 4.0], [0.0, 0.0]])
-    found = match_policy(mdp, counts, start=np.array([0.0, 0.0, 1.0]))
-    assert found.weights[0] > found.weights[1]
-    assert abs(found.weights[2]) < 1e-5
-    np.testing.assert_allclose(found.policy[2], 0.5)
+    matched = match_policy(mdp, counts, start=np.array([0.0, 0.0, 1.0]))
+    assert matched.weights[0] > matched.weights[1]
+    assert abs(matched.weights[2]) < 1e-5
+    np.testing.assert_allclose(matched.policy[2], 0.5)
 
 
 def test_weights_that_run_away_are_told() -> None:

@@ -92,7 +92,7 @@ def test_the_mixture_can_be_rolled_out() -> None:
     result = swarmdp.fit(grid, mu, seed=1, update="projection", iterations=15, judge=False)
     record = swarmdp.simulation.DiscountedFeatures(0.9)
     runs = swarmdp.rollout(grid, result.mixture, steps=120, runs=4000, seed=2, record=record)
-    found = runs["discounted_features"]
-    error = found.std(axis=0, ddof=1) / np.sqrt(len(found))
-    gap = np.abs(found.mean(axis=0) - result.mixture_mu[0])
+    actual = runs["discounted_features"]
+    error = actual.std(axis=0, ddof=1) / np.sqrt(len(actual))
+    gap = np.abs(actual.mean(axis=0) - result.mixture_mu[0])
     assert (gap < 5 * error + 1e-4).all()

@@ -80,6 +80,7 @@ def pad(spin, reach, periodic, padded):
     for y in range(rows):
         row = spin[y]
         target = padded[y + reach]
+        # A view without the border, so that grid and copy have the same index.
         inner = target[reach : reach + columns]
         for x in range(np.uint64(columns)):
             inner[x] = row[x]
@@ -98,6 +99,7 @@ def pad(spin, reach, periodic, padded):
 def sum_shifted(source, shift, terms, target, size):
     """target[i] = source[i] + source[i + shift] + ..., `terms` of them."""
     if terms == 5:  # the paper's neighbourhood, in a single pass
+        # Views that begin at each term: one index for all five, and whole vectors are added.
         a = source[:size]
         b = source[shift : shift + size]
         c = source[2 * shift : 2 * shift + size]
@@ -128,8 +130,10 @@ def local_energy_rows(begin_row, end_row, spin, sites, reach, padded, out):
     for first in range(begin_row, end_row, block_rows):
         rows = min(block_rows, end_row - first)
         size = rows * width
+        # Down the columns, then along the rows of these sums.
         sum_shifted(flat[first * width :], width, 2 * reach + 1, by_column, size)
         # The last 2 * reach sums of the block reach past its end; no site of the grid needs them.
+        # Windows that begin in the border run on into the next row; nothing reads their sums.
         sum_shifted(by_column, 1, 2 * reach + 1, by_window, size - 2 * reach)
         for y in range(rows):
             sums = by_window[y * width : y * width + columns]
@@ -138,4 +142,6 @@ def local_energy_rows(begin_row, end_row, spin, sites, reach, padded, out):
             for x in range(np.uint64(columns)):
                 # Like minus unlike spins; like, unlike and missing ones are all sites in reach.
                 balance = sums[x] if spins[x] > 0 else -sums[x]
+                # Unlike ones and half of those missing are (sites - balance) / 2, rounded up. In
+                # numbers as wide as the sums, so that a vector holds as many of them.
                 energies[x] = type(sites)(sites + type(sites)(1) - balance) >> type(sites)(1)

@@ -93,6 +93,7 @@ def explore_and_flip(
     where, word_rows = words
     sites, reach, periodic, padded = room
     runs, rows, columns = spin.shape
+    # Asked for once for all runs: a row of the table as bytes, and the words of one block.
     choice = np.empty(table.shape[1], np.uint8)
     word_of_site = np.empty(BLOCK_SITES, np.uint32)
     flat_words = word_rows.reshape(word_rows.size)
@@ -102,6 +103,8 @@ def explore_and_flip(
             # Bytes, as `choose_flips` wants them, whatever type the table has.
             choice[e] = greedy[e]
         if temperature > 0.0:
+            # A block of random bits is four words, of the agents 4 b to 4 b + 3, who sit on sites
+            # far apart: all are drawn in that order first, and read by `where` below.
             draw_words(seed, np.uint64(numbers[r]), step, draw, word_rows)
         flat = spin[r].reshape(rows * columns)
         # Block by block, so that energies, actions and words are still in the cache.
@@ -118,7 +121,7 @@ def explore_and_flip(
             spins = flat[first:last]
             for i in range(np.uint64(last - first)):
                 spins[i] = -spins[i] if acts[i] != 0 else spins[i]
-        # All have chosen before anyone flips: energies are of the grid as it was.
+        # All chose by `before`, so that spins that flipped block by block flipped at once.
         pad(spin[r], reach, periodic, padded)
         local_energy_rows(0, rows, spin[r], sites, reach, padded, after[r].reshape((rows, columns)))
 
@@ -149,12 +152,15 @@ def explore_flips(words_of_sites, place, temperature, acts):
     scale = 2.0 / temperature
     size = np.uint64(acts.shape[0])
     if place.size > 0:
+        # Places say who explores; the word, which `tables.exploring.among_first` makes a chance
+        # below the temperature, says only whether an explorer flips.
         flipping = first_flip(temperature, scale)
         for i in range(size):
             explores = np.uint8(1) if words_of_sites[i] >= flipping else np.uint8(0)
             acts[i] = explores if place[i] < temperature else acts[i]
         return
     flipping = first_flip(1.0, scale)
+    # The last word that stands for a chance below the temperature.
     last = np.uint32(np.int64(math.ceil(temperature * TWO_TO_32)) - 1)
     for i in range(size):
         explores = np.uint8(1) if words_of_sites[i] >= flipping else np.uint8(0)

@@ -2,7 +2,8 @@
 
 A state has sites and spins in the order of the agents, (runs, agents); kernels want the spins in
 the order of the sites. Sites are int32, spins int8. Checks run at every transition, so they are
-single passes without branches where there can be many agents.
+single passes without branches where there can be many agents. Twins in the tests: NumPy's indexing
+and `Ising.initial`.
 """
 
 from typing import Any
@@ -70,6 +71,7 @@ def put_rows(site, values, out):
     """out[r, site[r, i]] = values[r, i]."""
     for r in range(site.shape[0]):
         row = out[r]
+        # One row of values may serve all runs.
         entries = values[r % values.shape[0]]
         for i in range(np.uint64(site.shape[1])):
             row[np.uint64(site[r, i])] = entries[i]
@@ -104,6 +106,7 @@ def start_runs(seed, numbers, step, draw, site_draw, share, spin, agents):
             # The numbers that `Stream.uniform` would give, agent by agent.
             w0, w1, _, _ = philox(i, run, step, draw, k0, k1)
             up[i] = np.int8(1) if unit_uniform(w0, w1) < share else np.int8(-1)
+        # Scattered stores in a loop of their own: among them the draws above would not be vectors.
         spins, ids = spin[r], agents[r]
         for i in range(np.uint64(n)):
             place = np.uint64(site[0, i])

@@ -49,8 +49,10 @@ def count_runs(spin, flips, moving, sites, reach, periodic, padded, zero, counts
     times = max(counts.shape[1], total.shape[1])
     # `zero` has the type of an energy: the kernel learns it from there.
     energy = np.full((rows, columns), zero)
+    # Of 32 bits, so that four tables take no more of the cache than two of the counts.
     tallies = np.empty((4, counts.shape[2]), np.uint32)
     for r in range(runs):
+        # Views of the same memory: a grid for sums over rows, one long row for choices.
         flat = spin[r].reshape(rows * columns)
         seen = energy.reshape(rows * columns)
         for t in range(times):
@@ -81,6 +83,8 @@ def flip_spins(choice, energy, spin):
     acts = np.empty(BLOCK_SITES, np.uint8)
     for first in range(0, spin.shape[0], BLOCK_SITES):
         spins = spin[first : first + BLOCK_SITES]
+        # Choices as bytes first: the loop of the flips then reads two rows of bytes, and
+        # vectorises.
         choose_flips(choice, energy[first : first + BLOCK_SITES], acts[: spins.shape[0]])
         for i in range(np.uint64(spins.shape[0])):
             spins[i] = -spins[i] if acts[i] != 0 else spins[i]
@@ -119,5 +123,6 @@ def count_energies(energy, tallies):
         second[np.uint64(energy[i + np.uint64(1)])] += one
         third[np.uint64(energy[i + np.uint64(2)])] += one
         fourth[np.uint64(energy[i + np.uint64(3)])] += one
+    # The one to three that are left.
     for i in range(np.uint64(whole), np.uint64(energy.shape[0])):
         first[np.uint64(energy[i])] += one

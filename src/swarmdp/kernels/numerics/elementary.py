@@ -4,7 +4,8 @@ Polynomials are Chebyshev fits of the remainder after the leading Taylor terms, 
 50-digit arithmetic; each function is accurate to a few units in the last place (see the tests).
 They take and return single float64 numbers and are compiled into the loops that call them. A choice
 between two values becomes one instruction for a whole vector, where a branch would end it; and the
-C library's functions differ between machines, where these give the same bits everywhere.
+C library's functions differ between machines, where these give the same bits everywhere. Twins in
+the tests: NumPy's functions.
 """
 
 import math
@@ -30,6 +31,8 @@ LEAST_EXPONENT = -708.0  # of a normal number
 def sin_quarter(r):
     """Sine for |r| <= pi/4."""
     z = r * r
+    # Horner's scheme in the square. The leading term is added last, so that the rounding of the
+    # polynomial, which only corrects it, hardly counts.
     p = 1.5918129294866608e-10
     p = p * z - 2.5051131845003624e-08
     p = p * z + 2.755731610255244e-06
@@ -43,6 +46,7 @@ def sin_quarter(r):
 def cos_quarter(r):
     """Cosine for |r| <= pi/4."""
     z = r * r
+    # As for the sine; here two leading terms are kept apart.
     p = -1.1382632425521717e-11
     p = p * z + 2.08761462684032e-09
     p = p * z - 2.7557317271729793e-07
@@ -59,6 +63,7 @@ def sincos_quadrant(r, k):
     quadrant = np.int32(k) & np.int32(3)
     s = sin_quarter(r)
     c = cos_quarter(r)
+    # Odd multiples of pi/2 exchange sine and cosine; the quadrant says their signs.
     swap = (quadrant & np.int32(1)) != 0
     sine = c if swap else s
     cosine = s if swap else c
@@ -79,6 +84,7 @@ def sincos(angle):
 @inlined
 def cos_turns(turns):
     """Cosine of 2 pi turns for 0 <= turns < 1."""
+    # Exact, other than for angles in radians: times four, an integer, their difference.
     quarters = 4.0 * turns
     k = math.floor(quarters + 0.5)
     _, cosine = sincos_quadrant((quarters - k) * HALF_PI, k)
@@ -111,6 +117,7 @@ def atan2(y, x):
     p = p * z + 0.1999999999999552
     p = p * z - 0.3333333333333333
     angle = t + t * z * p
+    # Undone in reverse order: the rotation, the exchange of x and y, and the two signs.
     angle = angle + 0.25 * math.pi if turned else angle
     angle = HALF_PI - angle if ay > ax else angle
     angle = math.pi - angle if x < 0.0 else angle
@@ -139,6 +146,7 @@ def natural_log(x):
     upper = mantissa > 1.4142135623730951
     mantissa = 0.5 * mantissa if upper else mantissa
     power = np.float64(exponent) + (1.0 if upper else 0.0)
+    # log m = 2 artanh f, an odd series in f; |f| is at most 0.172.
     f = (mantissa - 1.0) / (mantissa + 1.0)
     z = f * f
     p = 0.14616449685043406
@@ -156,6 +164,7 @@ def exp(x):
     """Exponential of a number up to 709; zero below -708."""
     # Smaller numbers would need subnormal powers of two; they are zero.
     within = x if x > LEAST_EXPONENT else LEAST_EXPONENT
+    # Whole powers of two are taken off in two steps, as multiples of pi/2 are in `sincos`.
     k = math.floor(within * (1 / LOG_2) + 0.5)
     r = (within - k * LOG_2_HIGH) - k * LOG_2_LOW
     # Taylor's series: the first term left out is below 4e-18 for |r| <= log(2) / 2.

@@ -17,6 +17,7 @@ SHIFT_BITS = np.float64(SHIFT).view(np.int64)
 @kernel
 def units_for(agents: int) -> float:
     """Units in a fixed-point one: the most for which a sum over all agents fits 63 bits."""
+    # The least number of bits with 2^bits >= agents: a sum of ones is then at most 2^62.
     bits = 0
     while (1 << bits) < agents:
         bits += 1
@@ -26,5 +27,7 @@ def units_for(agents: int) -> float:
 @inlined
 def whole_number(number):
     """A number below 2^51 without its fraction, as an integer; other than a cast, it vectorises."""
+    # After the addition the integer stands in the last bits of the number. Casts of vectors to
+    # 64-bit integers need AVX-512, which few processors have.
     shifted = np.float64(np.trunc(number) + SHIFT)
     return shifted.view(np.int64) - SHIFT_BITS

@@ -111,6 +111,7 @@ def philox(c0, c1, c2, c3, k0, k1):
         c1 = p1 & np.uint64(MASK)
         c2 = (p0 >> np.uint64(32)) ^ c3 ^ k1
         c3 = p0 & np.uint64(MASK)
+        # Keys change from round to round by Weyl's sequences, modulo 2^32.
         k0 = (k0 + np.uint64(0x9E3779B9)) & np.uint64(MASK)
         k1 = (k1 + np.uint64(0xBB67AE85)) & np.uint64(MASK)
     return c0, c1, c2, c3
@@ -136,6 +137,7 @@ def coarse_word(agent, run, step, draw, k0, k1):
     w0, w1, w2, w3 = philox(agent >> np.uint64(2), run, step, draw, k0, k1)
     # Choices instead of an index: four words are not an array.
     odd = (agent & np.uint64(1)) != np.uint64(0)
+    # The two lowest bits of the agent's number say which word is its own.
     low = w1 if odd else w0
     high = w3 if odd else w2
     return high if (agent & np.uint64(2)) != np.uint64(0) else low
@@ -168,6 +170,8 @@ def uniform_runs(seed, runs, step, draw, agents, low, high, out):
         run = np.uint64(runs[r])
         row = out[r]
         for i in range(np.uint64(row.shape[0])):
+            # A block for each agent, of which 53 bits are used: no number depends on how many are
+            # drawn.
             w0, w1, _, _ = philox(np.uint64(ids[i]), run, step, draw, k0, k1)
             row[i] = low + (high - low) * unit_uniform(w0, w1)
 
@@ -213,6 +217,7 @@ def permutation_runs(seed, runs, step, draw, out):
         # Partners in a loop of their own, which vectorises; the exchanges depend on each other.
         for i in range(np.uint64(n)):
             w0, w1, _, _ = philox(i, run, step, draw, k0, k1)
+            # Agent i changes places with one of 0..i, all equally likely.
             partner[i] = np.uint32(np.int64(unit_uniform(w0, w1) * (np.float64(np.int64(i)) + 1.0)))
             row[i] = i
         for i in range(np.uint64(n)):

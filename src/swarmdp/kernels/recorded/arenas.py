@@ -32,6 +32,8 @@ def wall_point(x, y, kind, walls):
             return walls[0, 0] + radius, walls[0, 1], True
         share = radius / distance
         return walls[0, 0] + dx * share, walls[0, 1] + dy * share, distance <= radius
+    # A polygon: all its edges, the last of which leads back to the first vertex. Squares of gaps
+    # are compared, which needs no root.
     best = np.inf
     bx = x
     by = y
@@ -86,6 +88,7 @@ def reflect(x, y, from_x, from_y, c, s, kind, walls):
         nx = x - bx
         ny = y - by
         size = math.sqrt(nx * nx + ny * ny)
+        # The mirror image: as far inside as the step went outside.
         x = bx - nx
         y = by - ny
         # A heading that leads inwards already is left as it is.

@@ -59,6 +59,7 @@ def turn_and_move_agents(x, y, heading, turn, step, kind, walls):
                 x[i] + step[i] * c, y[i] + step[i] * s, x[i], y[i], c, s, kind, walls
             )
             angle = elementary.atan2(s, c)
+            # What a recording would show as the turn: the agent's own and the wall's together.
             turn[i] = wrap_angle(angle - heading[i])
             heading[i] = angle
         return

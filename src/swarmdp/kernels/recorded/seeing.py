@@ -49,6 +49,7 @@ def sight(
 def sight_runs(position, heading, nearest, radius, kind, walls, out):
     """`sight` for every run in turn."""
     runs, agents = heading.shape
+    # Memory for the largest run serves all of them.
     now = new_agents_by_cell(agents)
     sums = new_neighbour_sums(agents)
     buffers = new_candidate_buffers(agents)
@@ -78,6 +79,7 @@ def sight_runs(position, heading, nearest, radius, kind, walls, out):
             seen[0] = sums.u[p]
             seen[1] = sums.x[p]
             seen[2] = sums.closest[p]
+            # Infinitely far straight ahead stands for no wall: no case of its own for what follows.
             seen[3] = np.inf
             seen[4] = 0.0
             if kind != OPEN and kind != PERIODIC:

@@ -191,6 +191,7 @@ def take_calibrated_steps(
 def keep_frame(now, r, time, kept):
     """Keep the state of a moment, if it is wanted."""
     if kept.heading.size > 0:
+        # States have places as pairs, kernels a row for each coordinate: this is where they meet.
         position = kept.position[r, time]
         for i in range(np.uint64(now.x.shape[0])):
             position[i, 0] = now.x[i]
@@ -237,6 +238,7 @@ def observe_wall(model, view, ordered, observed):
                 ordered.x[p], ordered.y[p], c, s, model.kind, model.walls
             )
         away = abs(angle)
+        # Signed classes: a mirror changes the sign, as it does for angles.
         code = 2.0 if away < view.ahead else 1.0
         code = code if angle >= 0.0 else -code
         hidden = distance > view.wall_distance or away > view.away
@@ -305,14 +307,17 @@ def move_calibrated(now, model, seed, run, time, draw, work):
     # Normal scores that remember: each keeps a share of itself and gets a fresh one.
     for i in range(size):
         w0, w1, w2, w3 = philox(i, run, time, draw, k0, k1)
+        # As `Stream.normal` gives it, zero included: a negative zero becomes a positive one.
         fresh = 0.0 + standard_normal(w0, w1, w2, w3)
         noise[i] = model.noise_memory * noise[i] + model.fresh_noise * fresh
     for i in range(size):
+        # A draw of its own, so that noise and speed are independent.
         w0, w1, w2, w3 = philox(i, run, time, draw + np.uint64(1), k0, k1)
         fresh = 0.0 + standard_normal(w0, w1, w2, w3)
         pace[i] = model.speed_memory * pace[i] + model.fresh_speed * fresh
     # Tables lie one after another; which one depends on the size of the turn before.
     for i in range(size):
+        # Edges are counted, not searched: there are few, and counting has no branch.
         table = 0
         for k in range(model.sizes.shape[0]):
             table += entries if model.sizes[k] < abs(last[i]) else 0

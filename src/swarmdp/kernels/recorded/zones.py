@@ -69,6 +69,7 @@ def towards_others(i, position, cosine, sine, zones, kind, walls):
     close, along, far = zones[0], zones[1], zones[2]
     x = position[i, 0]
     y = position[i, 1]
+    # Two sums, since the second counts only if no one turns out to be too close.
     away_x = np.int64(0)
     away_y = np.int64(0)
     to_x = np.int64(0)
@@ -100,6 +101,7 @@ def towards_others(i, position, cosine, sine, zones, kind, walls):
             to_y += np.int64(dy * UNITS)
     u = float(away_x if crowded else to_x)
     v = float(away_y if crowded else to_y)
+    # Units and numbers of neighbours cancel out: only the direction is wanted.
     size = math.sqrt(u * u + v * v)
     if size > 0.0:
         return u / size, v / size

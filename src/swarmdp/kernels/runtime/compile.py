@@ -30,6 +30,7 @@ from swarmdp.support.notices import tell_once
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 PORTABLE = "x86-64-v3"
+# What this processor stands for, by the names that LLVM gives to features.
 _FEATURES = (
     *("avx", "avx2", "bmi", "bmi2", "cmov", "crc32", "cx16", "cx8", "f16c", "fma", "fxsr"),
     *("lzcnt", "mmx", "movbe", "popcnt", "sahf", "sse", "sse2", "sse3", "sse4.1", "sse4.2"),

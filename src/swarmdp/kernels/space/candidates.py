@@ -6,6 +6,8 @@ when distances are computed, and only there where the cells cross the boundary.
 
 Rounding decides the same way everywhere: a gap is what `shortest_gap` says, computed with a
 division, or without one by `fold_gap`, whose limits `half_way` takes from `shortest_gap` itself.
+Coordinates are rows of float64 in the order of cells (`space.layout`). Twin in the tests, together
+with `sorting` and `neighbours`: `oracles.neighbour_sums`.
 """
 
 import math
@@ -64,6 +66,8 @@ def fold_gap(gap, side, above, below):
 @kernel
 def half_way(side):
     """The least gap that `shortest_gap` makes smaller, and the greatest that it makes larger."""
+    # From the middle in steps of one unit in the last place, until the rounded division itself
+    # changes its answer; that is one or two steps away.
     above = 0.5 * side
     while math.floor(above / side + 0.5) >= 1.0:
         above = np.nextafter(above, 0.0)
@@ -90,6 +94,7 @@ def space_of(kind, walls, grid, inside):
         above_y, below_y = half_way(height)
     cell_x = 1.0 / grid.per_x if grid.columns > 1 else np.inf
     cell_y = 1.0 / grid.per_y if grid.rows > 1 else np.inf
+    # With one cell nothing can be in another one.
     margin = MARGIN * min(cell_x, cell_y) if grid.columns * grid.rows > 1 else 0.0
     return Space(
         periodic,
@@ -110,6 +115,8 @@ def space_of(kind, walls, grid, inside):
 def window_around(row, column, reach, grid, space):
     """The cells from `reach` before to `reach` after this one, or all of a row or column."""
     columns, rows = grid.columns, grid.rows
+    # As wide as the grid or wider, a window would meet itself around a periodic box, and list
+    # agents twice: then it is all columns, each once.
     wide = 2 * reach + 1 >= columns
     high = 2 * reach + 1 >= rows
     first_column = 0 if wide else column - reach
@@ -141,6 +148,7 @@ def copy_candidates(row, column, window, grid, now, buffers):
     xs, ys, start = now.x, now.y, now.start
     columns, rows = grid.columns, grid.rows
     four = np.uint64(VECTOR_WIDTH)
+    # The column where a row goes around the box; without one the second part is empty.
     turn = window.last_column
     turn = 0 if window.first_column < 0 else turn
     turn = columns if window.last_column > columns else turn
@@ -214,6 +222,7 @@ def sure_square(x, y, window, grid, space, walls):
     inner_y = y - grid.y
     if not space.inside:
         inner_x, inner_y = in_box(x, y, grid, walls)
+    # All columns, or in open space the outer ones, have nothing beyond them: no rim there.
     rim = np.inf
     if not window.wide and (space.periodic or window.first_column > 0):
         rim = min(rim, inner_x - window.first_column * space.cell_x)

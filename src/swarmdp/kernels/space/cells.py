@@ -3,7 +3,7 @@
 Coordinates come as two arrays (agents,) of float64. Cells are numbered row by row in int32, as many
 as an array of counts has entries: at most about one for each agent, so that going through all of
 them costs no more than going through the agents. `box` is the period of both axes, or 0 for open
-space, where the cells cover the agents.
+space, where the cells cover the agents. Twin in the tests: all pairs, `oracles.neighbours`.
 """
 
 import math
@@ -54,6 +54,8 @@ def cell_grid(x, y, radius, box):
         # A whole number of cells fills the box, so that the last one borders on the first.
         n = number_of_cells(box, radius, most)
         return CellGrid(n, n, 0.0, 0.0, n / box, n / box)
+    # Open space: the cells cover the agents. However far these have spread, there are no more cells
+    # than `most`, which are then wider than the radius.
     left = right = x[0]
     low = high = y[0]
     for i in range(np.uint64(x.shape[0])):

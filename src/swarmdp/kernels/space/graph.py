@@ -93,6 +93,7 @@ def search_cells(place, source, radius, box, lists, waiting, queue, out):
             if row < 0 or row >= rows:
                 if box == 0.0:
                     continue
+                # An agent from the other side of the box is seen where its image is.
                 shift_y = -box if row < 0 else box
                 row = row + rows if row < 0 else row - rows
             for e in range(-1, 2):
@@ -104,6 +105,7 @@ def search_cells(place, source, radius, box, lists, waiting, queue, out):
                     shift_x = -box if column < 0 else box
                     column = column + columns if column < 0 else column - columns
                 k = np.uint64(row * columns + column)
+                # Unsigned, since Numba adds a check for negative numbers to every signed index.
                 p = np.uint64(start[k])
                 last = np.uint64(end[k])
                 while p < last:
@@ -119,6 +121,7 @@ def search_cells(place, source, radius, box, lists, waiting, queue, out):
                         waiting[p] = waiting[last]
                     else:
                         p += np.uint64(1)
+                # For the next agent that looks into this cell.
                 end[k] = last
 
 
@@ -133,6 +136,7 @@ def search_all(place, source, radius, box, waiting, queue, out):
     reached = 1
     left = 0
     for j in range(agents):
+        # One list of all that are still to be reached, shortened as those of cells are.
         if j != source:
             waiting[left] = j
             left += 1

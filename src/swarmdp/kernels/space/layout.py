@@ -67,6 +67,7 @@ class CandidateBuffers(NamedTuple):
 @kernel
 def new_agents_by_cell(agents):
     """Memory for a swarm in the order of cells."""
+    # Copies of four entries may begin at the last agent.
     room = agents + PADDING
     return AgentsByCell(
         np.empty(room),

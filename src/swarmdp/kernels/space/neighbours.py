@@ -53,6 +53,9 @@ def comes_before(one, other, now, buffers):
     """Whether a candidate is nearer than another, or as near and before it by coordinates."""
     if buffers.square[one] != buffers.square[other]:
         return buffers.square[one] < buffers.square[other]
+    # Seen from the agent itself, so that neither numbers of agents nor their order in memory
+    # decide. Two on the same spot differ at most by their headings, and if not, by nothing that is
+    # added up.
     if buffers.from_x[one] != buffers.from_x[other]:
         return buffers.from_x[one] < buffers.from_x[other]
     if buffers.from_y[one] != buffers.from_y[other]:
@@ -114,6 +117,7 @@ def choose_within(bound, n, buffers):
     for j in range(n):
         chosen[count] = j
         count += np.uint64(squares[j] <= bound)
+    # A minimum in a loop of its own is one of vectors.
     for j in range(n):
         closest = min(closest, squares[j])
     return count, closest
@@ -244,6 +248,7 @@ def add_up_neighbours(nearest, radius, kind, walls, grid, inside, agents, now, s
     one, width = np.uint64(1), np.uint64(PADDING)
     space = space_of(kind, walls, grid, inside)
     need = np.uint64(min(nearest, agents - 1))
+    # Ranking costs the square of what is listed: longer lists than this are shortened first.
     search = NeighbourSearch(
         nearest == 0, radius * radius, need, np.uint64(4) * need + np.uint64(32)
     )
@@ -258,6 +263,7 @@ def add_up_neighbours(nearest, radius, kind, walls, grid, inside, agents, now, s
         reach = 1
         while left > 0:
             window = window_around(row, column, reach, grid, space)
+            # Once for all agents of the cell that are still waiting.
             n, offset = copy_candidates(row, column, window, grid, now, buffers)
             whole = n == np.uint64(agents)
             padded = (n + width - one) // width * width

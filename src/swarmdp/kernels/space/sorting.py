@@ -4,6 +4,7 @@ Other than the cells of the Vicsek model, these need not be as wide as a radius:
 neighbours they are chosen so that an agent's own cell and those around it have enough agents most
 of the time, and `neighbours` takes more cells where they have not. In a periodic box the grid is
 the box, otherwise it covers all agents. At most as many cells as agents: `start` is (agents + 2,).
+Twin in the tests, together with `candidates` and `neighbours`: `oracles.neighbour_sums`.
 """
 
 import math
@@ -28,6 +29,7 @@ def cells_for(width, height, left, low, agents, nearest, radius):
     # Two standard deviations more than needed, as agents spread at random would have.
     in_cell = max(1.0, (need + 2.0 * math.sqrt(need) + 1.0) / AROUND)
     most = int(agents / in_cell)
+    # Looking through a few agents takes less time than putting them into cells.
     if agents < FEW_AGENTS or most < 2:
         return CellGrid(1, 1, left, low, 0.0, 0.0)
     least = radius if nearest == 0 else 0.0
@@ -71,6 +73,7 @@ def grid_around(x, y, agents, nearest, radius, kind, walls):
         high = max(high, y[i])
     inside = True
     if kind == PERIODIC:
+        # Simulated agents always are; then gaps can be folded without a division.
         inside = left >= walls[0, 0] and low >= walls[0, 1]
         left = walls[0, 0]
         low = walls[0, 1]

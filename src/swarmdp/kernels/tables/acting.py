@@ -69,6 +69,7 @@ def best_mirrored_actions_of_replicas(q, null, tie, order, turned, out):
         largest = 0.0
         for o in range(observations):
             for a in range(actions):
+                # The mean of both sides, which have learned from different agents.
                 even[o, a] = (q[j, o, a] + q[j, order[o], turned[a]]) / 2
                 largest = max(largest, abs(even[o, a]))
         for o in range(observations):

@@ -51,6 +51,7 @@ def extremes(index: NDArray[np.integer]) -> tuple[int, int]:
 @kernel
 def extremes_flat(index):
     """Smallest and largest."""
+    # Memory is read once for both; comparing costs less than reading.
     low = index[0]
     high = index[0]
     for i in range(np.uint64(index.shape[0])):

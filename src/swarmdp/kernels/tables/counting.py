@@ -27,6 +27,7 @@ def count_rows(index, out):
         counts[:] = 0
         classes = index[r]
         for i in range(np.uint64(classes.shape[0])):
+            # Unsigned, so that Numba adds no check for negative indices.
             counts[np.uint64(classes[i])] += 1
 
 
@@ -40,6 +41,7 @@ def mark(index: NDArray[np.integer], order: NDArray[np.int64], seen: NDArray[np.
         marks = seen[r % seen.shape[0]]
         row = index[r]
         for i in range(np.uint64(row.shape[0])):
+            # Also where it is set already: a store is cheaper than a branch.
             marks[np.uint64(row[i])] = True
     # With a mirror, a class was seen if its mirror image was.
     if order.size:
@@ -85,6 +87,7 @@ def sum_weighted_rows(counts, weights, out):
         sums = out[r]
         for t in range(counts.shape[1]):
             row = counts[r, t]
+            # Classes innermost: vectors of them change the order of no sum.
             for k in range(np.uint64(row.shape[0])):
                 sums[k] += weights[t] * np.float64(row[k])
 

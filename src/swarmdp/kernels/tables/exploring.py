@@ -1,7 +1,7 @@
 """Random actions of exploring agents, greedy ones of the others: step 1 of Algorithm 2.
 
 Arrays (runs, agents), flat inside. The same arithmetic is in `vicsek.exploring` and, with integers,
-in `ising.exploring`, whose bits have to agree.
+in `ising.exploring`, whose bits have to agree. Twin in the tests: NumPy's indexing.
 """
 
 import numpy as np
@@ -33,6 +33,7 @@ def explore_flat(chosen, chance, temperature, n_actions, out):
     last = float(n_actions - 1)
     # A product instead of a choice: with the types as they are, only this vectorises.
     for i in range(np.uint64(chosen.shape[0])):
+        # Rounding may reach the number of actions, which is one too far.
         drawn = chance[i] * scale
         explored = np.int32(drawn if drawn < last else last)
         exploited = np.int32(chosen[i])
@@ -52,4 +53,5 @@ def among_first(
 def among_first_flat(chance, place, temperature, out):
     """For flat arrays."""
     for i in range(np.uint64(chance.shape[0])):
+        # Places say who explores; the chance, drawn below the temperature, still says what is done.
         out[i] = temperature * chance[i] if place[i] < temperature else 1.0

@@ -46,6 +46,7 @@ def features(
 def features_of_runs(observations, periodic, centre, scale, orders, size, functions, rows, out):
     """Features of every run in turn."""
     runs, agents, components = observations.shape
+    # The functions of each component once for an agent; features are products of entries.
     powers = np.empty((components, functions.max()))
     for r in range(runs):
         row = rows[r]
@@ -96,6 +97,7 @@ def add_moments(
     # Transitions of an action wait until there are four, see `_add_four`.
     runs, agents, size = before.shape
     place = np.empty((4, 2), np.int64)
+    # An action at a time, so that the two matrices that grow stay in the cache.
     for j in range(replicas):
         for a in range(n_actions):
             waiting = 0
@@ -130,6 +132,7 @@ def _add_four(before, after, place, weight, square, cross):
     a0, a1 = after[place[0, 0], place[0, 1]], after[place[1, 0], place[1, 1]]
     a2, a3 = after[place[2, 0], place[2, 1]], after[place[3, 0], place[3, 1]]
     for i in range(size):
+        # Always grouped in pairs: the order of these sums is part of the result.
         x0, x1, x2, x3 = weight * b0[i], weight * b1[i], weight * b2[i], weight * b3[i]
         row = square[i]
         for m in range(i, size):
@@ -170,6 +173,7 @@ def _factorise(matrix):
         largest = max(largest, matrix[i, i])
     # Below this the moments of fewer observations than features are rounding only.
     least = 1e-14 * largest
+    # Row by row of what is left of the matrix, so that inner loops go along rows.
     for k in range(size):
         row = matrix[k]
         root = math.sqrt(max(row[k], least))
@@ -188,6 +192,7 @@ def _solve(factor, right):
     """Solve U^T U x = right in place."""
     size = right.shape[0]
     for k in range(size):
+        # First U^T from the front, whose columns are the rows of U, then U from the back.
         right[k] /= factor[k, k]
         x = right[k]
         row = factor[k]
@@ -259,6 +264,7 @@ def sweep_linear(
     best = np.empty(memory)
     score = np.empty(memory)
     for j in range(replicas):
+        # All factors once for all sweeps, in which only right-hand sides change.
         pooled = factor[j]
         pooled[:] = 0.0
         all_cross[:] = 0.0
@@ -338,6 +344,7 @@ def best_linear_actions_of_runs(features, lead, rows, null, tie, out):
     """The best action of every agent; lead is (R, features, actions)."""
     runs, agents, size = features.shape
     n_actions = lead.shape[2]
+    # Transposed by the caller: a feature's leads of all actions are side by side.
     score = np.empty(n_actions)
     for r in range(runs):
         table = lead[rows[r]]

@@ -36,6 +36,7 @@ def add_transitions(
         for i in range(np.uint64(before.shape[1])):
             o = np.uint64(before[r, i])
             a = np.uint64(action[r, i])
+            # One agent at a time: two with the same transition must both count.
             table[o, a, np.uint64(after[r, i])] += weight
             total[o, a] += weight
 
@@ -79,6 +80,7 @@ def add_experience(
         for r in range(j, runs, replicas):
             count_experience(before[r], action[r], after[r], observations, actions, tallies)
         for k in range(np.uint64(size)):
+            # Integers: it does not matter which of the four counted a transition.
             tallies[0, k] += tallies[1, k] + tallies[2, k] + tallies[3, k]
         table = tallies[0].reshape((observations, actions, observations))
         for o in range(observations):
@@ -87,6 +89,7 @@ def add_experience(
                 for then in range(observations):
                     number = np.int64(table[o, a, then])
                     if order.size:
+                        # What the mirror turns into this transition counts as this one.
                         number += np.int64(table[order[o], turned[a], order[then]])
                     counts[j, o, a, then] += weight * number
                     visits += number
@@ -137,6 +140,7 @@ def _weigh(rows, values, start, out):
     """
     last = rows.shape[0] - 1
     for a in range(0, rows.shape[0], 4):
+        # Past the last row the last one is summed again: no loop of its own for what is left over.
         b, c, d = min(a + 1, last), min(a + 2, last), min(a + 3, last)
         one = two = three = four = start
         for k in range(np.uint64(values.shape[0])):

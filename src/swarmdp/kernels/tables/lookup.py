@@ -62,6 +62,7 @@ def draw_rows(index, cumulative, chance, rows, out):
             # A dozen actions: walking is quicker than bisection.
             while a < actions - 1 and sums[a] <= threshold:
                 a += 1
+            # Impossible actions have the sum of the one before them: back to a possible one.
             while a > 0 and sums[a] == sums[a - 1]:
                 a -= 1
             out[r, i] = a

@@ -88,6 +88,7 @@ def evaluate_policy(transitions, reward, discount, table, matrix, value):
                     row[j] -= share * top[j]
                 value[i] -= share * value[k]
     for k in range(n - 1, -1, -1):
+        # Back substitution: the rows below are solved already.
         rest = value[k]
         for j in range(k + 1, n):
             rest -= matrix[k, j] * value[j]

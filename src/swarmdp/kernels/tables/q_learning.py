@@ -3,7 +3,7 @@
 Experience is (runs, agents): classes before and after, actions, rewards. Runs r, r + R, ... update
 replica r of q (R, observations, actions), float64. Every update depends on the one before it, so
 that nothing vectorises; the best value of each observation is kept beside the table, which spares
-a loop over the actions for each agent.
+a loop over the actions for each agent. Twins: the loops of `tests/learning/test_q_functions.py`.
 """
 
 import numpy as np
@@ -72,6 +72,7 @@ def q_batch(before, action, reward, after, discount, rate, q):
                 # All agents see the values from before this step: their order does not matter.
                 total[o, a] += best[np.uint64(after[r, i])]
                 count[o, a] += 1.0
+                # The same for all agents of the class, so that the last one may stand for them.
                 rewarded[o] = reward[r, i]
         for o in range(observations):
             for a in range(actions):

@@ -73,6 +73,7 @@ def add_sorted(keys, observations, weight, at_once, begins, columns, values, tot
                 high = middle
         is_there = low < end and columns[low] == column
         value = values[low] if is_there else 0.0
+        # All equal keys at once, in the order in which the full table would add them.
         first = i
         while i < keys.shape[0] and keys[i] == key:
             if not at_once:

@@ -126,6 +126,7 @@ def classify_angles(ordered, work, bins, angle, out):
     middle = float(bins // 2)
     for low in range(0, out.shape[0], BLOCK_AGENTS):
         high = min(low + BLOCK_AGENTS, out.shape[0])
+        # From the order of cells to that of the agents, then classes in a loop that vectorises.
         look_up_angles(low, high, ordered, work, angle)
         group = out[low:high]
         for i in range(np.uint64(group.shape[0])):
@@ -159,6 +160,7 @@ def explore_and_fly(
         greedy = table[r % table.shape[0]]
         for o in range(np.uint64(choice.shape[0])):
             choice[o] = greedy[o]
+        # Blocks, so that turns and noise are still in the cache when the agents are moved.
         for low in range(0, size, BLOCK_AGENTS):
             high = min(low + BLOCK_AGENTS, size)
             choose_actions(

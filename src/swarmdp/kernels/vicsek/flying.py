@@ -117,6 +117,7 @@ def move_particles(low, high, now, turn, model, at, noise):
             x[i] += model.speed * cosines[i]
             y[i] += model.speed * sines[i]
     for i in range(begin, end):
+        # From left to right as in `fly_and_turn`: sums of floats depend on it.
         angle = heading[i] + turn[i - begin] + noise[i - begin]
         heading[i] = wrap_into(angle, -math.pi, TWO_PI)
     for i in range(begin, end):

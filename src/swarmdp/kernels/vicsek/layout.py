@@ -193,6 +193,7 @@ def new_row_buffers(candidates):
         np.empty(room),
         np.empty(room, np.int64),
         np.empty(room, np.int64),
+        # A column before and one after, and where the last one ends.
         np.empty(COLUMNS + 3, np.uint64),
         np.empty(candidates + BLOCK_AGENTS),
         np.empty(BLOCK_AGENTS),

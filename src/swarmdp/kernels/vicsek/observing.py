@@ -200,6 +200,7 @@ def misalignment_all_pairs(begin, end, position, heading, radius, box, out):
         for j in range(agents):
             dx = abs(position[j, 0] - position[i, 0])
             dy = abs(position[j, 1] - position[i, 1])
+            # The shorter way round; inside the box a gap is less than a side.
             dx = min(dx, box - dx)
             dy = min(dy, box - dy)
             within = dx * dx + dy * dy <= square

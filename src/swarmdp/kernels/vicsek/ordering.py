@@ -45,6 +45,7 @@ def add_headings(begin, end, heading, sums):
             sine, cosine = elementary.sincos(row[i])
             u += np.int64(cosine * units)
             v += np.int64(sine * units)
+        # Written once: threads that add to neighbouring numbers slow each other down.
         sums[r, 0] = u
         sums[r, 1] = v
 

@@ -127,6 +127,7 @@ def by_cell_runs(position, radius, box, out):
         cells.find_cells(x, y, grid, cell)
         cells.count_in_cells(cell, cursor[:size])
         cells.start_cells(cursor[:size].reshape((1, size)), start)
+        # In the order of their numbers, so that the sort is stable.
         for i in range(np.uint64(agents)):
             k = np.uint64(np.uint32(cell[i]))
             out[r, np.uint64(np.uint32(cursor[k]))] = np.int32(i)

@@ -260,6 +260,7 @@ def keep_particles(begin, end, now, at, kept):
     if kept.heading.size > 0:
         position, heading = kept.position[at.run, at.time], kept.heading[at.run, at.time]
         for i in range(np.uint64(begin), np.uint64(end)):
+            # Large swarms are in the order of cells: the number says where an agent belongs.
             k = np.uint64(np.uint32(now.id[i]))
             position[k, 0] = now.x[i]
             position[k, 1] = now.y[i]

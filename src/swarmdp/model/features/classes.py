@@ -197,17 +197,17 @@ class Angles:
 
     def index(self, observations: NDArray[Any]) -> NDArray[np.integer]:
         """The interval in which each angle lies, counted around the circle."""
-        return kernels.tables.angle_index(self._checked(observations), self.size)
+        return kernels.tables.angle_index(self._as_angles(observations), self.size)
 
     def between(self, observations: NDArray[Any]) -> tuple[NDArray[np.integer], NDArray[Any]]:
         """The two intervals whose centres are around each angle."""
-        observations = self._checked(observations)
+        observations = self._as_angles(observations)
         place = observations * (self.size / (2.0 * math.pi)) + self.size // 2
         lower = np.floor(place)
         index = np.stack([lower, lower + 1], axis=-1).astype(np.int64) % self.size
         return index, np.stack([1 - (place - lower), place - lower], axis=-1)
 
-    def _checked(self, angles: NDArray[Any]) -> NDArray[np.float64]:
+    def _as_angles(self, angles: NDArray[Any]) -> NDArray[np.float64]:
         """Angles as an array in sequence."""
         given = np.ascontiguousarray(numbers(self.name, angles, np.float64))
         if not kernels.tables.all_between(given, -FARTHEST_ANGLE, FARTHEST_ANGLE):

@@ -102,7 +102,7 @@ class Product:
 
     def index(self, observations: NDArray[Any]) -> NDArray[np.integer]:
         """The combination of each observation (..., k)."""
-        observations = self._checked(observations)
+        observations = self._as_components(observations)
         index: NDArray[np.integer] = np.zeros(observations.shape[:-1], np.int64)
         for column, (name, part) in enumerate(self.components.items()):
             values = observations[..., column]
@@ -117,7 +117,7 @@ class Product:
 
     def between(self, observations: NDArray[Any]) -> tuple[NDArray[np.integer], NDArray[Any]]:
         """The combinations around each observation, weighted along each component."""
-        observations = self._checked(observations)
+        observations = self._as_components(observations)
         index = np.zeros((*observations.shape[:-1], 1), np.int64)
         weight = np.ones(index.shape)
         for column, (name, part) in enumerate(self.components.items()):
@@ -133,7 +133,7 @@ class Product:
             weight = (weight[..., :, None] * share[..., None, :]).reshape(index.shape)
         return index, weight
 
-    def _checked(self, observations: NDArray[Any]) -> NDArray[Any]:
+    def _as_components(self, observations: NDArray[Any]) -> NDArray[Any]:
         """Observations as an array whose last axis is the component."""
         given: NDArray[Any] = numbers("the observations", observations)
         if given.shape[-1:] != self.shape:

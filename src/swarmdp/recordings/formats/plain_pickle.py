@@ -31,7 +31,7 @@ def _number(kind: Any, content: Any = b"") -> Any:
     return np.frombuffer(raw, dtype=kind)[0]
 
 
-def _encoded(text: Any, encoding: Any = "latin1") -> bytes:
+def _encode(text: Any, encoding: Any = "latin1") -> bytes:
     if not isinstance(text, str) or encoding not in ("latin1", "latin-1"):
         raise InvalidInput("it holds a text in an encoding that is not expected")
     return codecs.encode(text, "latin1")
@@ -57,7 +57,7 @@ class _Dtype(metaclass=_Kind):
 ALLOWED: dict[tuple[str, str], Any] = {
     ("numpy", "ndarray"): np.ndarray,
     ("numpy", "dtype"): _Dtype,
-    ("_codecs", "encode"): _encoded,
+    ("_codecs", "encode"): _encode,
 }
 for _home in ("numpy.core.multiarray", "numpy._core.multiarray"):
     ALLOWED[_home, "_reconstruct"] = _empty_array

@@ -29,13 +29,13 @@ def read_frame(file: Any, key: str) -> Stored:
     place = hdf5.member(file, key)
     kind = hdf5.attribute(place, "pandas_type")
     if kind == "frame":
-        return _fixed(place)
+        return _read_blocks(place)
     if kind == "frame_table":
         return _table(place)
     raise InvalidInput(f"{key!r} is not a data frame of pandas ({kind!r})")
 
 
-def _fixed(place: Any) -> Stored:
+def _read_blocks(place: Any) -> Stored:
     """Blocks of columns of the same kind, side by side."""
     names: list[Any] = []
     blocks = []

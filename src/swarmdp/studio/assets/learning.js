@@ -72,34 +72,34 @@ export class Learning {
     find("fit-words").textContent = "Watching the expert …";
   }
 
-  hear(told) {
-    this.set(RUNNING.includes(told.phase));
-    if (told.weights) this.show(told.weights, told.error);
-    if (told.phase === "iterating") {
-      find("fit-progress").max = told.iterations;
-      find("fit-progress").value = told.iteration;
-      this.distance.add(told.iteration, told.distance);
-      this.margin.add(told.iteration, told.margin);
-      const small = told.agents ? ` The learning swarm has ${told.agents} agents.` : "";
-      find("fit-words").textContent = `Iteration ${told.iteration} of ${told.iterations}: distance ${short(told.distance)}, margin ${short(told.margin)}.${small}`;
+  hear(message) {
+    this.set(RUNNING.includes(message.phase));
+    if (message.weights) this.show(message.weights, message.error);
+    if (message.phase === "iterating") {
+      find("fit-progress").max = message.iterations;
+      find("fit-progress").value = message.iteration;
+      this.distance.add(message.iteration, message.distance);
+      this.margin.add(message.iteration, message.margin);
+      const small = message.agents ? ` The learning swarm has ${message.agents} agents.` : "";
+      find("fit-words").textContent = `Iteration ${message.iteration} of ${message.iterations}: distance ${short(message.distance)}, margin ${short(message.margin)}.${small}`;
     }
     const words = {
       choosing: "Choosing among the nearest policies by fresh roll-outs …",
       judging: "Asking whether the learned swarm does what the other did …",
-      errors: `Learning from ${told.total} resampled demos, for the error bars …`,
-      stopped: `Stopped after ${told.iteration} of ${told.iterations} iterations; iteration ${told.chosen} is the nearest, distance ${short(told.distance)}. Go on, or keep it.`,
-      done: `Done: iteration ${told.chosen} is the nearest, distance ${short(told.distance)}. The reward is highest at ${told.highest}.`,
-      failed: `Learning failed: ${told.text}`,
-    }[told.phase];
+      errors: `Learning from ${message.total} resampled demos, for the error bars …`,
+      stopped: `Stopped after ${message.iteration} of ${message.iterations} iterations; iteration ${message.chosen} is the nearest, distance ${short(message.distance)}. Go on, or keep it.`,
+      done: `Done: iteration ${message.chosen} is the nearest, distance ${short(message.distance)}. The reward is highest at ${message.highest}.`,
+      failed: `Learning failed: ${message.text}`,
+    }[message.phase];
     if (words) find("fit-words").textContent = words;
-    if (told.verdict) {
-      find("verdict").textContent = [`The learned swarm ${told.verdict}.`, ...told.advice.map((each) => `What to do: ${each}.`)].join(" ").replace("..", ".");
-      find("verdict").classList.toggle("alarm", told.alarm);
+    if (message.verdict) {
+      find("verdict").textContent = [`The learned swarm ${message.verdict}.`, ...message.advice.map((advice) => `What to do: ${advice}.`)].join(" ").replace("..", ".");
+      find("verdict").classList.toggle("alarm", message.alarm);
     }
-    if (["stopped", "done", "failed"].includes(told.phase)) {
+    if (["stopped", "done", "failed"].includes(message.phase)) {
       find("fit-progress").hidden = true;
-      find("keep-fit").hidden = told.phase === "failed";
-      find("go-on").hidden = told.phase !== "stopped";
+      find("keep-fit").hidden = message.phase === "failed";
+      find("go-on").hidden = message.phase !== "stopped";
     }
   }
 }

@@ -17,12 +17,12 @@ export const token = () => {
 export const keepToken = (text) => localStorage.setItem(KEY, text);
 
 export const tokenIn = (text) => {
-  const found = /token=([A-Za-z0-9_-]+)/.exec(text) ?? /^\s*([A-Za-z0-9_-]{20,})\s*$/.exec(text);
-  return found ? found[1] : null;
+  const match = /token=([A-Za-z0-9_-]+)/.exec(text) ?? /^\s*([A-Za-z0-9_-]{20,})\s*$/.exec(text);
+  return match ? match[1] : null;
 };
 
 // What the fragment asks for; numbers that are none are left out.
-export const wanted = () => {
+export const linkSettings = () => {
   const given = fragment();
   const settings = {};
   for (const [name, text] of given) {

@@ -8,27 +8,27 @@ const MOST_UNDO = 100;
 
 // The panels of a reward's blocks: the first axis is painted along, the others tell panels apart.
 const panelsOf = (blocks) => {
-  const found = [];
+  const panels = [];
   let begin = 0;
   for (const axes of blocks) {
     const [first, ...others] = axes;
-    const each = others.reduce((count, axis) => count * axis.values.length, 1);
-    for (let rest = 0; rest < each; rest++) {
+    const count = others.reduce((size, axis) => size * axis.values.length, 1);
+    for (let rest = 0; rest < count; rest++) {
       const words = [];
       let left = rest;
       for (const axis of [...others].reverse()) {
         words.unshift(`${axis.label} ${short(axis.values[left % axis.values.length])}`);
         left = Math.floor(left / axis.values.length);
       }
-      found.push({
+      panels.push({
         axis: first,
         title: [first.label, ...words].join(", "),
-        indices: first.values.map((_, place) => begin + place * each + rest),
+        indices: first.values.map((_, place) => begin + place * count + rest),
       });
     }
-    begin += first.values.length * each;
+    begin += first.values.length * count;
   }
-  return found;
+  return panels;
 };
 
 export class Painting {
@@ -129,7 +129,7 @@ export class Painting {
       indices.forEach((index, place) => {
         const around = [place - 1, place, place + 1].map((at) => (axis.periodic
           ? indices[(at + count) % count] : indices[Math.max(0, Math.min(count - 1, at))]));
-        smoothed[index] = around.reduce((sum, each) => sum + this.weights[each], 0) / 3;
+        smoothed[index] = around.reduce((sum, at) => sum + this.weights[at], 0) / 3;
       });
     }
     this.all((_, index) => Number(smoothed[index].toPrecision(3)));

@@ -4,7 +4,7 @@ import { Connection } from "./connection.js";
 import { Keeping } from "./keeping.js";
 import { Knobs } from "./knobs.js";
 import { Learning } from "./learning.js";
-import { keepToken, remember, token, tokenIn, wanted } from "./links.js";
+import { keepToken, linkSettings, remember, token, tokenIn } from "./links.js";
 import { Painting } from "./painting.js";
 import { StageView } from "./stage.js";
 import { element, find } from "./words.js";
@@ -14,7 +14,7 @@ const PACES = [1, 2, 5, 10, 20, 30, 60];
 const LABELS = { nothing: "your reward", painted: "your reward", learned: "learned", opened: "of the opened fit" };
 
 token(); // out of the address bar at once
-const first = wanted();
+const first = linkSettings();
 let scene = null;
 let seed = first.seed;
 let playing = !matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -26,7 +26,7 @@ let planned = null; // a stroke that has a policy, until its first step is seen
 const canvases = [find("left"), find("right")];
 const say = (kind, entries) => connection.say(kind, entries);
 
-// What is told at the top, with a way out.
+// The line at the top, with a way out.
 const notice = (words, ...ways) => {
   find("notice").hidden = !words;
   find("notice").querySelector("p").textContent = words ?? "";
@@ -152,32 +152,32 @@ const hear = {
     if (scene) status(words);
     else veil(words);
   },
-  scene: (told) => {
-    const other = scene?.entry !== told.entry;
-    scene = told;
-    seed = told.seed;
+  scene: (message) => {
+    const other = scene?.entry !== message.entry;
+    scene = message;
+    seed = message.seed;
     over = false;
     veil(null);
     describe();
-    if (![...find("system").options].some((option) => option.value === told.entry)) {
-      find("system").append(element("option", {}, told.entry)); // a calibrated swarm of a file
+    if (![...find("system").options].some((option) => option.value === message.entry)) {
+      find("system").append(element("option", {}, message.entry)); // a calibrated swarm of a file
     }
-    find("system").value = told.entry;
-    find("left-label").textContent = told.recording ? `recording ${told.recording}` : told.left;
+    find("system").value = message.entry;
+    find("left-label").textContent = message.recording ? `recording ${message.recording}` : message.left;
     canvases[0].setAttribute("aria-label", `The swarm: ${find("left-label").textContent}`);
-    stage.open(told);
-    charts.open(told);
-    knobs.open(told);
-    learning.open(told);
-    painting.open(told);
-    moved(told.moved_by);
-    const paces = PACES.filter((steps) => steps <= told.fastest);
+    stage.open(message);
+    charts.open(message);
+    knobs.open(message);
+    learning.open(message);
+    painting.open(message);
+    moved(message.moved_by);
+    const paces = PACES.filter((steps) => steps <= message.fastest);
     const before = Number(find("pace").value);
     find("pace").replaceChildren(...paces.map((steps) => element("option", { value: steps }, `${steps} steps/s`)));
-    find("pace").value = !other && paces.includes(before) ? before : told.usual;
+    find("pace").value = !other && paces.includes(before) ? before : message.usual;
     pace(Number(find("pace").value));
     play(playing);
-    if (pending && pending.length === painting.weights.length && told.moved_by !== "opened") {
+    if (pending && pending.length === painting.weights.length && message.moved_by !== "opened") {
       painting.put(pending);
       painting.pass();
     }
@@ -185,29 +185,29 @@ const hear = {
     note();
   },
   restarted: () => {},
-  planned: (told) => {
-    if (told.number < painting.number) return; // there is a newer stroke
-    if (painted.has(told.number)) {
-      const sent = painted.get(told.number);
-      stage.stats.planned.push({ settled: told.settled, took: performance.now() - sent });
-      if (told.number > behaving) planned ??= { sent, step: told.step };
-      behaving = told.number; // planned from nothing afterwards, it behaves already
-      for (const number of painted.keys()) if (number < told.number || told.settled) painted.delete(number);
+  planned: (message) => {
+    if (message.number < painting.number) return; // there is a newer stroke
+    if (painted.has(message.number)) {
+      const sent = painted.get(message.number);
+      stage.stats.planned.push({ settled: message.settled, took: performance.now() - sent });
+      if (message.number > behaving) planned ??= { sent, step: message.step };
+      behaving = message.number; // planned from nothing afterwards, it behaves already
+      for (const number of painted.keys()) if (number < message.number || message.settled) painted.delete(number);
     }
-    painting.tell(told);
+    painting.tell(message);
     describe();
   },
-  learning: (told) => learning.hear(told),
+  learning: (message) => learning.hear(message),
   list: ({ entries }) => keeping.list(entries),
-  opened: (told) => {
-    if (told.what === "fit") {
-      if (told.error) painting.put(painting.weights, told.error);
-      const several = told.experiments > 1 ? ` It is the first of ${told.experiments} experiments.` : "";
-      const verdict = told.verdict ? ` Its verdict: ${told.verdict}.` : "";
-      keeping.tell(`${told.name} is open.${several}${verdict}`);
+  opened: (message) => {
+    if (message.what === "fit") {
+      if (message.error) painting.put(painting.weights, message.error);
+      const several = message.experiments > 1 ? ` It is the first of ${message.experiments} experiments.` : "";
+      const verdict = message.verdict ? ` Its verdict: ${message.verdict}.` : "";
+      keeping.tell(`${message.name} is open.${several}${verdict}`);
     } else {
-      const verdict = told.verdict ? ` The verdict on it: ${told.verdict}.` : "";
-      keeping.tell(`${told.name} is on the left; both swarms start from its first state.${verdict}`);
+      const verdict = message.verdict ? ` The verdict on it: ${message.verdict}.` : "";
+      keeping.tell(`${message.name} is on the left; both swarms start from its first state.${verdict}`);
     }
   },
   saved: ({ name }) => {
@@ -276,12 +276,12 @@ find("system").onchange = () => {
 find("keys-button").onclick = () => find("keys").showModal();
 find("unlock").onsubmit = (event) => {
   event.preventDefault();
-  const found = tokenIn(find("pasted").value);
-  if (!found) {
+  const pasted = tokenIn(find("pasted").value);
+  if (!pasted) {
     notice("This is not the link of a studio: it must hold token= and letters.", close);
     return;
   }
-  keepToken(found);
+  keepToken(pasted);
   find("pasted").value = "";
   notice(null);
   connection.open();
