@@ -19,7 +19,7 @@ import swarmdp
 from studies import command
 from studies.battery import development, final
 from studies.battery.case import Case
-from studies.rows import Job, Row, chosen, collect, conditions
+from studies.rows import Job, Row, collect, conditions, select
 from swarmdp.irl.inference import explain
 from swarmdp.irl.matching import table_of
 from swarmdp.judging.baselines import random_policies
@@ -151,7 +151,7 @@ def study(
     by_name = {(part, case.name): case for part, some in cases().items() for case in some}
     jobs = [
         Job(vars(s), lambda s=s: measured(s, by_name[s.part, s.case], experiments))  # type: ignore[misc]
-        for s in chosen(settings(), "part", only)
+        for s in select(settings(), "part", only)
     ]
     shared = conditions(quick=quick, experiments=experiments)
     rows = collect(output / ROWS, jobs, shared, line)
