@@ -59,7 +59,7 @@ _LEAST_GENERATIONS = 8  # without which a search does not begin
 RACE = 4  # times as many roll-outs as a policy of Algorithm 1 gets
 _NEARER = 0.7  # times the gap of Algorithm 2's policy: another one that is clearly nearer
 _AS_NEAR = 1.25  # times the smallest gap: candidates that are as near
-_JUDGED = 3  # finalists of a search that are judged
+_JUDGED = 8  # finalists of a search that are judged
 
 ALGORITHM_2, CLONE, CHANGES, SEARCH = "Algorithm 2", "clone", "clone of changes", "policy search"
 

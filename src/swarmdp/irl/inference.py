@@ -11,6 +11,7 @@ the others try theirs at random: what others do in the same step is averaged ove
 """
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -35,6 +36,7 @@ _UNLIKELY = 1e-3  # the density of a step that no simulated one resembles
 _TELLING = 0.1  # nats a decision by which random actions must be less probable
 MIXED = 0.15  # nats a decision by which drawing actions may be better than any table
 _NEARLY = 0.1  # of the surprise of random actions: a policy that is surprised less is confirmed
+_FAR = 4.0  # widths of a kernel: a recorded step farther from all simulated ones is none of them
 _ROUNDING = 1e-9  # of the size of a field: values this near are equal
 
 
@@ -235,38 +237,72 @@ class _Steps:
 
 def _likelihood(system: System, steps: _Steps, seed: int) -> Floats:
     """How probable each recorded step is under each action (M, agents, A), up to a factor."""
-    actions = np.asarray(system.actions)
-    count, (many, agents) = len(actions), steps.index.shape
-    total = np.zeros((many, agents, count))
+    many, agents = steps.index.shape
     # Each agent begins with another action, so that in any sample actions are mixed.
-    first = np.random.default_rng(seed).integers(count, size=(many, agents))
+    first = np.random.default_rng(seed).integers(len(system.actions), size=(many, agents))
     chunk = max(1, _AT_ONCE // agents)
-    for begin in range(0, many, chunk):
-        part = slice(begin, begin + chunk)
-        before = {name: array[part] for name, array in steps.before.items()}
-        streams = Streams.of(seed, np.arange(begin, min(begin + chunk, many)), agents)
-        for shift in range(count):
-            chosen = (first[part] + shift) % count
-            physical = actions[chosen]
-            # What the same actions lead to, some times over.
-            outcomes = [
-                system.transition(
-                    before, physical, streams.at(sample * count + shift, Purpose.TRANSITION)
-                )
-                for sample in range(_SAMPLES)
-            ]
-            density = np.zeros(chosen.shape)
-            for name in before:
-                density += np.log(
-                    _density(
-                        np.stack([after[name] for after in outcomes]).astype(np.float64),
-                        steps.after[name][part].astype(np.float64),
-                        _period(system, name),
-                    )
-                )
-            np.put_along_axis(total[part], chosen[..., None], density[..., None], axis=2)
+    parts = [
+        _likelihood_of(system, steps, slice(begin, min(begin + chunk, many)), first, seed)
+        for begin in range(0, many, chunk)
+    ]
+    return np.concatenate(parts)
+
+
+def _likelihood_of(
+    system: System, steps: _Steps, part: slice, first: NDArray[np.int64], seed: int
+) -> Floats:
+    """The likelihood of some of the steps; see `_likelihood`."""
+    actions = np.asarray(system.actions)
+    count, before = len(actions), {name: array[part] for name, array in steps.before.items()}
+    streams = Streams.of(seed, np.arange(part.start, part.stop), first.shape[1])
+    shape = (*first[part].shape, count)
+    total, missed = np.zeros(shape), np.zeros(shape[:2], np.bool_)
+    gaps = {name: np.empty(shape) for name in before}
+    widths = dict.fromkeys(before, 0.0)
+    for shift in range(count):
+        chosen = (first[part] + shift) % count
+        # What the same actions lead to, some times over.
+        outcomes = [
+            system.transition(
+                before, actions[chosen], streams.at(sample * count + shift, Purpose.TRANSITION)
+            )
+            for sample in range(_SAMPLES)
+        ]
+        for name in before:
+            samples = np.stack([after[name] for after in outcomes]).astype(np.float64)
+            recorded = steps.after[name][part].astype(np.float64)
+            density, gap, width = _density(samples, recorded, _period(system, name))
+            place = chosen[..., None]
+            seen = np.take_along_axis(total, place, axis=2) + np.log(density)[..., None]
+            np.put_along_axis(total, place, seen, axis=2)
+            np.put_along_axis(gaps[name], place, gap[..., None], axis=2)
+            widths[name] = max(widths[name], width)
     likelihood: Floats = np.exp(total - total.max(axis=2, keepdims=True))
-    return likelihood
+    for name, gap in gaps.items():
+        missed |= gap.min(axis=2) > _FAR * widths[name]
+    # What no action leads to was an action between two of them, or an effect of other agents.
+    return np.where(missed[..., None], _nearest_two(gaps), likelihood)
+
+
+def _nearest_two(gaps: Mapping[str, Floats]) -> Floats:
+    """Weights (M, agents, A) of the two actions that lead nearest to what was recorded.
+
+    In inverse proportion to how far they lead from it, as in an interpolation. What actions do not
+    change does not count.
+    """
+    square = np.zeros_like(next(iter(gaps.values())))
+    for gap in gaps.values():
+        scale = np.ptp(gap, axis=2, keepdims=True)
+        square += np.where(scale > 0, (gap / np.where(scale > 0, scale, 1.0)) ** 2, 0.0)
+    gap = np.sqrt(square)
+    order = np.argsort(gap, axis=2, kind="stable")
+    two = np.take_along_axis(gap, order[..., :2], axis=2)
+    weights = np.full_like(gap, _UNLIKELY)
+    # The nearest has the weight 1.
+    ratio = two[..., :1] / np.maximum(two, np.finfo(np.float64).tiny)
+    np.put_along_axis(weights, order[..., :2], np.maximum(ratio, _UNLIKELY), axis=2)
+    np.put_along_axis(weights, order[..., :1], 1.0, axis=2)
+    return weights
 
 
 def _period(system: System, name: str) -> float | None:
@@ -274,22 +310,25 @@ def _period(system: System, name: str) -> float | None:
     return 2 * np.pi if field.kind == "angle" and field.period is None else field.period
 
 
-def _density(samples: Floats, recorded: Floats, period: float | None) -> Floats:
+def _density(
+    samples: Floats, recorded: Floats, period: float | None
+) -> tuple[Floats, Floats, float]:
     """The density (M, agents) of what was recorded, given samples (K, M, agents, ...).
 
     Gaussian kernels around the samples. They are as wide as neighbouring samples are apart, so that
-    what happens for certain, or in a few ways, must be met exactly.
+    what happens for certain, or in a few ways, must be met exactly. Also how far the nearest sample
+    is (M, agents), and the width.
     """
     values = samples.reshape(*samples.shape[:3], -1)
     truth = recorded.reshape(*recorded.shape[:2], -1)
     size = np.abs(values).max(initial=0.0)
-    apart = _gap(values[1:] - values[:-1], period)
     # Half the typical distance of two samples of one action: zero if there is no noise.
-    width = 0.5 * float(np.median(apart)) if len(apart) else 0.0
+    width = 0.5 * float(np.median(_gap(values[1:] - values[:-1], period)))
     width = max(width, _ROUNDING * max(size, 1.0))
-    gap = _gap(values - truth, period) / width
-    density: Floats = np.exp(-0.5 * gap**2).mean(axis=0)
-    return density + _UNLIKELY
+    gap = _gap(values - truth, period)
+    density: Floats = np.exp(-0.5 * (gap / width) ** 2).mean(axis=0)
+    nearest: Floats = gap.min(axis=0)
+    return density + _UNLIKELY, nearest, width
 
 
 def _gap(difference: Floats, period: float | None) -> Floats:
