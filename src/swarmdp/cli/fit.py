@@ -92,6 +92,18 @@ def add(commands: Any, system: str | None) -> None:
         help="number of fits of resampled demos, for the reward's error bars; 0 for none",
     )
     group.add_argument(
+        "--actions",
+        choices=["use", "ignore"],
+        default="use",
+        help="use or ignore what the demo tells of actions (recorded, or explained by what they "
+        "led to), where the policy of Algorithm 2 does not reproduce the demo",
+    )
+    group.add_argument(
+        "--no-policy-search",
+        action="store_true",
+        help="keep the policy of Algorithm 2, even where it does not reproduce the demo",
+    )
+    group.add_argument(
         "--no-judge",
         action="store_true",
         help="do not test whether the learned swarm behaves like the demo",
@@ -135,6 +147,8 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
                 preset=options.preset,
                 separate=options.separate,
                 resamples=options.resamples,
+                actions=options.actions,
+                policy_search=False if options.no_policy_search else None,
                 judge=not options.no_judge,
                 threads=options.threads,
                 resume=earlier,

@@ -21,6 +21,7 @@ from swarmdp.learning.heterogeneous import default_learning, described_size, pap
 from swarmdp.learning.local_kernel import local_kernel
 from swarmdp.learning.local_model import dense_bytes
 from swarmdp.learning.planning import Planning, kernel_of
+from swarmdp.learning.policy_search import PolicySearch
 from swarmdp.model.adapted import starting_from
 from swarmdp.model.features import Classes
 from swarmdp.model.streams import Part, derived_seed
@@ -49,6 +50,7 @@ class Setup:
     profile: Floats | None  # (R, spans * d): the demo's features over time
     demo: Trajectory | None  # None if the expert is known by its feature expectations only
     recorded: System  # the system of which the demo is: its starts may differ
+    search: PolicySearch | None  # that takes over where Algorithm 2 fails; None if none does
     description: Mapping[str, Any]  # plain data that tells this fit from others
 
 
@@ -107,7 +109,10 @@ def set_up(
         seed,
         threads,
     )
-    return Setup(problem, profile, trajectory, recorded, _description(problem, settings))
+    simulated = trajectory is not None and not trajectory.of_recording and recorded.n_agents > 1
+    search = settings.takes_over if simulated else None
+    description = _description(problem, settings, search)
+    return Setup(problem, profile, trajectory, recorded, search, description)
 
 
 def _learner(system: System, settings: FitSettings) -> tuple[Learner, int | None]:
@@ -150,7 +155,9 @@ def _expert_kernel(problem: InverseProblem) -> Floats:
     )
 
 
-def _description(problem: InverseProblem, settings: FitSettings) -> dict[str, Any]:
+def _description(
+    problem: InverseProblem, settings: FitSettings, search: PolicySearch | None
+) -> dict[str, Any]:
     """The fit as plain data: what a file keeps of it, and what tells it from others."""
     first = settings.first_reward
     if first is None:
@@ -173,13 +180,12 @@ def _description(problem: InverseProblem, settings: FitSettings) -> dict[str, An
         "mirror": problem.symmetry is not None,
         "search": problem.search,
         "evaluations": problem.evaluations,
-        "policy_search": None
-        if settings.takes_over is None
-        else _as_plain_data(settings.takes_over),
-        "use_actions": settings.actions == "use",
+        "policy_search": None if search is None else _as_plain_data(search),
         "steps": horizon,
         "truncation": tail,
     }
+    if search is not None:
+        description["use_actions"] = settings.actions == "use"
     if problem.expert.actions is not None:
         description["actions"] = problem.expert.actions
     try:

@@ -192,7 +192,7 @@ def judge_and_take_over(fit: "Fit", result: Result, progress: bool | Tell | None
     problem, demo, recorded = setup.problem, setup.demo, setup.recorded
     assert demo is not None
     seed, experiments = derived_seed(fit.seed, Part.JUDGING), result.experiments
-    search = None if demo.of_recording else settings.takes_over
+    search = setup.search
     if isinstance(recorded, Replaying) and not isinstance(settings.policy_search, PolicySearch):
         search = search and _SLOW_SEARCH
     demos = [demo] if experiments == 1 else [one_run(demo, e) for e in range(experiments)]

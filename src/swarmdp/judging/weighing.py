@@ -94,9 +94,10 @@ class _Findings:
         table = look.table(stage.system, slice(0, starts + swarms[LEARNED].runs))
         values = _by_swarm(table.values, starts, swarms)
         learned = values[LEARNED]
-        comparison = compare_runs(table.values[:starts], learned, rng)
+        directed = np.array([statistic.clear > 0 for statistic in table.statistics])
+        comparison = compare_runs(table.values[:starts], learned, rng, directed)
         distinct = {
-            name: are_distinct(values[name], learned, LEVEL)
+            name: are_distinct(values[name], learned, LEVEL, directed)
             for name in simple.IGNORANT
             if name in values
         }

@@ -118,11 +118,19 @@ def write_fit_page(
 def _introduction(result: Result, demo: Trajectory) -> list[str]:
     runs = "one recorded run" if demo.runs == 1 else f"{demo.runs} recorded runs"
     separate = ", each an experiment of its own" if result.experiments > 1 else ""
+    unknown = "wanted" if result.takeover is not None else "wanted or did"
     return [
         f"Learned from {runs} of {demo.steps} time steps{separate}, without knowing what the "
-        "agents wanted or did: which local reward makes agents behave like this, and which local "
+        f"agents {unknown}: which local reward makes agents behave like this, and which local "
         f"rule collects it. Made by swarmdp {result.version} with seed {result.seed}."
     ]
+
+
+_LEARNERS = {
+    "clone of recorded actions": "copying the recorded actions",
+    "clone of explained actions": "copying the actions that explain the demo by the system's law",
+    "clone of changes": "matching how observations change into each other",
+}  # in words
 
 
 def _verdict(result: Result, unusual: str) -> list[Finding]:
@@ -143,7 +151,7 @@ def _verdict(result: Result, unusual: str) -> list[Finding]:
     (verdict,) = verdicts
     same = verdict.words == REPRODUCED
     details = [] if same or verdict.alarm else [f"The verdict: {verdict.words}."]
-    details += [_meaning(verdict), *verdict.notes]
+    details += [_meaning(verdict), *_found_by(result), *verdict.notes]
     what = "What to do"
     if unusual and verdict.alarm:
         details.append(unusual)
@@ -158,6 +166,18 @@ def _verdict(result: Result, unusual: str) -> list[Finding]:
     exceptions = "" if same else ", with exceptions that are small"
     words = f"The learned swarm does what the recorded one did{exceptions}."
     return [Finding(words, "good", tuple(details))]
+
+
+def _found_by(result: Result) -> list[str]:
+    """Who found the policy, if it was not Algorithm 2."""
+    if result.takeover is None:
+        return []
+    cost = sum(attempt.rollouts for attempt in result.attempts)
+    return [
+        f"The policy was found by {_LEARNERS.get(result.learners[0], result.learners[0])}, since "
+        f"that of Algorithm 2 differs more from the demo ({cost} roll-outs). The reward is that of "
+        "Algorithm 1."
+    ]
 
 
 def _meaning(verdict: Verdict) -> str:
