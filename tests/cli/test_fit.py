@@ -230,7 +230,7 @@ def test_fit_by_other_updates(
     name: str, update: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     size = ["--n-agents", "20"] if name == "vicsek" else ["--shape", "9", "9"]
-    few = ["--iterations", "2", "--resamples", "0"]
+    few = ["--iterations", "2", "--resamples", "0", "--no-policy-search"]
     main(["fit", name, *size, "--update", update, *few, "-o", str(tmp_path)])
     result = swarmdp.load(tmp_path)
     assert isinstance(result.policy, swarmdp.policies.SoftPolicy) == (update == "maxent")
