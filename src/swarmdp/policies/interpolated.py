@@ -12,6 +12,7 @@ from swarmdp.model.streams import Stream
 from swarmdp.model.system import System, check_is_system, check_observed, class_map, name_of
 from swarmdp.model.traits import null_action
 from swarmdp.policies import shown
+from swarmdp.policies.asking import answer
 from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.local import check_names, itself
@@ -54,6 +55,7 @@ class InterpolatedPolicy:
 
     for_runs = itself
     export = write
+    __call__ = answer
     to_xarray = shown.to_xarray
     to_dataframe = shown.to_dataframe
     __repr__ = shown.text

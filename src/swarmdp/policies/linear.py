@@ -13,6 +13,7 @@ from swarmdp.model.streams import Stream
 from swarmdp.model.system import System, check_is_system, check_observed, name_of
 from swarmdp.model.traits import null_action
 from swarmdp.policies import shown
+from swarmdp.policies.asking import answer
 from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.local import check_names, itself
@@ -124,6 +125,7 @@ class LinearPolicy:
 
     for_runs = itself
     export = write
+    __call__ = answer
     __repr__ = shown.text
     _repr_html_ = shown.html
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from swarmdp.model.streams import Stream
 from swarmdp.model.system import System, check_is_system, check_observed
+from swarmdp.policies.asking import answer
 from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.local import check_names, itself
@@ -122,6 +123,7 @@ class ParametricPolicy:
 
     for_runs = itself
     export = write
+    __call__ = answer
 
     def __init__(
         self,

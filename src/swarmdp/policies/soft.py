@@ -21,6 +21,7 @@ from swarmdp.model.system import (
     name_of,
 )
 from swarmdp.policies import shown
+from swarmdp.policies.asking import answer
 from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.local import LocalPolicy, check_names, itself
@@ -63,6 +64,7 @@ class SoftPolicy:
 
     for_runs = itself
     export = write
+    __call__ = answer
     to_xarray = shown.to_xarray
     to_dataframe = shown.to_dataframe
     __repr__ = shown.text

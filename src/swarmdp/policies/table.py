@@ -19,6 +19,7 @@ from swarmdp.model.system import (
     name_of,
 )
 from swarmdp.policies import shown
+from swarmdp.policies.asking import answer
 from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.local import check_names, itself
@@ -62,6 +63,7 @@ class Policy:
 
     for_runs = itself
     export = write
+    __call__ = answer
     to_xarray = shown.to_xarray
     to_dataframe = shown.to_dataframe
     __repr__ = shown.text
