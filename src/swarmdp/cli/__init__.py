@@ -1,7 +1,7 @@
 # PYTHON_ARGCOMPLETE_OK
 """The command `swarmdp`: one module for each of its commands.
 
-simulate, fit, animate, evaluate, export, tracks, reproduce, report, studio, info
+simulate, fit, replan, animate, evaluate, export, tracks, reproduce, report, studio, info
     A command each: `add` declares its options, `_run` carries it out and returns what `--json`
     prints.
 fit_tracks
@@ -21,8 +21,8 @@ Decisions:
 - argparse, no framework: it starts at once, and a wrong argument gets an answer of one line.
 - `swarmdp --help` and `swarmdp COMMAND --help` import neither NumPy nor Numba: a module here
   imports at its top only what declaring its options needs, and the rest where it is used.
-- The options of `simulate`, `fit` and `animate` depend on the system, so the arguments are searched
-  for a system before they are parsed.
+- The options of `simulate`, `fit`, `replan` and `animate` depend on the system, so the arguments
+  are searched for a system before they are parsed.
 - Bad input exits with 2 and one line, an interrupt with 130 and a line that says what was saved.
 """
 
@@ -38,6 +38,7 @@ from swarmdp.cli import (
     export,
     fit,
     info,
+    replan,
     report,
     reproduce,
     simulate,
@@ -48,10 +49,11 @@ from swarmdp.cli.common import Parser, add_verbosity, carry_out, run_guarded
 from swarmdp.cli.systems import system_in_arguments
 from swarmdp.systems.registry import SYSTEMS
 
-_WITH_SYSTEM = ("simulate", "fit", "animate")  # commands whose options depend on a system
+_WITH_SYSTEM = ("simulate", "fit", "replan", "animate")  # commands whose options depend on a system
 _WITH_TABLE = (
     "simulate",
     "fit",
+    "replan",
     "evaluate",
     "tracks",
     "reproduce",
@@ -114,7 +116,7 @@ def _parser(system: str | None) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"swarmdp {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for with_system in (simulate, fit, animate):
+    for with_system in (simulate, fit, replan, animate):
         with_system.add(commands, system)
     for other in (evaluate, export, tracks, reproduce, report, studio, info):
         other.add(commands)

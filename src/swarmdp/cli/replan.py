@@ -1,0 +1,105 @@
+"""`swarmdp replan`: a policy for another swarm, from the reward of a fit."""
+
+import argparse
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+from swarmdp._version import __version__
+from swarmdp.cli.common import add_command, add_output, add_seed, add_threads, print_table
+from swarmdp.cli.fit_folders import add_experiment, fit_in, system_beside
+from swarmdp.cli.systems import add_system, build, chosen_system
+
+
+def add(commands: Any, system: str | None) -> None:
+    """Add the command and its options."""
+    replan = add_command(
+        commands,
+        "replan",
+        _run,
+        summary="plan a policy for another swarm, from the reward of a fit",
+        description="Plan a policy from nothing for the reward that a fit has learned: for the "
+        "fit's own swarm (swarmdp replan FIT), for another one (swarmdp replan FIT vicsek --radius "
+        "0.05), or for another body with the same observations (--system MODULE:CLASS). Writes "
+        "controller.json and replan.json to a folder.",
+    )
+    replan.add_argument("fit", type=Path, help="folder of a fit")
+    add_experiment(replan)
+    replan.add_argument("--attempts", type=int, default=3, help="number of attempts at planning")
+    replan.add_argument(
+        "--no-judge",
+        action="store_true",
+        help="do not compare the swarm with the expert of its system",
+    )
+    add_seed(replan)
+    add_threads(replan)
+    add_output(replan, "the folder replan in that of the fit")
+    add_system(replan, system)
+
+
+def _run(options: argparse.Namespace) -> dict[str, Any]:
+    """Plan, print what the policy is worth, and write it."""
+    from swarmdp.fitting.replan import replan
+    from swarmdp.model.system import name_of
+    from swarmdp.model.traits import settings_of
+    from swarmdp.policies import Exportable
+    from swarmdp.support import files
+    from swarmdp.support.errors import VerdictWarning
+
+    result = fit_in(options.fit, options.experiment)
+    if chosen_system(options) is None:
+        system = system_beside(options.fit, result, None)
+    else:
+        system = build(options, "replan")
+    folder = options.fit if options.fit.is_dir() else options.fit.parent
+    output = options.output or folder / "replan"
+    files.check_folder(output)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", VerdictWarning)  # a bad verdict is printed
+        planned = replan(
+            result,
+            system,
+            seed=options.seed,
+            attempts=options.attempts,
+            experiment=options.experiment,
+            judge=not options.no_judge,
+            threads=options.threads,
+        )
+    output.mkdir(parents=True, exist_ok=True)
+    written = []
+    if isinstance(planned.policy, Exportable):
+        written.append(planned.policy.export(output / "controller.json", system=system))
+    verdict = planned.verdict
+    summary = {
+        "command": "replan",
+        "version": __version__,
+        "fit": options.fit.name,
+        "system": name_of(system),
+        "system_settings": settings_of(system),
+        "seed": options.seed,
+        "learner": planned.learner,
+        "value": planned.value,
+        "value_error": planned.error,
+        "attempts": planned.attempts.tolist(),
+        "verdict": None if verdict is None else verdict.to_json(),
+    }
+    files.write_text(output / "replan.json", json.dumps(summary, indent=2, default=str) + "\n")
+    written.append(output / "replan.json")
+    names = [f"Algorithm 2, attempt {k + 1}" for k in range(options.attempts)]
+    names = ["planning"] if planned.learner == "planning" else [*names, "policy search"]
+    print_table(
+        f"Policies for {name_of(system)}: what an agent gets, discounted",
+        ("found by", "value"),
+        [
+            (name, f"{value:.4g}")
+            for name, value in zip(names, planned.attempts.tolist(), strict=False)
+        ],
+        texts=1,
+    )
+    print(f"Taken: {planned.learner}, value {planned.value:.4g} ± {planned.error:.2g}")
+    if verdict is not None:
+        print(verdict)
+    for path in written:
+        print(f"  {path}")
+    return {**summary, "folder": str(output)}
