@@ -104,6 +104,13 @@ def add(commands: Any, system: str | None) -> None:
         help="keep the policy of Algorithm 2, even where it does not reproduce the demo",
     )
     group.add_argument(
+        "--reward",
+        choices=["nearest", "replanned"],
+        default="nearest",
+        help="return the reward of the nearest policy, or the one for which planning from nothing "
+        "comes nearest to the demo, the visit histogram among the candidates",
+    )
+    group.add_argument(
         "--no-judge",
         action="store_true",
         help="do not test whether the learned swarm behaves like the demo",
@@ -149,6 +156,7 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
                 resamples=options.resamples,
                 actions=options.actions,
                 policy_search=False if options.no_policy_search else None,
+                reward=options.reward,
                 judge=not options.no_judge,
                 threads=options.threads,
                 resume=earlier,

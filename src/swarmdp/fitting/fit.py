@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from swarmdp.fitting.resampled import rewards_of_demos, rewards_of_resampled_demos
+from swarmdp.fitting.rewards import choose_rewards
 from swarmdp.fitting.settings import FitSettings
 from swarmdp.fitting.setup import Setup, is_opaque, set_up
 from swarmdp.fitting.takeover import RACE, judge_and_take_over
@@ -107,7 +108,7 @@ def fit(
     changes
         Options by name, instead of those in `settings`: update, learner, iterations, discount,
         estimator, preset, separate, first_reward, initial, interpolate, mirror, search,
-        evaluations, tolerance, resamples, anchor, actions, policy_search, judge.
+        evaluations, tolerance, resamples, anchor, actions, policy_search, reward, judge.
         `swarmdp.fitting.FitSettings` explains them.
 
     Returns
@@ -141,6 +142,9 @@ def fit(
     try:
         if options.anchor is not None:
             result = fitting.with_anchor(result)
+        if options.reward == "replanned":
+            log.info("planning again for the best rewards")
+            result = fitting.with_reward(result)
         if options.judge:
             log.info("judging the learned swarm")
             result = fitting.judged(result, progress)
@@ -405,6 +409,10 @@ class Fit:
         They are scaled as the reward of the result is. The fit is the same in all else.
         """
         return rewards_of_demos(self, result, demos, progress)
+
+    def with_reward(self, result: Result) -> Result:
+        """The result with the reward for which planning again comes nearest to the demo."""
+        return replace(result, reward_choice=choose_rewards(self, result))
 
     def judged(self, result: Result, progress: bool | Tell | None = None) -> Result:
         """The result with verdicts, and with other learners' policies where they took over.

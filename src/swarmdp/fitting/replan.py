@@ -172,8 +172,18 @@ def replan(
     if discount is None:
         discount = float(reward.settings["discount"]) if isinstance(reward, Result) else 0.9
     with shown(progress, f"planning for {name_of(system)}") as tell:
-        policies, names = _planned(system, carried, discount, attempts, seed, threads, tell)
-    worth = _values(
+        policies, names = planned_policies(
+            system,
+            carried,
+            discount=discount,
+            attempts=attempts,
+            search=PolicySearch(restarts=1),
+            mirror=True,
+            seed=seed,
+            threads=threads,
+            tell=tell,
+        )
+    worth = values_of(
         system, policies, carried, discount, derived_seed(seed, _EVALUATE), threads
     )  # (runs, policies)
     means = worth.mean(axis=0)
@@ -275,19 +285,22 @@ def _spread_over(values: Floats, axes: Block, block: Block, system: str) -> Floa
     return np.broadcast_to(moved.reshape(shape), [len(axis.values) for axis in block])
 
 
-def _planned(
+def planned_policies(
     system: System,
     reward: Reward,
+    *,
     discount: float,
     attempts: int,
+    search: PolicySearch,
+    mirror: bool,
     seed: int,
     threads: int | None,
-    tell: Tell | None,
+    tell: Tell | None = None,
 ) -> tuple[LocalPolicy, list[str]]:
-    """Policies for the reward, as replicas of one, and who found each."""
+    """Policies for the reward from nothing, as replicas of one, and who found each."""
     if exact_model(system) is not None:
         return Planning()(system, reward, discount=discount).policy, ["planning"]
-    symmetry = _symmetry(system)
+    symmetry = _symmetry(system) if mirror else None
     update = LocalModel() if isinstance(system.features, Classes) else LinearQ()
     learner = HeterogeneousLearning(update, steps=_STEPS, reset_after=2.5)
     several = Reward(np.repeat(reward.weights, attempts, axis=0))
@@ -301,12 +314,12 @@ def _planned(
     ).policy
     names = ["Algorithm 2"] * attempts
     steps = horizon(discount)
-    search = affordable(PolicySearch(restarts=1), system.n_agents * steps)
-    if search is None:
+    within = affordable(search, system.n_agents * steps)
+    if within is None:
         return learned, names
-    worth = _values(system, learned, reward, discount, derived_seed(seed, _EVALUATE, 1), threads)
+    worth = values_of(system, learned, reward, discount, derived_seed(seed, _EVALUATE, 1), threads)
     start = select_replicas(learned, np.array([int(worth.mean(axis=0).argmax())]))
-    outcome = search.minimise(
+    outcome = within.minimise(
         Value(system, reward.weights[0], discount, steps),
         family_of(system, symmetry, start, None),
         start=start,
@@ -330,7 +343,7 @@ def horizon(discount: float) -> int:
     return max(1, math.ceil(math.log(_TAIL) / math.log(max(discount, 0.1))))
 
 
-def _values(
+def values_of(
     system: System,
     policies: LocalPolicy,
     reward: Reward,

@@ -104,4 +104,7 @@ def _rewards(
                 tell(len(done), iterations + 1, again.summary(done))
         if tell is not None:
             tell(iterations, iterations + 1, "choosing the policies")
-        return again.result(done).reward.weights
+        result = again.result(done)
+        # Chosen by the same rule as the reward whose error they show.
+        chosen = again.with_reward(result) if fit.settings.reward == "replanned" else result
+        return chosen.reward.weights

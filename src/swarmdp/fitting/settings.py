@@ -92,6 +92,11 @@ class FitSettings:
         not do what the demo did: a clone, if actions are known or can be explained, then policy
         search. By default they do, unless there is a preset or a `learner` is given. A
         `swarmdp.learning.PolicySearch` gives the search other settings.
+    reward
+        Which reward is returned: that of the "nearest" policy, or "replanned", the one for which
+        planning from nothing comes nearest to the demo, among the mean of the best rewards, the
+        visit histogram and that of the nearest policy. `result.reward_choice` then tells how they
+        compare.
     judge
         Whether to ask at the end if the learned swarm does what the demo did (the quick form of
         `swarmdp.judge`): the answer is `result.verdict`, and a warning if it is no. Feature
@@ -127,6 +132,7 @@ class FitSettings:
     anchor: float | Literal["auto"] | None = None
     actions: Literal["use", "ignore"] = "use"
     policy_search: bool | PolicySearch | None = None
+    reward: Literal["nearest", "replanned"] = "nearest"
     judge: bool = True
 
     def __post_init__(self) -> None:

@@ -184,6 +184,8 @@ def _description(
         "steps": horizon,
         "truncation": tail,
     }
+    if settings.reward != "nearest":
+        description["reward"] = settings.reward
     if search is not None:
         description["use_actions"] = settings.actions == "use"
     if problem.expert.actions is not None:

@@ -60,10 +60,16 @@ _AXES = {
     "deviation_gain": ("experiment",),
     "deviation_error": ("experiment",),
     "deviation_share": ("experiment",),
+    "reward_weights": ("experiment", "feature"),
+    "reward_candidates": ("candidate", "experiment", "feature"),
+    "reward_gaps": ("candidate", "experiment"),
+    "reward_errors": ("candidate", "experiment"),
+    "reward_as_good": ("candidate", "experiment"),
 }  # of a file's variables
 OPTIONAL = {
     *("seen", "error", "verdict", "resamples", "runs", "anchored"),
     *("choice_iteration", "choice_mu", "choice_gap"),
+    *("reward_weights", "reward_candidates", "reward_gaps", "reward_errors", "reward_as_good"),
     *("takeover_mu", "deviation_gain", "deviation_error", "deviation_share"),
 }
 
@@ -103,6 +109,32 @@ class Takeover:
     policy: LocalPolicy  # of R replicas: of each experiment the one that was taken
     mu: NDArray[np.float64]  # (R, d): its feature expectations
     learners: tuple[str, ...]  # (R,): who found it
+
+
+@dataclass(frozen=True, eq=False)
+class RewardChoice:
+    """Which reward is returned, by what was planned for each candidate from nothing."""
+
+    weights: NDArray[np.float64]  # (R, d): the rewards taken
+    taken: tuple[str, ...]  # (R,): which candidate each is
+    names: tuple[str, ...]  # (C,): of the candidates
+    candidates: NDArray[np.float64]  # (C, R, d): their weights, of length one
+    gaps: NDArray[np.float64]  # (C, R): how far swarms planned for them are from the demo
+    errors: NDArray[np.float64]  # (C, R): standard errors, over several attempts
+    as_good: NDArray[np.bool_]  # (C, R): which are as good as the best
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What each choice means, in words."""
+        place = self.names.index("histogram")
+        return tuple(
+            "the demo shows no more than how often each observation is sought: planning for the "
+            "visit histogram comes as near"
+            if self.as_good[place, r]
+            else "planning for this reward comes nearer to the demo than for the visit histogram "
+            f"({self.gaps[self.names.index(name), r]:.2f} against {self.gaps[place, r]:.2f})"
+            for r, name in enumerate(self.taken)
+        )
 
 
 @checked(nan=True)
@@ -149,6 +181,9 @@ class Result:
     equilibrium_gap
         What one agent alone would gain by deviating from the policy, with its standard error; None
         if that was not asked. At an equilibrium it is zero.
+    reward_choice
+        Which reward is returned, and how near swarms planned again for it come; None if rewards
+        were not compared: then it is that of the nearest policy.
     version
         The version of swarmdp that made it.
 
@@ -181,6 +216,7 @@ class Result:
     takeover: Takeover | None = None
     attempts: tuple[Attempt, ...] = ()
     equilibrium_gap: EquilibriumGap | None = None
+    reward_choice: RewardChoice | None = None
     version: str = __version__
 
     @property
@@ -273,11 +309,12 @@ class Result:
 
     @property
     def reward(self) -> Reward:
-        """The reward for which the chosen policy of Algorithm 1 was learned.
+        """The reward for which planning again comes nearest to the demo (`reward_choice`).
 
-        Another learner's policy that took over was not learned for a reward: this is still the one
-        whose policy came nearest.
+        Where that was not asked, the one for which the chosen policy of Algorithm 1 was learned.
         """
+        if self.reward_choice is not None:
+            return Reward(self.reward_choice.weights, self.blocks)
         return Reward(self.history.weights[self.chosen, np.arange(self.experiments)], self.blocks)
 
     @property
@@ -456,6 +493,8 @@ class Result:
             "margin": f"mean {self.margin.mean():.3g}",
             "reward": f"highest at {self.highest}",
         }
+        if self.reward_choice is not None and self.experiments == 1:
+            facts["reward says"] = self.reward_choice.words[0]
         if self.takeover is not None:
             names, counts = np.unique(self.learners, return_counts=True)
             several = self.experiments > 1
@@ -601,6 +640,12 @@ class Result:
             for name, array in self.takeover.policy.to_arrays().items():
                 inner = tuple(f"{TAKEOVER}{name}_{i}" for i in range(array.ndim - 1))
                 data[TAKEOVER + name] = (("experiment", *inner), array)
+        if (choice := self.reward_choice) is not None:
+            candidate = ("candidate", "experiment")
+            data["reward_candidates"] = ((*candidate, "feature"), choice.candidates)
+            data["reward_weights"] = (("experiment", "feature"), choice.weights)
+            for name in ("gaps", "errors", "as_good"):
+                data[f"reward_{name}"] = (candidate, getattr(choice, name))
         if (gap := self.equilibrium_gap) is not None:
             for name in ("gain", "error", "share"):
                 data[f"deviation_{name}"] = (("experiment",), getattr(gap, name))
@@ -620,6 +665,9 @@ class Result:
             "blocks": json.dumps([[axis.to_json() for axis in block] for block in self.blocks]),
             "policy": h.policies[0].kind,
             "interface": "" if self.interface is None else json.dumps(self.interface.to_json()),
+            "reward_choice": ""
+            if self.reward_choice is None
+            else json.dumps([self.reward_choice.names, self.reward_choice.taken]),
             "attempts": json.dumps([asdict(attempt) for attempt in self.attempts]),
             "takeover": ""
             if self.takeover is None
@@ -691,6 +739,7 @@ class Result:
             _takeover(attributes, get, len(get["expert_mu"])),
             _attempts(attributes),
             _equilibrium_gap(get),
+            _reward_choice(attributes, get),
             text_of(attributes, "swarmdp_version"),
         )
 
@@ -725,6 +774,32 @@ def _equilibrium_gap(get: Mapping[str, NDArray[Any]]) -> EquilibriumGap | None:
     if "deviation_gain" not in get:
         return None
     return EquilibriumGap(*(get[f"deviation_{name}"] for name in ("gain", "error", "share")))
+
+
+def _reward_choice(
+    attributes: Mapping[str, Any], get: Mapping[str, NDArray[Any]]
+) -> RewardChoice | None:
+    """Which reward was returned and why, if a file tells it."""
+    if not attributes.get("reward_choice"):
+        return None
+    names, taken = (tuple(map(str, part)) for part in json_of(attributes, "reward_choice"))
+    parts = ("weights", "candidates", "gaps", "errors", "as_good")
+    arrays = {name: get.get(f"reward_{name}") for name in parts}
+    shape = (len(names), *get["expert_mu"].shape)
+    whole = all(array is not None for array in arrays.values())
+    if not whole or arrays["candidates"].shape != shape or len(taken) != shape[1]:  # type: ignore[union-attr]
+        raise InvalidInput("its choice of rewards is incomplete")
+    if "histogram" not in names or not set(taken) <= set(names):
+        raise InvalidInput(f"its rewards must be some of {', '.join(names)}")
+    return RewardChoice(
+        arrays["weights"],  # type: ignore[arg-type]
+        taken,
+        names,
+        arrays["candidates"],  # type: ignore[arg-type]
+        arrays["gaps"],  # type: ignore[arg-type]
+        arrays["errors"],  # type: ignore[arg-type]
+        np.asarray(arrays["as_good"]).astype(np.bool_),
+    )
 
 
 def _attempts(attributes: Mapping[str, Any]) -> tuple[Attempt, ...]:

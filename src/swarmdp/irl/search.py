@@ -164,6 +164,55 @@ def race(
     """
     order = np.argsort(distance, axis=0, kind="stable")[:candidates]
     rows = np.arange(distance.shape[1])
+    looked = looked_at(
+        system,
+        policies,
+        order,
+        expert=expert,
+        profile=profile,
+        discount=discount,
+        estimator=estimator,
+        steps=steps,
+        runs=runs,
+        seed=seed,
+        even=even,
+        threads=threads,
+    )
+    # Where an experiment has fewer candidates than others, what is left out fills the places.
+    gaps = np.where(np.isfinite(distance[order, rows]), looked.gaps, np.inf)
+    best = _chosen(gaps, looked.activity, _first_found(rewards)[order, rows])
+    return Choice(order[best, rows], looked.mu[best, rows], gaps[best, rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """What fresh roll-outs of K candidates of each of R experiments show."""
+
+    mu: NDArray[np.float64]  # (K, R, d): feature expectations
+    gaps: NDArray[np.float64]  # (K, R): how far each is from the demo at all times
+    activity: NDArray[np.float64]  # (K, R): how often an agent does something
+
+
+def looked_at(
+    system: System,
+    policies: list[LocalPolicy],
+    order: NDArray[np.int64],
+    *,
+    expert: NDArray[np.float64],
+    profile: NDArray[np.float64] | None,
+    discount: float,
+    estimator: str,
+    steps: int,
+    runs: int,
+    seed: int,
+    even: Any,
+    threads: int | None,
+) -> Looked:
+    """Roll out policies again, all with the same random numbers: policies[order[k, r]] for each r.
+
+    They are compared with the demo at all times, where it is known.
+    """
+    rows = np.arange(order.shape[1])
     mus, means, spreads, activity = [], [], [], []
     at_once, starts = max(1, _TOGETHER // (runs * len(rows))), Starts()
     for first in range(0, len(order), at_once):
@@ -195,10 +244,7 @@ def race(
         gaps = np.linalg.norm(expert - np.stack(mus), axis=2)
     else:
         gaps = _in_standard_deviations(profile, means, spreads, system.n_agents)
-    # Where an experiment has fewer candidates than others, what is left out fills the places.
-    gaps = np.where(np.isfinite(distance[order, rows]), gaps, np.inf)
-    best = _chosen(gaps, np.stack(activity), _first_found(rewards)[order, rows])
-    return Choice(order[best, rows], np.stack(mus)[best, rows], gaps[best, rows])
+    return Looked(np.stack(mus), gaps, np.stack(activity))
 
 
 def _rolled_out(

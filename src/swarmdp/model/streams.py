@@ -67,6 +67,7 @@ class Part(IntEnum):
     EXPLAINING = 11  # which actions led to what the demo shows
     SEARCHING = 12  # other policies, where Algorithm 2 does not reproduce the demo
     DEVIATING = 13  # what one agent gains by another policy than the others
+    REPLANNING = 14  # policies from nothing, by which rewards are judged
 
     # Of the analysis of a recording.
     INTERACTION = 1

@@ -1,0 +1,45 @@
+"""`swarmdp replan`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import swarmdp
+from swarmdp.cli import main
+
+SMALL = ["--shape", "8", "8", "--reach", "1"]
+
+
+@pytest.fixture(scope="module")
+def fit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = tmp_path_factory.mktemp("replan") / "fit"
+    few = ["--demo-runs", "3", "--resamples", "0", "--no-judge", "--reward", "replanned"]
+    main(["fit", "ising", *SMALL, *few, "-o", str(folder)])
+    return folder
+
+
+def test_the_same_swarm_and_a_larger_one(fit: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["replan", str(fit)])
+    assert "Verdict: " in capsys.readouterr().out
+    summary = json.loads((fit / "replan" / "replan.json").read_text())
+    assert summary["system_settings"]["shape"] == [8, 8]
+    assert len(summary["attempts"]) == 4
+    controller = swarmdp.policies.load_controller(fit / "replan" / "controller.json")
+    assert isinstance(controller, swarmdp.Policy)
+    assert controller(8) in (0, 1)
+    larger = ["ising", "--shape", "12", "12", "--reach", "1"]
+    main(["replan", str(fit), *larger, "--no-judge", "-o", str(fit / "larger")])
+    assert "Verdict" not in capsys.readouterr().out
+    summary = json.loads((fit / "larger" / "replan.json").read_text())
+    assert summary["system_settings"]["shape"] == [12, 12]
+    assert summary["verdict"] is None
+
+
+def test_a_swarm_that_observes_something_else(
+    fit: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["replan", str(fit), "vicsek"])
+    assert stop.value.code == 2
+    assert "does not observe" in capsys.readouterr().err
