@@ -57,6 +57,7 @@ _SLOW_SEARCH = PolicySearch(candidates=32, rollouts=1, budget=1000, restarts=1) 
 _MOST_STEPS = 10**8  # of single agents, in all roll-outs of a search
 _LEAST_GENERATIONS = 8  # without which a search does not begin
 RACE = 4  # times as many roll-outs as a policy of Algorithm 1 gets
+_NOTICEABLE = 0.05  # of the baselines' difference: a difference for which clones are tried
 _NEARER = 0.7  # times the gap of Algorithm 2's policy: another one that is clearly nearer
 _AS_NEAR = 1.25  # times the smallest gap: candidates that are as near
 _JUDGED = 8  # finalists of a search that are judged
@@ -93,13 +94,16 @@ class Demonstration:
 
     def candidates(self, first: Candidate, judge: Judge, tell: Tell | None) -> Iterator[Candidate]:
         """Other policies than the first, one after the other, each judged."""
-        best = first
+        best, settled = first, False
         if isinstance(first.policy, TablePolicy):
             for learner, policy, rollouts in self._clones(first.policy):
                 candidate = _judged(judge, learner, policy, rollouts)
                 best = select([best, candidate])
                 yield candidate
-        if first.verdict.alarm:
+                settled = settled or judge.confirms(policy)
+        # Where the demo's single decisions are those of a clone, there is nothing to search for: if
+        # the verdict is an alarm all the same, the demo is unusual.
+        if first.verdict.alarm and not settled:
             for policy, rollouts in self._searched(best.policy, tell):
                 yield _judged(judge, SEARCH, policy, rollouts)
 
@@ -171,6 +175,14 @@ class Demonstration:
             )
 
 
+def _is_off(verdict: Verdict) -> bool:
+    """Whether what the swarm does, not only how, differs from the demo by more than chance."""
+    return any(
+        line.main and line.adjusted_p <= LEVEL and line.effect > _NOTICEABLE
+        for line in verdict.lines
+    )
+
+
 def affordable(search: PolicySearch, steps: int) -> PolicySearch | None:
     """The search with a budget for roll-outs of so many steps of agents; None if it is too small.
 
@@ -213,7 +225,7 @@ def judge_and_take_over(fit: "Fit", result: Result, progress: bool | Tell | None
         verdict = judge.verdict(policy, by_features=True, progress=progress)
         best = Candidate(result.learners[e], policy, verdict, judge.rollouts)
         tried = [best]
-        if search is not None and (verdict.alarm or verdict.p <= LEVEL):
+        if search is not None and (verdict.alarm or _is_off(verdict)):
             log.info("other learners, since the swarm can be told from the demo: %s", verdict.words)
             demonstration = Demonstration(
                 problem, recorded, part, settings.actions == "use", search, own, experiments == 1

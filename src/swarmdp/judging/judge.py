@@ -334,7 +334,7 @@ class Judge:
         seed = derived_seed(self._seed, Part.EXPLAINING)
         return explain(self._system, self._demo, symmetry=None, seed=seed)
 
-    def _confirms(self, policy: LocalPolicy) -> bool:
+    def confirms(self, policy: LocalPolicy) -> bool:
         """Whether the demo's single decisions are those of a policy that is a table."""
         if not isinstance(policy, TablePolicy) or self._decisions is None:
             return False
@@ -372,7 +372,7 @@ class Judge:
                 quick=self._quick,
                 seed=derived_seed(self._seed, len(swarms)),
                 by_features=by_features,
-                confirmed=lambda: self._confirms(policy),
+                confirmed=lambda: self.confirms(policy),
             )
             copies, _ = swarms.get(simple.CLONE, ([None], 0))
             verdict = add_other_starts(

@@ -106,9 +106,11 @@ def _directed(
         return statistics | {f"{PLACE} {along}": _mean(values, None, blocks)}
     # A swarm that travels round the circle is at some place at any time, for no reason of its own.
     stays = np.abs(step.mean(axis=2).sum(axis=1)) < _TRAVELS * period
+    angle = 2 * math.pi / period * values[stays]
     for name, part in _PARTS:
-        mean = _mean(part(2 * math.pi / period * values), None, blocks)
-        statistics[f"{PLACE} {along}, {name}"] = np.where(stays[:, None], mean, 0.0)
+        mean = np.zeros((len(values), blocks))
+        mean[stays] = _mean(part(angle), None, blocks)
+        statistics[f"{PLACE} {along}, {name}"] = mean
     return statistics
 
 
