@@ -19,9 +19,10 @@ from tests.examples import ROOT, snippets
 
 SAID = {  # what a page tells of its own output
     "docs/your-own-system.md": (
-        "Verdict: reproduces",
-        "the features do not identify this behaviour",
-        "what to do: give the system features that differ",
+        "('clone of explained actions',) reproduces the demo",
+        "('Algorithm 2',) the features do not identify this behaviour",
+        "what to do: the demo answers the same observation by different actions",
+        "a memory is missing from the observations\nVerdict: reproduces the demo",
     ),
 }
 
