@@ -12,16 +12,17 @@ from types import ModuleType
 import pytest
 
 import swarmdp
-from studies import calibration, environments, learners, small_swarm_tables, transfer
+from studies import calibration, environments, learners, small_swarm_tables, transfer, unseen
 from studies.rows import Row, read
 from tests.campaigns.__main__ import CAMPAIGNS
 from tests.examples import ROOT, snippets
 
 SAID = {  # what a page tells of its own output
     "docs/your-own-system.md": (
-        "Verdict: reproduces",
-        "the features do not identify this behaviour",
-        "what to do: give the system features that differ",
+        "('clone of explained actions',) reproduces the demo",
+        "('Algorithm 2',) the features do not identify this behaviour",
+        "what to do: the demo answers the same observation by different actions",
+        "a memory is missing from the observations\nVerdict: reproduces the demo",
     ),
 }
 
@@ -51,6 +52,7 @@ def test_snippets_run_as_written(
         ("theory.md", "theory.json", small_swarm_tables.tables),
         ("uncertainty.md", "calibration.json", calibration.table),
         ("environments.md", "environments.json", environments.table),
+        ("unseen.md", "unseen.json", unseen.tables),
     ],
 )
 def test_tables_are_those_of_their_files(

@@ -17,7 +17,7 @@ SAID = {  # what readers are told to see
     "verdicts": (
         "Verdict: reproduces the demo",
         "does not reproduce it: distance to the nearest neighbour",
-        "the features do not identify this behaviour: 17 of 20",
+        "the features do not identify this behaviour: 13 of 20",
         "warned: True",
     ),
     "reward_updates": ("policy_matching 0.13", "434 ± 13", "unlike neighbours"),

@@ -62,12 +62,15 @@ for advice in unsure.advice:
 # ## In a fit
 #
 # A fit whose verdict is an alarm issues a warning. Do not use its reward; do what the warning says.
-# This one has too little to learn from: a single iteration, from a random reward.
+# This one has too little to learn from: a single iteration, from a random reward. Other learners,
+# which would [take over](../learning.md), are switched off.
 
 # %%
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always", swarmdp.errors.VerdictWarning)
-    starved = swarmdp.fit(vicsek, demo, seed=5, iterations=1, first_reward="random")
+    starved = swarmdp.fit(
+        vicsek, demo, seed=5, iterations=1, first_reward="random", policy_search=False
+    )
 print(starved.verdict.words)
 print("warned:", bool(caught))
 
