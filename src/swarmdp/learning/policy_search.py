@@ -225,10 +225,11 @@ class PolicySearch:
             not isinstance(self.start, LocalPolicy) or self.start.replicas != 1
         ):
             raise InvalidInput("start must be a policy of one replica")
-        if self.budget < self.candidates * self.rollouts:
+        if self.budget < self._cost + _FINALISTS:
             raise InvalidInput(
-                f"a budget of {self.budget} roll-outs is less than one generation takes: "
-                f"{self.candidates} candidates of {self.rollouts} roll-outs each"
+                f"a budget of {self.budget} roll-outs is less than one generation of "
+                f"{self.candidates} candidates and the last comparison take: "
+                f"{self._cost + _FINALISTS}"
             )
 
     @property
@@ -295,6 +296,8 @@ class PolicySearch:
 
     def start_for(self, system: System, seed: int, threads: int | None) -> LocalPolicy | None:
         """The policy to start from; features without classes need one with their scales."""
+        if self.start is not None:
+            self.start.check(system)
         if self.start is not None or self.family is not None:
             return self.start
         if isinstance(system.features, Classes):
@@ -340,12 +343,12 @@ class PolicySearch:
             )
         ledger = _Ledger(objective, family, seed, threads)
         reserve = _FINALISTS * _FINAL_RUNS * self.rollouts
-        limit = max(self.candidates * self.rollouts, self.budget - reserve)
+        limit = max(self._cost, self.budget - reserve)
         for restart in range(self.restarts):
             rng = np.random.default_rng(derived_seed(seed, restart))
             sampler = family.sampler(start if restart == 0 else None, self.candidates, rng)
             best, waited = math.inf, 0
-            while ledger.spent + self._cost <= limit or not ledger.generations:
+            while ledger.spent + self._cost <= limit:
                 loss = ledger.generation(sampler, self.rollouts)
                 waited = 0 if loss < best else waited + 1
                 best = min(best, loss)
@@ -355,7 +358,8 @@ class PolicySearch:
                     break
             if best <= enough:
                 break
-        return ledger.outcome(_FINAL_RUNS * self.rollouts)
+        left = (self.budget - ledger.spent) // _FINALISTS
+        return ledger.outcome(min(left, _FINAL_RUNS * self.rollouts))
 
     @property
     def _cost(self) -> int:

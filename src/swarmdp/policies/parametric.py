@@ -131,7 +131,7 @@ class ParametricPolicy:
         function: Rule | None = None,
         interface: Interface | None = None,
     ) -> None:
-        array = np.atleast_2d(np.array(parameters, dtype=np.float64))
+        array = np.atleast_2d(np.array(numbers("parameters", parameters, np.float64)))
         if array.ndim != 2 or not array.size or not np.isfinite(array).all():
             raise InvalidInput(
                 "parameters must be finite numbers of shape (p,) or (replicas, p), got shape "
@@ -174,7 +174,8 @@ class ParametricPolicy:
         """What the function says; raises InvalidInput unless it is a number for each agent."""
         check_observed(system, observations, runs)
         chosen = self.parameters[runs % self.replicas]
-        actions = np.asarray(self._rule()(observations, chosen.T[:, :, None]))
+        returned = self._rule()(observations, chosen.T[:, :, None])
+        actions = np.asarray(numbers("what the controller's function returns", returned))
         shape = observations.shape[:2]
         if actions.shape != shape or actions.dtype.kind not in "biuf":
             raise InvalidInput(
