@@ -7,11 +7,9 @@ from . import model as model
 from . import policies as policies
 from . import recordings as recordings
 from . import simulation as simulation
-from . import systems as systems
 from . import theory as theory
 from ._version import __version__ as __version__
 from .fitting.fit import fit as fit
-from .fitting.replan import Replanned as Replanned
 from .fitting.replan import replan as replan
 from .irl import updates as updates
 from .irl.result import Result as Result

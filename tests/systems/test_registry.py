@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 import swarmdp
+from swarmdp import systems
 from swarmdp.cli.systems import class_of
 from swarmdp.model.adapted import with_features
 from swarmdp.model.traits import settings_of
@@ -18,7 +19,7 @@ InvalidInput = swarmdp.errors.InvalidInput
 @pytest.mark.parametrize("row", SYSTEMS.values(), ids=list(SYSTEMS))
 def test_every_row_names_a_public_system(row: BuiltIn) -> None:
     kind = class_at(row.path)
-    assert kind is getattr(swarmdp, row.class_name) is getattr(swarmdp.systems, row.class_name)
+    assert kind is getattr(swarmdp, row.class_name) is getattr(systems, row.class_name)
     assert built_in(row.name) is built_in(row.class_name) is SYSTEMS[row.name] is row
     assert class_of(row.name) is kind
     assert (row.class_name in catalogue.BUILT_IN) == row.in_studio
