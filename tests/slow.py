@@ -34,6 +34,9 @@ SLOW: Mapping[str, str] = {
     "tests/fitting/test_by_actions.py::test_vicsek_s_alignment_is_learned": _STATISTICS,
     "tests/fitting/test_fit.py::test_an_interrupt_while_a_file_is_made_is_not_lost": _PROCESSES,
     "tests/fitting/test_observations.py::test_every_update_works_with_products": _EVERY,
+    "tests/fitting/test_takeover.py::test_policy_search_takes_over_where_there_is_no_clone": (
+        "two searches, and a verdict on every finalist"
+    ),
     "tests/irl/test_resampling.py::test_errors_are_as_large_as_rewards_differ_between_demos": (
         _STATISTICS
     ),
