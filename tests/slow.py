@@ -27,6 +27,7 @@ SLOW: Mapping[str, str] = {
     "tests/studio/test_browser.py": _BROWSER,
     "tests/judging/test_calibration.py": _STATISTICS,
     "tests/cli/test_fit.py::test_fit_by_other_updates": _EVERY,
+    "tests/cli/test_fit.py::test_who_may_take_over_is_an_option": "three fits with their pages",
     "tests/cli/test_fit_tracks.py::test_an_interrupted_analysis_keeps_its_fit": (
         "four analyses with their verdicts"
     ),
@@ -34,6 +35,9 @@ SLOW: Mapping[str, str] = {
     "tests/fitting/test_by_actions.py::test_vicsek_s_alignment_is_learned": _STATISTICS,
     "tests/fitting/test_fit.py::test_an_interrupt_while_a_file_is_made_is_not_lost": _PROCESSES,
     "tests/fitting/test_observations.py::test_every_update_works_with_products": _EVERY,
+    "tests/fitting/test_takeover.py::test_policy_search_takes_over_where_there_is_no_clone": (
+        "two searches, and a verdict on every finalist"
+    ),
     "tests/irl/test_resampling.py::test_errors_are_as_large_as_rewards_differ_between_demos": (
         _STATISTICS
     ),

@@ -266,3 +266,23 @@ def test_a_fit_shows_the_errors_of_the_reward(
     assert "from 8 resamples" in shown
     (block,) = json.loads((tmp_path / "summary.json").read_text())["reward"]
     assert np.shape(block["error"]) == (1, 36)
+
+
+def test_who_may_take_over_is_an_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    short = ["fit", "vicsek", *FIT, "--iterations", "1", "--n-agents", "20"]
+    for name, options in {
+        "default": [],
+        "ignore": ["--actions", "ignore"],
+        "none": ["--no-policy-search"],
+    }.items():
+        main([*short, *options, "-o", str(tmp_path / name)])
+    default, ignoring, none = (
+        swarmdp.load(tmp_path / name) for name in ("default", "ignore", "none")
+    )
+    assert default.settings["use_actions"] is True
+    assert ignoring.settings["use_actions"] is False
+    assert not any("actions" in attempt.learner for attempt in ignoring.attempts)
+    assert none.settings["policy_search"] is None
+    assert [attempt.learner for attempt in none.attempts] == ["Algorithm 2"]
+    np.testing.assert_array_equal(none.reward.weights, default.reward.weights)
+    assert "invalid choice: 'infer'" in fails(["fit", "vicsek", "--actions", "infer"], capsys)

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import swarmdp
-from swarmdp.irl.result import Result
+from swarmdp.irl.result import Attempt, Result, Takeover
 from swarmdp.learning import HeterogeneousLearning
 from swarmdp.model.trajectory import Trajectory
 from swarmdp.model.verdict import Line, Verdict
 from swarmdp.report import fits, style
-from swarmdp.report.fit_page import _unusual, peculiar, write_fit_page
+from swarmdp.report.fit_page import _found_by, _unusual, peculiar, write_fit_page
 from tests.report.test_page import Elements
 
 SYSTEM = swarmdp.Vicsek(n_agents=20)
@@ -84,6 +84,35 @@ def test_the_verdict_and_the_errors_are_in_words(
     assert 0 < count < 36
     assert f"At {count} of 36 observations this reward is further from theirs" in text
     assert "runs of the learned swarm from the demo's start" in text
+
+
+@pytest.mark.parametrize(
+    ("learner", "words"),
+    [
+        ("clone of recorded actions", "copying the recorded actions"),
+        ("clone of explained actions", "copying the actions that explain the demo"),
+        ("clone of changes", "matching how observations change into each other"),
+        ("policy search", "policy search"),
+    ],
+)
+def test_who_found_the_policy_is_told(
+    tmp_path: Path, result: Result, demo: Trajectory, learner: str, words: str
+) -> None:
+    good = replace(result, verdicts=(verdict("reproduces the demo", False),))
+    assert _found_by(good) == []
+    taken = replace(
+        good,
+        takeover=Takeover(good.policy, good.expert_mu, (learner,)),
+        attempts=(
+            Attempt(0, "Algorithm 2", 2.0, False, 40),
+            Attempt(0, learner, 0.1, True, 1040),
+        ),
+    )
+    (told,) = _found_by(taken)
+    assert told.startswith(f"The policy was found by {words}")
+    assert "(1080 roll-outs)" in told
+    if learner == "policy search":
+        assert told in written(tmp_path, taken, demo)
 
 
 def test_error_bars_are_where_resampled_demos_put_them(result: Result) -> None:

@@ -146,6 +146,16 @@ class FitSettings:
             raise InvalidInput(
                 "policy search takes over where the verdict says so: judge=False asks for none"
             )
+        if (
+            self.separate
+            and isinstance(self.policy_search, PolicySearch)
+            and self.policy_search.family is not None
+        ):
+            raise InvalidInput(
+                "the experiments of a batch have policies of one kind, so that a family of "
+                "controllers cannot take over some of them: fit each run on its own, or leave out "
+                "separate"
+            )
         if self.learner is not None and (
             not callable(self.learner) or isinstance(self.learner, type)
         ):
