@@ -75,7 +75,7 @@ def arguments(member: Any) -> set[str]:
 
 
 def test_all_namespaces_are_covered() -> None:
-    rooms = "envs fitting irl judging learning model policies recordings report simulation systems"
+    rooms = "envs fitting irl judging learning model policies recordings report simulation"
     attributes = "errors features testing theory updates"
     covered = {namespace.__name__.rpartition(".")[2] for namespace in NAMESPACES}
     assert covered == {"swarmdp", *rooms.split(), *attributes.split()}

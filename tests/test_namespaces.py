@@ -23,7 +23,7 @@ def run(program: str) -> None:
 
 def test_these_are_the_namespaces() -> None:
     rooms = {"envs", "fitting", "irl", "judging", "learning", "model", "policies", "recordings"}
-    rooms |= {"simulation", "systems", "theory"}
+    rooms |= {"simulation", "theory"}
     assert set(NAMESPACES) == rooms | {"errors", "features", "testing", "updates"}
 
 
