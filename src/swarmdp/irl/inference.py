@@ -35,7 +35,7 @@ _ROUNDS = 100  # of expectation maximisation
 _UNLIKELY = 1e-3  # the density of a step that no simulated one resembles
 _TELLING = 0.1  # nats a decision by which random actions must be less probable
 MIXED = 0.15  # nats a decision by which drawing actions may be better than any table
-_NEARLY = 0.1  # of the surprise of random actions: a policy that is surprised less is confirmed
+_NEARLY = 0.02  # of the surprise of random actions: a policy that is surprised less is confirmed
 _FAR = 4.0  # widths of a kernel: a recorded step farther from all simulated ones is none of them
 _ROUNDING = 1e-9  # of the size of a field: values this near are equal
 
