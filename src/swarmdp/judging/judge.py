@@ -17,8 +17,9 @@ from swarmdp.judging import baselines as simple
 from swarmdp.judging.causes import missing_cause
 from swarmdp.judging.drift import add_drift
 from swarmdp.judging.elsewhere import add_other_starts
+from swarmdp.judging.motion import PLACE
 from swarmdp.judging.stage import DemoStage
-from swarmdp.judging.statistics import SwarmLook, join_looks
+from swarmdp.judging.statistics import SwarmLook, join_looks, look_at_runs
 from swarmdp.judging.weighing import LEARNED, verdict_of
 from swarmdp.model.recorded import RecordedDemo
 from swarmdp.model.streams import Part, derived_seed
@@ -28,12 +29,15 @@ from swarmdp.model.trajectory import Trajectory, Variable
 from swarmdp.model.verdict import Verdict
 from swarmdp.policies import Controller, FunctionPolicy, LocalPolicy, TablePolicy
 from swarmdp.policies.replicas import as_policy, check_fits, select_replicas
+from swarmdp.simulation.rollout import simulate
 from swarmdp.support.arguments import checked
 from swarmdp.support.checks import check_discount, check_integer, check_seed
 from swarmdp.support.errors import InvalidInput, VerdictWarning
 from swarmdp.support.progress import Tell, shown
 from swarmdp.systems.registry import built_in, rebuild
 
+_OTHER_STARTS = 20  # from which it is seen whether a direction is the law's
+_FREE = 0.25  # of a large difference: a spread over starts above this is no direction of the law
 MOST_RUNS = 10_000  # of the learned swarm
 
 Judged = Result | Controller
@@ -334,6 +338,37 @@ class Judge:
         seed = derived_seed(self._seed, Part.EXPLAINING)
         return explain(self._system, self._demo, symmetry=None, seed=seed)
 
+    def _left_to_the_start(self, policy: LocalPolicy) -> frozenset[str]:
+        """The directions and places that differ from start to start under a policy.
+
+        A law with a symmetry fixes no direction: from any start it is another one, and from the
+        demo's start a small difference of policies may lead to another one, too.
+        """
+        stage = self._stage
+        seen = simulate(
+            self._system,
+            policy,
+            numbers=np.arange(_OTHER_STARTS),
+            steps=self._demo.steps,
+            seed=derived_seed(self._seed, Part.OTHER_STARTS, 1),
+            record=stage.comparable.record,
+            threads=stage.threads,
+        )
+        look = look_at_runs(self._system, seen, stage.comparable, stage.discount)
+        table = look.table(self._system, slice(0, _OTHER_STARTS))
+        spread, mean = table.values.std(axis=0), np.abs(table.values.mean(axis=0))
+        free = [
+            statistic.name
+            for k, statistic in enumerate(table.statistics)
+            if statistic.clear
+            # A swarm all over a circle has no place, and one that is there by chance is no other.
+            and (
+                spread[k] > _FREE * statistic.scale
+                or (statistic.title.startswith(PLACE) and mean[k] < _FREE * statistic.scale)
+            )
+        ]
+        return frozenset(free)
+
     def confirms(self, policy: LocalPolicy) -> bool:
         """Whether the demo's single decisions are those of a policy that is a table."""
         if not isinstance(policy, TablePolicy) or self._decisions is None:
@@ -373,6 +408,7 @@ class Judge:
                 seed=derived_seed(self._seed, len(swarms)),
                 by_features=by_features,
                 confirmed=lambda: self.confirms(policy),
+                free=lambda: self._left_to_the_start(policy),
             )
             copies, _ = swarms.get(simple.CLONE, ([None], 0))
             verdict = add_other_starts(

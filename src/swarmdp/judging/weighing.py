@@ -1,7 +1,7 @@
 """From what was seen to a verdict."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ def verdict_of(
     seed: int,
     by_features: bool = False,
     confirmed: Callable[[], bool] = lambda: False,
+    free: Callable[[], frozenset[str]] = frozenset,
 ) -> Verdict:
     """The verdict on the learned swarm, given looks at it and at baselines.
 
@@ -55,13 +56,16 @@ def verdict_of(
     confirmed
         Asks whether the demo's single decisions are those of the policy. It is asked where whole
         runs tell too little.
+    free
+        Asks which directions and places, by their names, the law leaves to the start of a run. It
+        is asked where one of them differs.
 
     """
     findings = _Findings.of(stage, swarms, np.random.default_rng(seed))
     telling = None
     if not quick:
         telling = telling_by_forest(findings.table, stage.demo.runs, findings.learned, seed)
-    return findings.verdict(stage, telling, quick, by_features, confirmed)
+    return findings.without(free).verdict(stage, telling, quick, by_features, confirmed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +87,7 @@ class _Findings:
     underpowered: (
         str  # which measure varies too much between runs to be compared, in words; empty: none
     )
+    ignored: frozenset[str] = frozenset()  # names of directions and places that tell nothing
 
     @classmethod
     def of(
@@ -210,9 +215,19 @@ class _Findings:
             quick,
         )
 
+    def without(self, free: Callable[[], frozenset[str]]) -> "_Findings":
+        """The findings without directions and places that tell nothing of the policy."""
+        directed = [k for k, statistic in enumerate(self.table.statistics) if statistic.clear]
+        if self.comparison.p > LEVEL or not any(k in directed for k in self._culprits()):
+            return self
+        return replace(self, ignored=free())
+
     def _is_clear(self, k: int) -> bool:
-        """Whether a statistic is off by more than what its runs leave to chance."""
-        line, least = self.lines[k], self.table.statistics[k].clear
+        """Whether a statistic is off by more than what its runs, and their starts, leave open."""
+        line, statistic = self.lines[k], self.table.statistics[k]
+        if statistic.name in self.ignored:
+            return False
+        least = statistic.clear
         return not least or abs(line.learned - line.demo) > least * line.learned_spread
 
     def _culprits(self) -> list[int]:
