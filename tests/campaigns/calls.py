@@ -218,9 +218,10 @@ AXIS = swarmdp.features.Axis("x", np.arange(3.0), "m")
 BASIS = swarmdp.features.Basis(
     lambda x: np.stack([x, x**2], axis=-1), ("a", "b"), (AXIS,), scalar=True
 )
-POLICY = swarmdp.Policy([6, 5, 4, 6, 7, 8])
-SOFT = swarmdp.policies.SoftPolicy(np.full((6, 13), 1 / 13))
-BETWEEN = swarmdp.policies.InterpolatedPolicy(np.linspace(-1, 1, 6))
+SEES = swarmdp.policies.Interface.of(VICSEK)
+POLICY = swarmdp.Policy([6, 5, 4, 6, 7, 8], SEES)
+SOFT = swarmdp.policies.SoftPolicy(np.full((6, 13), 1 / 13), SEES)
+BETWEEN = swarmdp.policies.InterpolatedPolicy(np.linspace(-1, 1, 6), SEES)
 MIXED = swarmdp.policies.MixedPolicy([POLICY, POLICY], [0.5, 0.5])
 FUNCTION = swarmdp.policies.FunctionPolicy(VICSEK.expert)
 REWARD = swarmdp.Reward([0.0, 1.0, 2.0, 3.0, 2.0, 1.0])

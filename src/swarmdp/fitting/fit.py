@@ -23,6 +23,7 @@ from swarmdp.irl.steps import Steps
 from swarmdp.judging.judge import announce
 from swarmdp.learning.equilibrium import equilibrium_gap
 from swarmdp.learning.heterogeneous import Snapshot
+from swarmdp.learning.local_model import dense_bytes
 from swarmdp.model.features import Classes
 from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.system import System, name_of
@@ -37,6 +38,7 @@ from swarmdp.support.progress import Tell, shown
 from swarmdp.support.ranges import Seed
 
 CHECKPOINT_SECONDS = 5.0  # of work that a kill may cost
+LARGEST_KERNEL = 2**27  # bytes of P(o' | o, a), with which a best response is planned
 DEVIATING = 60  # pairs of runs that show what one agent gains by deviating
 CANDIDATES = 8  # policies that are rolled out again
 
@@ -425,7 +427,9 @@ class Fit:
         judged = self._named(judge_and_take_over(self, result, progress))
         system = self.setup.problem.system
         slow = isinstance(recorded, Replaying) or demo.of_recording
-        if slow or not isinstance(system.features, Classes):
+        classes = system.features.size if isinstance(system.features, Classes) else 0
+        large = dense_bytes(classes, len(system.actions)) > LARGEST_KERNEL
+        if slow or large or not classes:
             return judged
         gap = equilibrium_gap(
             system,

@@ -26,6 +26,7 @@ from swarmdp.support.errors import InvalidInput
 LocalKernel = Callable[[SoftPolicy, int], Floats]
 """P(o' | o, a) in swarms that follow a policy (1, O, A, O), with random numbers of round i."""
 
+_MOST_CLASSES = 500  # whose changes into each other are looked at
 _ROUNDS = 4  # of estimating the kernel and the policy
 _SWEEPS = 40  # of expectation maximisation
 
@@ -70,6 +71,8 @@ def changes_of(system: System, demo: Trajectory) -> Floats | None:
     features = system.features
     if not isinstance(features, Classes) or demo.of_recording or demo.steps < 1:
         return None
+    if features.size > _MOST_CLASSES:
+        return None  # their changes would not fit into memory
     seen = [classes(system, now).astype(np.int64) for now in observations_over(system, demo)]
     total: NDArray[np.int64] = np.zeros(features.size**2, np.int64)
     for before, after in itertools.pairwise(seen):

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.learning.heterogeneous import described_size
+from swarmdp.learning.local_model import dense_bytes
 from swarmdp.model.rewards import Reward
 from swarmdp.model.streams import Purpose, Streams, derived_seed
 from swarmdp.model.system import System, class_map, classes
@@ -24,6 +26,7 @@ from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Floats
 from swarmdp.support.checks import check_discount, check_integer
 from swarmdp.support.errors import InvalidInput
+from swarmdp.support.memory import check_memory
 
 _EXPLORING = 0.05  # share of agents that try actions while the others follow the policy
 _EXPERIENCES = 20_000  # of exploring agents
@@ -88,6 +91,11 @@ def equilibrium_gap(
             f"{reward.replicas}"
         )
     policy.check(system)
+    check_memory(
+        2 * dense_bytes(class_map(system).size, len(system.actions)),
+        f"a best response with {described_size(system)}",
+        "Use fewer classes",
+    )
     steps = max(1, int(np.ceil(np.log(_TAIL) / np.log(max(discount, 0.1)))))
     worth = reward.of_classes(system)
     gains, errors = [], []
