@@ -38,7 +38,7 @@ from swarmdp.support.progress import Tell, shown
 from swarmdp.support.ranges import Seed
 
 CHECKPOINT_SECONDS = 5.0  # of work that a kill may cost
-LARGEST_KERNEL = 2**27  # bytes of P(o' | o, a), with which a best response is planned
+RESPONSE_BYTES = 2**27  # bytes of P(o' | o, a), with which a best response is planned
 DEVIATING = 60  # pairs of runs that show what one agent gains by deviating
 CANDIDATES = 8  # policies that are rolled out again
 
@@ -428,7 +428,7 @@ class Fit:
         system = self.setup.problem.system
         slow = isinstance(recorded, Replaying) or demo.of_recording
         classes = system.features.size if isinstance(system.features, Classes) else 0
-        large = dense_bytes(classes, len(system.actions)) > LARGEST_KERNEL
+        large = dense_bytes(classes, len(system.actions)) > RESPONSE_BYTES
         if slow or large or not classes:
             return judged
         gap = equilibrium_gap(

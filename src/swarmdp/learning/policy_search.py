@@ -12,7 +12,7 @@ whose swarm is nearest to a demo's (an objective made from the demo).
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ from swarmdp.policies.replicas import select_replicas
 from swarmdp.simulation.recorders import DiscountedFeatures
 from swarmdp.simulation.rollout import simulate
 from swarmdp.simulation.signatures import Signature
-from swarmdp.simulation.visits import Starts, visits_of
+from swarmdp.simulation.visits import visits_of
 from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Floats
 from swarmdp.support.checks import check_discount
@@ -76,7 +76,6 @@ class Value:
     weights: Floats  # (d,)
     discount: float
     steps: int
-    starts: Starts = field(default_factory=dict)
 
     def rows(
         self, policy: LocalPolicy, numbers: NDArray[np.int64], seed: int, threads: int | None
