@@ -410,6 +410,48 @@ def bounced(
     return place, math.atan2(u[1], u[0])
 
 
+def zonal_turns(
+    position: Floats, heading: Floats, turn: Floats, model: Floats, kind: str, walls: Floats
+) -> Floats:
+    """The mean turns of agents (agents, ...) with one zonal controller."""
+    away, along, along_nearest, inner, to, to_nearest = model[:6]
+    away_gain, along_gain, to_gain, last, wall_gain, wall_reach, priority = model[6:]
+    place, direction = position @ np.array([1, 1j]), np.exp(1j * heading)
+    out: Floats = last * turn
+    for i in range(len(heading)):
+        gap = np.delete(position, i, axis=0) - position[i]
+        if kind == "periodic":
+            gap -= walls[1] * np.round(gap / walls[1])
+        gaps, others = gap @ np.array([1, 1j]), np.delete(direction, i)
+        distance = np.abs(gaps)
+        unit, same = gaps / distance / direction[i], others / direction[i]
+        ranked = np.sort(distance)
+        follow = distance <= (ranked[int(along_nearest) - 1] if along_nearest else along)
+        approach = distance <= (ranked[int(to_nearest) - 1] if to_nearest else to)
+        approach &= distance > inner
+        near = distance <= away
+        if priority:
+            follow &= ~near
+            approach &= ~near & ~follow
+            want = -unit[near].sum() if near.any() else same[follow].sum() + unit[approach].sum()
+            gain = away_gain if near.any() else along_gain
+            out[i] += gain * want.imag / abs(want) if abs(want) > 1e-9 else 0.0
+        else:
+            for zone, values, gain in (
+                (near, -unit, away_gain),
+                (follow, same, along_gain),
+                (approach, unit, to_gain),
+            ):
+                out[i] += gain * values[zone].imag.mean() if zone.any() else 0.0
+        if kind in ("circle", "polygon") and wall_gain:
+            point, inside = nearest_wall(position[i], kind, walls)
+            wall = (complex(*point) - place[i]) / direction[i] * (1 if inside else -1)
+            close = 1 - abs(wall) / wall_reach if inside else 1.0
+            if close > 0 and wall.real > -0.2 * abs(wall):
+                out[i] -= wall_gain * close * np.sign(wall.imag)
+    return out
+
+
 def zone_turns(
     position: Floats, heading: Floats, zones: Floats, kind: str, walls: Floats
 ) -> Floats:

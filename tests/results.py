@@ -3,11 +3,17 @@
 from typing import TypeVar
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from swarmdp import Result
 
 Scalar = TypeVar("Scalar", bound=np.generic)
+
+# A few iterations may return the constant reward that they began with, which a fit warns of.
+MAY_BE_CONSTANT = pytest.mark.filterwarnings(
+    "ignore:the reward of .* the same for all:swarmdp.support.errors.SwarmdpWarning"
+)
 
 
 def assert_same(one: Result, other: Result, experiments: slice = slice(None)) -> None:

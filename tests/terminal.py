@@ -5,20 +5,23 @@ import os
 import pty
 import subprocess
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 
 from swarmdp.cli import main
 
 
-def shown_on_terminal(arguments: Sequence[str]) -> bytes:
+def shown_on_terminal(arguments: Sequence[str], cwd: Path | None = None) -> bytes:
     """What a program writes to standard error when that is a real pseudo-terminal.
 
     It is read while the program runs: a terminal that nobody reads from blocks its writer.
     """
     leader, follower = pty.openpty()
     shown = b""
-    with subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=follower) as process:
+    with subprocess.Popen(
+        arguments, stdout=subprocess.DEVNULL, stderr=follower, cwd=cwd
+    ) as process:
         os.close(follower)
         with contextlib.suppress(OSError):  # what reading gives once the other end is closed
             while part := os.read(leader, 10_000):

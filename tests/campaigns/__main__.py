@@ -14,7 +14,16 @@ from tests.campaigns import framework
 
 CAMPAIGNS = {  # name, and the module with `campaign()`
     name: f"tests.campaigns.{name}"
-    for name in ("limits", "determinism", "dask", "kills", "starts", "files", "arguments")
+    for name in (
+        "limits",
+        "determinism",
+        "dask",
+        "kills",
+        "starts",
+        "files",
+        "pickles",
+        "arguments",
+    )
 }
 
 

@@ -253,7 +253,7 @@ QUICK: dict[str, Any] = {"seed": 1, "learner": LEARNER, "evaluations": 1, "threa
 FIT = swarmdp.fitting.Fit.of(VICSEK, DEMO, iterations=2, **QUICK)
 DONE = list(FIT.iterate())
 RESULT = replace(FIT.result(DONE), resamples=np.arange(18.0).reshape(3, 1, 6) ** 2)
-GRID_RESULT = swarmdp.fit(GRID, GRID_DEMO, seed=1, iterations=2)
+GRID_RESULT = swarmdp.fit(GRID, GRID_DEMO, seed=1, iterations=2, judge=False)
 LINEAR = swarmdp.learning.HeterogeneousLearning(swarmdp.learning.LinearQ(), steps=5, swarms=1)(
     VICSEK, REWARD, discount=0.9, seed=1
 ).policy
@@ -407,6 +407,8 @@ OWN: dict[str, dict[str, str]] = {
     "Polygon.rim": {"count": "8"},
     "Periodic": {"sides": "(1.0, 1.0)"},
     "Recording": {"positions": "TRACKS", "fps": "1.0", "unit": "'cm'"},
+    "Recording.without": {"individuals": "[RECORDING.names[0]]"},
+    "Recording.pooled": {"recordings": "[RECORDING, RECORDING]"},
     "Recording.from_frame": {"frame": "FRAME", "fps": "1.0", "unit": "'cm'"},
     "Recording.decisions": {"dt": "1.0"},
     "Swarm.from_recording": {"decisions": "DECISIONS", "observation": "SEEING", "arena": "ARENA"},

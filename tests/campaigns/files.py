@@ -131,7 +131,7 @@ def prepare() -> None:
     store = Store(Path("run"), PLAN)
     with store.locked():
         measure = np.linspace(0, 1, 300 * 41).reshape(300, 41)
-        store.write(UNIT, unit_image(UNIT, {"measure": measure}), 1.0)
+        store.write(UNIT, unit_image(PLAN, UNIT, {"measure": measure}), 1.0)
     for name in (*NETCDF, *TEXTS):
         whole[name] = Path(name).read_bytes()
     for reader in READERS:

@@ -44,6 +44,12 @@ def test_damaged_files_are_refused_or_read_as_they_were() -> None:
     sampled(files.campaign(), 60)
 
 
+def test_mutated_pickles_are_refused_or_plain() -> None:
+    from tests.campaigns import pickles
+
+    sampled(pickles.campaign(), 2000)
+
+
 def test_what_was_killed_is_finished_to_the_same_bits() -> None:
     from tests.campaigns import kills
 

@@ -22,7 +22,7 @@ FILES = {
     "analysis.nc",
     *(
         f"{name}.{kind}"
-        for name in ("paths", "group", "calibration", "interaction", "reward")
+        for name in ("paths", "group", "calibration", "interaction", "reward", "rule")
         for kind in ("png", "svg")
     ),
 }
@@ -63,6 +63,7 @@ def test_the_report(analysed: Path) -> None:
         "The rule behind fish.csv",
         "Recorded and simulated",
         "Is there an interaction?",
+        "The rule of turns",
         "Held-out statistics",
         "What the reward prefers",
         "turns to choose from",
@@ -193,10 +194,12 @@ def test_the_same_from_python(tracks: Path) -> None:
         threads=1,
         say=said.append,
     )
-    assert len(said) == 4
+    assert len(said) == 5  # decisions, swarm, interaction, rule, fit
     assert reanalysed.verdict is None
     assert f"{reanalysed.interaction.gain:+.3f} nats" in reanalysed.conclusions[0]
-    assert "reward" in reanalysed.conclusions[1]
+    assert reanalysed.rule is not None
+    assert reanalysed.conclusions[1] == reanalysed.rule.sentences[0]
+    assert "reward" in reanalysed.conclusions[-1]
     tested = reanalysed.result.differences().set_index(["one", "other"])
     sizes = [reanalysed.result.reward.weights[0][part] for part in (slice(0, 7), slice(7, 10))]
     assert [preference.component for preference in reanalysed.preferences] == [
@@ -260,7 +263,8 @@ def test_an_arena_that_is_not_to_be_believed(
     reading = ["--fps", "1", "--unit", "m", "--dt", "1", "-o", str(tmp_path / "out")]
     error = fails(["fit", "--tracks", str(path), *reading], capsys)
     assert "at least 70% are needed to believe it" in error
-    assert "--arena with" in error
+    assert "--arena open for open space" in error
+    assert "--arena circle:X,Y,RADIUS" in error
     assert not (tmp_path / "out").exists()
 
 

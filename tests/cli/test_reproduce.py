@@ -51,7 +51,7 @@ def test_a_folder_that_cannot_be_made_gets_one_line(
         with pytest.raises(SystemExit) as stop:
             main(["reproduce", "--scale", "smoke", "-o", str(output)])
         assert stop.value.code == 2
-        assert "a part of the path is a file" in capsys.readouterr().err
+        assert "is a file, not a folder" in capsys.readouterr().err
 
 
 def test_wrong_arguments_are_refused(

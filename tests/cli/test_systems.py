@@ -15,7 +15,7 @@ import swarmdp
 from swarmdp.cli import _parser, main
 from swarmdp.cli.systems import build, system_in_arguments, system_of
 from tests.examples import Robots
-from tests.terminal import fails
+from tests.terminal import fails, shown_on_terminal
 
 OWN = ["--system", "tests.examples:Robots"]
 QUICK = ["--iterations", "2", "--resamples", "0", "--demo-steps", "50"]
@@ -111,6 +111,36 @@ def test_a_class_in_the_current_folder(
     (tmp_path / "broken_robots.py").write_text("import a_missing_module\n")
     with pytest.raises(ModuleNotFoundError, match="a_missing_module"):
         main(["simulate", "--system", "broken_robots:Mine"])
+
+
+WICKED = "import pathlib; pathlib.Path('ran').touch(); raise SystemExit(7)\n"
+LOCAL = ("argparse", "h5py", "matplotlib", "numba", "pandas", "psutil", "rich", "scipy", "xarray")
+
+
+def in_shared_folder(folder: Path, program: list[str]) -> bytes:
+    """What a command shows in a folder where somebody left modules with well-known names."""
+    for name in LOCAL:
+        (folder / f"{name}.py").write_text(WICKED)
+    simulate = [*program, "--runs", "1", "--steps", "1", "-o", "out"]
+    shown = shown_on_terminal([sys.executable, *simulate], cwd=folder)
+    assert not (folder / "ran").exists()
+    assert (folder / "out" / "summary.json").is_file()
+    return shown
+
+
+@pytest.mark.parametrize("program", ["-m", "-c"])
+def test_no_module_of_the_current_folder_is_run(tmp_path: Path, program: str) -> None:
+    # Python itself puts the folder in front of `-m` and `-c`; the script `swarmdp` has its own.
+    script = "import sys; sys.path.pop(0); from swarmdp.cli import main; main(sys.argv[1:])"
+    start = ["-m", "swarmdp"] if program == "-m" else ["-c", script]
+    in_shared_folder(tmp_path, [*start, "simulate", "ising", "--shape", "6", "6"])
+
+
+def test_a_system_of_the_current_folder_comes_last_and_is_said(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("from swarmdp import Ising as Mine\n")
+    simulate = ["-m", "swarmdp", "simulate", "--system", "mine:Mine", "--shape", "6", "6"]
+    shown = in_shared_folder(tmp_path, simulate)
+    assert f"swarmdp: mine comes from the current folder, {tmp_path}".encode() in shown
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from swarmdp.irl import Iteration
 from swarmdp.learning import HeterogeneousLearning, Learned, Snapshot
 from swarmdp.policies import FunctionPolicy, MixedPolicy
 from swarmdp.support.errors import InvalidInput
-from tests.results import assert_same
+from tests.results import MAY_BE_CONSTANT, assert_same
 
 SMALL = swarmdp.Vicsek(n_agents=30)
 GRID = Gridworld(3, 3)
@@ -35,6 +35,7 @@ def options(system: Any, **change: Any) -> dict[str, Any]:
     return {"seed": 2, "separate": True, "iterations": 4, "learner": learner, **change}
 
 
+@MAY_BE_CONSTANT
 @pytest.mark.parametrize("update", ["max_margin", "mwal", "maxent", "policy_matching"])
 @pytest.mark.parametrize("start", [None, "random"])
 @pytest.mark.parametrize("system", [SMALL, GRID], ids=["vicsek", "gridworld"])

@@ -20,7 +20,7 @@ from swarmdp.model.system import System
 from swarmdp.model.testing import check_system
 from swarmdp.policies import InterpolatedPolicy, SoftPolicy, replicas
 from swarmdp.support.errors import InvalidInput
-from tests.results import assert_same
+from tests.results import MAY_BE_CONSTANT, assert_same
 
 Floats = NDArray[np.float64]
 
@@ -79,6 +79,7 @@ def test_the_walkers_are_a_swarm() -> None:
         check_system(system)
 
 
+@MAY_BE_CONSTANT
 @pytest.mark.filterwarnings("ignore:the chains of:swarmdp.support.errors.SwarmdpWarning")
 @pytest.mark.filterwarnings("ignore:no reward separates:swarmdp.support.errors.SwarmdpWarning")
 @pytest.mark.filterwarnings("ignore:policy matching:swarmdp.support.errors.SwarmdpWarning")

@@ -122,23 +122,3 @@ def test_a_finite_mdp_is_planned_exactly() -> None:
 def test_the_same_seed_plans_the_same_whatever_the_threads() -> None:
     one, two = (swarmdp.replan(ALIKE, ISING, seed=4, judge=False, threads=n) for n in (1, 2))
     np.testing.assert_array_equal(one.attempts, two.attempts)
-
-
-def test_the_reward_can_be_chosen_by_planning_again(tmp_path: Any) -> None:
-    demo = swarmdp.rollout(ISING, ISING.expert, steps=50, runs=3, seed=1)
-    result = swarmdp.fit(ISING, demo, seed=1, judge=False, reward="replanned", iterations=5)
-    choice = result.reward_choice
-    assert choice is not None
-    assert choice.gaps.shape == (3, 1)
-    assert choice.as_good[choice.gaps.argmin(), 0]
-    np.testing.assert_array_equal(result.reward.weights, choice.weights)
-    place = choice.names.index("histogram")
-    histogram = result.expert_mu / np.linalg.norm(result.expert_mu)
-    np.testing.assert_allclose(choice.candidates[place], histogram)
-    assert choice.words[0].startswith(("the demo shows no more", "planning for this reward"))
-    result.save(tmp_path)
-    again = swarmdp.load(tmp_path)
-    np.testing.assert_array_equal(again.reward.weights, result.reward.weights)
-    assert again.reward_choice.words == choice.words
-    plain = swarmdp.fit(ISING, demo, seed=1, judge=False, iterations=5)
-    assert plain.reward_choice is None

@@ -19,7 +19,7 @@ from swarmdp.model.symmetry import Symmetry
 from swarmdp.policies import SoftPolicy
 from swarmdp.policies.replicas import table_of
 from swarmdp.support.errors import FileError, InvalidInput, SolverError
-from tests.results import assert_same
+from tests.results import MAY_BE_CONSTANT, assert_same
 from tests.systems.test_finite import random_mdp
 
 SYSTEMS: dict[str, Any] = {
@@ -50,6 +50,7 @@ def fitted(name: str, demo: Any, **change: Any) -> Result:
     return swarmdp.fit(system, demo, **options, judge=False)
 
 
+@MAY_BE_CONSTANT
 @pytest.mark.parametrize("update", ONLY_MU)
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_every_update_works_everywhere(name: str, update: str, tmp_path: Path) -> None:
@@ -108,6 +109,7 @@ def test_an_update_of_one_s_own() -> None:
     np.testing.assert_array_equal(result.mixture.weights[0], nearest)
 
 
+@MAY_BE_CONSTANT
 def test_an_update_is_told_what_it_asks_for() -> None:
     seen: list[Evidence] = []
 
@@ -259,6 +261,7 @@ def test_results_of_other_formats_are_refused(tmp_path: Path, number: int, remed
         swarmdp.load(tmp_path)
 
 
+@MAY_BE_CONSTANT
 def test_feature_expectations_in_place_of_a_demo() -> None:
     """On a swarm as well: the same expert, from its demo and from its mu."""
     demo = demo_of("vicsek")
@@ -342,6 +345,7 @@ def test_a_finished_experiment_is_the_same_in_a_batch_and_alone(seed: int) -> No
     assert_same(swarmdp.fit(mdp, mu, separate=True, resume=begun, **options, judge=False), batch)
 
 
+@MAY_BE_CONSTANT
 @pytest.mark.parametrize("update", ["max_margin", "policy_matching"])
 def test_an_expert_that_avoids_every_feature_can_be_learned_from(update: str) -> None:
     """Its feature expectations are all zero: the first reward is that of equal weights."""

@@ -150,6 +150,62 @@ def test_no_flipped_bit_gets_as_far_as_the_unpickler(
     assert files.load(KEY) is None
 
 
+def nobodys(path: Path) -> None:
+    os.chown(path, 65534, 65534)
+
+
+def share(path: Path) -> None:
+    os.chown(path, -1, 65534)
+    path.chmod(0o770)
+
+
+UNSAFE = {
+    "a folder that all can write to": lambda folder, file: folder.chmod(0o777),
+    "a folder that a group can write to": lambda folder, file: share(folder),
+    "a folder of somebody else": lambda folder, file: nobodys(folder),
+    "a file of somebody else": lambda folder, file: nobodys(file),
+    "a file that all can write to": lambda folder, file: file.chmod(0o666),
+}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give files to another user")
+@pytest.mark.parametrize("name", UNSAFE)
+def test_nothing_is_loaded_that_another_user_could_have_written(
+    files: _KernelFiles, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = files._path(KEY)
+    said: list[str] = []
+    monkeypatch.setattr(compiling, "tell_once", said.append)
+    UNSAFE[name](path.parent, path)
+    monkeypatch.setattr(pickle, "loads", pytest.fail)
+    compiling._is_own.cache_clear()
+    assert files.load(KEY) is None
+    assert len(said) == 1
+    assert said[0].startswith("swarmdp: kernels in ")
+    assert "others could have written them" in said[0]
+
+
+def test_the_group_of_a_user_alone_may_write(tmp_path: Path) -> None:
+    """Many systems give every user such a group, and let it write by default."""
+    os.chown(tmp_path, -1, os.getegid())
+    tmp_path.chmod(0o770)
+    assert compiling._is_own(tmp_path)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give files to another user")
+def test_a_cache_of_somebody_else_is_passed_over(tmp_path: Path) -> None:
+    """Numba would use the folder that it is told of, whoever it belongs to."""
+    home = {"HOME": str(tmp_path / "home"), "XDG_CACHE_HOME": ""}
+    shared = tmp_path / "shared"
+    run(NUMBA_CACHE_DIR=str(shared), **home)
+    assert Path(run(NUMBA_CACHE_DIR=str(shared), **home)[0]).is_relative_to(shared)
+    cached(shared).parent.chmod(0o777)
+    for expected in ("0", "1"):
+        where, hits, _ = run(NUMBA_CACHE_DIR=str(shared), **home)
+        assert not Path(where).is_relative_to(shared)
+        assert hits == expected
+
+
 def test_files_of_others_are_not_loaded(files: _KernelFiles) -> None:
     other = (*KEY[:2], ("other code", "closure"))
     path = files._path(KEY)

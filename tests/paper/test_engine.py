@@ -106,7 +106,7 @@ def test_a_store_gives_back_what_was_written(tmp_path: Path) -> None:
     store, unit = Store(tmp_path, PLAN), Unit("ising-expert", 2)
     arrays = {"a": np.arange(6.0).reshape(2, 3), "b": np.array([True, False])}
     assert unit not in store
-    store.write(unit, unit_image(unit, arrays), 1.5)
+    store.write(unit, unit_image(PLAN, unit, arrays), 1.5)
     assert unit in store
     for name, array in store.read(unit).items():
         np.testing.assert_array_equal(array, arrays[name])
@@ -120,7 +120,7 @@ def test_unit_files_are_the_same_bytes_for_the_same_arrays(tmp_path: Path) -> No
     images = []
     for folder in ("a", "b"):
         store = Store(tmp_path / folder, PLAN)
-        store.write(X, unit_image(X, {"a": np.arange(5)}), 0.1)
+        store.write(X, unit_image(PLAN, X, {"a": np.arange(5)}), 0.1)
         images.append(store.path(X).read_bytes())
         if folder == "a":
             time.sleep(1.1)  # a time stamp would differ
@@ -172,7 +172,7 @@ def test_a_seed_of_another_kind_in_a_plan_is_refused(tmp_path: Path) -> None:
 
 def test_a_damaged_plan_or_unit_is_named(tmp_path: Path) -> None:
     store = Store(tmp_path, PLAN)
-    store.write(X, unit_image(X, {"a": np.arange(5)}), 0.1)
+    store.write(X, unit_image(PLAN, X, {"a": np.arange(5)}), 0.1)
     store.path(X).write_bytes(b"half a file")
     with pytest.raises(FileError, match="remove the file and start again"):
         store.read(X)
@@ -183,7 +183,7 @@ def test_a_damaged_plan_or_unit_is_named(tmp_path: Path) -> None:
 
 def test_unexpected_lines_among_the_times_do_not_count(tmp_path: Path) -> None:
     store = Store(tmp_path, PLAN)
-    store.write(X, unit_image(X, {"a": np.arange(5)}), 2.0)
+    store.write(X, unit_image(PLAN, X, {"a": np.arange(5)}), 2.0)
     odd = ["[]", "3", "null", '"text"', '{"task": 1, "seconds": 2}', '{"task": "x"}', "[" * 9999]
     odd += [
         '{"task": "x", "seconds": "2"}',
@@ -197,6 +197,19 @@ def test_unexpected_lines_among_the_times_do_not_count(tmp_path: Path) -> None:
     assert store.seconds() == {}
 
 
+def test_a_unit_of_another_plan_is_named(tmp_path: Path) -> None:
+    """Units that somebody copied from another folder look as the right ones do."""
+    begin(tmp_path)
+    other = dataclasses.replace(PLAN, seed=4)
+    store = Store(tmp_path, PLAN)
+    store.write(X, unit_image(other, X, {"a": np.arange(5)}), 0.1)
+    with pytest.raises(FileError, match=r"it is not of this reproduction.*remove the file"):
+        store.read(X)
+    store.write(X, unit_image(PLAN, dataclasses.replace(X, index=X.index + 1), {}), 0.1)
+    with pytest.raises(FileError, match="it is not of this reproduction"):
+        store.read(X)
+
+
 def test_of_two_starts_at_once_with_different_settings_one_wins(tmp_path: Path) -> None:
     """Both begin at the same moment: the folder then belongs to one plan, with its units alone."""
     plans = [dataclasses.replace(PLAN, seed=seed) for seed in (3, 4)]
@@ -207,7 +220,8 @@ def test_of_two_starts_at_once_with_different_settings_one_wins(tmp_path: Path) 
             at.wait()
             try:
                 with Store(folder, plan).locked():
-                    Store(folder, plan).write(X, unit_image(X, {"seed": np.array(plan.seed)}), 0.1)
+                    image = unit_image(plan, X, {"seed": np.array(plan.seed)})
+                    Store(folder, plan).write(X, image, 0.1)
                     return "won"
             except InvalidInput as error:
                 return str(error)
@@ -215,7 +229,7 @@ def test_of_two_starts_at_once_with_different_settings_one_wins(tmp_path: Path) 
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             said = list(pool.map(work, plans))
         winner = json.loads((folder / "plan.json").read_text())["seed"]
-        assert Store(folder, PLAN).read(X)["seed"] == winner
+        assert Store(folder, dataclasses.replace(PLAN, seed=winner)).read(X)["seed"] == winner
         assert [text == "won" for text in said] == [plan.seed == winner for plan in plans]
         assert any("another run is at work" in text or "other settings" in text for text in said)
 
@@ -240,7 +254,7 @@ def test_two_processes_with_different_seeds_at_once(tmp_path: Path) -> None:
 
 def test_timing_survives_a_line_that_was_cut_off(tmp_path: Path) -> None:
     store = Store(tmp_path, PLAN)
-    store.write(X, unit_image(X, {"a": np.arange(5)}), 2.0)
+    store.write(X, unit_image(PLAN, X, {"a": np.arange(5)}), 2.0)
     with open(tmp_path / "timing.jsonl", "a") as timing:
         timing.write('{"task": "x", "ind')
     assert store.seconds() == {"x": 2.0}
@@ -367,7 +381,7 @@ def test_units_under_way_are_finished_when_interrupted(
         began.append(unit)
         under_way.set()
         interrupted.wait()
-        return unit, unit_image(unit, {"a": np.arange(3)}), 0.1
+        return unit, unit_image(PLAN, unit, {"a": np.arange(3)}), 0.1
 
     monkeypatch.setattr(engine, "wait", first_wait)
     monkeypatch.setattr(engine, "compute_unit", compute_unit)
@@ -386,7 +400,7 @@ def test_what_is_finished_beside_a_failing_unit_is_kept(
         together.wait()
         if unit.index == 0:
             raise RuntimeError("the first unit fails")
-        return unit, unit_image(unit, {"a": np.arange(3)}), 0.1
+        return unit, unit_image(PLAN, unit, {"a": np.arange(3)}), 0.1
 
     monkeypatch.setattr(engine, "compute_unit", compute_unit)
     units = [Unit("vicsek-expert", index) for index in range(2)]

@@ -199,7 +199,7 @@ def test_a_thousand_million_rows_are_refused_before_they_are_read(tmp_path: Path
         ("frame,id,x,y\n0,1,2,3\n0,1,2,3,4\n", "its rows have different lengths"),
         ("frame,id,x,y\n", "the table has no rows"),
         ("", "it is empty"),
-        ("one two three", "its kind is not known"),
+        ("one two three", "no column looks like the individual"),
         ("scorer,DLC,DLC\nbodyparts,nose,nose\n", "it is a table of DeepLabCut: give the .h5"),
         ("time,x1,y1,x2,y2\n0,1,2,3,b\n", "row 1 of column 'y2' is 'b', not a number"),
         ("time,x1,y1,x2,y2\n", "it has no rows"),
@@ -243,7 +243,7 @@ def test_damaged_files(tmp_path: Path, content: bytes, ending: str) -> None:
 def test_no_file_and_a_folder_of_something_else(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="there is no such file"):
         swarmdp.read_tracks(tmp_path / "nothing.csv")
-    with pytest.raises(InvalidInput, match="its kind is not known"):
+    with pytest.raises(InvalidInput, match="no file of tracks in this folder"):
         swarmdp.read_tracks(tmp_path)
 
 

@@ -16,6 +16,7 @@ from swarmdp.model.trajectory import Variable
 from swarmdp.support.arguments import checked
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.ranges import Positive, PositiveInteger, Seed, Share, at_least, below_power
+from tests.results import MAY_BE_CONSTANT
 
 VICSEK = swarmdp.Vicsek(n_agents=4, n_bins=6)
 OPEN = swarmdp.Vicsek(n_agents=4, n_bins=6, periodic=False)
@@ -273,6 +274,7 @@ def test_integer_positions_are_the_same_as_floats() -> None:
     np.testing.assert_array_equal(clones[0], clones[1])
 
 
+@MAY_BE_CONSTANT
 def test_what_pretends_to_be_axes_is_refused() -> None:
     class Pretending:
         def __array__(self, *args: Any, **kwargs: Any) -> Any:

@@ -38,47 +38,56 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
     """Roll out learned and expert policies side by side."""
     from swarmdp.judging.evaluation import evaluate
     from swarmdp.report import fits, style
-    from swarmdp.support import files
+    from swarmdp.support import files, folders
+    from swarmdp.support.saved import FIT
 
-    result = fit_in(options.fit)
-    system = system_beside(options.fit, result, options.system)
-    output = options.output or (options.fit if options.fit.is_dir() else options.fit.parent)
-    files.check_folder(output)
-    evaluation = evaluate(
-        result,
-        system,
-        expert=expert_beside(options.fit, system, result.settings["discount"]),
-        steps=options.steps,
-        runs=options.runs,
-        seed=options.seed,
-        threads=options.threads,
-    )
-    written = []
-    if evaluation.measures:
-        written = style.save(fits.plot_evaluation(evaluation), output / "evaluation")
-    tables = {name: evaluation.rows(name) for name in evaluation.measures}
-    summary = {
-        "command": "evaluate",
-        "version": __version__,
-        "fit": options.fit.name,
-        "steps": evaluation.steps,
-        "seed": options.seed,
-        "measures": {
-            name: {
-                "title": measure.title,
-                "units": measure.units,
-                "runs": {
-                    "expert": len(evaluation.expert[name]),
-                    "learned": len(evaluation.learned[name]),
-                },
-                "over_time": [{"time": t, "expert": e, "learned": m} for t, e, m in tables[name]],
-            }
-            for name, measure in evaluation.measures.items()
-        },
-        "true_distance": evaluation.distance.tolist(),
-        "solutions": list(result.solutions),
-    }
-    files.write_text(output / "evaluation.json", json.dumps(summary, indent=2) + "\n")
+    if not files.exists(options.fit):
+        fit_in(options.fit)  # which says so, before a folder is made
+    source = options.fit / FIT.file if files.is_folder(options.fit) else options.fit
+    output = options.output or source.parent
+    with folders.writing(output) as place:
+        result = fit_in(options.fit)
+        made_from = {source.name: folders.digest_of(source)} if output == source.parent else {}
+        system = system_beside(options.fit, result, options.system)
+        evaluation = evaluate(
+            result,
+            system,
+            expert=expert_beside(options.fit, system, result.settings["discount"]),
+            steps=options.steps,
+            runs=options.runs,
+            seed=options.seed,
+            threads=options.threads,
+        )
+        written = []
+        if evaluation.measures:
+            written = style.save(fits.plot_evaluation(evaluation), place / "evaluation")
+        tables = {name: evaluation.rows(name) for name in evaluation.measures}
+        summary = {
+            "command": "evaluate",
+            "version": __version__,
+            "fit": options.fit.name,
+            "steps": evaluation.steps,
+            "seed": options.seed,
+            "measures": {
+                name: {
+                    "title": measure.title,
+                    "units": measure.units,
+                    "runs": {
+                        "expert": len(evaluation.expert[name]),
+                        "learned": len(evaluation.learned[name]),
+                    },
+                    "over_time": [
+                        {"time": t, "expert": e, "learned": m} for t, e, m in tables[name]
+                    ],
+                }
+                for name, measure in evaluation.measures.items()
+            },
+            "true_distance": evaluation.distance.tolist(),
+            "solutions": list(result.solutions),
+            folders.DIGESTS: folders.digests(place),
+            folders.MADE_FROM: made_from,
+        }
+        files.write_text(place / "evaluation.json", json.dumps(summary, indent=2) + "\n")
     for name, measure in evaluation.measures.items():
         print_table(
             f"{measure.label}, means over runs ± standard errors",
@@ -94,8 +103,8 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
         )
     distance = evaluation.distance.mean()
     print(f"distance of the learned to the expert's feature expectations: {distance:.3g}")
-    for path in (*written, output / "evaluation.json"):
-        print(f"  {path}")
+    for name in (*(path.name for path in written), "evaluation.json"):
+        print(f"  {output / name}")
     return {**summary, "folder": str(output)}
 
 

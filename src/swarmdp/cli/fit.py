@@ -18,10 +18,10 @@ from swarmdp.cli.common import (
     add_threads,
     page_address,
 )
-from swarmdp.cli.fit_folders import DEMO, interrupted_fit_note
+from swarmdp.cli.fit_folders import DEMO, earlier_fit, interrupted_fit_note
 from swarmdp.cli.systems import add_system, build, class_of, expert_for, given_fields, system_of
 from swarmdp.irl.updates.registry import UPDATES
-from swarmdp.support import files
+from swarmdp.support import files, folders
 from swarmdp.support.progress import working
 from swarmdp.support.rounding import rounded, with_error
 
@@ -130,48 +130,55 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
     from swarmdp.fitting.fit import FitInterrupted, fit
     from swarmdp.model.system import name_of
     from swarmdp.support.errors import VerdictWarning
-    from swarmdp.support.saved import load
+    from swarmdp.support.saved import FIT
 
     if options.output is not None:
         files.check_folder(options.output)  # before the expert's runs
     system, demo = _demo(options)
     output = options.output or Path("runs") / f"fit-{name_of(system).lower()}"
-    files.check_folder(output)
-    earlier = load(output) if options.resume else None
-    began = time.perf_counter()
-    interrupted = False
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", VerdictWarning)  # a bad verdict is printed
+    with folders.writing(output, kept=FIT.file, resume=options.resume) as place:
+        earlier = earlier_fit(output) if options.resume else None
+        began = time.perf_counter()
+        missing = ""  # if it is interrupted
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", VerdictWarning)  # a bad verdict is printed
+            try:
+                result = fit(
+                    system,
+                    demo,
+                    seed=options.seed,
+                    estimator=options.estimator,
+                    update=options.update,
+                    iterations=options.iterations,
+                    discount=options.discount,
+                    preset=options.preset,
+                    separate=options.separate,
+                    resamples=options.resamples,
+                    actions=options.actions,
+                    policy_search=False if options.no_policy_search else None,
+                    reward=options.reward,
+                    judge=not options.no_judge,
+                    threads=options.threads,
+                    resume=earlier,
+                    checkpoint=place,
+                )
+            except FitInterrupted as stop:
+                result, missing = stop.result, "the verdict or the reward's error"
+        seconds = time.perf_counter() - began
+        written = [result.save(place), demo.save(place / DEMO)]
         try:
-            result = fit(
-                system,
-                demo,
-                seed=options.seed,
-                estimator=options.estimator,
-                update=options.update,
-                iterations=options.iterations,
-                discount=options.discount,
-                preset=options.preset,
-                separate=options.separate,
-                resamples=options.resamples,
-                actions=options.actions,
-                policy_search=False if options.no_policy_search else None,
-                reward=options.reward,
-                judge=not options.no_judge,
-                threads=options.threads,
-                resume=earlier,
-                checkpoint=output,
-            )
-        except FitInterrupted as stop:
-            result, interrupted = stop.result, True
-    seconds = time.perf_counter() - began
-    if interrupted:
-        demo.save(output / DEMO)
-        missing = "the verdict or the reward's error"
+            if not missing:
+                summary, page = _write_fit(written, result, system, demo, seconds, options)
+        except KeyboardInterrupt:
+            missing = "the page"
+    if missing:
         raise KeyboardInterrupt(
             interrupted_fit_note(result, options.iterations, missing, options, output)
         )
-    return _report_fit(result, system, demo, output, seconds, options)
+    _print_fit(result, system, seconds, output / page.name)
+    for name in (*summary["files"], "summary.json"):
+        print(f"  {output / name}")
+    return {**summary, "folder": str(output)}
 
 
 def _expert(system: Any, options: argparse.Namespace) -> Any:
@@ -224,22 +231,26 @@ def _demo(options: argparse.Namespace) -> tuple[Any, Any]:
     return system, demo
 
 
-def _report_fit(
-    result: Any, system: Any, demo: Any, output: Path, seconds: float, options: argparse.Namespace
-) -> dict[str, Any]:
-    from rich.console import Console
-
+def _write_fit(
+    written: list[Path],
+    result: Any,
+    system: Any,
+    demo: Any,
+    seconds: float,
+    options: argparse.Namespace,
+) -> tuple[dict[str, Any], Path]:
+    """Write the other files beside fit and demo; return the summary and the page's path."""
     from swarmdp.report import fits, style
     from swarmdp.report.fit_page import write_fit_page
 
-    written = [result.save(output), demo.save(output / DEMO)]
+    place = written[0].parent
     with working("drawing the page"):
         drawn = {
-            "reward": style.save(fits.plot_reward(result), output / "reward"),
-            "convergence": style.save(fits.plot_convergence(result), output / "convergence"),
+            "reward": style.save(fits.plot_reward(result), place / "reward"),
+            "convergence": style.save(fits.plot_convergence(result), place / "convergence"),
         }
         page, measures = write_fit_page(
-            output,
+            place,
             result,
             system,
             demo,
@@ -248,7 +259,7 @@ def _report_fit(
             planned=options.iterations,
             threads=options.threads,
         )
-    written += [*drawn["reward"], *drawn["convergence"], *measures, page]
+    written = [*written, *drawn["reward"], *drawn["convergence"], *measures, page]
     summary = {
         "command": "fit",
         "version": __version__,
@@ -266,8 +277,15 @@ def _report_fit(
         "reward": _blocks(result),
         "seconds": round(seconds, 3),
         "files": sorted(path.name for path in written),
+        folders.DIGESTS: folders.digests(place),
     }
-    files.write_text(output / "summary.json", json.dumps(summary, indent=2) + "\n")
+    files.write_text(place / "summary.json", json.dumps(summary, indent=2) + "\n")
+    return summary, page
+
+
+def _print_fit(result: Any, system: Any, seconds: float, page: Path) -> None:
+    from rich.console import Console
+
     for table in _tables(result, system):
         Console().print(table)
     print(result)
@@ -275,9 +293,6 @@ def _report_fit(
         single = result.experiments == 1
         print(verdict if single else f"experiment {number}: {verdict.words}")
     print(f"learned in {seconds:.1f} s; look at {page_address(page)}")
-    for path in (*written, output / "summary.json"):
-        print(f"  {path}")
-    return {**summary, "folder": str(output)}
 
 
 def _blocks(result: Any) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from swarmdp.cli.systems import expert_or_none, system_of
+from swarmdp.support import files, folders
 from swarmdp.support.errors import InvalidInput
 
 DEMO = "demo.nc"  # what the fit learned from
@@ -26,7 +27,13 @@ def fit_in(folder: Path, experiment: int = 0) -> Any:
     from swarmdp.support.saved import FIT, load
 
     # Beside the fit of a recording there is its whole analysis, which is not needed.
-    result = load(folder / FIT.file if (folder / FIT.file).is_file() else folder)
+    whole = files.is_folder(folder)
+    if whole:
+        folders.settle(folder)
+    inside = whole and files.exists(folder / FIT.file)
+    result = load(folder / FIT.file if inside else folder)
+    if inside:
+        folders.warn_if_mixed(folder, FIT.file)
     if not isinstance(result, Result):
         raise InvalidInput(f"{folder} is not a fit: give the folder that swarmdp fit wrote")
     if not 0 <= experiment < result.experiments:
@@ -34,6 +41,14 @@ def fit_in(folder: Path, experiment: int = 0) -> Any:
             f"--experiment must be from 0 to {result.experiments - 1}, got {experiment}"
         )
     return result
+
+
+def earlier_fit(output: Path) -> Any:
+    """The fit to go on with: that of a run that was killed, or the one that was saved."""
+    from swarmdp.support.saved import FIT, load
+
+    unfinished = output / folders.UNFINISHED / FIT.file
+    return load(unfinished if files.exists(unfinished) else output / FIT.file)
 
 
 def expert_beside(folder: Path, system: Any, discount: float) -> Any:
@@ -50,11 +65,13 @@ def expert_beside(folder: Path, system: Any, discount: float) -> Any:
     if expert is not None:
         return expert
     demo = _folder_of(folder) / DEMO
-    if not demo.is_file():
+    if not files.exists(demo):
         raise InvalidInput(
             f"{type(system).__name__} has no expert, and there is no {DEMO} beside the fit: give "
             "the class a method expert(observations), or fit with swarmdp fit, which keeps the demo"
         )
+    if problem := folders.mixed(demo.parent, demo.name):
+        raise InvalidInput(problem)
     return load(demo)
 
 
@@ -66,7 +83,7 @@ def system_beside(folder: Path, result: Any, path: str | None) -> Any:
     if path is not None or result.system_name != Swarm.__name__:
         return system_of(result, path)
     file = _folder_of(folder) / SWARM.file
-    if not file.is_file():
+    if not files.exists(file):
         raise InvalidInput(
             f"it is a fit of a recorded swarm, and there is no {SWARM.file} beside it: save the "
             "swarm with swarm.save(FOLDER), or use swarmdp fit --tracks, which does"
@@ -82,7 +99,7 @@ def held_out_beside(folder: Path, swarm: Any) -> Any:
     from swarmdp.support.saved import ANALYSIS, load
 
     path = _folder_of(folder) / ANALYSIS.file
-    if path.is_file():
+    if files.exists(path):
         return swarm.demo(load(path).decisions.test)
     if swarm.decisions is None:
         raise InvalidInput(
@@ -123,4 +140,4 @@ def interrupted_fit_note(
 
 
 def _folder_of(fit: Path) -> Path:
-    return fit if fit.is_dir() else fit.parent
+    return fit if files.is_folder(fit) else fit.parent

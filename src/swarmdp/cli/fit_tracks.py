@@ -5,10 +5,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from swarmdp.cli.fit_folders import interrupted_fit_note
+from swarmdp.cli.fit_folders import earlier_fit, interrupted_fit_note
 from swarmdp.cli.systems import given_fields
-from swarmdp.cli.tracks import add_reading, recording_of
-from swarmdp.support import files
+from swarmdp.cli.tracks import add_cleaning, add_reading, recording_of, title_of
+from swarmdp.cli.wording import options_named
+from swarmdp.support import files, folders
 from swarmdp.support.errors import InvalidInput
 
 TRACKS_ITERATIONS = 4  # as of swarmdp.analyse
@@ -25,17 +26,27 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--tracks",
         type=Path,
+        nargs="+",
         metavar="FILE",
         help="tracks of a recorded swarm (CSV, Parquet, idtracker.ai, TRex, ...; see swarmdp "
-        "tracks): its whole analysis, and a page about it",
+        "tracks): its whole analysis, and a page about it. Several files, or a folder of them, are "
+        "analysed together",
     )
     add_reading(group)
+    add_cleaning(group, automatic=True)
     group.add_argument("--dt", default="auto", help='seconds between decisions, or "auto"')
     group.add_argument("--arena", default="auto", help=f"where they were: {ARENAS}")
     group.add_argument(
         "--neighbours",
         default="auto",
         help='whom individuals react to: 5 (nearest), 2.5 (radius, with a point), or "auto"',
+    )
+    group.add_argument(
+        "--components",
+        nargs="+",
+        default=None,
+        metavar="NAME",
+        help="what others may make individuals do: some of repulsion, alignment, attraction",
     )
 
 
@@ -49,53 +60,64 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         raise InvalidInput("--tracks learns from the whole swarm: leave --estimator out")
     dt, arena = _seconds(options.dt), _arena(options.arena)
     neighbours = _neighbours(options.neighbours)
-    output = options.output or Path("runs") / f"fit-{options.tracks.stem}"
-    files.check_folder(output)
+    title = title_of(options.tracks)
+    output = options.output or Path("runs") / f"fit-{Path(title).stem}"
 
     from swarmdp.fitting.fit import FitInterrupted
     from swarmdp.recordings.analysis import analyse
-    from swarmdp.recordings.arena import UnclearArena
-    from swarmdp.recordings.components import Observation
-    from swarmdp.support.saved import FIT, load
+    from swarmdp.recordings.components import ZONE_COMPONENTS, Observation
+    from swarmdp.report.analysis_page import NUMBERS, write_analysis
+    from swarmdp.support.saved import ANALYSIS, FIT
 
-    earlier = load(output / FIT.file) if options.resume else None
-    began = time.perf_counter()
-    recording = recording_of(options, options.tracks)
-    print(recording, flush=True)
-    iterations = TRACKS_ITERATIONS if options.iterations is None else options.iterations
-    try:
-        analysis = analyse(
-            recording,
-            seed=options.seed,
-            dt=dt,
-            arena=arena,
-            observation=Observation(neighbours=neighbours),
-            update=options.update,
-            iterations=iterations,
-            discount=options.discount,
-            resamples=options.resamples,
-            judge=not options.no_judge,
-            threads=options.threads,
-            say=_say,
-            resume=earlier,
-            checkpoint=output,
-        )
-    except FitInterrupted as stop:
+    interrupted = None
+    with folders.writing(output, kept=FIT.file, resume=options.resume) as place:
+        earlier = earlier_fit(output) if options.resume else None
+        began = time.perf_counter()
+        recording = recording_of(options, options.tracks)
+        print(recording, flush=True)
+        for note in recording.notes:
+            print(f"  {note}", flush=True)
+        iterations = TRACKS_ITERATIONS if options.iterations is None else options.iterations
+        try:
+            with options_named():
+                analysis = analyse(
+                    recording,
+                    seed=options.seed,
+                    dt=dt,
+                    jump=options.jump,
+                    max_gap=options.max_gap,
+                    smooth=_seconds(options.smooth, "--smooth"),
+                    slow=options.slow,
+                    arena=arena,
+                    observation=Observation(neighbours=neighbours),
+                    update=options.update,
+                    iterations=iterations,
+                    discount=options.discount,
+                    resamples=options.resamples,
+                    judge=not options.no_judge,
+                    components=tuple(options.components or ZONE_COMPONENTS),
+                    threads=options.threads,
+                    say=_say,
+                    resume=earlier,
+                    checkpoint=place,
+                )
+        except FitInterrupted as stop:
+            interrupted = stop.result
+        if interrupted is None:
+            written = write_analysis(place, analysis, title)
+        else:
+            interrupted.save(place)
+            (output / ANALYSIS.file).unlink(missing_ok=True)  # of an earlier recording
+    if interrupted is not None:
         missing = "what follows the fit"
         raise KeyboardInterrupt(
-            interrupted_fit_note(stop.result, iterations, missing, options, output)
-        ) from None
-    except UnclearArena as error:
-        raise InvalidInput(f"{error}. Here: --arena with {ARENAS}") from None
-
-    from swarmdp.report.analysis_page import NUMBERS, write_analysis
-
-    written = write_analysis(output, analysis, options.tracks.name)
+            interrupted_fit_note(interrupted, iterations, missing, options, output)
+        )
     for words in analysis.conclusions:
         print(words)
     print(f"analysed in {time.perf_counter() - began:.1f} s")
     for path in written[-3:]:
-        print(f"  {path}")
+        print(f"  {output / path.name}")
     return {**files.parse_json(files.read_text(output / NUMBERS)), "folder": str(output)}
 
 
@@ -103,8 +125,8 @@ def _say(text: str) -> None:
     print(text, flush=True)
 
 
-def _seconds(text: str) -> Any:
-    return text if text == "auto" else _numbers("--dt", text, 1, 'seconds or "auto"')[0]
+def _seconds(text: str, option: str = "--dt") -> Any:
+    return text if text == "auto" else _numbers(option, text, 1, 'seconds or "auto"')[0]
 
 
 def _neighbours(text: str) -> Any:

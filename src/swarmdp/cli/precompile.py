@@ -77,7 +77,7 @@ def precompile(
         try:
             _do_all(missing, target, processes)
         finally:
-            COMPILED.mkdir(exist_ok=True)
+            COMPILED.mkdir(mode=0o755, exist_ok=True)
             for path in Path(cache).rglob("*.nbc"):
                 _write(COMPILED / path.name, path.read_bytes())
     record = {**stamp, "done": sorted({*done, *missing})}

@@ -44,7 +44,7 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
     from swarmdp.model.system import name_of
     from swarmdp.model.traits import settings_of
     from swarmdp.policies import Exportable
-    from swarmdp.support import files
+    from swarmdp.support import files, folders
     from swarmdp.support.errors import VerdictWarning
 
     result = fit_in(options.fit, options.experiment)
@@ -52,40 +52,39 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
         system = system_beside(options.fit, result, None)
     else:
         system = build(options, "replan")
-    folder = options.fit if options.fit.is_dir() else options.fit.parent
+    folder = options.fit if files.is_folder(options.fit) else options.fit.parent
     output = options.output or folder / "replan"
-    files.check_folder(output)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", VerdictWarning)  # a bad verdict is printed
-        planned = replan(
-            result,
-            system,
-            seed=options.seed,
-            attempts=options.attempts,
-            experiment=options.experiment,
-            judge=not options.no_judge,
-            threads=options.threads,
-        )
-    output.mkdir(parents=True, exist_ok=True)
-    written = []
-    if isinstance(planned.policy, Exportable):
-        written.append(planned.policy.export(output / "controller.json", system=system))
-    verdict = planned.verdict
-    summary = {
-        "command": "replan",
-        "version": __version__,
-        "fit": options.fit.name,
-        "system": name_of(system),
-        "system_settings": settings_of(system),
-        "seed": options.seed,
-        "learner": planned.learner,
-        "value": planned.value,
-        "value_error": planned.error,
-        "attempts": planned.attempts.tolist(),
-        "verdict": None if verdict is None else verdict.to_json(),
-    }
-    files.write_text(output / "replan.json", json.dumps(summary, indent=2, default=str) + "\n")
-    written.append(output / "replan.json")
+    with folders.writing(output) as place:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", VerdictWarning)  # a bad verdict is printed
+            planned = replan(
+                result,
+                system,
+                seed=options.seed,
+                attempts=options.attempts,
+                experiment=options.experiment,
+                judge=not options.no_judge,
+                threads=options.threads,
+            )
+        written = []
+        if isinstance(planned.policy, Exportable):
+            written.append(planned.policy.export(place / "controller.json", system=system))
+        verdict = planned.verdict
+        summary = {
+            "command": "replan",
+            "version": __version__,
+            "fit": options.fit.name,
+            "system": name_of(system),
+            "system_settings": settings_of(system),
+            "seed": options.seed,
+            "learner": planned.learner,
+            "value": planned.value,
+            "value_error": planned.error,
+            "attempts": planned.attempts.tolist(),
+            "verdict": None if verdict is None else verdict.to_json(),
+        }
+        files.write_text(place / "replan.json", json.dumps(summary, indent=2, default=str) + "\n")
+        written.append(place / "replan.json")
     names = [f"Algorithm 2, attempt {k + 1}" for k in range(options.attempts)]
     names = ["planning"] if planned.learner == "planning" else [*names, "policy search"]
     print_table(
@@ -101,5 +100,5 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
     if verdict is not None:
         print(verdict)
     for path in written:
-        print(f"  {path}")
+        print(f"  {output / path.name}")
     return {**summary, "folder": str(output)}

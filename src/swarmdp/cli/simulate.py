@@ -49,7 +49,7 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
     from swarmdp.model.system import name_of
     from swarmdp.model.traits import measures_of, settings_of
     from swarmdp.simulation.rollout import rollout
-    from swarmdp.support import files
+    from swarmdp.support import files, folders
     from swarmdp.support.errors import InvalidInput
 
     system = build(options, "simulate")
@@ -60,52 +60,54 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
             f"got {options.save_runs}"
         )
     output = options.output or Path("runs") / name
-    files.check_folder(output)
-    expert = expert_for(system)
-    steps = default_steps(system) if options.steps is None else options.steps
-    measures = measures_of(system)
-    began = time.perf_counter()
-    common = {"steps": steps, "seed": options.seed, "threads": options.threads}
-    written, measured = [], {}
-    if measures:
-        rolled = rollout(system, expert, runs=options.runs, record=list(measures), **common)
-        written.append(rolled.save(output / "measure.nc"))
-        measured = {key: rolled[key] for key in measures}
-    trajectory = rollout(system, expert, runs=options.save_runs, **common)
-    seconds = time.perf_counter() - began
-    written.append(trajectory.save(output / "trajectory.nc"))
-    with working("drawing the swarm"):
-        written += _draw(system, trajectory, measured, output / name)
-    tables = {}
-    for key, values in measured.items():
-        error = values.std(axis=0, ddof=1) / math.sqrt(len(values)) if len(values) > 1 else None
-        tables[key] = [
-            (t, float(values[:, t].mean()), None if error is None else float(error[t]))
-            for t in shown_times(steps)
-        ]
-    summary = {
-        "command": f"simulate {chosen_system(options)}",
-        "version": __version__,
-        "system": name_of(system),
-        "settings": settings_of(system),
-        "policy": "expert",
-        "steps": steps,
-        "runs": options.runs,
-        "seed": options.seed,
-        "seconds": round(seconds, 3),
-        "measures": {
-            key: {
-                "title": measures[key].title,
-                "units": measures[key].units,
-                "over_time": [
-                    {"time": t, "mean": mean, "standard_error": error} for t, mean, error in rows
-                ],
-            }
-            for key, rows in tables.items()
-        },
-        "files": sorted(path.name for path in written),
-    }
-    files.write_text(output / "summary.json", json.dumps(summary, indent=2) + "\n")
+    with folders.writing(output) as place:
+        expert = expert_for(system)
+        steps = default_steps(system) if options.steps is None else options.steps
+        measures = measures_of(system)
+        began = time.perf_counter()
+        common = {"steps": steps, "seed": options.seed, "threads": options.threads}
+        written, measured = [], {}
+        if measures:
+            rolled = rollout(system, expert, runs=options.runs, record=list(measures), **common)
+            written.append(rolled.save(place / "measure.nc"))
+            measured = {key: rolled[key] for key in measures}
+        trajectory = rollout(system, expert, runs=options.save_runs, **common)
+        seconds = time.perf_counter() - began
+        written.append(trajectory.save(place / "trajectory.nc"))
+        with working("drawing the swarm"):
+            written += _draw(system, trajectory, measured, place / name)
+        tables = {}
+        for key, values in measured.items():
+            error = values.std(axis=0, ddof=1) / math.sqrt(len(values)) if len(values) > 1 else None
+            tables[key] = [
+                (t, float(values[:, t].mean()), None if error is None else float(error[t]))
+                for t in shown_times(steps)
+            ]
+        summary = {
+            "command": f"simulate {chosen_system(options)}",
+            "version": __version__,
+            "system": name_of(system),
+            "settings": settings_of(system),
+            "policy": "expert",
+            "steps": steps,
+            "runs": options.runs,
+            "seed": options.seed,
+            "seconds": round(seconds, 3),
+            "measures": {
+                key: {
+                    "title": measures[key].title,
+                    "units": measures[key].units,
+                    "over_time": [
+                        {"time": t, "mean": mean, "standard_error": error}
+                        for t, mean, error in rows
+                    ],
+                }
+                for key, rows in tables.items()
+            },
+            "files": sorted(path.name for path in written),
+            folders.DIGESTS: folders.digests(place),
+        }
+        files.write_text(place / "summary.json", json.dumps(summary, indent=2) + "\n")
     for key, rows in tables.items():
         print_table(
             f"{measures[key].title} of the expert swarm, {options.runs} runs",
@@ -113,8 +115,8 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
             [(str(t), with_error(mean, error)) for t, mean, error in rows],
         )
     print(f"simulated and recorded in {seconds:.1f} s")
-    for path in (*written, output / "summary.json"):
-        print(f"  {path}")
+    for name in (*(path.name for path in written), "summary.json"):
+        print(f"  {output / name}")
     return {**summary, "folder": str(output)}
 
 

@@ -35,8 +35,8 @@ def add(commands: Any) -> None:
     studio.add_argument(
         "--system",
         metavar="MODULE:CLASS",
-        help="class of your own system, which can be imported from the current folder; it needs a "
-        "picture and measures",
+        help="class of your own system; the module is looked for where Python looks, then in the "
+        "current folder. It needs a picture and measures",
     )
 
 

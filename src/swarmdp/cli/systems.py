@@ -16,9 +16,11 @@ import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
+from pathlib import Path
 from typing import Any
 
 from swarmdp.support.errors import InvalidInput
+from swarmdp.support.notices import tell_once
 from swarmdp.systems.registry import SYSTEMS, built_in, rebuild
 
 _FIELD = "field_"  # what the options of a system's fields are called in the namespace
@@ -56,8 +58,8 @@ def add_system(parser: argparse.ArgumentParser, asked: str | None) -> None:
     parser.add_argument(
         "--system",
         metavar="MODULE:CLASS",
-        help="class of your own system, which can be imported from the current folder; its fields "
-        "become options",
+        help="class of your own system; the module is looked for where Python looks, then in the "
+        "current folder. Its fields become options",
     )
     if asked is not None:
         kind = class_of(asked)
@@ -87,20 +89,33 @@ def class_of(name: str) -> type[Any]:
             f"a system must be {', '.join(SYSTEMS)} or MODULE:CLASS, such as robots:Robots for the "
             f"class Robots in robots.py, got {name!r}"
         )
-    here = os.getcwd()  # noqa: PTH109
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    try:
-        kind = getattr(importlib.import_module(module), attribute, None)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
-            raise  # one that the module itself needs
-        raise InvalidInput(
-            f"cannot import {module}: there is no such module in {here} or where Python looks"
-        ) from None
+    imported = importlib.import_module(module) if name in SYSTEMS else _import_module(module)
+    kind = getattr(imported, attribute, None)
     if not isinstance(kind, type):
         raise InvalidInput(f"the module {module} has no class {attribute}")
     return kind
+
+
+def _import_module(name: str) -> types.ModuleType:
+    """A user's own module, which may be in the current folder.
+
+    It is looked for there last: in a folder that several people write to, a module with the name
+    of an installed one would run otherwise, and it would be somebody else's.
+    """
+    here = os.getcwd()  # noqa: PTH109
+    if here not in sys.path:
+        sys.path.append(here)
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise  # one that the module itself needs
+        raise InvalidInput(
+            f"cannot import {name}: there is no such module where Python looks or in {here}"
+        ) from None
+    if Path(getattr(module, "__file__", None) or "").is_relative_to(here):
+        tell_once(f"swarmdp: {name} comes from the current folder, {here}")
+    return module
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,12 +2,14 @@
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from swarmdp._version import __version__
 from swarmdp.cli.common import HelpFormatter
-from swarmdp.support import files
+from swarmdp.cli.wording import options_named
+from swarmdp.support import files, folders
 from swarmdp.support.errors import InvalidInput
 
 CLEANING = {
@@ -29,12 +31,15 @@ def add(commands: Any) -> None:
         allow_abbrev=False,
     )
     tracks.set_defaults(command=_run)
-    tracks.add_argument("file", type=Path, help="the file; of TRex also the folder of its files")
+    tracks.add_argument(
+        "file",
+        type=Path,
+        nargs="+",
+        help="the file; of TRex also the folder of its files. Several files, or a folder of them, "
+        "are looked at together",
+    )
     add_reading(tracks.add_argument_group("reading"))
-    cleaning = tracks.add_argument_group("cleaning")
-    for name, (default, words) in CLEANING.items():
-        flag = f"--{name.replace('_', '-')}"
-        cleaning.add_argument(flag, type=float, default=default, help=words)
+    add_cleaning(tracks.add_argument_group("cleaning"))
     tracks.add_argument(
         "-o", "--output", type=Path, help="folder for the page; runs/tracks-NAME if not given"
     )
@@ -53,13 +58,34 @@ def add_reading(group: Any) -> None:
         action="append",
         default=[],
         metavar="ROLE=NAME",
-        help="which column is the frame, time, individual, x, y or z, such as individual=fish",
+        help="which column is the frame, time, individual, x, y or z, such as "
+        "individual=fish; columns without names by their numbers, such as x=3",
     )
     group.add_argument("--keypoint", help="key point that stands for the individual")
+    group.add_argument(
+        "--without",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="an individual that is left out, such as a dog among sheep; may be repeated",
+    )
+    group.add_argument(
+        "--axes", choices=["xy", "xz", "yz"], help="the two axes that are used of three"
+    )
 
 
-def recording_of(options: argparse.Namespace, file: Path) -> Any:
-    """The recording in a file, read as the options ask for."""
+def add_cleaning(group: Any, automatic: bool = False) -> None:
+    """The options of cleaning; with `automatic`, smoothing is chosen from the recording."""
+    for name, (default, words) in CLEANING.items():
+        flag = f"--{name.replace('_', '-')}"
+        if automatic and name == "smooth":
+            group.add_argument(flag, default="auto", help=f'{words}, or "auto"')
+        else:
+            group.add_argument(flag, type=float, default=default, help=words)
+
+
+def recording_of(options: argparse.Namespace, files: Sequence[Path]) -> Any:
+    """The recording in one or several files, read as the options ask for."""
     from swarmdp.recordings.reading import read_tracks
 
     columns = {}
@@ -68,30 +94,46 @@ def recording_of(options: argparse.Namespace, file: Path) -> Any:
         if not sign:
             raise InvalidInput(f"--column must be ROLE=NAME, such as individual=fish, got {pair!r}")
         columns[role] = name
-    return read_tracks(
-        file,
-        format=options.format,
-        columns=columns or None,
-        fps=options.fps,
-        unit=options.unit,
-        length=options.length,
-        keypoint=options.keypoint,
-    )
+    with options_named():
+        recording = read_tracks(
+            list(files),
+            format=options.format,
+            columns=columns or None,
+            fps=options.fps,
+            unit=options.unit,
+            length=options.length,
+            keypoint=options.keypoint,
+        )
+    if options.without:
+        recording = recording.without(options.without)
+    if options.axes and recording.n_axes == 3:
+        one, other = map("xyz".index, options.axes)
+        recording = recording.projected((one, other))
+    return recording
+
+
+def title_of(files: Sequence[Path]) -> str:
+    """What recordings are called in titles and names of folders."""
+    if len(files) == 1:
+        return files[0].name or str(files[0])
+    return f"{files[0].stem}-and-{len(files) - 1}-more"
 
 
 def _run(options: argparse.Namespace) -> dict[str, Any]:
-    output = options.output or Path("runs") / f"tracks-{options.file.stem}"
-    files.check_folder(output)
-    recording = recording_of(options, options.file)
-    summary = recording.summary(**{name: getattr(options, name) for name in CLEANING})
-    print(summary)
+    title = title_of(options.file)
+    output = options.output or Path("runs") / f"tracks-{Path(title).stem}"
+    with folders.writing(output) as place:
+        recording = recording_of(options, options.file)
+        with options_named():
+            summary = recording.summary(**{name: getattr(options, name) for name in CLEANING})
+        print(summary)
 
-    from swarmdp.report.tracks_page import write_recording
+        from swarmdp.report.tracks_page import write_recording
 
-    written = write_recording(output, summary, f"Recording {options.file.name}")
-    plain = {"command": "tracks", "version": __version__, "file": options.file.name}
-    plain |= summary.to_plain()
-    files.write_text(output / "summary.json", json.dumps(plain, indent=2) + "\n")
-    for path in (written[-1], output / "summary.json"):
-        print(f"  {path}")
+        written = write_recording(place, summary, f"Recording {title}")
+        plain = {"command": "tracks", "version": __version__, "file": title}
+        plain |= summary.to_plain() | {folders.DIGESTS: folders.digests(place)}
+        files.write_text(place / "summary.json", json.dumps(plain, indent=2) + "\n")
+    for name in (written[-1].name, "summary.json"):
+        print(f"  {output / name}")
     return {**plain, "folder": str(output)}

@@ -3,6 +3,7 @@
 import logging
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,7 +15,7 @@ from swarmdp.fitting.resampled import rewards_of_demos, rewards_of_resampled_dem
 from swarmdp.fitting.rewards import choose_rewards
 from swarmdp.fitting.settings import FitSettings
 from swarmdp.fitting.setup import Setup, is_opaque, set_up
-from swarmdp.fitting.takeover import RACE, judge_and_take_over
+from swarmdp.fitting.takeover import PLANNED, RACE, judge_and_take_over, taken_over
 from swarmdp.irl import search
 from swarmdp.irl.algorithm import Iteration, generic_irl, last_counting
 from swarmdp.irl.demos import Demo, plain
@@ -29,17 +30,18 @@ from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.system import System, name_of
 from swarmdp.model.traits import NamesSolutions, Replaying, settings_of
 from swarmdp.model.trajectory import Trajectory
-from swarmdp.policies import Interface, TablePolicy
+from swarmdp.policies import Interface, LocalPolicy, TablePolicy
 from swarmdp.policies.soft import Anchoring
 from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Floats
-from swarmdp.support.errors import InvalidInput
+from swarmdp.support.errors import InvalidInput, SwarmdpWarning
 from swarmdp.support.progress import Tell, shown
 from swarmdp.support.ranges import Seed
 
 CHECKPOINT_SECONDS = 5.0  # of work that a kill may cost
 RESPONSE_BYTES = 2**27  # bytes of P(o' | o, a), with which a best response is planned
 DEVIATING = 60  # pairs of runs that show what one agent gains by deviating
+CONSTANT = 1e-9  # of the largest weight: a range that is none
 CANDIDATES = 8  # policies that are rolled out again
 
 log = logging.getLogger(__name__)
@@ -144,12 +146,13 @@ def fit(
     try:
         if options.anchor is not None:
             result = fitting.with_anchor(result)
-        if options.reward == "replanned":
+        planned: Sequence[LocalPolicy] = ()
+        if fitting.setup.compares_rewards:
             log.info("planning again for the best rewards")
-            result = fitting.with_reward(result)
+            result, planned = fitting.with_reward(result)
         if options.judge:
             log.info("judging the learned swarm")
-            result = fitting.judged(result, progress)
+            result = fitting.judged(result, progress, planned)
         if options.resamples:
             log.info("fitting %d resampled demos", options.resamples)
             rewards = fitting.resampled_rewards(result, options.resamples, progress)
@@ -160,7 +163,22 @@ def fit(
         if checkpoint is not None:
             result.save(checkpoint)
     announce(result.verdicts)
+    _warn_of_constant_rewards(result)
     return result
+
+
+def _warn_of_constant_rewards(result: Result) -> None:
+    """Warn of a reward that is the same everywhere: mwal begins with one, and may return it."""
+    weights = result.reward.weights
+    constant = np.ptp(weights, axis=1) <= CONSTANT * np.abs(weights).max(axis=1)
+    if constant.any() and weights.shape[1] > 1:
+        warnings.warn(
+            f"the reward of {constant.sum()} of {len(weights)} experiments is the same for all "
+            "observations, so that every policy is optimal for it: it explains nothing. Take "
+            'another update, such as max_margin, or reward="replanned"',
+            SwarmdpWarning,
+            stacklevel=3,
+        )
 
 
 def _driven(
@@ -412,24 +430,40 @@ class Fit:
         """
         return rewards_of_demos(self, result, demos, progress)
 
-    def with_reward(self, result: Result) -> Result:
-        """The result with the reward for which planning again comes nearest to the demo."""
-        return replace(result, reward_choice=choose_rewards(self, result))
+    def with_reward(self, result: Result) -> tuple[Result, Sequence[LocalPolicy]]:
+        """The result with the reward for which planning again comes nearest to the demo.
 
-    def judged(self, result: Result, progress: bool | Tell | None = None) -> Result:
+        And the policies that were planned for it, one for each experiment. Where values are exact,
+        these are the result's policies if they are nearer.
+        """
+        choice, planned = choose_rewards(self, result)
+        settings = {**result.settings, "reward": "replanned"}
+        result = replace(result, reward_choice=choice, settings=settings)
+        exact = self.setup.problem.evaluations is None and self.settings.policy_search is not False
+        if exact and (choice.gap < choice.policy_gaps).all():
+            result = self._named(taken_over(self, result, planned, [PLANNED] * len(planned)))
+        return result, planned
+
+    def judged(
+        self,
+        result: Result,
+        progress: bool | Tell | None = None,
+        planned: Sequence[LocalPolicy] = (),
+    ) -> Result:
         """The result with verdicts, and with other learners' policies where they took over.
 
-        The result as it is if it cannot be judged.
+        The result as it is if it cannot be judged. Policies that were `planned` for the reward are
+        the first to take over.
         """
         demo, recorded = self.setup.demo, self.setup.recorded
-        if demo is None or demo.steps < 2 or recorded.n_agents == 1:
+        if demo is None or demo.steps < 2:
             return result
-        judged = self._named(judge_and_take_over(self, result, progress))
+        judged = self._named(judge_and_take_over(self, result, progress, planned))
         system = self.setup.problem.system
         slow = isinstance(recorded, Replaying) or demo.of_recording
         classes = system.features.size if isinstance(system.features, Classes) else 0
         large = dense_bytes(classes, len(system.actions)) > RESPONSE_BYTES
-        if slow or large or not classes:
+        if slow or large or not classes or recorded.n_agents == 1:
             return judged
         gap = equilibrium_gap(
             system,

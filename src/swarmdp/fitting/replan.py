@@ -313,14 +313,14 @@ def planned_policies(
         threads=threads,
     ).policy
     names = ["Algorithm 2"] * attempts
-    steps = horizon(discount)
-    within = affordable(search, system.n_agents * steps)
+    ahead = horizon(discount)
+    within = affordable(search, system.n_agents * ahead)
     if within is None:
         return learned, names
     worth = values_of(system, learned, reward, discount, derived_seed(seed, _EVALUATE, 1), threads)
     start = select_replicas(learned, np.array([int(worth.mean(axis=0).argmax())]))
     outcome = within.minimise(
-        Value(system, reward.weights[0], discount, steps),
+        Value(system, reward.weights[0], discount, ahead),
         family_of(system, symmetry, start, None),
         start=start,
         seed=derived_seed(seed, _SEARCH),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from swarmdp.fitting.rewards import DECISIONS
 from swarmdp.fitting.setup import Setup, with_mirrored_pairs
 from swarmdp.irl.algorithm import Iteration
 from swarmdp.irl.demos import ExpertData
@@ -28,6 +29,10 @@ def rewards_of_resampled_demos(
         raise InvalidInput(
             "resamples need a recorded demo, which can be resampled: feature expectations cannot"
         )
+    choice = result.reward_choice
+    if choice is not None and set(choice.taken) == {DECISIONS}:
+        # Rewards that explain the same decisions differ as those of other demos do, and more.
+        return choice.alternatives[:resamples]
     seed = derived_seed(fit.seed, Part.RESAMPLING)
     expert, profile = other_demos(
         setup.recorded,
@@ -92,7 +97,7 @@ def _rewards(
     again = replace(fit, seed=seed)
     # Its demo is not read again: the expert data are those of the other demos.
     vars(again)["setup"] = replace(
-        fit.setup, problem=replace(problem, expert=expert, seed=seed), profile=profile
+        fit.setup, problem=replace(problem, expert=expert, seed=seed), profile=profile, demo=None
     )
     done: list[Iteration] = []
     with shown(progress, text) as tell:
@@ -106,5 +111,6 @@ def _rewards(
             tell(iterations, iterations + 1, "choosing the policies")
         result = again.result(done)
         # Chosen by the same rule as the reward whose error they show.
-        chosen = again.with_reward(result) if fit.settings.reward == "replanned" else result
-        return chosen.reward.weights
+        if fit.setup.compares_rewards:
+            result, _ = again.with_reward(result)
+        return result.reward.weights

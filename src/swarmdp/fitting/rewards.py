@@ -5,26 +5,37 @@ it may be near to the demo though its reward is not what brings it there. A rewa
 is planned for it from nothing, several times, over the whole time. As in `swarmdp.replan`, of
 several attempts the one counts that is worth most under the reward. The candidates:
 
-- the reward of the nearest policy;
-- the mean of the rewards whose policies are about as near (their centre);
-- the visit histogram mu_E / |mu_E|, which needs no Algorithm 1 at all.
+- the reward under which the demo's decisions are most probable, where these are recorded or can be
+  explained (`irl/rational.py`);
+- the mean of the rewards of Algorithm 1 whose policies are about as near (their centre);
+- the visit histogram mu_E / |mu_E|, which needs no Algorithm 1 at all;
+- the reward of the nearest policy of Algorithm 1.
 
-Of those that do equally well the centre is taken first: it depends least on chance. Whether the
-histogram does as well is told, since then the demo shows no more than how often each observation is
-sought.
+The first of them that does as well as the best is returned. Decisions come first: they also tell
+what was given up for what is often seen, which counts when dynamics change. Whether the histogram
+does as well is told, since then the demo shows no more than how often each observation is sought.
 """
 
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from swarmdp.fitting.replan import planned_policies, values_of
 from swarmdp.irl import search
 from swarmdp.irl.algorithm import initial_reward
+from swarmdp.irl.cloning import policy_of_pairs
 from swarmdp.irl.expectations import exact_expectations
+from swarmdp.irl.inference import explain
+from swarmdp.irl.rational import can_explain, rational_reward
+from swarmdp.irl.resampling import one_in_each_block, scaled_like
 from swarmdp.irl.result import Result, RewardChoice
 from swarmdp.irl.steps import InverseProblem
+from swarmdp.irl.updates.boltzmann import LocalMDP
+from swarmdp.judging.judge import one_run
+from swarmdp.learning.local_kernel import local_kernel
 from swarmdp.learning.policy_search import PolicySearch
+from swarmdp.model.features import Classes
 from swarmdp.model.rewards import Reward
 from swarmdp.model.streams import Part, derived_seed
 from swarmdp.policies import LocalPolicy
@@ -36,59 +47,216 @@ if TYPE_CHECKING:
     from swarmdp.fitting.fit import Fit
 
 _GROUPS, _ATTEMPTS = 2, 2  # times that a reward is planned for; attempts by Algorithm 2 each time
-_SEARCH = PolicySearch(candidates=32, rollouts=1, budget=1200, restarts=1)
+_SEARCH = PolicySearch(candidates=32, rollouts=1, budget=300, restarts=1)
 _AS_NEAR = 1.2  # times the smallest distance: iterations whose rewards make the centre
 _ERRORS = 2.0  # standard errors by which a reward must be worse to be called so
 _LITTLE = 0.05  # of the smallest gap: a smaller difference is none
-CENTRE, HISTOGRAM, NEAREST = "centre", "histogram", "nearest"
+_MUCH = 0.25  # of the smallest gap: a larger difference is one, whatever the attempts say
+_KERNELS = 4  # estimates of the local dynamics, whose errors count as well
+_ENOUGH = 30  # decisions in an observation of a swarm
+_ALTERNATIVES = 200  # other rewards that do about as well
+DECISIONS, CENTRE, HISTOGRAM, NEAREST = "decisions", "centre", "histogram", "nearest"
+
+Planned = list[LocalPolicy]
+"""For each experiment the policy that was planned for its reward."""
 
 
-def choose_rewards(fit: "Fit", result: Result) -> RewardChoice | None:
-    """The reward of each experiment, by what is planned for it again.
-
-    None where nothing can be planned from nothing: policies that are soft, or updates whose answer
-    is not a reward to plan for.
-    """
-    problem = fit.setup.problem
-    if problem.wants.softness or problem.wants.at_once or problem.interpolate:
-        return None
-    weights = _candidates(fit, result)  # (C, R, d)
-    gaps = _gaps(fit, weights)  # (attempts, C, R)
-    mean = gaps.mean(axis=0)
-    error = gaps.std(axis=0, ddof=1) / np.sqrt(len(gaps)) if len(gaps) > 1 else np.zeros_like(mean)
-    best = mean.argmin(axis=0)
-    rows = np.arange(mean.shape[1])
-    # A few attempts tell little about their spread, those of all candidates together more.
-    pooled = np.sqrt(2 * (error**2).mean(axis=0))
-    slack = np.maximum(_ERRORS * pooled, _LITTLE * mean[best, rows])
-    as_good = mean <= mean[best, rows] + slack
-    names = (CENTRE, HISTOGRAM, NEAREST)
-    # The first that is as good as the best, in the order of the names.
+def choose_rewards(fit: "Fit", result: Result) -> tuple[RewardChoice, Planned]:
+    """The reward of each experiment, by what is planned for it again, and that policy."""
+    names, weights, draws = _candidates(fit, result)  # (C,), (C, R, d), (K, R, d) or None
+    policy_gap = _gaps(fit, [result.policy], len(result.expert_mu))[0]
+    count, experiments, _ = weights.shape
+    mean = np.full((count, experiments), np.nan)
+    error = np.full((count, experiments), np.nan)
+    planned: dict[int, Planned] = {}
+    first = [0, names.index(HISTOGRAM)]
+    for stage in (first, [c for c in range(count) if c not in first]):
+        for c in stage:
+            mean[c], error[c], planned[c] = _planned_gaps(fit, weights[c], c, policy_gap)
+        nearest = np.minimum(np.nanmin(mean, axis=0), policy_gap)
+        slack = _slack(fit, nearest, error)
+        if (mean[0] <= nearest + slack).all():
+            break  # the preferred reward does as well as anything can
+    best = np.nanmin(mean, axis=0)
+    as_good = mean <= best + _slack(fit, best, error)  # not those that were not planned for
     taken = as_good.argmax(axis=0)
-    return RewardChoice(
-        weights[taken, rows],
-        tuple(names[k] for k in taken),
+    rows = np.arange(experiments)
+    chosen = weights[taken, rows]
+    choice = RewardChoice(
+        chosen,
+        tuple(names[c] for c in taken),
         names,
         weights,
         mean,
         error,
         as_good,
+        policy_gap,
+        _alternatives(fit, result, names, weights, as_good, taken, draws),
+        np.asarray(_meaningless(result).any(axis=0)),
     )
+    return choice, [planned[int(c)][r] for r, c in enumerate(taken)]
 
 
-def _candidates(fit: "Fit", result: Result) -> Floats:
-    """The rewards to choose from (C, R, d), each of length one."""
+def _slack(fit: "Fit", best: Floats, error: Floats) -> Floats:
+    """How much farther than the best (R,) a reward may lead and still do as well."""
+    # A few attempts tell little about their spread, those of all candidates together more.
+    slack = np.maximum(_ERRORS * np.sqrt(2 * np.nanmean(error**2, axis=0)), _LITTLE * best)
+    if fit.setup.problem.evaluations is None:
+        return np.asarray(slack)
+    # A reward for which attempts differ very much must not make all others look as good.
+    capped: Floats = np.minimum(slack, _MUCH * best)
+    return capped
+
+
+def _candidates(fit: "Fit", result: Result) -> tuple[tuple[str, ...], Floats, Floats | None]:
+    """The names and weights (C, R, d) to choose from, each of length one; draws of decisions."""
     problem, history = fit.setup.problem, result.history
     counted = np.arange(len(history.distance))[:, None] <= result.ended
     distance = np.where(counted, history.distance, np.inf)
-    near = distance <= _AS_NEAR * distance.min(axis=0)
+    near = (distance <= _AS_NEAR * distance.min(axis=0)) & ~_meaningless(result)
     unit = _unit(history.weights)
+    nearest = unit[result.chosen, np.arange(result.experiments)]
     centre = np.einsum("ir,ird->rd", near.astype(np.float64), unit)
+    centre = np.where(near.any(axis=0)[:, None], centre, nearest)
     histogram = initial_reward(problem.expert.mu).weights
     if problem.symmetry is not None:
         histogram = problem.symmetry.even_weights(histogram)
-    nearest = unit[result.chosen, np.arange(result.experiments)]
-    return np.stack([_unit(centre), _unit(histogram), nearest])
+    names = [CENTRE, HISTOGRAM, NEAREST]
+    rewards = [_unit(centre), _unit(histogram), nearest]
+    decided = _of_decisions(fit, result, histogram)
+    if decided is None:
+        return tuple(names), np.stack(rewards), None
+    weights, draws = decided
+    return (DECISIONS, *names), np.stack([_unit(weights), *rewards]), draws
+
+
+def _meaningless(result: Result) -> NDArray[np.bool_]:
+    """Which rewards of Algorithm 1 (I, R) come from a margin that is zero but for noise.
+
+    Then mu_E lies inside the hull of the policies' mu, and max-margin has no direction to give.
+    """
+    history = result.history
+    flags = np.zeros(history.margin.shape, np.bool_)
+    if result.settings.get("update") not in ("max_margin", "projection"):
+        return flags
+    error = np.nan_to_num(result.expert_mu_error)
+    unit = _unit(history.weights)
+    # The margin is w . (mu_E - mu): its standard error is at least that of w . mu_E.
+    noise = np.sqrt(np.einsum("ird,rd->ir", unit**2, error**2))
+    flags[1:] = history.margin[:-1] <= np.maximum(_ERRORS * noise[1:], result.tolerance)
+    return flags
+
+
+def _of_decisions(fit: "Fit", result: Result, histogram: Floats) -> tuple[Floats, Floats] | None:
+    """The rewards (R, d) under which decisions are most probable, and draws (K, R, d) of others.
+
+    None where decisions are not known, or not to be used.
+    """
+    setup, problem = fit.setup, fit.setup.problem
+    features, n_actions = problem.system.features, len(problem.system.actions)
+    demo = setup.demo
+    if demo is None or fit.settings.actions == "ignore" or not isinstance(features, Classes):
+        return None
+    if not can_explain(features.size, n_actions, result.expert_mu.shape[1]):
+        return None
+    matrix = np.eye(features.size) if features.matrix is None else features.matrix
+    single = result.experiments == 1
+    weights, draws = [], []
+    count = max(_ALTERNATIVES, fit.settings.resamples)
+    for e in range(result.experiments):
+        seed = derived_seed(fit.seed, Part.EXPLAINING, e)
+        part = demo if single else one_run(demo, e)
+        decisions = explain(setup.recorded, part, symmetry=problem.symmetry, seed=seed)
+        if decisions is None:
+            return None
+        pairs = decisions.telling_pairs
+        if problem.symmetry is not None:
+            pairs = pairs + pairs[problem.symmetry.classes][:, problem.symmetry.actions]
+        if not pairs.any():
+            return None
+        kernels = _kernels(problem, pairs, demo.steps, seed)
+        rewards = [
+            rational_reward(
+                LocalMDP(kernel, matrix, problem.discount),
+                _tempered(problem, pairs),
+                histogram[e],
+                others=-(-count // len(kernels)),
+                seed=derived_seed(seed, 1, k),
+            )
+            for k, kernel in enumerate(kernels)
+        ]
+        weights.append(np.mean([_unit(reward.weights) for reward in rewards], axis=0))
+        draws.append(np.concatenate([_unit(reward.others) for reward in rewards])[:count])
+    chosen, others = np.stack(weights), np.stack(draws, axis=1)
+    if problem.symmetry is not None:
+        return problem.symmetry.even_weights(chosen), problem.symmetry.even_weights(others)
+    return chosen, others
+
+
+def _tempered(problem: InverseProblem, pairs: Floats) -> Floats:
+    """The decisions (O, A) that count, of swarms at most some in each observation.
+
+    What one observes there is not all that matters, so that P(o' | o, a) is only nearly the truth.
+    Thousands of decisions would make its errors look like facts.
+    """
+    if exact_model(problem.system) is not None:
+        return pairs
+    visits = pairs.sum(axis=1, keepdims=True)
+    return pairs * np.minimum(1.0, _ENOUGH / np.where(visits > 0, visits, 1.0))
+
+
+def _kernels(problem: InverseProblem, pairs: Floats, steps: int, seed: int) -> list[Floats]:
+    """P(o' | o, a) among agents that decide as the demo's do, some estimates of it."""
+    mdp = exact_model(problem.system)
+    if mdp is not None:
+        return [mdp.dense()]
+    policy = policy_of_pairs(problem.system, pairs[None])
+    kernels = [
+        local_kernel(
+            problem.system,
+            policy,
+            steps=steps,
+            seed=derived_seed(seed, 2, k),
+            threads=problem.threads,
+        )[0]
+        for k in range(_KERNELS)
+    ]
+    return [kernel / kernel.sum(axis=2, keepdims=True) for kernel in kernels]
+
+
+def _alternatives(
+    fit: "Fit",
+    result: Result,
+    names: tuple[str, ...],
+    weights: Floats,
+    as_good: NDArray[np.bool_],
+    taken: NDArray[np.int64],
+    draws: Floats | None,
+) -> Floats:
+    """Other rewards (K, R, d) that do about as well, scaled and shifted as the taken ones are.
+
+    Of decisions, draws of the posterior. Else all candidates that do as well, each as far off as
+    mu_E may be: it is the histogram, and other rewards are made of it.
+    """
+    rng = np.random.default_rng(derived_seed(fit.seed, Part.REPLANNING, 1))
+    experiments, size = result.expert_mu.shape
+    count = _ALTERNATIVES if draws is None else len(draws)
+    others = np.empty((count, experiments, size))
+    length = np.linalg.norm(result.expert_mu, axis=1, keepdims=True)
+    error = np.nan_to_num(result.expert_mu_error) / np.where(length > 0, length, 1.0)
+    for r in range(experiments):
+        if draws is not None and names[taken[r]] == DECISIONS:
+            others[:, r] = draws[:, r]
+            continue
+        good = weights[as_good[:, r], r]
+        noise = rng.normal(size=(count, size)) * error[r]
+        others[:, r] = good[np.arange(count) % len(good)] + noise
+    if fit.setup.problem.symmetry is not None:
+        others = fit.setup.problem.symmetry.even_weights(others)
+    reference = weights[taken, np.arange(experiments)]
+    return scaled_like(
+        others, reference, result.blocks, one_in_each_block(fit.setup.problem.system.features)
+    )
 
 
 def _unit(weights: Floats) -> Floats:
@@ -96,14 +264,50 @@ def _unit(weights: Floats) -> Floats:
     return weights / np.where(length > 0, length, 1.0)
 
 
-def _gaps(fit: "Fit", weights: Floats) -> Floats:
-    """How far swarms planned for rewards (C, R, d) are from the demo, (groups, C, R)."""
-    problem, (count, experiments, _) = fit.setup.problem, weights.shape
-    groups = 1 if exact_model(problem.system) is not None else _GROUPS
-    policies = []
-    for group, c, r in np.ndindex(groups, count, experiments):
-        seed = derived_seed(fit.seed, Part.REPLANNING, group, c, r)
-        policies.append(_planned(problem, Reward(weights[c, r]), seed))
+def _planned_gaps(
+    fit: "Fit", weights: Floats, candidate: int, policy_gap: Floats
+) -> tuple[Floats, Floats, Planned]:
+    """How far swarms planned for rewards (R, d) are from the demo, with errors, and the nearest.
+
+    What is planned first tells enough if it comes as near as the policy of Algorithm 1, or nearer.
+    """
+    problem, experiments = fit.setup.problem, len(weights)
+    exact = exact_model(problem.system) is not None
+    policies: list[Planned] = []
+    gaps = np.empty((0, experiments))
+    for group in range(1 if exact else _GROUPS):
+        seeds = [
+            derived_seed(fit.seed, Part.REPLANNING, group, candidate, r) for r in range(experiments)
+        ]
+        planned = [
+            _planned(problem, Reward(w), seed) for w, seed in zip(weights, seeds, strict=True)
+        ]
+        policies.append(planned)
+        gaps = np.concatenate([gaps, _gaps(fit, [join_replicas(planned)], experiments)])
+        if (gaps[0] <= (1 + _LITTLE) * policy_gap).all():
+            break
+    error = np.zeros(experiments)
+    if exact:
+        error = _noise(fit)
+    elif len(gaps) > 1:
+        error = gaps.std(axis=0, ddof=1) / np.sqrt(len(gaps))
+    nearest = gaps.argmin(axis=0)
+    return gaps.mean(axis=0), error, [policies[g][r] for r, g in enumerate(nearest)]
+
+
+def _noise(fit: "Fit") -> Floats:
+    """By how much gaps of exact values (R,) differ by chance alone: as far as mu_E is known.
+
+    Two gaps differ by what mu_E has in the direction from one policy's mu to the other's.
+    """
+    error = np.nan_to_num(fit.setup.problem.expert.error)
+    noise: Floats = error.max(axis=1) / np.sqrt(2)
+    return noise
+
+
+def _gaps(fit: "Fit", policies: list[LocalPolicy], experiments: int) -> Floats:
+    """How far the swarms of policies, each of R replicas, are from the demo (policies, R)."""
+    problem = fit.setup.problem
     if problem.evaluations is None:
         mu = exact_expectations(
             problem.system,
@@ -111,18 +315,14 @@ def _gaps(fit: "Fit", weights: Floats) -> Floats:
             discount=problem.discount,
             steps=problem.horizon,
         )
-        distance: Floats = np.linalg.norm(
-            problem.even(mu).reshape(groups, *weights.shape) - problem.expert.mu, axis=-1
-        )
+        mu = problem.even(mu).reshape(len(policies), experiments, -1)
+        distance: Floats = np.linalg.norm(mu - problem.expert.mu, axis=-1)
         return distance
     assert problem.horizon is not None
-    rows = [
-        join_replicas(policies[k : k + experiments]) for k in range(0, len(policies), experiments)
-    ]
-    looked = search.looked_at(
+    return search.looked_at(
         problem.system,
-        rows,
-        np.repeat(np.arange(len(rows))[:, None], experiments, axis=1),
+        policies,
+        np.repeat(np.arange(len(policies))[:, None], experiments, axis=1),
         expert=problem.expert.mu,
         profile=fit.setup.profile,
         discount=problem.discount,
@@ -132,8 +332,7 @@ def _gaps(fit: "Fit", weights: Floats) -> Floats:
         seed=derived_seed(fit.seed, Part.REPLANNING),
         even=problem.even,
         threads=problem.threads,
-    )
-    return looked.gaps.reshape(groups, count, experiments)
+    ).gaps
 
 
 def _planned(problem: InverseProblem, reward: Reward, seed: int) -> LocalPolicy:

@@ -93,14 +93,17 @@ class FitSettings:
         search. By default they do, unless there is a preset or a `learner` is given. A
         `swarmdp.learning.PolicySearch` gives the search other settings.
     reward
-        Which reward is returned: that of the "nearest" policy, or "replanned", the one for which
-        planning from nothing comes nearest to the demo, among the mean of the best rewards, the
-        visit histogram and that of the nearest policy. `result.reward_choice` then tells how they
-        compare.
+        Which reward is returned. "replanned" is the one for which planning from nothing comes
+        nearest to the demo, among the reward that explains the demo's decisions, the mean of the
+        best rewards of Algorithm 1, the visit histogram and that of the nearest policy;
+        `result.reward_choice` tells how they compare. "nearest" is the reward of the nearest policy
+        of Algorithm 1, as in the paper. By default rewards are planned for again in a fit that is
+        judged, unless a preset, a learner or another update is given, or the swarm is a recording,
+        a black box or very large.
     judge
         Whether to ask at the end if the learned swarm does what the demo did (the quick form of
         `swarmdp.judge`): the answer is `result.verdict`, and a warning if it is no. Feature
-        expectations and single agents are not judged.
+        expectations are not judged.
 
     Examples
     --------
@@ -132,7 +135,7 @@ class FitSettings:
     anchor: float | Literal["auto"] | None = None
     actions: Literal["use", "ignore"] = "use"
     policy_search: bool | PolicySearch | None = None
-    reward: Literal["nearest", "replanned"] = "nearest"
+    reward: Literal["nearest", "replanned"] | None = None
     judge: bool = True
 
     def __post_init__(self) -> None:

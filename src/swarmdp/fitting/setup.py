@@ -27,7 +27,7 @@ from swarmdp.model.features import Classes
 from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.symmetry import Symmetry
 from swarmdp.model.system import System, feature_count, name_of
-from swarmdp.model.traits import settings_of
+from swarmdp.model.traits import Replaying, settings_of
 from swarmdp.model.trajectory import Trajectory
 from swarmdp.policies.interpolated import check_interpolates
 from swarmdp.policies.learner import Learner, Mirroring, Wants
@@ -40,6 +40,7 @@ from swarmdp.systems.finite import exact_model
 
 _EVALUATED_AGENTS = 1000  # whose experience estimates the value of a policy by default
 _LEAST_EVALUATIONS = 4  # of a policy, so that their spread is known
+_MOST_PLANNED = 20_000  # agents for which planning from nothing, some times, is no long work
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +53,7 @@ class Setup:
     recorded: System  # the system of which the demo is: its starts may differ
     search: PolicySearch | None  # that takes over where Algorithm 2 fails; None if none does
     description: Mapping[str, Any]  # plain data that tells this fit from others
+    compares_rewards: bool  # whether the reward is chosen by what is planned for it again
 
 
 def set_up(
@@ -112,7 +114,28 @@ def set_up(
     simulated = trajectory is not None and not trajectory.of_recording and recorded.n_agents > 1
     search = settings.takes_over if simulated else None
     description = _description(problem, settings, search)
-    return Setup(problem, profile, trajectory, recorded, search, description)
+    compares = _compares_rewards(problem, settings, trajectory, recorded)
+    return Setup(problem, profile, trajectory, recorded, search, description, compares)
+
+
+def _compares_rewards(
+    problem: InverseProblem, settings: FitSettings, demo: Trajectory | None, recorded: System
+) -> bool:
+    """Whether the reward is chosen by what is planned for it again: as asked for, or by default."""
+    wants = problem.wants
+    possible = not (wants.softness or wants.at_once or problem.interpolate)
+    if settings.reward == "replanned" and not possible:
+        raise InvalidInput(
+            'reward="replanned" is for updates and policies that are greedy, and this one\'s are '
+            f"not: choose another update ({needing_no('softness')}), or leave it out"
+        )
+    if settings.reward is not None:
+        return settings.reward == "replanned"
+    default = settings.preset is None and settings.learner is None
+    own = settings.update != "max_margin" or settings.estimator != "swarm"
+    slow = isinstance(recorded, Replaying) or (demo is not None and demo.of_recording)
+    affordable = not slow and recorded.n_agents <= _MOST_PLANNED
+    return settings.judge and default and not own and possible and affordable
 
 
 def _learner(system: System, settings: FitSettings) -> tuple[Learner, int | None]:
@@ -184,8 +207,6 @@ def _description(
         "steps": horizon,
         "truncation": tail,
     }
-    if settings.reward != "nearest":
-        description["reward"] = settings.reward
     if search is not None:
         description["use_actions"] = settings.actions == "use"
     if problem.expert.actions is not None:

@@ -4,23 +4,25 @@ The result of Algorithm 1 is checked against the demo over the whole time, in al
 at. Where it differs, other ways to a policy are tried one after the other, the cheaper first, each
 from what is known so far:
 
-1. a clone, where actions are recorded, inferred, or explained by the system's law;
-2. where they are not (or must not be used), a clone of the changes of observation;
-3. policy search for the swarm that is nearest to the demo.
+1. what was planned again for the reward;
+2. a clone, where actions are recorded, inferred, or explained by the system's law;
+3. where they are not (or must not be used), a clone of the changes of observation;
+4. policy search for the swarm that is nearest to the demo.
 
 The first that passes its verdict and is among the nearest is the policy; where none does, the
 nearest one.
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swarmdp.fitting.nearest import nearness_to
-from swarmdp.irl.expectations import simulated_expectations
+from swarmdp.irl.expectations import exact_expectations, simulated_expectations
 from swarmdp.irl.inference import explain
 from swarmdp.irl.matching import (
     changes_of,
@@ -63,6 +65,7 @@ _AS_NEAR = 1.25  # times the smallest gap: candidates that are as near
 _JUDGED = 8  # finalists of a search that are judged
 
 ALGORITHM_2, CLONE, CHANGES, SEARCH = "Algorithm 2", "clone", "clone of changes", "policy search"
+PLANNED = "planning again"
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,8 +201,13 @@ def _judged(judge: Judge, learner: str, policy: LocalPolicy, rollouts: int) -> C
     return Candidate(learner, policy, verdict, rollouts + judge.rollouts)
 
 
-def judge_and_take_over(fit: "Fit", result: Result, progress: bool | Tell | None) -> Result:
-    """The result with a verdict for each experiment, and with the policies that took over."""
+def judge_and_take_over(
+    fit: "Fit", result: Result, progress: bool | Tell | None, planned: Sequence[LocalPolicy] = ()
+) -> Result:
+    """The result with a verdict for each experiment, and with the policies that took over.
+
+    Policies that were planned for the reward come first, then clones, then policy search.
+    """
     setup, settings = fit.setup, fit.settings
     problem, demo, recorded = setup.problem, setup.demo, setup.recorded
     assert demo is not None
@@ -207,6 +215,7 @@ def judge_and_take_over(fit: "Fit", result: Result, progress: bool | Tell | None
     search = setup.search
     if isinstance(recorded, Replaying) and not isinstance(settings.policy_search, PolicySearch):
         search = search and _SLOW_SEARCH
+    may_plan = bool(planned) and settings.policy_search is not False
     demos = [demo] if experiments == 1 else [one_run(demo, e) for e in range(experiments)]
     chosen, attempts = [], []
     for e, part in enumerate(demos):
@@ -225,13 +234,19 @@ def judge_and_take_over(fit: "Fit", result: Result, progress: bool | Tell | None
         verdict = judge.verdict(policy, by_features=True, progress=progress)
         best = Candidate(result.learners[e], policy, verdict, judge.rollouts)
         tried = [best]
-        if search is not None and (verdict.alarm or _is_off(verdict)):
+        if verdict.alarm or _is_off(verdict):
             log.info("other learners, since the swarm can be told from the demo: %s", verdict.words)
-            demonstration = Demonstration(
-                problem, recorded, part, settings.actions == "use", search, own, experiments == 1
+            others: Iterator[Candidate] = iter(
+                [_judged(judge, PLANNED, planned[e], 0)] if may_plan else []
             )
             with shown(progress, "trying other learners") as tell:
-                best, tried = best_of(best, demonstration.candidates(best, judge, tell))
+                if search is not None:
+                    demonstration = Demonstration(
+                        *(problem, recorded, part, settings.actions == "use"),
+                        *(search, own, experiments == 1),
+                    )
+                    others = chain(others, demonstration.candidates(best, judge, tell))
+                best, tried = best_of(best, others)
         chosen.append(best)
         attempts += [
             Attempt(e, one.learner, one.gap, not one.verdict.alarm, one.rollouts) for one in tried
@@ -241,10 +256,19 @@ def judge_and_take_over(fit: "Fit", result: Result, progress: bool | Tell | None
     )
     if all(best.learner == name for best, name in zip(chosen, result.learners, strict=True)):
         return result
-    policy = joined([best.policy for best in chosen], len(recorded.actions))
+    return taken_over(
+        fit, result, [best.policy for best in chosen], [best.learner for best in chosen]
+    )
+
+
+def taken_over(
+    fit: "Fit", result: Result, policies: Sequence[LocalPolicy], learners: Sequence[str]
+) -> Result:
+    """The result with these policies, one for each experiment, and who found them."""
+    problem = fit.setup.problem
+    policy = joined(list(policies), len(fit.setup.recorded.actions))
     mu = problem.even(_expectations(problem, policy, fit.seed))
-    learners = tuple(best.learner for best in chosen)
-    return replace(result, takeover=Takeover(policy, mu, learners))
+    return replace(result, takeover=Takeover(policy, mu, tuple(learners)))
 
 
 def joined(policies: list[LocalPolicy], n_actions: int) -> LocalPolicy:
@@ -258,8 +282,11 @@ def joined(policies: list[LocalPolicy], n_actions: int) -> LocalPolicy:
 
 def _expectations(problem: InverseProblem, policy: LocalPolicy, seed: int) -> Floats:
     """The feature expectations (R, d) of the policies that took over, from fresh roll-outs."""
+    if problem.evaluations is None:
+        return exact_expectations(
+            problem.system, policy, discount=problem.discount, steps=problem.horizon
+        )
     assert problem.horizon is not None
-    assert problem.evaluations is not None
     return simulated_expectations(
         problem.system,
         policy,

@@ -54,5 +54,5 @@ def policy_of_pairs(system: System, counts: NDArray[np.float64]) -> SoftPolicy:
     """The policy of counted observation-action pairs (R, O, A)."""
     visits = counts.sum(axis=2, keepdims=True)
     nothing = np.arange(counts.shape[2]) == null_action(system)
-    probabilities = np.where(visits > 0, counts / np.maximum(visits, 1), nothing)
+    probabilities = np.where(visits > 0, counts / np.where(visits > 0, visits, 1), nothing)
     return SoftPolicy(probabilities, Interface.of(system))

@@ -31,7 +31,8 @@ from swarmdp.support.arrays import Floats
 _SAMPLES = 8  # simulated steps of each action
 _MOST_STEPS = 100_000  # recorded steps of single agents that are explained
 _AT_ONCE = 2**16  # steps of single agents that are simulated in one call
-_ROUNDS = 100  # of expectation maximisation
+_ROUNDS = 100  # of expectation maximisation, at most
+_SETTLED = 1e-12  # a change of chances that is none
 _UNLIKELY = 1e-3  # the density of a step that no simulated one resembles
 _TELLING = 0.1  # nats a decision by which random actions must be less probable
 MIXED = 0.15  # nats a decision by which drawing actions may be better than any table
@@ -70,13 +71,29 @@ class Explanation:
             if self.symmetry is not None:
                 counts = counts + counts[self.symmetry.classes][:, self.symmetry.actions]
             visits = counts.sum(axis=1, keepdims=True)
+            before = chances
             chances = np.where(visits > 0, counts / np.where(visits > 0, visits, 1.0), 1 / actions)
+            if np.abs(chances - before).max() < _SETTLED:
+                break
         return chances
 
     @property
     def pairs(self) -> Floats:
         """How often each action was taken in each observation (runs, O, A)."""
         return self._counts(self.chances)
+
+    @property
+    def telling_pairs(self) -> Floats:
+        """How often each action was taken in each observation (O, A), as far as steps tell it.
+
+        What follows from all actions alike says nothing of the decision, and does not count. It
+        would look like an agent that does not care.
+        """
+        likely = self.likelihood / self.likelihood.sum(axis=1, keepdims=True)
+        logarithm = np.log(np.where(likely > 0, likely, 1.0))
+        entropy = -(likely * logarithm).sum(axis=1) / np.log(max(2, likely.shape[1]))
+        telling: Floats = self._counts(self.chances, np.clip(1.0 - entropy, 0.0, 1.0)).sum(axis=0)
+        return telling
 
     @cached_property
     def support(self) -> Floats:
@@ -131,11 +148,13 @@ class Explanation:
         likely = (self.likelihood * chances[self.index]).sum(axis=1)
         return float(np.log(np.maximum(likely, _UNLIKELY)).mean())
 
-    def _counts(self, chances: Floats) -> Floats:
+    def _counts(self, chances: Floats, weight: Floats | None = None) -> Floats:
         shares = self.likelihood * chances[self.index]
         total = shares.sum(axis=1, keepdims=True)
         # What no action explains counts for none.
         shares = np.where(total > 0, shares / np.where(total > 0, total, 1.0), 0.0)
+        if weight is not None:
+            shares *= weight[:, None]
         runs = int(self.run.max()) + 1
         where = np.repeat(self.run, self.agents) * self.size + self.index
         columns = [np.bincount(where, column, runs * self.size) for column in shares.T]

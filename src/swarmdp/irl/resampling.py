@@ -258,14 +258,17 @@ def differences(weights: Floats, others: Floats, blocks: tuple[Block, ...]) -> "
         ]
         block_weights, spread = weights[begin : begin + size], others[:, begin : begin + size]
         for i, j in itertools.combinations(range(size), 2):
-            error = (spread[:, i] - spread[:, j]).std(ddof=1)
-            rows.append((names[i], names[j], block_weights[i] - block_weights[j], error))
+            gap, gaps = block_weights[i] - block_weights[j], spread[:, i] - spread[:, j]
+            agreement = (np.sign(gaps) == np.sign(gap)).mean()
+            rows.append((names[i], names[j], gap, gaps.std(ddof=1), agreement))
         begin += size
-    table = pandas.DataFrame(rows, columns=["one", "other", "difference", "error"])
+    columns = ["one", "other", "difference", "error", "agreement"]
+    table = pandas.DataFrame(rows, columns=columns)
     away = np.abs(table["difference"].to_numpy())
     error = table["error"].to_numpy()
     # Weights that are mirror images of each other are the same, but for rounding.
     away = np.where(away > _ROUNDING * np.abs(weights).max(initial=0), away, 0.0)
+    table["agreement"] = np.where(away > 0, table["agreement"], 0.0)
     # Where all agree there is no error, and no difference is one for certain.
     scaled = np.divide(away, error, out=np.where(away > 0, np.inf, 0.0), where=error > 0)
     p = 2 * stats.t.sf(scaled, len(others) - 1)

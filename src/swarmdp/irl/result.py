@@ -37,6 +37,19 @@ if TYPE_CHECKING:
 
 DIAGNOSTIC, POLICY, _MEMORY = "diagnostic_", "policy_", "memory_"  # what variables begin with
 TAKEOVER = "takeover_"
+HISTOGRAM = "histogram"
+_ORIGINS = {
+    "decisions": "the reward under which the demo's decisions are most probable",
+    "centre": "the mean of the best rewards of Algorithm 1",
+    HISTOGRAM: "the visit histogram",
+    "nearest": "the reward of the nearest policy of Algorithm 1",
+}  # of candidates for the reward
+_CHOICE = (
+    *("weights", "candidates", "gaps", "errors", "as_good"),
+    *("policy_gaps", "alternatives", "without_margin"),
+)  # what a file keeps of the choice of the reward
+_ABOUT = 1.25  # times as far: about as near
+_AGREEING = 0.975  # of all rewards that do as well: then a difference is identified
 
 _AXES = {
     "weights": ("iteration", "experiment", "feature"),
@@ -65,11 +78,15 @@ _AXES = {
     "reward_gaps": ("candidate", "experiment"),
     "reward_errors": ("candidate", "experiment"),
     "reward_as_good": ("candidate", "experiment"),
+    "reward_policy_gaps": ("experiment",),
+    "reward_alternatives": ("alternative", "experiment", "feature"),
+    "reward_without_margin": ("experiment",),
 }  # of a file's variables
 OPTIONAL = {
     *("seen", "error", "verdict", "resamples", "runs", "anchored"),
     *("choice_iteration", "choice_mu", "choice_gap"),
     *("reward_weights", "reward_candidates", "reward_gaps", "reward_errors", "reward_as_good"),
+    *("reward_policy_gaps", "reward_alternatives", "reward_without_margin"),
     *("takeover_mu", "deviation_gain", "deviation_error", "deviation_share"),
 }
 
@@ -119,22 +136,58 @@ class RewardChoice:
     taken: tuple[str, ...]  # (R,): which candidate each is
     names: tuple[str, ...]  # (C,): of the candidates
     candidates: NDArray[np.float64]  # (C, R, d): their weights, of length one
-    gaps: NDArray[np.float64]  # (C, R): how far swarms planned for them are from the demo
+    gaps: NDArray[np.float64]  # (C, R): how far swarms planned for them are; NaN if none was
     errors: NDArray[np.float64]  # (C, R): standard errors, over several attempts
     as_good: NDArray[np.bool_]  # (C, R): which are as good as the best
+    policy_gaps: NDArray[np.float64]  # (R,): how far the swarm of Algorithm 1's policy is
+    alternatives: NDArray[np.float64]  # (K, R, d): other rewards that do about as well
+    without_margin: NDArray[np.bool_]  # (R,): whether max-margin ran out of directions
+
+    @property
+    def gap(self) -> NDArray[np.float64]:
+        """How far swarms planned again for the reward of each experiment are from the demo (R,)."""
+        places = [self.names.index(name) for name in self.taken]
+        return self.gaps[places, np.arange(len(self.taken))]
+
+    @property
+    def explains(self) -> NDArray[np.bool_]:
+        """Whether planning again for the reward comes about as near as the policy does (R,)."""
+        places = [self.names.index(name) for name in self.taken]
+        error = self.errors[places, np.arange(len(self.taken))]
+        near: NDArray[np.bool_] = self.gap <= np.maximum(
+            _ABOUT * self.policy_gaps, self.policy_gaps + 2 * error
+        )
+        return near
 
     @property
     def words(self) -> tuple[str, ...]:
         """What each choice means, in words."""
-        place = self.names.index("histogram")
-        return tuple(
-            "the demo shows no more than how often each observation is sought: planning for the "
-            "visit histogram comes as near"
-            if self.as_good[place, r]
-            else "planning for this reward comes nearer to the demo than for the visit histogram "
-            f"({self.gaps[self.names.index(name), r]:.2f} against {self.gaps[place, r]:.2f})"
-            for r, name in enumerate(self.taken)
-        )
+        return tuple(self._words(r, name) for r, name in enumerate(self.taken))
+
+    def _words(self, r: int, name: str) -> str:
+        place = self.names.index(HISTOGRAM)
+        near = f"{self.gap[r]:.2f} against {self.policy_gaps[r]:.2f} of the policy"
+        if not self.explains[r]:
+            return (
+                "no reward on these features explains the policy: swarms planned again for the "
+                f"best one stay farther from the demo ({near})"
+            )
+        if self.as_good[place, r]:
+            words = (
+                "the demo shows no more than how often each observation is sought: planning for "
+                f"the visit histogram comes as near as for any other reward ({near})"
+            )
+        else:
+            words = (
+                f"{_ORIGINS[name]}; planned again, it comes nearer to the demo than the visit "
+                f"histogram ({self.gap[r]:.2f} against {self.gaps[place, r]:.2f})"
+            )
+        if self.without_margin[r] and name != "decisions":
+            words += (
+                ". The demo lies among the policies tried, up to its noise (margin zero): later "
+                "rewards of max-margin mean nothing and were left out"
+            )
+        return words
 
 
 @checked(nan=True)
@@ -334,11 +387,12 @@ class Result:
     def reward_error(self) -> NDArray[np.float64] | None:
         """The standard error of the reward (R, d); None if it is not known.
 
-        It is the spread of the rewards learned from resampled demos (`resamples`), or else what the
-        reward update says: then it is NaN where the reward is a first one that no update made.
+        It is the spread of the rewards learned from resampled demos (`resamples`), or of those that
+        explain the demo about as well (`reward_choice.alternatives`), or else what the reward
+        update says: then it is NaN where the reward is a first one that no update made.
         """
-        if self.resamples is not None:
-            spread: NDArray[np.float64] = self.resamples.std(axis=0, ddof=1)
+        if (others := self._others) is not None:
+            spread: NDArray[np.float64] = others.std(axis=0, ddof=1)
             return spread
         errors = self._errors
         if errors is None:
@@ -348,6 +402,70 @@ class Result:
         made_by_update = self.settings["at_once"] and self.settings["first_reward"] == "own"
         before = np.concatenate([(errors[0] if made_by_update else unknown)[None], errors])
         return before[self.chosen, np.arange(self.experiments)]
+
+    @property
+    def _others(self) -> NDArray[np.float64] | None:
+        """Other rewards (K, R, d) that are as good: of resampled demos, or of the same one."""
+        if self.resamples is not None:
+            return self.resamples
+        return None if self.reward_choice is None else self.reward_choice.alternatives
+
+    def identified(self, experiment: int = 0) -> "pandas.DataFrame":
+        """Which differences between observations all rewards agree on that are as good.
+
+        One row for each two observations of a block. `difference` is that of the returned reward
+        and `error` its standard error; `agreement` is the share of the other rewards in which it
+        has the same sign. It is `identified` if nearly all of them agree (97.5 %, so that a 95 %
+        interval has one sign). About the others the demo says nothing.
+
+        Parameters
+        ----------
+        experiment
+            Which of the experiments.
+
+        """
+        others = self._compared(experiment)
+        table = differences(self.reward.weights[experiment], others, self.blocks)
+        return table[["one", "other", "difference", "error", "agreement"]].assign(
+            identified=table["agreement"] >= _AGREEING
+        )
+
+    @property
+    def identified_weights(self) -> NDArray[np.bool_] | None:
+        """Which observations are rewarded more, or less, than the mean of their block (R, d).
+
+        As all rewards agree that are as good; None if no others are known. Figures draw the rest
+        pale.
+        """
+        others = self._others
+        if others is None:
+            return None
+        flags = np.empty(self.expert_mu.shape, np.bool_)
+        begin = 0
+        for block in self.blocks:
+            end = begin + math.prod(len(axis.values) for axis in block)
+            here, there = (
+                w[..., begin:end] - w[..., begin:end].mean(axis=-1, keepdims=True)
+                for w in (self.reward.weights, others)
+            )
+            same = (np.sign(there) == np.sign(here)).mean(axis=0)
+            flags[:, begin:end] = (same >= _AGREEING) & (here != 0)
+            begin = end
+        return flags
+
+    def _compared(self, experiment: int) -> NDArray[np.float64]:
+        """The other rewards (K, d) of an experiment; raises InvalidInput if there are none."""
+        check_integer("experiment", experiment, least=0)
+        if experiment >= self.experiments:
+            raise InvalidInput(
+                f"experiment must be from 0 to {self.experiments - 1}, got {experiment}"
+            )
+        if (others := self._others) is None:
+            raise InvalidInput(
+                "no other rewards are known, with which this one could be compared: fit with "
+                'reward="replanned", or with resamples=8 or more'
+            )
+        return others[:, experiment]
 
     def differences(self, experiment: int = 0) -> "pandas.DataFrame":
         """Which observations are rewarded differently: one row for each two of a block.
@@ -361,19 +479,9 @@ class Result:
             Which of the experiments.
 
         """
-        check_integer("experiment", experiment, least=0)
-        if experiment >= self.experiments:
-            raise InvalidInput(
-                f"experiment must be from 0 to {self.experiments - 1}, got {experiment}"
-            )
-        if self.resamples is None:
-            raise InvalidInput(
-                "which differences are significant is known from rewards of resampled demos: fit "
-                "with resamples=8 or more"
-            )
-        return differences(
-            self.reward.weights[experiment], self.resamples[:, experiment], self.blocks
-        )
+        others = self._compared(experiment)
+        table = differences(self.reward.weights[experiment], others, self.blocks)
+        return table.drop(columns="agreement")
 
     @property
     def _errors(self) -> NDArray[np.float64] | None:
@@ -454,6 +562,23 @@ class Result:
         return self.history.margin[self.ended, np.arange(self.experiments)]
 
     @property
+    def is_highest_clear(self) -> bool | None:
+        """Whether all rewards that do as well agree that one is sought where it is highest.
+
+        None if no others are known.
+        """
+        flags = self.identified_weights
+        if flags is None:
+            return None
+        clear, begin = True, 0
+        mean = self.reward.weights.mean(axis=0)
+        for block in self.blocks:
+            end = begin + math.prod(len(axis.values) for axis in block)
+            clear &= bool(flags[:, begin + int(mean[begin:end].argmax())].all())
+            begin = end
+        return clear
+
+    @property
     def highest(self) -> str:
         """Where the reward is highest, in words."""
         mean = self.reward.weights.mean(axis=0)
@@ -475,6 +600,12 @@ class Result:
         return markup.card(self._title, facts, self.reward._repr_html_())
 
     @property
+    def _highest_words(self) -> str:
+        if self.is_highest_clear is False:
+            return "no observation is clearly sought: rewards that do as well disagree"
+        return f"highest at {self.highest}"
+
+    @property
     def _title(self) -> str:
         return (
             f"Result of fitting {self.system_name} by {title(self.settings)}: {self.experiments} "
@@ -491,7 +622,7 @@ class Result:
             "chosen iteration": chosen,
             "distance": f"mean {distance.mean():.3g}, worst {distance.max():.3g}  |mu_E - mu|",
             "margin": f"mean {self.margin.mean():.3g}",
-            "reward": f"highest at {self.highest}",
+            "reward": self._highest_words,
         }
         if self.reward_choice is not None and self.experiments == 1:
             facts["reward says"] = self.reward_choice.words[0]
@@ -646,6 +777,10 @@ class Result:
             data["reward_weights"] = (("experiment", "feature"), choice.weights)
             for name in ("gaps", "errors", "as_good"):
                 data[f"reward_{name}"] = (candidate, getattr(choice, name))
+            axis = ("alternative", "experiment", "feature")
+            data["reward_alternatives"] = (axis, choice.alternatives)
+            for name in ("policy_gaps", "without_margin"):
+                data[f"reward_{name}"] = (("experiment",), getattr(choice, name))
         if (gap := self.equilibrium_gap) is not None:
             for name in ("gain", "error", "share"):
                 data[f"deviation_{name}"] = (("experiment",), getattr(gap, name))
@@ -783,22 +918,25 @@ def _reward_choice(
     if not attributes.get("reward_choice"):
         return None
     names, taken = (tuple(map(str, part)) for part in json_of(attributes, "reward_choice"))
-    parts = ("weights", "candidates", "gaps", "errors", "as_good")
-    arrays = {name: get.get(f"reward_{name}") for name in parts}
+    parts = {name: get.get(f"reward_{name}") for name in _CHOICE}
+    arrays = {name: array for name, array in parts.items() if array is not None}
     shape = (len(names), *get["expert_mu"].shape)
-    whole = all(array is not None for array in arrays.values())
-    if not whole or arrays["candidates"].shape != shape or len(taken) != shape[1]:  # type: ignore[union-attr]
+    whole = len(arrays) == len(_CHOICE)
+    if not whole or arrays["candidates"].shape != shape or len(taken) != shape[1]:
         raise InvalidInput("its choice of rewards is incomplete")
-    if "histogram" not in names or not set(taken) <= set(names):
-        raise InvalidInput(f"its rewards must be some of {', '.join(names)}")
+    if HISTOGRAM not in names or not set(taken) <= set(names) or not set(names) <= set(_ORIGINS):
+        raise InvalidInput(f"its rewards must be some of {', '.join(_ORIGINS)}")
     return RewardChoice(
-        arrays["weights"],  # type: ignore[arg-type]
-        taken,
-        names,
-        arrays["candidates"],  # type: ignore[arg-type]
-        arrays["gaps"],  # type: ignore[arg-type]
-        arrays["errors"],  # type: ignore[arg-type]
-        np.asarray(arrays["as_good"]).astype(np.bool_),
+        weights=arrays["weights"],
+        taken=taken,
+        names=names,
+        candidates=arrays["candidates"],
+        gaps=arrays["gaps"],
+        errors=arrays["errors"],
+        as_good=arrays["as_good"].astype(np.bool_),
+        policy_gaps=arrays["policy_gaps"],
+        alternatives=arrays["alternatives"],
+        without_margin=arrays["without_margin"].astype(np.bool_),
     )
 
 

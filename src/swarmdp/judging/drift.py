@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from swarmdp.judging.statistics import recorded_measure
 from swarmdp.model.recorded import KnowsItsRecording
 from swarmdp.model.system import Measure, System
 from swarmdp.model.traits import measures_of
@@ -26,10 +27,12 @@ def add_drift(verdict: Verdict, system: System, demo: Trajectory) -> Verdict:
     before = system.recorded_means()
     if not before or not set(system.fields) <= set(demo):
         return verdict
-    states = {name: demo[name].reshape(-1, *demo[name].shape[2:]) for name in system.fields}
     changed = []
     for name, measure in measures_of(system).items():
-        now = float(np.mean(measure.function(states)))
+        values = recorded_measure(system, demo, name)
+        if values is None:
+            continue
+        now = float(np.mean(values))
         if _changed(measure, before[name], now):
             changed.append(f"{measure.title} from {before[name]:.3g} to {now:.3g}")
     if not changed:
@@ -38,7 +41,7 @@ def add_drift(verdict: Verdict, system: System, demo: Trajectory) -> Verdict:
         "too little data to tell: the recording itself changed, compared with the time that was "
         f"learned from, {', '.join(changed)}"
     )
-    advice = "record longer, until both parts show the same behaviour"
+    advice = "add recordings of the same kind: what is held out is unlike what was learned from"
     return replace(verdict, words=words, reproduces=False, alarm=True, advice=(advice,))
 
 

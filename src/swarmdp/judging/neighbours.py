@@ -37,20 +37,22 @@ def clusters(trees: Sequence[Any], reach: float) -> tuple[NDArray[np.int64], NDA
     from scipy import sparse
     from scipy.sparse.csgraph import connected_components
 
-    agents, runs = trees[0].n, len(trees)
+    runs, sizes = len(trees), np.array([tree.n for tree in trees])
+    begins = np.cumsum(sizes) - sizes
     # One graph for all runs, which no link connects: a call for each would cost more.
     pairs = [
-        tree.query_pairs(reach, output_type="ndarray") + r * agents for r, tree in enumerate(trees)
+        tree.query_pairs(reach, output_type="ndarray") + begin
+        for begin, tree in zip(begins, trees, strict=True)
     ]
     links = np.concatenate(pairs)
-    shape = runs * agents, runs * agents
+    shape = int(sizes.sum()), int(sizes.sum())
     graph = sparse.coo_matrix((np.ones(len(links), np.int8), (links[:, 0], links[:, 1])), shape)
     _, member = connected_components(graph, directed=False)
-    sizes = np.bincount(member)
-    home = np.empty(len(sizes), np.int64)
-    home[member] = np.repeat(np.arange(runs), agents)
+    members = np.bincount(member)
+    home = np.empty(len(members), np.int64)
+    home[member] = np.repeat(np.arange(runs), sizes)
     largest = np.zeros(runs, np.int64)
-    np.maximum.at(largest, home, sizes)
+    np.maximum.at(largest, home, members)
     return np.bincount(home, minlength=runs), largest
 
 
@@ -58,13 +60,16 @@ def neighbourhoods(places: Floats, period: float | None, pooled: slice) -> dict[
     """Statistics of places (runs, agents, axes) at one time, (runs,) each.
 
     The reach of a cluster comes from the `pooled` runs: twice their median distance to the nearest
-    neighbour.
+    neighbour. Agents that are absent, whose places are NaN, do not count.
     """
-    trees = [tree_of(place, period) for place in places]
-    near = np.stack([nearest(tree) for tree in trees])
-    count, largest = clusters(trees, _WIDTH * float(np.median(near[pooled])))
+    here = [place[np.isfinite(place).all(axis=1)] for place in places]
+    trees = [tree_of(place, period) for place in here]
+    near = [nearest(tree) for tree in trees]
+    reach = _WIDTH * float(np.median(np.concatenate(near[pooled])))
+    count, largest = clusters(trees, reach)
+    present = np.array([tree.n for tree in trees])
     return {
-        "distance to the nearest neighbour": near.mean(axis=1),
-        "number of clusters": count / places.shape[1],
-        "largest cluster": largest / places.shape[1],
+        "distance to the nearest neighbour": np.array([gaps.mean() for gaps in near]),
+        "number of clusters": count / present,
+        "largest cluster": largest / present,
     }

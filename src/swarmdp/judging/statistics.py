@@ -221,7 +221,7 @@ def look_at_runs(
         if not field.constant and field.kind != "hidden":
             _look_at_field(name, field, trajectory[name], blocks, series, later, present)
             if field.kind == "position" and system.n_agents > 1:
-                places[name] = _frames(trajectory[name], blocks), field.period
+                places[name] = _frames(trajectory[name], blocks, present), field.period
     return SwarmLook(series, later, shares, mu, places)
 
 
@@ -411,12 +411,29 @@ def _scale(key: str, field: Field, values: NDArray[Any]) -> float:
     return 1.0
 
 
-def _frames(values: NDArray[Any], blocks: int) -> Floats:
-    """The places of some agents at the end of each part of the run (runs, frames, agents, axes)."""
+def _frames(values: NDArray[Any], blocks: int, present: NDArray[np.bool_] | None = None) -> Floats:
+    """The places of some agents at the end of each part of the run (runs, frames, agents, axes).
+
+    Of a recording it is the last time of the part at which most are there, NaN for who is not.
+    """
     times = values.shape[1]
-    ends = [part.stop * times // blocks - 1 for part in parts(blocks).values()]
+    ends = np.array([part.stop * times // blocks - 1 for part in parts(blocks).values()])
+    if present is not None:
+        begins = np.append(0, ends[:-1] + 1)
+        count = present.sum(axis=(0, 2))
+        ends = np.array(
+            [
+                end - int(np.argmax(count[begin : end + 1][::-1]))
+                for begin, end in zip(begins, ends, strict=True)
+            ]
+        )
     kept = values[:, ends, :_MOST_AGENTS]
-    return (kept if kept.ndim == 4 else kept[..., None]).astype(np.float64)
+    places = (kept if kept.ndim == 4 else kept[..., None]).astype(np.float64)
+    if present is None:
+        return places
+    here = present[:, ends, :_MOST_AGENTS]
+    several = here.sum(axis=2, keepdims=True) > 1  # of fewer there are no neighbours
+    return np.where((here | ~several)[..., None], places, np.nan)
 
 
 def _group_classes(system: System, shares: Floats, pooled: slice) -> dict[str, Series]:

@@ -148,5 +148,5 @@ def _quick_turns() -> Iterator[None]:
 def compute_unit(plan: Plan, unit: Unit) -> Done:
     """A unit's file, with the seconds of one core that it took."""
     began = time.thread_time()  # on a busy machine a clock would count what others do
-    image = unit_image(unit, compute(plan, unit, threads=1))
+    image = unit_image(plan, unit, compute(plan, unit, threads=1))
     return unit, image, time.thread_time() - began

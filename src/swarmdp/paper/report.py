@@ -20,7 +20,7 @@ from swarmdp.paper import claims, figures, outcome
 from swarmdp.paper.claim_tables import claim_counts, claim_table
 from swarmdp.paper.claims import LEARNER_NAMES, Claim
 from swarmdp.paper.plan import Plan
-from swarmdp.paper.store import Store
+from swarmdp.paper.store import REPORT_LOCK, Store
 from swarmdp.paper.tasks import FIGURE_TASKS, LEARNERS, case_of, demonstration, seed_of, units_of
 from swarmdp.paper.uncertainty_figures import uncertainty_figure
 from swarmdp.policies import Policy
@@ -31,7 +31,7 @@ from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene
 from swarmdp.report.settings import settings_with_units
 from swarmdp.simulation.rollout import rollout
-from swarmdp.support import files
+from swarmdp.support import files, folders
 from swarmdp.support.errors import VerdictWarning
 from swarmdp.support.progress import Tell
 
@@ -59,9 +59,16 @@ def write_report(store: Store, tell: Tell | None = None) -> Path:
     """Draw all figures whose units are there, judge the claims, write summary.json and report.html.
 
     What is in summary.json depends on the plan and these figures alone; times are in the page.
-    `tell` is called with the number of steps done, their total and the name of the next.
+    They are put in place together. `tell` is called with the number of steps done, their total and
+    the name of the next.
     """
-    plan, folder = store.plan, store.folder
+    with folders.writing(store.folder, lock=REPORT_LOCK) as place:
+        page = _write_parts(store, place, tell)
+    return store.folder / page.name
+
+
+def _write_parts(store: Store, folder: Path, tell: Tell | None) -> Path:
+    plan = store.plan
     drawn = complete_figures(store)
     watched = {name: title for name, (title, needs) in WATCHED.items() if needs & set(drawn)}
     steps = [*(f"drawing {n}" for n in drawn), *(f"judging {n}" for n in watched), "the page"]

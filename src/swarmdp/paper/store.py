@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from swarmdp.paper.plan import Plan, make_plan
 from swarmdp.paper.tasks import Arrays, Unit
-from swarmdp.support import files
+from swarmdp.support import files, folders
 from swarmdp.support.checks import is_number
 from swarmdp.support.errors import FileError, InvalidInput
 from swarmdp.support.netcdf import read_arrays, with_digest
 
 PLAN = "plan.json"
 TIMING = "timing.jsonl"
-LOCK = ".lock"
+REPORT_LOCK = ".report-lock"  # a report may be drawn while units are computed
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,7 @@ class Store:
         holds it or the folder belongs to another plan. Temporary files of a killed start are
         removed.
         """
-        files.make_folder(self.folder)
-        with files.appending(self.folder / LOCK) as lock:
-            if not files.locked(lock):
-                raise InvalidInput(
-                    f"another run is at work in {self.folder}: wait for it or choose another folder"
-                )
+        with folders.locked(self.folder):
             path = self.folder / PLAN
             if files.exists(path):
                 _check_same(path, self.plan)
@@ -72,9 +67,16 @@ class Store:
             timing.write(json.dumps(line) + "\n")
 
     def read(self, unit: Unit) -> Arrays:
-        """The arrays of a finished unit."""
+        """The arrays of a finished unit; raises FileError if it is of another plan."""
+        path = self.path(unit)
         try:
-            return read_arrays(self.path(unit))
+            arrays, attributes = read_arrays(path)
+            of = [attributes.get(name) for name in ("plan", "task", "index")]
+            if of[0] is not None and of != [plan_digest(self.plan), unit.task, unit.index]:
+                raise FileError(
+                    5, f"cannot read {path}: it is not of this reproduction, but of another plan"
+                )
+            return arrays
         except FileError as error:
             raise FileError(
                 error.errno, f"{error.strerror}; remove the file and start again"
@@ -120,7 +122,12 @@ def _parse_timing(line: str) -> tuple[str, float]:
     return "", 0.0
 
 
-def unit_image(unit: Unit, arrays: Mapping[str, NDArray[Any]]) -> bytes:
+def plan_digest(plan: Plan) -> str:
+    """What tells the units of a plan from those of others."""
+    return files.digest_of(plan.to_plain())
+
+
+def unit_image(plan: Plan, unit: Unit, arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """A finished unit as a NetCDF file in memory, without a time stamp.
 
     Many small files, so straight to the library, not by xarray. It is to be called where the unit
@@ -136,7 +143,8 @@ def unit_image(unit: Unit, arrays: Mapping[str, NDArray[Any]]) -> bytes:
             # NetCDF has no truth values.
             values = array.astype(np.uint8) if array.dtype == np.bool_ else array
             file.create_variable(name, axes, data=values)
-        file.attrs.update({"kind": "swarmdp unit", "task": unit.task, "index": unit.index})
+        about = {"kind": "swarmdp unit", "plan": plan_digest(plan)}
+        file.attrs.update(about | {"task": unit.task, "index": unit.index})
     return with_digest(buffer.getvalue())
 
 

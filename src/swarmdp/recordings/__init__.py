@@ -7,7 +7,9 @@ times, `arena.py` where they were, `components.py` what an individual may see (o
 component), `view.py` and `view_calibration.py` the classes of it. `swarm.py` is the swarm
 calibrated from decisions, with `calibration.py`, `whole_steps.py` and `swarm_files.py`;
 `controllers.py` are its controllers, `couzin.py` the model to compare them with. `interaction.py`
-and `turn_prediction.py` ask whether there is an interaction. `analysis.py` is `swarmdp.analyse`.
+and `turn_prediction.py` ask whether there is an interaction. `rule.py` reads the rule of turns,
+with `neighbour_rows.py`, `zone_models.py`, `rule_search.py` and `rule_individuals.py`; `zonal.py`
+and `controller_search.py` are controllers with the same zones. `analysis.py` is `swarmdp.analyse`.
 
 Decisions:
 

@@ -2,7 +2,7 @@
 
 Is there an interaction, which local reward explains it, and does a swarm with this reward behave as
 the recorded one on time that was not learned from? Everything is chosen and fitted on the first two
-thirds of the recording; the verdict is on the last third.
+thirds of the recording; the verdict is on the rest, which is held out.
 """
 
 import json
@@ -27,9 +27,10 @@ from swarmdp.recordings.components import COMPONENTS
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.interaction import Interaction, shifted_decisions
 from swarmdp.recordings.recording import Recording
+from swarmdp.recordings.rule import LEAST_ROWS, Rule, fit_rule
 from swarmdp.recordings.summary import Summary
 from swarmdp.recordings.swarm import Swarm
-from swarmdp.recordings.swarm_files import unpack_recording
+from swarmdp.recordings.swarm_files import pack_recording, unpack_recording
 from swarmdp.support import markup
 from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Floats
@@ -101,6 +102,8 @@ class Analysis:
         reward says by chance.
     seed
         The seed of the analysis.
+    rule
+        What individuals react to, in numbers; None where there are too few decisions.
 
     Examples
     --------
@@ -126,6 +129,7 @@ class Analysis:
     verdict: Verdict | None
     shifted: NDArray[np.float64] | None
     seed: int
+    rule: Rule | None = None
 
     @property
     def recording(self) -> Recording:
@@ -204,11 +208,14 @@ class Analysis:
     def conclusions(self) -> tuple[str, ...]:
         """The answer in sentences."""
         said = [_about_interaction(self.interaction)]
+        found = self.interaction.answer == "interaction found"
+        if self.rule is not None and (found or not self.rule.parts):
+            said += self.rule.sentences
         clear = [str(part) for part in self.preferences if part.clear]
         if self.result.resamples is None:
             listed = "; ".join(map(str, self.preferences))
             said.append(f"The learned reward prefers, with unknown errors: {listed}.")
-        elif clear:
+        elif clear and self.interaction.answer != "too little data":
             said.append(f"The learned reward clearly prefers: {'; '.join(clear)}.")
         else:
             said.append(
@@ -217,7 +224,7 @@ class Analysis:
             )
         if self.verdict is not None:
             words = self.verdict.words
-            said.append(f"Verdict on the last third of the recording: {words}.")
+            said.append(f"Verdict on {self.decisions.held_out}: {words}.")
             said += [f"What to do: {part}." for part in self.verdict.advice]
         return tuple(said)
 
@@ -236,13 +243,14 @@ class Analysis:
         self.swarm.save(place)
         self.result.save(place)
         packed = Packed()
-        packed.add("recording", self.recording)
+        pack_recording(packed, self.recording)
         packed.add("decisions", self.decisions)
         packed.add("interaction", self.interaction)
         cleaned = self.summary.cleaned
         packed.plain["cleaning"] = {name: getattr(cleaned, name) for name in _CLEANING}
         packed.plain["verdict"] = None if self.verdict is None else self.verdict.to_json()
         packed.plain["seed"] = self.seed
+        packed.plain["rule"] = None if self.rule is None else self.rule.to_plain()
         packed.plain["swarm"] = self.swarm.settings
         packed.arrays["weights"] = self.result.reward.weights
         if self.shifted is not None:
@@ -278,6 +286,7 @@ class Analysis:
             None if verdict is None else Verdict.from_json(verdict),
             get.get("shifted"),
             int(plain["seed"]),
+            None if plain.get("rule") is None else Rule.from_plain(plain["rule"]),
         )
 
     def __repr__(self) -> str:
@@ -321,6 +330,7 @@ class Analysis:
                 "p": test.p,
                 "decisions": test.decisions,
             },
+            "rule": None if self.rule is None else self.rule.to_plain(),
             "settings": dict(self.result.settings),
             "seed": self.seed,
             "distance": float(self.result.distance[0]),
@@ -351,8 +361,8 @@ def _about_interaction(test: Interaction) -> str:
         )
     return (
         f"Too little data to tell whether individuals react to each other: {gains}. "
-        "What the reward says of others may be chance; record longer: four times the time halves "
-        "the interval."
+        f"What the reward says of others may be chance; about {test.needed:.2g} times as much data "
+        "of this kind would tell: longer, or more recordings."
     )
 
 
@@ -371,8 +381,9 @@ def analyse(
 ) -> Analysis:
     """Find the rule behind a recorded swarm: interaction, reward, and a verdict on held-out time.
 
-    The recording is cleaned and cut into decisions. From the first two thirds of the time a swarm
-    is calibrated, tested for an interaction and fitted; the last third judges it.
+    The recording is cleaned and cut into decisions. From about two thirds of the time a swarm is
+    calibrated, tested for an interaction and fitted; the rest judges it: the last third, whole
+    recordings where several were pooled, or blocks where the group changes slowly.
 
     Parameters
     ----------
@@ -429,18 +440,40 @@ def analyse(
     options = change_settings(settings or AnalysisSettings(), changes, "analyse")
     report = say or (lambda text: None)
     with working("reading the recording", progress):
-        summary = recording.summary()
-        decisions = recording.decisions(options.dt)
+        cleaning = {"jump": options.jump, "max_gap": options.max_gap, "slow": options.slow}
+        shown = {} if isinstance(options.smooth, str) else {"smooth": options.smooth}
+        summary = recording.summary(**cleaning, **shown)
+        decisions = recording.decisions(options.dt, smooth=options.smooth, **cleaning)
     train, test = decisions.train, decisions.test
-    report(f"{decisions}; {train.count} of them to learn from, {test.count} to judge by")
+    report(
+        f"{decisions}; {train.count} of them to learn from, {test.count} to judge by: "
+        f"{decisions.held_out}"
+    )
+    arena = options.arena
+    if arena == "auto" and recording.arena is not None:
+        arena = recording.arena
+        report(f"the arena is the one in the file: {arena}")
     with working("calibrating a swarm", progress):
-        swarm = Swarm.from_recording(train, options.observation, arena=options.arena)
+        swarm = Swarm.from_recording(train, options.observation, arena=arena)
+    if arena == "auto" and swarm.arena is None:
+        report("individuals come and go across the rim of what was recorded: taken as open space")
     report(str(swarm))
     beside = options.baselines
     beside = all_baselines(swarm) if beside is None else check_baselines(beside, swarm)
     with working("testing for an interaction", progress):
         interaction = swarm.interaction_test(seed=derived_seed(seed, Part.INTERACTION))
     report(str(interaction))
+    rule = None
+    if train.count >= 2 * LEAST_ROWS:
+        with working("reading the rule of turns", progress):
+            rule = fit_rule(
+                train,
+                swarm.arena,
+                components=options.components,
+                seed=derived_seed(seed, Part.SHIFTING),
+                names=[str(name) for name in recording.names],
+            )
+        report(str(rule))
     if checkpoint is not None:
         # What an earlier analysis left does not belong to the fit that is saved now.
         (as_path(checkpoint) / ANALYSIS.file).unlink(missing_ok=True)
@@ -455,7 +488,7 @@ def analyse(
             report(str(verdict))
     except KeyboardInterrupt:
         raise FitInterrupted(result) from None
-    return Analysis(summary, decisions, swarm, interaction, result, verdict, shifted, seed)
+    return Analysis(summary, decisions, swarm, interaction, result, verdict, shifted, seed, rule)
 
 
 def _fit(

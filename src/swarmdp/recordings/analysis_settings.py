@@ -6,7 +6,7 @@ from typing import Literal
 
 from swarmdp.irl.updates.evidence import RewardUpdate
 from swarmdp.recordings.arena import Arena
-from swarmdp.recordings.components import Observation
+from swarmdp.recordings.components import ZONE_COMPONENTS, Observation, check_zone_components
 from swarmdp.support.arguments import checked
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.ranges import Index, PositiveInteger
@@ -21,6 +21,8 @@ class AnalysisSettings:
     ----------
     dt
         Seconds from one decision to the next; see `Recording.decisions`.
+    jump, max_gap, smooth, slow
+        How the tracks are cleaned; see `Recording.decisions`.
     observation
         What individuals may react to; `Observation()` by default.
     arena
@@ -35,6 +37,9 @@ class AnalysisSettings:
         shifted in time: what a reward says by chance.
     judge
         Whether simulated swarms are compared with the held-out time.
+    components
+        What others may make individuals do in the rule of turns: some of "repulsion", "alignment"
+        and "attraction".
     baselines
         As for `swarmdp.judge`; by default all of them, Vicsek's and Couzin's models among them.
 
@@ -47,6 +52,10 @@ class AnalysisSettings:
     """
 
     dt: float | Literal["auto"] = "auto"
+    jump: float = 8.0
+    max_gap: float = 0.3
+    smooth: float | Literal["auto"] = "auto"
+    slow: float = 0.15
     observation: Observation | None = None
     arena: Arena | Literal["auto", "circle", "box"] | None = "auto"
     update: str | RewardUpdate = "max_margin"
@@ -55,7 +64,9 @@ class AnalysisSettings:
     resamples: Index = 8
     judge: bool = True
     baselines: Sequence[str] | None = None
+    components: Sequence[str] = tuple(ZONE_COMPONENTS)
 
     def __post_init__(self) -> None:
+        check_zone_components(self.components)
         if self.resamples == 1:
             raise InvalidInput("resamples must be 0 or at least 2: one has no spread, got 1")

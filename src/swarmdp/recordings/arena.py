@@ -347,7 +347,7 @@ def fit_arena(places: Floats, asked: str) -> tuple[Arena, float]:
     if len(places) < SECTORS or not np.ptp(places, axis=0).min() > 0:
         raise UnclearArena(
             f"an arena cannot be fitted to {len(places)} places on one line: give "
-            "arena=swarmdp.recordings.Circle(...), or arena=None for open space"
+            "arena=None for open space, or a Circle, Box, Polygon or Periodic arena"
         )
     candidates: list[tuple[Arena, float]] = []
     for name in names:
@@ -359,8 +359,8 @@ def fit_arena(places: Floats, asked: str) -> tuple[Arena, float]:
         raise UnclearArena(
             f"the individuals came near to {best[1]:.0%} of the rim of the {name} fitted around "
             f'them, at least {LEAST_TOUCHED:.0%} are needed to believe it: give arena="{name}" to '
-            "take it all the same, the true arena as arena=Circle(...), Box, Polygon or "
-            "Periodic, or arena=None for open space"
+            "take it all the same, arena=None for open space, or the true one as a Circle, Box, "
+            "Polygon or Periodic arena"
         )
     return best
 

@@ -6,10 +6,10 @@ of `COMPONENTS`, the function that reads it from an `AgentSight`, and a paramete
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from swarmdp.support.arrays import Floats
 from swarmdp.support.checks import brief, check_integer, check_number, is_integer
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.ranges import Index
+
+if TYPE_CHECKING:
+    from swarmdp.recordings.neighbour_rows import NeighbourRows
 
 AHEAD, AWAY = np.pi / 3, 2 * np.pi / 3  # angles to the wall: running into it, running from it
 
@@ -207,6 +210,66 @@ COMPONENTS = {
         lambda sight: sight.turn, "signed", "rad", odd=True, memory=True, kernel=4
     ),
 }
+
+
+Directions = tuple[Floats, Floats]  # ahead and to the left, (rows, others) each
+
+
+@dataclass(frozen=True)
+class ZoneComponent:
+    """A row of the table of rules: one way in which individuals react to others in a zone.
+
+    Parameters
+    ----------
+    towards
+        The direction to which an individual turns because of each of the others: how far ahead and
+        how far to the left, for the rows of `NeighbourRows`.
+    words
+        What individuals do, in a sentence that goes on with the zone.
+    nearest
+        Whether the zone may also be a number of nearest neighbours.
+    beyond
+        The component where whose zone ends this one may begin; empty if it begins at once.
+    kernel
+        Its place in the kernel of zonal controllers; None if only regressions know it.
+
+    """
+
+    towards: "Callable[[NeighbourRows], Directions]"
+    words: str
+    nearest: bool = False
+    beyond: str = ""
+    kernel: int | None = None
+
+
+ZONE_COMPONENTS = {
+    "repulsion": ZoneComponent(
+        lambda rows: (-rows.bearing_ahead, -rows.bearing_left), "turn away from others", kernel=0
+    ),
+    "alignment": ZoneComponent(
+        lambda rows: (rows.heading_ahead, rows.heading_left),
+        "turn to the mean heading of others",
+        nearest=True,
+        kernel=1,
+    ),
+    "attraction": ZoneComponent(
+        lambda rows: (rows.bearing_ahead, rows.bearing_left),
+        "turn towards others",
+        nearest=True,
+        beyond="repulsion",
+        kernel=2,
+    ),
+}
+
+
+def check_zone_components(names: Sequence[str]) -> tuple[str, ...]:
+    """The names in the order of the table; raises InvalidInput for one that is not there."""
+    wrong = [name for name in names if name not in ZONE_COMPONENTS]
+    if isinstance(names, str) or wrong or not names:
+        raise InvalidInput(
+            f"components must be some of {', '.join(ZONE_COMPONENTS)}, got {brief(names)}"
+        )
+    return tuple(name for name in ZONE_COMPONENTS if name in names)
 
 
 def social_components() -> tuple[str, ...]:

@@ -19,16 +19,16 @@ from typing_extensions import Protocol, runtime_checkable
 from swarmdp.model.system import System, name_of
 from swarmdp.model.trajectory import Trajectory
 from swarmdp.support.arguments import checked
-from swarmdp.support.arrays import Bools, Floats
+from swarmdp.support.arrays import Bools, Floats, Ints
 from swarmdp.support.checks import check_number
 from swarmdp.support.errors import InvalidInput
 
 if TYPE_CHECKING:
     from swarmdp.recordings.cleaning import Cleaned
+    from swarmdp.recordings.holding_out import HeldOut
     from swarmdp.recordings.recording import Recording
 
 
-HELD_OUT = 1 / 3  # share of the time that is kept for the test
 LEAST_DECISIONS = 50  # of a part, below which nothing can be learned
 SMALL_ERROR = 0.02  # the same share, above which positions are smoothed
 SMOOTHED = 5  # frames, the fewest over which smoothing changes anything
@@ -40,6 +40,9 @@ OUTLIER = 6.0  # standard deviations beyond which a third difference is cut off
 MAD = 1.4826  # standard deviations in a median absolute deviation of normal numbers
 GAP_FRAMES = 50  # of which neighbours are looked at
 LONGEST_SHARE = 40  # decisions that a recording must at least have room for
+LEAST_STAY = 10  # decisions that a typical individual makes from coming to going
+MOST_EVERY = 25  # frames from one decision to the next: more would leave too much unused
+IN_STEP = 0.98  # share of all squared turns that are in every n-th frame of a log
 
 
 @checked(nan=True)
@@ -69,6 +72,8 @@ class Decisions:
         The unit of length.
     error
         The standard deviation of the error of a coordinate.
+    recording
+        (time,): the number of the pooled recording to which each time belongs; all 0 by default.
 
     Examples
     --------
@@ -90,9 +95,16 @@ class Decisions:
     dt: float
     unit: str
     error: float
+    recording: Ints | None = None
 
     def __post_init__(self) -> None:
         times, individuals = self.headings.shape
+        if self.recording is None or not self.recording.any():  # one recording, of any length
+            object.__setattr__(self, "recording", np.zeros(times, np.int64))
+        elif self.recording.shape != (times,):
+            raise InvalidInput(
+                f"recording must be {times} numbers, one for each time, got {self.recording.shape}"
+            )
         if self.positions.shape != (times, individuals, 2):
             raise InvalidInput(
                 f"positions must have the shape {(times, individuals, 2)}, got "
@@ -115,28 +127,78 @@ class Decisions:
         return int(np.isfinite(self.turns).sum())
 
     @property
+    def recording_numbers(self) -> Ints:
+        """The number of the pooled recording to which each time belongs (time,)."""
+        assert self.recording is not None
+        return self.recording
+
+    @cached_property
+    def present(self) -> Ints:
+        """The number of individuals with a heading at each time (time,)."""
+        return np.asarray(np.isfinite(self.headings).sum(axis=1), np.int64)
+
+    @cached_property
+    def bouts(self) -> Ints:
+        """The number of the stretch of time to which each time belongs (time,).
+
+        A new one begins with every pooled recording, and after every time at which nobody was seen.
+        """
+        begins = self.present == 0
+        begins[1:] |= np.diff(self.recording_numbers) > 0
+        begins[1:] &= ~begins[:-1]  # of several empty times the first one begins it
+        begins[0] = False
+        return np.cumsum(begins)
+
+    @cached_property
+    def _held_out(self) -> "HeldOut":
+        from swarmdp.recordings.holding_out import hold_out
+
+        return hold_out(self)
+
+    @property
+    def held_out(self) -> str:
+        """Which times `test` has, in words, such as 'the last third of the time'."""
+        return self._held_out.words
+
+    @property
     def train(self) -> "Decisions":
-        """The first two thirds of the time."""
-        return self._part(0, self.times - int(self.times * HELD_OUT))
+        """About two thirds of the time: what `held_out` does not name."""
+        return self.at_times(~self._held_out.test)
 
     @property
     def test(self) -> "Decisions":
-        """The last third of the time."""
-        return self._part(self.times - int(self.times * HELD_OUT), self.times)
+        """About a third of the time, which `held_out` names."""
+        return self.at_times(self._held_out.test)
 
-    def _part(self, begin: int, end: int) -> "Decisions":
-        if end - begin < 3:
+    def at_times(self, kept: Bools) -> "Decisions":
+        """A part of the time; where times are left out, nobody is there at the next one.
+
+        So nothing is computed from before a gap to after it.
+
+        Parameters
+        ----------
+        kept
+            (time,): which times are kept.
+
+        """
+        rows = np.flatnonzero(kept)
+        if len(kept) != self.times or len(rows) < 3:
             raise InvalidInput(
-                f"a part of the recording needs at least three decisions in time, got "
-                f"{end - begin}: record longer, or decide more often (dt={self.dt:g} s)"
+                f"a part of the recording needs at least three decisions in time, got {len(rows)}: "
+                f"record longer, or decide more often than every {self.dt:g} s"
             )
+        joined = np.diff(rows) == 1
+        seam = np.append(False, ~joined)
+        turns = np.where(joined[:, None], self.turns[rows[:-1]], np.nan)
+        turns[seam[:-1]] = np.nan
         return replace(
             self,
-            positions=self.positions[begin:end],
-            headings=self.headings[begin:end],
-            speeds=self.speeds[begin:end],
-            known=self.known[begin:end],
-            turns=self.turns[begin : end - 1],
+            positions=np.where(seam[:, None, None], np.nan, self.positions[rows]),
+            headings=np.where(seam[:, None], np.nan, self.headings[rows]),
+            speeds=np.where(seam[:, None], np.nan, self.speeds[rows]),
+            known=self.known[rows] & ~seam[:, None],
+            turns=turns,
+            recording=self.recording_numbers[rows],
         )
 
     @cached_property
@@ -147,13 +209,17 @@ class Decisions:
 
     @property
     def without_gaps(self) -> "Decisions":
-        """The same with places and headings interpolated between the times of an individual."""
+        """The same with places and headings interpolated between the times of an individual.
+
+        Times at which nobody was seen stay as they are.
+        """
         places, headings = self.positions.copy(), self.headings.copy()
-        times = np.arange(self.times)
+        times, somebody = np.arange(self.times), self.present > 0
         for n in range(self.individuals):
             there = np.isfinite(headings[:, n])
             since = np.flatnonzero(there)
             gap = ~there & (times > since.min(initial=self.times)) & (times < since.max(initial=0))
+            gap &= somebody
             if not gap.any():
                 continue
             for axis in range(2):
@@ -241,8 +307,9 @@ def decide(
     cleaned = recording.clean(jump=jump, max_gap=max_gap, smooth=first, slow=slow)
     _check_moving(recording)
     error = position_error(cleaned)
+    phase = None
     if dt == "auto":
-        every = _automatic(cleaned, error, slow)
+        every, phase = _logged_interval(cleaned) or (_automatic(cleaned, error, slow), None)
     else:
         check_number("dt", dt, positive=True)
         if dt > recording.duration:
@@ -250,19 +317,28 @@ def decide(
                 f"dt must be shorter than the recording, {recording.duration:.4g} s, got {dt!r}"
             )
         every = max(1, round(dt * recording.fps))
-    if every < TOLD_APART:
+    if every < TOLD_APART or phase is not None:
         error = 0.0
-    decisions = at_even_times(cleaned, every, error, slow)
-    if smooth == "auto" and decisions.error_of_turns > SMALL_ERROR * np.nanmean(decisions.turns**2):
+    decisions = at_even_times(cleaned, every, error, slow, phase)
+    noisy = decisions.error_of_turns > SMALL_ERROR * np.nanmean(decisions.turns**2)
+    if smooth == "auto" and decisions.count and noisy:
         over = max(every, SMOOTHED) / recording.fps
         cleaned = recording.clean(jump=jump, max_gap=max_gap, smooth=over, slow=slow)
         decisions = at_even_times(cleaned, every, position_error(cleaned), slow)
     if decisions.count < LEAST_DECISIONS:
         raise InvalidInput(
             f"the recording has {decisions.count} known turns at dt={decisions.dt:.4g} s, at least "
-            f"{LEAST_DECISIONS} are needed: record longer, or choose a smaller dt"
+            f"{LEAST_DECISIONS} are needed: {_how_much_longer(decisions.count)}, or choose a "
+            "smaller dt"
         )
     return decisions
+
+
+def _how_much_longer(count: int) -> str:
+    """What to do if there are so few known turns."""
+    if not count:
+        return "nobody was seen at four times one after another: fill in the gaps"
+    return f"record {max(1.1, 1.5 * LEAST_DECISIONS / count):.2g} times as long"
 
 
 def _check_moving(recording: "Recording") -> None:
@@ -275,31 +351,81 @@ def _check_moving(recording: "Recording") -> None:
         )
 
 
+def _logged_interval(cleaned: "Cleaned") -> tuple[int, int] | None:
+    """The frames between the decisions of a log, and the remainder of the frames in which they are.
+
+    Robots and simulations decide every n-th frame of their log and go straight on in between: then
+    nearly all of the squared turns from frame to frame are in every n-th frame. None if not.
+    """
+    if len(cleaned.positions) < 3:
+        return None
+    logged = cleaned.recording.headings
+    steps = cleaned.steps
+    moved = np.isfinite(steps).all(axis=2)
+    headings = np.arctan2(steps[..., 1], steps[..., 0]) if logged is None else logged
+    still = np.linalg.norm(steps, axis=2) == 0
+    headings = np.where(moved & ~still, headings, np.nan)
+    turned = np.zeros(headings.shape)
+    turned[1:] = np.nan_to_num(wrap_angles(np.diff(headings, axis=0))) ** 2
+    by_frame = turned.sum(axis=1)
+    frames = np.arange(len(by_frame))
+    if not by_frame.sum() > 0:
+        return None
+    for every in range(2, min(MOST_EVERY, len(frames) // LONGEST_SHARE) + 1):
+        shares = np.bincount(frames % every, by_frame, minlength=every) / by_frame.sum()
+        phase = int(shares.argmax())
+        if shares[phase] >= IN_STEP:
+            # The step after the decision shows its turn: the place before is where it was made.
+            return every, (phase - 1) % every
+    return None
+
+
 def _automatic(cleaned: "Cleaned", error: float, slow: float) -> int:
     """The most frequent decisions by which something changes, hardly errors of positions.
 
     Something changes if the typical turn can be told from going straight on, or if individuals have
-    come as far as their nearest neighbour was.
+    come as far as their nearest neighbour was. At most every 25th frame, whatever changes.
     """
-    frames = len(cleaned.positions)
+    stay = np.bincount(cleaned.segment[cleaned.segment >= 0])
+    usual = int(np.median(np.repeat(stay, stay))) if len(stay) else 0  # of a point's segment
+    most = min(len(cleaned.positions) // LONGEST_SHARE, MOST_EVERY, usual // LEAST_STAY)
     longest = None
-    for every in _candidates(frames // LONGEST_SHARE):
+    for every in _candidates(most):
         tried = at_even_times(cleaned, every, error, slow).train
         if tried.count < LEAST_DECISIONS:
             break
         longest = every
-        variance = float(np.nanmean(tried.turns**2))
-        added = tried.error_of_turns
+        # Those who hardly move turn by anything: a few of them would make the mean square large.
+        variance = (MAD * float(np.nanmedian(np.abs(tried.turns)))) ** 2
+        added = max(tried.error_of_turns, _jitter(tried))
         way = float(np.median(tried.speeds[tried.known])) * tried.dt
         changes = variance - added >= LEAST_TURN**2 or way >= _typical_gap(tried)
         if changes and added <= MOST_ERROR * variance:
             break
     if longest is None:
+        turns = at_even_times(cleaned, 1, error, slow).count
         raise InvalidInput(
-            f"the recording has fewer than {LEAST_DECISIONS} known turns, too few to learn from: "
-            "record longer, or more individuals"
+            f"the recording has fewer than {LEAST_DECISIONS} known turns ({turns}), too few to "
+            f"learn from: {_how_much_longer(turns)}, or more individuals"
         )
     return longest
+
+
+def _jitter(decisions: Decisions) -> float:
+    """The variance of turns that looks like errors of positions from one decision to the next.
+
+    An error of a place goes into three second differences with the weights 1, -2 and 1, along the
+    way as across it: successive ones then have a covariance of -4 times its variance. Turns that
+    come and go at random have this only across the way, and changes of speed only along it.
+    """
+    steps = np.where(decisions.known, decisions.speeds, np.nan) * decisions.dt
+    across, along = decisions.turns * steps[1:], np.diff(steps, axis=0)
+    variances = []
+    for second in (across, along):
+        product = second[1:] * second[:-1]
+        variances.append(-float(np.nanmean(product)) / 4 if np.isfinite(product).any() else 0.0)
+    typical = float(np.nanmedian(steps))
+    return 6 * max(min(variances), 0.0) / typical**2 if typical > 0 else 0.0
 
 
 def _typical_gap(decisions: Decisions) -> float:
@@ -322,31 +448,71 @@ def _candidates(most: int) -> list[int]:
     return candidates
 
 
-def at_even_times(cleaned: "Cleaned", every: int, error: float, slow: float) -> Decisions:
-    """Decisions at every n-th frame, the last of a recording among them."""
-    frames = len(cleaned.positions)
-    rows = np.arange((frames - 1) % every, frames, every)
+def at_even_times(
+    cleaned: "Cleaned", every: int, error: float, slow: float, phase: int | None = None
+) -> Decisions:
+    """Decisions at every n-th frame, the last of each stretch of time among them.
+
+    With a phase, those frames are taken whose number has this remainder.
+    """
+    from swarmdp.recordings.pooling import recording_of_frames
+
+    rows, begins = _frames_of_decisions(cleaned, every, phase)
     dt = every / cleaned.recording.fps
     measured, seen, part = cleaned.positions[rows], cleaned.filled[rows], _parts(cleaned)[rows]
-    same = (part[1:] == part[:-1]) & (part[1:] >= 0)
+    same = (part[1:] == part[:-1]) & (part[1:] >= 0) & ~begins[1:, None]
     ways = np.where(same[..., None], np.diff(seen, axis=0), np.nan)
     speeds = np.linalg.norm(ways, axis=2) / dt
     headings = np.arctan2(ways[..., 1], ways[..., 0])
     recorded = np.asarray(np.isfinite(measured).all(axis=2))
     recorded_both = same & recorded[1:] & recorded[:-1]
-    # Who hardly moves keeps its heading.
-    some = speeds[recorded_both]
+    logged = cleaned.recording.headings
+    if logged is not None:
+        headings = np.where(same, logged[rows[1:]], np.nan)
+    else:
+        _keep_headings(headings, speeds, same, recorded_both, slow)
+    recorded_both &= np.isfinite(headings)
+    together = recorded_both[1:] & recorded_both[:-1] & same[1:]
+    turns = np.where(together, wrap_angles(np.diff(headings, axis=0)), np.nan)
+    places = np.where(np.isfinite(headings)[..., None], seen[1:], np.nan)
+    unit, number = cleaned.recording.unit, recording_of_frames(cleaned.recording)[rows[1:]]
+    return Decisions(places, headings, speeds, recorded_both, turns, dt, unit, error, number)
+
+
+def _frames_of_decisions(
+    cleaned: "Cleaned", every: int, phase: int | None
+) -> tuple[NDArray[np.int64], Bools]:
+    """The frames in which individuals decide, and which of them begin a stretch of time.
+
+    At the first of a stretch nobody has a heading, so it stands between two stretches.
+    """
+    from swarmdp.recordings.pooling import stretches
+
+    recording = cleaned.recording
+    rows, begins = [], []
+    for begin, end in stretches(recording, cleaned.max_gap * recording.fps):
+        first = begin + (end - begin - 1) % every
+        if phase is not None:
+            first = begin + (phase - begin) % every
+        inside = np.arange(first, end, every)
+        if len(inside) > 1:  # one alone has no heading
+            rows.append(inside)
+            begins.append(np.arange(len(inside)) == 0)
+    if not rows:
+        return np.arange(min(2, recording.n_frames)), np.zeros(min(2, recording.n_frames), np.bool_)
+    return np.concatenate(rows), np.concatenate(begins)
+
+
+def _keep_headings(
+    headings: Floats, speeds: Floats, same: Bools, recorded: Bools, slow: float
+) -> None:
+    """Who hardly moves keeps its heading (in place)."""
+    some = speeds[recorded]
     limit = slow * float(np.median(some)) if len(some) else 0.0
     for t in range(len(headings)):
         still = speeds[t] <= limit
         before = headings[t - 1] if t else np.full(headings.shape[1], np.nan)
         headings[t] = np.where(still, np.where(same[t], before, np.nan), headings[t])
-    recorded_both &= np.isfinite(headings)
-    together = recorded_both[1:] & recorded_both[:-1] & same[1:]
-    turns = np.where(together, wrap_angles(np.diff(headings, axis=0)), np.nan)
-    places = np.where(np.isfinite(headings)[..., None], seen[1:], np.nan)
-    unit = cleaned.recording.unit
-    return Decisions(places, headings, speeds, recorded_both, turns, dt, unit, error)
 
 
 def _parts(cleaned: "Cleaned") -> NDArray[np.int64]:

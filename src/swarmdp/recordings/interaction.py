@@ -96,6 +96,26 @@ class Interaction:
         mean = float(self.shifted.mean())
         return self.interval[0] - mean, self.interval[1] - mean
 
+    @property
+    def needed(self) -> float:
+        """How many times as much data would decide it, if the excess stays; 1 if it is decided.
+
+        The interval shrinks with the root of the time. It has to leave out zero, or an excess that
+        matters.
+        """
+        if self.answer != "too little data":
+            return 1.0
+        from scipy.stats import t as student_t
+
+        half = (self.interval[1] - self.interval[0]) / 2
+        one_sided = 1.645 * half / float(student_t.ppf(0.975, len(self.shifted) - 1))
+        factors = []
+        if self.excess > 0:
+            factors.append((half / self.excess) ** 2)
+        if self.excess < MATTERS:
+            factors.append((one_sided / (MATTERS - self.excess)) ** 2)
+        return max(min(factors, default=1.0), LEAST_BLOCKS / max(self.blocks, 1), 1.1)
+
     def __repr__(self) -> str:
         low, high = self.excess_interval
         return (
@@ -239,9 +259,13 @@ def _offsets(
 
 
 def _shift(decisions: Decisions, offsets: NDArray[np.int64]) -> Decisions:
-    """Every individual moved in time by its own offset, around the end."""
-    times = decisions.times
-    rows = (np.arange(times)[:, None] - offsets) % times
+    """Every individual moved in time by its own offset, around the end of its recording."""
+    numbers = decisions.recording_numbers
+    rows = np.empty((decisions.times, decisions.individuals), np.int64)
+    for number in np.unique(numbers):
+        inside = np.flatnonzero(numbers == number)
+        moved = np.arange(len(inside))[:, None] - offsets * len(inside) // decisions.times
+        rows[inside] = inside[moved % len(inside)]
     here = np.arange(decisions.individuals)
     # The turn of a time is moved with it; from the last time to the first there is none.
     turns = np.concatenate([decisions.turns, np.full((1, decisions.individuals), np.nan)])

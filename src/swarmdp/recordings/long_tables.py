@@ -24,7 +24,7 @@ GUESSES = {
     "individual": "individual individuals individual_id id ids particle particle_id track track_id "
     "trackid tracks animal animal_id fish fish_id agent agent_id robot robot_id ped ped_id "
     "pedestrian pedestrian_id person person_id persid object object_id identity bird bird_id cell "
-    "cell_id name label tag tag_id",
+    "cell_id name label tag tag_id sheep sheep_id cow cow_id animal_no individual_local_identifier",
 }
 _AXES = (
     "{0} {0}_pos pos_{0} {0}pos pos{0} position_{0} {0}_position {0}_coord coord_{0} {0}_center "
@@ -44,6 +44,10 @@ SPANS = {1.0: "s sec secs second seconds", 1e-3: "ms msec millisecond millisecon
 SPANS |= {1e-6: "us µs μs microsecond microseconds", 1e-9: "ns nanosecond nanoseconds"}
 _OFF = 0.25  # of a frame that a time may lie beside it
 LARGE, LEAST_FILLED = 10**7, 1e-3  # places, and the share of them that has a row at least
+MANY = 20  # steps from one point of an individual to the next that show how far apart frames are
+ALONE = "1"  # the name of an individual that is alone
+EXACT = 2**53  # from here on floats do not hold all whole numbers
+PAUSE = 3  # spacings of frames without anybody: after a pause other frames may be counted
 _DENSE = 16  # a lookup table may be this many times as long as there are rows
 
 
@@ -57,8 +61,14 @@ class ChosenColumns:
     notes: tuple[str, ...]
 
 
-def choose_columns(names: Sequence[Any], columns: Mapping[str, str] | None) -> ChosenColumns:
+def choose_columns(
+    names: Sequence[Any],
+    columns: Mapping[str, str] | None,
+    peek: Callable[[str], Any] | None = None,
+) -> ChosenColumns:
     """Which column is what; those in `columns` are given, others are guessed by their names.
+
+    With the first rows of a column (`peek`), the only column of labels is the individual.
 
     Raises InvalidInput if one is missing, or if several would do.
     """
@@ -88,6 +98,12 @@ def choose_columns(names: Sequence[Any], columns: Mapping[str, str] | None) -> C
         if fitting:
             guessed[role] = fitting[0]
     roles = given | guessed
+    if "individual" not in roles and peek is not None:
+        labels = [name for name in names if name not in roles.values() and _is_label(peek(name))]
+        if len(labels) == 1:
+            roles["individual"] = guessed["individual"] = labels[0]
+        elif not labels and {"x", "y"} <= set(roles) and _no_frame_twice(roles, peek):
+            roles["individual"] = ALONE
     for role in ("individual", "x", "y"):
         if role not in roles:
             raise InvalidInput(
@@ -105,9 +121,30 @@ def choose_columns(names: Sequence[Any], columns: Mapping[str, str] | None) -> C
         del roles["time"]  # it would tell nothing
     words = [f"{role} is column {roles[role]!r}" for role in guessed if role in roles]
     notes = (f"guessed: {', '.join(words)}",) if words else ()
+    if roles["individual"] == ALONE:
+        del roles["individual"]
+        notes = (*notes, "no column tells individuals apart: all rows are of one")
     unit = _unit_of({role: roles[role] for role in "xyz" if role in roles})
     seconds = _seconds_of(roles["time"]) if "time" in roles else None
     return ChosenColumns(roles, unit, seconds, notes)
+
+
+def _is_label(values: Any) -> bool:
+    """Whether a column holds texts, each of them in several rows."""
+    array = _plain(values)
+    if array.dtype.kind not in "OUST" or not len(array):
+        return False
+    texts = [str(value) for value in array]
+    numeric = sum(re.fullmatch(r"[-+.,:\d\sTZ/eE]*", text) is not None for text in texts)
+    return numeric < len(texts) / 2 and 2 * len(set(texts)) <= len(texts)
+
+
+def _no_frame_twice(roles: Mapping[str, str], peek: Callable[[str], Any]) -> bool:
+    clock = roles.get("frame") or roles.get("time")
+    if clock is None:
+        return False
+    values = _plain(peek(clock))
+    return len({str(value) for value in values}) == len(values)
 
 
 def _list_names(names: Sequence[Any]) -> str:
@@ -194,13 +231,21 @@ def tracks_of(
     """
     roles = chosen.columns
     said = [*chosen.notes, *notes]
-    who, individuals = _individuals(roles["individual"], column(roles["individual"]), first)
+    if "individual" in roles:
+        name = roles["individual"]
+        who, individuals = _individuals(name, column(name), first)
+    else:
+        who, individuals = np.zeros(len(column(roles["x"])), np.int64), (ALONE,)
     if not len(who):
         raise InvalidInput("the table has no rows")
     frames, own_fps = _frames(chosen, column, fps, first)
     start = int(frames.min())
     frames = _minus_lowest(frames, start)
     count, every = _spacing(frames)
+    if every == 1 and (coarse := _coarse_spacing(frames, who)) is not None:
+        frames, every = coarse
+        count = int(frames.max()) // every + 1
+        said.append(f"pauses between frames are rounded to multiples of {every} frames")
     if every > 1:
         _check_spacing(chosen, every, fps)
         frames = frames // every
@@ -211,8 +256,8 @@ def tracks_of(
         count,
         len(individuals),
         len(axes),
-        f"Is {clock!r} the frame and {roles['individual']!r} the individual? If so, read a part of "
-        "it, or drop short tracks",
+        f"Is {clock!r} the frame and {roles.get('individual')!r} the individual? If so, read a "
+        "part of it, or drop short tracks",
     )
     _check_not_sparse(len(who), count, len(individuals), roles, start)
     cells = frames * len(individuals)
@@ -255,10 +300,17 @@ def _individuals(
     if missing.any():
         raise InvalidInput(f"{_place(missing, name, first)} is empty: whose point is it?")
     if array.dtype.kind == "f" and (array == np.floor(array)).all():
+        if float(np.abs(array).max(initial=0)) >= EXACT:
+            raise InvalidInput(
+                f"column {name!r} has numbers of {EXACT} and more as floats, which cannot be told "
+                "apart: store them as whole numbers or as texts"
+            )
         array = array.astype(np.int64)
     if array.dtype.kind in "iu" and len(array):
         lowest, span = int(array.min()), int(array.max()) - int(array.min()) + 1
-        if span <= _DENSE * len(array):  # looked up, which is quicker than hashing
+        if (
+            span <= _DENSE * len(array) and int(array.max()) < 2**63
+        ):  # looked up, which is quicker than hashing
             shifted = _minus_lowest(array, lowest)
             there = np.zeros(span, dtype=bool)
             there[shifted] = True
@@ -388,6 +440,26 @@ def _spacing(frames: NDArray[np.int64]) -> tuple[int, int]:
     return last // every + 1, every
 
 
+def _coarse_spacing(
+    frames: NDArray[np.int64], who: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], int] | None:
+    """Frames rounded to a spacing that all individuals have, and the spacing.
+
+    None if there is no such spacing, or if not only pauses are no multiples of it.
+    """
+    order = np.lexsort((frames, who))
+    waited = np.diff(frames[order])[np.diff(who[order]) == 0]
+    every = int(np.gcd.reduce(waited)) if len(waited) >= MANY else 1
+    if (waited == every).sum() < len(waited) / 2:
+        return None
+    distinct, place = np.unique(frames, return_inverse=True)
+    steps = np.diff(distinct)
+    if every < 2 or not (steps[steps % every != 0] > PAUSE * every).all():
+        return None
+    rounded = np.append(0, np.cumsum(np.rint(steps / every).astype(np.int64)))
+    return rounded[place] * every, every
+
+
 def _check_spacing(chosen: ChosenColumns, every: int, fps: float | None) -> None:
     if "frame" not in chosen.columns and fps is not None and chosen.seconds is None:
         raise InvalidInput(
@@ -406,7 +478,7 @@ def _check_not_sparse(
         raise InvalidInput(
             f"{rows:,} rows for {individuals:,} individuals in {frames:,} frames, from {start:,} "
             f"on: hardly anybody would be there at any time. Is {clock!r} the frame and "
-            f"{roles['individual']!r} the individual? If so, drop rows far from the others, or "
+            f"{roles.get('individual')!r} the individual? If so, drop rows far from the others, or "
             "short tracks"
         )
 

@@ -11,6 +11,8 @@ from swarmdp.support.errors import InvalidInput
 from swarmdp.support.memory import check_memory
 
 BODY_LENGTH = "BL"
+LEAST_LOST = 2  # points at the same round place that may mean 'lost'
+LOST_STEP = 8.0  # times the median step: nobody goes there in one frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +52,12 @@ def as_recording(
     if not np.isfinite(tracks.positions).any():
         raise InvalidInput("no individual is seen in any frame: all coordinates are missing")
     unit, scale, words = _unit_and_scale(tracks, unit, length)
-    positions = tracks.positions if scale == 1 else tracks.positions / scale
+    marked, lost = without_lost(tracks.positions)
+    notes += lost
+    with np.errstate(over="ignore"):
+        positions = marked if scale == 1 else marked / scale
+    if not (np.isfinite(positions) == np.isfinite(marked)).all():
+        raise InvalidInput(f"length={length!r} makes coordinates infinite: give the right one")
     return Recording(
         positions,
         fps=fps / tracks.every,
@@ -58,6 +65,30 @@ def as_recording(
         individuals=tracks.individuals,
         notes=(*notes, *words),
     )
+
+
+def without_lost(positions: NDArray[np.float64]) -> tuple[NDArray[np.float64], list[str]]:
+    """Positions without points at exactly 0 or -1 on all axes, which mean that nobody was seen.
+
+    They are lost ones if individuals would come there and leave in one frame from far away.
+    """
+    notes = []
+    for mark in (0.0, -1.0):
+        at = (positions == mark).all(axis=2)
+        if at.sum() < LEAST_LOST:
+            continue
+        steps = np.linalg.norm(np.diff(positions, axis=0), axis=2)
+        across = at[1:] != at[:-1]
+        inner, jumps = steps[~across & ~at[1:]], steps[across]
+        inner, jumps = inner[np.isfinite(inner)], jumps[np.isfinite(jumps)]
+        moved = inner[inner > 0]
+        if len(jumps) and len(moved) and np.median(jumps) > LOST_STEP * np.median(moved):
+            positions = np.where(at[..., None], np.nan, positions)
+            notes.append(
+                f"{int(at.sum())} points at exactly ({mark:g}, {mark:g}), far from where the "
+                "individuals were before and after: taken as not seen"
+            )
+    return positions, notes
 
 
 def _unit_and_scale(

@@ -2,9 +2,10 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from swarmdp.recordings.formats import (
     deeplabcut,
@@ -18,6 +19,7 @@ from swarmdp.recordings.formats import (
     trackpy,
     trex,
 )
+from swarmdp.recordings.formats.archives import unpacked
 from swarmdp.recordings.formats.source import TrackSource, source_of
 from swarmdp.recordings.raw_tracks import Tracks, as_recording
 from swarmdp.recordings.recording import Recording
@@ -25,6 +27,8 @@ from swarmdp.support import files
 from swarmdp.support.arguments import checked
 from swarmdp.support.checks import brief
 from swarmdp.support.errors import FileError, InvalidInput, NotEnoughMemory, SwarmdpError
+
+_NO_TRACKS = {".md", ".json", ".pdf", ".png", ".jpg", ".avi", ".mp4", ".mov", ".py", ".m", ".r"}
 
 
 @dataclass(frozen=True)
@@ -55,9 +59,9 @@ FORMATS = {
 }
 
 
-@checked
+@checked(skip=("path",))
 def read_tracks(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     format: str | None = None,  # noqa: A002, the natural name
     columns: Mapping[str, str] | None = None,
@@ -74,7 +78,8 @@ def read_tracks(
     Parameters
     ----------
     path
-        The file; of TRex also the folder of a video's files.
+        The file; of TRex also the folder of a video's files. Several files, or a folder of them,
+        are pooled as `Recording.pooled` does it, each named after its file.
     format
         One of "table" (CSV, TSV), "parquet", "idtracker", "trex", "movement", "trackpy", "pedpy",
         "deeplabcut", "sleap", "matlab"; by the file's content if not given.
@@ -126,13 +131,64 @@ def read_tracks(
     """
     if format is not None and format not in FORMATS:
         raise InvalidInput(f"format must be one of {', '.join(FORMATS)}, got {brief(format)}")
+    places = _all_files(path)
+    recordings = [
+        _read_one(place, format, columns, fps, unit, length, keypoint) for place in places
+    ]
+    return Recording.pooled(recordings, _titles(places))
+
+
+def _all_files(path: Any) -> list[Path]:
+    """The files to read: a folder that is no recording itself stands for all files in it."""
+    if not isinstance(path, str | os.PathLike):
+        if not isinstance(path, Sequence) or not path:
+            raise InvalidInput(
+                f"path must be a file, a folder or a list of them, got {brief(path)}"
+            )
+        return [file for part in path for file in _all_files(part)]
     place = files.as_path(path)
-    with _explain(place):
-        source = source_of(place, columns, keypoint, fps)
+    if not files.is_folder(place) or trex.recognises(TrackSource(place)):
+        return [place]
+    if idtracker.recognises(TrackSource(place)):
+        return [place]
+    inside = sorted(
+        file for file in place.iterdir() if file.is_file() and not file.name.startswith(".")
+    )
+    inside = [file for file in inside if file.suffix.lower() not in _NO_TRACKS]
+    if not inside:
+        raise InvalidInput(f"cannot read {place}: there is no file of tracks in this folder")
+    return inside
+
+
+def _titles(places: Sequence[Path]) -> list[str]:
+    """A different name for each file: its own, or its path where others have the same."""
+    stems = [place.name.partition(".")[0] for place in places]
+    if len(set(stems)) == len(stems):
+        return stems
+    names = [str(place) for place in places]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidInput(f"{twice} is given twice: give each recording once")
+    return names
+
+
+def _read_one(
+    place: Path,
+    format: str | None,  # noqa: A002
+    columns: Mapping[str, str] | None,
+    fps: float | None,
+    unit: str | None,
+    length: float | None,
+    keypoint: str | None,
+) -> Recording:
+    """The recording in one file."""
+    with _explain(place), unpacked(place) as (file, said):
+        source = source_of(file, columns, keypoint, fps)
         form = FORMATS[format] if format is not None else _recognise(source)
         tracks = form.read(source)
         if format is None:
-            tracks = replace(tracks, notes=(f"read as {form.title}", *tracks.notes))
+            said = (f"read as {form.title}", *said)
+        tracks = replace(tracks, notes=(*said, *tracks.notes))
         return as_recording(tracks, fps=fps, unit=unit, length=length)
 
 

@@ -1,13 +1,14 @@
 """A recorded swarm: where each individual was in each frame, with the frame rate and the unit."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.recordings.arena import Arena
 from swarmdp.support.arguments import checked
 from swarmdp.support.checks import brief
 from swarmdp.support.errors import InvalidInput
@@ -41,6 +42,13 @@ class Recording:
         The individuals' names; 0, 1, 2, ... if not given.
     notes
         What was guessed or changed on reading, in sentences.
+    headings
+        Array (time, individual) of logged headings in radians, counted from the x axis towards the
+        y axis; NaN where none was logged. By default headings are those of the movement.
+    arena
+        Where the individuals were, if the file tells it, in `unit`.
+    starts
+        The frames in which a recording begins, of several ones that were pooled.
 
     Examples
     --------
@@ -57,6 +65,9 @@ class Recording:
     unit: str
     individuals: tuple[str | int, ...] | None = None
     notes: tuple[str, ...] = ()
+    headings: NDArray[np.float64] | None = None
+    arena: Arena | None = None
+    starts: tuple[int, ...] = (0,)
 
     def __post_init__(self) -> None:
         shape = self.positions.shape
@@ -78,6 +89,36 @@ class Recording:
         if len(set(names)) != len(names):
             twice = Counter(names).most_common(1)[0][0]
             raise InvalidInput(f"the names of individuals must differ, got {brief(twice)} twice")
+        if self.headings is not None and self.headings.shape != shape[:2]:
+            raise InvalidInput(
+                f"headings must have the shape {shape[:2]} (time, individual), got "
+                f"{self.headings.shape}"
+            )
+        ordered = all(one < other for one, other in zip(self.starts, self.starts[1:], strict=False))
+        if self.starts[:1] != (0,) or not ordered or self.starts[-1] >= shape[0]:
+            raise InvalidInput(
+                f"starts must be rising numbers of frames from 0 on, below {shape[0]}, got "
+                f"{brief(self.starts)}"
+            )
+
+    @classmethod
+    def pooled(cls, recordings: "Sequence[Recording]", names: Sequence[str] = ()) -> "Recording":
+        """Several recordings as one, such as the trials of an experiment, for one analysis.
+
+        Nothing is computed across the end of a recording. The individuals of each are others than
+        those of the rest, and are named after it.
+
+        Parameters
+        ----------
+        recordings
+            With the same frame rate, unit and number of axes.
+        names
+            The recordings' names; 0, 1, 2, ... if not given.
+
+        """
+        from swarmdp.recordings.pooling import pool_recordings
+
+        return pool_recordings(recordings, names)
 
     @classmethod
     def from_frame(
@@ -186,13 +227,54 @@ class Recording:
 
     @property
     def duration(self) -> float:
-        """Length of the recording in seconds, one over fps for each frame."""
+        """Length of the recording in seconds, one over fps for each frame, pauses included."""
         return self.n_frames / self.fps
 
     @property
     def present(self) -> NDArray[np.bool_]:
         """Who was seen when (time, individual): all coordinates are finite."""
         return np.asarray(np.isfinite(self.positions).all(axis=2))
+
+    @property
+    def recordings(self) -> int:
+        """Number of recordings that were pooled; 1 of a single one."""
+        return len(self.starts)
+
+    @property
+    def pauses(self) -> int:
+        """Number of times at which nobody is seen for more than a second, with others after it."""
+        from swarmdp.recordings.pooling import stretches
+
+        return len(stretches(self, self.fps)) - self.recordings
+
+    def without(self, individuals: Sequence[str | int]) -> "Recording":
+        """The recording without some individuals, such as a dog among sheep.
+
+        Parameters
+        ----------
+        individuals
+            Their names.
+
+        """
+        shown = {str(name): number for number, name in enumerate(self.names)}
+        missing = [name for name in individuals if str(name) not in shown]
+        if missing:
+            raise InvalidInput(
+                f"there is no individual {brief(missing[0])}: there are "
+                f"{', '.join(list(shown)[:12])}{' ...' if len(shown) > 12 else ''}"
+            )
+        left_out = {shown[str(name)] for name in individuals}
+        kept = [number for number in range(self.n_individuals) if number not in left_out]
+        if not kept:
+            raise InvalidInput("all individuals would be left out: leave out fewer")
+        listed = ", ".join(str(self.names[number]) for number in sorted(left_out))
+        return replace(
+            self,
+            positions=np.ascontiguousarray(self.positions[:, kept]),
+            headings=None if self.headings is None else self.headings[:, kept],
+            individuals=tuple(self.names[number] for number in kept),
+            notes=(*self.notes, f"left out: individual {listed}"),
+        )
 
     def projected(self, axes: tuple[int, int] = (0, 1)) -> "Recording":
         """The recording on two of its axes; a point needs a finite coordinate on both.
@@ -209,7 +291,7 @@ class Recording:
             )
         kept = np.ascontiguousarray(self.positions[:, :, list(axes)])
         note = f"projected onto axes {axes[0]} and {axes[1]}"
-        return replace(self, positions=kept, notes=(*self.notes, note))
+        return replace(self, positions=kept, arena=None, notes=(*self.notes, note))
 
     def clean(
         self, *, jump: float = 8.0, max_gap: float = 0.3, smooth: float = 0.15, slow: float = 0.15
@@ -274,8 +356,9 @@ class Recording:
         return decide(self, dt=dt, jump=jump, max_gap=max_gap, smooth=smooth, slow=slow)
 
     def __repr__(self) -> str:
+        pooled = f" of {self.recordings} recordings" if self.recordings > 1 else ""
         return (
             f"Recording of {self.n_individuals} individual{'s' * (self.n_individuals != 1)} in "
-            f"{self.n_frames} frames ({self.duration:.4g} s at {self.fps:g} frames a second), in "
-            f"{self.unit}, {self.n_axes}-D"
+            f"{self.n_frames} frames{pooled} ({self.duration:.4g} s at {self.fps:g} frames a "
+            f"second), in {self.unit}, {self.n_axes}-D"
         )

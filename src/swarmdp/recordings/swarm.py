@@ -46,6 +46,7 @@ from swarmdp.recordings.calibration import (
 )
 from swarmdp.recordings.components import Observation, surroundings
 from swarmdp.recordings.decisions import Decisions, wrap_angles
+from swarmdp.recordings.gates import has_open_rim
 from swarmdp.recordings.view import View
 from swarmdp.recordings.view_calibration import calibrate_view
 from swarmdp.recordings.whole_steps import SwarmSteps
@@ -64,7 +65,8 @@ if TYPE_CHECKING:
 _TWO_PI = 2 * math.pi
 
 STATE = ("position", "heading", "turn", "noise", "pace")
-CROWD = 1.25  # individuals for each one present, above which tracks are pieces of animals' tracks
+CROWD = 1.25  # individuals for each one present, above which their number changes
+LEAST_STARTS = 20  # times at which swarms may start, even if not all agents are there
 LEAST_SURE = 0.2  # share of decisions whose neighbours were all recorded, for only these to count
 _FARTHEST = 1e9  # coordinate that a place may have
 
@@ -155,7 +157,8 @@ class Swarm:
             What individuals may react to; `Observation()` by default.
         arena
             A `Circle`, `Box`, `Polygon` or `Periodic`, None for open space; "circle" or "box" to
-            fit it, "auto" to fit the better one and to be asked if it is not to be believed.
+            fit it, "auto" to fit the better one and to be asked if it is not to be believed. "auto"
+            is open space where individuals come and go across the rim of what was recorded.
         speed
             "wandering": with the recorded distribution and autocorrelation, or "constant".
         turns
@@ -179,6 +182,8 @@ class Swarm:
         """
         observation = observation or Observation()
         touch = None
+        if arena == "auto" and has_open_rim(decisions):
+            arena = None
         if isinstance(arena, str):
             arena, touch = arenas.fit_arena(decisions.positions[decisions.known], arena)
         view, tried = calibrate_view(observation, decisions, arena)
@@ -243,8 +248,9 @@ class Swarm:
             tried or {},
             decisions,
         )
-        frames, _, _ = _states(made, decisions, agents)
-        object.__setattr__(made, "frames", frames)
+        states, _, slots = _states(made, decisions, agents)
+        starts = _starts(slots)
+        object.__setattr__(made, "frames", {name: array[starts] for name, array in states.items()})
         object.__setattr__(made, "wobble", fit_noise_memory(made, decisions))
         return made
 
@@ -454,6 +460,7 @@ class Swarm:
                 f"the decisions are every {decisions.dt:g} s in {decisions.unit!r}, the swarm was "
                 f"made from decisions every {self.dt:g} s in {self.unit!r}: give it the same"
             )
+        decisions = _from_first_start(decisions, self.n_agents)
         states, taken, slots = _states(self, decisions, self.n_agents)
         classes = _in_slots(self.view.classes(decisions), slots, -1)
         observed = _in_slots(self.view.of_decisions(decisions), slots, np.nan)
@@ -491,6 +498,8 @@ class Swarm:
                 acting[None], ("run", "step", "agent"), description="whose turn counts"
             ),
         }
+        if not (slots >= 0).all():
+            variables |= self._measures_of_those_present(states, slots >= 0)
         return Trajectory(
             variables,
             name_of(self),
@@ -498,6 +507,22 @@ class Swarm:
             runs=1,
             steps=decisions.times - 1,
         )
+
+    def _measures_of_those_present(
+        self, states: Mapping[str, Floats], there: Bools
+    ) -> dict[str, Variable]:
+        """What the recorded swarm did at each time; where nobody was, as before and after."""
+        enough = np.flatnonzero(there.sum(axis=1) > 1)
+        variables = {}
+        for name, measure in self.measures.items():
+            values = [
+                float(measure.function({key: a[t, there[t]][None] for key, a in states.items()})[0])
+                for t in enough
+            ]
+            course = np.interp(np.arange(len(there)), enough, values) if values else None
+            if course is not None:
+                variables[name] = Variable(course[None], ("run", "time"), measure.units)
+        return variables
 
     def _round_turns(self, turns: Floats) -> Floats:
         """Turns as one of the two choices around each, at random, so that means are kept."""
@@ -697,8 +722,8 @@ def _dispersion(state: State) -> Floats:
 
 
 def _usual_number(decisions: Decisions) -> int:
-    """How many individuals a swarm has: all of them, unless tracks are pieces."""
-    usual = int(np.median(np.isfinite(decisions.headings).sum(axis=1)))
+    """How many individuals a swarm has: all of them, unless their number changes."""
+    usual = int(np.median(decisions.present[decisions.present > 0]))
     return decisions.individuals if decisions.individuals <= CROWD * usual else max(usual, 1)
 
 
@@ -737,16 +762,39 @@ def _states(
     return states, np.isfinite(_in_slots(decisions.turns, slots[:-1], np.nan)) & same, slots
 
 
+def _from_first_start(decisions: Decisions, agents: int) -> Decisions:
+    """The same from the first time on at which as many are present as a swarm has agents.
+
+    Only where individuals come and go, and at most half of the time is left out.
+    """
+    if decisions.individuals == agents:
+        return decisions
+    count = decisions.present[: (decisions.times + 1) // 2]
+    first = int(np.argmax(count >= min(agents, int(count.max()))))
+    return decisions if first == 0 else decisions.at_times(np.arange(decisions.times) >= first)
+
+
+def _starts(slots: NDArray[np.int64]) -> Bools:
+    """The times (time,) at which all agents are recorded ones, or as many as ever are."""
+    count = (slots >= 0).sum(axis=1)
+    enough = np.sort(count)[-min(LEAST_STARTS, len(count))]
+    starts: Bools = (count == slots.shape[1]) | (count >= max(enough, 1))
+    return starts
+
+
 def _slots(there: Bools, agents: int) -> NDArray[np.int64]:
-    """The individual in each agent's slot (time, agents), -1 for none; it stays while present."""
+    """The individual in each agent's slot (time, agents), -1 for none; it stays while present.
+
+    Between two individuals a slot is empty for a time, so that nobody seems to jump.
+    """
     times, individuals = there.shape
     if individuals == agents:
         return np.where(there, np.arange(individuals), -1)
     slots = np.full((times, agents), -1, np.int64)
     held = np.full(agents, -1, np.int64)
     for t in range(times):
-        held[(held >= 0) & ~there[t, held]] = -1
         free = np.flatnonzero(held < 0)
+        held[(held >= 0) & ~there[t, held]] = -1
         waiting = np.setdiff1d(np.flatnonzero(there[t]), held)[: len(free)]
         held[free[: len(waiting)]] = waiting
         slots[t] = held

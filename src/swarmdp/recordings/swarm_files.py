@@ -13,7 +13,7 @@ from swarmdp.recordings.recording import Recording
 from swarmdp.recordings.swarm import STATE, Swarm
 from swarmdp.recordings.view import View
 from swarmdp.support.errors import InvalidInput
-from swarmdp.support.saved import SWARM, Packed
+from swarmdp.support.saved import SWARM, Packed, arrays_with_prefix
 
 if TYPE_CHECKING:
     import xarray
@@ -77,12 +77,20 @@ def unpack_swarm(packed: Packed) -> Swarm:
     return made
 
 
+def pack_recording(packed: Packed, recording: Recording) -> None:
+    """Put a recording in."""
+    packed.add("recording", recording)
+    packed.plain["recording"]["arena"] = arenas.describe_arena(recording.arena)
+
+
 def unpack_recording(packed: Packed) -> Recording:
     """The recording that was put in."""
     plain = dict(packed.plain["recording"])
-    plain["individuals"] = tuple(plain["individuals"])
-    plain["notes"] = tuple(plain["notes"])
-    return Recording(packed.arrays["recording_positions"], **plain)
+    for name in ("individuals", "notes", "starts"):
+        plain[name] = tuple(plain[name])
+    plain["arena"] = arenas.restore_arena(plain["arena"])
+    arrays = arrays_with_prefix(packed.arrays, "recording_")
+    return Recording(**plain | arrays)
 
 
 def swarm_dataset(swarm: Swarm) -> "xarray.Dataset":

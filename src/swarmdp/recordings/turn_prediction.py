@@ -94,9 +94,19 @@ def count_turns(classes: Ints, bins: Ints, size: int, mirror: Ints, n_bins: int 
     return both
 
 
-def time_folds(times: int, folds: int = FOLDS) -> list[tuple[Bools, Bools]]:
-    """Blocks of time to test on, each with the times to train on, which are some way from it."""
+def time_folds(
+    times: int, folds: int = FOLDS, recording: Ints | None = None
+) -> list[tuple[Bools, Bools]]:
+    """Blocks of time to test on, each with the times to train on, which are some way from it.
+
+    Where there are as many pooled recordings as folds, their numbers (time,) decide: recordings are
+    tested on as wholes.
+    """
     folded = []
+    distinct = np.unique(recording) if recording is not None else np.zeros(0)
+    if recording is not None and len(distinct) >= folds:
+        place = np.searchsorted(distinct, recording[:times])
+        return [(place % folds != k, place % folds == k) for k in range(folds)]
     for k in range(folds):
         begin, end = times * k // folds, times * (k + 1) // folds
         test, train = np.zeros(times, np.bool_), np.ones(times, np.bool_)
@@ -114,6 +124,7 @@ class Seen:
     turns: Floats
     features: Product
     mirror: Ints  # class of the mirrored observation
+    recording: Ints | None = None  # (time,): number of the pooled recording of each time
 
     @property
     def complete(self) -> Bools:
@@ -125,7 +136,7 @@ class Seen:
         matrix = additive_matrix(self.features, parts)
         log_chances = np.full(self.turns.shape, np.nan)
         complete = self.complete
-        for train, test in time_folds(len(self.turns)):
+        for train, test in time_folds(len(self.turns), recording=self.recording):
             teach, ask = complete & train[:, None], complete & test[:, None]
             if not teach.any() or not ask.any():
                 continue

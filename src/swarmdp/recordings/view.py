@@ -102,4 +102,10 @@ class View:
 
     def seen(self, decisions: Decisions) -> Seen:
         """Classes and the turns that followed."""
-        return Seen(self.classes(decisions)[:-1], decisions.turns, self.features, self.mirror)
+        return Seen(
+            self.classes(decisions)[:-1],
+            decisions.turns,
+            self.features,
+            self.mirror,
+            decisions.recording_numbers[:-1],
+        )

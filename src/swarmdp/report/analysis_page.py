@@ -1,4 +1,4 @@
-"""The page of an analysis: from the paths of a recording to the verdict on its last third."""
+"""The page of an analysis: from the paths of a recording to the verdict on held-out time."""
 
 import json
 import math
@@ -17,6 +17,7 @@ from swarmdp.model.trajectory import Trajectory
 from swarmdp.recordings.analysis import Analysis
 from swarmdp.recordings.arena import Arena, Circle, Periodic
 from swarmdp.recordings.decisions import wrap_angles
+from swarmdp.recordings.rule import Rule
 from swarmdp.recordings.swarm import STATE
 from swarmdp.report import fits, style
 from swarmdp.report.page import Page, PageTable, save_figures, write_page
@@ -24,7 +25,7 @@ from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene
 from swarmdp.report.tracks_page import group_figure, paths_figure
 from swarmdp.simulation.rollout import rollout
-from swarmdp.support import files
+from swarmdp.support import files, folders
 from swarmdp.support.arrays import Floats
 
 _MOST_STEPS = 400  # of the swarms in the player
@@ -42,7 +43,7 @@ TITLES_AND_CAPTIONS = {
     "group": (
         "The group over time",
         "Polarisation (1: all go the same way) and rotation (1: all circle around the centre of "
-        "the group) over time. The last third was held out.",
+        "the group) over time. About a third was held out.",
     ),
     "calibration": (
         "The calibrated swarm",
@@ -55,6 +56,14 @@ TITLES_AND_CAPTIONS = {
         "How much better turns are predicted by knowing the others. The line is this recording "
         "with its 95 % interval; dots are the same recording with every individual shifted in "
         "time, where nobody can react to anybody.",
+    ),
+    "rule": (
+        "The rule of turns",
+        "Left: by how much individuals turn towards others (positive) or away from them (negative) "
+        "that are all at a right angle, against the distance of these others. Middle: by how much "
+        "they turn to the heading of others at this distance. Right: the mean turn against the "
+        "angle to the mean heading of the neighbours. What the wall and the turn before explain is "
+        "taken away; bars are standard errors over blocks of time.",
     ),
     "reward": (
         "The reward",
@@ -84,6 +93,8 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
         "interaction": interaction_figure(analysis),
         "reward": analysis_reward_figure(analysis),
     }
+    if analysis.rule is not None and len(analysis.rule.curves["distance"]):
+        drawn["rule"] = rule_figure(analysis.rule)
     figures, written = save_figures(
         folder, {key: (*TITLES_AND_CAPTIONS[key], figure) for key, figure in drawn.items()}
     )
@@ -113,7 +124,8 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
     )
     write_page(folder / PAGE, page)
     plain = {"command": "fit --tracks", "version": __version__, "file": name}
-    text = json.dumps(plain | analysis.to_plain(), indent=2) + "\n"
+    plain |= analysis.to_plain() | {folders.DIGESTS: folders.digests(folder)}
+    text = json.dumps(plain, indent=2) + "\n"
     files.write_text(folder / NUMBERS, text)
     return [*written, saved, folder / PAGE, folder / NUMBERS]
 
@@ -234,7 +246,7 @@ def _tables(analysis: Analysis) -> list[PageTable]:
     held_out = PageTable(
         "held-out",
         "Held-out statistics",
-        "The last third of the recording, the learned swarm (± from run to run), and swarms that "
+        "The held-out time, the learned swarm (± from run to run), and swarms that "
         "show what a difference means. p: how often a difference as large comes about by chance, "
         f"given that all statistics are looked at. Of {len(verdict.lines)} statistics these are "
         f"the swarm's measures and those with p up to {ALARMING:g}; {NUMBERS} has all.",
@@ -351,6 +363,25 @@ def analysis_reward_figure(analysis: Analysis) -> Figure:
             elinewidth=1,
             zorder=5,
         )
+    return figure
+
+
+def rule_figure(rule: Rule) -> Figure:
+    """The reaction to others against their distance, and against misalignment."""
+    curves = rule.curves
+    with style.family():
+        figure, axes = style.subplots(1, 3, figsize=(9.6, 2.8))
+        panels = (
+            ("distance", "towards", f"distance ({rule.unit})", "turn towards others (rad)"),
+            ("distance", "along", f"distance ({rule.unit})", "turn to their heading (rad)"),
+            ("misalignment", "turn", "their heading, from mine (degrees)", "mean turn (rad)"),
+        )
+        for ax, (places, values, label, name) in zip(axes, panels, strict=True):
+            ax.axhline(0, color=style.GREY, linewidth=0.8)
+            ax.errorbar(
+                curves[places], curves[values], curves[f"{values}_error"], fmt="o-", markersize=3
+            )
+            ax.set(xlabel=label, ylabel=name)
     return figure
 
 

@@ -191,6 +191,22 @@ def _meaning(verdict: Verdict) -> str:
 def _reward(result: Result) -> list[Finding]:
     """Where the reward is high, and whether one may read its other values."""
     words = f"The reward is highest at {result.highest}."
+    if result.is_highest_clear is False:
+        words = (
+            "No observation is clearly sought: rewards that explain the demo as well disagree on "
+            "where the reward is highest."
+        )
+    choice = result.reward_choice
+    if choice is not None and result.experiments == 1 and result.resamples is None:
+        flags = result.identified_weights
+        assert flags is not None
+        text = (
+            f"Rewarded more, or less, than the average: all rewards that do as well agree on "
+            f"{int(flags.sum())} of {flags.size} observations. The others are drawn pale; about "
+            "them the demo says nothing."
+        )
+        said = f"{choice.words[0][0].upper()}{choice.words[0][1:]}."
+        return [Finding(words, "good" if choice.explains[0] else "open", (said, text))]
     if result.experiments > 1:
         return [Finding(words, "good", ("Mean over the experiments; their spread is drawn.",))]
     if result.resamples is None:
@@ -243,6 +259,11 @@ def _reward_caption(result: Result, demo: Trajectory) -> str:
     if result.resamples is None:
         if result.reward_error is None:
             return f"{text}Its errors are not known: the fit had no resamples."
+        if result.reward_choice is not None:
+            return (
+                f"{text}Orange: the s.d. of other rewards that explain the demo as well. Pale: "
+                "observations on which these disagree."
+            )
         return f"{text}Orange: the errors that the reward update gives."
     source = "runs of the demo drawn again"
     if demo.of_recording:

@@ -23,7 +23,7 @@ from swarmdp.policies.replicas import table_of
 from swarmdp.report import gridworlds, style
 from swarmdp.report.swarms import draw_band, draw_mean, label_curve
 from swarmdp.support.arguments import checked
-from swarmdp.support.arrays import Floats
+from swarmdp.support.arrays import Bools, Floats
 from swarmdp.support.checks import brief
 from swarmdp.support.errors import InvalidInput
 from swarmdp.systems.gridworld import Gridworld
@@ -37,6 +37,7 @@ _SHORT_NAMES = 12  # letters of names that stand side by side under bars
 BAR_COLOURS = (style.GREY, style.ORANGE)  # of bars, and of their errors
 DISTANCE_COLOURS = (style.BLUE, style.ORANGE)  # of distances and margins
 SWARM_COLOURS = (style.PALE, style.BLUE)  # of the expert and the learned swarm
+_PALE, _FAINT = 0.12, 0.3  # the shade and the opacity of what is not identified
 BROAD = 4.0  # width of the expert's line, which others are drawn upon
 
 
@@ -49,6 +50,7 @@ class Panel:
     spread: Floats  # likewise; zero where it is not known
     note: str = ""  # what to say of it beside its name
     centre: Floats | None = None  # what the spread is around, if not the mean
+    clear: Bools | None = None  # where rewards that do as well agree; None if they are not known
 
     @property
     def polar(self) -> bool:
@@ -61,7 +63,9 @@ def panels_of(result: Result) -> list[Panel]:
 
     A block of more is shown by the means over all other components, one picture for each.
     """
-    errors = centres = None
+    errors = centres = clear = None
+    if result.experiments == 1 and (flags := result.identified_weights) is not None:
+        clear = result.reward.tables(flags.astype(np.float64))
     if result.experiments == 1 and result.reward_error is not None:
         errors = result.reward.tables(np.nan_to_num(result.reward_error))
     if result.experiments == 1 and result.resamples is not None:
@@ -77,7 +81,8 @@ def panels_of(result: Result) -> list[Panel]:
             note = ""
             if len(block) == 2 and spread.any():  # a map has no error bars
                 note = f"s.d. of a class up to {spread.max():.2g}, mostly {np.median(spread):.2g}"
-            panels.append(Panel(block, mean, spread, note, centre))
+            dark = None if clear is None else clear[number].to_numpy()[0] > 0
+            panels.append(Panel(block, mean, spread, note, centre, dark))
             continue
         for place, axis in enumerate(block):
             others = tuple(i + 1 for i in range(len(block)) if i != place)
@@ -228,9 +233,11 @@ def draw_panel(ax: Any, panel: Panel, colours: Sequence[str] = BAR_COLOURS) -> N
     if len(panel.axes) == 2:
         _draw_map(ax, panel)
     elif ax.name == "polar":
-        draw_polar(ax, first.values, panel.mean, panel.spread, centre=panel.centre)
+        draw_polar(
+            ax, first.values, panel.mean, panel.spread, centre=panel.centre, clear=panel.clear
+        )
     else:
-        draw_bars(ax, first.values, panel.mean, panel.spread, colours, panel.centre)
+        draw_bars(ax, first.values, panel.mean, panel.spread, colours, panel.centre, panel.clear)
         ax.set_xlabel(first.label)
         _set_ticks(ax.xaxis, first)
 
@@ -250,11 +257,12 @@ def draw_polar(
     spread: Floats,
     limits: tuple[float, float] | None = None,
     centre: Floats | None = None,
+    clear: Bools | None = None,
 ) -> None:
     """Rewards of angles around the circle, with error bars and numbers along the radius.
 
     Several are on one scale if they are given the same limits (see `polar_limits`). The error bars
-    are around the rewards, or around a centre of their own.
+    are around the rewards, or around a centre of their own. What is not `clear` is pale.
     """
     angle = np.radians(degrees)
     width = 2 * np.pi / len(angle)
@@ -263,13 +271,15 @@ def draw_polar(
         limits = polar_limits([(mean, np.zeros_like(mean)), (middle, spread)])
     low, high = limits
     inner = low - 0.15 * (high - low)
-    shade = np.clip((mean - low) / (high - low), 0, 1)
+    shade = 0.2 + 0.7 * np.clip((mean - low) / (high - low), 0, 1)
+    if clear is not None:
+        shade = np.where(clear, shade, _PALE)
     ax.bar(
         angle,
         mean - inner,
         width,
         bottom=inner,
-        color=matplotlib.colormaps["Greys"](0.2 + 0.7 * shade),
+        color=matplotlib.colormaps["Greys"](shade),
         edgecolor="white",
         linewidth=0.6,
     )
@@ -317,15 +327,18 @@ def draw_bars(
     spread: Floats,
     colours: Sequence[str] = BAR_COLOURS,
     centre: Floats | None = None,
+    clear: Bools | None = None,
 ) -> None:
     """Rewards of values, or of named features, as bars with error bars.
 
-    These are around the rewards, or around a centre of their own.
+    These are around the rewards, or around a centre of their own. What is not `clear` is pale.
     """
     named = values.dtype.kind in "US"
     places = np.arange(len(values), dtype=np.float64) if named else values.astype(np.float64)
     width = 0.8 * (np.diff(places).min() if len(places) > 1 else 1.0)
-    ax.bar(places, mean, width, color=colours[0])
+    drawn = ax.bar(places, mean, width, color=colours[0])
+    for bar, dark in zip(drawn, () if clear is None else clear, strict=False):
+        bar.set_alpha(None if dark else _FAINT)
     if spread.any():
         dots, middle = ("none", mean) if centre is None else ("o", centre)
         looks: dict[str, Any] = {"color": colours[1], "markersize": 3, "elinewidth": 1}
@@ -405,7 +418,8 @@ def _gridworld_figure(result: Result, grid: Gridworld) -> Figure:
 def _error_name(result: Result) -> str:
     """What the error bars of a reward are."""
     if result.resamples is None:
-        return "± posterior s.d."
+        known = result.reward_choice is not None
+        return "± s.d. of rewards that do as well" if known else "± posterior s.d."
     return f"mean ± s.d. from {len(result.resamples)} resampled demos"
 
 

@@ -1,7 +1,7 @@
 """A fit that runs beside the swarms and tells of every iteration."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -107,7 +107,10 @@ class StudioFit:
         if stopped:
             return {"phase": "stopped", **self._summary(result)}
         say({"phase": "judging", **self._summary(result)})
-        result = self.result = fit.judged(result, progress=False)
+        planned: Sequence[LocalPolicy] = ()
+        if fit.setup.compares_rewards:
+            result, planned = fit.with_reward(result)
+        result = self.result = fit.judged(result, False, planned)
         verdict = result.verdict
         words = {
             "verdict": "" if verdict is None else verdict.words,

@@ -3,9 +3,10 @@
 `errors.py` has all errors and warnings, `notices.py` lines for the person who waits, `progress.py`
 bars. `arguments.py` checks arguments against annotations, `ranges.py` has the ranges that
 annotations may declare, `checks.py` the same as functions, `arrays.py` names of arrays. `files.py`
-writes atomically, `netcdf.py` NetCDF with a digest, `markup.py` pieces of HTML. `memory.py` asks
-whether something fits before it starts, `threads.py` runs chunks on several threads and BLAS on
-one, `parallel.py` divides a loop, `rounding.py` writes numbers with the digits that errors allow.
+writes atomically, `folders.py` puts the files of a run in place together, `netcdf.py` NetCDF with a
+digest, `markup.py` pieces of HTML. `memory.py` asks whether something fits before it starts,
+`threads.py` runs chunks on several threads and BLAS on one, `parallel.py` divides a loop,
+`rounding.py` writes numbers with the digits that errors allow.
 
 Decisions:
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import glob
 import hashlib
 import json
 import os
@@ -14,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from swarmdp.support.errors import FileError, InvalidInput, SwarmdpWarning
+from swarmdp.support.errors import FileError, InvalidInput, SwarmdpError, SwarmdpWarning
 
 DIGEST = "sha256"  # the entry of a JSON file that tells whether the others are as written
 MOST_NESTED = 50  # lists in lists in a JSON file
@@ -30,7 +29,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     target = as_path(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        remove_leftovers(target.parent, glob.escape(target.name))
+        remove_leftovers(target.parent)
         temporary, held = _temporary(target)
     except (OSError, ValueError) as error:
         raise _write_error("write", target, error) from error
@@ -48,15 +47,15 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
-def remove_leftovers(folder: Path, name: str = "*") -> None:
-    """Remove what killed processes left in a folder while they wrote files of such a name."""
-    for leftover in folder.glob(f".{name}.*-????????.part"):
+def remove_leftovers(folder: Path) -> None:
+    """Remove what killed processes left in a folder while they wrote files."""
+    for leftover in folder.glob(".*.*-????????.part"):
         with contextlib.suppress(OSError):
             if sys.platform == "win32":  # which removes no file that somebody has opened
                 leftover.unlink(missing_ok=True)
                 continue
             with open(leftover, "rb") as file:
-                if locked(file):
+                if _lock(file):
                     leftover.unlink(missing_ok=True)
 
 
@@ -68,6 +67,11 @@ def _let_go(held: IO[Any]) -> None:
 
 def locked(file: IO[Any]) -> bool:
     """Whether this process now holds the lock on a file; closing the file gives it back."""
+    return _lock(file) is not False  # a file system without locks keeps nobody from working
+
+
+def _lock(file: IO[Any]) -> bool | None:
+    """Whether this process now holds the lock on a file; None if there are no locks."""
     if sys.platform == "win32":
         import msvcrt
 
@@ -82,8 +86,7 @@ def locked(file: IO[Any]) -> bool:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        # A file system without locks does not keep anybody from working.
-        return error.errno not in (errno.EACCES, errno.EAGAIN)
+        return False if error.errno in (errno.EACCES, errno.EAGAIN) else None
     return True
 
 
@@ -92,6 +95,17 @@ def as_path(path: str | os.PathLike[str]) -> Path:
     if "\0" in os.fspath(path):
         raise InvalidInput(f"a path must not contain a null character, got {str(path)!r}")
     return Path(path)
+
+
+@contextlib.contextmanager
+def explaining(verb: str, path: str | os.PathLike[str]) -> Iterator[None]:
+    """Errors of the system as a FileError: that it cannot `verb` ("read" or "write") the path."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        if isinstance(error, SwarmdpError):
+            raise
+        raise _write_error(verb, Path(path), error) from error
 
 
 def make_folder(path: str | os.PathLike[str]) -> None:

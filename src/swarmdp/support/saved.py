@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp._version import __version__
-from swarmdp.support import files
+from swarmdp.support import files, folders
 from swarmdp.support.arguments import checked
 from swarmdp.support.checks import brief
 from swarmdp.support.errors import FileError, InvalidInput, SwarmdpError
@@ -118,7 +118,8 @@ IN_FOLDERS = tuple(kind.file for kind in SAVED_KINDS if kind.file)  # the first 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read what was saved: a fit, a trajectory, a swarm made from a recording, or an analysis.
 
-    Warns if it carries no digest, such as after an edit elsewhere.
+    Warns if it carries no digest, such as after an edit elsewhere, and if the files of a folder are
+    of different runs.
 
     Parameters
     ----------
@@ -153,9 +154,13 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     source = files.as_path(path)
     if files.is_folder(source):
+        folders.settle(source)
         there = [name for name in IN_FOLDERS if files.exists(source / name)]
         if not there:
-            raise FileError(2, f"cannot read {path}: the folder has no {FIT.file}")
+            unfinished = files.exists(source / folders.UNFINISHED / FIT.file)
+            hint = "; a run was stopped there, continue it with --resume" if unfinished else ""
+            raise FileError(2, f"cannot read {path}: the folder has no {FIT.file}{hint}")
+        folders.warn_if_mixed(source, there[0])
         source = source / there[0]
     dataset, vouched = read_dataset(source)
     kinds = {kind.name: kind for kind in SAVED_KINDS}

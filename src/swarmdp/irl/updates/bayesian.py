@@ -26,11 +26,10 @@ from swarmdp.irl.updates.boltzmann import (
     LocalMDP,
     check_pairs,
     check_softness,
-    fisher_information,
     log_boltzmann,
-    scores,
 )
 from swarmdp.irl.updates.evidence import Evidence, Update
+from swarmdp.irl.updates.laplace import Density
 from swarmdp.irl.updates.priors import Prior, PriorName, prior_named
 from swarmdp.model.streams import Purpose, Streams
 from swarmdp.policies.learner import Wants
@@ -42,9 +41,6 @@ from swarmdp.support.threads import over_chunks, thread_count
 FREEDOM = 5  # degrees of freedom of the Student distribution: tails heavier than the posterior's
 MIXED = 1.01  # R-hat above this: the chains disagree
 _ENOUGH = 100  # effective draws wanted of each chain
-CLIMBS = 100  # steps towards the mode, at most
-_SHRINK = 0.5
-_SHORTEST = 1e-6  # step towards the mode that is not worth trying
 AT_A_TIME = 16  # problems, step by step side by side
 MANY = 300  # states above which a posterior takes minutes
 _ROUNDS = 200  # of shrinking a bracket, which by then is narrower than rounding
@@ -195,44 +191,11 @@ class _Target:
         return density
 
     def approximation(self, e: int) -> tuple[Floats, Floats]:
-        """A mode of problem e (d,), and a root of the covariance about it (d, d).
-
-        The curvature is that of the expected log-likelihood (Fisher's), which never has the wrong
-        sign. The mode is looked for by natural gradient steps; it need not be found exactly.
-        """
-        mdp, counts = self.mdps[e], self.counts[e]
-        visits = counts.sum(axis=1)
-        z = np.zeros(mdp.features.shape[1])
-        best, optimal = self._at(e, z, None)
-        for _ in range(CLIMBS):
-            q, optimal = mdp.optimal_q(self.weights(z), optimal)
-            policy = np.exp(log_boltzmann(q, self.settings.softness))
-            score = scores(policy, mdp.q_derivative(optimal), self.settings.softness)
-            slope = self.settings.scale * self.prior.slope(z)
-            precision = fisher_information(policy, score, visits) * np.outer(slope, slope)
-            precision[np.diag_indices_from(precision)] += 1
-            gradient = slope * np.einsum("oa,oad->d", counts - visits[:, None] * policy, score) - z
-            direction = np.linalg.solve(precision, gradient)
-            length = 1.0
-            while length >= _SHORTEST:
-                density, there = self._at(e, z + length * direction, optimal)
-                if density > best:
-                    break
-                length *= _SHRINK
-            else:
-                break
-            gain, best, z, optimal = density - best, density, z + length * direction, there
-            if gain < 1e-3:
-                break
-        root = np.linalg.inv(np.linalg.cholesky(precision)).T
-        return z, root
-
-    def _at(
-        self, e: int, z: Floats, near: NDArray[np.int64] | None
-    ) -> tuple[float, NDArray[np.int64]]:
-        q, optimal = self.mdps[e].optimal_q(self.weights(z), near)
-        log_policy = log_boltzmann(q, self.settings.softness)
-        return float((self.counts[e] * log_policy).sum() - 0.5 * z @ z), optimal
+        """A mode of problem e (d,), and a root of the covariance about it (d, d)."""
+        mdp, settings = self.mdps[e], self.settings
+        density = Density(mdp, self.counts[e], self.prior, settings.scale, settings.softness)
+        mode = density.mode(np.zeros(mdp.features.shape[1]))
+        return mode.z, mode.root
 
 
 def sample_posterior(

@@ -6,4 +6,5 @@ from .steps import CalibratedModel as CalibratedModel
 from .steps import CalibratedSwarms as CalibratedSwarms
 from .steps import CalibratedView as CalibratedView
 from .steps import KeptFrames as KeptFrames
+from .zonal import zonal_turns as zonal_turns
 from .zones import zone_turns as zone_turns

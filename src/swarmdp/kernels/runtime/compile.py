@@ -10,8 +10,10 @@ import contextlib
 import functools
 import glob
 import hashlib
+import os
 import pickle
 import secrets
+import stat
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -50,8 +52,11 @@ class _KernelFiles:
     """The files of one kernel: one for each signature, each with a digest of its content.
 
     A bit that flipped in machine code would crash the process, so nothing is unpickled before the
-    digest is right. Without Numba's index file, processes that compile different signatures at
-    the same time cannot mix them up.
+    digest is right. A digest tells nothing of who wrote it: folders and files must belong to this
+    user or to the system, and nobody else may be able to write to them.
+
+    Without Numba's index file, processes that compile different signatures at the same time cannot
+    mix them up.
     """
 
     def __init__(self, folder: str | Path, name: str) -> None:
@@ -60,7 +65,14 @@ class _KernelFiles:
     def load(self, key: object) -> Any:
         """What was saved under this key; None if there is nothing or it is damaged."""
         try:
-            content = self._path(key).read_bytes()
+            with open(self._path(key), "rb") as file:
+                if not _is_own(self._folder) or not _only_own(os.fstat(file.fileno())):
+                    tell_once(
+                        f"swarmdp: kernels in {self._folder} are not used, since others could have "
+                        "written them: make the folder yours alone, or remove it"
+                    )
+                    return None
+                content = file.read()
         except OSError:
             return None
         digest, data = content[:32], content[32:]
@@ -89,6 +101,34 @@ class _KernelFiles:
     def _path(self, key: object) -> Path:
         digest = hashlib.sha256(_described(key)).hexdigest()
         return self._folder / f"{self._prefix}{digest[:24]}.nbc"
+
+
+@functools.cache
+def _is_own(folder: Path) -> bool:
+    """Whether nobody but this user and the system can write to a folder."""
+    return _only_own(folder.stat())
+
+
+def _only_own(facts: os.stat_result) -> bool:
+    """Whether a file or folder is this user's or root's, and nobody else may write to it."""
+    if sys.platform == "win32":  # where a profile is its user's own, and modes say nothing
+        return True
+    if facts.st_uid not in (os.geteuid(), 0) or facts.st_mode & stat.S_IWOTH:
+        return False
+    return not facts.st_mode & stat.S_IWGRP or _is_private_group(facts.st_gid)
+
+
+@functools.cache
+def _is_private_group(number: int) -> bool:
+    """Whether a group is a user's alone: it has the user's name, and no other members."""
+    import grp
+    import pwd
+
+    try:
+        group, user = grp.getgrgid(number), pwd.getpwuid(os.geteuid())
+    except KeyError:
+        return False
+    return group.gr_name == user.pw_name and set(group.gr_mem) <= {user.pw_name}
 
 
 def _described(key: object) -> bytes:
@@ -135,9 +175,27 @@ class _Nowhere:
         return None
 
 
+class _OwnPlace:
+    """Passes over a place that others can write to; a new one is made for this user alone."""
+
+    def ensure_cache_path(self) -> None:
+        path = Path(self.get_cache_path())  # type: ignore[attr-defined]
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(FileExistsError):
+                path.mkdir(mode=0o755)
+        if not _is_own(path):
+            tell_once(f"swarmdp: kernels are not kept in {path}, since others can write to it")
+            raise OSError("others can write to it")
+        super().ensure_cache_path()  # type: ignore[misc]
+
+
 class _KernelCacheImpl(CompileResultCacheImpl):
     _locator_classes: list[type[object]] = [  # noqa: RUF012, as Numba declares it
-        *CompileResultCacheImpl._locator_classes,
+        *(
+            type(f"Own{place.__name__}", (_OwnPlace, place), {})
+            for place in CompileResultCacheImpl._locator_classes
+        ),
         _Nowhere,
     ]
 

@@ -96,6 +96,19 @@ def texts(place: Any, name: str) -> list[str]:
 
 def attribute(place: Any, name: str) -> Any:
     """An attribute, texts decoded; None if it is not there."""
+    value = _attribute(place, name)
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
+def raw_attribute(place: Any, name: str) -> bytes | None:
+    """The bytes of an attribute that is a text; None if it is not there or something else."""
+    value = _attribute(place, name)
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogateescape")
+    return value if isinstance(value, bytes) else None
+
+
+def _attribute(place: Any, name: str) -> Any:
     import h5py
 
     if name not in place.attrs:
@@ -104,8 +117,6 @@ def attribute(place: Any, name: str) -> Any:
     if stored.get_storage_size() > LARGEST_ATTRIBUTE or math.prod(stored.shape) > MOST_ENTRIES:
         raise InvalidInput(f"its attribute {name!r} is too large")
     value = place.attrs[name]
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
     if isinstance(value, h5py.Empty):
         return None
     return value.item() if isinstance(value, np.generic) else value

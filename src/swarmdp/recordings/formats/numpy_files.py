@@ -10,12 +10,14 @@ import numpy as np
 
 from swarmdp.recordings.formats import plain_pickle
 from swarmdp.support import files
+from swarmdp.support.checks import brief
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.memory import check_memory, readable
 from swarmdp.support.netcdf import MOST_PACKED, SMALL
 
 MAGIC = b"\x93NUMPY"
 ZIP = b"PK\x03\x04"
+_KINDS = "biufcSU"
 
 
 def read_npy(path: Path) -> Any:
@@ -61,6 +63,8 @@ def _read(file: IO[bytes], size: int) -> Any:
         content = plain_pickle.loads(file.read())
         is_single = isinstance(content, np.ndarray) and content.shape == ()
         return content.item() if is_single else content
+    if kind.kind not in _KINDS:
+        raise InvalidInput(f"it is an array of the kind {brief(kind)}, expected numbers or texts")
     needed = math.prod(shape) * kind.itemsize
     if needed != left:
         raise InvalidInput(

@@ -17,8 +17,10 @@ _BYTES = 6  # of memory for each byte of the file
 
 
 def recognises(source: TrackSource) -> bool:
-    """Whether its first line without # is four or five numbers between blanks."""
+    """Whether lines with # and then four or five numbers between blanks begin it."""
     lines = (source.text or "").splitlines()
+    if not any(line.startswith("#") for line in lines[:1]):
+        return False
     data = next((line for line in lines if line.strip() and not line.startswith("#")), "")
     fields = data.split()
     return len(fields) >= 4 and all(re.fullmatch(_NUMBER, field) for field in fields[:4])

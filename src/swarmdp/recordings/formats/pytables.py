@@ -80,17 +80,25 @@ def _table(place: Any) -> Stored:
     for field in records.dtype.names or ():
         if field == "index" or records[field].dtype.kind not in "biuf":
             continue
-        pickled = hdf5.attribute(table, f"{field}_kind")
+        pickled = hdf5.raw_attribute(table, f"{field}_kind")
         values = records[field].astype(np.float64)
         labels: Any = [field]
-        if isinstance(pickled, str):
-            labels = plain_pickle.loads(pickled.encode("latin1"))
+        if pickled is not None:
+            labels = plain_pickle.loads(pickled)
         values = values.reshape(len(records), -1)
         if not isinstance(labels, list) or len(labels) != values.shape[1]:
             raise InvalidInput("it is damaged: a data frame with more columns than names")
+        if not all(map(_is_label, labels)):
+            raise InvalidInput("it has a data frame with columns that have no texts for names")
         names += labels
         blocks.append(values)
     if not blocks:
         raise InvalidInput("it has a data frame without numbers")
     index = records["index"] if "index" in (records.dtype.names or ()) else np.arange(len(records))
     return Stored(names, np.concatenate(blocks, axis=1), index)
+
+
+def _is_label(label: Any) -> bool:
+    """Whether a column can have this name: a text, a number, or a tuple of them."""
+    parts = label if isinstance(label, tuple) else (label,)
+    return all(isinstance(part, str | int | float) for part in parts)

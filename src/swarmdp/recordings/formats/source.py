@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from swarmdp.recordings.formats import hdf5
+from swarmdp.recordings.formats.layout import encoding_of
 from swarmdp.support import files
 
 _HEAD = 4096  # bytes by which a kind of file is known
@@ -29,14 +30,10 @@ class TrackSource:
     @property
     def text(self) -> str | None:
         """The beginning as text; None if it is none."""
-        if not self.head or b"\0" in self.head:
+        encoding = encoding_of(self.head) if self.head else None
+        if encoding is None:
             return None
-        try:
-            return self.head.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            if error.start > len(self.head) - 4:  # a letter was cut in two
-                return self.head[: error.start].decode("utf-8-sig")
-            return None
+        return self.head.decode(encoding, "ignore").lstrip("\ufeff")
 
     @property
     def first_line(self) -> str:

@@ -1,12 +1,17 @@
-"""Long tables in text: comma-, tab- or semicolon-separated, with a line of names."""
+"""Long tables in text, with or without a line of names, as people and tools write them."""
 
-import re
 import warnings
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from swarmdp.recordings.formats.headerless import name_columns
+from swarmdp.recordings.formats.layout import MISSING, TextLayout, encoding_of, layout_of
 from swarmdp.recordings.formats.source import TrackSource
-from swarmdp.recordings.long_tables import choose_columns, tracks_of
+from swarmdp.recordings.long_tables import ChosenColumns, choose_columns, tracks_of
 from swarmdp.recordings.raw_tracks import Tracks
 from swarmdp.support import files
 from swarmdp.support.errors import InvalidInput
@@ -14,72 +19,120 @@ from swarmdp.support.memory import check_memory
 
 SAMPLE = 1 << 20  # bytes by which the number of rows is estimated
 _BYTES = 90  # for each row while reading, besides the columns
-SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
+_PEEK = 2000  # rows by which a column of labels is known
+_EXACT = 2**53  # from here on whole numbers differ that are the same as floats
 
 
 def recognises(source: TrackSource) -> bool:
-    """Whether it is text with a line of names."""
-    line = source.first_line
-    return bool(separator_of(line)) and bool(re.search(r"[^\d.,;:|+\-\seE\"']", line))
+    """Whether it is text in columns."""
+    if not source.head or encoding_of(source.head) is None or source.head.lstrip()[:1] in b"<{":
+        return False
+    try:
+        layout_of(source.path)
+    except InvalidInput:
+        return False
+    return True
 
 
 def read(source: TrackSource) -> Tracks:
     """The tracks of all individuals."""
-    import pandas
-
-    separator = separator_of(source.first_line) or ","
-    head = _table(source.path, sep=separator, nrows=0, skipinitialspace=True)
-    names = [str(name) for name in head.columns]
-    _check_names(source, names)
-    chosen = choose_columns(names, source.columns)
+    layout = layout_of(source.path)
+    if layout.names is None:
+        rows = _table(source.path, layout, None, {}, nrows=_PEEK)
+        chosen = name_columns(rows, source.columns)
+        names = [str(name) for name in rows.columns]
+    else:
+        names = list(layout.names)
+        _check_names(names)
+        peek = _table(source.path, layout, None, {}, nrows=_PEEK)
+        chosen = choose_columns(names, source.columns, peek.__getitem__)
     columns = list(chosen.columns.values())
     _check_memory(source.path, len(columns))
-    blanks = f"{separator} " in source.first_line
-    options: dict[str, Any] = {
-        "sep": separator,
-        "usecols": columns if len(columns) < len(names) else None,
-        "index_col": False,
-        "skipinitialspace": blanks,  # slower, so only where there are some
-    }
-    try:
-        table = _table(source.path, **options)
-    except pandas.errors.DtypeWarning:
-        # Piece by piece, numbers and texts would be mixed in a column; as a whole it takes longer.
-        table = _table(source.path, **options, low_memory=False)
-    return tracks_of(chosen, table.__getitem__, fps=source.fps, first=1)
+    table = _numbers_and_labels(source.path, layout, chosen, columns, names)
+    return tracks_of(
+        replace(chosen, notes=(*layout.notes, *chosen.notes)),
+        table.__getitem__,
+        fps=source.fps,
+        first=1,
+    )
 
 
-def separator_of(line: str) -> str | None:
-    """What stands most often between the names of a line; None if nothing does."""
-    counts = {separator: line.count(separator) for separator in SEPARATORS}
-    best = max(counts, key=counts.__getitem__)
-    return best if counts[best] else None
-
-
-def _table(path: Path, **options: Any) -> Any:
+def _numbers_and_labels(
+    path: Path, layout: TextLayout, chosen: ChosenColumns, columns: list[str], names: list[str]
+) -> Any:
+    """The columns that are used; labels of individuals are as they are written."""
     import pandas
 
+    labels = [chosen.columns[role] for role in ("individual",) if role in chosen.columns]
+    marks = {name: [""] if name in labels else list(MISSING) for name in columns}
+    used = columns if len(columns) < len(names) else None
+    try:
+        table = _table(path, layout, used, marks)
+    except pandas.errors.DtypeWarning:
+        # Piece by piece, numbers and texts would be mixed in a column; as a whole it takes longer.
+        table = _table(path, layout, used, marks, low_memory=False)
+    for name in labels:
+        values = table[name]
+        if values.dtype.kind == "f" and float(np.nanmax(np.abs(values), initial=0)) >= _EXACT:
+            table[name] = _table(path, layout, [name], marks, dtype=str)[name]
+    return table
+
+
+def _table(
+    path: Path, layout: TextLayout, columns: list[str] | None, marks: Any, **options: Any
+) -> Any:
+    import pandas
+
+    names = layout.names
+    skipped = [*range(layout.skipped)]
+    if names is not None:
+        first = layout.skipped
+        skipped += range(first + 1, first + 1 + layout.below)
+        options |= {"header": 0, "names": list(names)}
+    else:
+        options |= {"header": None}
+    if marks:
+        options |= {"na_values": marks, "keep_default_na": False}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pandas.errors.ParserWarning)
             warnings.simplefilter("error", pandas.errors.DtypeWarning)
             # By its path: of an open file pandas needs half as long again.
-            return pandas.read_csv(path, compression=None, **options)
+            table = pandas.read_csv(
+                path,
+                compression=None,
+                encoding=layout.encoding,
+                sep=layout.separator,
+                decimal=layout.decimal,
+                thousands=layout.thousands,
+                comment=layout.comment,
+                skiprows=skipped or None,
+                skipinitialspace=layout.separator != r"\s+",
+                usecols=columns if names is not None else None,
+                index_col=False,
+                **options,
+            )
     except (pandas.errors.ParserError, pandas.errors.ParserWarning) as error:
         reason = str(error).strip().splitlines()[0].removeprefix("Error tokenizing data. ")
         raise InvalidInput(f"its rows have different lengths ({reason})") from None
     except pandas.errors.EmptyDataError:
         raise InvalidInput("it is empty") from None
     except UnicodeDecodeError as error:
-        raise InvalidInput(f"it is not text in UTF-8 ({error.reason})") from None
+        if layout.encoding == "utf-8-sig":
+            other = replace(layout, encoding="latin-1")
+            return _table(path, other, columns, marks, **options)
+        raise InvalidInput(f"it is not text in {layout.encoding} ({error.reason})") from None
+    if names is None:
+        table.columns = [str(number + 1) for number in range(table.shape[1])]
+    return table
 
 
-def _check_names(source: TrackSource, names: list[str]) -> None:
+def _check_names(names: list[str]) -> None:
     if names and names[0] == "scorer":
         raise InvalidInput("it is a table of DeepLabCut: give the .h5 file that stands beside it")
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise InvalidInput(f"two columns have the name {twice[0]!r}")
+    name, count = Counter(names).most_common(1)[0] if names else ("", 0)
+    if count > 1:
+        raise InvalidInput(f"two columns have the name {name!r}")
 
 
 def _check_memory(path: Path, columns: int) -> None:

@@ -1,0 +1,1 @@
+"""Problems whose reward is known."""

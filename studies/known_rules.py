@@ -1,0 +1,181 @@
+"""Is the rule behind a recording found, and its group reproduced? Swarms whose rule is known.
+
+Parameter sets are drawn at random for each kind of rule (`studies/simulated_rules.py`). The first
+half of the sets served to develop the method; the second half was drawn when it was finished and
+run once. Each recording is read by `swarmdp.recordings.fit_rule` and, in the part "analysis", by
+`swarmdp.analyse` with its defaults.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from studies import command
+from studies.rows import Job, Row, collect, conditions, markdown
+from studies.simulated_rules import KINDS, KnownRule, draw_rule, record_rule
+from swarmdp.model.streams import derived_seed
+from swarmdp.recordings.arena import Circle
+from swarmdp.recordings.rule import Rule, fit_rule
+from swarmdp.support import files
+from swarmdp.support.errors import InvalidInput
+
+ROWS = "known_rules.json"
+COMPONENTS = ("repulsion", "alignment", "attraction")
+HALVES = {"development": 71, "final": 2907}  # seeds of the parameter sets
+SETS = 5  # of each kind, in each half
+
+
+def truth_of(rule: KnownRule) -> dict[str, float]:
+    """The reach of each component that the rule has."""
+    reaches = {name: float(getattr(rule, name)) for name in COMPONENTS}
+    return {name: reach for name, reach in reaches.items() if reach > 0}
+
+
+def compare(rule: KnownRule, found: Rule) -> Row:
+    """What was found beside what is true."""
+    truth = truth_of(rule)
+    parts = {part.component: part for part in found.parts}
+    row: Row = {
+        "right": sum((name in truth) == (name in parts) for name in COMPONENTS),
+        "missed": sorted(set(truth) - set(parts)),
+        "invented": sorted(set(parts) - set(truth)),
+        "reach_errors": {},
+        "told_kind": None,
+    }
+    for name, reach in truth.items():
+        nearest = rule.topological and name == "alignment"
+        if name in parts:
+            zone = parts[name].zone
+            rival = parts[name].rival
+            same = zone if bool(zone.nearest) == nearest else rival
+            if same is not None:
+                row["reach_errors"][name] = same.reach / reach - 1
+    if "alignment" in parts and "alignment" in truth:
+        part = parts["alignment"]
+        right = bool(part.zone.nearest) == rule.topological
+        row["told_kind"] = "right" if right else "wrong" if part.kind_is_clear else "not told"
+    leaders = {str(k) for k in range(rule.leaders)}
+    ignoring = set(found.individuals.ignoring)
+    row["leaders"] = rule.leaders
+    row["leaders_found"] = len(leaders & ignoring)
+    row["leaders_invented"] = len(ignoring - leaders)
+    return row
+
+
+def rules(kind: str, half: str, number: int) -> Row:
+    """The rule that is read from one recording."""
+    rule, seed = rule_of(kind, half, number)
+    recording = record_rule(rule, seed)
+    began = time.process_time()
+    found = fit_rule(recording.decisions().train, Circle((0.0, 0.0), rule.tank), seed=seed)
+    return {**compare(rule, found), "structure": found.structure, "seconds": _since(began)}
+
+
+def rule_of(kind: str, half: str, number: int) -> tuple[KnownRule, int]:
+    """A parameter set, and the seed of its recording."""
+    seed = derived_seed(HALVES[half], 100 * list(KINDS).index(kind) + number)
+    return draw_rule(kind, np.random.default_rng(seed)), seed
+
+
+def _since(began: float) -> float:
+    return time.process_time() - began
+
+
+PARTS: dict[str, Callable[[str, str, int], Row]] = {"rules": rules}
+
+
+def study(
+    output: Path, quick: bool = False, only: Sequence[str] = (), halves: Sequence[str] = ()
+) -> list[Row]:
+    """Measure all parts, or some; write and return the rows.
+
+    Parameters
+    ----------
+    output
+        The folder for `known_rules.json` (the rows) and `known_rules.md` (the tables).
+    quick
+        One set of each kind.
+    only
+        Names of parts, or of halves of the parameter sets.
+    halves
+        Halves of the parameter sets; both by default.
+
+    """
+    unknown = set(only) - set(PARTS) - set(HALVES)
+    if unknown:
+        raise InvalidInput(
+            f"parts are {', '.join([*PARTS, *HALVES])}, got {', '.join(sorted(unknown))}"
+        )
+    parts = {name: part for name, part in PARTS.items() if name in only} or PARTS
+    chosen = [half for half in HALVES if half in only] or list(halves) or list(HALVES)
+    jobs = [
+        Job(
+            {"part": name, "kind": kind_of, "half": half, "set": number},
+            partial(part, kind_of, half, number),
+        )
+        for half in chosen
+        for name, part in parts.items()
+        for kind_of in KINDS
+        for number in range(1 if quick else SETS)
+    ]
+    done = collect(output / ROWS, jobs, conditions(quick=quick), _line)
+    files.write_text(output / "known_rules.md", table(done))
+    return done
+
+
+def _line(row: Row) -> str:
+    return f"{row['part']}, {row['kind']}, {row['half']}, set {row['set']}"
+
+
+def table(rows: Sequence[Row]) -> str:
+    """The goals and what was reached, for each half."""
+    lines = []
+    for half in HALVES:
+        of_half = [row for row in rows if row["half"] == half and row["part"] == "rules"]
+        if of_half:
+            lines += [[half, *line] for line in _rule_lines(of_half)]
+    return markdown(["half", "what", "value"], lines)
+
+
+def _rule_lines(rows: Sequence[Row]) -> list[list[str]]:
+    right = sum(row["right"] for row in rows)
+    invented = sum(len(row["invented"]) for row in rows)
+    absent = sum(
+        len(COMPONENTS) - len(truth_of(rule_of(row["kind"], row["half"], row["set"])[0]))
+        for row in rows
+    )
+    errors = [abs(error) for row in rows for error in row["reach_errors"].values()]
+    kinds = [row["told_kind"] for row in rows if row["told_kind"] is not None]
+    leaders = sum(row["leaders"] for row in rows)
+    followers = sum(30 - row["leaders"] for row in rows)
+    return [
+        ["signs and presence right", f"{right} of {len(COMPONENTS) * len(rows)}"],
+        ["components invented", f"{invented} of {absent} that are absent"],
+        ["error of reaches", f"median {np.median(errors):.1%}, largest {max(errors):.0%}"],
+        [
+            "k against radius",
+            f"right {kinds.count('right')}, wrong {kinds.count('wrong')}, not told "
+            f"{kinds.count('not told')} of {len(kinds)}",
+        ],
+        ["leaders found", f"{sum(row['leaders_found'] for row in rows)} of {leaders}"],
+        ["leaders invented", f"{sum(row['leaders_invented'] for row in rows)} of {followers}"],
+        ["processor seconds", f"median {np.median([row['seconds'] for row in rows]):.1f}"],
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the study from the command line."""
+    command.main(
+        study,
+        "known_rules",
+        "Are rules behind recordings found? About fifteen minutes on one core.",
+        only=f"parts: {', '.join([*PARTS, *HALVES])}",
+        arguments=arguments,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""Which reward a fit returns, what it says of it, and which differences are identified."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import swarmdp
+from swarmdp.irl.expectations import exact_expectations
+from swarmdp.support.errors import InvalidInput
+
+ISING = swarmdp.Ising(shape=(8, 8), reach=1)
+
+
+def swamp() -> tuple[swarmdp.FiniteMDP, Any]:
+    """A ring of eight places: 4 is mud that is hard to leave, and 0, the goal, leads anywhere."""
+    kernel = np.zeros((3, 8, 8))
+    for s in range(8):
+        for a, step in enumerate((0, 1, -1)):
+            kernel[a, s, (s + step) % 8] += 0.9
+            kernel[a, s] += 0.1 / 8
+    kernel[:, 4] = 0.1 * kernel[:, 4] + 0.9 * np.eye(8)[4]
+    kernel[:, 0] = 1 / 8
+    mdp = swarmdp.FiniteMDP(list(kernel), initial=np.full(8, 1 / 8))
+    return mdp, swarmdp.Reward(np.eye(8)[0])
+
+
+def test_decisions_tell_the_goal_where_visits_mislead() -> None:
+    mdp, true = swamp()
+    expert = swarmdp.learning.plan(mdp, true).policy
+    demo = swarmdp.rollout(mdp, expert, steps=60, runs=30, seed=1)
+    result = swarmdp.fit(mdp, demo, seed=1)
+    choice = result.reward_choice
+    assert choice is not None
+    assert choice.taken == ("decisions",)
+
+    def worth(reward: Any) -> float:
+        policy = swarmdp.learning.plan(mdp, reward).policy
+        mu = exact_expectations(mdp, policy, discount=0.9, steps=None)
+        return float(mu[0] @ true.weights[0])
+
+    histogram = swarmdp.Reward(choice.candidates[choice.names.index("histogram")])
+    assert worth(result.reward) >= 0.99 * worth(true) > 1.05 * worth(histogram)
+    assert result.reward.weights[0].argmax() == 0
+    table = result.identified()
+    assert table.loc[table["identified"], "one"].str.contains("0").any()
+
+
+def test_single_agents_get_a_verdict() -> None:
+    grid = swarmdp.Gridworld()
+    expert = swarmdp.learning.plan(grid, grid.reward).policy
+    demo = swarmdp.rollout(grid, expert, steps=60, runs=20, seed=1)
+    result = swarmdp.fit(grid, demo, seed=1)
+    assert result.verdict is not None
+    assert not result.verdict.alarm
+    still = swarmdp.Policy(np.zeros(25, np.int64))
+    with pytest.warns(swarmdp.errors.VerdictWarning):
+        assert swarmdp.judge(still, demo, system=grid, seed=2).alarm
+
+
+def test_the_reward_is_chosen_by_planning_again(tmp_path: Path) -> None:
+    demo = swarmdp.rollout(ISING, ISING.expert, steps=50, runs=3, seed=1)
+    result = swarmdp.fit(ISING, demo, seed=1, judge=False, reward="replanned", iterations=5)
+    choice = result.reward_choice
+    assert choice is not None
+    assert choice.names == ("decisions", "centre", "histogram", "nearest")
+    assert choice.as_good[np.nanargmin(choice.gaps[:, 0]), 0]
+    np.testing.assert_array_equal(result.reward.weights, choice.weights)
+    place = choice.names.index("histogram")
+    histogram = result.expert_mu / np.linalg.norm(result.expert_mu)
+    np.testing.assert_allclose(choice.candidates[place], histogram)
+    assert "histogram" in choice.words[0] or "no reward" in choice.words[0]
+    assert result.reward_error is not None
+    result.save(tmp_path)
+    again = swarmdp.load(tmp_path)
+    np.testing.assert_array_equal(again.reward.weights, result.reward.weights)
+    assert again.reward_choice.words == choice.words
+    assert again.identified().equals(result.identified())
+    plain = swarmdp.fit(ISING, demo, seed=1, judge=False, iterations=5)
+    assert plain.reward_choice is None
+    with pytest.raises(InvalidInput, match="no other rewards are known"):
+        plain.identified()
+
+
+def test_actions_can_be_ignored() -> None:
+    demo = swarmdp.rollout(ISING, ISING.expert, steps=50, runs=3, seed=1)
+    ignoring = swarmdp.fit(
+        ISING, demo, seed=1, judge=False, reward="replanned", iterations=3, actions="ignore"
+    )
+    assert ignoring.reward_choice is not None
+    assert ignoring.reward_choice.names == ("centre", "histogram", "nearest")
+
+
+def test_other_updates_keep_their_own_reward() -> None:
+    demo = swarmdp.rollout(ISING, ISING.expert, steps=50, runs=3, seed=1)
+    result = swarmdp.fit(ISING, demo, seed=1, iterations=3, update="projection")
+    assert result.reward_choice is None
+    with pytest.raises(InvalidInput, match='reward="replanned" is for updates'):
+        swarmdp.fit(ISING, demo, seed=1, iterations=3, update="maxent", reward="replanned")
+
+
+def test_resamples_of_decisions_are_rewards_that_explain_them() -> None:
+    mdp, true = swamp()
+    expert = swarmdp.learning.plan(mdp, true).policy
+    demo = swarmdp.rollout(mdp, expert, steps=60, runs=30, seed=1)
+    result = swarmdp.fit(mdp, demo, seed=1, resamples=8)
+    assert result.reward_choice is not None
+    assert result.resamples is not None
+    np.testing.assert_array_equal(result.resamples, result.reward_choice.alternatives[:8])
+
+
+def test_the_same_reward_whatever_the_threads() -> None:
+    demo = swarmdp.rollout(ISING, ISING.expert, steps=50, runs=3, seed=1)
+    one, two = (
+        swarmdp.fit(ISING, demo, seed=1, reward="replanned", judge=False, iterations=3, threads=n)
+        for n in (1, 2)
+    )
+    np.testing.assert_array_equal(one.reward.weights, two.reward.weights)
+    assert one.reward_choice is not None
+    assert two.reward_choice is not None
+    np.testing.assert_array_equal(one.reward_choice.gaps, two.reward_choice.gaps)
+
+
+def test_a_constant_reward_is_warned_of() -> None:
+    grid = swarmdp.Gridworld(rows=3, columns=3)
+    expert = swarmdp.learning.plan(grid, grid.reward).policy
+    demo = swarmdp.rollout(grid, expert, steps=50, runs=10, seed=1)
+    with pytest.warns(swarmdp.errors.SwarmdpWarning, match="the same for all observations"):
+        swarmdp.fit(grid, demo, seed=1, update="mwal", iterations=1, judge=False)
