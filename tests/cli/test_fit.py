@@ -18,7 +18,12 @@ def test_fit_vicsek(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "fit"
     main(["fit", "vicsek", *FIT, "--seed", "4", "-o", str(folder)])
     shown = capsys.readouterr().out
-    assert "Result of fitting Vicsek" in shown
+    assert [line.split(":")[0] for line in shown.splitlines() if ":" in line] == [
+        "Verdict",
+        "Reward",
+        f"learned in {shown.split('learned in ')[1].split(';')[0]}; look at file",
+    ]
+    assert "reward by misalignment / degrees" in shown
     assert {path.name for path in folder.iterdir()} == {
         "result.nc",
         "demo.nc",
@@ -38,8 +43,16 @@ def test_fit_vicsek(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert summary["iterations"] == 3
     system = swarmdp.Vicsek(n_agents=30)
     demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
-    same = swarmdp.fit(system, demo, seed=4, iterations=3, judge=False)
+    same = swarmdp.fit(system, demo, seed=4, iterations=3)
     np.testing.assert_array_equal(same.reward.weights, result.reward.weights)
+
+
+def test_verbose_prints_all_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["fit", "vicsek", *FIT, "-v", "-o", str(tmp_path)])
+    shown = capsys.readouterr().out
+    assert "Result of fitting Vicsek" in shown
+    assert "learned reward" in shown
+    assert str(tmp_path / "summary.json") in shown
 
 
 def test_fit_from_a_recording_goes_on_where_it_stopped(
@@ -51,7 +64,7 @@ def test_fit_from_a_recording_goes_on_where_it_stopped(
     common = ["fit", "--demo", file, "--separate", "--resamples", "0"]
     main([*common, "--iterations", "2", "-o", str(tmp_path / "parts")])
     main([*common, "--iterations", "4", "--resume", "-o", str(tmp_path / "parts")])
-    main([*common, "--iterations", "4", "-o", str(tmp_path / "whole")])
+    main([*common, "--iterations", "4", "-v", "-o", str(tmp_path / "whole")])
     parts, whole = swarmdp.load(tmp_path / "parts"), swarmdp.load(tmp_path / "whole")
     np.testing.assert_array_equal(parts.history.mu, whole.history.mu)
     assert "solution" in capsys.readouterr().out
@@ -195,7 +208,7 @@ def test_fit_and_evaluate_gridworlds(
     update: str, grid: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = str(tmp_path)
-    options = ["--update", update, "--iterations", "3", "--resamples", "0", "-o", folder]
+    options = ["--update", update, "--iterations", "3", "--resamples", "0", "-v", "-o", folder]
     main(["fit", "gridworld", *grid, "--demo-runs", "50", *options])
     shown = capsys.readouterr().out
     assert f"Result of fitting Gridworld by {update}" in shown
@@ -231,7 +244,7 @@ def test_fit_by_other_updates(
 ) -> None:
     size = ["--n-agents", "20"] if name == "vicsek" else ["--shape", "9", "9"]
     few = ["--iterations", "2", "--resamples", "0", "--no-policy-search"]
-    main(["fit", name, *size, "--update", update, *few, "-o", str(tmp_path)])
+    main(["fit", name, *size, "--update", update, *few, "-v", "-o", str(tmp_path)])
     result = swarmdp.load(tmp_path)
     assert isinstance(result.policy, swarmdp.policies.SoftPolicy) == (update == "maxent")
     assert result.settings.get("actions") == ("recorded" if update in BY_ACTIONS else None)
@@ -260,7 +273,7 @@ def test_a_fit_shows_the_errors_of_the_reward(
 ) -> None:
     """By default, from fits of resampled demos."""
     quick = ["--n-agents", "20", "--iterations", "1", "--demo-steps", "50", "--no-judge"]
-    main(["fit", "vicsek", *quick, "-o", str(tmp_path)])
+    main(["fit", "vicsek", *quick, "-v", "-o", str(tmp_path)])
     shown = capsys.readouterr().out
     assert "±" in shown
     assert "from 8 resamples" in shown

@@ -15,7 +15,7 @@ from tests.terminal import fails
     ("arguments", "message"),
     [
         (["learn"], "invalid choice: 'learn'"),
-        ([], "required: COMMAND"),
+        (["--bogus"], "required: COMMAND"),
     ],
 )
 def test_bad_input_gets_one_line(

@@ -173,13 +173,14 @@ def test_the_summary_names_all_axes(fit: Path) -> None:
     np.testing.assert_array_equal(
         np.array(block["mean"]), swarmdp.load(fit).reward.table().mean("experiment")
     )
-    assert block["error"] is None
+    (errors,) = swarmdp.load(fit).reward.tables(swarmdp.load(fit).reward_error)
+    np.testing.assert_array_equal(np.array(block["error"]), errors.to_numpy())
 
 
 def test_an_additive_reward_has_a_table_for_each_component(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    main(["fit", *OWN, "--additive", *QUICK, "-o", str(tmp_path)])
+    main(["fit", *OWN, "--additive", *QUICK, "-v", "-o", str(tmp_path)])
     shown = capsys.readouterr().out
     assert len(re.findall(r"\blearned reward\b", shown)) == 2
     assert "light / degrees" in shown

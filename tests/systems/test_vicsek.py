@@ -227,3 +227,12 @@ def test_recorded_states_outside_the_box_are_refused() -> None:
         swarmdp.fit(
             system, swarmdp.Trajectory(**{**vars(demo), "variables": shifted}), seed=1, judge=False
         )
+
+
+def test_its_repr_is_a_line() -> None:
+    assert repr(Vicsek()) == "Vicsek(n_agents=200, radius=0.1, speed=0.1, noise=0.1745)"
+    other = Vicsek(50, 0.2, turns=(-0.5, 0.0, 0.5), periodic=False)
+    assert repr(other) == (
+        "Vicsek(n_agents=50, radius=0.2, speed=0.1, noise=0.1745, turns=3 from -0.5 to 0.5, "
+        "periodic=False)"
+    )

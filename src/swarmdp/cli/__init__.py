@@ -1,7 +1,7 @@
 # PYTHON_ARGCOMPLETE_OK
 """The command `swarmdp`: one module for each of its commands.
 
-simulate, fit, replan, animate, evaluate, export, tracks, reproduce, report, studio, info
+demo, simulate, fit, replan, animate, evaluate, export, tracks, reproduce, report, studio, info
     A command each: `add` declares its options, `_run` carries it out and returns what `--json`
     prints.
 fit_tracks
@@ -34,6 +34,7 @@ from collections.abc import Sequence
 from swarmdp._version import __version__
 from swarmdp.cli import (
     animate,
+    demo,
     evaluate,
     export,
     fit,
@@ -59,6 +60,17 @@ _WITH_TABLE = (
     "reproduce",
     "info",
 )  # commands that print one
+_OVERVIEW = f"""swarmdp {__version__}: the local reward behind a swarm, a controller that \
+reproduces it, and a verdict.
+
+  swarmdp demo                                 watch a swarm being learned, in ten seconds
+  swarmdp fit --tracks FILE --fps 25 --unit cm I have tracks of animals, people or robots
+  swarmdp fit --system MODULE:CLASS            I have a simulator
+  swarmdp replan FIT --system MODULE:CLASS     I have robots: plan for them from a learned reward
+  swarmdp reproduce                            I have the paper
+  swarmdp studio                               paint a reward and watch the swarm follow it
+
+swarmdp --help lists all commands, swarmdp COMMAND --help the options of one."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -68,6 +80,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     def work() -> None:
         if "_ARGCOMPLETE" in os.environ:
             _complete()
+        if not given:
+            print(_OVERVIEW)
+            return
         options, unknown = _parser(_system_in(given)).parse_known_args(given)
         if unknown:
             options.parser.reject(unknown)
@@ -116,6 +131,7 @@ def _parser(system: str | None) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"swarmdp {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    demo.add(commands)
     for with_system in (simulate, fit, replan, animate):
         with_system.add(commands, system)
     for other in (evaluate, export, tracks, reproduce, report, studio, info):

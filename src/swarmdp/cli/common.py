@@ -109,7 +109,9 @@ def add_verbosity(parser: argparse.ArgumentParser, table: bool) -> None:
     group = parser.add_argument_group("output")
     much = group.add_mutually_exclusive_group()
     much.add_argument("-q", "--quiet", action="store_true", help="print errors only")
-    much.add_argument("-v", "--verbose", action="store_true", help="print a log of the work")
+    much.add_argument(
+        "-v", "--verbose", action="store_true", help="print a log of the work and all tables"
+    )
     if table:
         group.add_argument(
             "--json", action="store_true", help="print the results as JSON and nothing else"

@@ -106,9 +106,9 @@ def add(commands: Any, system: str | None) -> None:
     group.add_argument(
         "--reward",
         choices=["nearest", "replanned"],
-        default="nearest",
         help="return the reward of the nearest policy, or the one for which planning from nothing "
-        "comes nearest to the demo, the visit histogram among the candidates",
+        "comes nearest to the demo, the visit histogram among the candidates (default: replanned "
+        "where the update is max_margin and the fit is judged, else nearest)",
     )
     group.add_argument(
         "--no-judge",
@@ -175,9 +175,10 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
         raise KeyboardInterrupt(
             interrupted_fit_note(result, options.iterations, missing, options, output)
         )
-    _print_fit(result, system, seconds, output / page.name)
-    for name in (*summary["files"], "summary.json"):
-        print(f"  {output / name}")
+    _print_fit(result, system, seconds, output / page.name, options.verbose)
+    if options.verbose:
+        for name in (*summary["files"], "summary.json"):
+            print(f"  {output / name}")
     return {**summary, "folder": str(output)}
 
 
@@ -283,15 +284,27 @@ def _write_fit(
     return summary, page
 
 
-def _print_fit(result: Any, system: Any, seconds: float, page: Path) -> None:
+def _print_fit(result: Any, system: Any, seconds: float, page: Path, verbose: bool) -> None:
+    """Print verdict, reward and page; all tables and the whole result where they are asked for."""
     from rich.console import Console
 
-    for table in _tables(result, system):
-        Console().print(table)
-    print(result)
+    from swarmdp.cli.terminal_plots import reward_plot
+    from swarmdp.systems.gridworld import Gridworld
+
+    single = result.experiments == 1
     for number, verdict in enumerate(result.verdicts):
-        single = result.experiments == 1
-        print(verdict if single else f"experiment {number}: {verdict.words}")
+        who = "" if single else f"experiment {number}: "
+        print(verdict if single and verbose else f"{who}Verdict: {verdict.words}")
+    if isinstance(system, Gridworld) or verbose:
+        for table in _tables(result, system):
+            Console().print(table)
+    else:
+        print(reward_plot(result))
+    if verbose:
+        print(result)
+    elif (choice := result.reward_choice) is not None:
+        for line in dict.fromkeys(choice.words):
+            print(f"Reward: {line}")
     print(f"learned in {seconds:.1f} s; look at {page_address(page)}")
 
 

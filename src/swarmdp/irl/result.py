@@ -650,8 +650,10 @@ class Result:
         if (lower := int(self.below.sum(axis=0).max())) > 0:
             which = f"{lower} of {len(self.iterations)}"
             left = int(self.never_improved.sum(axis=0).max())
+            most = "at most " if self.experiments > 1 else ""
             facts["policy updates"] = (
-                f"up to {which} worth less than a policy known before, {left} of them to the end"
+                f"in {most}{which} iterations the new policy was worse than an earlier one "
+                f"({left} of these were never made up for)"
             )
         if self.resamples is not None:
             error, size = self.resamples.std(axis=0, ddof=1), np.ptp(self.reward.weights, axis=1)

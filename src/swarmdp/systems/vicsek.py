@@ -4,7 +4,7 @@ import math
 import threading
 import weakref
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -63,7 +63,7 @@ _checked = _Checked()
 
 
 @checked(but=("initial", "observe", "transition", "expert", "order", "arrange", "check_state"))
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Vicsek:
     """Agents that fly at constant speed and observe how far they are out of line.
 
@@ -153,6 +153,21 @@ class Vicsek:
                 f"turns must be angles from -pi to pi in radians, got {self.turns!r}"
             )
         object.__setattr__(self, "turns", tuple(float(turn) for turn in self.turns))
+
+    def __repr__(self) -> str:
+        """In a line: the first four settings, and others that are not the paper's."""
+        others = {
+            part.name: getattr(self, part.name)
+            for part in fields(self)[4:]
+            if getattr(self, part.name) != part.default
+        }
+        shown = {name: getattr(self, name) for name in ("n_agents", "radius", "speed")}
+        texts = [f"{name}={value}" for name, value in shown.items()]
+        texts.append(f"noise={self.noise:.4g}")
+        if turns := others.pop("turns", None):
+            texts.append(f"turns={len(turns)} from {min(turns):.3g} to {max(turns):.3g}")
+        texts += [f"{name}={value}" for name, value in others.items()]
+        return f"Vicsek({', '.join(texts)})"
 
     @cached_property
     def fields(self) -> Mapping[str, Field]:
