@@ -115,15 +115,27 @@ def test_who_found_the_policy_is_told(
         assert told in written(tmp_path, taken, demo)
 
 
-def test_error_bars_are_where_resampled_demos_put_them(result: Result) -> None:
+def test_errors_are_where_resampled_demos_put_them(result: Result) -> None:
     resamples = np.zeros((8, *result.reward.weights.shape))
     resamples[::2] = 0.1
-    ax = fits.plot_reward(replace(result, resamples=resamples)).axes[0]
-    (dots,) = [line for line in ax.lines if line.get_marker() == "o"]
-    np.testing.assert_allclose(np.asarray(dots.get_ydata(), float), 0.05)
-    numbers = [text.get_text() for text in ax.get_yticklabels()]
+    around, along = fits.plot_reward(replace(result, resamples=resamples)).axes
+    middle = np.asarray(along.lines[-1].get_ydata(), float)
+    np.testing.assert_allclose(middle, 0.05)
+    (band,) = along.collections
+    spread = resamples.std(axis=0, ddof=1)[0, 0]
+    edges = np.asarray(band.get_paths()[0].vertices)[:, 1]
+    np.testing.assert_allclose([edges.min(), edges.max()], [0.05 - spread, 0.05 + spread])
+    numbers = [text.get_text() for text in around.get_yticklabels()]
     assert "0" in numbers
     assert len(numbers) >= 3  # the scale can be read
+
+
+def test_bars_go_outwards_and_inwards_from_zero(result: Result) -> None:
+    around, along = fits.plot_reward(result).axes
+    for ax in (around, along):
+        heights = [bar.get_height() for bar in ax.patches]  # type: ignore[attr-defined]
+        np.testing.assert_allclose(heights, result.reward.weights[0])
+        assert {bar.get_y() for bar in ax.patches} == {0}  # type: ignore[attr-defined]
 
 
 def test_an_unusual_demo_is_called_one(demo: Trajectory) -> None:

@@ -218,7 +218,7 @@ def test_one_angle_alone_goes_around_the_circle() -> None:
     learner = swarmdp.learning.HeterogeneousLearning(steps=5, swarms=1)
     result = swarmdp.fit(system, demo, seed=2, iterations=1, learner=learner, judge=False)
     assert swarmdp.report.plot_reward(result).axes[0].name == "polar"
-    assert [ax.name for ax in result.plot().axes] == ["polar", "rectilinear"]
+    assert [ax.name for ax in result.plot().axes] == ["polar", "rectilinear", "rectilinear"]
     _, ax = style.subplots(figsize=(4, 3))
     swarmdp.report.plot_reward(result, ax)
     assert ax.get_xlabel() == "misalignment / degrees"

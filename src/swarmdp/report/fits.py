@@ -4,7 +4,7 @@ The functions take Matplotlib axes and colours; without axes they make a figure 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import matplotlib
@@ -157,29 +157,62 @@ def plot_reward(result: Result, ax: Any = None, *, colours: Sequence[str] = BAR_
 
 def _reward_size(panels: Sequence[Panel]) -> tuple[float, float]:
     if len(panels) == 1:
-        return (5.2, 4.8) if panels[0].polar else (5.4, 3.4)
+        return (8.8, 4.4) if panels[0].polar else (5.4, 3.4)
     return min(4.2 * len(panels), 12.6), 3.4 * -(-len(panels) // 3)
 
 
 def _draw_reward(figure: Any, panels: Sequence[Panel], result: Result, colours: Any) -> None:
     """All panels of a reward, in a figure or a part of one."""
+    if len(panels) == 1 and panels[0].polar:
+        _draw_angle(figure, panels[0], result, colours)
+        return
     columns = min(len(panels), 3)
-    alone = len(panels) == 1 and panels[0].polar
     drawn = figure.subplots(
         -(-len(panels) // columns),
         columns,
         squeeze=False,
         sharey=all(len(panel.axes) == 1 for panel in panels),  # so that blocks can be compared
-        subplot_kw={"projection": "polar"} if alone else None,
     ).ravel()
     for ax, panel in zip(drawn, panels, strict=False):
         draw_panel(ax, panel, colours)
     for ax in drawn[len(panels) :]:
         ax.set_axis_off()
-    if not alone and all(len(panel.axes) == 1 for panel in panels):
+    if all(len(panel.axes) == 1 for panel in panels):
         for place, ax in enumerate(drawn):
             ax.set_ylabel("" if place % columns else "reward")
     _set_titles(drawn, panels, result, figure)
+
+
+def _draw_angle(figure: Any, panel: Panel, result: Result, colours: Any) -> None:
+    """The reward of an angle twice: around the circle, and along a line with its errors."""
+    grid = figure.add_gridspec(1, 2, width_ratios=[1.0, 1.15])
+    around = figure.add_subplot(grid[0], projection="polar")
+    along = figure.add_subplot(grid[1])
+    bare = replace(panel, spread=np.zeros_like(panel.spread), centre=None)
+    draw_panel(around, bare, colours)
+    around.set_title(f"by {panel.axes[0].label}; dashed: zero")
+    draw_band_of_rewards(along, panel, colours)
+    _set_titles([along], [panel], result)
+
+
+def draw_band_of_rewards(ax: Axes, panel: Panel, colours: Sequence[str] = BAR_COLOURS) -> None:
+    """Rewards along a line as bars from zero, with a band of errors; what is not clear is pale."""
+    axis = panel.axes[0]
+    draw_bars(ax, axis.values, panel.mean, np.zeros_like(panel.spread), colours, clear=panel.clear)
+    if panel.spread.any():
+        middle = panel.mean if panel.centre is None else panel.centre
+        places = axis.values.astype(np.float64)
+        ax.fill_between(
+            places,
+            middle - panel.spread,
+            middle + panel.spread,
+            color=colours[1],
+            alpha=0.3,
+            linewidth=0,
+        )
+        ax.plot(places, middle, color=colours[1], linewidth=1.2)
+    ax.set_xlabel(axis.label)
+    _set_ticks(ax.xaxis, axis)
 
 
 def _set_titles(axes: Any, panels: Sequence[Panel], result: Result, figure: Any = None) -> None:
@@ -190,6 +223,8 @@ def _set_titles(axes: Any, panels: Sequence[Panel], result: Result, figure: Any 
         what += f", mean {'' if maps else '± s.d. '}of {count} experiments"
     elif any(panel.spread.any() for panel in panels) and not maps:
         what += f"; orange: {_error_name(result)}"
+    if any(panel.clear is not None and not panel.clear.all() for panel in panels) and not maps:
+        what += "\npale: not identified, other rewards explain the demo as well"
     together = figure is not None and len(panels) > 1
     if together:
         figure.suptitle(what, fontsize="medium")
@@ -259,7 +294,7 @@ def draw_polar(
     centre: Floats | None = None,
     clear: Bools | None = None,
 ) -> None:
-    """Rewards of angles around the circle, with error bars and numbers along the radius.
+    """Rewards of angles around the circle: outwards from the circle of zero, or inwards.
 
     Several are on one scale if they are given the same limits (see `polar_limits`). The error bars
     are around the rewards, or around a centre of their own. What is not `clear` is pale.
@@ -271,14 +306,14 @@ def draw_polar(
         limits = polar_limits([(mean, np.zeros_like(mean)), (middle, spread)])
     low, high = limits
     inner = low - 0.15 * (high - low)
-    shade = 0.2 + 0.7 * np.clip((mean - low) / (high - low), 0, 1)
+    size = np.abs(mean)
+    shade = 0.35 + 0.55 * size / (size.max() or 1.0)
     if clear is not None:
         shade = np.where(clear, shade, _PALE)
     ax.bar(
         angle,
-        mean - inner,
+        mean,  # outwards from zero, or inwards
         width,
-        bottom=inner,
         color=matplotlib.colormaps["Greys"](shade),
         edgecolor="white",
         linewidth=0.6,
