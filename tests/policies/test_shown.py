@@ -96,9 +96,10 @@ def test_a_reward_shows_itself() -> None:
     assert "standard deviation" not in Page(swarmdp.Reward([0.0, 0.0])._repr_html_()).text
 
 
-def test_bars_are_shares_of_the_largest() -> None:
-    assert [bar.share for bar in bars([1.0, -2.0, 0.0])] == [0.5, -1.0, 0.0]
-    assert [bar.share for bar in bars([0.0])] == [0.0]
+def test_bars_begin_at_zero_and_go_to_both_sides() -> None:
+    drawn = bars([1.0, -2.0, 0.0])
+    assert [bar.begin for bar in drawn] == pytest.approx([2 / 3, 0.0, 2 / 3])
+    assert [bar.size for bar in drawn] == pytest.approx([1 / 3, 2 / 3, 0.0])
 
 
 def test_long_tables_are_cut() -> None:

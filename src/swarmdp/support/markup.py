@@ -19,10 +19,11 @@ MOST_TABLE_ROWS = 40  # that a notebook shows of one table
 
 @dataclass(frozen=True)
 class Bar:
-    """A number, and a bar as long as its share of the largest one; below zero in another colour."""
+    """A number, and a bar to the right of zero, or to the left of it in another colour."""
 
     value: float
-    share: float  # from -1 to 1
+    begin: float  # share of the width that all bars take together
+    size: float  # likewise
 
 
 @cache
@@ -65,8 +66,9 @@ def render_macro(template: str, macro: str, *values: Any) -> "Markup":
 def bars(values: Iterable[float]) -> list[Bar]:
     """A bar for each number."""
     numbers = [float(value) for value in values]
-    largest = max(map(abs, numbers), default=0.0) or 1.0
-    return [Bar(value, value / largest) for value in numbers]
+    low, high = min([0.0, *numbers]), max([0.0, *numbers])
+    span = (high - low) or 1.0
+    return [Bar(value, (min(value, 0.0) - low) / span, abs(value) / span) for value in numbers]
 
 
 def card(title: str, *parts: str) -> str:
