@@ -200,7 +200,7 @@ def test_learn_and_keep(page: Page, folder: Path) -> None:
     page.one("keep-fit").click()
     assert page.browser.switch_to.active_element.get_attribute("id") == "save-name"
     page.key("first", Keys.ENTER)
-    page.wait(lambda: page.text("kept") == "Saved as first.")
+    page.wait(lambda: page.text("saved") == "Saved as first.")
     assert swarmdp.load(folder / "first").verdict is not None
     page.key(Keys.TAB)
     page.wait(lambda: "first" in page.text("files"))

@@ -1,5 +1,7 @@
 """No name reaches a file outside of the studio's folder, and nothing is overwritten."""
 
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -44,6 +46,45 @@ def test_nothing_is_overwritten(folder: Folder) -> None:
     with pytest.raises(InvalidInput):
         folder.save("link", recording())
     assert (folder.path / "one.nc").read_bytes() == before
+
+
+@pytest.mark.parametrize("what", [recording(), result_of(Robots().features)], ids=["file", "fit"])
+def test_of_two_who_save_at_once_one_is_told(
+    folder: Folder, what: Trajectory | Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both look whether the name is free before one of them writes."""
+    both = threading.Barrier(2)
+    look = os.path.lexists
+
+    def slow_look(path: Path) -> bool:
+        there = look(path)
+        both.wait(60)
+        return there
+
+    monkeypatch.setattr("swarmdp.studio.folder.os.path.lexists", slow_look)
+    ends: list[str] = []
+
+    def save() -> None:
+        try:
+            ends.append(folder.save("one", what))
+        except InvalidInput as error:
+            ends.append(str(error))
+
+    threads = [threading.Thread(target=save) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    monkeypatch.undo()
+    assert sum("choose a new name" in end for end in ends) == 1
+    assert [path.name for path in folder.path.iterdir()] in (["one.nc"], ["one"])
+    folder.open("one.nc" if isinstance(what, Trajectory) else "one")
+
+
+def test_unsaved_fits_get_names_of_their_own(folder: Folder) -> None:
+    result = result_of(Robots().features)
+    assert folder.save_new("unsaved-fit", result) == "unsaved-fit-1"
+    assert folder.save_new("unsaved-fit", result) == "unsaved-fit-2"
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,16 @@
 """Only the owner gets in, and nothing that a stranger sends stops the studio."""
 
+import asyncio
 import contextlib
 import http.client
 import json
 import re
+import resource
 import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +18,8 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 import swarmdp
-from swarmdp.studio import server
+from swarmdp.studio import connections, server
+from swarmdp.studio.connections import MOST_CONNECTIONS
 from swarmdp.studio.server import MOST_TABS, PAGE_FILES, REPORT_FILES, Studio, listen_on, serve
 from swarmdp.support.errors import FileError, InvalidInput
 from tests.studio.served import PATIENCE, Tab, joined, places, served, step_of
@@ -192,20 +196,83 @@ def test_a_message_that_is_too_long_ends_its_own_tab_only(studio: Studio) -> Non
         assert other.show(n_agents=20)["kind"] == "scene"
 
 
-def test_two_hundred_half_open_sockets_leave_it_running(studio: Studio) -> None:
-    half = []
-    try:
-        for number in range(200):
-            one = socket.create_connection(("127.0.0.1", studio.port), PATIENCE)
-            half.append(one)
+@contextlib.contextmanager
+def half_open(port: int, count: int) -> Iterator[list[socket.socket]]:
+    """Connections that never say what they want, or only half of it."""
+    with contextlib.ExitStack() as all_of_them:
+        half = []
+        for number in range(count):
+            one = socket.create_connection(("127.0.0.1", port), PATIENCE)
+            half.append(all_of_them.enter_context(one))
             if number % 2:
-                one.sendall(b"GET /socket HTTP/1.1\r\nHost: 127.0.0.1")
+                with contextlib.suppress(ConnectionError):
+                    one.sendall(b"GET /socket HTTP/1.1\r\nHost: 127.0.0.1")
+        yield half
+
+
+def is_closed(one: socket.socket) -> bool:
+    """Whether the other side has ended a connection."""
+    one.settimeout(PATIENCE)
+    try:
+        return one.recv(1000) == b""
+    except ConnectionError:
+        return True
+
+
+def test_half_open_sockets_make_room_for_new_ones(studio: Studio) -> None:
+    with half_open(studio.port, MOST_CONNECTIONS + 10) as half:
         assert asked(studio, "/").status == 200
+        assert all(map(is_closed, half[:10]))
         with Tab(studio) as tab:
             assert tab.show(n_agents=20)["kind"] == "scene"
-    finally:
-        for one in half:
-            one.close()
+
+
+def test_a_head_must_come_in_time(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "SECONDS", 0.2)
+    with half_open(studio.port, 4) as half:
+        assert all(map(is_closed, half))
+    slow = socket.create_connection(("127.0.0.1", studio.port), PATIENCE)
+    with slow, contextlib.suppress(ConnectionError):
+        for byte in b"GET / HTTP/1.1\r\n" + b"x-more: 1\r\n" * 1000:
+            slow.sendall(bytes([byte]))
+            time.sleep(0.02)  # a byte now and then gives no more time
+        raise AssertionError("a head that has no end was accepted")
+    answered = socket.create_connection(("127.0.0.1", studio.port), PATIENCE)
+    with answered:
+        host = f"127.0.0.1:{studio.port}".encode()
+        answered.sendall(b"POST / HTTP/1.1\r\nHost: " + host + b"\r\nContent-Length: 9\r\n\r\n")
+        assert answered.recv(100).startswith(b"HTTP/1.1 405")
+        while not is_closed(answered):
+            pass
+
+
+def test_a_flood_of_sockets_is_quiet(tmp_path: Path) -> None:
+    """With few descriptors, as many systems allow: no error, no line, and the page is served."""
+    with command_at_work(tmp_path, descriptors=200) as (process, other_studio):
+        with half_open(other_studio.port, 1200):
+            assert asked(other_studio, "/").status == 200
+            with Tab(other_studio) as tab:
+                assert tab.show(n_agents=20)["kind"] == "scene"
+        process.send_signal(signal.SIGINT)
+        said, complaints = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, complaints
+    assert complaints == ""
+    assert said.endswith("The studio is closed.\n")
+    assert "failed" not in said
+
+
+def test_errors_of_connections_are_one_line_each(capsys: pytest.CaptureFixture[str]) -> None:
+    lines: list[str] = []
+    handle = connections.quiet_handler(lines.append)
+    context = {"message": "accept failed", "exception": OSError(24, "too many files")}
+
+    async def fail() -> None:
+        for _ in range(1000):
+            handle(asyncio.get_running_loop(), context)
+
+    asyncio.run(fail())
+    assert lines == ["a connection failed, others go on (accept failed: OSError)"]
+    assert capsys.readouterr() == ("", "")
 
 
 def test_too_many_tabs_are_told_so(studio: Studio) -> None:
@@ -237,29 +304,61 @@ def test_a_tab_that_leaves_in_the_middle_frees_its_place(studio: Studio) -> None
         assert tab.show(n_agents=20)["kind"] == "scene"
 
 
-def test_an_interrupt_ends_it_cleanly_and_nothing_is_lost(tmp_path: Path) -> None:
-    """Ctrl-C in the middle of a fit that nobody has saved: it is kept in the folder."""
-    command = [sys.executable, "-m", "swarmdp", "studio", str(tmp_path), "--no-browser"]
+@contextlib.contextmanager
+def command_at_work(
+    folder: Path, descriptors: int | None = None
+) -> Iterator[tuple["subprocess.Popen[str]", Studio]]:
+    """`swarmdp studio` in a process of its own, with at most so many open files."""
+
+    def limit() -> None:
+        if descriptors is not None:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
+
+    command = [sys.executable, "-m", "swarmdp", "studio", str(folder), "--no-browser"]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=limit
     ) as process:
         try:
             assert process.stdout is not None
             link = re.search(r":(\d+)/#token=(\S+)", process.stdout.readline())
             assert link is not None
-            other_studio = Studio(int(link[1]), tmp_path, dict, token=link[2])
-            tab = Tab(other_studio)
-            tab.show(n_agents=20)
-            tab.say("learn", seed=1, iterations=200, errors=False)
-            while tab.hear("learning")["phase"] != "iterating":
-                pass
-            process.send_signal(signal.SIGINT)
-            said, complaints = process.communicate(timeout=PATIENCE)
+            yield process, Studio(int(link[1]), folder, dict, token=link[2])
         finally:
             process.kill()
+
+
+def learning_tab(studio: Studio) -> Tab:
+    """A tab whose fit has made an iteration, and goes on."""
+    tab = Tab(studio)
+    tab.show(n_agents=20)
+    tab.say("learn", seed=1, iterations=200, errors=False)
+    while tab.hear("learning")["phase"] != "iterating":
+        pass
+    return tab
+
+
+def test_an_interrupt_ends_it_cleanly_and_nothing_is_lost(tmp_path: Path) -> None:
+    """Ctrl-C in the middle of a fit that nobody has saved: it is kept in the folder."""
+    with command_at_work(tmp_path) as (process, other_studio):
+        learning_tab(other_studio)
+        process.send_signal(signal.SIGINT)
+        said, complaints = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, complaints
     assert complaints == ""
     assert said.endswith("The studio is closed.\n")
-    assert link[2] not in said  # the token is printed once, in the link
+    assert other_studio.token not in said  # the token is printed once, in the link
     assert [path.name for path in tmp_path.iterdir()] == ["unsaved-fit-1"]
     assert isinstance(swarmdp.load(tmp_path / "unsaved-fit-1"), swarmdp.Result)
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_closed_tab_leaves_nothing_and_a_lost_one_its_fit(tmp_path: Path, lost: bool) -> None:
+    with served(tmp_path) as studio:
+        tab = learning_tab(studio)
+        if lost:
+            tab.socket.socket.shutdown(socket.SHUT_RDWR)
+        else:
+            tab.socket.close(1001)
+        while studio.tabs:
+            time.sleep(0.01)
+    assert [path.name for path in tmp_path.iterdir()] == ["unsaved-fit-1"] * lost

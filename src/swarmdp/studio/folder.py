@@ -1,8 +1,11 @@
 """The fits and trajectories of one folder, and of no other."""
 
+import errno
 import os
 import re
+import secrets
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,7 @@ from swarmdp.model.trajectory import Trajectory
 from swarmdp.recordings.analysis import Analysis
 from swarmdp.recordings.swarm import Swarm
 from swarmdp.support.errors import FileError, InvalidInput
+from swarmdp.support.files import explaining
 from swarmdp.support.saved import ANALYSIS, FIT, IN_FOLDERS, SWARM, load
 
 _MOST_LISTED = 200  # entries
@@ -82,12 +86,26 @@ class Folder:
             )
         target = self.path / (name if isinstance(what, Result) else f"{name}.nc")
         self._inside(target)
+        taken = f"there is already something called {target.name}: choose a new name"
         if os.path.lexists(target):
-            raise InvalidInput(
-                f"there is already something called {target.name}: choose a new name"
-            )
-        what.save(target)
+            raise InvalidInput(taken)
+        try:
+            _save_folder(target, what) if isinstance(what, Result) else _save_file(target, what)
+        except OSError as error:
+            if error.errno != errno.EEXIST:
+                raise
+            raise InvalidInput(taken) from None  # another tab was quicker
         return target.name
+
+    def save_new(self, beginning: str, what: Result) -> str:
+        """Write it under the first name with a number that nothing in the folder has."""
+        while True:
+            name = self.free_name(beginning)
+            try:
+                return self.save(name, what)
+            except InvalidInput:
+                if not os.path.lexists(self.path / name):
+                    raise
 
     def free_name(self, beginning: str) -> str:
         """A name that nothing in the folder has."""
@@ -105,3 +123,32 @@ class Folder:
         if real != root and root not in real.parents:
             raise InvalidInput("only what is in the folder of the studio can be opened here")
         return real
+
+
+def _save_folder(target: Path, what: Result) -> None:
+    """Write a folder that must not be there; of two who make it at once one fails."""
+    with explaining("write", target):
+        target.mkdir()
+    try:
+        what.save(target)
+    except BaseException:
+        with suppress(OSError):
+            target.rmdir()
+        raise
+
+
+def _save_file(target: Path, what: Trajectory) -> None:
+    """Write a file that must not be there: it is complete when it gets its name."""
+    hidden = target.with_name(f".{secrets.token_hex(8)}.nc")
+    try:
+        what.save(hidden)
+        with explaining("write", target):
+            try:
+                os.link(hidden, target)
+            except OSError as error:
+                if error.errno == errno.EEXIST:
+                    raise
+                open(target, "xb").close()  # a disk without links
+                hidden.replace(target)
+    finally:
+        hidden.unlink(missing_ok=True)

@@ -3,7 +3,8 @@
 It listens on the loopback address. Every request must name it by its own address (`Host`, against
 DNS rebinding); a socket must come from its own page (`Origin`) and know the token of the link,
 which travels as a subprotocol, so that no log and no history has it. The page is a fixed set of
-files of the package, under a policy that allows no script but its own.
+files of the package, under a policy that allows no script but its own. Those who do not know the
+token get few connections and little time (`connections.py`).
 """
 
 import asyncio
@@ -30,6 +31,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from swarmdp.studio.connections import MOST_CONNECTIONS, LimitedProtocol, quiet_handler
 from swarmdp.studio.limits import LARGEST_MESSAGE
 from swarmdp.studio.messages import message_text
 from swarmdp.support.errors import FileError, InvalidInput
@@ -43,6 +45,7 @@ _HOST_NAMES = (_HOME, "localhost")
 MOST_TABS = 12
 _THREADS = 48  # of which most wait: kernels share the processors
 _PROTOCOL = "swarmdp"
+_CLOSED_BY_USER = (1000, 1001)  # what a browser says when a tab is closed or left
 
 _MEDIA_TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -170,17 +173,18 @@ async def _talk(studio: Studio, connection: WebSocket) -> None:
         return
     studio.tabs += 1
 
-    async def receive() -> str | None:
-        while True:
-            message = await connection.receive()
-            if message["type"] == "websocket.disconnect":
-                return None
-            text = message.get("text")
-            return "" if text is None else text  # bytes are no message
-
     try:
         with suppress(WebSocketDisconnect, RuntimeError, OSError):
             session = await _session(studio, connection)
+
+            async def receive() -> str | None:
+                message = await connection.receive()
+                if message["type"] == "websocket.disconnect":
+                    session.closed_by_user = message.get("code") in _CLOSED_BY_USER
+                    return None
+                text = message.get("text")
+                return "" if text is None else text  # bytes are no message
+
             await session.run(receive)
     finally:
         studio.tabs -= 1
@@ -265,7 +269,8 @@ class Server(uvicorn.Server):
     def __init__(self, studio: Studio, browser: bool = False) -> None:
         config = uvicorn.Config(
             application(studio),
-            http="h11",
+            http=LimitedProtocol,
+            backlog=MOST_CONNECTIONS,
             ws="websockets-sansio",
             ws_max_size=LARGEST_MESSAGE,
             ws_max_queue=16,
@@ -285,9 +290,9 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start to listen, then open the page."""
-        asyncio.get_running_loop().set_default_executor(
-            ThreadPoolExecutor(_THREADS, thread_name_prefix="swarmdp-studio")
-        )
+        loop = asyncio.get_running_loop()
+        loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="swarmdp-studio"))
+        loop.set_exception_handler(quiet_handler(self._studio.print_line))
         await super().startup(sockets)
         if self._browser:
             self._redirect = _redirect_to(self._studio.link)
@@ -295,7 +300,7 @@ class Server(uvicorn.Server):
                 self._studio.print_line("No browser could be opened: follow the link yourself.")
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End all tabs; fits that were not saved are kept."""
+        """End all tabs; their fits that were not saved are kept."""
         if self._redirect is not None:
             self._redirect.unlink(missing_ok=True)
         await super().shutdown(sockets)

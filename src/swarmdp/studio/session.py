@@ -77,6 +77,7 @@ class Session:
         self._number = 0  # of the newest stroke
         self._fit: StudioFit | None = None
         self._fitting: asyncio.Task[None] | None = None
+        self.closed_by_user = False  # rather than by a lost connection or the end of the studio
         self.dropped = 0  # frames that were not sent since the tab draws slowly
 
     # The conversation
@@ -100,7 +101,7 @@ class Session:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            await self._end_fit()
+            await self._end_fit(keep=not self.closed_by_user)
 
     def _hear(self, text: str) -> None:
         try:
@@ -424,19 +425,21 @@ class Session:
                 scene.weights = tuple(last["weights"])
             self._say("learning", **last)
 
-    async def _end_fit(self) -> None:
-        """Stop the fit; if it was not saved, it is kept under a new name."""
+    async def _end_fit(self, keep: bool = True) -> None:
+        """Stop the fit; if it was not saved, it is kept under a new name.
+
+        Not if its tab was closed: the page has asked before.
+        """
         fit, self._fit = self._fit, None
         if fit is None:
             return
         fit.abandon()
         if (fitting := self._fitting) is not None:
             await asyncio.gather(fitting, return_exceptions=True)
-        result = None if fit.saved else fit.result_so_far()
+        result = None if fit.saved or not keep else fit.result_so_far()
         if result is not None:
-            name = self._folder.free_name("unsaved-fit")
             try:
-                await asyncio.to_thread(self._folder.save, name, result)
+                name = await asyncio.to_thread(self._folder.save_new, "unsaved-fit", result)
             except SwarmdpError as error:
                 self._print(f"a fit could not be kept: {_in_words(error)}")
                 return

@@ -16,8 +16,30 @@ export class Keeping {
     find("picture").onclick = () => this.picture();
     find("save").onsubmit = (event) => {
       event.preventDefault();
-      this.say("save", { what: find("save-what").value, name: find("save-name").value });
+      this.what = find("save-what").value;
+      if (!this.say("save", { what: this.what, name: find("save-name").value })) return;
+      find("save-button").disabled = true;
+      this.answer("Saving …", "");
     };
+  }
+
+  // What came of Save stands beside its button; the new file is marked in the list.
+  saved(name) {
+    find("save-name").value = "";
+    find("save-button").disabled = false;
+    this.newest = name;
+    this.answer(`Saved as ${name}.`, "done");
+    return this.what;
+  }
+
+  notSaved(reason) {
+    find("save-button").disabled = false;
+    this.answer(`Not saved: ${reason}`, "alarm");
+  }
+
+  answer(words, mark) {
+    find("saved").textContent = words;
+    find("saved").className = mark;
   }
 
   ask(kind, words) {
@@ -50,7 +72,7 @@ export class Keeping {
         this.tell(`Opening ${name} …`);
         this.say("open", { name: entry.name });
       };
-      return element("li", {}, button);
+      return element("li", entry.name === this.newest ? { class: "new" } : {}, button);
     });
     const nothing = element("li", {}, "Nothing yet. Learn a reward and keep it, or save one of the swarms.");
     find("files").replaceChildren(...(rows.length ? rows : [nothing]));
@@ -59,7 +81,7 @@ export class Keeping {
   keepFit() {
     find("save-what").value = "fit";
     find("save-name").focus();
-    this.tell("Give it a name and save it.");
+    this.answer("Give it a name and save it.", "");
   }
 
   picture() {

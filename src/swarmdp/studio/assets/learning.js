@@ -9,6 +9,7 @@ export class Learning {
   constructor({ say, show, keep, seed }) {
     Object.assign(this, { say, show, seed });
     this.running = false;
+    this.unsaved = false;
     find("fit").onclick = () => this.toggle();
     find("go-on").onclick = () => this.goOn();
     find("keep-fit").onclick = keep;
@@ -26,6 +27,7 @@ export class Learning {
 
   clear() {
     this.set(false);
+    this.unsaved = false; // the studio keeps it when another swarm is shown
     find("fit-charts").hidden = true;
     find("fit-progress").hidden = true;
     find("go-on").hidden = find("keep-fit").hidden = true;
@@ -74,6 +76,7 @@ export class Learning {
 
   hear(message) {
     this.set(RUNNING.includes(message.phase));
+    if (message.phase === "iterating") this.unsaved = true;
     if (message.weights) this.show(message.weights, message.error);
     if (message.phase === "iterating") {
       find("fit-progress").max = message.iterations;

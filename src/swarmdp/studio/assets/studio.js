@@ -211,8 +211,7 @@ const hear = {
     }
   },
   saved: ({ name }) => {
-    find("save-name").value = "";
-    keeping.tell(`Saved as ${name}.`);
+    if (keeping.saved(name) === "fit") learning.unsaved = false;
   },
   script: ({ text }) => keeping.copy(text, "The script is copied."),
   over: ({ steps }) => {
@@ -228,7 +227,8 @@ const hear = {
   error: ({ about, text }) => {
     const ways = { open: ["Choose another", () => find("files").querySelector("button")?.focus()], show: ["Back to the defaults", () => find("defaults").click()] }[about];
     if (about === "open") keeping.tell("It was not opened.");
-    if (["save", "script", "gif"].includes(about)) keeping.tell(text);
+    if (about === "save") keeping.notSaved(text);
+    else if (["script", "gif"].includes(about)) keeping.tell(text);
     else notice(about === "open" ? `This file cannot be shown: ${text}` : text, ...(ways ? [ways] : []), close);
     if (!scene) veil(text);
   },
@@ -286,6 +286,10 @@ find("unlock").onsubmit = (event) => {
   notice(null);
   connection.open();
 };
+// A fit that was not saved goes with its tab: the browser asks first.
+window.addEventListener("beforeunload", (event) => {
+  if (learning.unsaved) event.preventDefault();
+});
 document.addEventListener("visibilitychange", () => say("visible", { visible: !document.hidden }));
 
 // Controls keep the keys that they know; the others are the page's.
