@@ -9,6 +9,7 @@ from . import recordings as recordings
 from . import simulation as simulation
 from . import theory as theory
 from ._version import __version__ as __version__
+from .fitting.compare import compare as compare
 from .fitting.fit import fit as fit
 from .fitting.replan import replan as replan
 from .irl import updates as updates

@@ -1,3 +1,4 @@
+from .compare import Comparison as Comparison
 from .fit import Fit as Fit
 from .fit import FitInterrupted as FitInterrupted
 from .nearest import nearest_policy as nearest_policy

@@ -251,7 +251,7 @@ def _interruption(result: Result, planned: int) -> list[Finding]:
 
 def _reward_caption(result: Result, demo: Trajectory) -> str:
     text = (
-        "What an agent acts as if it wanted, by what it observes. Only differences mean something: "
+        "What agents seek, by what they observe. Only differences mean something: "
         "a reward twice as large asks for the same. "
     )
     if result.experiments > 1:
@@ -358,8 +358,8 @@ def _player(result: Result, system: System, demo: Trajectory, threads: int | Non
     return Player(
         "swarm",
         "Recorded and learned",
-        "Left: the demo. Right: agents with the learned policy, from the same start. Single paths "
-        "part soon; what the swarm does is to be compared.",
+        "Left: the demo. Right: agents with the learned policy, from the same start. Compare "
+        "what the swarms do: the paths of single agents soon differ by chance.",
         Scene(pictured, {"demo": first, "learned": learned}),
     )
 
