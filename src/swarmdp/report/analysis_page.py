@@ -104,8 +104,8 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
         "Recorded and simulated",
         "Left: the held-out time of the recording, every decision a step; individuals that were "
         "not seen for a while are interpolated. Right: agents with the learned controller, from "
-        "the same places and headings. Compare what the groups do: paths of single individuals soon "
-        "differ by chance.",
+        "the same places and headings. Compare what the groups do: single paths soon differ "
+        "by chance.",
         scene,
     )
     saved = analysis.save(folder)
