@@ -13,7 +13,7 @@ MINUTES ?= 10
 # keeps half of a module's bytecode, which no later process can import.
 PYTEST := PYTHONDONTWRITEBYTECODE=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
-.PHONY: help setup setup-run kernels kernels-run bytecode run test test-slow test-all coverage check docs release-check attack bench study theory lock clean
+.PHONY: help setup setup-run kernels kernels-run bytecode run test test-slow test-all coverage check docs release-check attack bench study theory pictures lock clean
 
 help:
 	@echo "make run    set up, learn the reward of a swarm, reproduce the paper (runs/)"
@@ -32,6 +32,7 @@ help:
 	@echo "make theory exact study of small swarms (about ten minutes)"
 	@echo "make setup  create .venv and install what requirements.lock pins; PYTHON=... says with which Python"
 	@echo "make kernels compile all kernels, on all cores (tests do so; a minute, once)"
+	@echo "make pictures  make the moving picture of README again"
 	@echo "make lock   renew both locks from pyproject.toml"
 	@echo "make clean  remove .venv and caches"
 
@@ -113,6 +114,9 @@ theory: setup
 # Neither file names a package host. The second holds what the first does, as far as `make run` needs it.
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-annotate --no-header --group install pyproject.toml
+
+pictures: setup
+	$(BIN)/python -m tools.moving_pictures
 
 lock:
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(COMPILE) --all-extras -o requirements.lock
