@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Protocol, runtime_checkable
 
+from swarmdp.model.actions import action_axes
 from swarmdp.model.features.maps import has_classes
 from swarmdp.model.streams import Purpose, Streams
 from swarmdp.model.system import (
@@ -20,7 +21,7 @@ from swarmdp.model.system import (
     features_of_counts,
     summed_features,
 )
-from swarmdp.model.traits import Room, action_units_of, field_of, measures_of
+from swarmdp.model.traits import Room, field_of, measures_of
 from swarmdp.model.trajectory import Trajectory, Variable
 from swarmdp.support.arguments import checked
 from swarmdp.support.checks import brief, check_agent
@@ -480,7 +481,8 @@ def _recorder(what: Recordable, system: System, name: str | None = None) -> Reco
             lambda moment: {name or "actions": moment.actions},
             lambda kept: Room(actions=next(iter(kept.values()))),
             axis="step",
-            units=action_units_of(system),
+            units=", ".join(axis.units for axis in action_axes(system)),
+            inner=() if np.ndim(system.actions) == 1 else ("action component",),
         )
     if isinstance(what, str) and what in measures:
         return _MeasureRecorder(name or what, measures[what], what)
@@ -520,7 +522,7 @@ def check_recorded(system: System, trajectory: Trajectory, what: str = "the traj
         moment = () if field_of(system, name).constant else ("time",)
         expected[name] = (("run", *moment, "agent"), array.shape[2:], array.dtype)
     expected.setdefault("observations", (("run", "time", "agent"), system.features.shape, None))
-    expected.setdefault("actions", (("run", "step", "agent"), (), actions.dtype))
+    expected.setdefault("actions", (("run", "step", "agent"), actions.shape[1:], actions.dtype))
     for name, (axes, inner, dtype) in expected.items():
         if name not in trajectory:
             continue
