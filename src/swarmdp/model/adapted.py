@@ -44,7 +44,7 @@ from swarmdp.model.trajectory import Trajectory
 from swarmdp.support.arguments import checked
 from swarmdp.support.errors import InvalidInput
 
-REPLACED = ("initial", "features")  # settings that an adapted system has beside its own
+REPLACED = ("initial", "features", "layers")  # settings that an adapted system has beside its own
 
 Start = Mapping[str, NDArray[Any]] | Trajectory
 

@@ -11,7 +11,7 @@ from swarmdp.model.features import Smooth
 from swarmdp.model.streams import Purpose, Streams
 from swarmdp.model.symmetry import Symmetry
 from swarmdp.model.system import State, System, class_map, classes, reordered
-from swarmdp.model.traits import Arranging, field_of, fields_of
+from swarmdp.model.traits import Arranging, HasFields, field_of
 from swarmdp.support.arguments import checked
 from swarmdp.support.errors import InvalidInput, SwarmdpError
 

@@ -57,6 +57,7 @@ class Recall:
     component: str
     source: Literal["seen", "index", "action"]  # of the step before: see `name`
     name: str = ""  # the component that was seen, or the component of the action
+    per: int = 1  # actions of the controller for each action that is remembered
 
 
 @runtime_checkable
@@ -146,6 +147,15 @@ class InfersActions(Protocol):
 
     def inferred_actions(self, before: State, after: State) -> NDArray[Any]:
         """The physical actions (runs, agents)."""
+
+
+@runtime_checkable
+class HasUnaffected(Protocol):
+    """A system that knows which arrays of its state no action changes in the same step."""
+
+    @property
+    def unaffected(self) -> frozenset[str]:
+        """Their names."""
 
 
 @runtime_checkable
@@ -289,6 +299,11 @@ def fields_of(system: System) -> Mapping[str, Field]:
 def field_of(system: System, name: str) -> Field:
     """The description of one array of the system's state."""
     return fields_of(system).get(name, Field())
+
+
+def unaffected_fields(system: System) -> frozenset[str]:
+    """The arrays of a state that no action changes in the same step, where that is known."""
+    return system.unaffected if isinstance(system, HasUnaffected) else frozenset()
 
 
 def measures_of(system: System) -> Mapping[str, Measure]:

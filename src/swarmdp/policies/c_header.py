@@ -344,8 +344,9 @@ def _remembering(blueprint: Blueprint, names: list[str]) -> list[str]:
             first.append(f"        memory_->{own} = {before};")
             after.append(f"    memory_->{own} = {before};")
         elif recall.source == "index":
-            first.append(f"        memory_->{own} = SWARMDP_NULL_INDEX;")
-            after.append(f"    memory_->{own} = index_;")
+            per = f" / {recall.per}" if recall.per > 1 else ""
+            first.append(f"        memory_->{own} = SWARMDP_NULL_INDEX{per};")
+            after.append(f"    memory_->{own} = index_{per};")
         else:
             first.append(f"        memory_->{own} = 0.0;")
             place = f"[{places[recall.name]}]" if several else ""

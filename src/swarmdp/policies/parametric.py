@@ -183,10 +183,10 @@ class ParametricPolicy:
                 f"each run and agent, got {actions.dtype} of shape {actions.shape}"
             )
         if not np.isfinite(actions).all():
+            wrong = ~np.isfinite(actions).reshape(len(chosen), -1).all(axis=1)
             raise InvalidInput(
                 "the controller's function returned NaN or infinity with the parameters "
-                f"{chosen[~np.isfinite(actions).reshape(len(chosen), -1).all(axis=1)][0].tolist()}: every action must be a "
-                "finite number"
+                f"{chosen[wrong][0].tolist()}: every action must be a finite number"
             )
         return actions
 

@@ -29,6 +29,8 @@ class Product:
         With True a reward is a sum of one block of weights for each component, 36 + 5 of them; with
         False every combination has a weight of its own, 36 * 5. Policies always tell all
         combinations apart.
+    rewarded
+        The names of the components that rewards are for, if not for all: an agent's memory has none.
     components
         A map with classes for each component, by its name.
 
@@ -46,8 +48,15 @@ class Product:
 
     components: Mapping[str, Classes]
     additive: bool = False
+    rewarded: tuple[str, ...] | None = None
 
-    def __init__(self, *, additive: bool = False, **components: Classes) -> None:
+    def __init__(
+        self,
+        *,
+        additive: bool = False,
+        rewarded: tuple[str, ...] | None = None,
+        **components: Classes,
+    ) -> None:
         if not components:
             raise InvalidInput(
                 "a product needs at least one named component, such as neighbours=Levels(5)"
@@ -60,10 +69,19 @@ class Product:
                 )
         object.__setattr__(self, "components", dict(components))
         object.__setattr__(self, "additive", bool(additive))
+        strange = [name for name in rewarded or () if name not in components]
+        if strange or (rewarded is not None and not rewarded):
+            raise InvalidInput(
+                f"rewarded must name some of the components {', '.join(components)}, got "
+                f"{rewarded!r}"
+            )
+        some = None if rewarded is None or set(rewarded) == set(components) else tuple(rewarded)
+        object.__setattr__(self, "rewarded", some)
 
     def __repr__(self) -> str:
         inner = ", ".join(f"{name}={part!r}" for name, part in self.components.items())
-        return f"Product({inner}, additive={self.additive})"
+        some = "" if self.rewarded is None else f", rewarded={self.rewarded}"
+        return f"Product({inner}, additive={self.additive}{some})"
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -86,19 +104,30 @@ class Product:
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """One block for each component, or one for all combinations."""
-        return tuple((axis,) for axis in self.axes) if self.additive else (self.axes,)
+        """One block for each rewarded component, or one for all combinations of them."""
+        axes = tuple(axis for axis in self.axes if self._is_rewarded(axis.name))
+        return tuple((axis,) for axis in axes) if self.additive else (axes,)
+
+    def _is_rewarded(self, name: str) -> bool:
+        return self.rewarded is None or name in self.rewarded
 
     @cached_property
     def matrix(self) -> NDArray[np.float64] | None:
-        """The components that each combination has (size, d), if the reward is their sum."""
-        if not self.additive:
+        """What each combination is rewarded for (size, d); None if each for itself."""
+        if not self.additive and self.rewarded is None:
             return None
         sizes = [part.size for part in self.components.values()]
         places = np.unravel_index(np.arange(self.size), sizes)
-        return np.concatenate(
-            [np.eye(size)[place] for size, place in zip(sizes, places, strict=True)], axis=1
-        )
+        counted = [
+            (size, place)
+            for name, size, place in zip(self.components, sizes, places, strict=True)
+            if self._is_rewarded(name)
+        ]
+        if not self.additive:
+            kept = [size for size, _ in counted]
+            together = np.ravel_multi_index([place for _, place in counted], kept)
+            return np.eye(math.prod(kept))[together]
+        return np.concatenate([np.eye(size)[place] for size, place in counted], axis=1)
 
     def index(self, observations: NDArray[Any]) -> NDArray[np.integer]:
         """The combination of each observation (..., k)."""
