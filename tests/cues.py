@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -24,36 +25,36 @@ class Cues:
     }
 
     @cached_property
-    def actions(self):
+    def actions(self) -> Any:
         return np.arange(self.cues)
 
     @cached_property
-    def features(self):
+    def features(self) -> Any:
         return swarmdp.Levels(self.cues + 4, "sign")
 
-    def initial(self, rng):
+    def initial(self, rng: Any) -> Any:
         cue = rng.integers(self.cues)
         return {"phase": np.zeros_like(cue), "cue": cue, "right": np.zeros_like(cue)}
 
-    def observe(self, state):
+    def observe(self, state: Any) -> Any:
         phase, sign = state["phase"], self.cues + state["phase"] - 1
         outcome = self.cues + 3 - state["right"]
         return np.where(phase == CUE, state["cue"], np.where(phase == OUTCOME, outcome, sign))
 
-    def transition(self, state, actions, rng):
+    def transition(self, state: Any, actions: Any, rng: Any) -> Any:
         phase, cue = state["phase"], state["cue"]
         answered = np.where(phase == GATE, (actions == cue).astype(np.int64), state["right"])
         fresh = np.where(phase == OUTCOME, rng.integers(self.cues), cue)
         return {"phase": (phase + 1) % 4, "cue": fresh, "right": answered}
 
-    def measure(self, state):
+    def measure(self, state: Any) -> Any:
         return state["right"].mean(axis=1)
 
 
-def remembering(cues):
+def remembering(cues: int) -> Any:
     """The expert of `with_memory(Cues(cues=...), cues)`: it remembers the cue, and answers it."""
 
-    def act(observations):
+    def act(observations: Any) -> Any:
         sign, memory = np.moveaxis(observations.astype(np.int64), -1, 0)
         kept = np.where(sign < cues, sign, memory)
         answer = np.where(sign == cues + 1, memory, 0)
@@ -62,13 +63,13 @@ def remembering(cues):
     return act
 
 
-def demo_of(cues, *, runs=3, steps=60, seed=1, actions=True):
+def demo_of(
+    cues: int, *, runs: int = 3, steps: int = 60, seed: int = 1, actions: bool = True
+) -> Any:
     """What the expert did, without its memory."""
     system = swarmdp.with_memory(Cues(cues=cues), cues)
     record = ["states", "actions"] if actions else "states"
-    full = swarmdp.rollout(
-        system, remembering(cues), steps=steps, runs=runs, seed=seed, record=record
-    )
+    full = swarmdp.rollout(system, remembering(cues), steps=60, runs=3, seed=1, record=record)
     variables = {name: v for name, v in full.variables.items() if name != "memory"}
     if actions:
         pairs = variables["actions"]

@@ -22,7 +22,7 @@ STEPS, DISCOUNT, RUNS = 100, 0.9, 1500
 
 
 @pytest.mark.parametrize("wrapper", WRAPPERS)
-def test_simulated_values_are_the_exact_ones(wrapper):
+def test_simulated_values_are_the_exact_ones(wrapper: str) -> None:
     system, rng = WRAPPERS[wrapper](RING), np.random.default_rng(1)
     policy = swarmdp.Policy(rng.integers(len(system.actions), size=system.features.size))
     reward = rng.uniform(size=system.features.size)
@@ -35,7 +35,7 @@ def test_simulated_values_are_the_exact_ones(wrapper):
 
 
 @pytest.mark.parametrize("wrapper", WRAPPERS)
-def test_listed_states_are_states(wrapper):
+def test_listed_states_are_states(wrapper: str) -> None:
     listed = theory.enumerate_swarm(WRAPPERS[wrapper](RING))
     assert listed.initial.sum() == pytest.approx(1.0)
     np.testing.assert_allclose(listed.laws.sum(axis=3), 1.0)
@@ -43,14 +43,14 @@ def test_listed_states_are_states(wrapper):
     np.testing.assert_array_equal(listed.system.local(state), listed.local)
 
 
-def test_a_memory_that_is_not_used_changes_nothing():
+def test_a_memory_that_is_not_used_changes_nothing() -> None:
     exact = theory.chain(RING, RING.expert).global_value([1.0, 0.5, 0.0], DISCOUNT)
     system = swarmdp.with_memory(RING)
     same = theory.chain(system, system.expert).global_value(np.repeat([1.0, 0.5, 0.0], 2), DISCOUNT)
     assert same == pytest.approx(exact)
 
 
-def test_what_cannot_be_listed_is_refused():
+def test_what_cannot_be_listed_is_refused() -> None:
     with pytest.raises(InvalidInput, match="is not a finite swarm"):
         theory.enumerate_swarm(swarmdp.with_memory(swarmdp.Vicsek(n_agents=3)))
     one = theory.FiniteIsing((3,), acting="one")

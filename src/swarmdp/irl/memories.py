@@ -2,8 +2,8 @@
 
 An agent with a memory of K states does a and remembers m' with a probability P(a, m' | o, m) that
 depends on its observation o and its memory m. Only o and a are recorded. The probabilities under
-which all that was done is most probable are found by expectation maximisation (Baum and Welch), some
-times from random beginnings, and then the likeliest states of every agent (Viterbi).
+which all that was done is most probable are found by expectation maximisation (Baum and Welch),
+some times from random beginnings, and then the likeliest states of every agent (Viterbi).
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
 """Why a demo cannot be reproduced by agents that only react: what their observations lack.
 
 Where the same observation is answered by different actions, something else decides. If it is what
-the agent did or saw before, a memory is missing; if it is what the others do at the same time, a common
-cue or a command. How much each explains is a mutual information, given the observation.
+the agent did or saw before, a memory is missing; if it is what the others do at the same time, a
+common cue or a command. How much each explains is a mutual information, given the observation.
 """
 
 import numpy as np

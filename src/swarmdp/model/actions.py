@@ -1,4 +1,4 @@
-"""Actions of one or several components: their names and units, and the listed one nearest to one."""
+"""Actions of one or several components: names, units, and which listed one is the nearest."""
 
 import math
 from typing import Any

@@ -57,7 +57,7 @@ def check_system(system: System, *, seed: int = 0, tolerance: float = 0.0) -> No
     """Raise `ContractViolation` unless the system keeps the contract of a swarMDP.
 
     - Shapes and ranges: arrays are (runs, agents, ...), observations have a class, nothing is NaN,
-      and no method changes its arguments.
+      and no method changes its arguments. Where there are `fields`, they name all arrays.
     - Pure functions: the same seed gives the same trajectory, and nothing is remembered.
     - Independent runs: run 7 of 10 equals run 7 alone.
     - Homogeneity: permuting the agents permutes observations and transitions.
@@ -96,6 +96,7 @@ def check_system(system: System, *, seed: int = 0, tolerance: float = 0.0) -> No
     check = _Check(system, seed, tolerance)
     check.actions()
     history = check.simulate(np.arange(_RUNS))
+    check.described(history)
     check.constants(history)
     check.repeatable(history)
     check.independent_runs(history)
@@ -200,6 +201,22 @@ class _Check:
             features.of(observations)
         else:
             classes(self.system, observations)
+
+    def described(self, history: _History) -> None:
+        """Where a system describes the arrays of its state, it must describe all of them."""
+        if not isinstance(self.system, HasFields):
+            return
+        there, told = set(history[0][0]), set(self.system.fields)
+        if there - told:
+            raise ContractViolation(
+                f"fields: the state has {', '.join(map(repr, sorted(there - told)))}, which "
+                "`fields` does not name: describe it there"
+            )
+        if told - there:
+            raise ContractViolation(
+                f"fields: `fields` names {', '.join(map(repr, sorted(told - there)))}, which the "
+                "state does not have"
+            )
 
     def constants(self, history: _History) -> None:
         for state, _, _ in history[1:]:

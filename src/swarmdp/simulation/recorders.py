@@ -19,9 +19,10 @@ from swarmdp.model.system import (
     class_map,
     feature_count,
     features_of_counts,
+    name_of,
     summed_features,
 )
-from swarmdp.model.traits import Room, field_of, measures_of
+from swarmdp.model.traits import Room, field_of, fields_of, measures_of
 from swarmdp.model.trajectory import Trajectory, Variable
 from swarmdp.support.arguments import checked
 from swarmdp.support.checks import brief, check_agent
@@ -516,6 +517,12 @@ def check_recorded(system: System, trajectory: Trajectory, what: str = "the traj
     declares. A type that holds the same numbers will do (integers for floating-point numbers).
     """
     example = system.initial(Streams.of(0, [0], system.n_agents).at(0, Purpose.INITIAL))
+    nameless = [name for name in example if fields_of(system) and name not in fields_of(system)]
+    if nameless:
+        raise InvalidInput(
+            f"the state of {name_of(system)} has {nameless[0]!r}, which its `fields` do not name: "
+            "describe it there (swarmdp.testing.check_system checks it)"
+        )
     actions = np.asarray(system.actions)
     expected: dict[str, tuple[tuple[str, ...], tuple[int, ...], np.dtype[Any] | None]] = {}
     for name, array in example.items():

@@ -13,7 +13,7 @@ Decisions:
 - Which agent is of which kind is drawn in every run: agents' numbers say nothing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ def with_history(
     *,
     actions: bool = True,
     observations: bool = True,
-) -> System:
+) -> Augmented:
     """The system with agents that remember what they saw and did in their last steps.
 
     Parameters
@@ -78,7 +78,7 @@ def with_history(
 
 
 @checked
-def with_memory(system: System, states: PositiveInteger = 2) -> System:
+def with_memory(system: System, states: PositiveInteger = 2) -> Augmented:
     """The system with agents that have a memory, and choose what to remember.
 
     An action is then a pair: what to do, and the state in which the memory is to be. The memory
@@ -114,7 +114,7 @@ def with_memory(system: System, states: PositiveInteger = 2) -> System:
 
 
 @checked
-def with_noise(system: System, amount: float | Mapping[str, float]) -> System:
+def with_noise(system: System, amount: float | Mapping[str, float]) -> Augmented:
     """The system with agents whose senses err, in every step by another error.
 
     Parameters
@@ -150,7 +150,7 @@ def with_noise(system: System, amount: float | Mapping[str, float]) -> System:
 
 
 @checked
-def with_delay(system: System, steps: PositiveInteger = 1) -> System:
+def with_delay(system: System, steps: PositiveInteger = 1) -> Augmented:
     """The system with agents that observe late.
 
     Parameters
@@ -188,7 +188,7 @@ def with_kinds(
     shares: Mapping[str, float] | Sequence[float] | None = None,
     *,
     assignment: ArrayLike | None = None,
-) -> System:
+) -> Augmented:
     """The system with agents of several kinds, each with its own reward and policy.
 
     An agent observes its own kind. Which agents are of which kind is drawn in every run.
@@ -282,13 +282,13 @@ def _amounts(inner: System, amount: float | Mapping[str, float]) -> tuple[float,
     return tuple(amounts)
 
 
-def _under_memories(system: System, make: Any) -> System:
+def _under_memories(system: System, make: Callable[[System], Layer]) -> Augmented:
     """The sense laid under all layers that are none: agents remember what they sensed."""
     if isinstance(system, Augmented) and not system.layer.is_sense:
         return Augmented(_under_memories(system.system, make), system.layer)
     return Augmented(system, make(system))
 
 
-def augmented_from(system: System, plain: Mapping[str, Any]) -> System:
+def augmented_from(system: System, plain: Mapping[str, Any]) -> Augmented:
     """The system with the layer that a file describes."""
     return Augmented(system, layer_from(plain))

@@ -37,8 +37,8 @@ def features_from(plain: Mapping[str, Any]) -> Classes | None:
         made = {name: part for name, part in parts.items() if part is not None}
         if len(made) < len(parts):
             return None
-        rewarded = tuple(plain["rewarded"]) if "rewarded" in plain else None
-        return Product(additive=plain["additive"], rewarded=rewarded, **made)
+        product = Product(additive=plain["additive"], **made)
+        return product.rewarding(*plain["rewarded"]) if "rewarded" in plain else product
     makers: dict[str, Callable[..., Classes]] = {"Angles": Angles, "Levels": Levels, "Bins": Bins}
     if kind not in makers:
         return None

@@ -29,8 +29,6 @@ class Product:
         With True a reward is a sum of one block of weights for each component, 36 + 5 of them; with
         False every combination has a weight of its own, 36 * 5. Policies always tell all
         combinations apart.
-    rewarded
-        The names of the components that rewards are for, if not for all: an agent's memory has none.
     components
         A map with classes for each component, by its name.
 
@@ -50,13 +48,7 @@ class Product:
     additive: bool = False
     rewarded: tuple[str, ...] | None = None
 
-    def __init__(
-        self,
-        *,
-        additive: bool = False,
-        rewarded: tuple[str, ...] | None = None,
-        **components: Classes,
-    ) -> None:
+    def __init__(self, *, additive: bool = False, **components: Classes) -> None:
         if not components:
             raise InvalidInput(
                 "a product needs at least one named component, such as neighbours=Levels(5)"
@@ -69,19 +61,25 @@ class Product:
                 )
         object.__setattr__(self, "components", dict(components))
         object.__setattr__(self, "additive", bool(additive))
-        strange = [name for name in rewarded or () if name not in components]
-        if strange or (rewarded is not None and not rewarded):
+        object.__setattr__(self, "rewarded", None)
+
+    def rewarding(self, *names: str) -> "Product":
+        """The same classes with rewards for these components only: a memory has none."""
+        strange = [name for name in names if name not in self.components]
+        if strange or not names:
             raise InvalidInput(
-                f"rewarded must name some of the components {', '.join(components)}, got "
-                f"{rewarded!r}"
+                f"rewards must be for some of the components {', '.join(self.components)}, got "
+                f"{', '.join(names) or 'none'}"
             )
-        some = None if rewarded is None or set(rewarded) == set(components) else tuple(rewarded)
-        object.__setattr__(self, "rewarded", some)
+        made = Product(additive=self.additive, **self.components)
+        if set(names) < set(self.components):
+            object.__setattr__(made, "rewarded", names)
+        return made
 
     def __repr__(self) -> str:
         inner = ", ".join(f"{name}={part!r}" for name, part in self.components.items())
-        some = "" if self.rewarded is None else f", rewarded={self.rewarded}"
-        return f"Product({inner}, additive={self.additive}{some})"
+        some = "" if self.rewarded is None else f".rewarding{self.rewarded}"
+        return f"Product({inner}, additive={self.additive}){some}"
 
     @property
     def shape(self) -> tuple[int, ...]:
