@@ -18,6 +18,11 @@ from .judging.evaluation import evaluate as evaluate
 from .judging.judge import judge as judge
 from .model import features as features
 from .model import testing as testing
+from .model.augmented import with_delay as with_delay
+from .model.augmented import with_history as with_history
+from .model.augmented import with_kinds as with_kinds
+from .model.augmented import with_memory as with_memory
+from .model.augmented import with_noise as with_noise
 from .model.features import Angles as Angles
 from .model.features import Bins as Bins
 from .model.features import Levels as Levels

@@ -188,6 +188,12 @@ class ZooUneven(Zoo):
         return {agent: np.zeros(2 + (n == 4)) for n, agent in enumerate(self.possible_agents)}
 
 
+class ZooOfTeams(Zoo):
+    def __init__(self) -> None:
+        super().__init__()
+        self.possible_agents = [f"{team}_{n}" for team in ("red", "blue") for n in range(3)]
+
+
 class ZooOfDicts(Zoo):
     def _by_agent(self, seen: Ints) -> dict[str, Any]:
         return {agent: {"mask": 1} for agent in self.possible_agents}

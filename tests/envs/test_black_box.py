@@ -228,6 +228,7 @@ def test_bad_simulators_are_named(make: Any, more: dict[str, Any], message: str)
         (given.ZooDies, {}, "agent walker_3 is done while others go on"),
         (given.ZooAppears, {}, "agent walker_9 is new: a swarm has always the same agents"),
         (given.ZooUneven, {}, r"\(2,\) of walker_0 and \(3,\) of walker_4"),
+        (given.ZooOfTeams, {}, "several teams: 'red', 'blue'"),
         (given.ZooOfDicts, {}, "the observation of walker_0 must be an array of numbers"),
         (partial(given.Zoo, render_mode="human"), {}, "holds a window"),
         (given.Zoo, {"actions": [0, 5]}, "agent walker_0 cannot act so: 5 is not in Discrete"),

@@ -198,3 +198,53 @@ def test_rounding_is_forgiven_only_on_request() -> None:
     with pytest.raises(ContractViolation, match="may be rounding in sums.*tolerance="):
         check_system(RoundingSums())
     check_system(RoundingSums(), tolerance=1e-12)
+
+
+class Nameless(swarmdp.Ising):
+    """It describes one of its two arrays."""
+
+    fields = {"spin": Field("spin")}  # type: ignore[assignment]  # noqa: RUF012
+
+
+class NamesTooMuch(swarmdp.Ising):
+    """It describes an array that it does not have."""
+
+    @property
+    def fields(self) -> Any:  # type: ignore[override]
+        return {**swarmdp.Ising.fields, "charge": Field("charge")}
+
+
+class RoleByNumber(swarmdp.Vicsek):
+    """Every other agent, by its number, is a leader."""
+
+    @property
+    def fields(self) -> Any:  # type: ignore[override]
+        return {**super().fields, "role": Field("role", constant=True)}
+
+    def initial(self, rng: Any) -> Any:
+        roles = np.broadcast_to(np.arange(self.n_agents) % 2, rng.shape)
+        return {**super().initial(rng), "role": roles.copy()}
+
+    def transition(self, state: Any, actions: Any, rng: Any) -> Any:
+        return {**super().transition(state, actions, rng), "role": state["role"]}
+
+
+@pytest.mark.parametrize(
+    ("system", "rule"),
+    [
+        (Nameless(shape=(5, 5)), "fields: the state has 'site', which `fields` does not name"),
+        (NamesTooMuch(shape=(5, 5)), "fields: `fields` names 'charge'"),
+        (RoleByNumber(n_agents=12), "values of 'role' depend on the agent's number"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_fields_and_roles_are_checked(system: Any, rule: str) -> None:
+    with pytest.raises(ContractViolation, match=rule):
+        check_system(system)
+
+
+def test_a_fit_says_which_field_has_no_name() -> None:
+    system = Nameless(shape=(5, 5))
+    demo = swarmdp.rollout(system, system.expert, steps=60, seed=1)
+    with pytest.raises(swarmdp.errors.InvalidInput, match="'site', which its `fields` do not name"):
+        swarmdp.fit(system, demo, seed=1)

@@ -398,12 +398,16 @@ def _actions(system: Any, table: Any) -> list[str]:
     """The physical actions of a policy's table, angles in degrees."""
     import numpy as np
 
-    from swarmdp.model.traits import action_units_of
+    from swarmdp.model.actions import action_axes
 
-    actions = np.asarray(system.actions)[table]
-    if action_units_of(system) == "rad":
-        return [f"{angle:+.0f}°" for angle in np.degrees(actions)]
-    return [f"{action:g}" if actions.dtype.kind == "f" else str(action) for action in actions]
+    columns = []
+    for axis in action_axes(system):
+        values = axis.values[table]
+        if axis.units == "rad":
+            columns.append([f"{angle:+.0f}°" for angle in np.degrees(values)])
+        else:
+            columns.append([f"{v:g}" if values.dtype.kind == "f" else str(v) for v in values])
+    return [", ".join(parts) for parts in zip(*columns, strict=True)]
 
 
 def _gridworld_table(result: Any, grid: Any) -> Any:

@@ -6,6 +6,7 @@ Whatever is wrong with the simulator is said here, in one line that names the st
 
 import contextlib
 import io
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -155,6 +156,7 @@ class _PettingZoo:
                 "use swarmdp.envs.from_step for other simulators"
             )
         agents = list(made.possible_agents)
+        _check_one_team(agents)
         for agent in agents:
             space = made.action_space(agent)
             for action in actions:
@@ -191,6 +193,18 @@ class _PettingZoo:
             what = f"{absent[0]} is missing" if absent else f"{more[0]} is new"
             raise InvalidInput(f"agent {what}: {ALIKE}")
         return _stack_observations([observations[agent] for agent in self.agents], self.agents)
+
+
+def _check_one_team(agents: list[Any]) -> None:
+    """Raise InvalidInput if agents' names, such as red_0 and blue_0, are of several teams."""
+    parts = [re.fullmatch(r"(.*?)[_ -]?\d+", str(agent)) for agent in agents]
+    teams = list(dict.fromkeys(part[1] for part in parts if part is not None))
+    if None not in parts and len(teams) > 1:
+        raise InvalidInput(
+            f"the agents are of several teams: {', '.join(map(repr, teams))}. Agents of a swarm "
+            "are interchangeable: wrap the environment so that only one team is controlled and "
+            "the other is part of it, or write a system and use swarmdp.with_kinds"
+        )
 
 
 @dataclass(eq=False)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swarmdp.irl import expectations
+from swarmdp.irl.lifting import lifted
 from swarmdp.irl.pairs import pair_counts
 from swarmdp.model.adapted import REPLACED
 from swarmdp.model.features import Classes
@@ -46,8 +47,13 @@ def read_demo(system: System, demo: Demo) -> "ReadDemo": ...
 @overload
 def read_demo(system: System, demo: Any) -> Any: ...
 def read_demo(system: System, demo: Any) -> Any:
-    """Recorded data as the trajectory that the system makes of them; anything else as it is."""
-    return demo.as_demo(system) if isinstance(demo, RecordedDemo) else demo
+    """Recorded data as the trajectory that the system makes of them; others as they are.
+
+    A demo of a system is read as one of the system with augmented agents.
+    """
+    if isinstance(demo, RecordedDemo):
+        demo = demo.as_demo(system)
+    return lifted(system, demo) if isinstance(demo, Trajectory) else demo
 
 
 def expert_of(

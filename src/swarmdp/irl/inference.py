@@ -24,7 +24,7 @@ from swarmdp.model.features import Classes
 from swarmdp.model.streams import Purpose, Streams
 from swarmdp.model.symmetry import Symmetry
 from swarmdp.model.system import State, System, classes
-from swarmdp.model.traits import Replaying, field_of
+from swarmdp.model.traits import Replaying, field_of, unaffected_fields
 from swarmdp.model.trajectory import Trajectory
 from swarmdp.support.arrays import Floats
 
@@ -276,8 +276,9 @@ def _likelihood_of(
     streams = Streams.of(seed, np.arange(part.start, part.stop), first.shape[1])
     shape = (*first[part].shape, count)
     total, missed = np.zeros(shape), np.zeros(shape[:2], np.bool_)
-    gaps = {name: np.empty(shape) for name in before}
-    widths = dict.fromkeys(before, 0.0)
+    told = [name for name in before if name not in unaffected_fields(system)]
+    gaps = {name: np.empty(shape) for name in told}
+    widths = dict.fromkeys(told, 0.0)
     for shift in range(count):
         chosen = (first[part] + shift) % count
         # What the same actions lead to, some times over.
@@ -287,7 +288,7 @@ def _likelihood_of(
             )
             for sample in range(_SAMPLES)
         ]
-        for name in before:
+        for name in told:
             samples = np.stack([after[name] for after in outcomes]).astype(np.float64)
             recorded = steps.after[name][part].astype(np.float64)
             density, gap, width = _density(samples, recorded, _period(system, name))

@@ -7,7 +7,6 @@ where it recorded states only, a system can infer them from one state to the nex
 one: actions that the system does not have raise InvalidInput.
 """
 
-import math
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -16,8 +15,9 @@ from numpy.typing import NDArray
 
 from swarmdp.irl.expectations import Estimator, check_estimator
 from swarmdp.irl.frames import observations_over, state_names, states_over
+from swarmdp.model.actions import nearest_index
 from swarmdp.model.system import System, class_map, classes, name_of
-from swarmdp.model.traits import InfersActions, action_units_of
+from swarmdp.model.traits import InfersActions
 from swarmdp.model.trajectory import ACTING, Trajectory
 from swarmdp.simulation.recorders import check_recorded
 from swarmdp.support.checks import check_agent
@@ -99,26 +99,20 @@ def nearest_actions(system: System, physical: NDArray[Any]) -> NDArray[np.int64]
         raise InvalidInput("the demo's actions must be finite, got NaN or infinity")
     if exact_model(system) is not None or available.dtype.kind in "biu":
         _check_members(available, physical)
-    circular = action_units_of(system) == "rad"
-    nearest = np.zeros(physical.shape, np.int64)
-    least = np.full(physical.shape, np.inf)
-    for index, action in enumerate(available.astype(np.float64)):
-        gap = np.abs(physical.astype(np.float64) - action)
-        if circular:
-            gap = np.abs(np.remainder(gap + math.pi, 2 * math.pi) - math.pi)
-        nearer = gap < least
-        nearest[nearer] = index
-        least[nearer] = gap[nearer]
-    return nearest
+    return nearest_index(system, physical)
 
 
 def _check_members(available: NDArray[Any], physical: NDArray[Any]) -> None:
-    strange = np.unique(physical[~np.isin(physical, available)])
+    if available.ndim == 1:
+        there = np.isin(physical, available)
+    else:
+        there = (physical[..., None, :] == available).all(axis=-1).any(axis=-1)
+    strange = np.unique(physical[~there], axis=0)
     if strange.size:
-        listed = ", ".join(map(str, strange[:5].tolist())) + (", ..." if strange.size > 5 else "")
+        listed = ", ".join(map(str, strange[:5].tolist())) + (", ..." if len(strange) > 5 else "")
         raise InvalidInput(
             f"the demo has actions that the system does not have: {listed}. Its actions are "
             f"{', '.join(map(str, available[:12].tolist()))}"
-            f"{', ...' if available.size > 12 else ''}: record these, or give the system physical "
+            f"{', ...' if len(available) > 12 else ''}: record these, or give the system physical "
             "actions (floating-point numbers), of which the nearest counts"
         )

@@ -304,7 +304,8 @@ class _Activity:
     def add(self, total: NDArray[np.float64], moment: Moment) -> None:
         if moment.actions is not None:
             nothing = moment.system.actions[null_action(moment.system)]
-            total[:, 0] += (moment.actions != nothing).mean(axis=1)
+            acts = moment.actions != nothing
+            total[:, 0] += (acts if acts.ndim == 2 else acts.any(axis=2)).mean(axis=1)
 
 
 def _first_found(rewards: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -65,6 +65,6 @@ def cloned_policy(system: System, demo: Trajectory) -> LocalPolicy | None:
 
 def _constant(action: Any) -> Callable[[NDArray[Any]], NDArray[Any]]:
     def act(observations: NDArray[Any]) -> NDArray[Any]:
-        return np.full(observations.shape[:2], action)
+        return np.full((*observations.shape[:2], *np.shape(action)), action)
 
     return act

@@ -1,8 +1,8 @@
 """Why a demo cannot be reproduced by agents that only react: what their observations lack.
 
 Where the same observation is answered by different actions, something else decides. If it is what
-the agent did before, a memory is missing; if it is what the others do at the same time, a common
-cue or a command. How much each explains is a mutual information, given the observation.
+the agent did or saw before, a memory is missing; if it is what the others do at the same time, a
+common cue or a command. How much each explains is a mutual information, given the observation.
 """
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from swarmdp.irl.inference import MIXED, Explanation
 
 _LONGEST = 15  # steps: how far back the past is looked at
+_STEPS_BACK = 3  # how far back observations are looked at
 _SHARE = 0.2  # of what is unexplained: a cause that explains more is named
 
 
@@ -32,7 +33,14 @@ def missing_cause(decisions: Explanation) -> str:
     if before >= _SHARE * unexplained:
         return (
             f"{words}, and what the agent did before explains {before:.2g} nats of it: a memory is "
-            "missing from the observations"
+            "missing from the observations, try swarmdp.with_history(system)"
+        )
+    seen, steps = dependence_on_what_was_seen(decisions)
+    if seen >= _SHARE * unexplained:
+        return (
+            f"{words}, and what the agent saw {steps} step{'s' * (steps > 1)} before explains "
+            f"{seen:.2g} nats of it: a memory is missing from the observations, try "
+            f"swarmdp.with_history(system, steps={steps})"
         )
     return f"{words}: something decides that is not observed, or the classes are too coarse"
 
@@ -62,6 +70,29 @@ def dependence_on_the_past(decisions: Explanation) -> float:
     past = actions[before] * (_LONGEST + 1) + lasted[now]
     index = decisions.index.reshape(actions.shape)
     return conditional_information(index[now], actions[now], past)
+
+
+def dependence_on_what_was_seen(decisions: Explanation) -> tuple[float, int]:
+    """The information that an earlier observation has on an action, given the present one.
+
+    The largest of a few steps back, and how many steps back it is.
+    """
+    actions = decisions.actions
+    index = decisions.index.reshape(actions.shape)
+    moments = zip(decisions.run.tolist(), decisions.time.tolist(), strict=True)
+    place = {moment: m for m, moment in enumerate(moments)}
+    best = (0.0, 1)
+    for steps in range(1, _STEPS_BACK + 1):
+        pairs = [
+            (m, place[run, time - steps])
+            for (run, time), m in place.items()
+            if (run, time - steps) in place
+        ]
+        if pairs:
+            now, before = (list(side) for side in zip(*pairs, strict=True))
+            told = conditional_information(index[now], actions[now], index[before])
+            best = max(best, (told, steps), key=lambda pair: pair[0])
+    return best
 
 
 def dependence_on_others(decisions: Explanation) -> float:

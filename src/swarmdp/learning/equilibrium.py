@@ -123,6 +123,7 @@ def _local_dynamics(
     streams = Streams.of(seed, np.arange(swarms), system.n_agents)
     policy, rows = policy.for_runs(streams.runs, streams)
     counts = np.zeros(size * len(actions) * size)
+    rows_of = np.arange(swarms)[:, None]
     state = system.initial(streams.at(0, Purpose.INITIAL))
     raw = system.observe(state)
     seen = classes(system, raw).astype(np.int64)
@@ -132,8 +133,7 @@ def _local_dynamics(
         random = rng.integers(len(actions))
         physical = policy.act(system, raw, rows, streams.at(step, Purpose.POLICY)).copy()
         tried = np.take_along_axis(random, explores, axis=1)
-        chosen = actions[tried].astype(physical.dtype)
-        np.put_along_axis(physical, explores, chosen, axis=1)
+        physical[rows_of, explores] = actions[tried].astype(physical.dtype)
         state = system.transition(state, physical, streams.at(step, Purpose.TRANSITION))
         raw = system.observe(state)
         after = classes(system, raw).astype(np.int64)
@@ -195,9 +195,9 @@ class _Deviating:
                 break
             physical = policy.act(system, raw, rows, streams.at(step, Purpose.POLICY))
             if response is not None:
-                own = np.take_along_axis(physical, who, axis=1)
-                other = actions[np.maximum(response[seen], 0)].astype(physical.dtype)
+                run, place = np.nonzero(response[seen] >= 0)
+                other = actions[response[seen][run, place]].astype(physical.dtype)
                 physical = physical.copy()
-                np.put_along_axis(physical, who, np.where(response[seen] < 0, own, other), axis=1)
+                physical[run, who[run, place]] = other
             state = system.transition(state, physical, streams.at(step, Purpose.TRANSITION))
         return total

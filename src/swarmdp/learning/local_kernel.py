@@ -82,7 +82,7 @@ def local_kernel(
             check()
             chance = streams.at(step, Purpose.POLICY).uniform()
             chosen = kernels.tables.draw(before, mixed[begin:end], chance, rows)
-            physical = np.take(system.actions, chosen)
+            physical = np.take(system.actions, chosen, axis=0)
             state = system.transition(state, physical, streams.at(step, Purpose.TRANSITION))
             after = classes(system, system.observe(state))
             kernels.tables.add_transitions(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.model.actions import action_axes
 from swarmdp.model.features import FeatureMap
 from swarmdp.model.features.plain import describe_features
 from swarmdp.model.pictures import Arrows, Grid
@@ -31,7 +32,6 @@ from swarmdp.model.traits import (
     Mirrored,
     Pictured,
     WholeSteps,
-    action_units_of,
     field_of,
     fields_of,
     measures_of,
@@ -44,7 +44,7 @@ from swarmdp.model.trajectory import Trajectory
 from swarmdp.support.arguments import checked
 from swarmdp.support.errors import InvalidInput
 
-REPLACED = ("initial", "features")  # settings that an adapted system has beside its own
+REPLACED = ("initial", "features", "layers")  # settings that an adapted system has beside its own
 
 Start = Mapping[str, NDArray[Any]] | Trajectory
 
@@ -174,9 +174,15 @@ class Adapted:
         return fields_of(self.system)
 
     @property
-    def action_units(self) -> str:
-        """The unit of the system's actions."""
-        return action_units_of(self.system)
+    def action_units(self) -> str | tuple[str, ...]:
+        """The units of the system's actions."""
+        units = tuple(axis.units for axis in action_axes(self.system))
+        return units if len(units) > 1 else units[0]
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """The names of the system's actions."""
+        return tuple(axis.name for axis in action_axes(self.system))
 
     @property
     def measures(self) -> Mapping[str, Measure]:

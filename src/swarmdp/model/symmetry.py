@@ -47,11 +47,19 @@ class Symmetry:
         """The index of the mirrored action of each action (A,)."""
         actions = np.asarray(self.system.actions, np.float64)
         mirrored = np.asarray(self.mirror.action(np.asarray(self.system.actions)), np.float64)
-        gap = np.abs(mirrored[:, None] - actions)
-        if gap.min(axis=1).max() > MATCH * (1 + np.abs(actions).max()):
+        if mirrored.shape != actions.shape:
             raise InvalidInput(
-                f"the mirror of {name_of(self.system)} turns action "
-                f"{actions[gap.min(axis=1).argmax()]:.4g} into one that the system does not have"
+                f"the mirror of {name_of(self.system)} must turn actions of shape {actions.shape} "
+                f"into as many, got shape {mirrored.shape}"
+            )
+        gap = np.abs(mirrored[:, None] - actions)
+        if gap.ndim == 3:
+            gap = gap.max(axis=2)
+        if gap.min(axis=1).max() > MATCH * (1 + np.abs(actions).max()):
+            lost = np.round(actions[gap.min(axis=1).argmax()], 4).tolist()
+            raise InvalidInput(
+                f"the mirror of {name_of(self.system)} turns action {lost} into one that the "
+                "system does not have"
             )
         nearest: NDArray[np.int64] = gap.argmin(axis=1)
         return nearest

@@ -52,7 +52,7 @@ class System(Protocol):
 
     @property
     def actions(self) -> NDArray[Any]:
-        """The physical value of each action in A, (n_actions,)."""
+        """The physical value of each action in A, (n_actions,), or (n_actions, k) components."""
 
     @property
     def features(self) -> FeatureMap:
@@ -65,7 +65,7 @@ class System(Protocol):
         """The observation model xi: what each agent observes, `(runs, agents, *features.shape)`."""
 
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
-        """The transition model T: the next state, when the agents act so (runs, agents)."""
+        """The transition model T: the next state, when the agents act so (runs, agents, ...)."""
 
 
 @checked

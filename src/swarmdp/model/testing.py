@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.model.actions import action_axes
 from swarmdp.model.features import Smooth
 from swarmdp.model.streams import Purpose, Streams
 from swarmdp.model.symmetry import Symmetry
 from swarmdp.model.system import State, System, class_map, classes, reordered
-from swarmdp.model.traits import Arranging, field_of
+from swarmdp.model.traits import Arranging, HasFields, field_of
 from swarmdp.support.arguments import checked
 from swarmdp.support.errors import InvalidInput, SwarmdpError
 
@@ -46,7 +47,7 @@ class ContractViolation(SwarmdpError, AssertionError):
     ... except swarmdp.testing.ContractViolation as error:
     ...     print(error)
     ...
-    shape: actions must be a non-empty one-dimensional array
+    shape: actions must be a non-empty array (n_actions,) or (n_actions, components), got shape (0,)
 
     """
 
@@ -56,7 +57,7 @@ def check_system(system: System, *, seed: int = 0, tolerance: float = 0.0) -> No
     """Raise `ContractViolation` unless the system keeps the contract of a swarMDP.
 
     - Shapes and ranges: arrays are (runs, agents, ...), observations have a class, nothing is NaN,
-      and no method changes its arguments.
+      and no method changes its arguments. Where there are `fields`, they name all arrays.
     - Pure functions: the same seed gives the same trajectory, and nothing is remembered.
     - Independent runs: run 7 of 10 equals run 7 alone.
     - Homogeneity: permuting the agents permutes observations and transitions.
@@ -93,9 +94,9 @@ def check_system(system: System, *, seed: int = 0, tolerance: float = 0.0) -> No
             "initial, observe and transition"
         )
     check = _Check(system, seed, tolerance)
-    if np.ndim(system.actions) != 1 or len(system.actions) == 0:
-        raise ContractViolation("shape: actions must be a non-empty one-dimensional array")
+    check.actions()
     history = check.simulate(np.arange(_RUNS))
+    check.described(history)
     check.constants(history)
     check.repeatable(history)
     check.independent_runs(history)
@@ -112,6 +113,19 @@ class _Check:
         self.system = system
         self.seed = seed
         self.tolerance = tolerance
+
+    def actions(self) -> None:
+        """Actions are numbers, or vectors of components that have names and units."""
+        actions = np.asarray(self.system.actions)
+        if actions.ndim not in (1, 2) or actions.size == 0:
+            raise ContractViolation(
+                "shape: actions must be a non-empty array (n_actions,) or (n_actions, components), "
+                f"got shape {actions.shape}"
+            )
+        try:
+            action_axes(self.system)
+        except InvalidInput as error:
+            raise ContractViolation(f"shape: {error}") from None
 
     def simulate(self, runs: NDArray[np.int64]) -> _History:
         """A few steps with random actions: (state, observations, actions) at each time."""
@@ -187,6 +201,22 @@ class _Check:
             features.of(observations)
         else:
             classes(self.system, observations)
+
+    def described(self, history: _History) -> None:
+        """Where a system describes the arrays of its state, it must describe all of them."""
+        if not isinstance(self.system, HasFields):
+            return
+        there, told = set(history[0][0]), set(self.system.fields)
+        if there - told:
+            raise ContractViolation(
+                f"fields: the state has {', '.join(map(repr, sorted(there - told)))}, which "
+                "`fields` does not name: describe it there"
+            )
+        if told - there:
+            raise ContractViolation(
+                f"fields: `fields` names {', '.join(map(repr, sorted(told - there)))}, which the "
+                "state does not have"
+            )
 
     def constants(self, history: _History) -> None:
         for state, _, _ in history[1:]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +37,36 @@ class HasActionUnits(Protocol):
     """A system whose actions have a unit."""
 
     @property
-    def action_units(self) -> str:
-        """The unit of the actions."""
+    def action_units(self) -> str | tuple[str, ...]:
+        """The unit of the actions; of actions with several components, one for each."""
+
+
+@runtime_checkable
+class HasActionNames(Protocol):
+    """A system that says what its actions, or their components, are called."""
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """One name for each component, such as ("turn", "speed")."""
+
+
+@dataclass(frozen=True)
+class Recall:
+    """A component of an observation that an agent knows from its own step before."""
+
+    component: str
+    source: Literal["seen", "index", "action"]  # of the step before: see `name`
+    name: str = ""  # the component that was seen, or the component of the action
+    per: int = 1  # actions of the controller for each action that is remembered
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """A system whose agents remember: a controller must keep some components of what it sees."""
+
+    @property
+    def recalls(self) -> tuple[Recall, ...]:
+        """What is remembered, each after what it is made of."""
 
 
 @runtime_checkable
@@ -119,6 +147,15 @@ class InfersActions(Protocol):
 
     def inferred_actions(self, before: State, after: State) -> NDArray[Any]:
         """The physical actions (runs, agents)."""
+
+
+@runtime_checkable
+class HasUnaffected(Protocol):
+    """A system that knows which arrays of its state no action changes in the same step."""
+
+    @property
+    def unaffected(self) -> frozenset[str]:
+        """Their names."""
 
 
 @runtime_checkable
@@ -264,9 +301,9 @@ def field_of(system: System, name: str) -> Field:
     return fields_of(system).get(name, Field())
 
 
-def action_units_of(system: System) -> str:
-    """The unit of the actions."""
-    return system.action_units if isinstance(system, HasActionUnits) else "1"
+def unaffected_fields(system: System) -> frozenset[str]:
+    """The arrays of a state that no action changes in the same step, where that is known."""
+    return system.unaffected if isinstance(system, HasUnaffected) else frozenset()
 
 
 def measures_of(system: System) -> Mapping[str, Measure]:
@@ -285,7 +322,7 @@ def models_of(system: System) -> Mapping[str, Callable[[], System]]:
 
 
 def null_action(system: System) -> int:
-    """The index of the action that does nothing: the first whose physical value is zero.
+    """The index of the action that does nothing: the first whose components are all zero.
 
     A system may say itself which one it is. Where there is none, it is the first action. Where
     actions are mere numbers (finite MDPs) it is index 0, whatever that does: on gridworlds a move
@@ -293,4 +330,5 @@ def null_action(system: System) -> int:
     """
     if isinstance(system, HasNull):
         return int(system.null)
-    return int(np.argmax(np.asarray(system.actions) == 0))
+    still = np.asarray(system.actions) == 0
+    return int(np.argmax(still if still.ndim == 1 else still.all(axis=1)))

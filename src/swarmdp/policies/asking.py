@@ -55,7 +55,7 @@ def answer(
     rng = streams.at(0, Purpose.POLICY)
     flat = seen.reshape(1, count, *inner)
     actions = asked.act(_Interfaced(interface, interface.features, count), flat, rows, rng)
-    return np.asarray(actions).reshape(outer)
+    return np.asarray(actions).reshape((*outer, *interface.actions.shape[1:]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +75,12 @@ class _Interfaced:
         return self.interface.null
 
     @property
-    def action_units(self) -> str:
+    def action_units(self) -> str | tuple[str, ...]:
         return self.interface.action_units
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        return self.interface.action_names
 
     @property
     def system_name(self) -> str:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.model.features import Angles, Bins, FeatureMap, Levels, Product, Vectors
+from swarmdp.model.features import Angles, Axis, Bins, FeatureMap, Levels, Product, Vectors
 from swarmdp.model.system import System
+from swarmdp.model.traits import Recall
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.local import LocalPolicy
 from swarmdp.support.checks import is_integer
@@ -34,9 +35,10 @@ class Blueprint:
     components: tuple[tuple[str, ExportedPart], ...]  # of an observation, by name
     product: bool  # an observation is a vector of components, not a number
     actions: NDArray[Any]  # the physical value of each
-    action_units: str
+    action_axes: tuple[Axis, ...]  # the components of an action
     null: int  # index of the action that does nothing
     arrays: Mapping[str, NDArray[Any]]  # what the policy's `to_arrays` tells of this replica
+    recalls: tuple[Recall, ...] = ()  # components that the controller remembers itself
 
     @classmethod
     def of(cls, policy: LocalPolicy, system: System | None, replica: int) -> "Blueprint":
@@ -57,7 +59,7 @@ class Blueprint:
                 "policy.export(path, system=vicsek)"
             )
         actions = interface.actions
-        if actions.dtype.kind not in "biuf" or actions.ndim != 1 or not np.isfinite(actions).all():
+        if actions.dtype.kind not in "biuf" or not np.isfinite(actions).all():
             raise InvalidInput(
                 f"actions must be finite numbers to be exported, got {actions.dtype} of shape "
                 f"{actions.shape}"
@@ -69,9 +71,10 @@ class Blueprint:
             _components(interface.features),
             isinstance(interface.features, Product),
             actions,
-            interface.action_units,
+            interface.action_axes,
             interface.null,
             arrays,
+            interface.recalls,
         )
         made._check()
         return made

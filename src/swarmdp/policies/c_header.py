@@ -18,6 +18,7 @@ from swarmdp._version import __version__
 from swarmdp.model.features import Angles, Bins
 from swarmdp.model.features.classes import FARTHEST_ANGLE
 from swarmdp.policies.blueprint import Blueprint, ExportedPart
+from swarmdp.support.errors import InvalidInput
 
 # Words that a parameter cannot be called by, in C or C++, or that compilers define as macros.
 KEYWORDS = """
@@ -165,10 +166,11 @@ def c_header(blueprint: Blueprint) -> str:
             f"#define SWARMDP_CLASSES {blueprint.size}L",
             f"#define SWARMDP_ACTIONS {len(blueprint.actions)}",
             f"#define SWARMDP_NULL_INDEX {blueprint.null}",
-            f"#define SWARMDP_NULL_ACTION {_number(blueprint.actions[blueprint.null])}",
+            *_null_action(blueprint),
             *([f"#define SWARMDP_FARTHEST {_number(FARTHEST_ANGLE)}"] if "Angles" in kinds else []),
             *helpers,
             *body,
+            *_remembering(blueprint, names),
             "#endif",
             "",
         ]
@@ -223,7 +225,6 @@ def _choosing(blueprint: Blueprint, names: list[str]) -> list[str]:
         "}",
         "",
     ]
-    values = _array("double", "values_", map(_number, blueprint.actions))
     likeliest = _array(_small(len(blueprint.actions)), "table_", map(str, blueprint.indices))
     look_up = [
         "{",
@@ -271,16 +272,118 @@ def _choosing(blueprint: Blueprint, names: list[str]) -> list[str]:
             "}",
             "",
         ]
-    lines += [
-        "/* The physical value of the action to take. */",
-        f"static inline double swarmdp_action({parameters})",
+    return lines + _valuing(blueprint, parameters, arguments)
+
+
+def _valuing(blueprint: Blueprint, parameters: str, arguments: str) -> list[str]:
+    """The function that gives the action itself: a number, or components in an array."""
+    values = _array("double", "values_", map(_number, blueprint.actions.reshape(-1)))
+    if blueprint.actions.ndim == 1:
+        return [
+            "/* The physical value of the action to take. */",
+            f"static inline double swarmdp_action({parameters})",
+            "{",
+            values,
+            f"    return values_[swarmdp_action_index({arguments})];",
+            "}",
+            "",
+        ]
+    return [
+        "/* The components of the action with this index. */",
+        "static inline void swarmdp_components(int index_, double *action_)",
         "{",
         values,
-        f"    return values_[swarmdp_action_index({arguments})];",
+        "    int i_;",
+        "    for (i_ = 0; i_ < SWARMDP_COMPONENTS; i_++) {",
+        "        action_[i_] = values_[index_ * SWARMDP_COMPONENTS + i_];",
+        "    }",
+        "}",
+        "",
+        "/* The action to take: SWARMDP_COMPONENTS numbers. */",
+        f"static inline void swarmdp_action({parameters}, double *action_)",
+        "{",
+        f"    swarmdp_components(swarmdp_action_index({arguments}), action_);",
         "}",
         "",
     ]
-    return lines
+
+
+def _null_action(blueprint: Blueprint) -> list[str]:
+    nothing = blueprint.actions[blueprint.null]
+    if nothing.ndim == 0:
+        return [f"#define SWARMDP_NULL_ACTION {_number(nothing)}"]
+    return [f"#define SWARMDP_COMPONENTS {len(nothing)}"]
+
+
+def _remembering(blueprint: Blueprint, names: list[str]) -> list[str]:
+    """What the controller keeps from one step to the next, and the function of a step.
+
+    Past observations are at first the present one, the past action is that which does nothing, and
+    a memory begins with 0: as in Python.
+    """
+    if not blueprint.recalls:
+        return []
+    if blueprint.kind == "interpolated" and any(r.source != "seen" for r in blueprint.recalls):
+        raise InvalidInput(
+            "a controller that remembers its actions and acts between the listed ones cannot be "
+            "exported to C: export a table"
+        )
+    word = dict(zip((name for name, _ in blueprint.components), names, strict=True))
+    kept = [word[recall.component] for recall in blueprint.recalls]
+    sensed = [name for name in names if name not in kept]
+    drawn = ["uniform"] if blueprint.kind == "soft" else []
+    several = blueprint.actions.ndim > 1
+    arguments = ", ".join([f"memory_->{name}" if name in kept else name for name in names] + drawn)
+    places = {axis.name: i for i, axis in enumerate(blueprint.action_axes)}
+    first, after = [], []
+    for recall in blueprint.recalls:
+        own = word[recall.component]
+        if recall.source == "seen":
+            before = word[recall.name]
+            before = f"memory_->{before}" if before in kept else before
+            first.append(f"        memory_->{own} = {before};")
+            after.append(f"    memory_->{own} = {before};")
+        elif recall.source == "index":
+            per = f" / {recall.per}" if recall.per > 1 else ""
+            first.append(f"        memory_->{own} = SWARMDP_NULL_INDEX{per};")
+            after.append(f"    memory_->{own} = index_{per};")
+        else:
+            first.append(f"        memory_->{own} = 0.0;")
+            place = f"[{places[recall.name]}]" if several else ""
+            after.append(f"    memory_->{own} = action_{place};")
+    parameters = ["swarmdp_memory *memory_", *(f"double {name}" for name in [*sensed, *drawn])]
+    smooth = blueprint.kind == "interpolated"
+    act = [f"    const int index_ = swarmdp_action_index({arguments});"]
+    value = "    const double action_ = swarmdp_action("
+    if several:
+        parameters.append("double *action_")
+        act = [*act, "    swarmdp_components(index_, action_);"]
+    else:
+        act = [value + f"{arguments});"] if smooth else [*act, value + f"{arguments});"]
+        act += [] if smooth or "index_" in "".join(after) else ["    (void)index_;"]
+    return [
+        "/* What the controller remembers; start with all zeros: swarmdp_memory memory = {0}; */",
+        "typedef struct {",
+        "    int started;",
+        *(f"    double {name};" for name in kept),
+        "} swarmdp_memory;",
+        "",
+        "/* One step: the action to take, with what is remembered, which is then renewed. */",
+        f"static inline {'void' if several else 'double'} swarmdp_step({', '.join(parameters)})",
+        "{",
+        "    if (!memory_->started) {",
+        "        memory_->started = 1;",
+        *first,
+        "    }",
+        "    {",
+        *("    " + line for line in act),
+        # The oldest first: it takes what is about to be renewed.
+        *("    " + line for line in reversed(after)),
+        *([] if several else ["        return action_;"]),
+        "    }",
+        "}",
+        "",
+    ]
 
 
 def _interpolating(blueprint: Blueprint, names: list[str]) -> list[str]:
@@ -338,17 +441,32 @@ def _opening(blueprint: Blueprint, names: list[str]) -> str:
     """A comment that says what the controller sees and does."""
     drawn = ", uniform" if blueprint.kind == "soft" else ""
     angles = any(isinstance(part, Angles) for _, part in blueprint.components)
-    null = _measured(blueprint.actions[blueprint.null], blueprint.action_units)
+    axes = blueprint.action_axes
+    null = ", ".join(_measured(axis.values[blueprint.null], axis.units) for axis in axes)
+    several = blueprint.actions.ndim > 1
+    into = ", action" if several else ""
+    result = f"returns the action to take{_in_units(axes[0].units)}."
+    if several:
+        result = "writes the components of the action to take:"
     lines = [
         f"A controller for {blueprint.system}, exported by swarmdp {__version__}.",
         "",
-        f"swarmdp_action({', '.join(names)}{drawn}) returns the action to take"
-        + ("." if blueprint.action_units == "1" else f", in {blueprint.action_units}."),
+        f"swarmdp_action({', '.join(names)}{drawn}{into}) {result}",
+        *(
+            f"  action[{i}]: {axis.name}{_in_units(axis.units)}"
+            for i, axis in enumerate(axes)
+            if several
+        ),
         *(
             f"  {identifier}: {name}, {_seen(part)}"
             for identifier, (name, part) in zip(names, blueprint.components, strict=True)
         ),
         *(["  uniform: a random number, at least 0 and below 1"] if drawn else []),
+        *(
+            ["swarmdp_step(&memory, ...) keeps what is remembered, and takes the others."]
+            if blueprint.recalls
+            else []
+        ),
         "",
         f"An observation that is not a number or out of range gets the null action, {null},",
         "where Python raises an error.",
@@ -391,6 +509,10 @@ def _number(value: Any) -> str:
     if math.isinf(number):
         return "INFINITY" if number > 0 else "-INFINITY"
     return repr(number)
+
+
+def _in_units(units: str) -> str:
+    return "" if units == "1" else f", in {units}"
 
 
 def _measured(value: Any, units: str) -> str:

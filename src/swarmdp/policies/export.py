@@ -5,6 +5,7 @@ import io
 import json
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from typing_extensions import Protocol, runtime_checkable
 from swarmdp._version import __version__
 from swarmdp.model.features import Angles, Bins, Levels, Product
 from swarmdp.model.system import System
+from swarmdp.model.traits import Recall
 from swarmdp.policies.blueprint import Blueprint, ExportedPart, edges_of
 from swarmdp.policies.c_header import c_header
 from swarmdp.policies.interface import Interface
@@ -100,10 +102,11 @@ def to_json(blueprint: Blueprint) -> str:
             "components": [_described(name, part) for name, part in blueprint.components],
         },
         "action": {
-            "units": blueprint.action_units,
+            **_described_actions(blueprint),
             "values": blueprint.actions.tolist(),
             "null": blueprint.null,
         },
+        **({"recalls": list(map(astuple, blueprint.recalls))} if blueprint.recalls else {}),
         **likeliest,
         **{name: array.tolist() for name, array in blueprint.arrays.items()},
     }
@@ -127,7 +130,13 @@ def from_json(plain: Any) -> tuple[str, dict[str, NDArray[Any]], Interface]:
     parts: dict[str, Any] = {part["name"]: _part(part) for part in seen["components"]}
     features = Product(**parts) if seen["product"] else next(iter(parts.values()))
     interface = Interface(
-        plain["system"], features, np.array(done["values"]), done["units"], done["null"]
+        plain["system"],
+        features,
+        np.array(done["values"]),
+        done["units"] if isinstance(done["units"], str) else tuple(done["units"]),
+        done["null"],
+        tuple(done.get("names", ("action",))),
+        tuple(Recall(*recall) for recall in plain.get("recalls", ())),
     )
     name = {"table": "table", "soft": "probabilities", "interpolated": "values"}[plain["policy"]]
     return plain["policy"], {name: np.array(plain[name])[None]}, interface
@@ -151,9 +160,12 @@ def to_csv(blueprint: Blueprint) -> str:
         columns += [(_headed(key, part.units), array.tolist()) for key, array in shown.items()]
     if blueprint.kind != "interpolated":
         columns.append(("action index", blueprint.indices.tolist()))
-    units, chances = blueprint.action_units, blueprint.arrays.get("probabilities")
-    columns.append((_headed("action", units), _numbers(blueprint.values)))
+    axes, chances = blueprint.action_axes, blueprint.arrays.get("probabilities")
+    values = blueprint.values
+    for axis, column in zip(axes, values.T if values.ndim > 1 else values[None], strict=True):
+        columns.append((_headed(axis.name, axis.units), _numbers(column)))
     if chances is not None:
+        units = ", ".join(axis.units for axis in axes)
         for value, column in zip(_numbers(blueprint.actions), chances.T, strict=True):
             columns.append((_headed(f"probability of {value}", units), column.tolist()))
     text = io.StringIO()
@@ -181,6 +193,15 @@ def _numbers(values: NDArray[Any]) -> list[Any]:
     """Plain numbers, also of booleans."""
     plain: list[Any] = (values + 0).tolist()
     return plain
+
+
+def _described_actions(blueprint: Blueprint) -> dict[str, Any]:
+    """The units of actions; of several components their names as well."""
+    axes = blueprint.action_axes
+    if blueprint.actions.ndim == 1:
+        named = {} if axes[0].name == "action" else {"names": [axes[0].name]}
+        return {"units": axes[0].units, **named}
+    return {"units": [axis.units for axis in axes], "names": [axis.name for axis in axes]}
 
 
 def _headed(name: str, units: str) -> str:

@@ -165,10 +165,11 @@ def check_interpolates(system: System) -> None:
     """Raise InvalidInput unless there are actions between the listed ones of this system."""
     check_is_system(system)
     actions = np.asarray(system.actions)
-    if actions.dtype.kind != "f" or len(actions) < 3 or not (np.diff(actions) > 0).all():
+    one = actions.ndim == 1 and actions.dtype.kind == "f" and len(actions) >= 3
+    if not one or not (np.diff(actions) > 0).all():
         raise InvalidInput(
             f"interpolation needs at least three actions that are rising floating-point numbers, "
-            f"but {name_of(system)} has {actions.tolist()}"
+            f"of one component, but {name_of(system)} has {actions.tolist()}"
         )
     if not isinstance(class_map(system), Interpolating):
         raise InvalidInput(

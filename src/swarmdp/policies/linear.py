@@ -168,7 +168,7 @@ class LinearPolicy:
         best[kernels.tables.doubt(psi, self.factor, rows) > DOUBT] = null
         if self.reflection is not None:
             best = self.reflection.odd(best, side, psi, self.lead, rows, null)
-        return np.take(np.asarray(system.actions), best)
+        return np.take(np.asarray(system.actions), best, axis=0)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """The leads, the factor, what makes the features, and the mirror if there is one."""

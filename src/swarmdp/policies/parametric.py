@@ -176,17 +176,17 @@ class ParametricPolicy:
         chosen = self.parameters[runs % self.replicas]
         returned = self._rule()(observations, chosen.T[:, :, None])
         actions = np.asarray(numbers("what the controller's function returns", returned))
-        shape = observations.shape[:2]
+        shape = (*observations.shape[:2], *np.shape(system.actions)[1:])
         if actions.shape != shape or actions.dtype.kind not in "biuf":
             raise InvalidInput(
-                f"the controller's function must return numbers of shape {shape}, one for each run "
-                f"and agent, got {actions.dtype} of shape {actions.shape}"
+                f"the controller's function must return numbers of shape {shape}, an action for "
+                f"each run and agent, got {actions.dtype} of shape {actions.shape}"
             )
         if not np.isfinite(actions).all():
+            wrong = ~np.isfinite(actions).reshape(len(chosen), -1).all(axis=1)
             raise InvalidInput(
                 "the controller's function returned NaN or infinity with the parameters "
-                f"{chosen[~np.isfinite(actions).all(axis=1)][0].tolist()}: every action must be a "
-                "finite number"
+                f"{chosen[wrong][0].tolist()}: every action must be a finite number"
             )
         return actions
 

@@ -4,7 +4,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swarmdp.model.features import Axis
 from swarmdp.model.system import System
@@ -37,7 +36,6 @@ def to_xarray(policy: LocalPolicy, system: System | None = None) -> "xarray.Data
 
     arrays, interface = policy.to_arrays(), interface_of(policy, system)
     axes = [axis.shown for axis in _axes(policy, interface)]
-    actions = _actions(interface)
     shape = (policy.replicas, *(len(axis.values) for axis in axes))
     dims = ("experiment", *(axis.name for axis in axes))
     coordinates: dict[str, Any] = {
@@ -48,12 +46,14 @@ def to_xarray(policy: LocalPolicy, system: System | None = None) -> "xarray.Data
     table = arrays.get("table") if chances is None else chances.argmax(axis=2)
     if table is not None:
         data["action_index"] = (dims, table.reshape(shape))
-    if actions is not None:
-        units = {"units": actions.units}
+    actions = _actions(interface)
+    for axis in actions:
+        units = {"units": axis.units}
         if table is not None:
-            data["action"] = (dims, actions.values[table].reshape(shape), units)
+            data[axis.name] = (dims, axis.values[table].reshape(shape), units)
         if chances is not None:
-            coordinates["choice"] = ("choice", actions.values, units)
+            choice = "choice" if len(actions) == 1 else f"choice of {axis.name}"
+            coordinates[choice] = ("choice", axis.values, units)
     if chances is not None:
         data["probability"] = ((*dims, "choice"), chances.reshape(*shape, -1))
     if "values" in arrays:
@@ -81,7 +81,8 @@ def to_dataframe(policy: LocalPolicy, system: System | None = None) -> "pandas.D
     dataset = to_xarray(policy, system)
     if "probability" in dataset:
         dataset["probability"] = dataset["probability"].max("choice")
-        dataset = dataset.drop_vars("choice", errors="ignore")
+        choices = [name for name in dataset.coords if str(name).startswith("choice")]
+        dataset = dataset.drop_vars(choices)
     frame: pandas.DataFrame = dataset.to_dataframe().reset_index()
     frame.attrs["units"] = {
         name: array.attrs["units"]
@@ -101,11 +102,18 @@ def text(policy: LocalPolicy) -> str:
         counts = [f" ({len(axis.values)} classes)" if axis.values.size else "" for axis in axes]
         seen = [axis.label + count for axis, count in zip(axes, counts, strict=True)]
         lines.append(f"  sees   {', '.join(seen)}")
-    if (actions := _actions(interface)) is not None:
-        low, high = actions.values.min(), actions.values.max()
-        units = "" if actions.units == "1" else f" {actions.units}"
+    if actions := _actions(interface):
         which = "between the" if policy.kind == "interpolated" else "one of"
-        lines.append(f"  does   {which} {len(actions.values)} actions, {low:g} to {high:g}{units}")
+        ranges = [
+            ("" if len(actions) == 1 else f"{axis.name} ")
+            + f"{axis.values.min():g} to {axis.values.max():g}"
+            + ("" if axis.units == "1" else f" {axis.units}")
+            for axis in actions
+        ]
+        lines.append(f"  does   {which} {len(actions[0].values)} actions, {', '.join(ranges)}")
+    if interface is not None and interface.recalls:
+        kept = ", ".join(recall.component for recall in interface.recalls)
+        lines.append(f"  keeps  {kept}")
     return "\n".join(lines)
 
 
@@ -140,8 +148,9 @@ def _table(policy: LocalPolicy) -> str:
         scale = _scale(interface)
         label = Axis("action", units=scale.units).label
         columns[label] = list(markup.bars(arrays["values"] * scale.values[0]))
-    elif actions is not None and table is not None:
-        columns[actions.label] = list(markup.bars(actions.values[table]))
+    elif table is not None:
+        for axis in actions:
+            columns[axis.label] = list(markup.bars(axis.values[table]))
     if chances is not None:
         columns["probability"] = list(markup.bars(chances.max(axis=1)))
     return markup.table(list(columns), list(zip(*columns.values(), strict=True)))
@@ -173,14 +182,15 @@ def _axes(policy: LocalPolicy, interface: Interface | None) -> tuple[Axis, ...]:
     return (Axis("observation", np.arange(size)),)
 
 
-def _actions(interface: Interface | None) -> Axis | None:
-    """The actions as they are shown; None where they are not known or no numbers."""
+def _actions(interface: Interface | None) -> tuple[Axis, ...]:
+    """The components of actions as they are shown; none if not known, or no numbers."""
     if interface is None or interface.actions.dtype.kind not in "biuf":
-        return None
-    values: NDArray[Any] = interface.actions + 0
-    return Axis("action", values, interface.action_units).shown
+        return ()
+    axes = interface.action_axes
+    return tuple(Axis(axis.name, axis.values + 0, axis.units).shown for axis in axes)
 
 
 def _scale(interface: Interface | None) -> Axis:
     """One unit of action as it is shown."""
-    return Axis("action", np.ones(1), "1" if interface is None else interface.action_units).shown
+    units = "1" if interface is None else interface.action_axes[0].units
+    return Axis("action", np.ones(1), units).shown

@@ -115,7 +115,7 @@ class SoftPolicy:
         index = classes(system, observations)
         rows = runs % self.replicas
         drawn = kernels.tables.draw(index, self._cumulative, rng.uniform(), rows)
-        return np.take(np.asarray(system.actions), drawn)
+        return np.take(np.asarray(system.actions), drawn, axis=0)
 
     @cached_property
     def table(self) -> NDArray[np.integer]:

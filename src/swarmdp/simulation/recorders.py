@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Protocol, runtime_checkable
 
+from swarmdp.model.actions import action_axes
 from swarmdp.model.features.maps import has_classes
 from swarmdp.model.streams import Purpose, Streams
 from swarmdp.model.system import (
@@ -18,9 +19,10 @@ from swarmdp.model.system import (
     class_map,
     feature_count,
     features_of_counts,
+    name_of,
     summed_features,
 )
-from swarmdp.model.traits import Room, action_units_of, field_of, measures_of
+from swarmdp.model.traits import Room, field_of, fields_of, measures_of
 from swarmdp.model.trajectory import Trajectory, Variable
 from swarmdp.support.arguments import checked
 from swarmdp.support.checks import brief, check_agent
@@ -480,7 +482,8 @@ def _recorder(what: Recordable, system: System, name: str | None = None) -> Reco
             lambda moment: {name or "actions": moment.actions},
             lambda kept: Room(actions=next(iter(kept.values()))),
             axis="step",
-            units=action_units_of(system),
+            units=", ".join(axis.units for axis in action_axes(system)),
+            inner=() if np.ndim(system.actions) == 1 else ("action component",),
         )
     if isinstance(what, str) and what in measures:
         return _MeasureRecorder(name or what, measures[what], what)
@@ -514,13 +517,19 @@ def check_recorded(system: System, trajectory: Trajectory, what: str = "the traj
     declares. A type that holds the same numbers will do (integers for floating-point numbers).
     """
     example = system.initial(Streams.of(0, [0], system.n_agents).at(0, Purpose.INITIAL))
+    nameless = [name for name in example if fields_of(system) and name not in fields_of(system)]
+    if nameless:
+        raise InvalidInput(
+            f"the state of {name_of(system)} has {nameless[0]!r}, which its `fields` do not name: "
+            "describe it there (swarmdp.testing.check_system checks it)"
+        )
     actions = np.asarray(system.actions)
     expected: dict[str, tuple[tuple[str, ...], tuple[int, ...], np.dtype[Any] | None]] = {}
     for name, array in example.items():
         moment = () if field_of(system, name).constant else ("time",)
         expected[name] = (("run", *moment, "agent"), array.shape[2:], array.dtype)
     expected.setdefault("observations", (("run", "time", "agent"), system.features.shape, None))
-    expected.setdefault("actions", (("run", "step", "agent"), (), actions.dtype))
+    expected.setdefault("actions", (("run", "step", "agent"), actions.shape[1:], actions.dtype))
     for name, (axes, inner, dtype) in expected.items():
         if name not in trajectory:
             continue

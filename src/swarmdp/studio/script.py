@@ -7,6 +7,7 @@ import numpy as np
 
 from swarmdp._version import __version__
 from swarmdp.learning.heterogeneous import HeterogeneousLearning
+from swarmdp.model.augmented.wrapper import Augmented
 from swarmdp.model.system import System
 from swarmdp.model.traits import Resizable, measures_of
 from swarmdp.studio import learning, planning
@@ -39,6 +40,11 @@ def script_of(
         f'"""What was seen in the studio of swarmdp {__version__}."""',
         "",
         *_imports(entry, recording is not None or entry.recording is not None),
+        *(
+            ["from swarmdp.model.augmented import augmented_from"]
+            if isinstance(system, Augmented)
+            else []
+        ),
         "",
         f"system = {entry.source or _constructor_call(system, entry.path)}",
         f"seed, steps = {scene.stage.seed}, {scene.stage.step}",
@@ -72,6 +78,9 @@ def _imports(entry: Entry, recorded: bool) -> list[str]:
 
 def _constructor_call(system: System, path: str) -> str:
     """The call that makes the system: only what is not a default."""
+    if isinstance(system, Augmented):
+        inner = _constructor_call(system.system, path)
+        return f"augmented_from({inner}, {system.layer.plain()!r})"
     module, _, name = path.partition(":")
     if not is_dataclass(system) or isinstance(system, type):
         raise InvalidInput(

@@ -101,8 +101,8 @@ def rebuild(
         If it is another system, or if the file does not tell all of it.
 
     """
-    from swarmdp.model.adapted import REPLACED, with_features
-    from swarmdp.model.features.plain import features_from
+    from swarmdp.model.adapted import REPLACED
+    from swarmdp.model.augmented import augmented_from
     from swarmdp.model.system import check_is_system
 
     if kind is None:
@@ -122,6 +122,17 @@ def rebuild(
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"cannot make {kind.__name__} from {values!s:.500}: {error}") from None
     check_is_system(system)
+    for layer in settings["layers"] if "layers" in replaced else ():
+        system = _adapted(system, layer.get("under", {}), any_start)
+        system = augmented_from(system, layer)
+    return _adapted(system, {key: settings[key] for key in replaced}, any_start)
+
+
+def _adapted(system: "System", replaced: Mapping[str, Any], any_start: bool) -> "System":
+    """The system with the features that a file keeps; start states cannot be made again."""
+    from swarmdp.model.adapted import with_features
+    from swarmdp.model.features.plain import features_from
+
     if "initial" in replaced and not any_start:
         raise InvalidInput(
             "it was made with start states of its own, which no file keeps: use Python, where "
@@ -129,10 +140,10 @@ def rebuild(
         )
     if "features" not in replaced:
         return system
-    features = features_from(settings["features"])
+    features = features_from(replaced["features"])
     if features is None:
         raise InvalidInput(
-            f"its features ({settings['features']['kind']}) cannot be made from a file: use Python"
+            f"its features ({replaced['features']['kind']}) cannot be made from a file: use Python"
         )
     return with_features(system, features)
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swarmdp.model.augmented.wrapper import Augmented
+from swarmdp.model.features import Classes
 from swarmdp.model.rewards import Reward
 from swarmdp.model.system import System, class_map, classes
 from swarmdp.policies import Controller, LocalPolicy, TablePolicy
@@ -15,6 +17,7 @@ from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Floats
 from swarmdp.support.checks import check_agent
 from swarmdp.support.errors import InvalidInput
+from swarmdp.theory.augmented import FiniteAugmented
 from swarmdp.theory.finite_swarm import FiniteSwarm, action_indices
 from swarmdp.theory.vectors import numbers_of
 
@@ -191,6 +194,8 @@ def enumerate_swarm(
     """
     if isinstance(system, Enumeration):
         return system if initial is None else _with_initial(system, initial)
+    if isinstance(system, Augmented):
+        system = FiniteAugmented.of(system)
     _check_states(system)
     check_finite(system)
     assert isinstance(system, FiniteSwarm)
@@ -203,9 +208,11 @@ def enumerate_swarm(
     for action in range(len(laws)):
         laws[action] = system.outcomes(state, np.full(local.shape, action))
     _check_laws(laws, system.initial_local)
-    listed = Enumeration(
-        system, local, observations, laws, system.initial_local[local].prod(axis=1)
-    )
+    if isinstance(system, FiniteAugmented):
+        start = system.joint_start(local)
+    else:
+        start = system.initial_local[local].prod(axis=1)
+    listed = Enumeration(system, local, observations, laws, start)
     return listed if initial is None else _with_initial(listed, initial)
 
 
@@ -296,7 +303,7 @@ def policy_table(system: System, policy: PolicyLike) -> Floats:
             raise InvalidInput(f"the theory needs a policy that is a table, got {policy.kind!r}")
         table = policy.chances(actions)[0]
     elif callable(policy):
-        seen = system.features.axes[0].values
+        seen = centres_of(class_map(system))
         table = action_indices(system, np.asarray(policy(seen)))
     else:
         table = np.asarray(policy)
@@ -317,6 +324,14 @@ def policy_table(system: System, policy: PolicyLike) -> Floats:
     if not (shares >= 0).all() or np.abs(shares.sum(axis=1) - 1).max() > 1e-12:
         raise InvalidInput(f"{expected}; probabilities are not negative and sum to 1 in each row")
     return shares
+
+
+def centres_of(features: Classes) -> NDArray[np.generic]:
+    """One observation of each class (O, *shape)."""
+    if not features.shape:
+        return features.axes[0].values
+    grids = np.meshgrid(*(axis.values for axis in features.axes), indexing="ij")
+    return np.stack([grid.ravel() for grid in grids], axis=-1).astype(np.float64)
 
 
 def reward_vector(system: System, reward: "Reward | ArrayLike") -> Floats:

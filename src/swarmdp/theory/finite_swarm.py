@@ -98,7 +98,11 @@ def drawn_local(system: FiniteSwarm, rng: Stream) -> NDArray[np.int64]:
 
 def action_indices(system: System, actions: NDArray[Any]) -> NDArray[np.int64]:
     """The action indices of physical actions."""
-    same = actions[..., None] == np.asarray(system.actions)
+    available = np.asarray(system.actions)
+    if available.ndim == 1:
+        same = actions[..., None] == available
+    else:
+        same = (actions[..., None, :] == available).all(axis=-1)
     if not same.any(axis=-1).all():
         raise InvalidInput(f"an action must be one of {list(system.actions)}, got others")
     indices: NDArray[np.int64] = same.argmax(axis=-1)

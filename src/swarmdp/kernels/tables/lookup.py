@@ -16,7 +16,10 @@ from swarmdp.kernels.runtime.compile import kernel
 def look_up(
     index: NDArray[np.integer], table: NDArray[Any], rows: NDArray[np.int64]
 ) -> NDArray[Any]:
-    """out[r, i] = table[rows[r], index[r, i]]."""
+    """out[r, i] = table[rows[r], index[r, i]]; entries may be vectors, such as (turn, speed)."""
+    if table.ndim > 2:
+        vectors: NDArray[Any] = table[rows[:, None], index]
+        return vectors
     out = np.empty(index.shape, table.dtype)
     look_up_rows(index, table, rows, out)
     return out

@@ -16,7 +16,8 @@ def describe_features(features: FeatureMap) -> dict[str, Any]:
     plain: dict[str, Any] = {"kind": type(features).__name__}
     if isinstance(features, Product):
         parts = {name: describe_features(part) for name, part in features.components.items()}
-        return {**plain, "additive": features.additive, "components": parts}
+        some = {} if features.rewarded is None else {"rewarded": list(features.rewarded)}
+        return {**plain, "additive": features.additive, **some, "components": parts}
     if isinstance(features, Angles | Levels):
         shape: dict[str, Any] = {"size": int(features.size)}
     elif isinstance(features, Bins):
@@ -34,7 +35,10 @@ def features_from(plain: Mapping[str, Any]) -> Classes | None:
     if kind == "Product":
         parts = {name: features_from(part) for name, part in plain["components"].items()}
         made = {name: part for name, part in parts.items() if part is not None}
-        return Product(additive=plain["additive"], **made) if len(made) == len(parts) else None
+        if len(made) < len(parts):
+            return None
+        product = Product(additive=plain["additive"], **made)
+        return product.rewarding(*plain["rewarded"]) if "rewarded" in plain else product
     makers: dict[str, Callable[..., Classes]] = {"Angles": Angles, "Levels": Levels, "Bins": Bins}
     if kind not in makers:
         return None

@@ -46,6 +46,7 @@ class Product:
 
     components: Mapping[str, Classes]
     additive: bool = False
+    rewarded: tuple[str, ...] | None = None
 
     def __init__(self, *, additive: bool = False, **components: Classes) -> None:
         if not components:
@@ -60,10 +61,25 @@ class Product:
                 )
         object.__setattr__(self, "components", dict(components))
         object.__setattr__(self, "additive", bool(additive))
+        object.__setattr__(self, "rewarded", None)
+
+    def rewarding(self, *names: str) -> "Product":
+        """The same classes with rewards for these components only: a memory has none."""
+        strange = [name for name in names if name not in self.components]
+        if strange or not names:
+            raise InvalidInput(
+                f"rewards must be for some of the components {', '.join(self.components)}, got "
+                f"{', '.join(names) or 'none'}"
+            )
+        made = Product(additive=self.additive, **self.components)
+        if set(names) < set(self.components):
+            object.__setattr__(made, "rewarded", names)
+        return made
 
     def __repr__(self) -> str:
         inner = ", ".join(f"{name}={part!r}" for name, part in self.components.items())
-        return f"Product({inner}, additive={self.additive})"
+        some = "" if self.rewarded is None else f".rewarding{self.rewarded}"
+        return f"Product({inner}, additive={self.additive}){some}"
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -86,19 +102,30 @@ class Product:
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """One block for each component, or one for all combinations."""
-        return tuple((axis,) for axis in self.axes) if self.additive else (self.axes,)
+        """One block for each rewarded component, or one for all combinations of them."""
+        axes = tuple(axis for axis in self.axes if self._is_rewarded(axis.name))
+        return tuple((axis,) for axis in axes) if self.additive else (axes,)
+
+    def _is_rewarded(self, name: str) -> bool:
+        return self.rewarded is None or name in self.rewarded
 
     @cached_property
     def matrix(self) -> NDArray[np.float64] | None:
-        """The components that each combination has (size, d), if the reward is their sum."""
-        if not self.additive:
+        """What each combination is rewarded for (size, d); None if each for itself."""
+        if not self.additive and self.rewarded is None:
             return None
         sizes = [part.size for part in self.components.values()]
         places = np.unravel_index(np.arange(self.size), sizes)
-        return np.concatenate(
-            [np.eye(size)[place] for size, place in zip(sizes, places, strict=True)], axis=1
-        )
+        counted = [
+            (size, place)
+            for name, size, place in zip(self.components, sizes, places, strict=True)
+            if self._is_rewarded(name)
+        ]
+        if not self.additive:
+            kept = [size for size, _ in counted]
+            together = np.ravel_multi_index([place for _, place in counted], kept)
+            return np.eye(math.prod(kept))[together]
+        return np.concatenate([np.eye(size)[place] for size, place in counted], axis=1)
 
     def index(self, observations: NDArray[Any]) -> NDArray[np.integer]:
         """The combination of each observation (..., k)."""
