@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from swarmdp.judging import baselines as simple
 from swarmdp.judging.blocks import LATER
+from swarmdp.judging.comparison import LEVEL
 from swarmdp.judging.stage import DemoStage
 from swarmdp.judging.statistics import OFF
-from swarmdp.judging.weighing import LEVEL
 from swarmdp.model.traits import measures_of
 from swarmdp.model.verdict import Verdict
 from swarmdp.policies import LocalPolicy
