@@ -82,6 +82,7 @@ class StretchComparison:
 
     p: float  # of all statistics together
     adjusted: Floats  # (K,): p-value of each, given that all are looked at
+    critical: float  # standard errors of one statistic's difference that half of the tests notice
 
 
 def compare_stretches(demo: Floats, others: Floats, rng: np.random.Generator) -> StretchComparison:
@@ -107,7 +108,9 @@ def compare_stretches(demo: Floats, others: Floats, rng: np.random.Generator) ->
     ranks = np.stack([share_as_large(row, row) for row in summaries]).min(axis=0)
     adjusted = np.minimum(*(share_as_large(kind.max(axis=1), kind[0]) for kind in kinds))
     return StretchComparison(
-        float(np.mean(ranks <= ranks[0] + 1e-12)), np.minimum(1.0, len(kinds) * adjusted)
+        float(np.mean(ranks <= ranks[0] + 1e-12)),
+        np.minimum(1.0, len(kinds) * adjusted),
+        float(np.quantile(kinds[0].max(axis=1), 1 - LEVEL / (2 * len(summaries)))),
     )
 
 

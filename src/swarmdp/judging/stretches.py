@@ -31,6 +31,8 @@ STRETCHES = 10  # into which a run is cut, if it is long enough
 _LEAST_STEPS = 4  # of a stretch
 _MOST = 100  # stretches of all runs together
 _SMALL, _MOST_EFFECT = np.finfo(np.float64).tiny, 1e6
+_MOVES = ("size of turns", "speed", "share that changes", "size of changes")  # beginnings of titles
+_LEAST_SHARE = 1e-6  # below which a statistic is the same in all runs, but for its last digits
 CONFIRMED = LARGE / 3  # of the baselines' difference: what runs as a whole show is there, too
 
 
@@ -109,6 +111,7 @@ class StretchFindings:
     power: float  # the share of ignorant baselines that it tells from the learned swarm
     lines: tuple[StretchLine, ...]
     families: tuple[str, ...]  # of each line, as those of whole runs are called
+    noticeable: tuple[tuple[str, float], ...]  # titles, and by how much they may be off unnoticed
 
     @classmethod
     def of(
@@ -135,7 +138,8 @@ class StretchFindings:
             inside = np.array([name == when for name in stretches.when])
             lines += _lines(table.statistics, when, inside, demo, learned, ignorant, adjusted)
             families += [_family(statistic, when) for statistic in table.statistics]
-        return cls(comparison.p, power, tuple(lines), tuple(families))
+        noticeable = _noticeable(table.statistics, demo, learned, comparison.critical)
+        return cls(comparison.p, power, tuple(lines), tuple(families), noticeable)
 
     def of_family(self, family: str) -> list[StretchLine]:
         """The lines of a family of statistics, as those of whole runs are called."""
@@ -218,6 +222,23 @@ def _lines(
             )
         )
     return lines
+
+
+def _noticeable(
+    statistics: tuple[Statistic, ...], demo: Floats, learned: Floats, critical: float
+) -> tuple[tuple[str, float], ...]:
+    """By which share some statistics may be off everywhere before half of the tests notice it.
+
+    The first one, which is the system's first measure if it has any, and how much agents move.
+    """
+    error, usual = error_of(learned), np.abs(demo.mean(axis=0))
+    shares = critical * error / np.where(usual > 0, usual, 1.0)
+    chosen = [
+        k
+        for k, statistic in enumerate(statistics)
+        if (k == 0 or statistic.title.startswith(_MOVES)) and _LEAST_SHARE < shares[k] < 1
+    ]
+    return tuple((statistics[k].title, float(shares[k])) for k in chosen[:2])
 
 
 def error_of(learned: Floats) -> Floats:

@@ -7,7 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.judging import baselines as simple
-from swarmdp.judging.blocks import LATER, parts
+from swarmdp.judging.advice import (
+    MORE_DATA,
+    MORE_RECORDED,
+    OTHER_FEATURES,
+    about_another_behaviour,
+)
+from swarmdp.judging.blocks import BEGINNING, LATER, parts
 from swarmdp.judging.classifier import telling_by_forest
 from swarmdp.judging.comparison import CHOICES, LARGE, LEVEL, Comparison, are_distinct, compare_runs
 from swarmdp.judging.discounts import better_discount
@@ -162,6 +168,7 @@ class _Findings:
         notes = [stage.comparable.missing] if stage.comparable.missing else []
         notes += [self._unusual(k) for k in unusual[:1] if not serious]
         advice: list[str] = []
+        more = MORE_RECORDED if stage.demo.of_recording else MORE_DATA
         if underpowered and self._same_in_stretches():
             notes.append(
                 f"{underpowered}: too few to compare whole runs, but from each of its states the "
@@ -183,31 +190,32 @@ class _Findings:
             words = f"the features do not identify this behaviour: {nearby}"
             if not wrong:
                 words += ", though this one reproduces it"
-            advice.append("give the system features that differ between this behaviour and others")
+            advice.append(OTHER_FEATURES)
         elif serious:
             words = f"does not reproduce it: {self._listed(serious)}"
-            advice.append("more iterations, another discount, other features or finer actions")
+            advice.append(about_another_behaviour(self.lines))
         elif without_power:
             words = "too little data to tell"
-            advice.append(
-                "more or longer demos: even random policies cannot be told from the learned swarm"
-            )
+            advice.append(f"{more}: even random policies cannot be told from the learned swarm")
         elif underpowered:
             words = f"too little data to tell: {underpowered}"
-            advice.append("more demos, or longer ones")
+            advice.append(more)
         elif exceptions:
             words = f"reproduces it, except: {listed(exceptions)}"
         else:
             words = "reproduces the demo"
             if p <= LEVEL:
                 notes.append("differences can be seen, but they are small")
+        if self.stretches is not None and self.stretches.noticeable and not wrong:
+            notes.append(self._noticed(stage.demo.runs))
         if unidentified and not alarm:
             notes.append(f"the features alone do not identify this behaviour: {nearby}")
         if self.suggested_discount is not None:
             text = (
                 f"a discount of {stage.discount:g} sees about {1 / (1 - stage.discount):.0f} "
                 "steps, but the swarm takes longer to settle: try "
-                f"discount={self.suggested_discount:g}"
+                f"discount={self.suggested_discount:g} (on the command line --discount "
+                f"{self.suggested_discount:g})"
             )
             (advice if alarm else notes).append(text)
         return Verdict(
@@ -271,7 +279,7 @@ class _Findings:
         )
 
     def _exceptions(self, unusual: list[int]) -> list[Line | StretchLine]:
-        """Differences that are there, but small: of whole runs and of stretches, the largest first."""
+        """Differences that are there, but small, the largest first."""
         culprits = self._culprits() if self.comparison.p <= LEVEL else []
         whole = [
             k
@@ -279,8 +287,8 @@ class _Findings:
             if self.lines[k].effect > _NEGLIGIBLE
             and self._is_clear(k)
             and k not in unusual
-            # Whichever way the demo went, by chance or not, is told by stretches.
-            and (self.stretches is None or not self.table.statistics[k].clear)
+            # What is later than the beginning is told by stretches, whichever way the demo went.
+            and (self.stretches is None or self.table.statistics[k].when == BEGINNING)
         ]
         both: list[Line | StretchLine] = [self.lines[k] for k in self._ranked(whole)]
         if self.stretches is not None and self.stretches.p <= LEVEL:
@@ -296,6 +304,18 @@ class _Findings:
         """Whether the learned swarm does what the demo did next from each of its states."""
         found = self.stretches
         return found is not None and found.power >= _POWER and found.largest_effect <= LARGE
+
+    def _noticed(self, runs: int) -> str:
+        """Which differences would have been noticed, in words."""
+        assert self.stretches is not None
+        shares = [
+            f"{100 * share:.2g} % in the {title}" for title, share in self.stretches.noticeable
+        ]
+        demo = "this demo" if runs == 1 else f"these {runs} runs"
+        return (
+            f"with {demo} a difference of {' or of '.join(shares)} would be noticed in half of the "
+            "cases, a smaller one less often"
+        )
 
     def _unusual(self, k: int) -> str:
         """That the demo took an unusual way, in words."""

@@ -16,7 +16,8 @@ from swarmdp.support.rounding import rounded, with_error
 if TYPE_CHECKING:
     import pandas
 
-_SHOWN = 4  # lines of a verdict's table that are printed
+_SHOWN = 3  # lines of a verdict's table that are printed
+_LEVEL = 0.05  # p-values up to this one tell swarms apart
 _SURE = 3.0  # standard errors of a difference that counts
 _CLEARLY = 0.15  # above chance: AUCs of a few samples scatter that much
 
@@ -107,6 +108,10 @@ def _share_off(demo: float, learned: float, error: float) -> str:
         return ""
     percent = 100 * abs(learned / demo - 1)
     return f"{percent:.0f} % " if 1 <= percent < 100 else ""
+
+
+def _effect(line: Line | StretchLine) -> float:
+    return line.effect
 
 
 def told_in_words(p: float, floor: float) -> str:
@@ -217,6 +222,22 @@ class Verdict:
         return told_in_words(self.p, self.floor)
 
     @property
+    def size(self) -> str:
+        """How large the differences are, where the swarms can be told apart, in words."""
+        if self.p > _LEVEL:
+            return ""
+        seen = [line for line in self.stretches if line.is_sure and line.adjusted_p <= _LEVEL]
+        lines = seen or [line for line in self.lines if line.adjusted_p <= _LEVEL]
+        largest = max((line for line in lines if line.main), key=_effect, default=None)
+        told = "the swarms can be told apart"
+        if largest is None:
+            return f"{told} by details, or in the first steps; what they do later is the same"
+        return (
+            f"{told}: the {largest.title} {largest.when} differs most, by "
+            f"{100 * largest.effect:.0f} % of what random policies or doing nothing differ by"
+        )
+
+    @property
     def compared(self) -> str:
         """What was compared with the demo, in words."""
         words = f"{self.runs} runs, {len(self.lines)} statistics"
@@ -228,7 +249,7 @@ class Verdict:
             f"  {line.title}, {line.when}: demo {rounded(line.demo, line.learned_spread)}, learned "
             f"{with_error(line.learned, line.learned_spread)} (p = {line.adjusted_p:.2g})"
             for line in self.telltales[:_SHOWN]
-            if line.adjusted_p <= 0.05
+            if max(self.p, line.adjusted_p) <= _LEVEL
         ]
         return "\n".join([*lines, *(f"  what to do: {advice}" for advice in self.advice)])
 
@@ -251,6 +272,8 @@ class Verdict:
 
     def _facts(self) -> list[str]:
         facts = [f"{self.chance} (p = {self.p:.2g}; {self.compared})"]
+        if self.size and not self.alarm:
+            facts.append(self.size)
         if self.telling is not None:
             text = (
                 f"a classifier of {self.telling.samples} reaches an AUC of {self.telling.auc:.2f} "
