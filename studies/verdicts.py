@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 import swarmdp
 from swarmdp.judging.judge import Effort, baselines_of, one_run
-from swarmdp.judging.stage import DemoStage
+from swarmdp.judging.stage import LEARNED, DemoStage
 from swarmdp.judging.statistics import join_looks
-from swarmdp.judging.weighing import LEARNED, verdict_of
+from swarmdp.judging.weighing import verdict_of
 from swarmdp.model.streams import derived_seed
 from swarmdp.model.system import System, class_map, classes
 from swarmdp.model.verdict import Verdict

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from studies.verdicts import Case, cases, verdicts
-from swarmdp.judging.weighing import LEVEL
+from swarmdp.judging.comparison import LEVEL
 
 CASES = {case.name: case for case in cases(small=True)}
 RUNS = 40  # of the learned swarm, in the quick form

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import swarmdp
 from studies.battery import development
 from swarmdp.irl.inference import explain
-from swarmdp.judging import baselines
+from swarmdp.judging import baselines, stretches
 from swarmdp.judging.comparison import compare_runs
 from swarmdp.judging.judge import Judge
 from swarmdp.model import Field, Measure
@@ -178,7 +178,25 @@ CONFIRMED = "the demo's single decisions are those of this policy"
 
 
 @pytest.mark.parametrize("name", ["locusts", "fireflies"])
-def test_single_decisions_confirm_what_runs_cannot(name: str) -> None:
+def test_stretches_confirm_what_runs_cannot(name: str) -> None:
+    """From each state of the demo the expert does what the demo did next, and others do not."""
+    judge, table = short(name)
+    system: Any = CASES[name].system
+    function = swarmdp.policies.FunctionPolicy(system.expert)
+    expert = judge.verdict(function, by_features=False, progress=False)
+    assert not expert.alarm
+    assert any("too few to compare whole runs" in note for note in expert.notes)
+    rng = np.random.default_rng(1)
+    for _ in range(3):
+        other = swarmdp.Policy(rng.integers(len(system.actions), size=len(table)))
+        assert judge.verdict(other, by_features=False, progress=False).alarm
+
+
+@pytest.mark.parametrize("name", ["locusts", "fireflies"])
+def test_single_decisions_confirm_what_runs_cannot(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stretches, "can_begin_anywhere", lambda *_: False)
     judge, table = short(name)
     system: Any = CASES[name].system
     # Of a function nothing is known but what its swarm does.

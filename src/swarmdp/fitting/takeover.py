@@ -34,8 +34,8 @@ from swarmdp.irl.matching import (
 from swarmdp.irl.result import Attempt, Result, Takeover
 from swarmdp.irl.steps import InverseProblem
 from swarmdp.judging import baselines
+from swarmdp.judging.comparison import LEVEL
 from swarmdp.judging.judge import Judge, one_run
-from swarmdp.judging.weighing import LEVEL
 from swarmdp.learning.families import family_of
 from swarmdp.learning.local_kernel import local_kernel
 from swarmdp.learning.policy_search import PolicySearch

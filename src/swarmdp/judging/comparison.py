@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from swarmdp.support.arrays import Floats
 
+LEVEL = 0.05  # of the test: so often the same swarm is told from itself
+LARGE = 0.15  # of the baselines' difference: a larger one means that it is another behaviour
 CHOICES = 500  # that are drawn where there are too many to try them all
 CONSTANT = 1e-9  # relative spread below which a statistic is the same in all runs
 
@@ -51,11 +53,11 @@ def compare_runs(
     plain = energy[:, ~apart]
     largest = plain.max(axis=1, initial=0.0)
     summaries = [largest, plain.mean(axis=1) if plain.size else largest]
-    adjusted = _share_as_large(largest, energy[0])
+    adjusted = share_as_large(largest, energy[0])
     if apart.any():
         summaries.append(energy[:, apart].max(axis=1))
-        adjusted = np.where(apart, _share_as_large(summaries[-1], energy[0]), adjusted)
-    ranks = np.stack([_share_as_large(row, row) for row in summaries]).min(axis=0)
+        adjusted = np.where(apart, share_as_large(summaries[-1], energy[0]), adjusted)
+    ranks = np.stack([share_as_large(row, row) for row in summaries]).min(axis=0)
     return Comparison(
         float(np.mean(ranks <= ranks[0] + 1e-12)),
         np.mean(energy >= energy[0] * (1 - 1e-12), axis=0),
@@ -72,6 +74,60 @@ def standardise(pool: Floats) -> Floats:
     least = CONSTANT * np.abs(pool).max(axis=(0, 1))
     scaled: Floats = np.where(spread > least, centred / np.where(spread > least, spread, 1.0), 0.0)
     return scaled
+
+
+@dataclass(frozen=True, eq=False)
+class StretchComparison:
+    """How stretches of the demo differ from runs that begin where they begin."""
+
+    p: float  # of all statistics together
+    adjusted: Floats  # (K,): p-value of each, given that all are looked at
+    critical: float  # standard errors of one statistic's difference that half of the tests notice
+
+
+def compare_stretches(demo: Floats, others: Floats, rng: np.random.Generator) -> StretchComparison:
+    """Compare stretches of a demo (S, K) with runs from the same starts (n, S, K).
+
+    Each statistic is standardised among the runs from one start. Its sum over the stretches finds
+    what is off in the same direction everywhere, the sum of squares what is off now in one and now
+    in the other. Of both, the largest and the mean square over statistics are used, and their ranks
+    are joined as in `compare_runs`.
+    """
+    scaled = standardise_each(np.concatenate([demo[None], others]))
+    members, stretches, size = scaled.shape
+    choices = rng.integers(members, size=(CHOICES, stretches))
+    choices[0] = 0  # the truth
+    total, square = np.zeros((2, CHOICES, size))
+    # One stretch after another: all chosen values at once would need much memory.
+    for s in range(stretches):
+        chosen = scaled[choices[:, s], s]
+        total += chosen
+        square += chosen * chosen
+    kinds = [_per_deviation(np.abs(total), 0.0), _per_deviation(square, square.mean(axis=0))]
+    summaries = [row for kind in kinds for row in (kind.max(axis=1), (kind**2).mean(axis=1))]
+    ranks = np.stack([share_as_large(row, row) for row in summaries]).min(axis=0)
+    adjusted = np.minimum(*(share_as_large(kind.max(axis=1), kind[0]) for kind in kinds))
+    return StretchComparison(
+        float(np.mean(ranks <= ranks[0] + 1e-12)),
+        np.minimum(1.0, len(kinds) * adjusted),
+        float(np.quantile(kinds[0].max(axis=1), 1 - LEVEL / (2 * len(summaries)))),
+    )
+
+
+def standardise_each(pool: Floats) -> Floats:
+    """Values (n, S, K) less the mean of their start, in standard deviations of their start."""
+    centred = pool - pool.mean(axis=0)
+    spread = centred.std(axis=0)
+    there = spread > CONSTANT * np.abs(pool).max(axis=(0, 1))
+    scaled: Floats = np.where(there, centred / np.where(there, spread, 1.0), 0.0)
+    return scaled
+
+
+def _per_deviation(values: Floats, middle: Floats | float) -> Floats:
+    """By how many root mean squares of the choices (choices, K) values are above a middle."""
+    away = values - middle
+    size = np.sqrt((away**2).mean(axis=0))
+    return np.asarray(np.maximum(away / np.where(size > 0, size, 1.0), 0.0))
 
 
 def are_distinct(
@@ -126,7 +182,7 @@ def _distances(values: Floats) -> tuple[Floats, Floats]:
     return distances, sums.sum(axis=0)
 
 
-def _share_as_large(among: Floats, values: Floats) -> Floats:
+def share_as_large(among: Floats, values: Floats) -> Floats:
     """For each value the share of `among` that is as large or larger."""
     ordered = np.sort(among)
     below = np.searchsorted(ordered, values * (1 - 1e-12), side="left")

@@ -10,17 +10,16 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.judging import baselines as simple
+from swarmdp.judging.advice import clone_is_nearer
 from swarmdp.judging.blocks import LATER
+from swarmdp.judging.comparison import LEVEL
 from swarmdp.judging.stage import DemoStage
 from swarmdp.judging.statistics import OFF
-from swarmdp.judging.weighing import LEVEL
 from swarmdp.model.traits import measures_of
 from swarmdp.model.verdict import Verdict
 from swarmdp.policies import LocalPolicy
 from swarmdp.simulation.rollout import simulate
 
-NEARER = 0.5  # times the learned swarm's difference from the demo: a clone that stands for it
 _RUNS, MORE = 40, 200  # of each, with the same random numbers; more where these raise suspicion
 SURE = 2.0  # standard errors of a difference that counts
 
@@ -32,7 +31,7 @@ def add_other_starts(
 
     Only where the learned swarm can be told from the demo, and the verdict is not an alarm already.
     """
-    if clone is None or verdict.alarm or verdict.p > LEVEL or not _stands_for_the_demo(verdict):
+    if clone is None or verdict.alarm or verdict.p > LEVEL or not clone_is_nearer(verdict.lines):
         return verdict
     for name in stage.comparable.measures:
         measure = measures_of(stage.system)[name]
@@ -57,21 +56,6 @@ def add_other_starts(
                 advice=(*verdict.advice, advice),
             )
     return verdict
-
-
-def _stands_for_the_demo(verdict: Verdict) -> bool:
-    """Whether the clone is much nearer to the demo than the learned swarm, in all statistics."""
-    learned, copied = 0.0, 0.0
-    for line in verdict.lines:
-        gaps = [
-            abs(line.baselines[name] - line.demo)
-            for name in simple.IGNORANT
-            if name in line.baselines
-        ]
-        if any(gaps):
-            learned += abs(line.learned - line.demo) / max(gaps)
-            copied += abs(line.baselines[simple.CLONE] - line.demo) / max(gaps)
-    return copied < NEARER * learned
 
 
 def _is_off(later: NDArray[np.float64], other: NDArray[np.float64]) -> bool:

@@ -18,9 +18,10 @@ from swarmdp.judging.causes import missing_cause
 from swarmdp.judging.drift import add_drift
 from swarmdp.judging.elsewhere import add_other_starts
 from swarmdp.judging.motion import PLACE
-from swarmdp.judging.stage import DemoStage
+from swarmdp.judging.stage import LEARNED, DemoStage
 from swarmdp.judging.statistics import SwarmLook, join_looks, look_at_runs
-from swarmdp.judging.weighing import LEARNED, verdict_of
+from swarmdp.judging.stretches import Stretches
+from swarmdp.judging.weighing import Compared, verdict_of
 from swarmdp.model.recorded import RecordedDemo
 from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.system import System, check_is_system, name_of
@@ -38,6 +39,7 @@ from swarmdp.systems.registry import built_in, rebuild
 
 _OTHER_STARTS = 20  # from which it is seen whether a direction is the law's
 _FREE = 0.25  # of a large difference: a spread over starts above this is no direction of the law
+_STRETCH_RUNS = 100  # from the starts of all stretches together, in the quick form
 MOST_RUNS = 10_000  # of the learned swarm
 
 Judged = Result | Controller
@@ -58,6 +60,12 @@ class Effort:
         total = runs or (40 if quick else 200)
         few = 5 if quick else 20
         return cls(max(2, -(-total // starts)), max(2, -(-20 // starts)), *(-(-few // starts),) * 2)
+
+    @classmethod
+    def of_stretches(cls, starts: int, quick: bool) -> "Effort":
+        """The same for short stretches."""
+        total = _STRETCH_RUNS if quick else 5 * _STRETCH_RUNS
+        return cls(max(2, -(-total // starts)), max(1, -(-total // (4 * starts))), 1, 1)
 
 
 @checked
@@ -326,6 +334,8 @@ class Judge:
         self._effort = Effort.of(demo.runs, runs, quick)
         self._baselines = baselines_of(system, demo, names, self._effort, seed)
         self._looks: dict[str, SwarmLook] = {}
+        self._stretches = Stretches.of(self._stage)
+        self._stretch_looks: dict[str, SwarmLook] = {}
 
     @property
     def rollouts(self) -> int:
@@ -406,6 +416,7 @@ class Judge:
                 looks,
                 quick=self._quick,
                 seed=derived_seed(self._seed, len(swarms)),
+                stretches=self._compared_stretches(policy),
                 by_features=by_features,
                 confirmed=lambda: self.confirms(policy),
                 free=lambda: self._left_to_the_start(policy),
@@ -419,6 +430,21 @@ class Judge:
                 derived_seed(self._seed, Part.OTHER_STARTS),
             )
             return self._with_cause(add_drift(verdict, self._system, self._demo))
+
+    def _compared_stretches(self, policy: LocalPolicy) -> Compared | None:
+        """Looks at swarms that begin where stretches of the demo begin."""
+        if self._stretches is None:
+            return None
+        stage = self._stretches.stage
+        effort = Effort.of_stretches(stage.demo.runs, self._quick)
+        swarms = {LEARNED: ([policy], effort.learned)}
+        if not self._stretch_looks:
+            names = tuple(name for name in simple.IGNORANT if name in self._baselines)
+            swarms |= baselines_of(self._system, self._demo, names, effort, self._seed)
+        for part, (name, (policies, count)) in enumerate(swarms.items()):
+            seed = derived_seed(self._seed, Part.STRETCHES, part)
+            self._stretch_looks[name] = join_looks(list(stage.looks(policies, count, seed)))
+        return self._stretches, self._stretch_looks
 
     def _with_cause(self, verdict: Verdict) -> Verdict:
         """An alarm with what the observations lack, where the demo's decisions tell it."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from swarmdp.policies import LocalPolicy
 from swarmdp.policies.replicas import select_replicas
 from swarmdp.simulation.rollout import simulate
 
+LEARNED = "learned"  # the name of the swarm that is judged
 _TRIED = 2  # runs from each start that show whether anything happens by chance
 _BYTES = 2**28  # of recorded runs that are looked at together
 
@@ -28,18 +30,27 @@ class DemoStage:
     comparable: Comparable
     discount: float
     threads: int | None
+    blocks: int | None  # into which runs are cut; None: as many as their length allows
     look: SwarmLook  # at the demo
-    course: NDArray[np.float64]  # (times,): how the demo develops
 
     @classmethod
     def of(
-        cls, system: System, demo: Trajectory, discount: float, threads: int | None = None
+        cls,
+        system: System,
+        demo: Trajectory,
+        discount: float,
+        threads: int | None = None,
+        blocks: int | None = None,
     ) -> "DemoStage":
         """Look at a demo; raises InvalidInput if there is nothing to compare."""
         comparable = Comparable.of(system, demo)
-        look = look_at_runs(system, demo, comparable, discount)
-        course = course_of(system, demo, comparable)
-        return cls(system, demo, comparable, discount, threads, look, course)
+        look = look_at_runs(system, demo, comparable, discount, blocks)
+        return cls(system, demo, comparable, discount, threads, blocks, look)
+
+    @cached_property
+    def course(self) -> NDArray[np.float64]:
+        """How the demo develops (times,)."""
+        return course_of(self.system, self.demo, self.comparable)
 
     def looks(
         self,
@@ -88,7 +99,7 @@ class DemoStage:
             record=self.comparable.record if model is None else "states",
             threads=self.threads,
         )
-        return look_at_runs(self.system, seen, self.comparable, self.discount)
+        return look_at_runs(self.system, seen, self.comparable, self.discount, self.blocks)
 
     def _bytes(self) -> int:
         """The memory of one recorded run, about."""

@@ -198,10 +198,14 @@ class StatisticsTable:
 
 
 def look_at_runs(
-    system: System, trajectory: Trajectory, comparable: Comparable, discount: float
+    system: System,
+    trajectory: Trajectory,
+    comparable: Comparable,
+    discount: float,
+    blocks: int | None = None,
 ) -> SwarmLook:
-    """Look at recorded runs."""
-    blocks = block_count(trajectory.steps)
+    """Look at recorded runs, cut into as many blocks as their length allows, or into these."""
+    blocks = block_count(trajectory.steps) if blocks is None else blocks
     series: dict[str, Series] = {}
     later: dict[str, Series] = {}
     for name in comparable.measures:

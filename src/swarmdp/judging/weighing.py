@@ -1,31 +1,39 @@
 """From what was seen to a verdict."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.judging import baselines as simple
-from swarmdp.judging.blocks import LATER, parts
+from swarmdp.judging.advice import (
+    MORE_DATA,
+    MORE_RECORDED,
+    OTHER_FEATURES,
+    about_another_behaviour,
+)
+from swarmdp.judging.blocks import BEGINNING, LATER, parts
 from swarmdp.judging.classifier import telling_by_forest
-from swarmdp.judging.comparison import Comparison, are_distinct, compare_runs
+from swarmdp.judging.comparison import CHOICES, LARGE, LEVEL, Comparison, are_distinct, compare_runs
 from swarmdp.judging.discounts import better_discount
-from swarmdp.judging.stage import DemoStage
+from swarmdp.judging.stage import LEARNED, DemoStage
 from swarmdp.judging.statistics import StatisticsTable, SwarmLook, join_looks
+from swarmdp.judging.stretches import Stretches, StretchFindings
 from swarmdp.model.traits import measures_of
-from swarmdp.model.verdict import Line, Telling, Verdict
-from swarmdp.support.rounding import with_error
+from swarmdp.model.verdict import Line, StretchLine, Telling, Verdict
+from swarmdp.support.rounding import rounded, with_error
 
-LEVEL = 0.05  # of the test: so often the same swarm is told from itself
 _NEGLIGIBLE = 0.02  # of the baselines' difference: a smaller one is no exception
-LARGE = 0.15  # of the baselines' difference: a larger one means that it is another behaviour
 VISIBLE = 0.01  # of the baselines' difference: a wrong factor (see `Statistic`) counts from here
+_POWER = 0.8  # of the baselines: a test of stretches that tells these apart has power enough
 SEVERAL = 0.1  # of the random policies: if more are as near, features do not identify a behaviour
 COARSE = 0.25  # of the baselines' difference: a measure known no better than that tells little
 COARSELY = 0.1  # of a measure's range (or its size, where it has none): likewise
 _MANY = 0.25  # of them: then a fit that reproduces the demo was lucky
-LEARNED = "learned"
+
+Compared = tuple[Stretches, Mapping[str, SwarmLook]]
+"""Stretches of a demo, and looks at swarms from the start of each."""
 
 
 def verdict_of(
@@ -34,6 +42,7 @@ def verdict_of(
     *,
     quick: bool,
     seed: int,
+    stretches: Compared | None = None,
     by_features: bool = False,
     confirmed: Callable[[], bool] = lambda: False,
     free: Callable[[], frozenset[str]] = frozenset,
@@ -50,6 +59,8 @@ def verdict_of(
         If True no classifier is asked.
     seed
         Of the permutations and the classifier.
+    stretches
+        The demo cut into stretches, and the same swarms from the start of each.
     by_features
         The swarm was learned by matching features: then it matters that they identify what it
         does, even if it does it.
@@ -61,7 +72,7 @@ def verdict_of(
         is asked where one of them differs.
 
     """
-    findings = _Findings.of(stage, swarms, np.random.default_rng(seed))
+    findings = _Findings.of(stage, swarms, stretches, np.random.default_rng(seed))
     telling = None
     if not quick:
         telling = telling_by_forest(findings.table, stage.demo.runs, findings.learned, seed)
@@ -77,6 +88,7 @@ class _Findings:
     lines: tuple[Line, ...]
     by_factor: NDArray[np.bool_]  # (K,): wrong by more than its factor
     comparison: Comparison
+    stretches: StretchFindings | None
     power: float
     as_near: int | None
     random: int
@@ -91,7 +103,11 @@ class _Findings:
 
     @classmethod
     def of(
-        cls, stage: DemoStage, swarms: Mapping[str, SwarmLook], rng: np.random.Generator
+        cls,
+        stage: DemoStage,
+        swarms: Mapping[str, SwarmLook],
+        stretches: Compared | None,
+        rng: np.random.Generator,
     ) -> "_Findings":
         """Compare what was seen."""
         starts = stage.demo.runs
@@ -115,6 +131,7 @@ class _Findings:
             other = distinct[simple.RANDOM] | (not stage.comparable.states)
             near, off = _nearness(look.mu[:starts], mu[LEARNED], mu[simple.RANDOM])
             as_near, count = int((near & other).sum()), len(near)
+        found = None if stretches is None else StretchFindings.of(*stretches, rng)
         suggested_discount = better_discount(stage.course, stage.discount)
         return cls(
             table,
@@ -122,7 +139,8 @@ class _Findings:
             lines,
             by_factor,
             comparison,
-            power,
+            found,
+            power if found is None else float(np.fmax(power, found.power)),
             as_near,
             count,
             off,
@@ -139,24 +157,24 @@ class _Findings:
         confirmed: Callable[[], bool],
     ) -> Verdict:
         """The answer in words."""
-        p = self.comparison.p
-        culprits = self._culprits() if p <= LEVEL else []
-        serious = [
-            k
-            for k in culprits
-            if (self.lines[k].main and self.lines[k].effect > LARGE and self._is_clear(k))
-            or (self.by_factor[k] and self.lines[k].effect > VISIBLE)
-        ]
-        exceptions = [
-            k for k in culprits if self.lines[k].effect > _NEGLIGIBLE and self._is_clear(k)
-        ]
-        without_power = np.isfinite(self.power) and self.power < 0.5 and not culprits
+        p = self.p
+        serious, unusual = self._serious() if p <= LEVEL else ([], [])
+        exceptions = self._exceptions(unusual) if p <= LEVEL else []
+        without_power = np.isfinite(self.power) and self.power < 0.5 and p > LEVEL
         underpowered = self.underpowered if not serious else ""
         unidentified = (
             self.as_near is not None and self.as_near > SEVERAL * self.random and not self.off
         )
         notes = [stage.comparable.missing] if stage.comparable.missing else []
+        notes += [self._unusual(k) for k in unusual[:1] if not serious]
         advice: list[str] = []
+        more = MORE_RECORDED if stage.demo.of_recording else MORE_DATA
+        if underpowered and self._same_in_stretches():
+            notes.append(
+                f"{underpowered}: too few to compare whole runs, but from each of its states the "
+                "learned swarm does what the demo did next"
+            )
+            underpowered = ""
         many = unidentified and (self.as_near or 0) >= _MANY * self.random
         undecided = bool(without_power) or bool(underpowered) or (many and by_features)
         if undecided and not serious and confirmed():
@@ -172,31 +190,32 @@ class _Findings:
             words = f"the features do not identify this behaviour: {nearby}"
             if not wrong:
                 words += ", though this one reproduces it"
-            advice.append("give the system features that differ between this behaviour and others")
+            advice.append(OTHER_FEATURES)
         elif serious:
             words = f"does not reproduce it: {self._listed(serious)}"
-            advice.append("more iterations, another discount, other features or finer actions")
+            advice.append(about_another_behaviour(self.lines))
         elif without_power:
             words = "too little data to tell"
-            advice.append(
-                "more or longer demos: even random policies cannot be told from the learned swarm"
-            )
+            advice.append(f"{more}: even random policies cannot be told from the learned swarm")
         elif underpowered:
             words = f"too little data to tell: {underpowered}"
-            advice.append("more demos, or longer ones")
+            advice.append(more)
         elif exceptions:
-            words = f"reproduces it, except: {self._listed(exceptions)}"
+            words = f"reproduces it, except: {listed(exceptions)}"
         else:
             words = "reproduces the demo"
             if p <= LEVEL:
                 notes.append("differences can be seen, but they are small")
+        if self.stretches is not None and self.stretches.noticeable and not wrong:
+            notes.append(self._noticed(stage.demo.runs))
         if unidentified and not alarm:
             notes.append(f"the features alone do not identify this behaviour: {nearby}")
         if self.suggested_discount is not None:
             text = (
                 f"a discount of {stage.discount:g} sees about {1 / (1 - stage.discount):.0f} "
                 "steps, but the swarm takes longer to settle: try "
-                f"discount={self.suggested_discount:g}"
+                f"discount={self.suggested_discount:g} (on the command line --discount "
+                f"{self.suggested_discount:g})"
             )
             (advice if alarm else notes).append(text)
         return Verdict(
@@ -213,12 +232,110 @@ class _Findings:
             tuple(notes),
             stage.demo.runs * self.learned,
             quick,
+            () if self.stretches is None else self.stretches.lines,
+            self.floor,
+        )
+
+    @property
+    def p(self) -> float:
+        """Of whole runs and stretches: two tests, so twice the smaller p-value."""
+        whole = self.comparison.p
+        return whole if self.stretches is None else min(1.0, 2 * min(whole, self.stretches.p))
+
+    @property
+    def floor(self) -> float:
+        """The smallest p-value that there could be."""
+        smallest = 1 / len(self.comparison.scores)
+        return smallest if self.stretches is None else 2 * min(smallest, 1 / CHOICES)
+
+    def _serious(self) -> tuple[list[int], list[int]]:
+        """What is another behaviour, and what is only the way that this demo took.
+
+        How much a difference matters is seen in runs as a whole. That it is there, and no chance of
+        the demo, must also be seen where the swarm is let loose at the demo's own states.
+        """
+        culprits = self._culprits() if self.comparison.p <= LEVEL else []
+        large = [k for k in culprits if self._is_large(k)]
+        if self.stretches is None:
+            return large, []
+        serious, unusual = [], []
+        for k, statistic in enumerate(self.table.statistics):
+            if not self._is_large(k):
+                continue
+            gap = self.lines[k].learned - self.lines[k].demo
+            there = self.stretches.confirms(statistic, gap)
+            if there and (k in large or self.stretches.shows(statistic)):
+                serious.append(k)
+            elif k in large and not there:
+                unusual.append(k)
+        return serious, unusual
+
+    def _is_large(self, k: int) -> bool:
+        """Whether a difference of runs as a whole means another behaviour."""
+        line = self.lines[k]
+        return bool(
+            (line.main and line.effect > LARGE and self._is_clear(k))
+            or (self.by_factor[k] and line.effect > VISIBLE)
+        )
+
+    def _exceptions(self, unusual: list[int]) -> list[Line | StretchLine]:
+        """Differences that are there, but small, the largest first."""
+        culprits = self._culprits() if self.comparison.p <= LEVEL else []
+        whole = [
+            k
+            for k in culprits
+            if self.lines[k].effect > _NEGLIGIBLE
+            and self._is_clear(k)
+            and k not in unusual
+            # What is later than the beginning is told by stretches, whichever way the demo went.
+            and (self.stretches is None or self.table.statistics[k].when == BEGINNING)
+        ]
+        both: list[Line | StretchLine] = [self.lines[k] for k in self._ranked(whole)]
+        if self.stretches is not None and self.stretches.p <= LEVEL:
+            both += [
+                line
+                for line in self.stretches.lines
+                if line.adjusted_p <= LEVEL and line.is_sure and line.effect > _NEGLIGIBLE
+            ]
+            both.sort(key=lambda line: -line.effect)
+        return both
+
+    def _same_in_stretches(self) -> bool:
+        """Whether the learned swarm does what the demo did next from each of its states."""
+        found = self.stretches
+        return found is not None and found.power >= _POWER and found.largest_effect <= LARGE
+
+    def _noticed(self, runs: int) -> str:
+        """Which differences would have been noticed, in words."""
+        assert self.stretches is not None
+        shares = [
+            f"{100 * share:.2g} % in the {title}" for title, share in self.stretches.noticeable
+        ]
+        demo = "this demo" if runs == 1 else f"these {runs} runs"
+        return (
+            f"with {demo} a difference of {' or of '.join(shares)} would be noticed in half of the "
+            "cases, a smaller one less often"
+        )
+
+    def _unusual(self, k: int) -> str:
+        """That the demo took an unusual way, in words."""
+        line = self.lines[k]
+        learned = with_error(line.learned, line.learned_spread)
+        return (
+            f"this demo is unusual: its {line.title} {line.when} is "
+            f"{rounded(line.demo, line.learned_spread)}, that of the learned swarm from its start "
+            f"{learned}. From each of its states the learned swarm does what the demo did next; "
+            "more runs would tell"
         )
 
     def without(self, free: Callable[[], frozenset[str]]) -> "_Findings":
         """The findings without directions and places that tell nothing of the policy."""
         directed = [k for k, statistic in enumerate(self.table.statistics) if statistic.clear]
-        if self.comparison.p > LEVEL or not any(k in directed for k in self._culprits()):
+        if (
+            self.stretches is not None  # they tell it
+            or self.comparison.p > LEVEL
+            or not any(k in directed for k in self._culprits())
+        ):
             return self
         return replace(self, ignored=free())
 
@@ -238,17 +355,24 @@ class _Findings:
         return proven or [int(k) for k in order if self.comparison.p_values[k] <= LEVEL]
 
     def _listed(self, which: list[int]) -> str:
-        """The first of these, by their effect, in words; one for each title.
+        return listed([self.lines[k] for k in self._ranked(which)])
+
+    def _ranked(self, which: list[int]) -> list[int]:
+        """These by their effect.
 
         Directions and places come last: what a swarm does tells more than which way it goes.
         """
         statistics = self.table.statistics
-        ranked = sorted(which, key=lambda k: (statistics[k].clear > 0, -self.lines[k].effect))
-        titles: dict[str, str] = {}
-        for k in ranked:
-            titles.setdefault(self.lines[k].title, self.lines[k].words)
-        listed = list(titles.values())
-        return ", ".join(listed[:3]) + (f" and {len(listed) - 3} more" if len(listed) > 3 else "")
+        return sorted(which, key=lambda k: (statistics[k].clear > 0, -self.lines[k].effect))
+
+
+def listed(lines: Sequence[Line | StretchLine]) -> str:
+    """The first three of these in words; one for each title."""
+    titles: dict[str, str] = {}
+    for line in lines:
+        titles.setdefault(line.title, line.words)
+    words = list(titles.values())
+    return ", ".join(words[:3]) + (f" and {len(words) - 3} more" if len(words) > 3 else "")
 
 
 def _by_swarm(

@@ -80,6 +80,7 @@ class Part(IntEnum):
     SIMULATED_RUNS = 2
 
     # Of a verdict, whose swarms count from 0.
+    STRETCHES = 97  # with the number of the swarm
     OTHER_STARTS = 98
     RANDOM_POLICIES = 99
 

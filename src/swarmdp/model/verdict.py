@@ -16,7 +16,9 @@ from swarmdp.support.rounding import rounded, with_error
 if TYPE_CHECKING:
     import pandas
 
-_SHOWN = 4  # lines of a verdict's table that are printed
+_SHOWN = 3  # lines of a verdict's table that are printed
+_LEVEL = 0.05  # p-values up to this one tell swarms apart
+_SURE = 3.0  # standard errors of a difference that counts
 _CLEARLY = 0.15  # above chance: AUCs of a few samples scatter that much
 
 
@@ -60,7 +62,65 @@ class Line:
     @property
     def words(self) -> str:
         """What is wrong, in words."""
-        return f"{self.title} {self.direction} {self.when}"
+        share = _share_off(self.demo, self.learned, self.learned_spread)
+        return f"{self.title} {share}{self.direction} {self.when}"
+
+
+@dataclass(frozen=True)
+class StretchLine:
+    """One statistic of short stretches of the demo, and of runs that begin where they begin."""
+
+    title: str
+    when: str
+    main: bool  # it tells what the swarm does, not only how
+    demo: float  # the mean over the stretches
+    learned: float
+    error: float  # standard error of their difference
+    adjusted_p: float  # by permutation, given that all statistics are looked at
+    effect: float  # the difference, as a share of the baselines' difference from the demo
+
+    @property
+    def gap(self) -> float:
+        """The difference of the learned swarm from the demo."""
+        return self.learned - self.demo
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the difference is beyond chance."""
+        return abs(self.gap) > _SURE * self.error
+
+    @property
+    def least_effect(self) -> float:
+        """What is left of the effect less three standard errors; 0 if chance explains it."""
+        return self.effect * (1 - _SURE * self.error / abs(self.gap)) if self.is_sure else 0.0
+
+    @property
+    def words(self) -> str:
+        """What is wrong, in words."""
+        share = _share_off(self.demo, self.learned, self.error)
+        direction = "too large" if self.gap > 0 else "too small"
+        return f"{self.title} {share}{direction} {self.when}"
+
+
+def _share_off(demo: float, learned: float, error: float) -> str:
+    """By which share the learned swarm is off, in words; empty where that means little."""
+    if not abs(demo) > _SURE * abs(error) or demo * learned <= 0:
+        return ""
+    percent = 100 * abs(learned / demo - 1)
+    return f"{percent:.0f} % " if 1 <= percent < 100 else ""
+
+
+def _effect(line: Line | StretchLine) -> float:
+    return line.effect
+
+
+def told_in_words(p: float, floor: float) -> str:
+    """What a p-value says: how often equal swarms would differ as much."""
+    often = f"1 of {1 / p:.0f}" if p < 0.1 else f"{100 * p:.0f} of 100"
+    words = f"if both were the same, a difference this large would occur in {often} comparisons"
+    if p <= floor * (1 + 1e-9):
+        words += " or fewer (the least that this test can tell)"
+    return words
 
 
 @checked(nan=True)
@@ -101,6 +161,11 @@ class Verdict:
         The number of runs of the learned swarm.
     quick
         Whether it is the quick form.
+    stretches
+        One line for each statistic of short stretches of the demo, compared with runs that begin
+        where they begin; empty where swarms cannot begin at any state of the demo.
+    floor
+        The smallest value that `p` can have.
 
     Examples
     --------
@@ -126,6 +191,8 @@ class Verdict:
     notes: tuple[str, ...]
     runs: int
     quick: bool
+    stretches: tuple[StretchLine, ...] = ()
+    floor: float = 0.0
 
     @property
     def auc(self) -> float | None:
@@ -149,13 +216,40 @@ class Verdict:
         """The statistics in which the swarms differ most, the clearest first."""
         return tuple(sorted(self.lines, key=lambda line: (line.adjusted_p, -line.energy)))
 
+    @property
+    def chance(self) -> str:
+        """What the p-value says, in words."""
+        return told_in_words(self.p, self.floor)
+
+    @property
+    def size(self) -> str:
+        """How large the differences are, where the swarms can be told apart, in words."""
+        if self.p > _LEVEL:
+            return ""
+        seen = [line for line in self.stretches if line.is_sure and line.adjusted_p <= _LEVEL]
+        lines = seen or [line for line in self.lines if line.adjusted_p <= _LEVEL]
+        largest = max((line for line in lines if line.main), key=_effect, default=None)
+        told = "the swarms can be told apart"
+        if largest is None:
+            return f"{told} by details, or in the first steps; what they do later is the same"
+        return (
+            f"{told}: the {largest.title} {largest.when} differs most, by "
+            f"{100 * largest.effect:.0f} % of what random policies or doing nothing differ by"
+        )
+
+    @property
+    def compared(self) -> str:
+        """What was compared with the demo, in words."""
+        words = f"{self.runs} runs, {len(self.lines)} statistics"
+        return f"{words}, whole and in short stretches" if self.stretches else words
+
     def __repr__(self) -> str:
         lines = [f"Verdict: {self.words}", *(f"  {row}" for row in self._facts())]
         lines += [
             f"  {line.title}, {line.when}: demo {rounded(line.demo, line.learned_spread)}, learned "
             f"{with_error(line.learned, line.learned_spread)} (p = {line.adjusted_p:.2g})"
             for line in self.telltales[:_SHOWN]
-            if line.adjusted_p <= 0.05
+            if max(self.p, line.adjusted_p) <= _LEVEL
         ]
         return "\n".join([*lines, *(f"  what to do: {advice}" for advice in self.advice)])
 
@@ -177,7 +271,9 @@ class Verdict:
         )
 
     def _facts(self) -> list[str]:
-        facts = [f"same swarm: p = {self.p:.2g} ({self.runs} runs, {len(self.lines)} statistics)"]
+        facts = [f"{self.chance} (p = {self.p:.2g}; {self.compared})"]
+        if self.size and not self.alarm:
+            facts.append(self.size)
         if self.telling is not None:
             text = (
                 f"a classifier of {self.telling.samples} reaches an AUC of {self.telling.auc:.2f} "
@@ -211,7 +307,9 @@ class Verdict:
             pairs = tuple((str(name), float(share)) for name, share in telling["telltale"])
             difference = Telling(**{**_numbers(telling), "telltale": pairs})
         texts = {name: tuple(plain[name]) for name in ("advice", "notes")}
-        return cls(**{**_numbers(plain), **texts, "lines": lines, "telling": difference})
+        stretches = tuple(StretchLine(**line) for line in plain.get("stretches", ()))
+        parts = {"lines": lines, "telling": difference, "stretches": stretches}
+        return cls(**{**_numbers(plain), **texts, **parts})
 
 
 _MAY_BE_NAN = {

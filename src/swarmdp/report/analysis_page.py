@@ -203,7 +203,7 @@ def _verdict_words(analysis: Analysis) -> Mapping[str, Any]:
     assert verdict is not None
     return {
         "in words": verdict.words,
-        "p that both swarms are the same": f"{verdict.p:.2g}",
+        "by chance": f"{verdict.chance} (p = {verdict.p:.2g})",
         **{f"note {k + 1}": note for k, note in enumerate(verdict.notes)},
         **{f"what to do {k + 1}": advice for k, advice in enumerate(verdict.advice)},
     }

@@ -141,7 +141,7 @@ def _verdict(result: Result, unusual: str) -> list[Finding]:
             Finding(
                 "Nobody has judged whether the learned swarm does what the recorded one did.",
                 "open",
-                ("swarmdp.judge does; a single agent is not judged.",),
+                ("swarmdp.judge does.",),
             )
         ]
     if len(verdicts) > 1:
@@ -182,10 +182,14 @@ def _found_by(result: Result) -> list[str]:
 
 def _meaning(verdict: Verdict) -> str:
     """How the verdict came about."""
-    return (
+    stretches = ", and stretch by stretch with runs from its own states" * bool(verdict.stretches)
+    words = (
         f"{len(verdict.lines)} statistics of the demo were compared with {verdict.runs} runs of "
-        f"the learned swarm from the same start (p = {verdict.p:.2g} that both are the same)."
+        f"the learned swarm from the same start{stretches}: {verdict.chance} (p = {verdict.p:.2g})."
     )
+    if verdict.alarm or not verdict.size:
+        return words
+    return f"{words} {verdict.size[0].upper()}{verdict.size[1:]}."
 
 
 def _reward(result: Result) -> list[Finding]:
@@ -217,10 +221,16 @@ def _reward(result: Result) -> list[Finding]:
         return [Finding(words, "open", () if result.reward_error is not None else (detail,))]
     chance, count = int(peculiar(result).sum()), result.reward.weights.shape[1]
     how = f"The fit was repeated with {len(result.resamples)} demos drawn again. "
+    near = int(peculiar(result, 1.0).size - peculiar(result, 1.0).sum())
     if not chance:
         return [
             Finding(
-                words, "good", (f"{how}Their rewards agree with this one at all observations.",)
+                words,
+                "good",
+                (
+                    f"{how}At {near} of {count} observations this reward is within a standard "
+                    f"deviation of theirs, at all within {FAR_FROM_RESAMPLED:g}.",
+                ),
             )
         ]
     detail = (
@@ -230,13 +240,13 @@ def _reward(result: Result) -> list[Finding]:
     return [Finding(words, "good" if chance <= FEW_PECULIAR * count else "open", (detail,))]
 
 
-def peculiar(result: Result) -> Bools:
-    """Where a reward is far from those of resampled demos (features,)."""
+def peculiar(result: Result, deviations: float = FAR_FROM_RESAMPLED) -> Bools:
+    """Where a reward is far from those of resampled demos (features,), by this many deviations."""
     assert result.resamples is not None
     weights, others = result.reward.weights[0], result.resamples[:, 0]
     away = np.abs(weights - others.mean(axis=0))
     far: Bools = away > np.maximum(
-        FAR_FROM_RESAMPLED * others.std(axis=0, ddof=1), NEGLIGIBLE_SHARE * np.ptp(weights)
+        deviations * others.std(axis=0, ddof=1), NEGLIGIBLE_SHARE * np.ptp(weights)
     )
     return far
 

@@ -1,0 +1,54 @@
+"""What to do about an alarm. `studies/verdicts.py` measures how often it helps to follow it."""
+
+from collections.abc import Sequence
+
+from swarmdp.judging import baselines as simple
+from swarmdp.model.verdict import Line
+
+NEARER = 0.5  # times the learned swarm's difference from the demo: a clone that stands for it
+
+MORE_DATA = "more runs of the demo, or longer ones (runs=5; on the command line --demo-runs 5)"
+MORE_RECORDED = "more recordings of the same kind, or longer ones"
+OTHER_FEATURES = (
+    "give the system features that differ between this behaviour and others, such as how near or "
+    "how many the others are"
+)
+TOO_COARSE = (
+    "a copy of the demo's own decisions on these classes does no better, so the classes or the "
+    "actions are too coarse: finer ones (of Vicsek swarms n_bins and turns; on the command line "
+    "--n-bins, --turns)"
+)
+OTHER_LEARNERS = (
+    "a copy of the demo's own decisions comes much nearer: let other learners take over "
+    "(policy_search=True, no learner or preset of your own; on the command line without "
+    "--no-policy-search and --preset), or use swarmdp.irl.clone"
+)
+FINER = "finer classes of observations or finer actions, or features that tell more"
+
+
+def clone_is_nearer(lines: Sequence[Line]) -> bool | None:
+    """Whether a clone is much nearer to the demo than the learned swarm, in all statistics.
+
+    None if there is no clone.
+    """
+    if not any(simple.CLONE in line.baselines for line in lines):
+        return None
+    learned, copied = 0.0, 0.0
+    for line in lines:
+        gaps = [
+            abs(line.baselines[name] - line.demo)
+            for name in simple.IGNORANT
+            if name in line.baselines
+        ]
+        if any(gaps):
+            learned += abs(line.learned - line.demo) / max(gaps)
+            copied += abs(line.baselines[simple.CLONE] - line.demo) / max(gaps)
+    return copied < NEARER * learned
+
+
+def about_another_behaviour(lines: Sequence[Line]) -> str:
+    """What to try where the learned swarm does something else."""
+    nearer = clone_is_nearer(lines)
+    if nearer is None:
+        return FINER
+    return OTHER_LEARNERS if nearer else TOO_COARSE
