@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.recordings.cells import numbers, place_of, plain
+from swarmdp.recordings.clock_times import is_clock, seconds_since_first
 from swarmdp.recordings.raw_tracks import Tracks, check_table_fits
 from swarmdp.support.checks import brief
 from swarmdp.support.errors import InvalidInput
@@ -20,17 +22,21 @@ ROLES = ("frame", "time", "individual", "x", "y", "z")
 GUESSES = {
     "frame": "frame frame_id frameid frame_number framenumber frame_no frame_nr frame_idx "
     "frame_index framenum frames fr image image_number",
-    "time": "time t timestamp time_stamp datetime date_time seconds sec clock",
+    "time": "time t timestamp time_stamp datetime date_time seconds sec clock utc_time local_time "
+    "gps_time fix_time time_utc timestamp_utc",
     "individual": "individual individuals individual_id id ids particle particle_id track track_id "
     "trackid tracks animal animal_id fish fish_id agent agent_id robot robot_id ped ped_id "
     "pedestrian pedestrian_id person person_id persid object object_id identity bird bird_id cell "
     "cell_id name label tag tag_id sheep sheep_id cow cow_id animal_no individual_local_identifier",
 }
+DATES = "date day datum gps_date utc_date local_date"
 _AXES = (
     "{0} {0}_pos pos_{0} {0}pos pos{0} position_{0} {0}_position {0}_coord coord_{0} {0}_center "
 )
 _AXES += "{0}_centre center_{0} centroid_{0} {0}_centroid {0}_coordinate {0}coord location_{0} p{0}"
 GUESSES |= {axis: _AXES.format(axis) for axis in "xyz"}
+GUESSES["x"] += " easting"
+GUESSES["y"] += " northing"
 LENGTHS = {
     "px": "px pixel pixels pix",
     "um": "um µm μm micron microns micrometer micrometre",
@@ -59,6 +65,7 @@ class ChosenColumns:
     unit: str | None
     seconds: float | None  # of one unit of time; None if unknown
     notes: tuple[str, ...]
+    date: str | None = None  # a column with the dates of which `time` has the times of day
 
 
 def choose_columns(
@@ -86,7 +93,7 @@ def choose_columns(
     for role in ROLES:
         if role in given:
             continue
-        fitting = [name for name in names if name not in given.values() and _fits(name, role)]
+        fitting = [name for name in names if name not in given.values() and fits(name, role)]
         exact = [name for name in fitting if str(name).strip().lower() == role]
         if len(fitting) > 1 and len(exact) == 1 and not _lengths_differ(fitting, role):
             fitting = exact
@@ -99,7 +106,10 @@ def choose_columns(
             guessed[role] = fitting[0]
     roles = given | guessed
     if "individual" not in roles and peek is not None:
-        labels = [name for name in names if name not in roles.values() and _is_label(peek(name))]
+        others = [name for name in names if name not in roles.values() and not _is_date(name)]
+        labels = [name for name in others if _is_label(peek(name))]
+        if not labels:
+            labels = [name for name in others if _tells_apart(roles, peek, name)]
         if len(labels) == 1:
             roles["individual"] = guessed["individual"] = labels[0]
         elif not labels and {"x", "y"} <= set(roles) and _no_frame_twice(roles, peek):
@@ -117,21 +127,27 @@ def choose_columns(
         )
     if "time" in given and "frame" not in given:
         roles.pop("frame", None)
-    if "frame" in roles and "time" in guessed and _seconds_of(roles["time"]) is None:
+    if "frame" in roles and "time" in guessed and seconds_of(roles["time"]) is None:
         del roles["time"]  # it would tell nothing
     words = [f"{role} is column {roles[role]!r}" for role in guessed if role in roles]
     notes = (f"guessed: {', '.join(words)}",) if words else ()
     if roles["individual"] == ALONE:
         del roles["individual"]
         notes = (*notes, "no column tells individuals apart: all rows are of one")
+    date = None
+    if "time" in roles and "frame" not in roles and peek is not None:
+        dates = [name for name in names if name not in roles.values() and _is_date(name)]
+        if len(dates) == 1 and is_clock(peek(roles["time"])):
+            date = dates[0]
+            notes = (*notes, f"dates are in column {date!r}, times of day in {roles['time']!r}")
     unit = _unit_of({role: roles[role] for role in "xyz" if role in roles})
-    seconds = _seconds_of(roles["time"]) if "time" in roles else None
-    return ChosenColumns(roles, unit, seconds, notes)
+    seconds = seconds_of(roles["time"]) if "time" in roles else None
+    return ChosenColumns(roles, unit, seconds, notes, date)
 
 
 def _is_label(values: Any) -> bool:
     """Whether a column holds texts, each of them in several rows."""
-    array = _plain(values)
+    array = plain(values)
     if array.dtype.kind not in "OUST" or not len(array):
         return False
     texts = [str(value) for value in array]
@@ -139,11 +155,27 @@ def _is_label(values: Any) -> bool:
     return numeric < len(texts) / 2 and 2 * len(set(texts)) <= len(texts)
 
 
+def _is_date(name: Any) -> bool:
+    return fits(name, DATES)
+
+
+def _tells_apart(roles: Mapping[str, str], peek: Callable[[str], Any], name: str) -> bool:
+    """Whether whole numbers in a column tell rows of the same frame apart."""
+    clock = roles.get("frame") or roles.get("time")
+    values = plain(peek(name))
+    if clock is None or values.dtype.kind not in "iu" or not len(values):
+        return False
+    frames = [str(value) for value in plain(peek(clock))]
+    if len(set(frames)) == len(frames) or 2 * len(np.unique(values)) > len(values):
+        return False
+    return len(set(zip(frames, values.tolist(), strict=True))) == len(frames)
+
+
 def _no_frame_twice(roles: Mapping[str, str], peek: Callable[[str], Any]) -> bool:
     clock = roles.get("frame") or roles.get("time")
     if clock is None:
         return False
-    values = _plain(peek(clock))
+    values = plain(peek(clock))
     return len({str(value) for value in values}) == len(values)
 
 
@@ -154,7 +186,13 @@ def _list_names(names: Sequence[Any]) -> str:
     )
 
 
-def _parts(name: Any) -> tuple[str, str]:
+def length_unit(text: str) -> str | None:
+    """The unit of length that a word names."""
+    word = text.strip().lower()
+    return next((unit for unit, words in LENGTHS.items() if word in words.split()), None)
+
+
+def parts(name: Any) -> tuple[str, str]:
     """A column's name without its unit, and the unit, both in lower case: 'x [cm]', 'x_cm'."""
     text = str(name).strip().lower()
     match = re.fullmatch(r"(.*?)\s*(?:\[\s*(.+?)\s*\]|\(\s*(.+?)\s*\)|/\s*(\S+)|_([^_]+))", text)
@@ -172,22 +210,23 @@ def _is_unit(unit: str) -> bool:
     return any(unit in words.split() for words in (*LENGTHS.values(), *SPANS.values()))
 
 
-def _fits(name: Any, role: str) -> bool:
-    base, _ = _parts(name)
-    plain = re.sub(r"[\s.\-]+", "_", str(name).strip().lower())
-    return base in GUESSES[role].split() or plain in GUESSES[role].split()
+def fits(name: Any, role: str) -> bool:
+    """Whether a column's name is one of a role, or one of several words between blanks."""
+    words = GUESSES.get(role, role).split()
+    base, _ = parts(name)
+    written = re.sub(r"[\s.\-]+", "_", str(name).strip().lower())
+    return base in words or written in words
 
 
 def _lengths_differ(names: Sequence[str], role: str) -> bool:
     """Whether these columns are the same coordinate in several units."""
-    return role in "xyz" and len({_parts(name)[1] for name in names}) > 1
+    return role in "xyz" and len({parts(name)[1] for name in names}) > 1
 
 
 def _unit_of(columns: Mapping[str, str]) -> str | None:
     units: dict[str, str | None] = {}
     for name in columns.values():
-        told_unit = _parts(name)[1]
-        units[name] = next((u for u, words in LENGTHS.items() if told_unit in words.split()), None)
+        units[name] = length_unit(parts(name)[1])
     if len(set(units.values())) > 1:
         words = " and ".join(
             f"{name!r} in {unit or 'an unknown unit'}" for name, unit in units.items()
@@ -199,8 +238,9 @@ def _unit_of(columns: Mapping[str, str]) -> str | None:
     return next(iter(units.values()))
 
 
-def _seconds_of(name: str) -> float | None:
-    base, unit = _parts(name)
+def seconds_of(name: str) -> float | None:
+    """How many seconds the unit has that a column's name tells; None if it tells none."""
+    base, unit = parts(name)
     unit = unit or base
     return next((span for span, words in SPANS.items() if unit in words.split()), None)
 
@@ -238,7 +278,7 @@ def tracks_of(
         who, individuals = np.zeros(len(column(roles["x"])), np.int64), (ALONE,)
     if not len(who):
         raise InvalidInput("the table has no rows")
-    frames, own_fps = _frames(chosen, column, fps, first)
+    frames, own_fps = _frames(chosen, column, fps, first, said)
     start = int(frames.min())
     frames = _minus_lowest(frames, start)
     count, every = _spacing(frames)
@@ -267,7 +307,7 @@ def tracks_of(
         _check_no_cell_twice(
             cells, (count, len(individuals)), chosen, start, every, individuals, first
         )
-        if not _one_by_one(who, frames):
+        if (np.diff(frames) < 0).any() and not _one_by_one(who, frames):
             said.append("rows were not in the order of frames: sorted")
     if start and "frame" in roles:
         said.append(f"the first frame is {start}")
@@ -277,7 +317,7 @@ def tracks_of(
         positions.fill(np.nan)
     rows = positions if full else np.empty((len(cells), len(axes)))
     for axis, role in enumerate(axes):
-        values = _numbers(roles[role], column(roles[role]), first)
+        values = numbers(roles[role], column(roles[role]), first)
         if not np.isfinite(values).any():
             raise InvalidInput(f"column {roles[role]!r} holds no number in any row")
         rows[:, axis] = values
@@ -295,10 +335,10 @@ def _individuals(
     """The individual of each row as an index, and their names in order."""
     import pandas
 
-    array = _plain(values)
+    array = plain(values)
     missing = np.asarray(pandas.isna(array))
     if missing.any():
-        raise InvalidInput(f"{_place(missing, name, first)} is empty: whose point is it?")
+        raise InvalidInput(f"{place_of(missing, name, first)} is empty: whose point is it?")
     if array.dtype.kind == "f" and (array == np.floor(array)).all():
         if float(np.abs(array).max(initial=0)) >= EXACT:
             raise InvalidInput(
@@ -314,9 +354,9 @@ def _individuals(
             shifted = _minus_lowest(array, lowest)
             there = np.zeros(span, dtype=bool)
             there[shifted] = True
-            numbers = np.cumsum(there) - 1
+            indices = np.cumsum(there) - 1
             integers = tuple(int(value) + lowest for value in np.flatnonzero(there))
-            return (shifted if there.all() else numbers[shifted]), integers
+            return (shifted if there.all() else indices[shifted]), integers
     try:
         codes, unique = pandas.factorize(array, sort=True)
     except TypeError:
@@ -343,14 +383,18 @@ def _scatter(
 
 
 def _frames(
-    chosen: ChosenColumns, column: Callable[[str], Any], fps: float | None, first: int
+    chosen: ChosenColumns,
+    column: Callable[[str], Any],
+    fps: float | None,
+    first: int,
+    said: list[str],
 ) -> tuple[NDArray[np.int64], float | None]:
-    """The frame of each row, and the frame rate if times tell it."""
+    """The frame of each row, and the frame rate if times tell it; `said` gets guesses."""
     roles = chosen.columns
     seconds: NDArray[np.float64] | None = None
     in_seconds = False
     if "time" in roles:
-        seconds, in_seconds = _times(roles["time"], column(roles["time"]), chosen.seconds, first)
+        seconds, in_seconds = row_times(chosen, column, first, said)
     if "frame" in roles:
         frames = _whole(roles["frame"], column(roles["frame"]), first)
         return frames, _rate_over(frames, seconds) if in_seconds and seconds is not None else None
@@ -368,50 +412,51 @@ def _frames(
     if off.any():
         row = int(np.argmax(off))
         raise InvalidInput(
-            f"{_place(off, roles['time'], first)} lies between two frames: {exact[row]:.2f} frames "
-            f"after the first at {rate:g} frames per second. Give the right fps=, or a column of "
-            "frames"
+            f"{place_of(off, roles['time'], first)} lies between two frames: {exact[row]:.2f} "
+            f"frames after the first at {rate:g} frames per second. Give the right fps=, or a "
+            "column of frames"
         )
     return frames, rate_of_times
 
 
 def _times(
-    name: str, values: Any, unit: float | None, first: int
+    name: str, values: Any, unit: float | None, first: int, said: list[str]
 ) -> tuple[NDArray[np.float64], bool]:
-    """Times in seconds since the first, and whether their unit is known."""
+    """Times in seconds since the first, and whether their unit is known; `said` gets guesses."""
     import pandas
 
-    array = _plain(values)
+    array = plain(values)
     if array.dtype.kind in "OUST":
         series = pandas.Series(array)
-        numbers = pandas.to_numeric(series, errors="coerce")
-        if numbers.isna().sum() > series.isna().sum():
-            array = _dates(name, series, first)
+        as_numbers = pandas.to_numeric(series, errors="coerce")
+        if as_numbers.isna().sum() > series.isna().sum():
+            seconds, told = seconds_since_first(name, series, first)
+            said.extend(told)
+            return seconds, True
     if array.dtype.kind in "mM":
-        missing = np.isnat(array)
-        if missing.any():
-            raise InvalidInput(f"{_place(missing, name, first)} is empty, not a time")
-        span = array - array.min()
-        return span / np.timedelta64(1, "ns") * 1e-9, True
-    times = _numbers(name, array, first)
+        return seconds_since_first(name, array, first)[0], True
+    times = numbers(name, array, first)
     wrong = ~np.isfinite(times)
     if wrong.any():
-        raise InvalidInput(f"{_place(wrong, name, first)} is {times[wrong][0]}, not a time")
+        raise InvalidInput(f"{place_of(wrong, name, first)} is {times[wrong][0]}, not a time")
     return times * (unit or 1.0), unit is not None
 
 
-def _dates(name: str, series: Any, first: int) -> NDArray[Any]:
-    """Texts as dates and times."""
-    import pandas
+def row_times(
+    chosen: ChosenColumns, column: Callable[[str], Any], first: int, said: list[str]
+) -> tuple[NDArray[np.float64], bool]:
+    """The time of each row in seconds, and whether their unit is known; `said` gets guesses."""
+    name = chosen.columns["time"]
+    times = column(name)
+    if chosen.date is not None:
+        times = _with_dates(column(chosen.date), times)
+    return _times(name, times, chosen.seconds, first, said)
 
-    dates = pandas.to_datetime(series, errors="coerce", format="ISO8601", utc=True)
-    wrong = np.asarray(dates.isna())
-    if wrong.any():
-        raise InvalidInput(
-            f"{_place(wrong, name, first)} is {brief(series.iloc[int(np.argmax(wrong))])}, not a "
-            "time: give seconds, or dates as 2026-05-01T12:00:00.040"
-        )
-    return np.asarray(dates.dt.tz_localize(None))
+
+def _with_dates(dates: Any, times: Any) -> NDArray[Any]:
+    """Dates and times of day of two columns as one text each."""
+    both = zip(plain(dates), plain(times), strict=True)
+    return np.array([f"{str(date)[:10].strip()} {time}" for date, time in both], dtype=object)
 
 
 def _rate_of(seconds: NDArray[np.float64]) -> float | None:
@@ -523,67 +568,20 @@ def _one_by_one(who: NDArray[np.int64], frames: NDArray[np.int64]) -> bool:
 
 def _whole(name: str, values: Any, first: int) -> NDArray[np.int64]:
     """Frame numbers."""
-    array = _plain(values)
+    array = plain(values)
     if array.dtype.kind in "iu":
         if array.dtype.kind == "u" and int(array.max(initial=0)) >= 2**63:
             raise InvalidInput(f"column {name!r} has frames of 2**63 and more")
         return array.astype(np.int64, copy=False)
     if array.dtype.kind in "mM":
         raise InvalidInput(f'column {name!r} holds times: give columns={{"time": {name!r}}}')
-    numbers = _numbers(name, array, first)
-    wrong = ~np.isfinite(numbers) | (np.abs(numbers) > 2**53)
-    wrong |= numbers != np.floor(np.where(wrong, 0.0, numbers))
+    frames = numbers(name, array, first)
+    wrong = ~np.isfinite(frames) | (np.abs(frames) > 2**53)
+    wrong |= frames != np.floor(np.where(wrong, 0.0, frames))
     if wrong.any():
         row = int(np.argmax(wrong))
         raise InvalidInput(
-            f"{_place(wrong, name, first)} is {numbers[row]}, not a whole number: frames are. If "
+            f"{place_of(wrong, name, first)} is {frames[row]}, not a whole number: frames are. If "
             f'it is a time, give columns={{"time": {name!r}}}'
         )
-    return numbers.astype(np.int64)
-
-
-def _numbers(name: str, values: Any, first: int) -> NDArray[np.float64]:
-    """A column of numbers; an empty cell is NaN."""
-    import pandas
-
-    array = _plain(values)
-    if array.dtype.kind in "iuf":
-        return array.astype(np.float64, copy=False)
-    if array.dtype.kind not in "OUST":
-        raise InvalidInput(f"column {name!r} must hold numbers, got {array.dtype}")
-    series = pandas.Series(array)
-    numbers = pandas.to_numeric(series, errors="coerce")
-    booleans = series.map(lambda entry: isinstance(entry, bool))
-    wrong = np.asarray(numbers.isna() & series.notna() | booleans)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise InvalidInput(
-            f"{_place(wrong, name, first)} is {brief(series.iloc[row])}, not a number"
-        )
-    return np.asarray(numbers, dtype=np.float64)
-
-
-def _plain(values: Any) -> NDArray[Any]:
-    """A column as an array: pandas' own types as NumPy's."""
-    import pandas
-
-    if isinstance(values, np.ndarray):
-        return values
-    series = pandas.Series(values)
-    if isinstance(series.dtype, np.dtype):
-        return np.asarray(series)
-    if isinstance(series.dtype, pandas.DatetimeTZDtype):
-        return np.asarray(series.dt.tz_convert("UTC").dt.tz_localize(None))
-    if isinstance(series.dtype, pandas.CategoricalDtype):
-        return np.asarray(series.astype(object))
-    kind = series.dtype.kind
-    if kind in "iuf":
-        if series.isna().any():
-            return np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
-        return np.asarray(series.to_numpy(dtype=f"{kind}8"))
-    return np.asarray(series.to_numpy(dtype=object))
-
-
-def _place(wrong: NDArray[np.bool_], name: str, first: int) -> str:
-    """Where the first wrong value stands."""
-    return f"row {int(np.argmax(wrong)) + first} of column {name!r}"
+    return frames.astype(np.int64)

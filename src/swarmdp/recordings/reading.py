@@ -9,15 +9,21 @@ from typing import Any
 
 from swarmdp.recordings.formats import (
     deeplabcut,
+    fasttrack,
+    geographic,
     idtracker,
     matlab,
+    mot,
     movement,
     parquet,
     pedpy,
     sleap,
+    sleap_tables,
     text_tables,
+    trackmate,
     trackpy,
     trex,
+    wide_tables,
 )
 from swarmdp.recordings.formats.archives import unpacked
 from swarmdp.recordings.formats.source import TrackSource, source_of
@@ -54,6 +60,12 @@ FORMATS = {
         Format("trex", "TRex (.npz)", trex.recognises, trex.read),
         Format("parquet", "long table (.parquet)", parquet.recognises, parquet.read),
         Format("pedpy", "PedPy text (.txt)", pedpy.recognises, pedpy.read),
+        Format("trackmate", "TrackMate (.xml, .csv)", trackmate.recognises, trackmate.read),
+        Format("fasttrack", "FastTrack (tracking.txt)", fasttrack.recognises, fasttrack.read),
+        Format("sleap-csv", "SLEAP analysis (.csv)", sleap_tables.recognises, sleap_tables.read),
+        Format("mot", "boxes of the MOT Challenge (.txt)", mot.recognises, mot.read),
+        Format("geographic", "longitude and latitude", geographic.recognises, geographic.read),
+        Format("wide", "a row for each frame (.csv)", wide_tables.recognises, wide_tables.read),
         Format("table", "long table (.csv, .tsv)", text_tables.recognises, text_tables.read),
     )
 }
@@ -81,8 +93,10 @@ def read_tracks(
         The file; of TRex also the folder of a video's files. Several files, or a folder of them,
         are pooled as `Recording.pooled` does it, each named after its file.
     format
-        One of "table" (CSV, TSV), "parquet", "idtracker", "trex", "movement", "trackpy", "pedpy",
-        "deeplabcut", "sleap", "matlab"; by the file's content if not given.
+        One of "table" (CSV, TSV, XLSX), "wide" (columns for each individual), "parquet",
+        "geographic" (longitude and latitude, as of Movebank), "idtracker", "trex", "movement",
+        "trackpy", "trackmate", "fasttrack", "pedpy", "deeplabcut", "sleap", "sleap-csv", "mot",
+        "matlab"; by the file's content if not given.
     columns
         Of tables, which column is the "frame" (or the "time"), the "individual", and "x", "y", "z",
         such as {"individual": "fish", "x": "x_cm"}; of MATLAB, which array holds the "positions",
@@ -97,7 +111,7 @@ def read_tracks(
         pixels. Coordinates are divided by it. Without it they stay as they are.
     keypoint
         Of poses (SLEAP, DeepLabCut, movement), the key point that stands for the individual; of
-        TRex "wcentroid", "centroid", "pcentroid" or "head".
+        TRex "wcentroid", "centroid", "pcentroid" or "head"; of FastTrack "body", "head" or "tail".
 
     Returns
     -------

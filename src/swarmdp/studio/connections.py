@@ -13,6 +13,8 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MOST_CONNECTIONS = 64  # of HTTP; sockets of tabs are counted elsewhere
+AT_ONCE = 16  # that are accepted before the others are looked at
+QUEUE = 128  # that wait to be accepted
 SECONDS = 10.0  # for the head of a request, and for its answer
 
 

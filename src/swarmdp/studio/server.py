@@ -31,7 +31,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from swarmdp.studio.connections import MOST_CONNECTIONS, LimitedProtocol, quiet_handler
+from swarmdp.studio.connections import AT_ONCE, QUEUE, LimitedProtocol, quiet_handler
 from swarmdp.studio.limits import LARGEST_MESSAGE
 from swarmdp.studio.messages import message_text
 from swarmdp.support.errors import FileError, InvalidInput
@@ -217,7 +217,7 @@ def listen_on(port: int) -> socket.socket:
         if os.name == "posix":  # elsewhere other programs could take the port as well
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((_HOME, port))
-        listener.listen(128)
+        listener.listen(QUEUE)
     except (OSError, OverflowError) as error:
         listener.close()
         raise FileError(
@@ -270,7 +270,7 @@ class Server(uvicorn.Server):
         config = uvicorn.Config(
             application(studio),
             http=LimitedProtocol,
-            backlog=MOST_CONNECTIONS,
+            backlog=AT_ONCE,
             ws="websockets-sansio",
             ws_max_size=LARGEST_MESSAGE,
             ws_max_queue=16,
@@ -294,6 +294,8 @@ class Server(uvicorn.Server):
         loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="swarmdp-studio"))
         loop.set_exception_handler(quiet_handler(self._studio.print_line))
         await super().startup(sockets)
+        for one in sockets or ():
+            one.listen(QUEUE)  # asyncio takes `backlog` for both numbers
         if self._browser:
             self._redirect = _redirect_to(self._studio.link)
             if not await asyncio.to_thread(webbrowser.open, self._redirect.as_uri()):

@@ -1,4 +1,4 @@
-"""Compressed files: `.gz`, `.bz2`, `.xz`, and a `.zip` with one table in it."""
+"""Compressed files: `.gz`, `.bz2`, `.xz`, a `.zip` with one table in it, and Excel's workbooks."""
 
 import bz2
 import contextlib
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from swarmdp.recordings.formats import workbooks
 from swarmdp.support import files
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.memory import check_memory
@@ -30,6 +31,11 @@ def unpacked(path: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
         head = file.read(8)
     opener = next((open_ for magic, open_ in OPENERS.items() if head.startswith(magic)), None)
     zipped = head.startswith(_ZIP) and path.suffix.lower() == ".zip"
+    if head.startswith(_ZIP) and workbooks.recognises(path):
+        with tempfile.TemporaryDirectory() as folder:
+            target = Path(folder) / f"{path.stem}.csv"
+            yield target, workbooks.write_as_text(path, target)
+        return
     if opener is None and not zipped:
         yield path, ()
         return

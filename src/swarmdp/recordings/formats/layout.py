@@ -109,7 +109,8 @@ def layout_of(path: Path, decimal: str | None = None) -> TextLayout:
         while below < min(len(rows) - 1, 5) and not _is_data(rows, below):
             below += 1
         units = tuple(rows[below - 1]) if below > 1 else ()
-        names = tuple(name.strip().strip('"') for name in rows[0])
+        stripped = [name.strip().strip('"') for name in rows[0]]
+        names = tuple(name or f"column {n}" for n, name in enumerate(stripped, 1))
         layout = replace(layout, names=names, below=below - 1, units=units)
         data = rows[below:]
     mark, thousands, said = _marks(data, separator)
@@ -133,8 +134,8 @@ def _separator(lines: list[str], asked: str | None) -> tuple[str, int]:
         usual, often = Counter(counts[-_LINES:]).most_common(1)[0]
         if usual < 2 or often < 0.5 * len(counts[-_LINES:]):
             continue
-        start = counts.index(usual)
-        if start > _TITLES:
+        start = _first_row(lines, separator, usual)
+        if start is None or start > _TITLES:
             continue
         first = _split([line for line in lines if line.strip()][start], separator)
         named = not any(_NUMBER.fullmatch(field.strip()) for field in first)
@@ -147,6 +148,16 @@ def _separator(lines: list[str], asked: str | None) -> tuple[str, int]:
             "its lines are no table: expected columns between commas, semicolons, tabs or blanks"
         )
     return best[1], best[2]
+
+
+def _first_row(lines: list[str], separator: str, usual: int) -> int | None:
+    """The first line with as many columns as most have, of which several are not empty."""
+    rows = [_split(line, separator) for line in lines if line.strip()]
+    for number, fields in enumerate(rows):
+        filled = sum(bool(field.strip()) for field in fields)
+        if len(fields) == usual and filled > 1 and 2 * filled >= usual:
+            return number
+    return None
 
 
 def _is_number(field: str) -> bool:

@@ -7,8 +7,16 @@ from pathlib import Path
 from swarmdp.recordings.formats import hdf5
 from swarmdp.recordings.formats.layout import encoding_of
 from swarmdp.support import files
+from swarmdp.support.errors import InvalidInput
 
 _HEAD = 4096  # bytes by which a kind of file is known
+# Kinds of files in which people have tracks, and what to do with them.
+_OTHER = {
+    b"\xd0\xcf\x11\xe0": "it is a workbook of an old Excel (.xls): save it as .xlsx or .csv",
+    b"SQLite format 3\0": "it is a database (.db), as FastTrack has: export tracking.txt there",
+    b"Rar!": "it is packed by RAR: unpack it",
+    b"7z\xbc\xaf": "it is packed by 7-Zip: unpack it",
+}
 
 
 @dataclass(frozen=True)
@@ -49,5 +57,7 @@ def source_of(
         return TrackSource(path, columns=columns, keypoint=keypoint, fps=fps)
     with files.reading(path) as file:
         head = file.read(_HEAD)
+    if advice := next((words for magic, words in _OTHER.items() if head.startswith(magic)), None):
+        raise InvalidInput(advice)
     names = frozenset(hdf5.top_names(path)) if hdf5.has_signature(head) else frozenset()
     return TrackSource(path, head, names, columns, keypoint, fps)

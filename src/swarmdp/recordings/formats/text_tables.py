@@ -2,6 +2,7 @@
 
 import warnings
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,15 +39,15 @@ def read(source: TrackSource) -> Tracks:
     """The tracks of all individuals."""
     layout = layout_of(source.path)
     if layout.names is None:
-        rows = _table(source.path, layout, None, {}, nrows=_PEEK)
+        rows = first_rows(source.path, layout)
         chosen = name_columns(rows, source.columns)
         names = [str(name) for name in rows.columns]
     else:
         names = list(layout.names)
         _check_names(names)
-        peek = _table(source.path, layout, None, {}, nrows=_PEEK)
+        peek = first_rows(source.path, layout)
         chosen = choose_columns(names, source.columns, peek.__getitem__)
-    columns = list(chosen.columns.values())
+    columns = [*chosen.columns.values(), *([chosen.date] if chosen.date else [])]
     _check_memory(source.path, len(columns))
     table = _numbers_and_labels(source.path, layout, chosen, columns, names)
     return tracks_of(
@@ -55,6 +56,28 @@ def read(source: TrackSource) -> Tracks:
         fps=source.fps,
         first=1,
     )
+
+
+def layout_or_none(source: TrackSource) -> TextLayout | None:
+    """How a table of text is written, if the file is one and its columns were not named."""
+    if source.columns or not recognises(source):
+        return None
+    return layout_of(source.path)
+
+
+def first_rows(path: Path, layout: TextLayout) -> Any:
+    """The first rows of a table."""
+    return _table(path, layout, None, {}, nrows=_PEEK)
+
+
+def read_columns(
+    path: Path, layout: TextLayout, columns: list[str], labels: Sequence[str] = ()
+) -> Any:
+    """Some columns of a table; those of labels are as they are written, others may lack values."""
+    _check_memory(path, len(columns))
+    marks = {name: [""] if name in labels else list(MISSING) for name in columns}
+    table = _table(path, layout, columns, marks, low_memory=False)
+    return table[columns]
 
 
 def _numbers_and_labels(
@@ -91,6 +114,8 @@ def _table(
         options |= {"header": 0, "names": list(names)}
     else:
         options |= {"header": None}
+    if marks and names is None:
+        marks = list(MISSING)
     if marks:
         options |= {"na_values": marks, "keep_default_na": False}
     try:
