@@ -42,6 +42,9 @@ _STEPS = 600  # of Algorithm 2, from nothing
 _AGENTS = 2000  # whose experience tells what a policy is worth
 _TAIL = 1e-2  # share of a discounted sum that roll-outs leave out
 _DEMO_STEPS, _DEMO_RUNS = 100, 5  # of the system's own expert, if a verdict can be asked for
+QUICK_SEARCH = PolicySearch(candidates=32, rollouts=1, budget=300, restarts=1)
+"""The search with which rewards are chosen, and for which a learned reward is right."""
+_LONG_SEARCH = PolicySearch(restarts=1)
 _LEARN, _EVALUATE, _SEARCH, _EXPERT, _JUDGE = range(5)  # parts with random numbers of their own
 
 
@@ -110,6 +113,7 @@ def replan(
     demo: Trajectory | None = None,
     discount: Discount | None = None,
     attempts: PositiveInteger = 3,
+    search: PolicySearch | None = None,
     experiment: Index = 0,
     judge: bool = True,
     threads: int | None = None,
@@ -137,6 +141,10 @@ def replan(
     attempts
         The number of times that Algorithm 2 starts from nothing. Then policy search goes on from
         the best of them.
+    search
+        How far it goes on. By default, for a result, as far as when its reward was chosen: a reward
+        that was learned says what agents do who plan as well as that, and a longer search may find
+        what pays more and nobody did. For a reward that is given, a longer one.
     experiment
         Which experiment of a result, or which replica of a reward.
     judge
@@ -177,7 +185,7 @@ def replan(
             carried,
             discount=discount,
             attempts=attempts,
-            search=PolicySearch(restarts=1),
+            search=search or (QUICK_SEARCH if isinstance(reward, Result) else _LONG_SEARCH),
             mirror=True,
             seed=seed,
             threads=threads,

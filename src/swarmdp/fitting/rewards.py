@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.fitting.replan import planned_policies, values_of
+from swarmdp.fitting.replan import QUICK_SEARCH, planned_policies, values_of
 from swarmdp.irl import search
 from swarmdp.irl.algorithm import initial_reward
 from swarmdp.irl.cloning import policy_of_pairs
@@ -34,7 +34,6 @@ from swarmdp.irl.steps import InverseProblem
 from swarmdp.irl.updates.boltzmann import LocalMDP
 from swarmdp.judging.judge import one_run
 from swarmdp.learning.local_kernel import local_kernel
-from swarmdp.learning.policy_search import PolicySearch
 from swarmdp.model.features import Classes
 from swarmdp.model.rewards import Reward
 from swarmdp.model.streams import Part, derived_seed
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
     from swarmdp.fitting.fit import Fit
 
 _GROUPS, _ATTEMPTS = 2, 2  # times that a reward is planned for; attempts by Algorithm 2 each time
-_SEARCH = PolicySearch(candidates=32, rollouts=1, budget=300, restarts=1)
 _AS_NEAR = 1.2  # times the smallest distance: iterations whose rewards make the centre
 _ERRORS = 2.0  # standard errors by which a reward must be worse to be called so
 _LITTLE = 0.05  # of the smallest gap: a smaller difference is none
@@ -336,13 +334,13 @@ def _gaps(fit: "Fit", policies: list[LocalPolicy], experiments: int) -> Floats:
 
 
 def _planned(problem: InverseProblem, reward: Reward, seed: int) -> LocalPolicy:
-    """The best policy for a reward, as `swarmdp.replan` plans it, with a smaller search."""
+    """The best policy for a reward, as `swarmdp.replan` plans it for a result."""
     policies, names = planned_policies(
         problem.system,
         reward,
         discount=problem.discount,
         attempts=_ATTEMPTS,
-        search=_SEARCH,
+        search=QUICK_SEARCH,
         mirror=problem.symmetry is not None,
         seed=seed,
         threads=problem.threads,
