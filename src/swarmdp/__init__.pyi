@@ -12,10 +12,12 @@ from ._version import __version__ as __version__
 from .fitting.compare import compare as compare
 from .fitting.fit import fit as fit
 from .fitting.replan import replan as replan
+from .fitting.smallest import smallest_agent as smallest_agent
 from .irl import updates as updates
 from .irl.result import Result as Result
 from .judging.evaluation import evaluate as evaluate
 from .judging.judge import judge as judge
+from .judging.locality import locality_test as locality_test
 from .model import features as features
 from .model import testing as testing
 from .model.augmented import with_delay as with_delay

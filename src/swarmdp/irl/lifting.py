@@ -96,10 +96,10 @@ def _actions_for(
     """What agents did (runs, steps, agents, ...), where the layer asks for it; None otherwise."""
     inner, layer = system.system, system.layer
     if isinstance(layer, History):
-        return _taken(inner, demo)[0] if layer.actions_too else None
+        return taken_actions(inner, demo)[0] if layer.actions_too else None
     if not isinstance(layer, Memory):
         return None
-    physical, taken = _taken(inner, demo)
+    physical, taken = taken_actions(inner, demo)
     index = np.stack([classes(inner, now) for now in seen[:-1]], axis=1).astype(np.int64)
     memory = likeliest_memories(
         index, taken, (class_map(inner).size, len(inner.actions)), layer.states, seed=_SEED
@@ -108,7 +108,7 @@ def _actions_for(
     return np.concatenate([columns, memory[..., None]], axis=-1)
 
 
-def _taken(inner: System, demo: Trajectory) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def taken_actions(inner: System, demo: Trajectory) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """The physical actions (runs, steps, agents, ...) of a demo, and their indices."""
     if "actions" in demo:
         return demo["actions"], nearest_actions(inner, demo["actions"])
