@@ -320,6 +320,7 @@ class Judge:
         runs: int | None,
         quick: bool,
         threads: int | None,
+        stretches: bool = True,
     ) -> None:
         check_seed(seed)
         if runs is not None:
@@ -334,7 +335,7 @@ class Judge:
         self._effort = Effort.of(demo.runs, runs, quick)
         self._baselines = baselines_of(system, demo, names, self._effort, seed)
         self._looks: dict[str, SwarmLook] = {}
-        self._stretches = Stretches.of(self._stage)
+        self._stretches = Stretches.of(self._stage) if stretches else None
         self._stretch_looks: dict[str, SwarmLook] = {}
 
     @property
@@ -447,9 +448,9 @@ class Judge:
         return self._stretches, self._stretch_looks
 
     def _with_cause(self, verdict: Verdict) -> Verdict:
-        """An alarm with what the observations lack, where the demo's decisions tell it."""
+        """An alarm with what the observations lack first, where the demo's decisions tell it."""
         cause = missing_cause(self._decisions) if verdict.alarm and self._decisions else ""
-        return replace(verdict, advice=(*verdict.advice, cause)) if cause else verdict
+        return replace(verdict, advice=(cause, *verdict.advice)) if cause else verdict
 
 
 def _judge_one(

@@ -190,6 +190,7 @@ class _Findings:
             words = f"the features do not identify this behaviour: {nearby}"
             if not wrong:
                 words += ", though this one reproduces it"
+            advice += [about_another_behaviour(self.lines)] if serious else []
             advice.append(OTHER_FEATURES)
         elif serious:
             words = f"does not reproduce it: {self._listed(serious)}"
