@@ -10,7 +10,6 @@ import swarmdp
 from studies.battery.development import Sentries, Tide, cases
 from studies.rows import Row
 from studies.verdict_cases import Rendezvous
-from studies.verdict_swarms import Meeting
 from swarmdp.judging import advice
 from swarmdp.model.streams import derived_seed
 from swarmdp.model.system import System
@@ -82,10 +81,10 @@ def _battery(name: str, seed: int, informed: System | None = None, **options: An
     return Try(informed, demo, options)
 
 
-def _ring(seed: int, near: bool) -> Try:
-    ring: Any = Meeting() if near else Rendezvous()
+def _ring(seed: int, **options: Any) -> Try:
+    ring = Rendezvous()
     demo = swarmdp.rollout(ring, ring.expert, steps=100, seed=seed, progress=False)
-    return Try(ring, demo, {"policy_search": False, "iterations": 4})
+    return Try(ring, demo, options)
 
 
 COARSE_TURNS = tuple(turn * DEGREE for turn in (-120, 0, 120))
@@ -133,27 +132,12 @@ ADVICE = {
         lambda seed: _battery("fireflies", seed),
         lambda seed: _vicsek(seed, n_bins=3),
     ),
-    "a ring on which only the side is seen": Advised(
-        "other features",
-        advice.OTHER_FEATURES,
-        lambda seed: _ring(seed, near=False),
-        lambda seed: _ring(seed, near=True),
+    "a ring without policy search": Advised(
+        "other learners",
+        advice.OTHER_LEARNERS,
+        lambda seed: _ring(seed, policy_search=False),
+        _ring,
         lambda seed: _vicsek(seed, n_bins=3),
-    ),
-    "a slow swarm": Advised(
-        "a longer discount",
-        "try discount=",
-        lambda seed: _vicsek(
-            seed, steps=200, n_agents=60, speed=0.03, options={"policy_search": False}
-        ),
-        lambda seed: _vicsek(
-            seed,
-            steps=200,
-            n_agents=60,
-            speed=0.03,
-            options={"policy_search": False, "discount": "auto"},
-        ),
-        _few,
     ),
 }
 

@@ -83,43 +83,6 @@ class Lamps:
 
 
 @dataclass(frozen=True)
-class Meeting:
-    """Agents on a ring of cells that see on which side most others are, and how many are near.
-
-    `Rendezvous` of `verdict_cases` without the number is not identified by its observations.
-    """
-
-    n_agents: int = 50
-    cells: int = 100
-    reach: int = 15
-    slip: float = 0.1
-
-    actions = np.array([-1, 0, 1])
-    features = swarmdp.Product(side=swarmdp.Levels(3), near=swarmdp.Levels(5))
-
-    def initial(self, rng: Stream) -> State:
-        """Anywhere on the ring."""
-        return {"cell": rng.integers(self.cells)}
-
-    def observe(self, state: State) -> NDArray[Any]:
-        """The side of the others, and how many are in the same cell or next to it."""
-        cell, half = state["cell"], self.cells // 2
-        offset = (cell[:, None, :] - cell[:, :, None] + half) % self.cells - half
-        pull = np.where(np.abs(offset) <= self.reach, offset, 0).sum(axis=2)
-        near = (np.abs(offset) <= 1).sum(axis=2) - 1
-        return np.stack([np.sign(pull) + 1, np.minimum(near // 3, 4)], axis=2)
-
-    def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
-        """Some steps fail."""
-        moves = np.where(rng.uniform() < self.slip, 0, actions)
-        return {"cell": (state["cell"] + moves) % self.cells}
-
-    def expert(self, observations: NDArray[Any]) -> NDArray[Any]:
-        """Step to where the others are."""
-        return observations[..., 0] - 1
-
-
-@dataclass(frozen=True)
 class Altered:
     """A Vicsek swarm in which some ignore the others, or are weakly drawn to them."""
 

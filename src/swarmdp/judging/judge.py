@@ -14,6 +14,7 @@ from swarmdp.irl.frames import recorded_states
 from swarmdp.irl.inference import Explanation, explain
 from swarmdp.irl.result import Result
 from swarmdp.judging import baselines as simple
+from swarmdp.judging.advice import FINER, TOO_COARSE
 from swarmdp.judging.causes import missing_cause
 from swarmdp.judging.drift import add_drift
 from swarmdp.judging.elsewhere import add_other_starts
@@ -448,9 +449,12 @@ class Judge:
         return self._stretches, self._stretch_looks
 
     def _with_cause(self, verdict: Verdict) -> Verdict:
-        """An alarm with what the observations lack first, where the demo's decisions tell it."""
+        """An alarm with what the observations lack, where the demo's decisions tell it."""
         cause = missing_cause(self._decisions) if verdict.alarm and self._decisions else ""
-        return replace(verdict, advice=(cause, *verdict.advice)) if cause else verdict
+        if not cause:
+            return verdict
+        rest = [text for text in verdict.advice if text not in (FINER, TOO_COARSE)]
+        return replace(verdict, advice=(*rest, cause))
 
 
 def _judge_one(
