@@ -31,7 +31,7 @@ from swarmdp.policies.replicas import as_policy
 from swarmdp.support import files
 
 ROWS = "verdicts.json"
-SEED = 29_000_000
+SEED = 29_110_000
 COUNT = 20  # demos of each row
 DIRECTIONS, SMALL, EXPERTS, FITS, GRID, FOLLOWED, CASES = (
     "directions",
