@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 import swarmdp
 from studies import command
 from studies.rows import Job, Row, collect, conditions, markdown, select, six_digits
-from studies.verdicts import rounded_table as rounded_expert
+from studies.verdict_cases import rounded_table as rounded_expert
 from swarmdp.judging.stage import DemoStage
 from swarmdp.judging.statistics import SwarmLook, join_looks
 from swarmdp.learning.heterogeneous import default_learning
@@ -185,7 +185,7 @@ def measure_setting(setting: Setting, experiments: int, quick: bool) -> Row:
     }
     if setting.system == "Ising":
         return {**row, **_ising(system, result, seed, quick)}
-    return {**row, **_vicsek(system, result, seed, quick)}
+    return {**row, **measure_vicsek(system, result, seed, quick)}
 
 
 def _ising(system: swarmdp.Ising, result: swarmdp.Result, seed: int, quick: bool) -> Row:
@@ -219,7 +219,8 @@ def _ising(system: swarmdp.Ising, result: swarmdp.Result, seed: int, quick: bool
     }
 
 
-def _vicsek(system: swarmdp.Vicsek, result: swarmdp.Result, seed: int, quick: bool) -> Row:
+def measure_vicsek(system: swarmdp.Vicsek, result: swarmdp.Result, seed: int, quick: bool) -> Row:
+    """How the learned swarms order themselves, beside the expert's and the rounded expert's."""
     runs, fits, times = (4 if quick else 40), result.experiments, list(ORDER_TIMES)
     record = {
         "order": system.order,
@@ -368,7 +369,7 @@ def measure_loop(setting: Setting, system: swarmdp.Vicsek, quick: bool) -> Row:
         judge=False,
         **few,
     )
-    judged = _vicsek(system, result, seed, quick)
+    judged = measure_vicsek(system, result, seed, quick)
     return {"true_distance": judged["true_distance"], "order": judged["order"]}
 
 

@@ -1,258 +1,482 @@
-"""How often the verdict raises an alarm: on swarms that are the same, and on ones that are not.
+"""What verdicts see, when they raise an alarm, and whether their advice helps.
 
-Each case has an expert, whose runs are the demos, and a policy that is judged. Several demos start
-from the same state, so that they can share the runs that they are compared with.
+Nothing was chosen on these settings and seeds. Each part has the plainest alternative beside it:
+verdicts of whole runs alone, as they were before stretches of the demo were compared.
 """
 
-import argparse
+import itertools
 import math
-from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import subprocess
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import swarmdp
-from swarmdp.judging.judge import Effort, baselines_of, one_run
-from swarmdp.judging.stage import LEARNED, DemoStage
-from swarmdp.judging.statistics import join_looks
-from swarmdp.judging.weighing import verdict_of
+from studies import command
+from studies.battery.development import Convoy
+from studies.rows import Job, Row, collect, conditions, markdown, select
+from studies.trust import measure_vicsek
+from studies.verdict_advice import ADVICE, follow_advice
+from studies.verdict_cases import cases, judge_of, verdicts
+from studies.verdict_swarms import ALTERATIONS, Lamps, Rota, altered_demo
+from swarmdp.judging.judge import Judge
 from swarmdp.model.streams import derived_seed
-from swarmdp.model.system import System, class_map, classes
 from swarmdp.model.verdict import Verdict
 from swarmdp.policies import Controller
 from swarmdp.policies.replicas import as_policy
+from swarmdp.support import files
 
-Chooser = Callable[[swarmdp.Trajectory, int], Controller]  # of a demo and a seed
-
-
-@dataclass(frozen=True, eq=False)
-class Case:
-    """A swarm, its expert, and the policy to be judged."""
-
-    name: str
-    system: System
-    steps: int
-    expert: Controller
-    judged: Chooser
-    wrong: bool  # whether the verdict should raise an alarm
-
-
-def verdicts(
-    case: Case, *, starts: int, demos: int, seed: int, quick: bool = True
-) -> Iterator[Verdict]:
-    """The verdicts on `demos` demos from each of `starts` states."""
-    for start in range(starts):
-        start_seed = derived_seed(seed, start)
-        first = swarmdp.rollout(case.system, case.expert, steps=0, seed=start_seed)
-        state = {
-            name: v.values[0, 0] if "time" in v.axes else v.values[0]
-            for name, v in first.variables.items()
-        }
-        demo = swarmdp.rollout(
-            case.system,
-            case.expert,
-            steps=case.steps,
-            runs=demos,
-            seed=start_seed + 1,
-            initial=state,
-        )
-        stages = [DemoStage.of(case.system, one_run(demo, r), 0.9) for r in range(demos)]
-        judged = as_policy(case.judged(stages[0].demo, start_seed))
-        effort, names = Effort.of(1, None, quick), ("random", "nothing")
-        baselines = baselines_of(case.system, stages[0].demo, names, effort, start_seed)
-        swarms = {LEARNED: ([judged], effort.learned), **baselines}
-        looks = {
-            name: join_looks(list(stages[0].looks(policies, count, derived_seed(start_seed, part))))
-            for part, (name, (policies, count)) in enumerate(swarms.items())
-        }
-        for r, stage in enumerate(stages):
-            yield verdict_of(stage, looks, quick=True, seed=derived_seed(start_seed, 9, r))
+ROWS = "verdicts.json"
+SEED = 29_110_000
+COUNT = 20  # demos of each row
+DIRECTIONS, SMALL, EXPERTS, FITS, GRID, FOLLOWED, CASES = (
+    "directions",
+    "small differences",
+    "experts",
+    "default fits",
+    "grid",
+    "advice",
+    "cases",
+)
+DEGREE = math.radians(1)
 
 
 @dataclass(frozen=True)
-class Rendezvous:
-    """Agents on a ring of cells that want to meet, but see only on which side most others are.
+class Setting:
+    """One row."""
 
-    Its three observations do not identify what it does: see docs/your-own-system.md.
-    """
-
-    n_agents: int = 50
-    cells: int = 100
-    reach: int = 15
-    slip: float = 0.1
-
-    actions = np.array([-1, 0, 1])
-    features = swarmdp.Levels(3, name="side of the others")
-
-    def initial(self, rng: swarmdp.model.Stream) -> dict[str, NDArray[Any]]:
-        """Anywhere on the ring."""
-        return {"cell": rng.integers(self.cells)}
-
-    def observe(self, state: dict[str, NDArray[Any]]) -> NDArray[Any]:
-        """0 left, 1 balanced, 2 right."""
-        cell, half = state["cell"], self.cells // 2
-        offset = (cell[:, None, :] - cell[:, :, None] + half) % self.cells - half
-        pull = np.where(np.abs(offset) <= self.reach, offset, 0).sum(axis=2)
-        return np.asarray(np.sign(pull) + 1)
-
-    def transition(
-        self, state: dict[str, NDArray[Any]], actions: NDArray[Any], rng: swarmdp.model.Stream
-    ) -> dict[str, NDArray[Any]]:
-        """Some steps fail."""
-        moves = np.where(rng.uniform() < self.slip, 0, actions)
-        return {"cell": (state["cell"] + moves) % self.cells}
-
-    def expert(self, observations: NDArray[Any]) -> NDArray[Any]:
-        """Step to where the others are."""
-        return observations - 1
+    part: str
+    name: str
+    demos: int = 1  # runs of the demo
 
 
-def always(controller: Controller) -> Chooser:
-    """The same policy, whatever the demo."""
-    return lambda demo, seed: controller
+def swarms() -> dict[str, tuple[Any, int]]:
+    """Ten swarms that were never used before, with the steps of their demos."""
+    vicsek = swarmdp.Vicsek
+    return {
+        "Vicsek, 30 agents, radius 0.15, noise 25": (
+            vicsek(n_agents=30, radius=0.15, noise=25 * DEGREE),
+            80,
+        ),
+        "Vicsek, 80 agents, radius 0.07, noise 8, speed 0.04": (
+            vicsek(n_agents=80, radius=0.07, noise=8 * DEGREE, speed=0.04),
+            120,
+        ),
+        "Vicsek, 120 agents, radius 0.12, noise 15, speed 0.06": (
+            vicsek(n_agents=120, radius=0.12, noise=15 * DEGREE, speed=0.06),
+            100,
+        ),
+        "Vicsek, 250 agents, radius 0.06, noise 30": (
+            vicsek(n_agents=250, radius=0.06, noise=30 * DEGREE),
+            60,
+        ),
+        "Vicsek, 60 agents, 5 nearest, noise 12": (
+            vicsek(n_agents=60, nearest=5, noise=12 * DEGREE),
+            100,
+        ),
+        "Ising, 32 x 32, reach 1, open": (
+            swarmdp.Ising(shape=(32, 32), reach=1, periodic=False),
+            40,
+        ),
+        "Ising, 24 x 60, reach 3": (swarmdp.Ising(shape=(24, 60), reach=3), 40),
+        "Convoy, 14 vehicles, noise 0.004": (Convoy(n_agents=14, noise=0.004), 90),
+        "Rota, 36 workers": (Rota(), 80),
+        "Lamps, 30 agents": (Lamps(), 60),
+    }
 
 
-def nearest_table(system: System, tables: NDArray[np.int64]) -> Chooser:
-    """The table whose feature expectations are nearest to the demo's: what matching them finds."""
-    record = {"mu": swarmdp.simulation.DiscountedFeatures(0.9)}
-    policy = swarmdp.Policy(tables)
-
-    def chosen(demo: swarmdp.Trajectory, seed: int) -> Controller:
-        runs = swarmdp.rollout(
-            system, policy, steps=demo.steps, runs=8 * len(tables), seed=seed, record=record
-        )
-        mu = runs["mu"].reshape(8, len(tables), -1).mean(axis=0)
-        target = DemoStage.of(system, demo, 0.9).look.mu
-        assert target is not None
-        return swarmdp.Policy(tables[np.linalg.norm(mu - target, axis=1).argmin()])
-
-    return chosen
+def backwards() -> dict[str, tuple[Any, Controller, int]]:
+    """Swarms with a policy that shows the same observations and goes the other way."""
+    convoy, rota, lamps = Convoy(n_agents=14, noise=0.004), Rota(), Lamps()
+    return {
+        "Convoy that marches backwards": (convoy, lambda o: -convoy.expert(o[..., ::-1]), 90),
+        "Workers that go round in reverse": (rota, lambda o: -rota.expert(o), 80),
+        "Swarm at the wrong lamp": (lamps, lambda o: -lamps.expert(o), 60),
+    }
 
 
-def with_actions_exchanged(
-    system: System, table: NDArray[np.int64], share: float = 0.05
-) -> Chooser:
-    """The table with the actions of two observations exchanged, both often seen in the demo."""
-
-    def chosen(demo: swarmdp.Trajectory, seed: int) -> Controller:
-        shares = DemoStage.of(system, demo, 0.9).look.shares
-        assert shares is not None
-        often = np.flatnonzero(shares[0].mean(axis=0) > share)
-        pairs = [(i, j) for i in often for j in often if i < j and table[i] != table[j]]
-        pair = list(pairs[np.random.default_rng(seed).integers(len(pairs))])
-        changed = table.copy()
-        changed[pair] = table[pair[::-1]]
-        return swarmdp.Policy(changed)
-
-    return chosen
+ALTERED = {
+    "100 agents, radius 0.13, noise 12, speed 0.07": swarmdp.Vicsek(
+        n_agents=100, radius=0.13, noise=12 * DEGREE, speed=0.07
+    ),
+    "220 agents, radius 0.08, noise 18": swarmdp.Vicsek(
+        n_agents=220, radius=0.08, noise=18 * DEGREE
+    ),
+}
 
 
-def rounded_table(system: System, expert: Controller) -> NDArray[np.int64]:
-    """The expert as a table: at each class's value the nearest action."""
-    values = class_map(system).axes[0].values
-    expert_action = np.asarray(expert(values[None]), np.float64)[0]  # type: ignore[operator]
-    actions = np.asarray(system.actions, np.float64)
-    table: NDArray[np.int64] = np.abs(expert_action[:, None] - actions).argmin(axis=1)
-    return table[np.argsort(classes(system, values))]
-
-
-def cases(small: bool) -> list[Case]:
-    """The cases of the calibration, of the paper's sizes or small ones."""
-    vicsek = swarmdp.Vicsek(n_agents=50, radius=0.2) if small else swarmdp.Vicsek()
-    sparse = swarmdp.Vicsek(n_agents=50, radius=0.05, noise=math.radians(5))
-    ising = swarmdp.Ising(shape=(40, 40) if small else (100, 100), periodic=True)
-    ring = Rendezvous()
-    steps, moves = (60, 30) if small else (100, 60)
-    turn = math.radians(1)
-    table, spins = rounded_table(vicsek, vicsek.expert), np.arange(25) > 12
-    tables = np.stack(np.unravel_index(np.arange(27), (3, 3, 3)), axis=1)
-    tables = tables[(tables[:, 0] != 0) | (tables[:, 2] != 2)]  # those that do not meet
+def settings() -> list[Setting]:
+    """All rows."""
+    small = [
+        Setting(SMALL, f"{name}: {alteration}", runs)
+        for name, alteration, runs in itertools.product(ALTERED, ALTERATIONS, (1, 3, 10))
+    ]
+    grid = [
+        Setting(GRID, f"{n} agents, radius {radius}, noise {noise}, speed {speed}")
+        for n, radius, noise, speed in grid_cells()
+    ]
     return [
-        Case(
-            "Vicsek: the expert itself", vicsek, steps, vicsek.expert, always(vicsek.expert), False
-        ),
-        Case("Ising: the expert itself", ising, moves, ising.expert, always(ising.expert), False),
-        Case("sparse: the expert itself", sparse, 100, sparse.expert, always(sparse.expert), False),
-        Case(
-            "Vicsek: rounded to 13 turns",
-            vicsek,
-            steps,
-            vicsek.expert,
-            always(swarmdp.Policy(table)),
-            False,
-        ),
-        Case(
-            "circling by 9 deg", vicsek, steps, vicsek.expert, always(lambda o: o + 9 * turn), True
-        ),
-        Case(
-            "circling by 2 deg", vicsek, steps, vicsek.expert, always(lambda o: o + 2 * turn), True
-        ),
-        Case(
-            "Ising: flips at the tie", ising, moves, ising.expert, always(lambda o: o >= 12), True
-        ),
-        Case("Ising: mirror image", ising, moves, ising.expert, always(lambda o: o <= 12), True),
-        Case("sparse without order", sparse, 100, sparse.expert, always(lambda o: 0.05 * o), True),
-        Case("Rendezvous", ring, 100, ring.expert, nearest_table(ring, tables), True),
-        Case(
-            "Vicsek: shuffled",
-            vicsek,
-            steps,
-            vicsek.expert,
-            with_actions_exchanged(vicsek, table),
-            True,
-        ),
-        Case(
-            "Ising: shuffled",
-            ising,
-            moves,
-            ising.expert,
-            with_actions_exchanged(ising, spins.astype(int), 0.002),
-            True,
-        ),
+        *(Setting(DIRECTIONS, name) for name in backwards()),
+        *(Setting(EXPERTS, name) for name in swarms()),
+        *small,
+        Setting(FITS, "the paper's Vicsek swarm"),
+        *(Setting(FOLLOWED, name) for name in ADVICE),
+        *grid,
+        *(Setting(CASES, case.name) for case in cases(small=False)),
     ]
 
 
-def kind(verdict: Verdict) -> str:
-    """The words of a verdict without its details."""
-    return verdict.words.split(":")[0]
+def grid_cells() -> list[tuple[int, float, int, float]]:
+    """Vicsek swarms of docs/trust.md, the smaller ones: agents, radius, noise in degrees, speed."""
+    return list(itertools.product((50, 200), (0.05, 0.1, 0.2), (5, 20, 40), (0.03, 0.1)))
 
 
-def main() -> None:
-    """Print how often each case raises an alarm, and what the verdicts were."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--starts", type=int, default=20)
-    parser.add_argument("--demos", type=int, default=10)
-    parser.add_argument("--seed", type=int, default=2026)
-    parser.add_argument("--small", action="store_true", help="small swarms")
-    parser.add_argument("--full", action="store_true", help="200 runs of the learned swarm, not 40")
-    parser.add_argument("--only", default="", help="cases whose name contains this")
-    arguments = parser.parse_args()
-    for case in cases(arguments.small):
-        if arguments.only not in case.name:
-            continue
-        verdict_list = list(
-            verdicts(
-                case,
-                starts=arguments.starts,
-                demos=arguments.demos,
-                seed=arguments.seed,
-                quick=not arguments.full,
+def study(
+    output: Path, *, experiments: int = COUNT, only: Sequence[str] = (), quick: bool = False
+) -> list[Row]:
+    """Measure all rows, and write them with their tables into a folder.
+
+    Parameters
+    ----------
+    output
+        The folder.
+    experiments
+        Demos of each row; twice as many of experts, five times as many default fits.
+    only
+        The parts to measure; all by default.
+    quick
+        Two demos for each row.
+
+    """
+    output.mkdir(parents=True, exist_ok=True)
+    count = 2 if quick else experiments
+    jobs = [
+        Job(asdict(setting), lambda s=setting: measure(s, count))  # type: ignore[misc]
+        for setting in select(settings(), "part", only)
+    ]
+    shared = conditions(quick=quick, experiments=experiments, seed=SEED)
+    rows = collect(output / ROWS, jobs, shared, line)
+    files.write_text(output / "verdicts.md", tables(rows))
+    return rows
+
+
+def measure(setting: Setting, count: int) -> Row:
+    """The numbers of one row."""
+    seed = derived_seed(SEED, *(ord(letter) for letter in repr(setting)))
+    measures: dict[str, Callable[[Setting, int, int], Row]] = {
+        DIRECTIONS: _directions,
+        SMALL: _small,
+        EXPERTS: _experts,
+        FITS: _fits,
+        GRID: _grid,
+        FOLLOWED: lambda s, n, seed: follow_advice(s.name, max(2, n // 3), seed),
+        CASES: _cases,
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", swarmdp.errors.VerdictWarning)
+        row = measures[setting.part](setting, count, seed)
+    return {**row, "commit": _commit()}
+
+
+def _directions(setting: Setting, count: int, seed: int) -> Row:
+    """Alarms about a swarm that goes the other way; and of fits that went it."""
+    system, other, steps = backwards()[setting.name]
+    alarms, expected, wrong, told = 0, 0, 0, 0
+    for k in range(count):
+        demo = swarmdp.rollout(
+            system, system.expert, steps=steps, seed=derived_seed(seed, k), progress=False
+        )
+        judge = judge_of(system, demo, derived_seed(seed, k, 1))
+        alarms += _verdict(judge, other).alarm
+        expected += _verdict(judge, system.expert).alarm
+        if k < max(1, count // 4):
+            result = swarmdp.fit(
+                system, demo, seed=k, policy_search=False, progress=False, threads=1
+            )
+            learned = swarmdp.rollout(
+                system, result.policy, steps=steps, seed=derived_seed(seed, k, 2), progress=False
+            )
+            goes_back = _advance(system, learned) * _advance(system, demo) < 0
+            wrong += goes_back
+            told += goes_back and result.verdicts[0].alarm
+    return {
+        "judged": count,
+        "alarms": alarms,
+        "alarms_about_the_expert": expected,
+        "fits": max(1, count // 4),
+        "fits_the_other_way": int(wrong),
+        "of_these_alarms": int(told),
+    }
+
+
+def _advance(system: Any, runs: swarmdp.Trajectory) -> float:
+    """Which way a swarm went, by the sign."""
+    if isinstance(system, Lamps):
+        return float(runs["place"][:, -1].mean() - 0.5)
+    name, period = ("task", 4.0) if isinstance(system, Rota) else ("position", 1.0)
+    step = np.diff(runs[name].astype(np.float64), axis=1)
+    return float((step - period * np.round(step / period)).mean())
+
+
+def _small(setting: Setting, count: int, seed: int) -> Row:
+    """How often a small difference is noticed, with stretches and by whole runs alone."""
+    name, alteration = setting.name.split(": ")
+    vicsek = ALTERED[name]
+    noticed, whole = 0, 0
+    for k in range(count):
+        demo = altered_demo(
+            vicsek, alteration, steps=100, runs=setting.demos, seed=derived_seed(seed, k)
+        )
+        judge = judge_of(vicsek, demo, derived_seed(seed, k, 1))
+        noticed += _verdict(judge, vicsek.expert).p <= 0.05
+        alone = judge_of(vicsek, demo, derived_seed(seed, k, 1), stretches=False)
+        whole += _verdict(alone, vicsek.expert).p <= 0.05
+    return {"judged": count, "noticed": noticed, "by_whole_runs": whole}
+
+
+def _experts(setting: Setting, count: int, seed: int) -> Row:
+    """Alarms about experts, with stretches and by whole runs alone."""
+    system, steps = swarms()[setting.name]
+    alarms, told, whole = 0, 0, 0
+    for k in range(2 * count):
+        demo = swarmdp.rollout(
+            system, system.expert, steps=steps, seed=derived_seed(seed, k), progress=False
+        )
+        judge = judge_of(system, demo, derived_seed(seed, k, 1))
+        verdict = _verdict(judge, system.expert)
+        alarms += verdict.alarm
+        told += verdict.p <= 0.05
+        alone = judge_of(system, demo, derived_seed(seed, k, 1), stretches=False)
+        whole += _verdict(alone, system.expert).alarm
+    return {"judged": 2 * count, "alarms": alarms, "told_apart": told, "by_whole_runs": whole}
+
+
+def _fits(setting: Setting, count: int, seed: int) -> Row:
+    """Alarms of default fits, each to one demo of its own."""
+    return _fitted(swarmdp.Vicsek(), 5 * count, seed)
+
+
+def _grid(setting: Setting, count: int, seed: int) -> Row:
+    """The same in a cell of the grid."""
+    cell = next(
+        (n, radius, noise, speed)
+        for n, radius, noise, speed in grid_cells()
+        if setting.name == f"{n} agents, radius {radius}, noise {noise}, speed {speed}"
+    )
+    n, radius, noise, speed = cell
+    vicsek = swarmdp.Vicsek(n_agents=n, radius=radius, noise=noise * DEGREE, speed=speed)
+    return _fitted(vicsek, max(1, count // 10), seed)
+
+
+def _fitted(vicsek: swarmdp.Vicsek, count: int, seed: int) -> Row:
+    """Default fits to one demo each: which missed by their order in the last step, and alarms.
+
+    Off are those whose order is beyond two standard errors of its own repeated evaluation from that
+    of the expert and of the rounded expert; missed, those that are off by 0.03 more.
+    """
+    demo = swarmdp.rollout(
+        vicsek,
+        vicsek.expert,
+        steps=100,
+        runs=count,
+        seed=derived_seed(seed, 1),
+        progress=False,
+    )
+    result = swarmdp.fit(
+        vicsek, demo, seed=derived_seed(seed, 2), separate=True, threads=1, progress=False
+    )
+    measured = measure_vicsek(vicsek, result, seed, quick=False)
+    last, error = np.array(measured["order"])[:, -1], np.array(measured["order_error"])
+    low, high = sorted((measured["expert_order"][-1], measured["rounded_order"][-1]))
+    off = np.maximum(low - last, last - high) > 2 * error
+    return {
+        "alarms": [verdict.alarm for verdict in result.verdicts],
+        "words": [verdict.words for verdict in result.verdicts],
+        "missed": measured["missed"],
+        "off": off.tolist(),
+    }
+
+
+def _cases(setting: Setting, count: int, seed: int) -> Row:
+    case = next(case for case in cases(small=False) if case.name == setting.name)
+    starts, demos = (count, 1) if "Ising" in case.name else (max(1, count // 2), 2)
+    found = list(verdicts(case, starts=starts, demos=demos, seed=seed))
+    return {
+        "judged": len(found),
+        "wrong": case.wrong,
+        "alarms": sum(verdict.alarm for verdict in found),
+        "told_apart": sum(verdict.p <= 0.05 for verdict in found),
+    }
+
+
+def _verdict(judge: Judge, policy: Controller) -> Verdict:
+    return judge.verdict(as_policy(policy), by_features=False, progress=False)
+
+
+def _commit() -> str:
+    """The commit that measured a row."""
+    found = subprocess.run(
+        ["git", "rev-parse", "--short=12", "HEAD"],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return found.stdout.strip()
+
+
+def line(row: Row) -> str:
+    """A row in one line."""
+    told = {k: v for k, v in row.items() if k not in asdict(Setting("", "")) and k != "words"}
+    for shared in ("quick", "version", "experiments", "seed", "commit"):
+        told.pop(shared, None)
+    return f"{row['part']}, {row['name']}, {row['demos']}: {told}"
+
+
+def tables(rows: Sequence[Row]) -> str:
+    """The tables of docs/verdicts.md."""
+    by_part: dict[str, list[Row]] = {}
+    for row in rows:
+        by_part.setdefault(row["part"], []).append(row)
+    shown = {
+        DIRECTIONS: _table_of_directions,
+        SMALL: _table_of_small,
+        EXPERTS: _table_of_experts,
+        FITS: _table_of_fits,
+        GRID: _table_of_fits,
+        FOLLOWED: _table_of_advice,
+        CASES: _table_of_cases,
+    }
+    return "\n".join(
+        f"## {part[0].upper()}{part[1:]}\n\n{table(by_part[part])}"
+        for part, table in shown.items()
+        if part in by_part
+    )
+
+
+def _table_of_directions(rows: Sequence[Row]) -> str:
+    head = ("swarm", "alarms", "about the expert", "fits the other way, with an alarm")
+    return markdown(
+        head,
+        [
+            (
+                row["name"],
+                f"{row['alarms']} of {row['judged']}",
+                f"{row['alarms_about_the_expert']} of {row['judged']}",
+                f"{row['fits_the_other_way']} of {row['fits']}, {row['of_these_alarms']}",
+            )
+            for row in rows
+        ],
+    )
+
+
+def _table_of_small(rows: Sequence[Row]) -> str:
+    names = list(dict.fromkeys(row["name"] for row in rows))
+    counts = sorted({row["demos"] for row in rows})
+    cells = []
+    for name in names:
+        of = {row["demos"]: row for row in rows if row["name"] == name}
+        cells.append(
+            (
+                name,
+                *(
+                    f"{of[k]['noticed']} ({of[k]['by_whole_runs']}) of {of[k]['judged']}"
+                    if k in of
+                    else ""
+                    for k in counts
+                ),
             )
         )
-        alarms = sum(verdict.alarm for verdict in verdict_list)
-        rejected = sum(verdict.p <= 0.05 for verdict in verdict_list)
-        words = ", ".join(
-            f"{n} x {word}" for word, n in Counter(map(kind, verdict_list)).most_common()
+    return markdown(("swarm and difference", *(f"{k} demos" for k in counts)), cells)
+
+
+def _table_of_experts(rows: Sequence[Row]) -> str:
+    total = {
+        name: sum(row[name] for row in rows)
+        for name in ("alarms", "told_apart", "by_whole_runs", "judged")
+    }
+    return markdown(
+        ("expert", "alarms", "told apart", "alarms of whole runs alone"),
+        [
+            (
+                row["name"],
+                f"{row['alarms']} of {row['judged']}",
+                row["told_apart"],
+                row["by_whole_runs"],
+            )
+            for row in [*rows, {"name": "all", **total}]
+        ],
+    )
+
+
+def _table_of_fits(rows: Sequence[Row]) -> str:
+    alarms = [alarm for row in rows for alarm in row["alarms"]]
+    words = [text for row in rows for text in row["words"]]
+    kinds = {
+        kind: [alarm and text.startswith(kind) for alarm, text in zip(alarms, words, strict=True)]
+        for kind in ("does not reproduce", "too little data", "the features do not")
+    }
+    off = [o for row in rows for o in row["off"]]
+    cells = []
+    groups = {
+        "right": [not o for o in off],
+        "off by more than two standard errors": off,
+        "missed": [m for row in rows for m in row["missed"]],
+    }
+    for name, group in groups.items():
+        chosen = [k for k, inside in enumerate(group) if inside]
+        cells.append(
+            (
+                name,
+                len(chosen),
+                sum(alarms[k] for k in chosen),
+                *(sum(flags[k] for k in chosen) for flags in kinds.values()),
+            )
         )
-        print(
-            f"{case.name:28s} alarms {alarms:3d} of {len(verdict_list)}, "
-            f"told apart {rejected:3d}: {words}",
-            flush=True,
-        )
+    return markdown(("fits", "number", "alarms", *kinds), cells)
+
+
+def _table_of_advice(rows: Sequence[Row]) -> str:
+    return markdown(
+        ("advice", "case", "given", "turned the verdict", "given where it does not apply"),
+        [
+            (
+                ADVICE[row["name"]].words,
+                row["name"],
+                f"{row['given']} of {row['tried']}",
+                f"{row['turned']} of {row['given']}",
+                f"{row['given_elsewhere']} of {row['elsewhere']}",
+            )
+            for row in rows
+            if row["name"] in ADVICE
+        ],
+    )
+
+
+def _table_of_cases(rows: Sequence[Row]) -> str:
+    return markdown(
+        ("judged", "should alarm", "alarms", "told apart"),
+        [
+            (
+                row["name"],
+                "yes" if row["wrong"] else "no",
+                f"{row['alarms']} of {row['judged']}",
+                row["told_apart"],
+            )
+            for row in rows
+        ],
+    )
 
 
 if __name__ == "__main__":
-    main()
+    command.main(
+        study,
+        "verdicts",
+        "What do verdicts see, when do they raise an alarm, does their advice help? Half an hour.",
+        experiments=COUNT,
+        only="parts: directions, 'small differences', experts, 'default fits', grid, advice, cases",
+    )

@@ -26,6 +26,7 @@ SLOW: Mapping[str, str] = {
     "tests/report/test_no_browser.py": "starts pytest twice",
     "tests/studio/test_browser.py": _BROWSER,
     "tests/judging/test_calibration.py": _STATISTICS,
+    "tests/judging/test_first_example.py": _STATISTICS,
     "tests/cli/test_fit.py::test_fit_by_other_updates": _EVERY,
     "tests/cli/test_fit.py::test_who_may_take_over_is_an_option": "three fits with their pages",
     "tests/cli/test_fit_tracks.py::test_an_interrupted_analysis_keeps_its_fit": (

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from studies.verdicts import Case, cases, verdicts
+from studies.verdict_cases import Case, cases, verdicts
 from swarmdp.judging.comparison import LEVEL
 
 CASES = {case.name: case for case in cases(small=True)}

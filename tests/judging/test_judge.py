@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import swarmdp
-from studies.verdicts import Rendezvous
+from studies.verdict_cases import Rendezvous
 from swarmdp.judging.judge import one_run
 
 VICSEK = swarmdp.Vicsek(n_agents=50, radius=0.2)

@@ -7,7 +7,7 @@ from swarmdp.model.verdict import Line
 
 NEARER = 0.5  # times the learned swarm's difference from the demo: a clone that stands for it
 
-MORE_DATA = "more runs of the demo, or longer ones (runs=5; on the command line --demo-runs 5)"
+MORE_DATA = "more runs of the demo, or longer ones (runs=10; on the command line --demo-runs 10)"
 MORE_RECORDED = "more recordings of the same kind, or longer ones"
 OTHER_FEATURES = (
     "give the system features that differ between this behaviour and others, such as how near or "
@@ -19,11 +19,11 @@ TOO_COARSE = (
     "--n-bins, --turns)"
 )
 OTHER_LEARNERS = (
-    "a copy of the demo's own decisions comes much nearer: let other learners take over "
-    "(policy_search=True, no learner or preset of your own; on the command line without "
-    "--no-policy-search and --preset), or use swarmdp.irl.clone"
+    "let other learners take over (policy_search=True, without a learner or a preset; on the "
+    "command line without --no-policy-search and --preset)"
 )
-FINER = "finer classes of observations or finer actions, or features that tell more"
+CLONE_IS_NEARER = f"a copy of the demo's own decisions comes much nearer: {OTHER_LEARNERS}"
+FINER = f"{OTHER_LEARNERS}; where they did, finer classes of observations or finer actions"
 
 
 def clone_is_nearer(lines: Sequence[Line]) -> bool | None:
@@ -51,4 +51,4 @@ def about_another_behaviour(lines: Sequence[Line]) -> str:
     nearer = clone_is_nearer(lines)
     if nearer is None:
         return FINER
-    return OTHER_LEARNERS if nearer else TOO_COARSE
+    return CLONE_IS_NEARER if nearer else TOO_COARSE

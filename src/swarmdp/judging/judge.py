@@ -14,6 +14,7 @@ from swarmdp.irl.frames import recorded_states
 from swarmdp.irl.inference import Explanation, explain
 from swarmdp.irl.result import Result
 from swarmdp.judging import baselines as simple
+from swarmdp.judging.advice import FINER, TOO_COARSE
 from swarmdp.judging.causes import missing_cause
 from swarmdp.judging.drift import add_drift
 from swarmdp.judging.elsewhere import add_other_starts
@@ -320,6 +321,7 @@ class Judge:
         runs: int | None,
         quick: bool,
         threads: int | None,
+        stretches: bool = True,
     ) -> None:
         check_seed(seed)
         if runs is not None:
@@ -334,7 +336,7 @@ class Judge:
         self._effort = Effort.of(demo.runs, runs, quick)
         self._baselines = baselines_of(system, demo, names, self._effort, seed)
         self._looks: dict[str, SwarmLook] = {}
-        self._stretches = Stretches.of(self._stage)
+        self._stretches = Stretches.of(self._stage) if stretches else None
         self._stretch_looks: dict[str, SwarmLook] = {}
 
     @property
@@ -449,7 +451,10 @@ class Judge:
     def _with_cause(self, verdict: Verdict) -> Verdict:
         """An alarm with what the observations lack, where the demo's decisions tell it."""
         cause = missing_cause(self._decisions) if verdict.alarm and self._decisions else ""
-        return replace(verdict, advice=(*verdict.advice, cause)) if cause else verdict
+        if not cause:
+            return verdict
+        rest = [text for text in verdict.advice if text not in (FINER, TOO_COARSE)]
+        return replace(verdict, advice=(*rest, cause))
 
 
 def _judge_one(

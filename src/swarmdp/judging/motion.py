@@ -77,6 +77,8 @@ def moving(
         step, speed = np.where(counted[..., None], step, 0.0), np.where(counted, speed, 0.0)
         spread, some = _spread(speed, counted), _any(counted)
     net, path = block_sums(step, blocks), block_sums(speed, blocks)
+    moved: Bools | None = None if counted is None else block_sums(counted, blocks) > 0
+    half = None if moved is None else np.asarray(moved[:, blocks // 2 :].any(axis=1, keepdims=True))
     directed: dict[str, Floats] = {}
     if present is None:
         for axis in range(values.shape[-1]):
@@ -84,10 +86,11 @@ def moving(
     return directed | {
         "speed": _mean(speed, counted, blocks),
         "spread of speeds": _mean(_beyond_rounding(spread, speed)[..., None], some, blocks),
-        "straightness": straightness(net, path),
+        "straightness": straightness(net, path, moved),
         "straightness of the second half": straightness(
             net[:, blocks // 2 :].sum(axis=1, keepdims=True),
             path[:, blocks // 2 :].sum(axis=1, keepdims=True),
+            half,
         ),
     }
 
@@ -126,11 +129,11 @@ def _stayed(present: Bools | None) -> Bools | None:
 
 
 def _mean(values: Floats, counted: Bools | None, blocks: int) -> Floats:
-    """The mean over the agents that count and the times of each block; 0 where none does."""
+    """The mean over the agents that count and the times of each block; NaN where none does."""
     if counted is None:
         return block_means(values.mean(axis=2), blocks)
     total = np.where(counted, values, 0.0).sum(axis=2)
-    return ratio(block_sums(total, blocks), block_sums(counted.sum(axis=2), blocks))
+    return ratio_of_present(block_sums(total, blocks), block_sums(counted.sum(axis=2), blocks))
 
 
 def _mean_product(left: Floats, right: Floats, counted: Bools | None, blocks: int) -> Floats:
@@ -152,12 +155,16 @@ def _beyond_rounding(spread: Floats, values: Floats) -> Floats:
     return np.where(spread > _ROUNDING * np.abs(values).max(axis=-1), spread, 0.0)
 
 
-def straightness(net: Floats, path: Floats) -> Floats:
+def straightness(net: Floats, path: Floats, counted: Bools | None = None) -> Floats:
     """Net displacement (..., agents, axes) over path (..., agents), the mean over agents.
 
-    It is 1 for straight flight. Agents that do not move at all count as not getting anywhere.
+    It is 1 for straight flight. Agents that do not move at all count as not getting anywhere; those
+    that do not count (..., agents) are left out, and without any it is NaN.
     """
     straight = ratio(np.sqrt(np.einsum("...a,...a->...", net, net)), path)
+    if counted is not None:
+        total = np.where(counted, straight, 0.0).sum(axis=-1)
+        return ratio_of_present(total, counted.sum(axis=-1).astype(np.float64))
     mean: Floats = straight.mean(axis=-1)
     return mean
 
@@ -217,9 +224,14 @@ def drifting(values: NDArray[Any], blocks: int, present: Bools | None = None) ->
 
 
 def ratio(top: Floats, bottom: Floats) -> Floats:
-    """The ratio, and zero where nothing is divided by nothing."""
+    """The ratio, and zero where nothing is divided by nothing; NaN where it is not known."""
     quotient: Floats = top / np.where(bottom > 0, bottom, 1.0)
-    return np.where(bottom > 0, quotient, 0.0)
+    return np.where(bottom > 0, quotient, np.where(np.isnan(bottom), np.nan, 0.0))
+
+
+def ratio_of_present(top: Floats, count: Floats) -> Floats:
+    """The mean of those who count; NaN where nobody does, so that nothing is known."""
+    return np.where(count > 0, ratio(top, count), np.nan)
 
 
 def _changed(values: NDArray[Any], lag: int, blocks: int) -> Floats:

@@ -165,7 +165,7 @@ class SwarmLook:
         for key, entry in series.items():
             family = OBSERVED if key.startswith(OBSERVED) else key
             for when, part in parts(blocks).items():
-                columns.append(entry.values[:, part].mean(axis=1))
+                columns.append(_mean_over(entry.values[:, part]))
                 # How it began is how, not what.
                 main, factor = entry.main and when != BEGINNING, entry.factor
                 if when != LATER:
@@ -184,7 +184,13 @@ class SwarmLook:
                     names.append(Statistic(f"{title} ({field})", when, main, group))
         by_block = np.stack([entry.values for entry in series.values()], axis=2)
         titles = tuple(entry.title for entry in series.values())
-        return StatisticsTable(tuple(names), np.stack(columns, axis=1), titles, by_block)
+        values = np.stack(columns, axis=1)
+        # Where nobody was recorded, nothing is known, and nothing compared.
+        known = np.asarray(np.isfinite(values).all(axis=0))
+        if not known.all():
+            names = [name for name, there in zip(names, known, strict=True) if there]
+            values = values[:, known]
+        return StatisticsTable(tuple(names), values, titles, by_block)
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,6 +233,15 @@ def look_at_runs(
             if field.kind == "position" and system.n_agents > 1:
                 places[name] = _frames(trajectory[name], blocks, present), field.period
     return SwarmLook(series, later, shares, mu, places)
+
+
+def _mean_over(values: Floats) -> Floats:
+    """The mean over blocks of time (runs, blocks) in which something is known; NaN without any."""
+    if not np.isnan(values).any():
+        mean: Floats = values.mean(axis=1)
+        return mean
+    known = np.isfinite(values)
+    return motion.ratio_of_present(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1))
 
 
 def join_looks(looks: Sequence[SwarmLook]) -> SwarmLook:

@@ -79,7 +79,6 @@ def cut_demo(demo: Trajectory, count: int) -> tuple[Trajectory, NDArray[np.int64
     variables = {
         name: _cut_variable(variable, run, begin, length, demo.steps)
         for name, variable in demo.variables.items()
-        if variable.axes[:1] == ("run",)
     }
     rest = demo.seed, demo.version
     cut = Trajectory(variables, demo.system_name, demo.settings, len(run), length, *rest)
@@ -94,7 +93,7 @@ def _cut_variable(
     steps: int,
 ) -> Variable:
     values = variable.values
-    if variable.axes[1:2] == ("time",):
+    if variable.axes[1:2] in (("time",), ("step",)):
         # States have a time more than there are steps, actions have not.
         times = begin[:, None] + np.arange(length + values.shape[1] - steps)
         values = values[run[:, None], times]

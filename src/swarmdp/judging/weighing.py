@@ -190,7 +190,7 @@ class _Findings:
             words = f"the features do not identify this behaviour: {nearby}"
             if not wrong:
                 words += ", though this one reproduces it"
-            advice.append(OTHER_FEATURES)
+            advice.append(about_another_behaviour(self.lines) if serious else OTHER_FEATURES)
         elif serious:
             words = f"does not reproduce it: {self._listed(serious)}"
             advice.append(about_another_behaviour(self.lines))
@@ -217,7 +217,7 @@ class _Findings:
                 f"discount={self.suggested_discount:g} (on the command line --discount "
                 f"{self.suggested_discount:g})"
             )
-            (advice if alarm else notes).append(text)
+            notes.append(text)
         return Verdict(
             words,
             not wrong,

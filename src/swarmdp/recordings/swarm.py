@@ -308,9 +308,9 @@ class Swarm:
                 "position", units=self.unit, axes=("axis",), kind="position", period=period
             ),
             "heading": Field("heading, from the x axis", units="rad", kind="angle"),
-            "turn": Field("turn that led to this heading", units="rad"),
-            "noise": Field("normal score of the noise in this turn"),
-            "pace": Field("normal score of the speed"),
+            "turn": Field("turn that led to this heading", units="rad", kind="hidden"),
+            "noise": Field("normal score of the noise in this turn", kind="hidden"),
+            "pace": Field("normal score of the speed", kind="hidden"),
         }
 
     def initial(self, rng: Stream) -> State:
