@@ -20,7 +20,11 @@ CAMPAIGNS = {  # name, and the module with `campaign()`
         "dask",
         "kills",
         "starts",
+        "folders",
+        "foreign",
+        "studio",
         "files",
+        "tables",
         "pickles",
         "arguments",
     )

@@ -8,6 +8,7 @@ To add a campaign: a module with a function that gives a `Campaign`, and a row i
 """
 
 import contextlib
+import faulthandler
 import itertools
 import multiprocessing as mp
 import os
@@ -296,11 +297,11 @@ def _work(campaign: Campaign, seed: int, folder: str, pipe: Connection) -> None:
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.dup2(null, 2)
-    os.environ["PYTHONFAULTHANDLER"] = ""
+    faulthandler.disable()  # of pytest: a child that dies is an outcome, not a report
     os.chdir(folder)
     try:
         campaign.prepare()
-    except Exception:
+    except (Exception, SystemExit):
         pipe.send((INTERNAL, traceback.format_exc()))
         return
     limit_memory(campaign.memory_bytes)

@@ -62,6 +62,31 @@ def test_one_of_several_starts_wins() -> None:
     sampled(starts.campaign(), 2)
 
 
+def test_two_of_a_command_that_are_killed_do_not_mix() -> None:
+    from tests.campaigns import folders
+
+    sampled(folders.campaign(["fit", "simulate"]), 6)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
+def test_other_users_get_one_line_and_change_nothing() -> None:
+    from tests.campaigns import foreign
+
+    sampled(foreign.campaign(), 20)
+
+
+def test_the_studio_serves_its_page_whatever_is_sent() -> None:
+    from tests.campaigns import studio
+
+    sampled(studio.campaign(), 60)
+
+
+def test_tables_in_other_dress_give_the_same_and_damaged_ones_one_line() -> None:
+    from tests.campaigns import tables
+
+    sampled(tables.campaign(), 150)
+
+
 def test_limits_are_met_by_one_error_or_the_right_result() -> None:
     from tests.campaigns import limits
 

@@ -206,3 +206,20 @@ def test_a_mixture_is_rolled_out_not_asked() -> None:
     mixture = MixedPolicy((EVERY["table"],), [[1.0], [1.0]])  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="does not act itself"):
         mixture.act(VICSEK, np.zeros((2, 20)), np.arange(2), None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "kind", ["Policy", "SoftPolicy", "InterpolatedPolicy", "LinearPolicy"], ids=str
+)
+@pytest.mark.parametrize("arrays", [1, None, "table", {}, {"lead": 1}, []], ids=str)
+def test_arrays_of_another_kind_are_refused_in_words(kind: str, arrays: Any) -> None:
+    policy = swarmdp.Policy if kind == "Policy" else getattr(swarmdp.policies, kind)
+    with pytest.raises(InvalidInput, match="arrays"):
+        policy.from_arrays(arrays)
+
+
+@pytest.mark.parametrize("value", [1, "x", np.array(["a"]), np.array([None])], ids=str)
+def test_each_array_of_a_linear_policy_must_be_numbers(value: Any) -> None:
+    names = ("lead", "factor", "periodic", "orders", "centre", "scale")
+    with pytest.raises(InvalidInput, match="must be an array of numbers"):
+        swarmdp.policies.LinearPolicy.from_arrays(dict.fromkeys(names, value))

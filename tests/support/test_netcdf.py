@@ -262,6 +262,7 @@ def test_attributes_of_fits_of_other_kinds_are_refused(
         (lambda d: d.isel(policy_iteration=slice(1)), "must have iterations and experiments"),
         (lambda d: d.isel(feature=slice(3)), "it has 3 features"),
         (lambda d: d.assign(choice_iteration=("experiment", [99])), "from 0 to 1"),
+        (lambda d: d.assign(choice_iteration=("experiment", [0.5])), "whole numbers from 0 to 1"),
         (lambda d: d.drop_vars("margin"), "'margin' is missing"),
         (lambda d: d.assign(policy_table=d["policy_table"] + 99), "needs 1[0-9]+ actions"),
         (lambda d: d.assign(runs=("x", [1.0, 2.0])), "the axes of 'runs' must be"),

@@ -980,9 +980,11 @@ def _arrays(dataset: "xarray.Dataset") -> dict[str, NDArray[Any]]:
     count = dataset.sizes["iteration"]
     if not count or not dataset.sizes["experiment"] or dataset.sizes["policy_iteration"] != count:
         raise InvalidInput(f"it must have iterations and experiments, got {dict(dataset.sizes)}")
-    chosen = dataset["choice_iteration"].values if "choice_iteration" in dataset else np.zeros(1)
-    if chosen.dtype.kind not in "iuf" or not ((chosen >= 0) & (chosen < count)).all():
-        raise InvalidInput(f"its chosen iterations must be from 0 to {count - 1}")
+    chosen = (
+        dataset["choice_iteration"].values if "choice_iteration" in dataset else np.zeros(1, int)
+    )
+    if chosen.dtype.kind not in "iu" or not ((chosen >= 0) & (chosen < count)).all():
+        raise InvalidInput(f"its chosen iterations must be whole numbers from 0 to {count - 1}")
     return {str(name): np.ascontiguousarray(a.values) for name, a in dataset.data_vars.items()}
 
 

@@ -18,6 +18,7 @@ from swarmdp.policies.export import write
 from swarmdp.policies.interface import Interface
 from swarmdp.policies.local import check_names, itself
 from swarmdp.support.arguments import checked
+from swarmdp.support.checks import brief
 from swarmdp.support.errors import InvalidInput
 
 TIE = 1e-9  # leads as near as this, relative to the largest, count as equal
@@ -190,16 +191,23 @@ class LinearPolicy:
     ) -> "LinearPolicy":
         """The policy that `to_arrays` described."""
         check_names(arrays, "lead", "factor", "periodic", "orders", "centre", "scale")
+
+        def numbers(name: str, kind: type = np.float64) -> NDArray[Any]:
+            array = arrays[name]
+            if not isinstance(array, np.ndarray) or array.dtype.kind not in "biuf":
+                raise InvalidInput(f"{name!r} must be an array of numbers, got {brief(array)}")
+            with np.errstate(invalid="ignore"):  # what is not finite is refused below
+                return array.astype(kind)
+
         harmonics = Harmonics(
-            np.asarray(arrays["periodic"], np.bool_),
-            np.asarray(arrays["orders"], np.int64),
-            np.array(arrays["centre"], np.float64),
-            np.array(arrays["scale"], np.float64),
+            numbers("periodic", np.bool_),
+            numbers("orders", np.int64),
+            numbers("centre"),
+            numbers("scale"),
         )
-        lead, factor = (np.array(arrays[name], np.float64) for name in ("lead", "factor"))
+        lead, factor = numbers("lead"), numbers("factor")
         reflection = None
         if "mirror" in arrays:
-            reflection = Reflection(
-                np.array(arrays["mirror"], np.float64), np.array(arrays["turned"], np.int64)
-            )
+            check_names(arrays, "turned")
+            reflection = Reflection(numbers("mirror"), numbers("turned", np.int64))
         return cls(harmonics, lead, factor, interface, reflection)

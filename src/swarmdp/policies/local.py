@@ -11,6 +11,7 @@ from swarmdp.model.streams import Stream, Streams
 from swarmdp.model.system import System
 from swarmdp.policies.interface import Interface
 from swarmdp.support.arguments import checked
+from swarmdp.support.checks import brief
 from swarmdp.support.errors import InvalidInput
 
 
@@ -81,6 +82,8 @@ class TablePolicy(Protocol):
 
 def check_names(arrays: Mapping[str, NDArray[Any]], *names: str) -> None:
     """Raise InvalidInput unless all arrays that make a policy are there."""
+    if not isinstance(arrays, Mapping):
+        raise InvalidInput(f"arrays must be a dictionary of arrays by name, got {brief(arrays)}")
     missing = [name for name in names if name not in arrays]
     if missing:
         raise InvalidInput(

@@ -161,13 +161,15 @@ def _all_files(path: Any) -> list[Path]:
             )
         return [file for part in path for file in _all_files(part)]
     place = files.as_path(path)
-    if not files.is_folder(place) or trex.recognises(TrackSource(place)):
+    if not files.is_folder(place):
         return [place]
-    if idtracker.recognises(TrackSource(place)):
-        return [place]
-    inside = sorted(
-        file for file in place.iterdir() if file.is_file() and not file.name.startswith(".")
-    )
+    with files.explaining("read", place):
+        whole = TrackSource(place)
+        if trex.recognises(whole) or idtracker.recognises(whole):
+            return [place]
+        inside = sorted(
+            file for file in place.iterdir() if file.is_file() and not file.name.startswith(".")
+        )
     inside = [file for file in inside if file.suffix.lower() not in _NO_TRACKS]
     if not inside:
         raise InvalidInput(f"cannot read {place}: there is no file of tracks in this folder")

@@ -35,6 +35,7 @@ from swarmdp.studio.connections import AT_ONCE, QUEUE, LimitedProtocol, quiet_ha
 from swarmdp.studio.limits import LARGEST_MESSAGE
 from swarmdp.studio.messages import message_text
 from swarmdp.support.errors import FileError, InvalidInput
+from swarmdp.support.files import is_folder
 from swarmdp.support.markup import render
 
 if TYPE_CHECKING:
@@ -252,8 +253,10 @@ def serve(
         What prints a line.
 
     """
-    if not folder.is_dir():
+    if not is_folder(folder):
         raise InvalidInput(f"{folder} is not a folder: make it first, or give another")
+    if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        raise FileError(13, f"you may not read and write {folder}: give another folder")
     with listen_on(port) as where:
         studio = Studio(where.getsockname()[1], folder.resolve(), entries, print_line=print_line)
         print_line(f"The studio is at {studio.link}")

@@ -77,7 +77,9 @@ def _held(folder: Path, name: str) -> Iterator[None]:
 
 def _opened(path: Path) -> IO[bytes]:
     """The file of a lock, in a folder that another one may be about to remove."""
-    if path.is_symlink():
+    with files.explaining("write", path):
+        is_link = path.is_symlink()
+    if is_link:
         raise InvalidInput(f"{path} is a link, which is not followed: remove it")
     for _ in range(_PATIENCE):
         try:
