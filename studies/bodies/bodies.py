@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import swarmdp
-from studies.bodies.groups import Flock, Floats, Group
+from studies.bodies.groups import Floats, Flock, Group
 from swarmdp.model import Field, Mirror
 from swarmdp.model.features import Classes
 from swarmdp.model.streams import Stream
@@ -110,8 +110,8 @@ class Heavy(Body):
     keep: float = 0.92  # of the rate, from one step to the next
     torque: float = math.radians(18)  # at most
 
-    own = {"rate": Field("rate of turning", "rad", kind="hidden")}
-    own_odd = (True,)
+    own: ClassVar[Mapping[str, Field]] = {"rate": Field("rate of turning", "rad", kind="hidden")}
+    own_odd: ClassVar[tuple[bool, ...]] = (True,)
 
     @property
     def actions(self) -> NDArray[np.float64]:
@@ -148,8 +148,8 @@ class Limited(Body):
     rate: float = math.radians(30)  # at most
     change: float = math.radians(5)  # of the rate in a step, at most
 
-    own = {"rate": Field("rate of turning", "rad", kind="hidden")}
-    own_odd = (True,)
+    own: ClassVar[Mapping[str, Field]] = {"rate": Field("rate of turning", "rad", kind="hidden")}
+    own_odd: ClassVar[tuple[bool, ...]] = (True,)
 
     @property
     def actions(self) -> NDArray[np.float64]:
@@ -193,8 +193,10 @@ class Wheels(Body):
     axle: float = 1.0  # between the wheels, in the way of a wheel at full speed in a step
 
     pairs: ClassVar[NDArray[np.float64]] = _WHEELS
-    own = {"wheels": Field("wheel speeds", axes=("wheel",), kind="hidden")}
-    own_odd = (True,)
+    own: ClassVar[Mapping[str, Field]] = {
+        "wheels": Field("wheel speeds", axes=("wheel",), kind="hidden")
+    }
+    own_odd: ClassVar[tuple[bool, ...]] = (True,)
 
     @property
     def actions(self) -> NDArray[np.int64]:
@@ -242,8 +244,10 @@ class Delayed(Body):
 
     delay: int = 2
 
-    own = {"ordered": Field("turns under way", "rad", axes=("order",), kind="hidden")}
-    own_odd = (True,)
+    own: ClassVar[Mapping[str, Field]] = {
+        "ordered": Field("turns under way", "rad", axes=("order",), kind="hidden")
+    }
+    own_odd: ClassVar[tuple[bool, ...]] = (True,)
 
     @property
     def actions(self) -> NDArray[np.float64]:
@@ -279,8 +283,8 @@ class Biased(Body):
 
     bias: float = math.radians(30)
 
-    own = {"side": Field("side of the bias", constant=True)}
-    own_odd = (True,)
+    own: ClassVar[Mapping[str, Field]] = {"side": Field("side of the bias", constant=True)}
+    own_odd: ClassVar[tuple[bool, ...]] = (True,)
 
     @property
     def actions(self) -> NDArray[np.float64]:
@@ -319,8 +323,8 @@ class Broken(Body):
     share: float = 0.5  # that are broken
     wiring: float = -1.0  # what a broken one makes of a turn: 0 nothing, -1 the opposite
 
-    own = {"works": Field("factor of the steering", constant=True)}
-    own_odd = (False,)
+    own: ClassVar[Mapping[str, Field]] = {"works": Field("factor of the steering", constant=True)}
+    own_odd: ClassVar[tuple[bool, ...]] = (False,)
 
     @property
     def actions(self) -> NDArray[np.float64]:

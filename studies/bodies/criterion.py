@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from studies.bodies.groups import Flock, Floats, Group, School
+from studies.bodies.groups import Floats, Group, School
 from swarmdp.judging.baselines import random_policies
 from swarmdp.model.system import System
 from swarmdp.model.traits import HasExpert
@@ -37,32 +37,41 @@ def statistics(group: Group, runs: Trajectory) -> dict[str, Floats]:
     half = runs.steps // 2
     direction = np.exp(1j * runs["heading"][:, half:]).mean(axis=2)
     turning = np.angle(direction[:, 1:] * direction[:, :-1].conj()).mean(axis=1)
-    place = runs["position"][:, half::_EVERY]
     told = {
         "order": np.abs(direction).mean(axis=1),
         "turning": np.degrees(np.abs(turning)),
     }
-    if isinstance(group, Flock):
-        distance = _distances(place, group.box)
-        told["spacing"] = distance.min(axis=-1).mean(axis=(1, 2))
-        told["neighbours"] = (distance < group.radius).sum(axis=-1).mean(axis=(1, 2))
-    if isinstance(group, School):
-        distance = _distances(place, None)
-        centre = place.mean(axis=2, keepdims=True)
-        told["spacing"] = distance.min(axis=-1).mean(axis=(1, 2))
-        told["cohesion"] = np.linalg.norm(place - centre, axis=-1).mean(axis=(1, 2))
-        told["collisions"] = (distance.min(axis=-1) < group.near / 2).mean(axis=(1, 2))
+    place = runs["position"][:, half::_EVERY]
+    school = isinstance(group, School)
+    reach = group.near / 2 if isinstance(group, School) else group.radius  # type: ignore[attr-defined]
+    spacing, others, crowded = [], [], []
+    for time in range(place.shape[1]):  # one at a time: all of them may need much memory
+        distance = _distances(place[:, time], None if school else group.box)  # type: ignore[attr-defined]
+        nearest = distance.min(axis=2)
+        spacing.append(nearest.mean(axis=1))
+        others.append((distance < reach).sum(axis=2).mean(axis=1))
+        crowded.append((nearest < reach).mean(axis=1))
+    told["spacing"] = np.mean(spacing, axis=0)
+    if not school:
+        told["neighbours"] = np.mean(others, axis=0)
+        return told
+    centre = place.mean(axis=2, keepdims=True)
+    told["cohesion"] = np.linalg.norm(place - centre, axis=-1).mean(axis=(1, 2))
+    told["collisions"] = np.mean(crowded, axis=0)
     return told
 
 
 def _distances(place: Floats, period: float | None) -> Floats:
-    """Between all agents (..., agents, agents); an agent is infinitely far from itself."""
-    gaps = place[..., :, None, :] - place[..., None, :, :]
-    if period is not None:
-        gaps -= period * np.rint(gaps / period)
-    distance: Floats = np.sqrt((gaps**2).sum(axis=-1))
-    agents = np.arange(place.shape[-2])
-    distance[..., agents, agents] = np.inf
+    """Between all agents (runs, agents, agents); an agent is infinitely far from itself."""
+    square = np.zeros((*place.shape[:2], place.shape[1]))
+    for axis in (0, 1):
+        gap = place[:, :, None, axis] - place[:, None, :, axis]
+        if period is not None:
+            gap -= period * np.rint(gap / period)
+        square += gap * gap
+    agents = np.arange(place.shape[1])
+    square[:, agents, agents] = np.inf
+    distance: Floats = np.sqrt(square)
     return distance
 
 
@@ -104,20 +113,20 @@ class Range:
             low[name], high[name] = float(ends[0] - slack), float(ends[1] + slack)
         return cls(low, high, here, there)
 
-    def misses(self, told: Statistics) -> list[str]:
-        """The statistics whose median is outside."""
-        return [
-            name
+    def inside(self, told: Statistics) -> dict[str, NDArray[np.bool_]]:
+        """Whether each value of each statistic is in the range."""
+        return {
+            name: (np.asarray(values) >= self.low[name]) & (np.asarray(values) <= self.high[name])
             for name, values in told.items()
-            if not self.low[name] <= np.median(values) <= self.high[name]
-        ]
+        }
 
-    def holds(self, told: Statistics) -> bool:
-        """Whether the runs reproduce the group."""
-        return not self.misses(told)
+    def holds(self, told: Statistics) -> NDArray[np.bool_]:
+        """Whether all statistics are, for each value."""
+        return np.logical_and.reduce(list(self.inside(told).values()))
 
-    def holds_each(self, told: Statistics) -> NDArray[np.bool_]:
-        """Whether each single run would."""
-        return np.logical_and.reduce(
-            [(values >= self.low[n]) & (values <= self.high[n]) for n, values in told.items()]
-        )
+
+def medians(told: Statistics, experiments: int) -> dict[str, Floats]:
+    """The median over the runs of each experiment; run i is of experiment i % experiments."""
+    return {
+        name: np.median(values.reshape(-1, experiments), axis=0) for name, values in told.items()
+    }

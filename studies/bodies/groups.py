@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 import swarmdp
 from swarmdp.model import Field, Mirror
-from swarmdp.model.features import Bins, Classes
+from swarmdp.model.features import Classes
 from swarmdp.model.streams import Stream
 from swarmdp.model.system import State, System
 
 Floats = NDArray[np.float64]
 
-CL = 24
 _FINE = 2.0**20  # to so fine a part of one, lengths are rounded before they are added up
 
 
@@ -146,7 +145,7 @@ class School:
     @property
     def components(self) -> Mapping[str, Classes]:
         """The angle, and the zone: 0 too near, 1 well, 2 too far."""
-        return {"angle": swarmdp.Angles(CL), "zone": swarmdp.Levels(3)}
+        return {"angle": swarmdp.Angles(24), "zone": swarmdp.Levels(3)}
 
     @property
     def features(self) -> swarmdp.Product:
@@ -183,9 +182,7 @@ class School:
         count = np.maximum(sees.sum(axis=2), 1)
         # Sums of whole numbers do not depend on the order of the agents.
         centre = [(sees * np.rint(d * _FINE)).sum(axis=2) / (_FINE * count) for d in (dx, dy)]
-        flow = [
-            (sees @ np.rint(f(heading) * _FINE)[..., None])[..., 0] for f in (np.cos, np.sin)
-        ]
+        flow = [(sees @ np.rint(f(heading) * _FINE)[..., None])[..., 0] for f in (np.cos, np.sin)]
         beside = [np.take_along_axis(d, nearest, axis=2)[..., 0] for d in (dx, dy)]
         crowded = beside[0] ** 2 + beside[1] ** 2 < self.near**2
         away = centre[0] ** 2 + centre[1] ** 2 > self.far**2
@@ -217,11 +214,6 @@ class School:
         angle, zone = observations[..., 0], observations[..., 1]
         wanted = np.where(zone == 0, _wrapped(angle + np.pi), angle)
         return np.clip(wanted, self.actions[0], self.actions[-1])
-
-
-def smaller(group: Group, agents: int) -> Group:
-    """The group with fewer agents, to try something out."""
-    return replace(group, n_agents=agents)  # type: ignore[type-var]
 
 
 def _step(heading: Floats, length: Any) -> Floats:
