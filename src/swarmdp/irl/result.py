@@ -151,7 +151,10 @@ class RewardChoice:
 
     @property
     def explains(self) -> NDArray[np.bool_]:
-        """Whether planning again for the reward comes about as near as the policy does (R,)."""
+        """Whether planning again for the reward comes about as near as the policy does (R,).
+
+        False where nothing was planned for it: then `gap` is NaN.
+        """
         places = [self.names.index(name) for name in self.taken]
         error = self.errors[places, np.arange(len(self.taken))]
         near: NDArray[np.bool_] = self.gap <= np.maximum(
@@ -166,6 +169,8 @@ class RewardChoice:
 
     def _words(self, r: int, name: str) -> str:
         place = self.names.index(HISTOGRAM)
+        if np.isnan(self.gap[r]):
+            return f"{_ORIGINS[name]}; nothing was planned for it again"
         near = f"{self.gap[r]:.2f} against {self.policy_gaps[r]:.2f} of the policy"
         if not self.explains[r]:
             return (
