@@ -141,6 +141,8 @@ def _slack(fit: "Fit", best: Floats, error: Floats) -> Floats:
     slack = np.maximum(_ERRORS * np.sqrt(2 * np.nanmean(error**2, axis=0)), _LITTLE * best)
     if fit.setup.problem.evaluations is None:
         return np.asarray(slack)
+    # Runs of the demo differ: a gap that is smaller than that tells nothing.
+    slack = np.maximum(slack, _ERRORS * np.sqrt(2) * _noise(fit))
     # A reward for which attempts differ very much must not make all others look as good.
     capped: Floats = np.minimum(slack, _MUCH * best)
     return capped
@@ -367,7 +369,7 @@ def _planned_gaps(
 
 
 def _noise(fit: "Fit") -> Floats:
-    """By how much gaps of exact values (R,) differ by chance alone: as far as mu_E is known.
+    """By how much gaps of known values (R,) differ by chance alone: as far as mu_E is known.
 
     Two gaps differ by what mu_E has in the direction from one policy's mu to the other's.
     """

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 DIAGNOSTIC, POLICY, _MEMORY = "diagnostic_", "policy_", "memory_"  # what variables begin with
 TAKEOVER = "takeover_"
-HISTOGRAM = "histogram"
+DECISIONS, HISTOGRAM = "decisions", "histogram"
 _ORIGINS = {
-    "decisions": "the reward under which the demo's decisions are most probable",
+    DECISIONS: "the reward under which the demo's decisions are most probable",
     "centre": "the mean of the best rewards of Algorithm 1",
     HISTOGRAM: "the visit histogram",
     "nearest": "the reward of the nearest policy of Algorithm 1",
@@ -187,7 +187,7 @@ class RewardChoice:
                 f"{_ORIGINS[name]}; planned again, it comes nearer to the demo than the visit "
                 f"histogram ({self.gap[r]:.2f} against {self.gaps[place, r]:.2f})"
             )
-        if self.without_margin[r] and name != "decisions":
+        if self.without_margin[r] and name != DECISIONS:
             words += (
                 ". The demo lies among the policies tried, up to its noise (margin zero): later "
                 "rewards of max-margin mean nothing and were left out"
@@ -411,9 +411,12 @@ class Result:
     @property
     def _others(self) -> NDArray[np.float64] | None:
         """Other rewards (K, R, d) that are as good: of resampled demos, or of the same one."""
+        choice = self.reward_choice
+        if choice is not None and set(choice.taken) == {DECISIONS}:
+            return choice.alternatives  # resamples are the first of them
         if self.resamples is not None:
             return self.resamples
-        return None if self.reward_choice is None else self.reward_choice.alternatives
+        return None if choice is None else choice.alternatives
 
     def identified(self, experiment: int = 0) -> "pandas.DataFrame":
         """Which differences between observations all rewards agree on that are as good.
