@@ -1,9 +1,10 @@
 """What a learned reward is worth where the true one is known, and visits mislead.
 
-An agent that is optimal for a known reward is recorded. From its states alone each method learns a
-reward; what is planned for it from nothing is worth a share of the optimum, under the dynamics that
-were recorded and under others. Half of the problems were written last and run once. And Vicsek
-swarms with half the radius, planned for the reward that was learned with the whole.
+An agent that is optimal for a known reward is recorded, or a small swarm that is. From states alone
+each method learns a reward; what is planned for it from nothing is worth a share of the optimum,
+under the dynamics that were recorded and under others. Half of the problems were written last and
+run once. And Vicsek swarms with half the radius, planned for the reward that was learned with the
+whole; and tracks of a swarm whose additive reward is known.
 """
 
 import dataclasses
@@ -20,21 +21,35 @@ import numpy as np
 
 import swarmdp
 from studies import command
-from studies.known import development, final
+from studies.known import development, earlier, swarms, tracks, unseen
 from studies.known.problem import DISCOUNT, Problem, planned
+from studies.known.swarms import SmallSwarm
 from studies.rows import Job, Row, collect, conditions, markdown, select, six_digits
 from swarmdp.irl.algorithm import initial_reward
 from swarmdp.irl.updates.registry import UPDATES
 from swarmdp.model.streams import derived_seed
 from swarmdp.policies import Controller
+from swarmdp.recordings.decisions import Decisions
 from swarmdp.support import files
 
 ROWS = "known-rewards.json"
-DEVELOPMENT, FINAL, SWARM = "development", "run once", "vicsek, half radius"
-SEEDS = {DEVELOPMENT: 810_000, FINAL: 830_000, SWARM: 850_000}
+DEVELOPMENT, FINAL = "development", "run once"
+SMALL, FINAL_SMALL = "small swarms, development", "small swarms, run once"
+SWARM = "vicsek, half radius"
+CLEAN, SPOILED = "additive reward, clean tracks", "additive reward, spoiled tracks"
+SEEDS = {
+    DEVELOPMENT: 810_000,
+    FINAL: 910_000,
+    SMALL: 870_000,
+    FINAL_SMALL: 930_000,
+    SWARM: 850_000,
+    CLEAN: 950_000,
+    SPOILED: 970_000,
+}
+SHARES = (DEVELOPMENT, FINAL, SMALL, FINAL_SMALL)  # parts whose rows are shares of an optimum
 DEFAULT, HISTOGRAM = "default", "histogram"
 DEMO, FIT, PLAN, LOOK = 1, 2, 3, 4  # parts of an experiment with random numbers of their own
-EXPERIMENTS = 5
+EXPERIMENTS, RECORDINGS = 5, 20  # of each row; of spoiled tracks
 _AT, _STEPS = 20, 60  # the time at which order is told, and steps of such a run
 
 
@@ -47,9 +62,14 @@ class Setting:
     method: str
 
 
-def problems() -> dict[str, list[Problem]]:
+def problems() -> dict[str, list[Problem] | list[SmallSwarm]]:
     """All problems, by part."""
-    return {DEVELOPMENT: development.problems(), FINAL: final.problems()}
+    return {
+        DEVELOPMENT: [*development.problems(), *earlier.problems()],
+        FINAL: unseen.problems(),
+        SMALL: swarms.development(),
+        FINAL_SMALL: swarms.unseen(),
+    }
 
 
 def settings() -> list[Setting]:
@@ -61,15 +81,21 @@ def settings() -> list[Setting]:
         for problem in several
         for method in methods
     ]
-    return rows + [Setting(SWARM, "vicsek", method) for method in (DEFAULT, HISTOGRAM)]
+    rows += [Setting(SWARM, "vicsek", method) for method in (DEFAULT, HISTOGRAM)]
+    return rows + [
+        Setting(part, "known rule", method)
+        for part in (CLEAN, SPOILED)
+        for method in methods
+        if method not in tracks.TOO_MANY
+    ]
 
 
-def rewarded(method: str, system: Any, demo: swarmdp.Trajectory, seed: int) -> tuple[Any, bool]:
+def rewarded(method: str, system: Any, demo: Any, seed: int) -> tuple[Any, bool]:
     """The weights that a method learns, and whether all observations have the same."""
     if method == HISTOGRAM:
         options: dict[str, Any] = {"iterations": 1, "judge": False}
     elif method == DEFAULT:
-        options = {}
+        options = {"judge": False} if isinstance(demo, Decisions) else {}
     else:
         options = {"update": method, "judge": False, "reward": "nearest"}
     with warnings.catch_warnings():
@@ -84,9 +110,12 @@ def rewarded(method: str, system: Any, demo: swarmdp.Trajectory, seed: int) -> t
 def measured(setting: Setting, experiments: int) -> Row:
     """All experiments of one row."""
     began = time.process_time()
-    seeds = [derived_seed(SEEDS[setting.part], k) for k in range(experiments)]
+    count = RECORDINGS if setting.part == SPOILED and experiments == EXPERIMENTS else experiments
+    seeds = [derived_seed(SEEDS[setting.part], k) for k in range(count)]
     if setting.part == SWARM:
         numbers = [_swarm(setting.method, seed) for seed in seeds]
+    elif setting.part in (CLEAN, SPOILED):
+        numbers = [_recorded(setting.method, seed, setting.part == SPOILED) for seed in seeds]
     else:
         (problem,) = [p for p in problems()[setting.part] if p.name == setting.problem]
         numbers = [_exact(problem, setting.method, seed) for seed in seeds]
@@ -98,12 +127,17 @@ def measured(setting: Setting, experiments: int) -> Row:
     }
 
 
-def _exact(problem: Problem, method: str, seed: int) -> dict[str, float]:
-    system, demo = problem.here.mdp, problem.demo(derived_seed(seed, DEMO))
+def _exact(problem: Problem | SmallSwarm, method: str, seed: int) -> dict[str, float]:
+    if isinstance(problem, Problem):
+        system: Any = problem.here.mdp
+        expert = planned(system, problem.reward)
+    else:
+        system, expert = problem.here, problem.expert
+    demo = problem.demo(derived_seed(seed, DEMO))
     if method in ("policy_matching", "bayesian"):  # these two need actions
         demo = swarmdp.rollout(
             system,
-            planned(system, problem.reward),
+            expert,
             steps=demo.steps,
             runs=demo.runs,
             seed=derived_seed(seed, DEMO),
@@ -117,6 +151,13 @@ def _exact(problem: Problem, method: str, seed: int) -> dict[str, float]:
         "changed": problem.share(weights, changed=True),
         "correlation": correlation,
     }
+
+
+def _recorded(method: str, seed: int, spoiled: bool) -> dict[str, float]:
+    # Seeds of recordings are those of NumPy as well, which takes smaller ones.
+    swarm, decisions = tracks.recorded(derived_seed(seed, DEMO) % 2**31, spoiled)
+    weights, _ = rewarded(method, swarm, decisions, derived_seed(seed, FIT))
+    return {"correlation": tracks.agreement(swarm, decisions, weights)}
 
 
 def _swarm(method: str, seed: int) -> dict[str, float]:
@@ -175,7 +216,7 @@ def study(
     experiments
         The number of independent demos and fits of each row.
     only
-        Just these parts: "development", "run once", "vicsek, half radius".
+        Just these parts, such as "development" or "run once".
     quick
         One experiment of the default and the histogram on two problems of each part.
 
@@ -183,6 +224,7 @@ def study(
     selected = select(settings(), "part", only)
     if quick:
         first = {problem.name for several in problems().values() for problem in several[:2]}
+        first |= {"vicsek", "known rule"}
         selected = [s for s in selected if s.problem in first and s.method in (DEFAULT, HISTOGRAM)]
         experiments = 1
     output.mkdir(parents=True, exist_ok=True)
@@ -198,14 +240,15 @@ def study(
 
 def line(row: Row) -> str:
     """One row in a line."""
-    what = "distance" if row["part"] == SWARM else "same"
+    what = "same" if row["part"] in SHARES else "distance"
+    what = what if what in row else "correlation"
     return f"{row['part']}, {row['problem']}, {row['method']}: {np.mean(row[what]):.2f}"
 
 
 def tables(rows: Sequence[Row]) -> str:
     """All rows as Markdown."""
     parts = []
-    for part in (DEVELOPMENT, FINAL):
+    for part in SHARES:
         here = [row for row in rows if row["part"] == part]
         if not here:
             continue
@@ -242,6 +285,16 @@ def tables(rows: Sequence[Row]) -> str:
         ]
         head = ["method", "distance", f"order at t = {_AT}", "expert's"]
         parts.append(f"{SWARM}\n\n{markdown(head, lines)}")
+    for part in (CLEAN, SPOILED):
+        lines = [
+            [row["method"], f"{np.median(found):.2f}", f"{min(found):.2f}", str(len(found))]
+            for row in rows
+            if row["part"] == part
+            for found in [row["correlation"]]
+        ]
+        if lines:
+            head = ["method", "correlation, median", "worst", "recordings"]
+            parts.append(f"{part}\n\n{markdown(head, lines)}")
     return "\n\n".join(parts) + "\n"
 
 
@@ -264,7 +317,7 @@ if __name__ == "__main__":
     command.main(
         study,
         "known_rewards",
-        "What learned rewards are worth where the true one is known (about ten minutes).",
+        "What learned rewards are worth where the true one is known (about forty minutes).",
         experiments=EXPERIMENTS,
-        only='parts: "development", "run once", "vicsek, half radius"',
+        only=f"parts: {', '.join(SEEDS)}",
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import Protocol
 
 import swarmdp
 from swarmdp.irl.expectations import exact_expectations
@@ -15,6 +16,14 @@ _RANDOM = 60  # policies that show what chance brings
 
 Cell = tuple[int, int]
 Floats = NDArray[np.float64]
+
+
+class Dynamics(Protocol):
+    """What can be made a finite MDP."""
+
+    @property
+    def mdp(self) -> swarmdp.FiniteMDP:
+        """The MDP, which starts anywhere."""
 
 
 @dataclass(frozen=True)
@@ -94,12 +103,12 @@ class Cells:
 
 @dataclass(frozen=True)
 class Problem:
-    """A grid with a known reward, and the same grid with other dynamics."""
+    """An MDP with a known reward, and the same states with other dynamics."""
 
     name: str
-    here: Cells
-    changed: Cells
-    reward: Floats  # one number for each cell
+    here: Dynamics
+    changed: Dynamics
+    reward: Floats  # one number for each state
 
     def demo(self, seed: int, runs: int = 30, steps: int = 60) -> swarmdp.Trajectory:
         """What the learner is given: states of an agent that is optimal, and no actions."""
@@ -112,7 +121,7 @@ class Problem:
         mdp = (self.changed if changed else self.here).mdp
         rng = np.random.default_rng(0)
         size = (_RANDOM, mdp.n_states)
-        tables = swarmdp.Policy(rng.integers(0, len(MOVES), size=size))
+        tables = swarmdp.Policy(rng.integers(0, mdp.n_actions, size=size))
         chance = float(self._value(mdp, tables).mean())
         best = float(self._value(mdp, planned(mdp, self.reward))[0])
         return (float(self._value(mdp, planned(mdp, weights))[0]) - chance) / (best - chance)

@@ -128,3 +128,12 @@ def test_a_constant_reward_is_warned_of() -> None:
     demo = swarmdp.rollout(grid, expert, steps=50, runs=10, seed=1)
     with pytest.warns(swarmdp.errors.SwarmdpWarning, match="the same for all observations"):
         swarmdp.fit(grid, demo, seed=1, update="mwal", iterations=1, judge=False)
+
+
+def test_policy_matching_arrives_at_a_goal_that_leads_elsewhere() -> None:
+    mdp, true = swamp()
+    expert = swarmdp.learning.plan(mdp, true).policy
+    record = ["observations", "actions"]
+    demo = swarmdp.rollout(mdp, expert, steps=60, runs=30, seed=1, record=record)
+    result = swarmdp.fit(mdp, demo, seed=1, update="policy_matching", judge=False)
+    assert result.reward.weights[0].argmax() == 0

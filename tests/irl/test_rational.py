@@ -7,7 +7,8 @@ import swarmdp
 from swarmdp import theory
 from swarmdp.irl.rational import can_explain, draws_in_cone, gains, rational_reward
 from swarmdp.irl.resampling import scaled_like
-from swarmdp.irl.updates.boltzmann import LocalMDP
+from swarmdp.irl.updates.boltzmann import Followed, LocalMDP
+from swarmdp.irl.updates.decided import Counted, Decided, Explained
 from swarmdp.support.arrays import Floats
 
 SIDE, DISCOUNT = 4, 0.9
@@ -39,8 +40,21 @@ def decisions(
     return counts
 
 
+def only_what_followed(mdp: LocalMDP, counts: Floats, rng: np.random.Generator) -> Explained:
+    """The same decisions, of which only the next places are known."""
+    index, likelihood = [], []
+    for (place, action), count in np.ndenumerate(counts):
+        chances = mdp.transitions[place, action]
+        for there in rng.choice(len(chances), size=int(count), p=chances):
+            index.append(place)
+            likelihood.append(mdp.transitions[place, :, there])
+    return Explained(np.array(index), np.array(likelihood), np.ones(len(index)), len(counts))
+
+
+@pytest.mark.parametrize("known", ["actions", "what followed"])
+@pytest.mark.parametrize("truths", ["normal", "laplace"])
 @pytest.mark.parametrize("softness", [1.0, 0.3, 1e-3])
-def test_intervals_cover_known_rewards(softness: float) -> None:
+def test_intervals_cover_known_rewards(softness: float, truths: str, known: str) -> None:
     """95 % intervals of differences cover the truth in 90 to 98 %.
 
     Of 40 rewards with 66 differences each. Those of one reward depend on each other: over rewards
@@ -50,14 +64,17 @@ def test_intervals_cover_known_rewards(softness: float) -> None:
     covered, wrong = [], []
     first, second = np.triu_indices(12, 1)
     for trial in range(40):
-        mdp, truth = ring(0.2, trial % 12), rng.normal(size=12)
+        mdp, truth = ring(0.2, trial % 12), getattr(rng, truths)(size=12)
         counts = decisions(mdp, truth, softness, rng, 600)
-        reward = rational_reward(mdp, counts, counts.sum(axis=1), others=200, seed=trial)
+        decided: Decided = Counted(counts)
+        if known == "what followed":
+            decided = only_what_followed(mdp, counts, rng)
+        reward = rational_reward(mdp, decided, counts.sum(axis=1), others=200, seed=trial)
         blocks = (swarmdp.Levels(12).axes,)
         middle = reward.weights[None]
         others = scaled_like(reward.others[:, None], middle, blocks, True)[:, 0]
-        known = scaled_like(truth[None, None], middle, blocks, True)[0, 0]
-        gaps, gap = others[:, first] - others[:, second], known[first] - known[second]
+        scaled = scaled_like(truth[None, None], middle, blocks, True)[0, 0]
+        gaps, gap = others[:, first] - others[:, second], scaled[first] - scaled[second]
         low, high = np.quantile(gaps, [0.025, 0.975], axis=0)
         covered.append(((low <= gap) & (gap <= high)).mean())
         here = middle[0, first] - middle[0, second]
@@ -67,11 +84,47 @@ def test_intervals_cover_known_rewards(softness: float) -> None:
     assert np.mean(wrong) <= 0.05
 
 
+def test_what_followed_tells_as_much_as_actions_where_nothing_is_random() -> None:
+    rng = np.random.default_rng(5)
+    mdp, truth = ring(0.0, 3), rng.normal(size=12)
+    counts = decisions(mdp, truth, 0.3, rng, 400)
+    counts[3] = 0  # the goal leads anywhere, whatever is done
+    q, _ = mdp.optimal_q(truth)
+    log_policy = q - np.log(np.exp(q).sum(axis=1, keepdims=True))
+    counted, explained = Counted(counts), only_what_followed(mdp, counts, rng)
+    np.testing.assert_allclose(counted.visits, explained.visits)
+    np.testing.assert_allclose(explained.counts_under(log_policy), counts, atol=1e-6)
+    assert explained.log_likelihood(log_policy) == pytest.approx(counted.log_likelihood(log_policy))
+
+
+def test_the_slope_of_explained_decisions_is_that_of_their_probability() -> None:
+    """Against differences: counts under a policy less its own are the derivative by log pi."""
+    rng = np.random.default_rng(6)
+    mdp, truth = ring(0.3, 3), rng.normal(size=12)
+    counts = decisions(mdp, truth, 0.5, rng, 100)
+    explained = only_what_followed(mdp, counts, rng)
+    log_policy = np.log(rng.dirichlet(np.ones(3), size=12))
+    slope = explained.counts_under(log_policy)
+    for place, action in [(0, 0), (4, 2), (7, 1)]:
+        moved = log_policy.copy()
+        moved[place, action] += 1e-6
+        gain = explained.log_likelihood(moved) - explained.log_likelihood(log_policy)
+        assert gain / 1e-6 == pytest.approx(slope[place, action], rel=1e-4, abs=1e-4)
+
+
+def test_what_follows_an_optimal_expert_is_worth_what_planning_says() -> None:
+    mdp, truth = ring(0.2, 5), np.random.default_rng(7).normal(size=12)
+    q, optimal = mdp.optimal_q(truth)
+    followed = Followed.of(mdp, np.eye(3)[optimal])
+    np.testing.assert_allclose(followed.optimal_q(truth)[0], q, atol=1e-9)
+    np.testing.assert_allclose(followed.q_derivative(optimal), mdp.q_derivative(optimal))
+
+
 def test_decisions_of_an_expert_that_never_errs_are_explained_by_every_draw() -> None:
     mdp, truth = ring(0.1, 5), np.random.default_rng(1).normal(size=12)
     _, table = mdp.optimal_q(truth)
     counts = 50 * np.eye(3)[table]
-    reward = rational_reward(mdp, counts, counts.sum(axis=1), others=50, seed=2)
+    reward = rational_reward(mdp, Counted(counts), counts.sum(axis=1), others=50, seed=2)
     rows = gains(mdp, counts)
     assert (rows @ truth >= -1e-9).all()
     assert (reward.others @ rows.T >= -1e-9).all()

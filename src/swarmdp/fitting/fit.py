@@ -437,6 +437,8 @@ class Fit:
         these are the result's policies if they are nearer.
         """
         choice, planned = choose_rewards(self, result)
+        if choice is None:
+            return result, planned
         settings = {**result.settings, "reward": "replanned"}
         result = replace(result, reward_choice=choice, settings=settings)
         exact = self.setup.problem.evaluations is None and self.settings.policy_search is not False

@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from swarmdp.fitting.recorded_rewards import rewards_of_recorded_decisions
 from swarmdp.fitting.rewards import DECISIONS
 from swarmdp.fitting.setup import Setup, with_mirrored_pairs
 from swarmdp.irl.algorithm import Iteration
@@ -60,7 +63,10 @@ def rewards_of_demos(
         raise InvalidInput(
             f"other demos can be compared with one experiment, got {len(result.expert_mu)}"
         )
-    problem = fit.setup.problem
+    problem, choice = fit.setup.problem, result.reward_choice
+    if choice is not None and set(choice.taken) == {DECISIONS} and demos[0].of_recording:
+        found = rewards_of_recorded_decisions(fit, result, demos, 1)
+        return _scaled(fit.setup, result, np.stack([one.weights for one in found])[:, None])[:, 0]
     expert, profile = experts_of(
         fit.setup.recorded,
         demos,

@@ -14,6 +14,7 @@ several attempts the one counts that is worth most under the reward. The candida
 The first of them that does as well as the best is returned. Decisions come first: they also tell
 what was given up for what is often seen, which counts when dynamics change. Whether the histogram
 does as well is told, since then the demo shows no more than how often each observation is sought.
+Of a recording, whose turns are known, it is the reward of decisions without planning.
 """
 
 from typing import TYPE_CHECKING
@@ -21,22 +22,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.fitting.recorded_rewards import rewards_of_recorded_decisions
 from swarmdp.fitting.replan import QUICK_SEARCH, planned_policies, values_of
 from swarmdp.irl import search
 from swarmdp.irl.algorithm import initial_reward
 from swarmdp.irl.cloning import policy_of_pairs
 from swarmdp.irl.expectations import exact_expectations
-from swarmdp.irl.inference import explain
-from swarmdp.irl.rational import can_explain, rational_reward
+from swarmdp.irl.inference import Explanation, explain
+from swarmdp.irl.rational import RationalReward, can_explain, rational_reward
 from swarmdp.irl.resampling import one_in_each_block, scaled_like
 from swarmdp.irl.result import Result, RewardChoice
 from swarmdp.irl.steps import InverseProblem
 from swarmdp.irl.updates.boltzmann import LocalMDP
+from swarmdp.irl.updates.decided import Counted, Decided, Explained
 from swarmdp.judging.judge import one_run
 from swarmdp.learning.local_kernel import local_kernel
 from swarmdp.model.features import Classes
+from swarmdp.model.recorded import TellsDecisions
 from swarmdp.model.rewards import Reward
 from swarmdp.model.streams import Part, derived_seed
+from swarmdp.model.trajectory import Trajectory
 from swarmdp.policies import LocalPolicy
 from swarmdp.policies.replicas import join_replicas, select_replicas
 from swarmdp.support.arrays import Floats
@@ -59,9 +64,15 @@ Planned = list[LocalPolicy]
 """For each experiment the policy that was planned for its reward."""
 
 
-def choose_rewards(fit: "Fit", result: Result) -> tuple[RewardChoice, Planned]:
-    """The reward of each experiment, by what is planned for it again, and that policy."""
+def choose_rewards(fit: "Fit", result: Result) -> tuple[RewardChoice | None, Planned]:
+    """The reward of each experiment, by what is planned for it again, and that policy.
+
+    That of a recording is the one of its decisions, if it can be known, whatever is planned for it.
+    """
     names, weights, draws = _candidates(fit, result)  # (C,), (C, R, d), (K, R, d) or None
+    demo = fit.setup.demo
+    if fit.settings.reward is None and demo is not None and demo.of_recording:
+        return _of_decisions_alone(fit, result, names, weights, draws), []
     policy_gap = _gaps(fit, [result.policy], len(result.expert_mu))[0]
     count, experiments, _ = weights.shape
     mean = np.full((count, experiments), np.nan)
@@ -95,12 +106,41 @@ def choose_rewards(fit: "Fit", result: Result) -> tuple[RewardChoice, Planned]:
     return choice, [planned[int(c)][r] for r, c in enumerate(taken)]
 
 
+def _of_decisions_alone(
+    fit: "Fit", result: Result, names: tuple[str, ...], weights: Floats, draws: Floats | None
+) -> RewardChoice | None:
+    """The reward of decisions, for which nothing was planned; None if there is none.
+
+    Swarms planned for rewards of recordings differ more by chance than by reward.
+    """
+    if draws is None:
+        return None
+    unknown = np.full(weights.shape[:2], np.nan)
+    as_good = np.zeros(weights.shape[:2], np.bool_)
+    as_good[0] = True
+    taken = np.zeros(weights.shape[1], np.int64)
+    return RewardChoice(
+        weights[0],
+        (DECISIONS,) * weights.shape[1],
+        names,
+        weights,
+        unknown,
+        unknown,
+        as_good,
+        unknown[0],
+        _alternatives(fit, result, names, weights, as_good, taken, draws),
+        np.asarray(_meaningless(result).any(axis=0)),
+    )
+
+
 def _slack(fit: "Fit", best: Floats, error: Floats) -> Floats:
     """How much farther than the best (R,) a reward may lead and still do as well."""
     # A few attempts tell little about their spread, those of all candidates together more.
     slack = np.maximum(_ERRORS * np.sqrt(2 * np.nanmean(error**2, axis=0)), _LITTLE * best)
     if fit.setup.problem.evaluations is None:
         return np.asarray(slack)
+    # Runs of the demo differ: a gap that is smaller than that tells nothing.
+    slack = np.maximum(slack, _ERRORS * np.sqrt(2) * _noise(fit))
     # A reward for which attempts differ very much must not make all others look as good.
     capped: Floats = np.minimum(slack, _MUCH * best)
     return capped
@@ -155,34 +195,19 @@ def _of_decisions(fit: "Fit", result: Result, histogram: Floats) -> tuple[Floats
     demo = setup.demo
     if demo is None or fit.settings.actions == "ignore" or not isinstance(features, Classes):
         return None
+    count = max(_ALTERNATIVES, fit.settings.resamples)
+    if isinstance(setup.recorded, TellsDecisions) and demo.of_recording:
+        found = rewards_of_recorded_decisions(fit, result, [demo], count)
+        return (found[0].weights[None], found[0].others[:, None]) if found else None
     if not can_explain(features.size, n_actions, result.expert_mu.shape[1]):
         return None
-    matrix = np.eye(features.size) if features.matrix is None else features.matrix
     single = result.experiments == 1
     weights, draws = [], []
-    count = max(_ALTERNATIVES, fit.settings.resamples)
     for e in range(result.experiments):
-        seed = derived_seed(fit.seed, Part.EXPLAINING, e)
         part = demo if single else one_run(demo, e)
-        decisions = explain(setup.recorded, part, symmetry=problem.symmetry, seed=seed)
-        if decisions is None:
+        rewards = _explaining_rewards(fit, part, histogram[e], e, count)
+        if not rewards:
             return None
-        pairs = decisions.telling_pairs
-        if problem.symmetry is not None:
-            pairs = pairs + pairs[problem.symmetry.classes][:, problem.symmetry.actions]
-        if not pairs.any():
-            return None
-        kernels = _kernels(problem, pairs, demo.steps, seed)
-        rewards = [
-            rational_reward(
-                LocalMDP(kernel, matrix, problem.discount),
-                _tempered(problem, pairs),
-                histogram[e],
-                others=-(-count // len(kernels)),
-                seed=derived_seed(seed, 1, k),
-            )
-            for k, kernel in enumerate(kernels)
-        ]
         weights.append(np.mean([_unit(reward.weights) for reward in rewards], axis=0))
         draws.append(np.concatenate([_unit(reward.others) for reward in rewards])[:count])
     chosen, others = np.stack(weights), np.stack(draws, axis=1)
@@ -191,14 +216,62 @@ def _of_decisions(fit: "Fit", result: Result, histogram: Floats) -> tuple[Floats
     return chosen, others
 
 
-def _tempered(problem: InverseProblem, pairs: Floats) -> Floats:
-    """The decisions (O, A) that count, of swarms at most some in each observation.
+def _explaining_rewards(
+    fit: "Fit", demo: Trajectory, histogram: Floats, experiment: int, count: int
+) -> list[RationalReward]:
+    """The rewards of one experiment's decisions, one for each estimate of the local dynamics."""
+    problem = fit.setup.problem
+    seed = derived_seed(fit.seed, Part.EXPLAINING, experiment)
+    found = explain(fit.setup.recorded, demo, symmetry=problem.symmetry, seed=seed)
+    if found is None:
+        return []
+    features = problem.system.features
+    assert isinstance(features, Classes)
+    matrix = np.eye(features.size) if features.matrix is None else features.matrix
+    mdp = exact_model(problem.system)
+    decisions: Decided
+    if mdp is not None and found.source == "explained":
+        decisions, kernels = _exactly(found), [mdp.dense()]
+    else:
+        pairs = found.telling_pairs
+        if problem.symmetry is not None:
+            pairs = pairs + pairs[problem.symmetry.classes][:, problem.symmetry.actions]
+        kernels = _kernels(problem, pairs, demo.steps, seed) if pairs.any() else []
+        decisions = Counted(pairs if mdp is not None else _tempered(pairs))
+    if not decisions.visits.any():
+        return []
+    return [
+        rational_reward(
+            LocalMDP(kernel, matrix, problem.discount),
+            decisions,
+            histogram,
+            others=-(-count // len(kernels)),
+            seed=derived_seed(seed, 1, k),
+        )
+        for k, kernel in enumerate(kernels)
+    ]
+
+
+def _exactly(found: Explanation) -> Explained:
+    """Decisions explained by an exact law, equal ones as one row; what tells nothing is left."""
+    rows, counts = np.unique(
+        np.column_stack([found.index.astype(np.float64), found.likelihood]),
+        axis=0,
+        return_counts=True,
+    )
+    index, likelihood = rows[:, 0].astype(np.int64), rows[:, 1:]
+    telling = np.ptp(likelihood, axis=1) > 0
+    return Explained(
+        index[telling], likelihood[telling], counts[telling].astype(np.float64), found.size
+    )
+
+
+def _tempered(pairs: Floats) -> Floats:
+    """The decisions (O, A) of a swarm that count, at most some in each observation.
 
     What one observes there is not all that matters, so that P(o' | o, a) is only nearly the truth.
     Thousands of decisions would make its errors look like facts.
     """
-    if exact_model(problem.system) is not None:
-        return pairs
     visits = pairs.sum(axis=1, keepdims=True)
     return pairs * np.minimum(1.0, _ENOUGH / np.where(visits > 0, visits, 1.0))
 
@@ -294,7 +367,7 @@ def _planned_gaps(
 
 
 def _noise(fit: "Fit") -> Floats:
-    """By how much gaps of exact values (R,) differ by chance alone: as far as mu_E is known.
+    """By how much gaps of known values (R,) differ by chance alone: as far as mu_E is known.
 
     Two gaps differ by what mu_E has in the direction from one policy's mu to the other's.
     """

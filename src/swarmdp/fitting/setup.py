@@ -24,6 +24,7 @@ from swarmdp.learning.planning import Planning, kernel_of
 from swarmdp.learning.policy_search import PolicySearch
 from swarmdp.model.adapted import starting_from
 from swarmdp.model.features import Classes
+from swarmdp.model.recorded import TellsDecisions
 from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.symmetry import Symmetry
 from swarmdp.model.system import System, feature_count, name_of
@@ -133,9 +134,13 @@ def _compares_rewards(
         return settings.reward == "replanned"
     default = settings.preset is None and settings.learner is None
     own = settings.update != "max_margin" or settings.estimator != "swarm"
-    slow = isinstance(recorded, Replaying) or (demo is not None and demo.of_recording)
-    affordable = not slow and recorded.n_agents <= _MOST_PLANNED
-    return settings.judge and default and not own and possible and affordable
+    affordable = not isinstance(recorded, Replaying) and recorded.n_agents <= _MOST_PLANNED
+    if demo is not None and demo.of_recording:
+        # A reward without a verdict is what one wants of a recording, whose turns are known.
+        asked = isinstance(recorded, TellsDecisions)
+    else:
+        asked = settings.judge
+    return asked and default and not own and possible and affordable
 
 
 def _learner(system: System, settings: FitSettings) -> tuple[Learner, int | None]:

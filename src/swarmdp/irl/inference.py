@@ -7,7 +7,8 @@ most probable is found by expectation maximisation: actions are weighed by how w
 step and by how often they are taken in the same observation.
 
 Nothing is assumed about the system but that it can be simulated. Each agent tries its actions while
-the others try theirs at random: what others do in the same step is averaged over.
+the others try theirs at random: what others do in the same step is averaged over. The law of a
+finite MDP is known, and nothing has to be simulated.
 """
 
 import itertools
@@ -27,6 +28,7 @@ from swarmdp.model.system import State, System, classes
 from swarmdp.model.traits import Replaying, field_of, unaffected_fields
 from swarmdp.model.trajectory import Trajectory
 from swarmdp.support.arrays import Floats
+from swarmdp.systems.finite import FiniteMDP, exact_model
 
 _SAMPLES = 8  # simulated steps of each action
 _MOST_STEPS = 100_000  # recorded steps of single agents that are explained
@@ -195,7 +197,8 @@ def explain(
         flat = index[:, :-1].ravel().astype(np.int64)
         return Explanation(run, time, flat, likelihood, "recorded", features.size, symmetry)
     steps = _Steps.of(system, demo)
-    likelihood = _likelihood(system, steps, seed)
+    mdp = exact_model(system)
+    likelihood = _likelihood(system, steps, seed) if mdp is None else _exact_likelihood(mdp, steps)
     return Explanation(
         steps.run,
         steps.time,
@@ -252,6 +255,20 @@ class _Steps:
             {name: np.concatenate([state[name] for state in after]) for name in after[0]},
             np.concatenate(seen),
         )
+
+
+def _exact_likelihood(mdp: FiniteMDP, steps: _Steps) -> Floats:
+    """How probable each recorded step of a finite MDP is under each action (M, 1, A)."""
+    before, after = (np.asarray(state["state"]).ravel() for state in (steps.before, steps.after))
+    rows = before[:, None] * mdp.n_actions + mdp.actions
+    columns = np.repeat(after[:, None], mdp.n_actions, axis=1)
+    chances = np.asarray(mdp.chain[rows.ravel(), columns.ravel()]).reshape(rows.shape)
+    highest = chances.max(axis=1, keepdims=True)
+    # A step that no action makes explains nothing.
+    likelihood: Floats = np.divide(
+        chances, highest, out=np.ones_like(chances, np.float64), where=highest > 0
+    )
+    return likelihood[:, None]
 
 
 def _likelihood(system: System, steps: _Steps, seed: int) -> Floats:

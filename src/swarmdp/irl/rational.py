@@ -4,34 +4,39 @@ Feature expectations tell how often something was observed, not what was given u
 tell both: each is better than its alternatives, in the local dynamics P(o' | o, a) of the expert's
 swarm. So the rewards that explain them are those of the posterior
 
-    P(w | decisions)  ~  P(w)  product over (o, a) of  pi_w(a | o) ^ n(o, a)
+    P(w | decisions)  ~  P(w)  product over decisions of  sum over a of  pi_w(a | o) P(o' | o, a)
 
-with the Boltzmann policy pi_w of docs/updates.md ("bayesian"). The size of the weights says how
-surely the expert takes the best action. Nobody knows it beforehand, so the prior's scale is the one
-under which the decisions are most probable.
+with the Boltzmann policy pi_w of docs/updates.md ("bayesian"). Where actions were recorded, the sum
+has one term, pi_w(a | o). The prior says that most observations matter little and a few matter much
+(Laplace's distribution): where dynamics change, small weights that nothing asks for lead astray.
+The size of the weights says how surely the expert takes the best action. Nobody knows it
+beforehand, so the prior's scale is the one under which the decisions are most probable.
 
-If that is large, the expert never errs: then a reward explains its decisions or does not, and those
-that do fill the cone of the paper's Proposition 2, {w : Q_w(o, pi(o)) >= Q_w(o, a) for all a}, here
-with estimated dynamics. Others are drawn from the prior inside this cone. Else they are drawn from
-the normal distribution that approximates the posterior at its mode.
+The reward is the mode. If the scale is large, the expert never errs: then a reward explains its
+decisions or does not, and those that do fill the cone of the paper's Proposition 2,
+{w : Q_w(o, pi(o)) >= Q_w(o, a) for all a}, here with estimated dynamics. Others are drawn inside
+this cone. Else they are drawn from the normal distribution that approximates the posterior at its
+mode.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from swarmdp.irl.updates.boltzmann import LocalMDP
+from swarmdp.irl.updates.boltzmann import Valued, log_boltzmann
+from swarmdp.irl.updates.decided import Decided
 from swarmdp.irl.updates.laplace import Density, Mode
-from swarmdp.irl.updates.priors import prior_named
+from swarmdp.irl.updates.priors import PriorName, prior_named
 from swarmdp.support.arrays import Floats
 from swarmdp.support.threads import one_blas_thread
 
-_SCALES = (1.0, 3.0, 10.0, 30.0)  # of the prior: from undecided experts to those that never err
+SCALES = (1.0, 3.0, 10.0, 30.0)  # of the prior: from undecided experts to those that never err
 _DECIDED = 30.0  # a scale at which an expert never errs
 MOST_OBSERVATIONS = 300  # planning takes a time of about their cube: a minute for 1000
 MOST_BYTES = 2**28  # of the derivative of Q, (O, A, d)
-_STEPS = 300  # of a walk in the cone
+_STEPS, _EACH = 300, 20  # of a walk in the cone, at least, and for each weight
 _NONE = 1e-9  # the length of a gain that is none: both actions do the same
 _EDGE = 1e-12  # a chance that is none
 
@@ -51,19 +56,30 @@ def can_explain(observations: int, actions: int, features: int) -> bool:
 
 
 def rational_reward(
-    mdp: LocalMDP, counts: Floats, guess: Floats, *, others: int, seed: int
+    mdp: Valued,
+    decisions: Decided,
+    guess: Floats,
+    *,
+    prior: PriorName = "laplace",
+    scales: Sequence[float] = SCALES,
+    others: int,
+    seed: int,
 ) -> RationalReward:
     """The rewards under which decisions are most probable.
 
     Parameters
     ----------
     mdp
-        What one agent of the expert's swarm can do about its observations.
-    counts
-        How often each action was taken in each observation (O, A).
+        What actions are worth to one agent of the expert's swarm.
+    decisions
+        What is known of the expert's decisions.
     guess
         Weights (d,) where the search starts as well as at zero, such as the visit histogram: at
         zero all actions are equally good, and there may be no way uphill.
+    prior
+        The prior of each weight.
+    scales
+        Of the prior, among which the one is taken under which decisions are most probable.
     others
         The number of other rewards that are drawn.
     seed
@@ -71,33 +87,38 @@ def rational_reward(
 
     """
     with one_blas_thread():
-        mode, scale = _most_probable(mdp, counts, guess)
+        density, mode = _most_probable(mdp, decisions, guess, prior, scales)
+        weights, scale = density.weights(mode.z), density.scale
         rng = np.random.default_rng(seed)
         if scale < _DECIDED:
             drawn = mode.z + rng.normal(size=(others, len(mode.z))) @ mode.root.T
-            return RationalReward(scale * mode.z, scale * drawn, scale)
-        inside = draws_in_cone(gains(mdp, counts), mode.z, others, rng)
-        return RationalReward(inside.mean(axis=0), inside, scale)
+            return RationalReward(weights, density.weights(drawn), scale)
+        q, _ = mdp.optimal_q(weights)
+        counts = decisions.counts_under(log_boltzmann(q, density.softness))
+        inside = draws_in_cone(gains(mdp, counts), weights, others, rng)
+        return RationalReward(weights, inside, scale)
 
 
-def _most_probable(mdp: LocalMDP, counts: Floats, guess: Floats) -> tuple[Mode, float]:
-    """The mode of the posterior, and the prior's scale under which decisions are most probable."""
-    prior = prior_named("gaussian")
+def _most_probable(
+    mdp: Valued, decisions: Decided, guess: Floats, name: PriorName, scales: Sequence[float]
+) -> tuple[Density, Mode]:
+    """The posterior with the prior's scale under which decisions are most probable; its mode."""
+    prior = prior_named(name)
     starts, spread = [np.zeros_like(guess)], float(guess.std())
     if spread > 0:
         starts.append((guess - guess.mean()) / spread)
-    best: tuple[Mode, float] | None = None
-    for scale in _SCALES:
-        density = Density(mdp, counts, prior, scale, 1.0)
+    best: tuple[Density, Mode] | None = None
+    for scale in scales:
+        density = Density(mdp, decisions, prior, scale, 1.0)
         mode = max((density.mode(start) for start in starts), key=lambda one: one.log_density)
         starts[2:] = [mode.z]  # the next scale also goes on from here
-        if best is None or mode.log_evidence > best[0].log_evidence:
-            best = mode, scale
+        if best is None or mode.log_evidence > best[1].log_evidence:
+            best = density, mode
     assert best is not None
     return best
 
 
-def gains(mdp: LocalMDP, counts: Floats) -> Floats:
+def gains(mdp: Valued, counts: Floats) -> Floats:
     """What the usual action gains over each other one, for a reward in each feature (rows, d).
 
     Of observations that were made, and actions that are not the same. Rows are of length one.
@@ -123,7 +144,7 @@ def draws_in_cone(rows: Floats, start: Floats, count: int, rng: np.random.Genera
     length = float(np.linalg.norm(start))
     w = np.repeat((start * np.sqrt(size) / (length or 1.0))[None], count, axis=0)
     room = w @ rows.T - np.minimum(0.0, rows @ w[0])
-    for _ in range(_STEPS):
+    for _ in range(max(_STEPS, _EACH * size)):
         u = rng.normal(size=w.shape)
         u /= np.linalg.norm(u, axis=1, keepdims=True)
         slope = u @ rows.T

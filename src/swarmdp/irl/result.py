@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 DIAGNOSTIC, POLICY, _MEMORY = "diagnostic_", "policy_", "memory_"  # what variables begin with
 TAKEOVER = "takeover_"
-HISTOGRAM = "histogram"
+DECISIONS, HISTOGRAM = "decisions", "histogram"
 _ORIGINS = {
-    "decisions": "the reward under which the demo's decisions are most probable",
+    DECISIONS: "the reward under which the demo's decisions are most probable",
     "centre": "the mean of the best rewards of Algorithm 1",
     HISTOGRAM: "the visit histogram",
     "nearest": "the reward of the nearest policy of Algorithm 1",
@@ -151,7 +151,10 @@ class RewardChoice:
 
     @property
     def explains(self) -> NDArray[np.bool_]:
-        """Whether planning again for the reward comes about as near as the policy does (R,)."""
+        """Whether planning again for the reward comes about as near as the policy does (R,).
+
+        False where nothing was planned for it: then `gap` is NaN.
+        """
         places = [self.names.index(name) for name in self.taken]
         error = self.errors[places, np.arange(len(self.taken))]
         near: NDArray[np.bool_] = self.gap <= np.maximum(
@@ -166,6 +169,8 @@ class RewardChoice:
 
     def _words(self, r: int, name: str) -> str:
         place = self.names.index(HISTOGRAM)
+        if np.isnan(self.gap[r]):
+            return f"{_ORIGINS[name]}; nothing was planned for it again"
         near = f"{self.gap[r]:.2f} against {self.policy_gaps[r]:.2f} of the policy"
         if not self.explains[r]:
             return (
@@ -182,7 +187,7 @@ class RewardChoice:
                 f"{_ORIGINS[name]}; planned again, it comes nearer to the demo than the visit "
                 f"histogram ({self.gap[r]:.2f} against {self.gaps[place, r]:.2f})"
             )
-        if self.without_margin[r] and name != "decisions":
+        if self.without_margin[r] and name != DECISIONS:
             words += (
                 ". The demo lies among the policies tried, up to its noise (margin zero): later "
                 "rewards of max-margin mean nothing and were left out"
@@ -406,9 +411,12 @@ class Result:
     @property
     def _others(self) -> NDArray[np.float64] | None:
         """Other rewards (K, R, d) that are as good: of resampled demos, or of the same one."""
+        choice = self.reward_choice
+        if choice is not None and set(choice.taken) == {DECISIONS}:
+            return choice.alternatives  # resamples are the first of them
         if self.resamples is not None:
             return self.resamples
-        return None if self.reward_choice is None else self.reward_choice.alternatives
+        return None if choice is None else choice.alternatives
 
     def identified(self, experiment: int = 0) -> "pandas.DataFrame":
         """Which differences between observations all rewards agree on that are as good.

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.model.features import Product
+from swarmdp.model.features import Axis, Product
 from swarmdp.model.features.plain import describe_features
 from swarmdp.model.pictures import Arrows
 from swarmdp.model.streams import Stream, Streams, is_in_order
@@ -44,7 +44,7 @@ from swarmdp.recordings.calibration import (
     within_classes,
     without_memory,
 )
-from swarmdp.recordings.components import Observation, surroundings
+from swarmdp.recordings.components import COMPONENTS, Observation, surroundings
 from swarmdp.recordings.decisions import Decisions, wrap_angles
 from swarmdp.recordings.gates import has_open_rim
 from swarmdp.recordings.view import View
@@ -68,6 +68,8 @@ STATE = ("position", "heading", "turn", "noise", "pace")
 CROWD = 1.25  # individuals for each one present, above which their number changes
 LEAST_STARTS = 20  # times at which swarms may start, even if not all agents are there
 LEAST_SURE = 0.2  # share of decisions whose neighbours were all recorded, for only these to count
+_SURPRISE = 1e-3  # likelihood of a turn that no choice explains, so that one does not decide
+_SIMILAR = 2.0  # classes over which a reward may change much
 _FARTHEST = 1e9  # coordinate that a place may have
 
 
@@ -493,6 +495,12 @@ class Swarm:
                 "rad",
                 "mean turn for what was seen, rounded at random to a turn that can be chosen",
             ),
+            "turned": Variable(
+                np.where(acting, _known_turns(decisions, slots), 0.0)[None],
+                ("run", "step", "agent"),
+                "rad",
+                "recorded turn",
+            ),
             "present": Variable(present[None], axes, description="whose observation counts"),
             "acting": Variable(
                 acting[None], ("run", "step", "agent"), description="whose turn counts"
@@ -507,6 +515,48 @@ class Swarm:
             runs=1,
             steps=decisions.times - 1,
         )
+
+    def decided(self, demo: Trajectory) -> tuple[NDArray[np.int64], Floats]:
+        """The class (M,) of each decision in a demo, and the likelihood (M, A) of its turn.
+
+        Likelihoods are those of the recorded turn under each choice, if noise is normal.
+
+        Parameters
+        ----------
+        demo
+            What `Swarm.demo` made of decisions.
+
+        """
+        if "turned" not in demo or "acting" not in demo:
+            raise InvalidInput("the demo has no recorded turns: make it by Swarm.demo")
+        acting = demo["acting"]
+        seen = np.asarray(self.features.index(demo["observations"][:, :-1]), np.int64)
+        away = wrap_angles(demo["turned"][acting][:, None] - self.actions) / self.wobble.spread
+        likelihood: Floats = np.exp(-0.5 * away**2) + _SURPRISE
+        return seen[acting], likelihood
+
+    def reward_prior(self) -> Floats:
+        """A root (d, d) of the prior covariance of a reward's weights.
+
+        Neighbouring classes of a component are rewarded similarly. The turn before is not rewarded:
+        what it tells is the memory of the noise.
+        """
+        parts = []
+        for block in self.features.blocks:
+            covariance: Floats = np.ones((1, 1))
+            for axis in block:
+                covariance = np.asarray(np.kron(covariance, _similar(axis)), np.float64)
+            if all(COMPONENTS[axis.name].memory for axis in block):
+                covariance = np.zeros_like(covariance)
+            values, vectors = np.linalg.eigh(covariance)
+            parts.append(vectors * np.sqrt(np.maximum(values, 0.0)))
+        size = sum(len(part) for part in parts)
+        root, begin = np.zeros((size, size)), 0
+        for part in parts:
+            end = begin + len(part)
+            root[begin:end, begin:end] = part
+            begin = end
+        return root
 
     def _measures_of_those_present(
         self, states: Mapping[str, Floats], there: Bools
@@ -703,6 +753,21 @@ class Swarm:
             f"{self.dt:.4g} s, noise {math.degrees(self.wobble.spread):.3g} deg with memory "
             f"{self.wobble.memory:.2f}"
         )
+
+
+def _similar(axis: Axis) -> Floats:
+    """How similar the rewards of two classes of a component are, from 0 to 1."""
+    place = np.arange(len(axis.values))
+    away = np.abs(place[:, None] - place)
+    if axis.periodic:
+        away = np.minimum(away, len(place) - away)
+    similar: Floats = np.exp(-0.5 * (away / _SIMILAR) ** 2)
+    return similar
+
+
+def _known_turns(decisions: Decisions, slots: NDArray[np.int64]) -> Floats:
+    """The turns of agents (time - 1, agents); 0 where unknown."""
+    return np.asarray(np.nan_to_num(_in_slots(decisions.turns, slots[:-1], np.nan)))
 
 
 def _wander(score: Floats, memory: float, fresh: Floats) -> Floats:

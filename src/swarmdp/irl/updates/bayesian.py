@@ -28,6 +28,7 @@ from swarmdp.irl.updates.boltzmann import (
     check_softness,
     log_boltzmann,
 )
+from swarmdp.irl.updates.decided import Counted
 from swarmdp.irl.updates.evidence import Evidence, Update
 from swarmdp.irl.updates.laplace import Density
 from swarmdp.irl.updates.priors import Prior, PriorName, prior_named
@@ -193,7 +194,9 @@ class _Target:
     def approximation(self, e: int) -> tuple[Floats, Floats]:
         """A mode of problem e (d,), and a root of the covariance about it (d, d)."""
         mdp, settings = self.mdps[e], self.settings
-        density = Density(mdp, self.counts[e], self.prior, settings.scale, settings.softness)
+        density = Density(
+            mdp, Counted(self.counts[e]), self.prior, settings.scale, settings.softness
+        )
         mode = density.mode(np.zeros(mdp.features.shape[1]))
         return mode.z, mode.root
 

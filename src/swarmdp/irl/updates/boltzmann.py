@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import Protocol
 
 from swarmdp import kernels
 from swarmdp.support.arrays import Floats
@@ -15,6 +16,21 @@ from swarmdp.support.checks import check_discount
 from swarmdp.support.errors import InvalidInput
 
 _ROUNDING = 1e-8  # by which the rows of a kernel may miss one
+
+
+class Valued(Protocol):
+    """What actions are worth, as a function of the weights of a reward."""
+
+    def optimal_q(
+        self, weights: Floats, start: NDArray[np.int64] | None = None
+    ) -> tuple[Floats, NDArray[np.int64]]:
+        """Q (O, A) of these weights (d,), and the policy (O,) that is followed afterwards.
+
+        Planning starts from the policy `start`.
+        """
+
+    def q_derivative(self, policy: NDArray[np.int64]) -> Floats:
+        """The derivative of Q with respect to the weights (O, A, d), where this is the policy."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,11 +97,43 @@ class LocalMDP:
         """
         followed = self.transitions[np.arange(self.observations), policy]
         matrix = np.eye(self.observations) - self.discount * followed
-        expectations = np.linalg.solve(matrix, self.features)  # of the features, from each o
+        return self.ahead(np.asarray(np.linalg.solve(matrix, self.features), np.float64))
+
+    def ahead(self, expectations: Floats) -> Floats:
+        """What actions are worth (O, A, d) if this is expected from each observation on (O, d)."""
         # One large product: one for each observation takes many times as long.
         ahead: Floats = self.transitions.reshape(-1, self.observations) @ expectations
         shape = (self.observations, self.actions, -1)
         return self.features[:, None] + self.discount * ahead.reshape(shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """What actions are worth to an agent that afterwards does as the expert does.
+
+    For an expert that is optimal, this is what they are worth to the best of agents. It takes one
+    linear system, where planning for each reward takes many, and is linear in the weights.
+    """
+
+    worth: Floats  # (O, A, d): of the features, discounted
+
+    @classmethod
+    def of(cls, mdp: LocalMDP, chances: Floats) -> "Followed":
+        """In a local MDP where the expert takes actions with these chances (O, A)."""
+        followed = np.einsum("oa,oap->op", chances, mdp.transitions)
+        matrix = np.eye(mdp.observations) - mdp.discount * followed
+        return cls(mdp.ahead(np.asarray(np.linalg.solve(matrix, mdp.features), np.float64)))
+
+    def optimal_q(
+        self, weights: Floats, start: NDArray[np.int64] | None = None
+    ) -> tuple[Floats, NDArray[np.int64]]:
+        """Q (O, A) of these weights (d,), and the action that is worth most (O,)."""
+        q: Floats = self.worth @ weights
+        return q, q.argmax(axis=1)
+
+    def q_derivative(self, policy: NDArray[np.int64]) -> Floats:
+        """The derivative of Q with respect to the weights (O, A, d): the same for all policies."""
+        return self.worth
 
 
 def log_boltzmann(q: Floats, softness: float) -> Floats:

@@ -1,8 +1,8 @@
 """The posterior of a reward near its mode: the weights under which decisions are most probable.
 
 The posterior is that of Bayesian inverse reinforcement learning (`bayesian.py`). Its mode is looked
-for by natural gradient steps. Its curvature there is that of the expected log-likelihood, Fisher's
-information, which never has the wrong sign.
+for by natural gradient steps. Its curvature there is what the decisions tell of the weights
+(`decided.py`), which never has the wrong sign.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.irl.updates.boltzmann import LocalMDP, fisher_information, log_boltzmann, scores
+from swarmdp.irl.updates.boltzmann import Valued, fisher_information, log_boltzmann, scores
+from swarmdp.irl.updates.decided import Decided
 from swarmdp.irl.updates.priors import Prior
 from swarmdp.support.arrays import Floats
 
@@ -24,8 +25,8 @@ _GAIN = 1e-3  # of the log-density: a step that gains less is the last
 class Density:
     """The posterior's log-density of one problem, of the numbers z behind the weights."""
 
-    mdp: LocalMDP
-    counts: Floats  # (O, A): how often each action was taken
+    mdp: Valued
+    decisions: Decided
     prior: Prior
     scale: float  # of the prior's weights
     softness: float
@@ -38,22 +39,24 @@ class Density:
         """The log-density, and an optimal policy; planning starts from the policy `near`."""
         q, optimal = self.mdp.optimal_q(self.weights(z), near)
         log_policy = log_boltzmann(q, self.softness)
-        return float((self.counts * log_policy).sum() - 0.5 * z @ z), optimal
+        return self.decisions.log_likelihood(log_policy) - float(0.5 * z @ z), optimal
 
     def mode(self, start: Floats, climbs: int = CLIMBS) -> "Mode":
         """A mode uphill from z = `start` (d,). It need not be found exactly."""
-        mdp, counts = self.mdp, self.counts
-        visits = counts.sum(axis=1)
+        mdp, decisions = self.mdp, self.decisions
+        visits = decisions.visits
         z = start
         best, optimal = self.at(z, None)
         for _ in range(climbs):
             q, optimal = mdp.optimal_q(self.weights(z), optimal)
-            policy = np.exp(log_boltzmann(q, self.softness))
+            log_policy = log_boltzmann(q, self.softness)
+            policy = np.exp(log_policy)
             score = scores(policy, mdp.q_derivative(optimal), self.softness)
             slope = self.scale * self.prior.slope(z)
             precision = fisher_information(policy, score, visits) * np.outer(slope, slope)
             precision[np.diag_indices_from(precision)] += 1
-            gradient = slope * np.einsum("oa,oad->d", counts - visits[:, None] * policy, score) - z
+            beyond = decisions.counts_under(log_policy) - visits[:, None] * policy
+            gradient = slope * np.einsum("oa,oad->d", beyond, score) - z
             direction = np.linalg.solve(precision, gradient)
             length = 1.0
             while length >= _SHORTEST:
@@ -66,7 +69,9 @@ class Density:
             gain, best, z, optimal = density - best, density, z + length * direction, there
             if gain < _GAIN:
                 break
-        return Mode(z, np.linalg.inv(np.linalg.cholesky(precision)).T, best)
+        known = decisions.information(policy, score) * np.outer(slope, slope)
+        known[np.diag_indices_from(known)] += 1
+        return Mode(z, np.linalg.inv(np.linalg.cholesky(known)).T, best)
 
 
 @dataclass(frozen=True, eq=False)

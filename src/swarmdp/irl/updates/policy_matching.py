@@ -5,6 +5,11 @@
 n(o, a) counts the observed pairs, pi_w is the Boltzmann policy of Q*_w. The small penalty c keeps
 the weights finite where the expert is deterministic (every larger reward then fits better) and
 leaves weights at zero of which the pairs say nothing.
+
+J has several minima. Where a goal leads elsewhere, one of them rewards the place before the goal,
+at which its agents stop, and it may even be the lowest. So the search starts at the weights
+under which the pairs are most probable (`laplace.py`): from there it finds the minimum whose agents
+arrive.
 """
 
 import warnings
@@ -14,7 +19,6 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.irl.algorithm import initial_reward
 from swarmdp.irl.updates.boltzmann import (
     LocalMDP,
     check_pairs,
@@ -23,11 +27,15 @@ from swarmdp.irl.updates.boltzmann import (
     log_boltzmann,
     scores,
 )
+from swarmdp.irl.updates.decided import Counted
 from swarmdp.irl.updates.evidence import Evidence, Update
+from swarmdp.irl.updates.laplace import Density
+from swarmdp.irl.updates.priors import prior_named
 from swarmdp.policies.learner import Wants
 from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Floats
 from swarmdp.support.errors import InvalidInput, SwarmdpWarning
+from swarmdp.support.threads import one_blas_thread
 
 Direction = Literal["natural", "rprop"]
 
@@ -85,21 +93,14 @@ class PolicyMatching:
         check_matching(self.penalty, self.direction, self.iterations, self.tolerance)
 
     def __call__(self, evidence: Evidence) -> Update:
-        """The match of each experiment, looked for from the expert's feature expectations."""
+        """The match of each experiment, looked for from where its pairs are most probable."""
         assert evidence.pairs is not None
         assert evidence.expert_kernel is not None
-        starts = initial_reward(evidence.expert).weights
-        matches = [
-            match_policy(
-                LocalMDP(kernel, evidence.features, evidence.discount),
-                counts,
-                start=start,
-                **asdict(self),
-            )
-            for kernel, counts, start in zip(
-                evidence.expert_kernel, evidence.pairs, starts, strict=True
-            )
-        ]
+        matches = []
+        for kernel, counts in zip(evidence.expert_kernel, evidence.pairs, strict=True):
+            mdp = LocalMDP(kernel, evidence.features, evidence.discount)
+            start = self._most_probable(mdp, counts)
+            matches.append(match_policy(mdp, counts, start=start, **asdict(self)))
         self._warn_unless_converged(matches)
         return Update(
             np.stack([match.weights for match in matches]),
@@ -108,6 +109,18 @@ class PolicyMatching:
                 "converged": np.array([float(match.converged) for match in matches]),
             },
         )
+
+    def _most_probable(self, mdp: LocalMDP, counts: Floats) -> Floats:
+        """The weights (d,) under which the pairs are most probable, with a standard normal prior.
+
+        In units of the softness, as those of the policy are.
+        """
+        check_pairs(mdp, counts)
+        density = Density(
+            mdp, Counted(counts), prior_named("gaussian"), self.softness, self.softness
+        )
+        with one_blas_thread():
+            return density.weights(density.mode(np.zeros(mdp.features.shape[1])).z)
 
     def _warn_unless_converged(self, matches: "list[Match]") -> None:
         left = sum(not match.converged for match in matches)

@@ -1,4 +1,4 @@
-"""Problems that were written last, after the choice of the reward was settled, and run once."""
+"""Problems that were run once for an earlier rule, and have served to develop since."""
 
 import numpy as np
 
