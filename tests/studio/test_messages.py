@@ -30,6 +30,7 @@ GOOD: list[dict[str, Any]] = [
     {"kind": "save", "what": "fit", "name": "one"},
     {"kind": "script"},
     {"kind": "gif"},
+    {"kind": "page"},
 ]
 
 

@@ -225,7 +225,7 @@ def test_a_fit_is_watched_from_its_first_iteration_to_its_verdict(tab: Tab, fold
     assert [message["iteration"] for message in messages[1:3]] == [1, 2]
     assert messages[-1]["verdict"]
     system = swarmdp.Vicsek(n_agents=40, box=np.sqrt(40 / 200))
-    demo = swarmdp.rollout(system, system.expert, steps=100, seed=3)
+    demo = swarmdp.rollout(system, system.expert, steps=100, runs=5, seed=3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", swarmdp.errors.VerdictWarning)
         expected = swarmdp.fit(system, demo, seed=3, iterations=2)

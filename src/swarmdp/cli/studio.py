@@ -18,7 +18,8 @@ def add(commands: Any) -> None:
         summary="watch swarms, paint rewards and learn them on a local page",
         description="Open a page on which swarms are watched side by side, a reward is painted by "
         "hand or learned, and both can be saved. The page is served on this machine only, to those "
-        "who have the link that is printed. Ctrl-C ends it.",
+        "who have the link that is printed. Ctrl-C ends it. With --export, write one file instead "
+        "that shows rewards and their swarms without any installation.",
     )
     studio.add_argument(
         "folder",
@@ -35,8 +36,20 @@ def add(commands: Any) -> None:
     studio.add_argument(
         "--system",
         metavar="MODULE:CLASS",
-        help="class of your own system; the module is looked for where Python looks, then in the "
-        "current folder. It needs a picture and measures",
+        help="class of your own system, or vicsek or ising; the module is looked for where Python "
+        "looks, then in the current folder. It needs a picture and measures",
+    )
+    studio.add_argument(
+        "--export",
+        type=Path,
+        metavar="PAGE.html",
+        help="write a page with the swarms of named rewards and of a learned one, and end",
+    )
+    studio.add_argument(
+        "--reward",
+        metavar="LINK|FIT",
+        help="with --export: show this reward first, given as the link that 'Copy link' copied, in "
+        "quotes, or as the folder of a fit",
     )
 
 
@@ -54,14 +67,22 @@ def _run(options: argparse.Namespace) -> None:
         raise InvalidInput(f"--port must be from 0 to 65535, got {options.port}")
     if options.system is not None:
         class_of(options.system)  # a wrong name is reported now, not on the page
+    if options.reward is not None and options.export is None:
+        raise InvalidInput("--reward is for --export: give the name of a page to write as well")
 
     def entries() -> Any:
         from swarmdp.studio.catalogue import BUILT_IN, Entry
+        from swarmdp.systems.registry import built_in
 
         if options.system is None:
             return BUILT_IN
-        kind = class_of(options.system)
-        return {kind.__name__: Entry(options.system), **BUILT_IN}
+        kind, known = class_of(options.system), built_in(options.system)
+        path = options.system if known is None else known.path
+        return {kind.__name__: Entry(path), **BUILT_IN}
+
+    if options.export is not None:
+        _export(options, entries())
+        return
 
     serve(
         options.folder,
@@ -70,6 +91,14 @@ def _run(options: argparse.Namespace) -> None:
         browser=not options.no_browser,
         print_line=_print_line,
     )
+
+
+def _export(options: argparse.Namespace, entries: Any) -> None:
+    from swarmdp.studio.export import export
+
+    _print_line("planning rewards and simulating their swarms (a minute at most) ...")
+    path = export(options.export, entries, next(iter(entries)), options.reward)
+    _print_line(f"{path}: {path.stat().st_size / 1e6:.1f} MB, opens in any browser")
 
 
 def _print_line(line: str) -> None:

@@ -136,18 +136,40 @@ def write_player(path: Path, player: Player) -> Path:
     return path
 
 
-def player_document(player: Player) -> str:
-    """A page with nothing but a player."""
+def player_document(
+    player: Player,
+    template: str = "report/templates/player_page.html.j2",
+    *,
+    script: str = "",
+    look: str = "",
+    **values: Any,
+) -> str:
+    """A page with a player: nothing else, or what another template shows around it.
+
+    Parameters
+    ----------
+    player
+        The swarms.
+    template
+        Its path in the package; it extends `report/templates/page.html.j2`.
+    script
+        What runs after the player's own script.
+    look
+        Style rules, after the player's own.
+    values
+        What else the template uses; the title is the player's unless it is given.
+
+    """
     return _document(
-        "report/templates/player_page.html.j2", title=player.title, player=view_of(player)
+        template, script, look, **{"title": player.title, **values}, player=view_of(player)
     )
 
 
-def _document(template: str, **values: Any) -> Markup:
+def _document(template: str, more_script: str = "", more_look: str = "", **values: Any) -> Markup:
     """A whole page: its policy allows only the script of this digest."""
-    script = asset("page.js") + asset("drawing.js") + asset("player.js")
+    script = asset("page.js") + asset("drawing.js") + asset("player.js") + Markup(more_script)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
-    looks = asset("page.css") + asset("player.css")
+    looks = asset("page.css") + asset("player.css") + Markup(more_look)
     return render(
         template, version=__version__, style=looks, script=script, digest=digest, **values
     )

@@ -32,6 +32,7 @@ class Player:
     caption: str
     scene: Scene
     steps_per_second: int | None = None  # None: as the system's picture says
+    fastest: int | None = None  # steps per second that can be chosen; None: all of SPEEDS
 
 
 def check_size(scene: Scene, steps: int | None = None) -> None:
@@ -172,9 +173,13 @@ def view_of(player: Player) -> PlayerView:
         scene.steps,
         scene.poster,
         speed,
-        tuple(sorted({*SPEEDS, speed})),
+        tuple(sorted({*_speeds_up_to(player.fastest), speed})),
         player_data(player),
     )
+
+
+def _speeds_up_to(fastest: int | None) -> list[int]:
+    return [speed for speed in SPEEDS if fastest is None or speed <= fastest]
 
 
 def _swarm(scene: Scene, label: str) -> SwarmView:

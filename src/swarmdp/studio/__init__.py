@@ -10,9 +10,11 @@ One tab
 Two swarms side by side
     `live` moves a swarm step by step, `stage` has two of them, `frames` packs them for the browser.
 Rewards
-    `planning` finds a policy for a painted reward, `learning` runs a fit.
+    `planning` finds a policy for a painted reward, `learning` runs a fit. `presets` has rewards
+    with names, `meanings` says what each observation means.
 What can be taken away
-    `keeping` has trajectories and GIFs, `script` the Python code that repeats what was seen.
+    `keeping` has trajectories and GIFs, `script` the Python code that repeats what was seen,
+    `export` one page for others with rewards and their swarms.
 The page
     `assets/`, one file of JavaScript for each thing that the page does.
 

@@ -20,6 +20,7 @@ from swarmdp.studio.stage import Play
 from swarmdp.support.arrays import Floats
 
 DEMO_STEPS = 100
+DEMO_RUNS = 5  # of the expert: of one run the verdict depends on the seed
 ERROR_RESAMPLES = 8  # resampled demos, for the errors of a reward
 
 Say = Callable[[dict[str, Any]], None]
@@ -90,7 +91,13 @@ class StudioFit:
             return self._left
         seed = self.request.seed
         return rollout(
-            self.system, self._left, steps=DEMO_STEPS, seed=seed, threads=1, progress=False
+            self.system,
+            self._left,
+            steps=DEMO_STEPS,
+            runs=DEMO_RUNS,
+            seed=seed,
+            threads=1,
+            progress=False,
         )
 
     def result_so_far(self) -> Result | None:
@@ -153,6 +160,7 @@ class StudioFit:
             "margin": float(result.margin[0]),
             "weights": result.reward.weights[0].tolist(),
             "error": first_errors(result.reward_error),
+            "identified": identified_weights(result),
             "highest": result.highest,
         }
 
@@ -163,3 +171,9 @@ def first_errors(errors: Floats | None) -> list[float] | None:
         return None
     row: list[float] = errors[0].tolist()
     return row
+
+
+def identified_weights(result: Result) -> list[bool] | None:
+    """Which weights of the first experiment are identified; None if no other rewards are known."""
+    flags = result.identified_weights
+    return None if flags is None else [bool(flag) for flag in flags[0]]

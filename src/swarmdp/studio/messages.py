@@ -126,6 +126,10 @@ class Gif(_Incoming, frozen=True):
     """What is seen, as a GIF."""
 
 
+class Page(_Incoming, frozen=True):
+    """The reward that is shown and the named ones, as one file for others."""
+
+
 Message = (
     Show
     | Run
@@ -143,6 +147,7 @@ Message = (
     | Save
     | Script
     | Gif
+    | Page
 )
 
 MESSAGE_KINDS = {str(struct.__struct_config__.tag): struct for struct in get_args(Message)}

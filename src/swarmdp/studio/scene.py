@@ -21,7 +21,9 @@ from swarmdp.studio import planning
 from swarmdp.studio.catalogue import Entry, calibrated_entry, expert_to_show, system_in
 from swarmdp.studio.folder import Opened
 from swarmdp.studio.knobs import knobs_of, system_with
-from swarmdp.studio.learning import first_errors
+from swarmdp.studio.learning import first_errors, identified_weights
+from swarmdp.studio.meanings import meaning_of
+from swarmdp.studio.presets import presets_of
 from swarmdp.studio.stage import Play, StudioStage
 from swarmdp.support.arrays import Floats
 from swarmdp.support.errors import InvalidInput
@@ -89,7 +91,8 @@ class StudioScene:
             "entry": self.entry,
             "knobs": knobs,
             "given": self.given,
-            "blocks": _axes(self.system, labels=True) if painted else [],
+            "blocks": axes_of(self.system) if painted else [],
+            "presets": presets_of(self.system) if painted else [],
             "mirror": planning.mirrored_weights(self.system) if painted else None,
             "why": self.not_paintable,
             "weights": self.weights,
@@ -186,6 +189,7 @@ def opened_facts(opened: Opened) -> dict[str, Any]:
             "what": "fit",
             "distance": float(opened.distance[0]),
             "error": first_errors(opened.reward_error),
+            "identified": identified_weights(opened),
             "verdict": opened.verdicts[0].words if opened.verdicts else "",
             "experiments": opened.experiments,
         }
@@ -195,14 +199,19 @@ def opened_facts(opened: Opened) -> dict[str, Any]:
     return {"what": "swarm" if isinstance(opened, Swarm) else "trajectory"}
 
 
-def _axes(system: System, labels: bool = False) -> list[list[dict[str, Any]]]:
-    blocks = system.features.blocks
-    if not labels:
-        return [[axis.to_json() for axis in block] for block in blocks]
+def axes_of(system: System) -> list[list[dict[str, Any]]]:
+    """The axes of a reward's blocks as the page shows them, with what their classes mean."""
     return [
-        [{**shown.to_json(), "label": shown.label} for shown in (axis.shown for axis in block)]
-        for block in blocks
+        [
+            {**shown.to_json(), "label": shown.label, "meaning": meaning_of(system, shown)}
+            for shown in (axis.shown for axis in block)
+        ]
+        for block in system.features.blocks
     ]
+
+
+def _axes(system: System) -> list[list[dict[str, Any]]]:
+    return [[axis.to_json() for axis in block] for block in system.features.blocks]
 
 
 def _expert_mu(play: Play) -> Floats:

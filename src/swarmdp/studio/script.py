@@ -148,7 +148,7 @@ def _learned_lines(system: System, recording: str | None, fit: learning.StudioFi
         lines += [
             _smaller(system, planning.small_swarm(system)),
             f"demo = swarmdp.rollout(small, small.expert, steps={learning.DEMO_STEPS}, "
-            f"seed={request.seed})",
+            f"runs={learning.DEMO_RUNS}, seed={request.seed})",
         ]
     else:
         lines += [f"small, demo = system, {recording}"]

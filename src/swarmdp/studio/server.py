@@ -55,6 +55,7 @@ _MEDIA_TYPES = {
 }
 PAGE_FILES = (
     "studio.css",
+    "panels.css",
     "studio.js",
     "connection.js",
     "stage.js",
@@ -62,6 +63,8 @@ PAGE_FILES = (
     "painting.js",
     "polar.js",
     "bars.js",
+    "meaning.js",
+    "panels.js",
     "knobs.js",
     "learning.js",
     "keeping.js",

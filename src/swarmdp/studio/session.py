@@ -33,7 +33,6 @@ from swarmdp.support.errors import InvalidInput, SwarmdpError
 _MOST_UNDRAWN = 2  # frames on their way; a tab that draws slowly misses the others
 _MOST_JOBS = 32  # that wait
 _SETTLE_SECONDS = 0.4  # without a stroke, until a painted reward is planned from nothing
-_GIF_NAME = b"swarm.gif"
 _FILE_MARK = 9  # the first byte of a file, where frames have their kind
 _T = TypeVar("_T")
 
@@ -195,8 +194,9 @@ class Session:
                     self._say("script", text=await asyncio.to_thread(self._script))
                 case messages.Gif():
                     data = await asyncio.to_thread(lambda: gif_of(self._current_scene()))
-                    head = bytes([_FILE_MARK, len(_GIF_NAME)]) + _GIF_NAME
-                    self._outbox.put_nowait(head + data)
+                    self._give(b"swarm.gif", data)
+                case messages.Page():
+                    self._give(b"swarm.html", await asyncio.to_thread(self._page))
         except Exception as error:
             self._say("error", about=type(job).__name__.lower(), text=_in_words(error))
         self._wake.set()
@@ -259,6 +259,17 @@ class Session:
         saved = self._folder.save(name, result)
         fit.saved = True
         return saved
+
+    def _give(self, name: bytes, content: bytes) -> None:
+        """Send a file that the browser downloads."""
+        self._outbox.put_nowait(bytes([_FILE_MARK, len(name)]) + name + content)
+
+    def _page(self) -> bytes:
+        from swarmdp.studio.export import own_reward, page_of
+
+        scene = self._current_scene()
+        result = None if self._fit is None else self._fit.result
+        return page_of(scene, own_reward(scene, result)).encode()
 
     def _script(self) -> str:
         scene = self._current_scene()

@@ -66,7 +66,7 @@ class StudioStage:
         first = picture_of(self._right)
         self.fastest = _FASTEST_GRID if isinstance(first, Grid) else _FASTEST_ARROWS
         self.usual = min(self.fastest, first.steps_per_second)
-        self._first = first
+        self.first_picture = first
 
     def restart(self, seed: int) -> None:
         """Start both swarms again with this seed."""
@@ -148,7 +148,7 @@ class StudioStage:
 
     def description(self) -> dict[str, Any]:
         """What a browser has to know before the first frame, as plain data."""
-        first, system = self._first, self.play.system
+        first, system = self.first_picture, self.play.system
         shape = first.values.shape[1:] if isinstance(first, Grid) else (1, 1)
         if isinstance(first, Grid):
             shades = 2 if first.values.dtype == np.bool_ else frames.SHADES

@@ -75,7 +75,8 @@ for (const root of document.querySelectorAll("section.player")) {
     };
   };
 
-  const shown = [...root.querySelectorAll(".swarm")].map((element, number) => ({
+  const all = [...root.querySelectorAll(".swarm")].map((element, number) => ({
+    element,
     canvas: element.querySelector("canvas"),
     reading: element.querySelector(".reading output"),
     cursor: element.querySelector(".cursor"),
@@ -84,6 +85,7 @@ for (const root of document.querySelectorAll("section.player")) {
     ...data.swarms[number],
   }));
 
+  let shown = all;
   let time = data.start; // between two steps while it plays
   let playing = false;
   let before = 0; // when the last frame was drawn
@@ -138,7 +140,7 @@ for (const root of document.querySelectorAll("section.player")) {
   playButton.addEventListener("click", toggle);
   root.querySelector(".first").addEventListener("click", () => seek(0));
   slider.addEventListener("input", () => seek(Number(slider.value)));
-  for (const one of shown) {
+  for (const one of all) {
     one.canvas.addEventListener("click", toggle);
     one.curve?.addEventListener("pointerdown", (event) => {
       const box = one.curve.getBoundingClientRect();
@@ -156,6 +158,11 @@ for (const root of document.querySelectorAll("section.player")) {
     else if (to !== undefined && target !== slider) seek(to);
     else return;
     event.preventDefault();
+  });
+  // A page may hide swarms; it says so by this event.
+  root.addEventListener("rearranged", () => {
+    shown = all.filter((one) => !one.element.hidden);
+    draw();
   });
   new ResizeObserver(draw).observe(root.querySelector(".swarms"));
   root.dataset.ready = "";

@@ -16,7 +16,7 @@ export const hatch = () => {
 };
 
 // One tab stop for all weights of a panel: arrows walk between them and change them.
-export const keyboard = (weights, { periodic, value, set, begin }) => {
+export const keyboard = (weights, { periodic, value, set, begin, over }) => {
   const count = weights.length;
   let current = Math.floor(count / 2);
   const stop = (place) => {
@@ -26,7 +26,10 @@ export const keyboard = (weights, { periodic, value, set, begin }) => {
   };
   stop(current);
   weights.forEach((weight, place) => {
-    weight.addEventListener("focus", () => stop(place));
+    weight.addEventListener("focus", () => {
+      stop(place);
+      over(place);
+    });
     weight.addEventListener("keydown", (event) => {
       if (event.altKey || event.ctrlKey || event.metaKey) return;
       const beside = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
@@ -50,9 +53,17 @@ export const keyboard = (weights, { periodic, value, set, begin }) => {
   return { focus: (place) => { stop(place); weights[place].focus({ preventScroll: true }); } };
 };
 
-// Strokes of a pointer: also what lies between two of its places is painted.
-export const pointer = (root, { place, share, set, begin, focus, steps }) => {
+// Strokes of a pointer: also what lies between two of its places is painted. Without set it only points.
+export const pointer = (root, { place, share, set, begin, over, focus, steps }) => {
   let last = null;
+  const point = (event) => {
+    const box = root.getBoundingClientRect();
+    over(place(event.clientX - box.left, event.clientY - box.top, box));
+  };
+  root.addEventListener("pointermove", point);
+  root.addEventListener("pointerdown", point);
+  root.addEventListener("pointerleave", () => over(null));
+  if (!set) return;
   const paint = (event) => {
     const box = root.getBoundingClientRect();
     const at = place(event.clientX - box.left, event.clientY - box.top, box);
@@ -84,7 +95,8 @@ export const pointer = (root, { place, share, set, begin, focus, steps }) => {
 };
 
 export class BarPanel {
-  constructor({ axis, title, indices }, set, begin) {
+  // Without set the panel is only looked at; over(place) is called for what is pointed at.
+  constructor({ axis, title, indices }, { set, begin, over }) {
     Object.assign(this, { axis, title, indices });
     const count = indices.length;
     this.step = (WIDTH - LEFT - 4) / count;
@@ -93,7 +105,7 @@ export class BarPanel {
     this.unvisited = drawn("g", { class: "unvisited" });
     this.zero = drawn("line", { class: "zero", x1: LEFT, x2: WIDTH - 4, y1: this.y(0), y2: this.y(0) });
     this.bars = indices.map((_, place) => drawn("rect", {
-      class: "weight", role: "slider", tabindex: "-1", "aria-orientation": "vertical",
+      ...(set ? { role: "slider", tabindex: "-1", "aria-orientation": "vertical" } : {}),
       x: LEFT + place * this.step + 1, width: Math.max(1, this.step - 2),
     }));
     this.errors = drawn("g");
@@ -103,14 +115,14 @@ export class BarPanel {
     const ticks = axis.values.map((value, place) => (place % every ? null : drawn("text", {
       x: LEFT + (place + 0.5) * this.step, y: HEIGHT - BOTTOM + 14, "text-anchor": "middle",
     }, typeof value === "string" ? value : short(value))));
-    this.root = drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "group", "aria-label": `Reward by ${title}` },
+    this.root = drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: set ? "group" : "img", "aria-label": `Reward by ${title}` },
       pattern.definition,
       drawn("rect", { class: "rim", x: LEFT, y: TOP, width: WIDTH - LEFT - 4, height: HEIGHT - TOP - BOTTOM }),
       this.zero, this.unvisited, ...this.bars, this.errors, this.high, this.low, ...ticks.filter(Boolean),
       drawn("text", { x: (WIDTH + LEFT) / 2, y: HEIGHT - 2, "text-anchor": "middle" }, axis.label));
     this.fill = pattern.fill;
-    const keys = keyboard(this.bars, {
-      periodic: false, value: (place) => this.values[place], set, begin,
+    const keys = set && keyboard(this.bars, {
+      periodic: false, value: (place) => this.values[place], set, begin, over,
     });
     const inside = (place) => Math.max(0, Math.min(count - 1, place));
     pointer(this.root, {
@@ -119,7 +131,8 @@ export class BarPanel {
         const height = y * HEIGHT / box.height;
         return 1 - 2 * (height - TOP) / (HEIGHT - TOP - BOTTOM);
       },
-      set: (place, value) => set(inside(place), value), begin, focus: keys.focus,
+      set: set && ((place, value) => set(inside(place), value)), begin, over,
+      focus: (place) => keys.focus(place),
       steps: (from, to) => to - from,
     });
   }
@@ -135,13 +148,14 @@ export class BarPanel {
     })])));
   }
 
-  draw(weights, scale, error) {
+  draw(weights, scale, { error = null, clear = null } = {}) {
     this.values = weights.map((weight) => weight / scale);
     this.values.forEach((share, place) => {
       const [low, high] = [Math.min(share, 0), Math.max(share, 0)].map((end) => Math.max(-1, Math.min(1, end)));
       const bar = this.bars[place];
       bar.setAttribute("y", this.y(high) - 1);
       bar.setAttribute("height", Math.max(2, this.y(low) - this.y(high)));
+      bar.setAttribute("class", barClass(clear, place));
       describe(bar, this, place, weights[place], scale);
     });
     this.errors.replaceChildren(...(error ?? []).map((size, place) => {
@@ -153,8 +167,12 @@ export class BarPanel {
   }
 }
 
+// Rewards that the demo does not identify are pale, as in reports.
+export const barClass = (clear, place) => (clear && !clear[place] ? "weight pale" : "weight");
+
 // What a screen reader says of one weight.
 export const describe = (weight, panel, place, value, scale) => {
+  if (!weight.hasAttribute("role")) return; // only looked at
   const at = panel.axis.values[place];
   const unseen = panel.seen && !panel.seen[place] ? ", never visited" : "";
   weight.setAttribute("aria-label", `${panel.title} ${typeof at === "string" ? at : short(at)}${unseen}`);

@@ -1,5 +1,7 @@
-// Files of the folder, and what is taken away: script, link, picture, GIF.
+// Files of the folder, and what is taken away: script, link, picture, GIF, page.
 import { bytes, element, find } from "./words.js";
+
+const MEDIA = { gif: "image/gif", html: "text/html" };
 
 const download = (blob, name) => {
   const address = URL.createObjectURL(blob);
@@ -9,9 +11,10 @@ const download = (blob, name) => {
 
 export class Keeping {
   constructor({ say, canvases, label }) {
-    Object.assign(this, { say, canvases, label });
+    Object.assign(this, { say, canvases, label, entries: [], current: null });
     find("script").onclick = () => this.ask("script", "Writing the script …");
     find("gif").onclick = () => this.ask("gif", "Drawing the GIF; this takes a while …");
+    find("page").onclick = () => this.ask("page", "Planning all rewards for the page; this takes a while …");
     find("link").onclick = () => this.copy(location.href, "The link is copied: it holds the settings and the reward, but no key.");
     find("picture").onclick = () => this.picture();
     find("save").onsubmit = (event) => {
@@ -62,16 +65,39 @@ export class Keeping {
     }
   }
 
+  // What came of opening a file stands above the list; the file is marked in it.
+  opened(name, words) {
+    this.current = name;
+    this.list(this.entries);
+    find("opened").textContent = words;
+    find("opened").className = "done";
+  }
+
+  // Another system is shown.
+  closed() {
+    this.current = null;
+    this.list(this.entries);
+    find("opened").textContent = "";
+  }
+
+  notOpened(reason) {
+    find("opened").textContent = `Not opened: ${reason}`;
+    find("opened").className = "alarm";
+  }
+
   list(entries) {
+    this.entries = entries;
     const rows = entries.map((entry) => {
       const when = new Date(entry.time * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
       const name = entry.name === "." ? "the fit of this folder" : entry.name;
       const button = element("button", { type: "button" }, element("span", {}, name),
         element("span", { class: "facts" }, `${entry.kind}, ${bytes(entry.bytes)}, ${when}`));
       button.onclick = () => {
-        this.tell(`Opening ${name} …`);
-        this.say("open", { name: entry.name });
+        if (!this.say("open", { name: entry.name })) return;
+        find("opened").textContent = `Opening ${name} …`;
+        find("opened").className = "";
       };
+      if (entry.name === this.current) button.setAttribute("aria-current", "true");
       return element("li", entry.name === this.newest ? { class: "new" } : {}, button);
     });
     const nothing = element("li", {}, "Nothing yet. Learn a reward and keep it, or save one of the swarms.");
@@ -113,7 +139,7 @@ export class Keeping {
   file(buffer) {
     const head = new Uint8Array(buffer);
     const name = new TextDecoder().decode(head.slice(2, 2 + head[1]));
-    download(new Blob([buffer.slice(2 + head[1])], { type: "image/gif" }), name);
+    download(new Blob([buffer.slice(2 + head[1])], { type: MEDIA[name.split(".").at(-1)] }), name);
     this.tell(`${name} is in your downloads.`);
   }
 }

@@ -3,13 +3,22 @@ import { Chart } from "./charts.js";
 import { find, short } from "./words.js";
 
 const RUNNING = ["demo", "iterating", "choosing", "judging", "errors"];
+const OVER = ["stopped", "done"];
+const STOPPING = {
+  demo: "Stopping after the first iteration …",
+  iterating: "Stopping after this iteration …",
+  choosing: "The iterations are over; the verdict comes in a moment.",
+  judging: "The iterations are over; the verdict comes in a moment.",
+  errors: "Stopping: the error bars are left out.",
+};
 
 export class Learning {
-  // say(kind, entries) talks to the studio, show(weights, error) shows the reward, keep() saves it.
+  // say(kind, entries) talks to the studio, show(message, over) shows the reward, keep() saves it.
   constructor({ say, show, keep, seed }) {
     Object.assign(this, { say, show, seed });
     this.running = false;
     this.unsaved = false;
+    this.phase = "demo";
     find("fit").onclick = () => this.toggle();
     find("go-on").onclick = () => this.goOn();
     find("keep-fit").onclick = keep;
@@ -32,19 +41,21 @@ export class Learning {
     find("fit-progress").hidden = true;
     find("go-on").hidden = find("keep-fit").hidden = true;
     find("fit-words").textContent = find("verdict").textContent = "";
-    find("verdict").classList.remove("alarm");
+    find("verdict").className = "";
   }
 
   set(running) {
     this.running = running;
     find("fit").textContent = running ? "Stop" : "Start learning";
+    if (!running) find("fit").disabled = false;
     find("iterations").disabled = find("errors").disabled = running;
   }
 
   toggle() {
     if (this.running) {
-      this.say("stop");
-      find("fit-words").textContent = "Stopping after this iteration …";
+      if (!this.say("stop")) return;
+      find("fit").disabled = true; // it was heard
+      find("fit-words").textContent = STOPPING[this.phase];
       return;
     }
     const iterations = Math.round(Number(find("iterations").value));
@@ -60,13 +71,14 @@ export class Learning {
   }
 
   goOn() {
-    find("verdict").textContent = "";
+    find("verdict").textContent = find("verdict").className = "";
     this.begin(this.say("go-on"));
   }
 
   begin(said) {
     if (!said) return;
     this.set(true);
+    this.phase = "demo";
     find("value").textContent = "";
     find("go-on").hidden = find("keep-fit").hidden = true;
     find("fit-progress").hidden = find("fit-charts").hidden = false;
@@ -77,14 +89,15 @@ export class Learning {
   hear(message) {
     this.set(RUNNING.includes(message.phase));
     if (message.phase === "iterating") this.unsaved = true;
-    if (message.weights) this.show(message.weights, message.error);
+    this.phase = message.phase;
+    if (message.weights) this.show(message, OVER.includes(message.phase));
     if (message.phase === "iterating") {
       find("fit-progress").max = message.iterations;
       find("fit-progress").value = message.iteration;
       this.distance.add(message.iteration, message.distance);
       this.margin.add(message.iteration, message.margin);
       const small = message.agents ? ` The learning swarm has ${message.agents} agents.` : "";
-      find("fit-words").textContent = `Iteration ${message.iteration} of ${message.iterations}: distance ${short(message.distance)}, margin ${short(message.margin)}.${small}`;
+      if (!find("fit").disabled) find("fit-words").textContent = `Iteration ${message.iteration} of ${message.iterations}: distance ${short(message.distance)}, margin ${short(message.margin)}.${small}`;
     }
     const words = {
       choosing: "Choosing among the nearest policies by fresh roll-outs …",
@@ -97,7 +110,7 @@ export class Learning {
     if (words) find("fit-words").textContent = words;
     if (message.verdict) {
       find("verdict").textContent = [`The learned swarm ${message.verdict}.`, ...message.advice.map((advice) => `What to do: ${advice}.`)].join(" ").replace("..", ".");
-      find("verdict").classList.toggle("alarm", message.alarm);
+      find("verdict").className = message.alarm ? "finding bad" : "finding good";
     }
     if (["stopped", "done", "failed"].includes(message.phase)) {
       find("fit-progress").hidden = true;

@@ -1,35 +1,11 @@
-// The reward as something to be painted: one panel for each component, polar for angles.
-import { BarPanel } from "./bars.js";
-import { PolarPanel } from "./polar.js";
+// The reward as something to be painted.
+import { Meaning } from "./meaning.js";
+import { framed, panelsOf } from "./panels.js";
 import { element, find, short } from "./words.js";
 
 const EVERY = 80; // milliseconds between strokes that are sent
 const MOST_UNDO = 100;
-
-// The panels of a reward's blocks: the first axis is painted along, the others tell panels apart.
-const panelsOf = (blocks) => {
-  const panels = [];
-  let begin = 0;
-  for (const axes of blocks) {
-    const [first, ...others] = axes;
-    const count = others.reduce((size, axis) => size * axis.values.length, 1);
-    for (let rest = 0; rest < count; rest++) {
-      const words = [];
-      let left = rest;
-      for (const axis of [...others].reverse()) {
-        words.unshift(`${axis.label} ${short(axis.values[left % axis.values.length])}`);
-        left = Math.floor(left / axis.values.length);
-      }
-      panels.push({
-        axis: first,
-        title: [first.label, ...words].join(", "),
-        indices: first.values.map((_, place) => begin + place * count + rest),
-      });
-    }
-    begin += first.values.length * count;
-  }
-  return panels;
-};
+const HINT = "Point at a reward to see what it is for.";
 
 export class Painting {
   // send(weights, number) passes a reward on; changed() is called when a person has changed it.
@@ -45,32 +21,77 @@ export class Painting {
     find("opposite").onclick = () => this.all((weight) => -weight);
     find("smooth").onclick = () => this.smooth();
     find("undo").onclick = () => this.undo();
+    this.meaning = new Meaning(find("meaning"), HINT);
+    this.learned = null; // the reward of the latest fit, {weights, error, clear}
   }
 
   open(scene) {
+    const other = this.scene?.entry !== scene.entry || this.weights.length !== scene.weights?.length;
     this.scene = scene;
-    this.error = null;
+    this.looks = {};
     this.past = [];
+    this.pointed = null;
+    if (other) this.learned = null;
     const able = scene.why === "";
     for (const id of ["as-expert", "flat", "opposite", "smooth"]) find(id).disabled = !able;
     find("paint-hint").textContent = able
-      ? "Drag: what you raise, the swarm on the right seeks; what you lower, it avoids."
+      ? "Drag: raise what your swarm should seek, lower what it should avoid."
       : `This reward cannot be painted: ${scene.why}.`;
     find("mirror-label").hidden = !scene.mirror;
     find("value").textContent = "";
-    this.panels = panelsOf(scene.blocks).map((panel) => {
-      const Kind = panel.axis.periodic ? PolarPanel : BarPanel;
-      return new Kind(panel, (place, value) => this.stroke(panel.indices[place], value), () => this.remember());
+    this.panels = panelsOf(scene.blocks, {
+      set: (index, value) => this.stroke(index, value),
+      begin: () => this.remember(),
+      over: (panel, place) => this.point(panel, place),
     });
-    find("panels").replaceChildren(...this.panels.map((panel) => element("div", { class: "panel" },
-      element("p", { class: "label" }, panel.title), panel.root)));
+    this.meaning.clear();
+    this.offer();
+    find("panels").replaceChildren(...this.panels.map(framed));
     if (able) this.put(scene.weights);
   }
 
-  // Show a reward that was not painted here: learned, opened or of a link.
-  put(weights, error = null) {
+  // Rewards with names, the learned one last: it can be had once there is one.
+  offer() {
+    const presets = this.scene.why === "" ? this.scene.presets : [];
+    const button = (name, words, action) => {
+      const made = element("button", { type: "button", title: words }, name);
+      made.onclick = action;
+      return made;
+    };
+    const made = presets.map(({ name, words, weights }) => button(name, `In words: ${words}`, () => {
+      this.all((_, index) => weights[index]);
+      find("preset-words").textContent = `${name}: ${words}.`;
+    }));
+    const last = button("the learned one", this.learned ? "The reward of the latest fit" : "Learn a reward first", () => {
+      this.remember();
+      this.put(this.learned.weights, this.learned);
+      this.pass();
+      find("preset-words").textContent = "the learned one: what the latest fit found.";
+    });
+    last.id = "learned-one";
+    last.disabled = !this.learned;
+    find("presets").replaceChildren(...made, ...(this.scene.why === "" ? [last] : []));
+    find("preset-words").textContent = "";
+  }
+
+  // A fit has found this reward, or a file has it.
+  learn(weights, looks) {
+    this.learned = { weights: [...weights], ...looks };
+    this.put(weights, looks);
+    this.offer();
+  }
+
+  point(panel, place) {
+    this.pointed = place === null ? null : { panel, place };
+    if (place === null) this.meaning.clear();
+    else this.meaning.show(panel.axis, place, this.weights[panel.indices[place]], this.scene.colours);
+  }
+
+  // Show a reward that was not painted here: learned, opened or of a link. Its looks are standard
+  // errors and which of its weights are clear, as far as they are known.
+  put(weights, { error = null, clear = null } = {}) {
     this.weights = [...weights];
-    this.error = error;
+    this.looks = { error, clear };
     const most = Math.max(...this.weights.map(Math.abs));
     this.scale = most > 0 ? Number(most.toPrecision(2)) : 1;
     this.draw();
@@ -81,10 +102,13 @@ export class Painting {
   }
 
   draw() {
+    const { error, clear } = this.looks;
     for (const panel of this.panels) {
-      panel.draw(panel.indices.map((index) => this.weights[index]), this.scale,
-        this.error ? panel.indices.map((index) => this.error[index]) : null);
+      const of = (values) => values && panel.indices.map((index) => values[index]);
+      panel.draw(of(this.weights), this.scale, { error: of(error), clear: of(clear) });
     }
+    if (this.pointed) this.point(this.pointed.panel, this.pointed.place);
+    find("pale").hidden = !clear || clear.every(Boolean);
     find("undo").disabled = this.past.length === 0;
   }
 
@@ -93,7 +117,8 @@ export class Painting {
     const value = Number((Math.max(-1, Math.min(1, share)) * this.scale).toPrecision(3));
     this.weights[index] = value;
     if (this.scene.mirror && find("mirror").checked) this.weights[this.scene.mirror[index]] = value;
-    this.error = null;
+    this.looks = {};
+    find("preset-words").textContent = "";
     this.draw();
     this.pass();
   }
@@ -106,6 +131,7 @@ export class Painting {
   undo() {
     if (!this.past.length) return;
     this.put(this.past.pop());
+    find("preset-words").textContent = "";
     this.pass();
   }
 
@@ -113,6 +139,7 @@ export class Painting {
     if (this.scene?.why !== "") return;
     this.remember();
     this.put(this.weights.map(change));
+    find("preset-words").textContent = "";
     this.pass();
   }
 

@@ -1,12 +1,22 @@
-// A panel around the circle, for angles: straight ahead is up, left is left.
-import { describe, hatch, keyboard, pointer } from "./bars.js";
+// A panel around the circle, for angles: zero is up, positive angles are on the right, as in reports.
+import { barClass, describe, hatch, keyboard, pointer } from "./bars.js";
 import { drawn, short } from "./words.js";
 
 const SIZE = 300;
-const [MIDDLE, ZERO, SPREAD] = [SIZE / 2, 72, 52]; // the circle of no reward, and its full height
+const [MIDDLE, ZERO, SPREAD] = [SIZE / 2, 76, 50]; // the circle of no reward, and its full height
+const GAP = 0.08; // of a bar's width, on both of its sides
+const THIN = 0.02; // a bar of no reward can be seen, too
+
+const signed = (axis, place) => {
+  const value = axis.values[place];
+  if (axis.units !== "degrees") return short(value);
+  const size = `${short(Math.abs(value))}°`;
+  return value === 0 || Math.abs(value) === 180 ? size : `${value > 0 ? "+" : "−"}${size}`;
+};
 
 export class PolarPanel {
-  constructor({ axis, title, indices }, set, begin) {
+  // Without set the panel is only looked at; over(place) is called for what is pointed at.
+  constructor({ axis, title, indices }, { set, begin, over }) {
     Object.assign(this, { axis, title, indices });
     const count = indices.length;
     this.count = count;
@@ -16,37 +26,38 @@ export class PolarPanel {
     const pattern = hatch();
     this.fill = pattern.fill;
     this.unvisited = drawn("g", { class: "unvisited" });
-    this.band = drawn("path", { class: "band", "fill-rule": "evenodd" });
-    this.shape = drawn("path", { class: "shape" });
-    this.handles = indices.map(() => drawn("circle", { class: "weight", role: "slider", tabindex: "-1", r: count > 48 ? 3 : 4.5 }));
-    const rings = [-1, 0, 1].map((share) => drawn("circle", {
-      class: share ? "rim" : "zero", cx: MIDDLE, cy: MIDDLE, r: ZERO + share * SPREAD,
+    this.bars = indices.map(() => drawn("path", set ? { role: "slider", tabindex: "-1" } : {}));
+    this.errors = drawn("g");
+    const rings = [-1, 1].map((share) => drawn("circle", {
+      class: "rim", cx: MIDDLE, cy: MIDDLE, r: ZERO + share * SPREAD,
     }));
-    const quarter = Math.floor(count / 2);
-    const ticks = [[0, "middle", 0, -8], [Math.PI / 2, "end", -4, 4], [-Math.PI / 2, "start", 4, 4], [Math.PI, "middle", 0, 12]].map(([angle, anchor, dx, dy]) => {
+    const zero = drawn("circle", { class: "zero", cx: MIDDLE, cy: MIDDLE, r: ZERO });
+    const half = Math.floor(count / 2);
+    const ticks = [[0, "middle", 0, -6], [Math.PI / 2, "start", 4, 4], [-Math.PI / 2, "end", -4, 4], [Math.PI, "middle", 0, 14]].map(([angle, anchor, dx, dy]) => {
       const [x, y] = this.at(angle, 1);
-      const place = (quarter + Math.round(angle / (2 * Math.PI) * count) + count) % count;
-      return drawn("text", { x: x + dx, y: y + dy, "text-anchor": anchor }, short(Math.abs(axis.values[place])) === "180" ? "±180" : short(axis.values[place]));
+      const place = (half + Math.round(angle / (2 * Math.PI) * count) + count) % count;
+      return drawn("text", { x: x + dx, y: y + dy, "text-anchor": anchor }, signed(axis, place));
     });
-    this.note = drawn("text", { x: -8, y: SIZE + 4 });
-    this.root = drawn("svg", { viewBox: `-10 -4 ${SIZE + 20} ${SIZE + 8}`, role: "group", "aria-label": `Reward by ${title}` },
-      pattern.definition, ...rings, this.unvisited, this.band, this.shape, ...this.handles, ...ticks, this.note);
-    const keys = keyboard(this.handles, {
-      // On the screen the left is the side of positive angles.
-      periodic: true, value: (place) => this.values[place], set, begin,
-    });
+    const scale = (share, dy) => drawn("text", { class: "scale", x: MIDDLE, y: MIDDLE + ZERO + share * SPREAD + dy, "text-anchor": "middle" });
+    [this.high, this.low] = [scale(1, -3), scale(-1, 9)];
+    this.root = drawn("svg", { viewBox: `-14 -4 ${SIZE + 28} ${SIZE + 8}`, role: set ? "group" : "img", "aria-label": `Reward by ${title}` },
+      pattern.definition, ...rings, this.unvisited, ...this.bars, zero, this.errors, ...ticks, this.high, this.low);
     const from = (x, y, box) => {
-      const scale = Math.max((SIZE + 20) / box.width, (SIZE + 8) / box.height);
-      return [(x - box.width / 2) * scale, (box.height / 2 - y) * scale];
+      const scaled = Math.max((SIZE + 28) / box.width, (SIZE + 8) / box.height);
+      return [(x - box.width / 2) * scaled, (box.height / 2 - y) * scaled];
     };
     const inside = (place) => ((place % count) + count) % count;
+    const keys = set && keyboard(this.bars, {
+      periodic: true, value: (place) => this.values[place], set, begin, over,
+    });
     pointer(this.root, {
       place: (x, y, box) => {
         const [right, up] = from(x, y, box);
-        return inside(Math.round(Math.atan2(-right, up) / (2 * Math.PI) * count) + Math.floor(count / 2));
+        return inside(Math.round(Math.atan2(right, up) / (2 * Math.PI) * count) + half);
       },
       share: (x, y, box) => (Math.hypot(...from(x, y, box)) - ZERO) / SPREAD,
-      set: (place, value) => set(inside(place), value), begin, focus: (place) => keys.focus(inside(place)),
+      set: set && ((place, value) => set(inside(place), value)), begin, over,
+      focus: (place) => keys.focus(inside(place)),
       steps: (begin_, end) => {
         const way = end - begin_;
         return way - count * Math.round(way / count);
@@ -56,38 +67,37 @@ export class PolarPanel {
 
   at(angle, share) {
     const radius = ZERO + share * SPREAD;
-    return [MIDDLE - radius * Math.sin(angle), MIDDLE - radius * Math.cos(angle)];
+    return [MIDDLE + radius * Math.sin(angle), MIDDLE - radius * Math.cos(angle)];
   }
 
-  ring(shares) {
-    return `M${shares.map((share, place) => this.at(this.angles[place], share).map((c) => c.toFixed(1)).join(" ")).join("L")}Z`;
+  // A sector of the ring between two rewards.
+  sector(angle, half, low, high) {
+    const point = (at, share) => this.at(at, share).map((c) => c.toFixed(1)).join(" ");
+    const arc = (share, sweep, to) => `A${ZERO + share * SPREAD} ${ZERO + share * SPREAD} 0 0 ${sweep} ${point(to, share)}`;
+    return `M${point(angle - half, low)}L${point(angle - half, high)}${arc(high, 1, angle + half)}L${point(angle + half, low)}${arc(low, 0, angle - half)}Z`;
   }
 
   visit(visited) {
     this.seen = visited;
-    const half = Math.PI / this.count;
-    this.unvisited.replaceChildren(...visited.flatMap((seen, place) => {
-      if (seen) return [];
-      const angle = this.angles[place];
-      const corners = [[angle - half, -1], [angle - half, 1], [angle + half, 1], [angle + half, -1]];
-      return [drawn("path", { fill: this.fill, d: `M${corners.map(([a, s]) => this.at(a, s).map((c) => c.toFixed(1)).join(" ")).join("L")}Z` })];
-    }));
+    this.unvisited.replaceChildren(...visited.flatMap((seen, place) => (seen ? [] : [
+      drawn("path", { fill: this.fill, d: this.sector(this.angles[place], Math.PI / this.count, -1, 1) })])));
   }
 
-  draw(weights, scale, error) {
-    const clip = (share) => Math.max(-1.2, Math.min(1.2, share));
+  draw(weights, scale, { error = null, clear = null } = {}) {
+    const clip = (share) => Math.max(-1.2, Math.min(1.15, share));
     this.values = weights.map((weight) => weight / scale);
-    this.shape.setAttribute("d", this.ring(this.values.map(clip)));
-    this.band.setAttribute("d", error
-      ? this.ring(this.values.map((share, place) => clip(share + error[place] / scale)))
-        + this.ring(this.values.map((share, place) => clip(share - error[place] / scale))) : "");
-    this.handles.forEach((handle, place) => {
-      const [x, y] = this.at(this.angles[place], clip(this.values[place]));
-      handle.setAttribute("cx", x.toFixed(1));
-      handle.setAttribute("cy", y.toFixed(1));
-      describe(handle, this, place, weights[place], scale);
+    this.bars.forEach((bar, place) => {
+      const share = clip(this.values[place]);
+      const [low, high] = [Math.min(share, -THIN), Math.max(share, THIN)];
+      const half = (1 - 2 * GAP) * Math.PI / this.count;
+      bar.setAttribute("d", this.sector(this.angles[place], half, share > 0 ? 0 : low, share < 0 ? 0 : high));
+      bar.setAttribute("class", barClass(clear, place));
+      describe(bar, this, place, weights[place], scale);
     });
-    const errors = error ? `; standard errors up to ${short(Math.max(...error))}` : "";
-    this.note.textContent = `rim ${short(scale)}, dashed 0, inmost −${short(scale)}${errors}`;
+    this.errors.replaceChildren(...(error ?? []).map((size, place) => {
+      const [inner, outer] = [-1, 1].map((side) => this.at(this.angles[place], clip(this.values[place] + side * size / scale)));
+      return drawn("line", { class: "bar-error", x1: inner[0], y1: inner[1], x2: outer[0], y2: outer[1] });
+    }));
+    [this.high.textContent, this.low.textContent] = [short(scale), `−${short(scale)}`];
   }
 }

@@ -95,8 +95,10 @@ const learning = new Learning({
     moved("learned");
     return say(kind, entries);
   },
-  show: (weights, error) => {
-    painting.put(weights, error);
+  show: ({ weights, error, identified }, over) => {
+    const looks = { error, clear: identified };
+    if (over) painting.learn(weights, looks);
+    else painting.put(weights, looks);
     note();
   },
   keep: () => keeping.keepFit(),
@@ -170,6 +172,7 @@ const hear = {
     knobs.open(message);
     learning.open(message);
     painting.open(message);
+    if (other) keeping.closed();
     moved(message.moved_by);
     const paces = PACES.filter((steps) => steps <= message.fastest);
     const before = Number(find("pace").value);
@@ -201,13 +204,13 @@ const hear = {
   list: ({ entries }) => keeping.list(entries),
   opened: (message) => {
     if (message.what === "fit") {
-      if (message.error) painting.put(painting.weights, message.error);
+      painting.learn(painting.weights, { error: message.error, clear: message.identified });
       const several = message.experiments > 1 ? ` It is the first of ${message.experiments} experiments.` : "";
       const verdict = message.verdict ? ` Its verdict: ${message.verdict}.` : "";
-      keeping.tell(`${message.name} is open.${several}${verdict}`);
+      keeping.opened(message.name, `${message.name} is open: its reward and its swarm are shown.${several}${verdict}`);
     } else {
       const verdict = message.verdict ? ` The verdict on it: ${message.verdict}.` : "";
-      keeping.tell(`${message.name} is on the left; both swarms start from its first state.${verdict}`);
+      keeping.opened(message.name, `${message.name} is on the left; both swarms start from its first state.${verdict}`);
     }
   },
   saved: ({ name }) => {
@@ -226,9 +229,9 @@ const hear = {
   },
   error: ({ about, text }) => {
     const ways = { open: ["Choose another", () => find("files").querySelector("button")?.focus()], show: ["Back to the defaults", () => find("defaults").click()] }[about];
-    if (about === "open") keeping.tell("It was not opened.");
+    if (about === "open") keeping.notOpened(text);
     if (about === "save") keeping.notSaved(text);
-    else if (["script", "gif"].includes(about)) keeping.tell(text);
+    else if (["script", "gif", "page"].includes(about)) keeping.tell(text);
     else notice(about === "open" ? `This file cannot be shown: ${text}` : text, ...(ways ? [ways] : []), close);
     if (!scene) veil(text);
   },
