@@ -412,12 +412,13 @@ def bounced(
 
 def zonal_turns(
     position: Floats, heading: Floats, turn: Floats, model: Floats, kind: str, walls: Floats
-) -> Floats:
-    """The mean turns of agents (agents, ...) with one zonal controller."""
+) -> tuple[Floats, Floats]:
+    """The mean turns of agents (agents, ...) with one zonal controller, and who is ahead."""
     away, along, along_nearest, inner, to, to_nearest = model[:6]
-    away_gain, along_gain, to_gain, last, wall_gain, wall_reach, priority = model[6:]
+    away_gain, along_gain, to_gain, last, wall_gain, wall_reach, priority = model[6:13]
     place, direction = position @ np.array([1, 1j]), np.exp(1j * heading)
     out: Floats = last * turn
+    ahead = np.zeros(len(heading))
     for i in range(len(heading)):
         gap = np.delete(position, i, axis=0) - position[i]
         if kind == "periodic":
@@ -425,6 +426,7 @@ def zonal_turns(
         gaps, others = gap @ np.array([1, 1j]), np.delete(direction, i)
         distance = np.abs(gaps)
         unit, same = gaps / distance / direction[i], others / direction[i]
+        ahead[i] = unit.real.mean()
         ranked = np.sort(distance)
         follow = distance <= (ranked[int(along_nearest) - 1] if along_nearest else along)
         approach = distance <= (ranked[int(to_nearest) - 1] if to_nearest else to)
@@ -449,7 +451,7 @@ def zonal_turns(
             close = 1 - abs(wall) / wall_reach if inside else 1.0
             if close > 0 and wall.real > -0.2 * abs(wall):
                 out[i] -= wall_gain * close * np.sign(wall.imag)
-    return out
+    return out, ahead
 
 
 def zone_turns(

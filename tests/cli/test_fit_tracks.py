@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 import swarmdp
 from swarmdp.cli import main
+from swarmdp.recordings.zonal_files import read_zonal
 from tests.terminal import fails
 
 READING = ["--fps", "1", "--unit", "cm", "--dt", "1", "--neighbours", "5"]
@@ -66,7 +67,8 @@ def test_the_report(analysed: Path) -> None:
         "The rule of turns",
         "Held-out statistics",
         "What the reward prefers",
-        "turns to choose from",
+        "How near the groups are",
+        "Which controllers were tried",
         "How to cite",
     ):
         assert words in page
@@ -83,10 +85,14 @@ def test_the_analysis_can_be_loaded(analysed: Path) -> None:
     assert isinstance(loaded, swarmdp.Analysis)
     assert json.loads(json.dumps(loaded.to_plain())).items() <= summary.items()
     assert len(summary["reward"]) == len(loaded.result.blocks)
-    # What other commands use is the controller that was judged.
-    mixed = loaded.swarm.anchored(loaded.result.mixture)
-    assert np.array_equal(loaded.controller.probabilities, mixed.probabilities)
-    assert {"random", "nothing", "clone", "vicsek", "couzin"} <= set(loaded.table)
+    assert loaded.controller.to_plain() == summary["controller"]["controller"]
+    names = {"controller", "zone model", "regression", "clone", "training time itself"}
+    assert set(loaded.distances) == set(summary["energy_distances"]) == names
+    assert {"random", "nothing", "clone", "vicsek", "couzin", "regression"} <= set(loaded.table)
+    track = swarmdp.rollout(
+        loaded.controlled_swarm, loaded.controlled_swarm.expert, steps=3, seed=1
+    )
+    assert track.steps == 3
 
 
 def test_the_same_seed_gives_the_same_files(
@@ -122,7 +128,7 @@ def test_an_interrupted_analysis_keeps_its_fit(
             raise KeyboardInterrupt
         return estimate(*args, **kwargs)  # type: ignore[arg-type]
 
-    place = (expectations, "simulated_runs") if at == "the fit" else (analysis, "verdicts_of")
+    place = (expectations, "simulated_runs") if at == "the fit" else (analysis, "verdict_of_model")
     monkeypatch.setattr(*place, interrupted)
     # An earlier analysis in the same folder does not stay beside the fit of this one.
     (tmp_path / "analysis.nc").write_bytes((analysed / "analysis.nc").read_bytes())
@@ -158,9 +164,8 @@ def test_other_commands_on_an_analysis(
     analysed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     main(["export", str(analysed), "-o", str(tmp_path / "controller.json")])
-    assert isinstance(
-        swarmdp.policies.load_controller(tmp_path / "controller.json"), swarmdp.policies.LocalPolicy
-    )
+    # What other commands use is the controller that was judged.
+    assert read_zonal(tmp_path / "controller.json") == swarmdp.load(analysed).controller
     main(["evaluate", str(analysed), "--runs", "2", "-o", str(tmp_path), "--threads", "1"])
     evaluation = json.loads((tmp_path / "evaluation.json").read_text())
     assert "polarisation" in evaluation["measures"]
@@ -194,12 +199,13 @@ def test_the_same_from_python(tracks: Path) -> None:
         threads=1,
         say=said.append,
     )
-    assert len(said) == 5  # decisions, swarm, interaction, rule, fit
+    assert len(said) == 6  # decisions, swarm, interaction, rule, controller, fit
     assert reanalysed.verdict is None
     assert f"{reanalysed.interaction.gain:+.3f} nats" in reanalysed.conclusions[0]
     assert reanalysed.rule is not None
     assert reanalysed.conclusions[1] == reanalysed.rule.sentences[0]
-    assert "reward" in reanalysed.conclusions[-1]
+    assert "reward" in reanalysed.conclusions[-2]
+    assert reanalysed.conclusions[-1].startswith("The controller: ")
     tested = reanalysed.result.differences().set_index(["one", "other"])
     sizes = [reanalysed.result.reward.weights[0][part] for part in (slice(0, 7), slice(7, 10))]
     assert [preference.component for preference in reanalysed.preferences] == [
@@ -215,8 +221,7 @@ def test_the_same_from_python(tracks: Path) -> None:
     assert reanalysed.recording is recording
     assert set(reanalysed.turn_gains) == {
         "recorded habits",
-        "learned policy",
-        "anchored controller",
+        "policy planned for the reward",
     }
     assert repr(reanalysed).startswith("Analysis of a recording")
     assert "<table" in reanalysed._repr_html_()

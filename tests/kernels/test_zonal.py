@@ -8,9 +8,9 @@ from tests import oracles
 
 MODELS = np.array(
     [
-        [2.0, 6.0, 0.0, 2.0, 12.0, 0.0, 0.4, 0.3, 0.2, 0.1, 0.5, 3.0, 0.0],
-        [1.0, 0.0, 5.0, 0.0, 0.0, 9.0, 0.4, 0.3, 0.2, -0.1, 0.5, 1.0, 0.0],
-        [2.0, 6.0, 0.0, 0.0, 12.0, 0.0, 0.4, 0.3, 0.3, 0.0, 0.8, 5.0, 1.0],
+        [2.0, 6.0, 0.0, 2.0, 12.0, 0.0, 0.4, 0.3, 0.2, 0.1, 0.5, 3.0, 0.0, 0.0],
+        [1.0, 0.0, 5.0, 0.0, 0.0, 9.0, 0.4, 0.3, 0.2, -0.1, 0.5, 1.0, 0.0, 0.2],
+        [2.0, 6.0, 0.0, 0.0, 12.0, 0.0, 0.4, 0.3, 0.3, 0.0, 0.8, 5.0, 1.0, 0.1],
     ]
 )
 ARENAS = {
@@ -31,10 +31,11 @@ def test_turns_are_those_of_the_twin(arena: str, spread: float) -> None:
     position = rng.uniform(-spread, spread, (3, 25, 2))
     heading, turn = rng.uniform(-np.pi, np.pi, (2, 3, 25))
     kind, walls = ARENAS[arena]
-    actual = kernels.recorded.zonal_turns(position, heading, turn, MODELS, kind, walls)
+    actual, ahead = kernels.recorded.zonal_turns(position, heading, turn, MODELS, kind, walls)
     for r, model in enumerate(MODELS):
         expected = oracles.zonal_turns(position[r], heading[r], turn[r], model, arena, walls)
-        np.testing.assert_allclose(actual[r], expected, atol=1e-9)
+        np.testing.assert_allclose(actual[r], expected[0], atol=1e-9)
+        np.testing.assert_allclose(ahead[r], expected[1], atol=1e-9)
 
 
 def test_the_order_of_agents_does_not_matter() -> None:
@@ -46,4 +47,55 @@ def test_the_order_of_agents_does_not_matter() -> None:
     other = kernels.recorded.zonal_turns(
         position[:, order].copy(), heading[:, order].copy(), turn, MODELS, kind, walls
     )
-    np.testing.assert_array_equal(one[:, order], other)
+    for turns, permuted in zip(one, other, strict=True):
+        np.testing.assert_array_equal(turns[:, order], permuted)
+
+
+@pytest.mark.parametrize("arena", ["open", "circle", "periodic"])
+def test_whole_candidates_move_as_step_by_step(arena: str) -> None:
+    rng = np.random.default_rng(3)
+    steps, runs, agents = 9, 2, 12
+    kind, walls = ARENAS[arena]
+    tables = np.sort(rng.normal(size=(2, 1025)), axis=1)
+    swarm = kernels.recorded.CalibratedModel(
+        kind, walls, tables.ravel(), np.array([0.2]), 0.0, 1.0,
+        np.linspace(0.1, 0.9, 1025), 0.6, 0.8, 4.5, 0.5,
+    )  # fmt: skip
+    state = {
+        "x": rng.uniform(-5, 5, (runs, agents)),
+        "y": rng.uniform(-5, 5, (runs, agents)),
+        "heading": rng.uniform(-3, 3, (runs, agents)),
+        "turn": rng.normal(0, 0.3, (runs, agents)),
+        "pace": rng.normal(size=(runs, agents)),
+    }
+    scores, fresh = rng.normal(size=(2, steps, runs, agents))
+    noise = np.array([0.3, 1.0, 0.7])
+    places, headings, reflected = kernels.recorded.zonal_frames(
+        kernels.recorded.ZonalStarts(**state, scores=scores, fresh=fresh),
+        MODELS, noise, swarm, 2, 3,
+    )  # fmt: skip
+    assert places.shape == (3, runs, 3, agents, 2)
+    bounced = np.zeros(3)
+    for k, model in enumerate(MODELS):
+        place = np.stack([state["x"], state["y"]], axis=-1)
+        heading, turn, pace = state["heading"], state["turn"], state["pace"]
+        for t in range(steps):
+            rows = np.tile(model, (runs, 1))
+            turns, ahead = kernels.recorded.zonal_turns(place, heading, turn, rows, kind, walls)
+            grid = np.linspace(-4.5, 4.5, 1025)
+            wobble = np.where(
+                np.abs(turn) > 0.2,
+                np.interp(scores[t], grid, tables[1]),
+                np.interp(scores[t], grid, tables[0]),
+            )
+            pace = 0.6 * pace + 0.8 * fresh[t] + model[-1] * ahead
+            step = np.interp(pace, grid, swarm.speed) * 0.5
+            meant = turns + noise[k] * wobble
+            place, heading, turn = kernels.recorded.turn_and_move(
+                place, heading, meant, step, kind, walls
+            )
+            bounced[k] += (np.abs(np.angle(np.exp(1j * (turn - meant)))) > 1e-9).sum()
+            if t in (2, 5, 8):
+                np.testing.assert_allclose(places[k, :, (t - 2) // 3], place, atol=1e-7)
+                np.testing.assert_allclose(headings[k, :, (t - 2) // 3], heading, atol=1e-7)
+    np.testing.assert_allclose(reflected, bounced / (steps * runs * agents))

@@ -9,11 +9,11 @@ import swarmdp
 from studies.simulated_rules import KnownRule, record_rule
 from swarmdp.recordings import controller_search
 from swarmdp.recordings.arena import Circle
+from swarmdp.recordings.controller_families import families_of
 from swarmdp.recordings.controller_search import (
     FoundController,
     Trial,
     energy_distances,
-    families_of,
     find_controller,
 )
 from swarmdp.recordings.rule import fit_rule
@@ -44,7 +44,7 @@ def test_the_search_comes_nearer_and_is_the_same_for_the_same_seed(
     assert FoundController.from_plain(found.to_plain()) == found
     alone = families_of(swarm, rule)[0].start
     everything = np.ones(len(swarm.frames["heading"]), dtype=bool)
-    assert found.distance < Trial(swarm, everything, 9).distances([alone])[0][0]
+    assert found.distance < Trial(swarm, everything, 9, alone.together).distances([alone])[0][0]
     assert found.reflected < 0.05
     made = Zonal(swarm, found.controller)
     track = swarmdp.rollout(made, made.expert, steps=20, seed=1)

@@ -1,11 +1,18 @@
 """`swarmdp animate`: a swarm in motion, as a file."""
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from swarmdp.cli.common import add_command, add_seed
-from swarmdp.cli.fit_folders import add_experiment, expert_beside, fit_in, system_beside
+from swarmdp.cli.fit_folders import (
+    add_experiment,
+    analysis_in,
+    expert_beside,
+    fit_in,
+    system_beside,
+)
 from swarmdp.cli.systems import (
     add_steps,
     add_system,
@@ -106,6 +113,14 @@ def _policies_of_fit(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     system = system_beside(options.fit, result, options.system)
     chosen = slice(options.experiment, options.experiment + 1)
     expert = expert_beside(options.fit, system, result.settings["discount"])
+    analysis = analysis_in(options.fit)
+    if analysis is not None:
+        # What an analysis learned is the controller that was judged. Its agents observe something
+        # else than those of the swarm that was recorded, so only states are shown.
+        controlled = analysis.controlled_swarm
+        states = {name: expert.variables[name] for name in controlled.fields}
+        recorded = replace(expert, variables=states)
+        return controlled, {"expert": recorded, "learned": controlled.expert}
     return system, {"expert": expert, "learned": select_replicas(result.policy, chosen)}
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from swarmdp.cli.common import add_command
-from swarmdp.cli.fit_folders import add_experiment, fit_in
+from swarmdp.cli.fit_folders import add_experiment, analysis_in, fit_in
 
 
 def add(commands: Any) -> None:
@@ -29,6 +29,11 @@ def _run(options: argparse.Namespace) -> None:
     from swarmdp.policies import Exportable
     from swarmdp.support.errors import InvalidInput
 
+    analysis = analysis_in(options.fit)
+    if analysis is not None:
+        written = analysis.controlled_swarm.export(options.output)
+        print(f"Zonal controller: {analysis.controller.words(analysis.swarm.unit)}\n  {written}")
+        return
     policy = fit_in(options.fit, options.experiment).policy
     if not isinstance(policy, Exportable):
         raise InvalidInput(

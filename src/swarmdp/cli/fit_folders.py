@@ -108,6 +108,19 @@ def held_out_beside(folder: Path, swarm: Any) -> Any:
     return swarm.demo(swarm.decisions)
 
 
+def analysis_in(folder: Path) -> Any:
+    """The analysis of a recording in a folder; None if there is only a fit, or something else."""
+    from swarmdp.support.saved import ANALYSIS, load
+
+    whole = files.is_folder(folder)
+    if whole:
+        folders.settle(folder)
+    if not whole or not files.exists(folder / ANALYSIS.file):
+        return None
+    folders.warn_if_mixed(folder, ANALYSIS.file)
+    return load(folder / ANALYSIS.file)
+
+
 def interrupted_fit_note(
     result: Any, planned: int, missing: str, options: argparse.Namespace, output: Path
 ) -> str:

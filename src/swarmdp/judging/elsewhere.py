@@ -15,6 +15,7 @@ from swarmdp.judging.blocks import LATER
 from swarmdp.judging.comparison import LEVEL
 from swarmdp.judging.stage import DemoStage
 from swarmdp.judging.statistics import OFF
+from swarmdp.model.system import System
 from swarmdp.model.traits import measures_of
 from swarmdp.model.verdict import Verdict
 from swarmdp.policies import LocalPolicy
@@ -25,11 +26,17 @@ SURE = 2.0  # standard errors of a difference that counts
 
 
 def add_other_starts(
-    verdict: Verdict, stage: DemoStage, learned: LocalPolicy, clone: LocalPolicy | None, seed: int
+    verdict: Verdict,
+    stage: DemoStage,
+    learned: LocalPolicy,
+    clone: LocalPolicy | None,
+    seed: int,
+    model: System | None = None,
 ) -> Verdict:
     """The verdict, or an alarm if a measure later is off by a tenth from other starts.
 
     Only where the learned swarm can be told from the demo, and the verdict is not an alarm already.
+    The learned policy moves the model where one is given.
     """
     if clone is None or verdict.alarm or verdict.p > LEVEL or not clone_is_nearer(verdict.lines):
         return verdict
@@ -37,9 +44,10 @@ def add_other_starts(
         measure = measures_of(stage.system)[name]
         if measure.limits[0] != 0:
             continue
-        later, other = (_later(stage, policy, name, _RUNS, seed) for policy in (learned, clone))
+        swarms = ((model or stage.system, learned), (stage.system, clone))
+        later, other = (_later(stage, *swarm, name, _RUNS, seed) for swarm in swarms)
         if _is_off(later, other):
-            later, other = (_later(stage, policy, name, MORE, seed) for policy in (learned, clone))
+            later, other = (_later(stage, *swarm, name, MORE, seed) for swarm in swarms)
         gap = later - other
         error = gap.std(ddof=1) / np.sqrt(len(gap))
         if _is_off(later, other) and abs(gap.mean()) > SURE * error:
@@ -64,11 +72,11 @@ def _is_off(later: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
 
 
 def _later(
-    stage: DemoStage, policy: LocalPolicy, measure: str, runs: int, seed: int
+    stage: DemoStage, system: System, policy: LocalPolicy, measure: str, runs: int, seed: int
 ) -> NDArray[np.float64]:
     """The mean of a measure in the second half of each run."""
     seen = simulate(
-        stage.system,
+        system,
         policy,
         numbers=np.arange(runs),
         steps=stage.demo.steps,

@@ -1,9 +1,9 @@
 """`swarmdp.judge`: whether the learned swarm is the recorded one."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -284,6 +284,49 @@ def verdicts_of(
     )
 
 
+def verdict_of_model(
+    system: System,
+    model: System,
+    demo: Trajectory | RecordedDemo,
+    *,
+    seed: int,
+    baselines: Sequence[str],
+    others: Mapping[str, System],
+    discount: float,
+    progress: bool | Tell | None,
+    threads: int | None,
+) -> Verdict:
+    """The verdict on a model of a system, which has the same states and an expert of its own.
+
+    Parameters
+    ----------
+    system
+        The one that was recorded: its measures and observations are compared.
+    model
+        Whose expert moves the agents.
+    demo
+        As for `judge`.
+    seed, baselines, discount, progress, threads
+        As for `judge`.
+    others
+        More models to compare with, by name.
+
+    """
+    judge = Judge(
+        system,
+        read_demo(system, demo),
+        discount=discount,
+        seed=seed,
+        names=simple.check_baselines(baselines, system),
+        runs=None,
+        quick=False,
+        threads=threads,
+        models=others,
+    )
+    policy = FunctionPolicy(_expert(name_of(model), model))
+    return judge.verdict(policy, by_features=False, progress=progress, model=model)
+
+
 def announce(verdicts: Sequence[Verdict]) -> None:
     """Warn once about verdicts that are an alarm."""
     bad = [verdict for verdict in verdicts if verdict.alarm]
@@ -322,6 +365,7 @@ class Judge:
         quick: bool,
         threads: int | None,
         stretches: bool = True,
+        models: Mapping[str, System] | None = None,
     ) -> None:
         check_seed(seed)
         if runs is not None:
@@ -334,7 +378,13 @@ class Judge:
         self._system, self._demo, self._seed, self._quick = system, demo, seed, quick
         self._stage = DemoStage.of(system, demo, discount, threads)
         self._effort = Effort.of(demo.runs, runs, quick)
+        self._models = dict(models_of(system))
+        for name, model in (models or {}).items():
+            self._models[name] = partial(_same, model)
         self._baselines = baselines_of(system, demo, names, self._effort, seed)
+        for name, model in (models or {}).items():
+            act = FunctionPolicy(_expert(name, model))
+            self._baselines[name] = [act], self._effort.clone
         self._looks: dict[str, SwarmLook] = {}
         self._stretches = Stretches.of(self._stage) if stretches else None
         self._stretch_looks: dict[str, SwarmLook] = {}
@@ -350,7 +400,7 @@ class Judge:
         seed = derived_seed(self._seed, Part.EXPLAINING)
         return explain(self._system, self._demo, symmetry=None, seed=seed)
 
-    def _left_to_the_start(self, policy: LocalPolicy) -> frozenset[str]:
+    def _left_to_the_start(self, policy: LocalPolicy, model: System | None) -> frozenset[str]:
         """The directions and places that differ from start to start under a policy.
 
         A law with a symmetry fixes no direction: from any start it is another one, and from the
@@ -358,12 +408,12 @@ class Judge:
         """
         stage = self._stage
         seen = simulate(
-            self._system,
+            model or self._system,
             policy,
             numbers=np.arange(_OTHER_STARTS),
             steps=self._demo.steps,
             seed=derived_seed(self._seed, Part.OTHER_STARTS, 1),
-            record=stage.comparable.record,
+            record=stage.comparable.record if model is None else "states",
             threads=stage.threads,
         )
         look = look_at_runs(self._system, seen, stage.comparable, stage.discount)
@@ -388,12 +438,17 @@ class Judge:
         return self._decisions.confirms(policy.chances(len(self._system.actions))[0])
 
     def verdict(
-        self, policy: LocalPolicy, *, by_features: bool, progress: bool | Tell | None
+        self,
+        policy: LocalPolicy,
+        *,
+        by_features: bool,
+        progress: bool | Tell | None,
+        model: System | None = None,
     ) -> Verdict:
-        """Whether a swarm of this policy does what the demo did."""
-        check_fits(policy, self._system, 1)
+        """Whether a swarm of this policy, or of a model with the same states, does as the demo."""
+        check_fits(policy, model or self._system, 1)
         swarms = {LEARNED: ([policy], self._effort.learned), **self._baselines}
-        models, done = models_of(self._system), 0
+        models, done = self._models, 0
         total = self._demo.runs * sum(
             count for name, (_, count) in swarms.items() if name not in self._looks
         )
@@ -404,9 +459,9 @@ class Judge:
                     looks[name] = self._looks[name]
                     continue
                 pieces = []
-                model = models[name]() if name in models else None
+                moved = model if name == LEARNED else models[name]() if name in models else None
                 seed = derived_seed(self._seed, part)
-                for look in self._stage.looks(policies, count, seed, model):
+                for look in self._stage.looks(policies, count, seed, moved):
                     pieces.append(look)
                     done += look.runs
                     if tell is not None:
@@ -418,10 +473,10 @@ class Judge:
                 looks,
                 quick=self._quick,
                 seed=derived_seed(self._seed, len(swarms)),
-                stretches=self._compared_stretches(policy),
+                stretches=self._compared_stretches(policy, model),
                 by_features=by_features,
                 confirmed=lambda: self.confirms(policy),
-                free=lambda: self._left_to_the_start(policy),
+                free=lambda: self._left_to_the_start(policy, model),
             )
             copies, _ = swarms.get(simple.CLONE, ([None], 0))
             verdict = add_other_starts(
@@ -430,10 +485,12 @@ class Judge:
                 policy,
                 copies[0],
                 derived_seed(self._seed, Part.OTHER_STARTS),
+                model,
             )
-            return self._with_cause(add_drift(verdict, self._system, self._demo))
+            verdict = add_drift(verdict, self._system, self._demo)
+            return verdict if model is not None else self._with_cause(verdict)
 
-    def _compared_stretches(self, policy: LocalPolicy) -> Compared | None:
+    def _compared_stretches(self, policy: LocalPolicy, model: System | None) -> Compared | None:
         """Looks at swarms that begin where stretches of the demo begin."""
         if self._stretches is None:
             return None
@@ -445,7 +502,9 @@ class Judge:
             swarms |= baselines_of(self._system, self._demo, names, effort, self._seed)
         for part, (name, (policies, count)) in enumerate(swarms.items()):
             seed = derived_seed(self._seed, Part.STRETCHES, part)
-            self._stretch_looks[name] = join_looks(list(stage.looks(policies, count, seed)))
+            moved = model if name == LEARNED else None
+            looks = stage.looks(policies, count, seed, moved)
+            self._stretch_looks[name] = join_looks(list(looks))
         return self._stretches, self._stretch_looks
 
     def _with_cause(self, verdict: Verdict) -> Verdict:
@@ -504,6 +563,10 @@ def baselines_of(
         if name in names and recorded_states(system, demo):
             swarms[name] = [FunctionPolicy(_expert(name, model()))], effort.clone
     return swarms
+
+
+def _same(model: System) -> System:
+    return model
 
 
 def _expert(name: str, model: System) -> Callable[[NDArray[Any]], NDArray[Any]]:

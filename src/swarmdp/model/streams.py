@@ -74,6 +74,8 @@ class Part(IntEnum):
     JUDGING_HELD_OUT = 2
     PAGE_SIMULATION = 3
     SHIFTING = 4
+    CONTROLLER = 5
+    GROUP_DISTANCES = 6
 
     # Of resampled demos.
     RESAMPLED_RUNS = 1

@@ -1,14 +1,14 @@
 """`swarmdp.analyse`: from a recording to the answer, in one call.
 
-Is there an interaction, which local reward explains it, and does a swarm with this reward behave as
-the recorded one on time that was not learned from? Everything is chosen and fitted on the first two
-thirds of the recording; the verdict is on the rest, which is held out.
+Is there an interaction, by which rule do individuals turn, which controller makes simulated ones do
+as a group what was recorded, and which local reward explains it? Everything is chosen and fitted on
+about two thirds of the recording; the verdict on the controller is on the rest, which is held out.
 """
 
 import json
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,19 +18,25 @@ from numpy.typing import NDArray
 from swarmdp.fitting.fit import Fit, FitInterrupted, fit
 from swarmdp.irl.result import Result
 from swarmdp.judging.baselines import all_baselines, check_baselines
-from swarmdp.judging.judge import verdicts_of
+from swarmdp.judging.judge import verdict_of_model
 from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.verdict import Verdict
-from swarmdp.policies import SoftPolicy
+from swarmdp.policies import FunctionPolicy
 from swarmdp.recordings.analysis_settings import AnalysisSettings
 from swarmdp.recordings.components import COMPONENTS
+from swarmdp.recordings.controller_families import rule_as_it_is
+from swarmdp.recordings.controller_search import FoundController, find_controller
+from swarmdp.recordings.controllers import habitual_policy
+from swarmdp.recordings.couzin import Couzin
 from swarmdp.recordings.decisions import Decisions
+from swarmdp.recordings.group_distances import demo_in_runs, distance_of_times, group_distance
 from swarmdp.recordings.interaction import Interaction, shifted_decisions
 from swarmdp.recordings.recording import Recording
 from swarmdp.recordings.rule import LEAST_ROWS, Rule, fit_rule
 from swarmdp.recordings.summary import Summary
 from swarmdp.recordings.swarm import Swarm
 from swarmdp.recordings.swarm_files import pack_recording, unpack_recording
+from swarmdp.recordings.zonal import Zonal, ZonalController
 from swarmdp.support import markup
 from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Floats
@@ -49,6 +55,8 @@ if TYPE_CHECKING:
 
 _CLEANING = ("jump", "max_gap", "smooth", "slow")
 MOST_SHIFTED = 4  # fits of individuals shifted in time, which show what a reward is by chance
+REGRESSION, ZONE_MODEL = "regression", "zone model"  # what the controller is compared with
+_DISCOUNT = 0.9  # of the feature expectations that a verdict compares
 _LEVEL = 0.05  # share of differences of rewards that are called clear and are not
 
 
@@ -94,9 +102,9 @@ class Analysis:
     interaction
         Whether individuals react to each other.
     result
-        The fit to `decisions.train`; its policy is anchored to the recorded habits.
+        The fit of a reward to `decisions.train`, with the policy that was planned for it.
     verdict
-        On `decisions.test`; None if it was not asked for.
+        On the swarm of the controller, by `decisions.test`; None if it was not asked for.
     shifted
         (K, d): the rewards of recordings in which individuals are shifted in time, or None: what a
         reward says by chance.
@@ -104,6 +112,11 @@ class Analysis:
         The seed of the analysis.
     rule
         What individuals react to, in numbers; None where there are too few decisions.
+    found
+        The controller that policy search found, and how.
+    distances
+        The mean energy distance to the group of `decisions.test`, of the swarm of the controller
+        and of those that it is compared with; empty if it was not asked for.
 
     Examples
     --------
@@ -129,7 +142,9 @@ class Analysis:
     verdict: Verdict | None
     shifted: NDArray[np.float64] | None
     seed: int
-    rule: Rule | None = None
+    rule: Rule | None
+    found: FoundController
+    distances: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def recording(self) -> Recording:
@@ -137,11 +152,14 @@ class Analysis:
         return self.summary.recording
 
     @property
-    def controller(self) -> SoftPolicy:
-        """What was learned, anchored to the recorded habits: `result.policy`."""
-        policy = self.result.policy
-        assert isinstance(policy, SoftPolicy)
-        return policy
+    def controller(self) -> ZonalController:
+        """How simulated individuals turn, so that they do as a group what was recorded."""
+        return self.found.controller
+
+    @property
+    def controlled_swarm(self) -> Zonal:
+        """The swarm whose agents have the controller: a system, whose `expert` moves them."""
+        return Zonal(self.swarm, self.controller)
 
     @property
     def preferences(self) -> tuple[Preference, ...]:
@@ -186,11 +204,9 @@ class Analysis:
     @property
     def turn_gains(self) -> dict[str, float]:
         """How well single turns of the held-out time are predicted, in nats a decision."""
-        learned = replace(self.result, anchored=None).policy
         policies = {
-            "recorded habits": self.swarm.anchored(learned, 0.0),
-            "learned policy": learned,
-            "anchored controller": self.controller,
+            "recorded habits": habitual_policy(self.swarm, self.swarm.habits),
+            "policy planned for the reward": self.result.policy,
         }
         return {
             name: self.swarm.turn_gain(policy, self.decisions.test)
@@ -205,23 +221,49 @@ class Analysis:
         return self.verdict.table
 
     @property
-    def conclusions(self) -> tuple[str, ...]:
-        """The answer in sentences."""
-        said = [_about_interaction(self.interaction)]
+    def interaction_in_words(self) -> str:
+        """Whether individuals react to each other, and how one knows."""
+        return _about_interaction(self.interaction)
+
+    @property
+    def rule_in_words(self) -> tuple[str, ...]:
+        """The rule of turns, where there is an interaction or nothing to say of it."""
         found = self.interaction.answer == "interaction found"
-        if self.rule is not None and (found or not self.rule.parts):
-            said += self.rule.sentences
+        if self.rule is None or not (found or not self.rule.parts):
+            return ()
+        return self.rule.sentences
+
+    @property
+    def reward_in_words(self) -> tuple[str, ...]:
+        """What the reward clearly prefers; nothing is clear where there is too little data."""
         clear = [str(part) for part in self.preferences if part.clear]
         if self.result.resamples is None:
             listed = "; ".join(map(str, self.preferences))
-            said.append(f"The learned reward prefers, with unknown errors: {listed}.")
-        elif clear and self.interaction.answer != "too little data":
-            said.append(f"The learned reward clearly prefers: {'; '.join(clear)}.")
-        else:
-            said.append(
-                "No difference within the learned reward is significant, given that all are looked "
-                "at: this recording does not tell which situations are preferred."
-            )
+            return (f"The learned reward prefers, with unknown errors: {listed}.",)
+        if clear and self.interaction.answer != "too little data":
+            return (f"The learned reward clearly prefers: {'; '.join(clear)}.",)
+        return (
+            "No difference within the learned reward is significant, given that all are looked "
+            "at: this recording does not tell which situations are preferred.",
+        )
+
+    @property
+    def distances_in_words(self) -> str:
+        """How near the group of the controller is to the held-out time, beside others."""
+        first, *others = self.distances
+        listed = ", ".join(f"{name} {self.distances[name]:.2f}" for name in others)
+        return (
+            "Energy distance of the simulated group to the held-out time, mean over its measures: "
+            f"{first} {self.distances[first]:.2f}; {listed}."
+        )
+
+    @property
+    def conclusions(self) -> tuple[str, ...]:
+        """The answer in sentences."""
+        said = [self.interaction_in_words, *self.rule_in_words, *self.reward_in_words]
+        said.append(f"The controller: {self.controller.words(self.swarm.unit)}.")
+        if self.distances:
+            said.append(self.distances_in_words)
         if self.verdict is not None:
             words = self.verdict.words
             said.append(f"Verdict on {self.decisions.held_out}: {words}.")
@@ -251,6 +293,8 @@ class Analysis:
         packed.plain["verdict"] = None if self.verdict is None else self.verdict.to_json()
         packed.plain["seed"] = self.seed
         packed.plain["rule"] = None if self.rule is None else self.rule.to_plain()
+        packed.plain["found"] = self.found.to_plain()
+        packed.plain["distances"] = dict(self.distances)
         packed.plain["swarm"] = self.swarm.settings
         packed.arrays["weights"] = self.result.reward.weights
         if self.shifted is not None:
@@ -265,11 +309,7 @@ class Analysis:
         packed = Packed.of(dataset, ANALYSIS)
         get, plain = packed.arrays, packed.plain
         same = json.loads(json.dumps(swarm.settings)) == plain["swarm"]
-        if (
-            not same
-            or result.anchored is None
-            or not np.array_equal(get["weights"], result.reward.weights)
-        ):
+        if not same or not np.array_equal(get["weights"], result.reward.weights):
             raise InvalidInput(
                 "the swarm or the fit beside it is of another analysis: save all of it again"
             )
@@ -286,7 +326,9 @@ class Analysis:
             None if verdict is None else Verdict.from_json(verdict),
             get.get("shifted"),
             int(plain["seed"]),
-            None if plain.get("rule") is None else Rule.from_plain(plain["rule"]),
+            None if plain["rule"] is None else Rule.from_plain(plain["rule"]),
+            FoundController.from_plain(plain["found"]),
+            plain["distances"],
         )
 
     def __repr__(self) -> str:
@@ -331,6 +373,8 @@ class Analysis:
                 "decisions": test.decisions,
             },
             "rule": None if self.rule is None else self.rule.to_plain(),
+            "controller": self.found.to_plain(),
+            "energy_distances": dict(self.distances),
             "settings": dict(self.result.settings),
             "seed": self.seed,
             "distance": float(self.result.distance[0]),
@@ -477,18 +521,36 @@ def analyse(
     if checkpoint is not None:
         # What an earlier analysis left does not belong to the fit that is saved now.
         (as_path(checkpoint) / ANALYSIS.file).unlink(missing_ok=True)
+    with working("searching for a controller", progress):
+        found = find_controller(swarm, rule, seed=derived_seed(seed, Part.CONTROLLER))
+    report(f"controller: {found.words(swarm.unit)}")
     result = _fit(swarm, train, options, seed, threads, progress, resume, checkpoint)
     shifted = verdict = None
+    distances: dict[str, float] = {}
     try:
         if options.resamples:
             shifted = _shifted_rewards(swarm, train, options, seed, threads, progress, result)
         report(str(result))
         if options.judge:
-            verdict = _judge(result, test, swarm, beside, seed, threads, progress)
+            others = {} if rule is None else {REGRESSION: Zonal(swarm, rule_as_it_is(swarm, rule))}
+            distances = _distances(swarm, found, others, decisions, seed, threads)
+            verdict = _judge(found, test, swarm, beside, others, seed, threads, progress)
             report(str(verdict))
     except KeyboardInterrupt:
         raise FitInterrupted(result) from None
-    return Analysis(summary, decisions, swarm, interaction, result, verdict, shifted, seed, rule)
+    return Analysis(
+        summary,
+        decisions,
+        swarm,
+        interaction,
+        result,
+        verdict,
+        shifted,
+        seed,
+        rule,
+        found,
+        distances,
+    )
 
 
 def _fit(
@@ -509,7 +571,6 @@ def _fit(
         iterations=options.iterations,
         discount=options.discount,
         resamples=options.resamples,
-        anchor="auto",
         judge=False,
         threads=threads,
         progress=progress,
@@ -518,26 +579,60 @@ def _fit(
     )
 
 
+def _distances(
+    swarm: Swarm,
+    found: FoundController,
+    others: Mapping[str, Zonal],
+    decisions: Decisions,
+    seed: int,
+    threads: int | None,
+) -> dict[str, float]:
+    """How far simulated groups are from the held-out one, by name; the controller's first."""
+    test = decisions.test
+    seed = derived_seed(seed, Part.GROUP_DISTANCES)
+    models: dict[str, Zonal | Couzin] = {"controller": Zonal(swarm, found.controller)}
+    models[ZONE_MODEL] = swarm.models["couzin"]()
+    models |= others
+    distances = {
+        name: group_distance(
+            swarm, model, FunctionPolicy(model.expert), test, seed=seed, threads=threads
+        )
+        for name, model in models.items()
+    }
+    clone = habitual_policy(swarm, swarm.habits)
+    distances["clone"] = group_distance(swarm, swarm, clone, test, seed=seed, threads=threads)
+    distances["training time itself"] = distance_of_times(swarm, decisions.train, test)
+    return distances
+
+
 def _judge(
-    result: Result,
+    found: FoundController,
     test: Decisions,
     swarm: Swarm,
     baselines: Sequence[str],
+    others: Mapping[str, Zonal],
     seed: int,
     threads: int | None,
     progress: bool | Tell | None,
 ) -> Verdict:
-    (verdict,) = verdicts_of(
-        result,
-        test,
-        system=swarm,
+    verdict = verdict_of_model(
+        swarm,
+        Zonal(swarm, found.controller),
+        demo_in_runs(swarm, test),
         seed=derived_seed(seed, Part.JUDGING_HELD_OUT),
         baselines=baselines,
-        quick=False,
+        others=others,
+        discount=_DISCOUNT,
         progress=progress,
         threads=threads,
     )
-    return verdict
+    if not verdict.alarm or verdict.words.startswith("too little data"):
+        return verdict
+    advice = (
+        "look at the measures that differ: what individuals react to may be missing among the "
+        "components (--components), or individuals differ",
+    )
+    return replace(verdict, advice=advice)
 
 
 def _shifted_rewards(

@@ -130,6 +130,29 @@ def neighbour_rows(
     )
 
 
+def mean_ahead(decisions: Decisions, arena: Arena | None) -> Floats:
+    """How far ahead the others are (time, individual): the mean cosine of their directions.
+
+    From -1, all behind, to 1; NaN where an individual or all others are absent.
+    """
+    ahead = np.full(decisions.headings.shape, np.nan)
+    for time, (places, headings) in enumerate(
+        zip(decisions.positions, decisions.headings, strict=True)
+    ):
+        there = np.flatnonzero(np.isfinite(headings) & np.isfinite(places).all(axis=1))
+        if len(there) < 2:
+            continue
+        gap = places[there] - places[there][:, None]
+        if isinstance(arena, Periodic):
+            sides = np.asarray(arena.sides)
+            gap -= sides * np.round(gap / sides)
+        size = np.maximum(np.hypot(gap[..., 0], gap[..., 1]), _TINY)
+        cosine, sine = np.cos(headings[there])[:, None], np.sin(headings[there])[:, None]
+        towards = (gap[..., 0] * cosine + gap[..., 1] * sine) / size
+        ahead[time, there] = towards.sum(axis=1) / (len(there) - 1)
+    return ahead
+
+
 def wall_column(rows: NeighbourRows, reach: float) -> Floats:
     """How much the wall asks for a turn away from it: the more, the nearer it is.
 

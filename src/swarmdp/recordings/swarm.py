@@ -613,13 +613,24 @@ class Swarm:
             for name, measure in self.measures.items()
         }
 
+    def measure_frames(self, position: Floats, heading: Floats, seen: Floats) -> dict[str, Floats]:
+        """All measures of frames (frames,), from states (frames, agents, ...) and what is seen."""
+        state = {"position": position, "heading": heading}
+        by_sight = {"nearest_neighbour": _median_nearest, "wall_distance": _mean_wall_distance}
+        return {
+            name: by_sight[name](seen) if name in by_sight else measure.function(state)
+            for name, measure in self.measures.items()
+        }
+
     def _nearest(self, state: State) -> Floats:
-        seen = surroundings(state["position"], state["heading"], 1, 0.0, self.arena)
-        return np.asarray(np.median(seen[..., 2], axis=1))
+        return _median_nearest(
+            surroundings(state["position"], state["heading"], 1, 0.0, self.arena)
+        )
 
     def _wall_distance(self, state: State) -> Floats:
-        seen = surroundings(state["position"], state["heading"], 1, 0.0, self.arena)
-        return np.asarray(seen[..., 3].mean(axis=1))
+        return _mean_wall_distance(
+            surroundings(state["position"], state["heading"], 1, 0.0, self.arena)
+        )
 
     def _rotation(self, state: State) -> Floats:
         """How much the agents circle, all in one direction, about the arena's middle."""
@@ -779,6 +790,14 @@ def _polarisation(state: State) -> Floats:
     heading = state["heading"]
     length: Floats = np.hypot(np.cos(heading).mean(axis=-1), np.sin(heading).mean(axis=-1))
     return length
+
+
+def _median_nearest(seen: Floats) -> Floats:
+    return np.asarray(np.median(seen[..., 2], axis=1))
+
+
+def _mean_wall_distance(seen: Floats) -> Floats:
+    return np.asarray(seen[..., 3].mean(axis=1))
 
 
 def _dispersion(state: State) -> Floats:

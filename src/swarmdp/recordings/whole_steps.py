@@ -57,7 +57,7 @@ class SwarmSteps:
             swarm,
             kernels.recorded.CalibratedSwarms(
                 agents,
-                _model(swarm),
+                calibrated_model(swarm),
                 view,
                 steps=steps,
                 seed=streams.seed,
@@ -87,7 +87,8 @@ class SwarmSteps:
         self.swarm.check_state({**now._asdict(), "position": np.stack([now.x, now.y], axis=-1)})
 
 
-def _model(swarm: "Swarm") -> "kernels.recorded.CalibratedModel":
+def calibrated_model(swarm: "Swarm") -> "kernels.recorded.CalibratedModel":
+    """How agents of a swarm move, for kernels."""
     kind = kernels.space.OPEN if swarm.arena is None else swarm.arena.kind
     noise, speed = swarm.wobble, swarm.speeds
     return kernels.recorded.CalibratedModel(

@@ -7,13 +7,16 @@ avoid them; reflection is the last resort.
 """
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from swarmdp import kernels
 from swarmdp.kernels.recorded.zonal import (
@@ -22,6 +25,7 @@ from swarmdp.kernels.recorded.zonal import (
     ALONG_RADIUS,
     AWAY_GAIN,
     AWAY_RADIUS,
+    HURRY,
     LAST_TURN,
     PRIORITY,
     TO_GAIN,
@@ -33,8 +37,9 @@ from swarmdp.kernels.recorded.zonal import (
     ZONAL_NUMBERS,
 )
 from swarmdp.model.features import Angles
+from swarmdp.model.pictures import Arrows
 from swarmdp.model.streams import Stream
-from swarmdp.model.system import Field, State
+from swarmdp.model.system import Field, Measure, State
 from swarmdp.recordings.calibration import LARGEST_SCORE
 from swarmdp.recordings.zone_models import ALIGNMENT, ATTRACTION, REPULSION, ZoneModel
 from swarmdp.support.arrays import Floats
@@ -44,7 +49,6 @@ if TYPE_CHECKING:
     from swarmdp.recordings.swarm import Swarm
 
 _ALL = 1e9  # radius of a zone without end
-_SAME = 1e-9  # radians by which a turn may differ from the one that was meant, by rounding
 _COLUMNS = {
     ALIGNMENT: (ALONG_RADIUS, ALONG_NEAREST, ALONG_GAIN),
     ATTRACTION: (TO_RADIUS, TO_NEAREST, TO_GAIN),
@@ -67,6 +71,12 @@ class ZonalController:
         The turn away from the wall at the wall, and from how far it is avoided.
     noise
         Times the recorded noise of turns.
+    together
+        The correlation of the speeds of different individuals at a time: they hurry and rest
+        together.
+    hurry
+        What is added to the normal score of the speed, in every decision, where all others are
+        ahead; as much is taken away where all are behind.
 
     """
 
@@ -76,12 +86,15 @@ class ZonalController:
     wall: float
     wall_reach: float
     noise: float
+    together: float = 0.0
+    hurry: float = 0.0
 
     @property
     def row(self) -> Floats:
         """The controller as the kernel takes it (ZONAL_NUMBERS,)."""
         row = np.zeros(ZONAL_NUMBERS)
         row[[LAST_TURN, WALL_GAIN, WALL_REACH]] = self.previous, self.wall, self.wall_reach
+        row[HURRY] = self.hurry
         row[PRIORITY] = float(self.model.structure == "priority")
         for name, zone in self.model.zones.items():
             gain = self.gains[self.model.column_of(name)]
@@ -104,7 +117,10 @@ class ZonalController:
             for name, zone in self.model.zones.items()
         ]
         others = ", ".join(parts) if parts else "no reaction to others"
-        return f"{others}; {rounded(self.previous, 0.01)} of the last turn again"
+        words = f"{others}; {rounded(self.previous, 0.01)} of the last turn again"
+        if self.hurry:
+            words += f"; faster where others are ahead ({rounded(self.hurry, 0.01)})"
+        return words
 
     def to_plain(self) -> dict[str, Any]:
         """Plain data, from which `from_plain` makes it again."""
@@ -115,6 +131,8 @@ class ZonalController:
             "wall": self.wall,
             "wall_reach": self.wall_reach,
             "noise": self.noise,
+            "together": self.together,
+            "hurry": self.hurry,
         }
 
     @classmethod
@@ -155,9 +173,36 @@ class Zonal:
         return self.swarm.fields
 
     @property
+    def measures(self) -> Mapping[str, Measure]:
+        """Those of the swarm."""
+        return self.swarm.measures
+
+    def picture(self, swarm: Mapping[str, NDArray[Any]], run: int = 0) -> Arrows:
+        """As that of the swarm."""
+        return self.swarm.picture(swarm, run)
+
+    def check_state(self, state: State) -> None:
+        """Raise InvalidInput for states that are not the swarm's."""
+        self.swarm.check_state(state)
+
+    @property
     def settings(self) -> dict[str, Any]:
         """The controller, and the swarm's own settings."""
         return {"controller": self.controller.to_plain(), "swarm": self.swarm.settings}
+
+    def export(self, path: str | os.PathLike[str]) -> Path:
+        """Write the controller to a file for use elsewhere, atomically; return the path.
+
+        Parameters
+        ----------
+        path
+            Its ending chooses the format: .json, .csv (a row for each number) or .h (a C function
+            from what an individual sees to its mean turn).
+
+        """
+        from swarmdp.recordings.zonal_files import write_zonal
+
+        return write_zonal(self.controller, path, self.swarm.unit, self.swarm.wobble.spread)
 
     def initial(self, rng: Stream) -> State:
         """As the swarm."""
@@ -166,8 +211,16 @@ class Zonal:
     def observe(self, state: State) -> Floats:
         """The turn that each agent wants (runs, agents)."""
         self.swarm.check_state(state)
-        rows = np.tile(self.controller.row, (len(state["heading"]), 1))
-        return intended_turns(self.swarm, rows, state)
+        return self._looks(state)[0]
+
+    def _looks(self, state: State) -> tuple[Floats, Floats]:
+        return kernels.recorded.zonal_turns(
+            np.ascontiguousarray(state["position"]),
+            np.ascontiguousarray(state["heading"]),
+            np.ascontiguousarray(state["turn"]),
+            np.tile(self.controller.row, (len(state["heading"]), 1)),
+            *self._walls,
+        )
 
     def expert(self, observations: NDArray[Any]) -> NDArray[Any]:
         """As it wants."""
@@ -176,47 +229,37 @@ class Zonal:
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
         """Turn by the action and the noise, then move; walls reflect."""
         self.swarm.check_state(state)
-        turns = np.ascontiguousarray(actions, np.float64)
-        noise = np.full(len(turns), self.controller.noise)
-        return next_state(self.swarm, noise, state, turns, rng.normal(), rng.normal())[0]
+        score = rng.normal()
+        fresh = common_scores(self.controller.together, ndtri(rng.shared()), rng.normal())
+        speeds = self.swarm.speeds
+        pace = speeds.memory * state["pace"] + math.sqrt(1 - speeds.memory**2) * fresh
+        if self.controller.hurry:
+            pace = pace + self.controller.hurry * self._looks(state)[1]
+        step = kernels.recorded.interpolate(pace, speeds.table, LARGEST_SCORE) * self.swarm.dt
+        noise = self.controller.noise * self.swarm.wobble.values(score, state["turn"])
+        place, heading, turned = kernels.recorded.turn_and_move(
+            np.ascontiguousarray(state["position"]),
+            np.ascontiguousarray(state["heading"]),
+            np.ascontiguousarray(actions, np.float64) + noise,
+            step,
+            *self._walls,
+        )
+        return {
+            "position": place,
+            "heading": heading,
+            "turn": turned,
+            "noise": score,
+            "pace": pace,
+        }
+
+    @property
+    def _walls(self) -> tuple[int, Floats]:
+        arena = self.swarm.arena
+        return (
+            (kernels.space.OPEN, np.zeros((1, 2))) if arena is None else (arena.kind, arena.walls)
+        )
 
 
-def intended_turns(swarm: "Swarm", rows: Floats, state: State) -> Floats:
-    """The turns that agents of controllers (runs, ZONAL_NUMBERS) want (runs, agents)."""
-    return kernels.recorded.zonal_turns(
-        np.ascontiguousarray(state["position"]),
-        np.ascontiguousarray(state["heading"]),
-        np.ascontiguousarray(state["turn"]),
-        rows,
-        *_walls(swarm),
-    )
-
-
-def _walls(swarm: "Swarm") -> tuple[int, Floats]:
-    if swarm.arena is None:
-        return kernels.space.OPEN, np.zeros((1, 2))
-    return swarm.arena.kind, swarm.arena.walls
-
-
-def next_state(
-    swarm: "Swarm", noise: Floats, state: State, turns: Floats, score: Floats, fresh: Floats
-) -> tuple[State, float]:
-    """The next state, and the share of agents that a wall reflected.
-
-    `noise` (runs,) is how large the noise is, `score` (runs, agents) are normal numbers of turns
-    and `fresh` of speeds.
-    """
-    memory = swarm.speeds.memory
-    pace = memory * state["pace"] + math.sqrt(1 - memory**2) * fresh
-    step = kernels.recorded.interpolate(pace, swarm.speeds.table, LARGEST_SCORE) * swarm.dt
-    meant = turns + noise[:, None] * swarm.wobble.values(score, state["turn"])
-    place, heading, turned = kernels.recorded.turn_and_move(
-        np.ascontiguousarray(state["position"]),
-        np.ascontiguousarray(state["heading"]),
-        meant,
-        step,
-        *_walls(swarm),
-    )
-    off = np.abs(np.remainder(turned - meant + math.pi, 2 * math.pi) - math.pi)
-    after = {"position": place, "heading": heading, "turn": turned, "noise": score, "pace": pace}
-    return after, float((off > _SAME).mean())
+def common_scores(together: float, common: Floats, own: Floats) -> Floats:
+    """Normal numbers (..., agents) with this correlation, from a common one (...,) and own ones."""
+    return math.sqrt(together) * common[..., None] + math.sqrt(1 - together) * own

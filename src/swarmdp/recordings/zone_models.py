@@ -78,13 +78,20 @@ class ZoneModel:
 
     def to_plain(self) -> dict[str, Any]:
         """Plain data, from which `from_plain` makes it again."""
-        zones = {name: [zone.nearest, zone.inner, zone.outer] for name, zone in self.zones.items()}
+        zones = {
+            name: [zone.nearest, zone.inner, None if math.isinf(zone.outer) else zone.outer]
+            for name, zone in self.zones.items()
+        }
         return {"structure": self.structure, "zones": zones}
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> "ZoneModel":
         """The model that `to_plain` wrote."""
-        return cls(plain["structure"], {name: Zone(*zone) for name, zone in plain["zones"].items()})
+        zones = {
+            name: Zone(nearest, inner, math.inf if outer is None else outer)
+            for name, (nearest, inner, outer) in plain["zones"].items()
+        }
+        return cls(plain["structure"], zones)
 
 
 @dataclass(frozen=True, eq=False)

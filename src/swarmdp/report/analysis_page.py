@@ -1,10 +1,10 @@
-"""The page of an analysis: from the paths of a recording to the verdict on held-out time."""
+"""The page of an analysis: the verdict on held-out time, the rule, and how one knows."""
 
 import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -20,7 +20,7 @@ from swarmdp.recordings.decisions import wrap_angles
 from swarmdp.recordings.rule import Rule
 from swarmdp.recordings.swarm import STATE
 from swarmdp.report import fits, style
-from swarmdp.report.page import Page, PageTable, save_figures, write_page
+from swarmdp.report.page import Finding, Page, PageTable, save_figures, write_page
 from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene
 from swarmdp.report.tracks_page import group_figure, paths_figure
@@ -49,7 +49,7 @@ TITLES_AND_CAPTIONS = {
         "The calibrated swarm",
         "What the simulated swarm was given, and how it compares. Left: places in the training "
         "part and the arena. Middle and right: speeds and turns of the held-out time (bars) and "
-        "of the simulated swarm (line); ticks below the turns are those an agent may choose.",
+        "of the simulated swarm (line).",
     ),
     "interaction": (
         "Is there an interaction?",
@@ -86,15 +86,16 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
     most = min(recorded.steps, _MOST_STEPS, _MOST_AGENTS_STEPS // analysis.swarm.n_agents)
     recorded = recorded.until(max(1, most))
     simulated = _roll_out(analysis, recorded)
-    drawn = {
-        "paths": paths_figure(analysis.summary),
-        "group": group_figure(analysis.summary),
-        "calibration": calibration_figure(analysis, simulated),
-        "interaction": interaction_figure(analysis),
-        "reward": analysis_reward_figure(analysis),
-    }
+    drawn = {}
     if analysis.rule is not None and len(analysis.rule.curves["distance"]):
         drawn["rule"] = rule_figure(analysis.rule)
+    drawn |= {
+        "reward": analysis_reward_figure(analysis),
+        "interaction": interaction_figure(analysis),
+        "group": group_figure(analysis.summary),
+        "calibration": calibration_figure(analysis, simulated),
+        "paths": paths_figure(analysis.summary),
+    }
     figures, written = save_figures(
         folder, {key: (*TITLES_AND_CAPTIONS[key], figure) for key, figure in drawn.items()}
     )
@@ -111,8 +112,10 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
     saved = analysis.save(folder)
     page = Page(
         title=f"The rule behind {name}",
+        findings=_findings(analysis),
         introduction=[
-            *analysis.conclusions,
+            *analysis.rule_in_words,
+            *analysis.reward_in_words,
             "A reward tells what individuals act as if they wanted, in this model of them. It does "
             "not tell what they perceive, and another reward may explain the same turns.",
         ],
@@ -130,11 +133,32 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
     return [*written, saved, folder / PAGE, folder / NUMBERS]
 
 
+def _findings(analysis: Analysis) -> list[Finding]:
+    """The verdict first, then whether there is an interaction at all."""
+    findings = []
+    verdict, held_out = analysis.verdict, analysis.decisions.held_out
+    details = [
+        f"The controller: {analysis.found.words(analysis.swarm.unit)}.",
+        *([analysis.distances_in_words] if analysis.distances else []),
+    ]
+    if verdict is None:
+        words = "Simulated individuals were not compared with the held-out time."
+        findings.append(Finding(words, "open", tuple(details)))
+    else:
+        details += [f"What to do: {advice}." for advice in verdict.advice]
+        words = f"The simulated group, on {held_out}: {verdict.words}."
+        findings.append(Finding(words, "bad" if verdict.alarm else "good", tuple(details)))
+    test = analysis.interaction
+    tone: Literal["good", "open"] = "good" if test.answer == "interaction found" else "open"
+    findings.append(Finding(analysis.interaction_in_words, tone))
+    return findings
+
+
 def _roll_out(analysis: Analysis, recorded: Trajectory) -> Trajectory:
     """The learned swarm from where the recorded one began, for as long."""
     return rollout(
-        analysis.swarm,
-        analysis.result.policy,
+        analysis.controlled_swarm,
+        analysis.controlled_swarm.expert,
         steps=recorded.steps,
         seed=derived_seed(analysis.seed, Part.PAGE_SIMULATION),
         initial={name: recorded[name][:, 0] for name in STATE},
@@ -152,7 +176,6 @@ def _numbers(analysis: Analysis) -> Mapping[str, Any]:
         if swarm.view.nearest
         else f"all within {swarm.view.radius:.3g} {unit}"
     )
-    choices = ", ".join(f"{math.degrees(turn):+.0f}°" for turn in sorted(swarm.choices))
     return {
         "recording": {
             **analysis.summary.facts,
@@ -174,7 +197,6 @@ def _numbers(analysis: Analysis) -> Mapping[str, Any]:
             f"{swarm.wobble.memory:.2f}",
             "arena": f"{where} ({rim})" if swarm.arena is not None else where,
             "neighbours": near,
-            "turns to choose from": choices,
             **{f"tried: {words}": f"{score:.4f} nats" for words, score in swarm.tried.items()},
         },
         "interaction test": {
@@ -184,6 +206,16 @@ def _numbers(analysis: Analysis) -> Mapping[str, Any]:
             "shifted in time": f"{test.shifted.mean():+.4f} on average, {test.shifted.max():+.4f} "
             f"at most ({len(test.shifted)} times)",
             "p": f"{test.p:.3g}",
+        },
+        "controller": {
+            "in words": analysis.controller.words(unit),
+            "noise of turns": f"{analysis.controller.noise:.2f} times the recorded one",
+            "wall": "none"
+            if not analysis.controller.wall_reach
+            else f"turn of {analysis.controller.wall:.2f} rad at the wall, avoided from "
+            f"{analysis.controller.wall_reach:.3g} {unit}",
+            "a wall reflects": f"{analysis.found.reflected:.2%} of the steps",
+            "speeds of individuals": f"correlated by {analysis.controller.together:.2f}",
         },
         "single turns on held-out time": {
             name: f"{gain:+.4f} nats a decision" for name, gain in analysis.turn_gains.items()
@@ -233,9 +265,10 @@ def _tables(analysis: Analysis) -> list[PageTable]:
             for preference in analysis.preferences
         ),
     )
+    controllers = _controller_table(analysis)
     verdict = analysis.verdict
     if verdict is None:
-        return [preferences]
+        return [controllers, preferences]
     measures = {measure.title for measure in analysis.swarm.measures.values()}
     lines = [
         line
@@ -246,11 +279,11 @@ def _tables(analysis: Analysis) -> list[PageTable]:
     held_out = PageTable(
         "held-out",
         "Held-out statistics",
-        "The held-out time, the learned swarm (± from run to run), and swarms that "
+        "The held-out time, the swarm of the controller (± from run to run), and swarms that "
         "show what a difference means. p: how often a difference as large comes about by chance, "
         f"given that all statistics are looked at. Of {len(verdict.lines)} statistics these are "
         f"the swarm's measures and those with p up to {ALARMING:g}; {NUMBERS} has all.",
-        ("statistic", "recorded", "learned", *others, "p"),
+        ("statistic", "recorded", "controller", *others, "p"),
         tuple(
             (
                 f"{line.title}, {line.when}",
@@ -262,7 +295,46 @@ def _tables(analysis: Analysis) -> list[PageTable]:
             for line in lines
         ),
     )
-    return [preferences, held_out]
+    return [_distance_table(analysis), held_out, controllers, preferences]
+
+
+_EXPLAINED = {
+    "controller": "what was found: zones, gains and noise such that the group does as recorded",
+    "zone model": "Couzin's zone model, fitted to what the group did in the training part",
+    "regression": "the rule of turns as regression gives it, without any search",
+    "clone": "the mean recorded turn in each class of observations",
+    "training time itself": "the recording against itself: no swarm can be blamed for that much",
+}  # what a swarm is compared with
+
+
+def _distance_table(analysis: Analysis) -> PageTable:
+    return PageTable(
+        "distances",
+        "How near the groups are",
+        "Energy distance to the held-out time, mean over the measures of the group, each in its "
+        "standard deviations: 0 is the same distribution. All start where the held-out time "
+        "begins.",
+        ("swarm", "energy distance", "what it is"),
+        tuple(
+            (name, f"{distance:.2f}", _EXPLAINED[name])
+            for name, distance in analysis.distances.items()
+        ),
+    )
+
+
+def _controller_table(analysis: Analysis) -> PageTable:
+    return PageTable(
+        "controllers",
+        "Which controllers were tried",
+        "Families of controllers in the order of their free numbers, each searched on every "
+        "second block of the training part; the energy distance is to the blocks between. A larger "
+        f"family is taken only if it is better by a tenth. Taken: {analysis.found.family}.",
+        ("family", "free numbers", "energy distance"),
+        tuple(
+            (tried.family, str(tried.numbers), f"{tried.distance:.2f}")
+            for tried in analysis.found.tried
+        ),
+    )
 
 
 def _number(value: float) -> str:
@@ -299,14 +371,6 @@ def calibration_figure(analysis: Analysis, simulated: Trajectory) -> Figure:
             pace, test.speeds[test.known], speeds, f"speed ({swarm.unit}/s)", whole=False
         )
         _draw_distributions(turn, recorded, turns, "turn (degrees)", whole=True)
-        turn.plot(
-            np.degrees(swarm.actions),
-            np.zeros(len(swarm.actions)),
-            "|",
-            color=style.RED,
-            markersize=9,
-            clip_on=False,
-        )
         pace.legend(loc="upper right")
     return figure
 

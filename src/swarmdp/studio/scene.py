@@ -155,7 +155,8 @@ class SceneMaker:
         scene = self._make(name, system, {}, Play(system, entry.recording, seed))
         if analysis is not None:
             weights = tuple(analysis.result.reward.weights[0].tolist())
-            scene.follow(analysis.controller, weights, f"{source}.controller")
+            # The studio paints rewards: what it shows is the policy that was planned for this one.
+            scene.follow(analysis.result.policy, weights, f"{source}.result.policy")
         return scene
 
     def _load(self, name: str) -> str:

@@ -6,5 +6,7 @@ from .steps import CalibratedModel as CalibratedModel
 from .steps import CalibratedSwarms as CalibratedSwarms
 from .steps import CalibratedView as CalibratedView
 from .steps import KeptFrames as KeptFrames
+from .zonal import ZonalStarts as ZonalStarts
+from .zonal import zonal_frames as zonal_frames
 from .zonal import zonal_turns as zonal_turns
 from .zones import zone_turns as zone_turns

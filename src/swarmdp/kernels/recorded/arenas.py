@@ -84,7 +84,7 @@ def reflect(x, y, from_x, from_y, c, s, kind, walls):
     for _ in range(BOUNCES):
         bx, by, inside = wall_point(x, y, kind, walls)
         if inside:
-            break
+            return x, y, c, s
         nx = x - bx
         ny = y - by
         size = math.sqrt(nx * nx + ny * ny)

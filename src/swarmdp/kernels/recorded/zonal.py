@@ -2,90 +2,312 @@
 
 Places are (runs, agents, 2), headings and last turns (runs, agents), float64; arenas are as in
 `recorded.arenas`. Every run has a controller of its own, a row of `models` whose columns are named
-below. Many controllers are tried side by side: all pairs of a run are looked at once, and distances
-are compared as squares, so that a root is taken only of those within reach. Sums over neighbours
-are of 64-bit fixed-point numbers, so that the order of the agents cannot matter.
+below. Many controllers are tried side by side, so this is what a search for one takes most of its
+time for: for each agent one loop over all others, without branches and with integer sums, which
+vectorises. Sums over neighbours are of 64-bit fixed-point numbers, so that the order of the agents
+cannot matter.
 
-Twin in the tests: `oracles.zonal_turns`.
+`zonal_frames` simulates whole candidates: turns, noise, walls and speeds, step by step, with random
+numbers that all candidates share.
+
+Twins in the tests: `oracles.zonal_turns`, and for `zonal_frames` single steps by the kernels that
+it is made of.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from swarmdp.kernels.numerics import elementary
-from swarmdp.kernels.numerics.fixed_point import UNITS
+from swarmdp.kernels.numerics.fixed_point import UNITS, whole_number
 from swarmdp.kernels.recorded.arenas import wall_point
+from swarmdp.kernels.recorded.moving import table_value, turn_and_move_agents, wrap_angle
+from swarmdp.kernels.recorded.steps import CalibratedModel
 from swarmdp.kernels.runtime.compile import borrowing, kernel
 from swarmdp.kernels.space.candidates import shortest_gap
 from swarmdp.kernels.space.kinds import OPEN, PERIODIC
-from swarmdp.support.arrays import Floats
+from swarmdp.support.arrays import Floats, Ints
 
 # Columns of a controller. A zone of "nearest" neighbours above zero replaces its radius; with
 # priority above zero whoever has someone within the radius of repulsion only turns away.
 AWAY_RADIUS, ALONG_RADIUS, ALONG_NEAREST, TO_INNER, TO_RADIUS, TO_NEAREST = range(6)
 AWAY_GAIN, ALONG_GAIN, TO_GAIN, LAST_TURN, WALL_GAIN, WALL_REACH, PRIORITY = range(6, 13)
-ZONAL_NUMBERS = 13
+HURRY = 13  # what is added to the score of the speed where all others are ahead
+ZONAL_NUMBERS = 14
 
 WALL_BEHIND = -0.2  # cosine of the angle to the wall below which an agent leaves it
 SAME_SPOT = 1e-18  # squared distance below which there is no direction
+SAME_ANGLE = 1e-9  # radians by which a turn may differ from the one that was meant, by rounding
+
+
+class ZonalMemory(NamedTuple):
+    """What a step needs on its way, of one run."""
+
+    sine: Floats
+    cosine: Floats
+    ahead_x: Ints  # headings in fixed point
+    ahead_y: Ints
+    gap_x: Floats  # from one agent to all others
+    gap_y: Floats
+    square: Floats
+    nearest: Floats
+
+
+class ZonalStarts(NamedTuple):
+    """Where runs start, and their random numbers."""
+
+    x: Floats  # (runs, agents)
+    y: Floats
+    heading: Floats
+    turn: Floats
+    pace: Floats
+    scores: Floats  # (steps, runs, agents): normal numbers, of turns
+    fresh: Floats  # (steps, runs, agents): of speeds
 
 
 def zonal_turns(
     position: Floats, heading: Floats, turn: Floats, models: Floats, kind: int, walls: Floats
-) -> Floats:
-    """The mean turn of each agent (runs, agents); `models` is (runs, ZONAL_NUMBERS)."""
-    out = np.empty_like(heading)
-    zonal_turns_of_runs(position, heading, turn, models, kind, walls, out)
-    return out
+) -> tuple[Floats, Floats]:
+    """The mean turn of each agent, and how far ahead the others are, (runs, agents) each.
+
+    `models` is (runs, ZONAL_NUMBERS). Ahead is the mean cosine of the directions of all others,
+    from -1 (all behind) to 1.
+    """
+    out, ahead = np.empty_like(heading), np.empty_like(heading)
+    x, y = np.ascontiguousarray(position[..., 0]), np.ascontiguousarray(position[..., 1])
+    zonal_turns_of_runs(x, y, heading, turn, models, kind, walls, out, ahead)
+    return out, ahead
+
+
+def zonal_frames(
+    starts: ZonalStarts,
+    models: Floats,
+    noise: Floats,
+    swarm: CalibratedModel,
+    first: int,
+    every: int,
+) -> tuple[Floats, Floats, NDArray[np.float64]]:
+    """Simulate swarms of K controllers, each from all starts, and keep some of their frames.
+
+    Parameters
+    ----------
+    starts
+        Of the runs, with their random numbers.
+    models, noise
+        (K, ZONAL_NUMBERS) and (K,): the controllers, and how large the noise of each is.
+    swarm
+        Walls, noise and speeds.
+    first, every
+        The first step after which a frame is kept, and every so many after it.
+
+    Returns
+    -------
+    Places (K, runs, frames, agents, 2), headings (K, runs, frames, agents), and the share of steps
+    of agents that a wall reflected (K,).
+
+    """
+    steps, runs, agents = starts.scores.shape
+    frames = len(range(first, steps, every))
+    places = np.empty((len(models), runs, frames, agents, 2))
+    headings = np.empty((len(models), runs, frames, agents))
+    reflected = np.zeros(len(models), np.int64)
+    zonal_frames_of_models(starts, models, noise, swarm, first, every, places, headings, reflected)
+    return places, headings, reflected / (steps * runs * agents)
 
 
 @kernel
-def zonal_turns_of_runs(position, heading, turn, models, kind, walls, out):
+def zonal_frames_of_models(starts, models, noise, swarm, first, every, places, headings, reflected):
+    """`zonal_frames` for every controller in turn."""
+    steps, runs, agents = starts.scores.shape
+    memory = new_zonal_memory(agents)
+    x = np.empty(agents)
+    y = np.empty(agents)
+    heading = np.empty(agents)
+    turn = np.empty(agents)
+    pace = np.empty(agents)
+    meant = np.empty(agents)
+    ahead = np.empty(agents)
+    step = np.empty(agents)
+    for k in range(models.shape[0]):
+        for r in range(runs):
+            # One run after the other, all its steps: it stays in the cache.
+            x[:] = starts.x[r]
+            y[:] = starts.y[r]
+            heading[:] = starts.heading[r]
+            turn[:] = starts.turn[r]
+            pace[:] = starts.pace[r]
+            frame = 0
+            for t in range(steps):
+                turns_of_run(
+                    x, y, heading, turn, models[k], swarm.kind, swarm.walls, meant, ahead, memory
+                )
+                add_noise(starts.scores[t, r], noise[k], turn, swarm, meant)
+                wander(starts.fresh[t, r], models[k, HURRY], ahead, swarm, pace, step)
+                turn[:] = meant
+                turn_and_move_agents(x, y, heading, turn, step, swarm.kind, swarm.walls)
+                for i in range(agents):
+                    if abs(wrap_angle(turn[i] - meant[i])) > SAME_ANGLE:
+                        reflected[k] += 1
+                if t >= first and (t - first) % every == 0:
+                    place = places[k, r, frame]
+                    for i in range(agents):
+                        place[i, 0] = x[i]
+                        place[i, 1] = y[i]
+                    headings[k, r, frame] = heading
+                    frame += 1
+
+
+@borrowing
+def add_noise(scores, size, turn, swarm, meant):
+    """Add to the turns that are meant what the noise is at these scores, after these turns."""
+    entries = swarm.noise.shape[0] // (swarm.sizes.shape[0] + 1)
+    for i in range(meant.shape[0]):
+        table = 0
+        for k in range(swarm.sizes.shape[0]):
+            table += entries if swarm.sizes[k] < abs(turn[i]) else 0
+        meant[i] += size * table_value(scores[i], swarm.noise, table, entries, swarm.largest)
+
+
+@borrowing
+def wander(fresh, hurry, ahead, swarm, pace, step):
+    """The next scores of the speeds, and how far agents move."""
+    for i in range(pace.shape[0]):
+        pace[i] = swarm.speed_memory * pace[i] + swarm.fresh_speed * fresh[i] + hurry * ahead[i]
+        speed = table_value(pace[i], swarm.speed, 0, swarm.speed.shape[0], swarm.largest)
+        step[i] = speed * swarm.dt
+
+
+@kernel
+def zonal_turns_of_runs(x, y, heading, turn, models, kind, walls, out, ahead):
     """`zonal_turns` for every run in turn."""
     runs, agents = heading.shape
-    sine = np.empty(agents)
-    cosine = np.empty(agents)
-    ahead = np.empty((agents, 2), np.int64)
-    # Squared distances up to which others count for alignment and attraction, of each agent.
-    limits = np.empty((2, agents))
-    nearest = np.empty(agents)
-    # Sums of directions along the axes of the arena, and how many there are, of each zone.
-    sums = np.empty((agents, 6), np.int64)
-    counts = np.empty((agents, 3), np.int64)
-    walled = kind != OPEN and kind != PERIODIC
+    memory = new_zonal_memory(agents)
     for r in range(runs):
-        model = models[r]
-        for i in range(agents):
-            # Once for each agent, not once for each pair.
-            sine[i], cosine[i] = elementary.sincos(heading[r, i])
-            ahead[i, 0] = np.int64(cosine[i] * UNITS)
-            ahead[i, 1] = np.int64(sine[i] * UNITS)
-            limits[0, i] = model[ALONG_RADIUS] * model[ALONG_RADIUS]
-            limits[1, i] = model[TO_RADIUS] * model[TO_RADIUS]
-            if model[ALONG_NEAREST] > 0.0:
-                limits[0, i] = square_of_nearest(
-                    i, position[r], int(model[ALONG_NEAREST]), kind, walls, nearest
-                )
-            if model[TO_NEAREST] > 0.0:
-                limits[1, i] = square_of_nearest(
-                    i, position[r], int(model[TO_NEAREST]), kind, walls, nearest
-                )
-        add_up_zones(position[r], ahead, model, limits, kind, walls, sums, counts)
-        for i in range(agents):
-            wanted = model[LAST_TURN] * turn[r, i]
-            wanted += turn_for_others(sums[i], counts[i], cosine[i], sine[i], model)
-            if walled and model[WALL_GAIN] != 0.0 and model[WALL_REACH] > 0.0:
-                wanted += model[WALL_GAIN] * turn_for_wall(
-                    position[r, i, 0],
-                    position[r, i, 1],
-                    cosine[i],
-                    sine[i],
-                    model[WALL_REACH],
-                    kind,
-                    walls,
-                )
-            out[r, i] = wanted
+        turns_of_run(
+            x[r], y[r], heading[r], turn[r], models[r], kind, walls, out[r], ahead[r], memory
+        )
+
+
+@kernel
+def new_zonal_memory(agents):
+    """Memory for one run."""
+    return ZonalMemory(
+        np.empty(agents),
+        np.empty(agents),
+        np.empty(agents, np.int64),
+        np.empty(agents, np.int64),
+        np.empty(agents),
+        np.empty(agents),
+        np.empty(agents),
+        np.empty(agents),
+    )
+
+
+@borrowing
+def turns_of_run(x, y, heading, turn, model, kind, walls, out, ahead, memory):
+    """The mean turns of the agents of one run, and how far ahead the others are."""
+    agents = heading.shape[0]
+    walled = kind != OPEN and kind != PERIODIC
+    for i in range(np.uint64(agents)):
+        # Once for each agent, not once for each pair.
+        s, c = elementary.sincos(heading[i])
+        memory.sine[i] = s
+        memory.cosine[i] = c
+        memory.ahead_x[i] = whole_number(c * UNITS)
+        memory.ahead_y[i] = whole_number(s * UNITS)
+    for i in range(agents):
+        measure_gaps(i, x, y, kind, walls, memory)
+        along = model[ALONG_RADIUS] * model[ALONG_RADIUS]
+        to = model[TO_RADIUS] * model[TO_RADIUS]
+        if model[ALONG_NEAREST] > 0.0:
+            along = square_of_nearest(i, int(model[ALONG_NEAREST]), memory.square, memory.nearest)
+        if model[TO_NEAREST] > 0.0:
+            to = square_of_nearest(i, int(model[TO_NEAREST]), memory.square, memory.nearest)
+        c = memory.cosine[i]
+        s = memory.sine[i]
+        others, ahead[i] = turn_for_others(c, s, along, to, model, memory)
+        wanted = model[LAST_TURN] * turn[i] + others
+        if walled and model[WALL_GAIN] != 0.0 and model[WALL_REACH] > 0.0:
+            wanted += model[WALL_GAIN] * turn_for_wall(
+                x[i], y[i], c, s, model[WALL_REACH], kind, walls
+            )
+        out[i] = wanted
+
+
+@borrowing
+def measure_gaps(i, x, y, kind, walls, memory):
+    """The gaps from one agent to all, and their squares."""
+    agents = np.uint64(x.shape[0])
+    here_x = x[i]
+    here_y = y[i]
+    gap_x, gap_y, square = memory.gap_x, memory.gap_y, memory.square
+    # A loop for each array: with few arrays in a loop it is known that they do not overlap.
+    if kind == PERIODIC:
+        for j in range(agents):
+            gap_x[j] = shortest_gap(x[j] - here_x, walls[1, 0])
+        for j in range(agents):
+            gap_y[j] = shortest_gap(y[j] - here_y, walls[1, 1])
+    else:
+        for j in range(agents):
+            gap_x[j] = x[j] - here_x
+        for j in range(agents):
+            gap_y[j] = y[j] - here_y
+    for j in range(agents):
+        square[j] = gap_x[j] * gap_x[j] + gap_y[j] * gap_y[j]
+
+
+@borrowing
+def turn_for_others(c, s, along, to, model, memory):
+    """The turn that the others ask for, and how far ahead they are.
+
+    Gains times mean directions, or with priority one gain times one direction. The agent itself is
+    on the same spot, and so never counts.
+    """
+    agents = np.uint64(memory.square.shape[0])
+    away = model[AWAY_RADIUS] * model[AWAY_RADIUS]
+    inner = model[TO_INNER] * model[TO_INNER]
+    priority = np.int64(-1) if model[PRIORITY] > 0.0 else np.int64(0)
+    away_x = away_y = along_x = along_y = to_x = to_y = np.int64(0)
+    avoided = followed = approached = np.int64(0)
+    all_x = all_y = others = np.int64(0)
+    for j in range(agents):
+        square = memory.square[j]
+        # Masks of all bits or none: what does not count is added as zero, without a branch.
+        there = np.int64(-1) if square >= SAME_SPOT else np.int64(0)
+        scale = UNITS / math.sqrt(max(square, SAME_SPOT))
+        u = whole_number(memory.gap_x[j] * scale)
+        v = whole_number(memory.gap_y[j] * scale)
+        all_x += u & there
+        all_y += v & there
+        others -= there
+        close = there & (np.int64(-1) if square <= away else np.int64(0))
+        away_x -= u & close
+        away_y -= v & close
+        avoided -= close
+        # With priority who is too close is only avoided, and who is followed not approached.
+        follow = there & (np.int64(-1) if square <= along else np.int64(0))
+        approach = there & (np.int64(-1) if square <= to else np.int64(0))
+        approach &= np.int64(-1) if square > inner else np.int64(0)
+        approach &= ~(priority & (close | follow))
+        follow &= ~(priority & close)
+        along_x += memory.ahead_x[j] & follow
+        along_y += memory.ahead_y[j] & follow
+        followed -= follow
+        to_x += u & approach
+        to_y += v & approach
+        approached -= approach
+    # How far to the left of an agent that looks to the right is how far ahead.
+    ahead = mean_left(all_x, all_y, others, s, -c)
+    if priority != 0:
+        if avoided > 0:
+            return model[AWAY_GAIN] * sine_of(away_x, away_y, c, s), ahead
+        # Alignment and attraction are one direction, with one gain.
+        return model[ALONG_GAIN] * sine_of(along_x + to_x, along_y + to_y, c, s), ahead
+    wanted = model[AWAY_GAIN] * mean_left(away_x, away_y, avoided, c, s)
+    wanted += model[ALONG_GAIN] * mean_left(along_x, along_y, followed, c, s)
+    return wanted + model[TO_GAIN] * mean_left(to_x, to_y, approached, c, s), ahead
 
 
 @borrowing
@@ -110,80 +332,6 @@ def turn_for_wall(x, y, c, s, reach, kind, walls):
 
 
 @borrowing
-def add_up_zones(position, ahead, model, limits, kind, walls, sums, counts):
-    """The directions that others ask for, added up over each zone of each agent.
-
-    Every pair is looked at once, for both of its agents.
-    """
-    agents = position.shape[0]
-    sums[:] = 0
-    counts[:] = 0
-    away = model[AWAY_RADIUS] * model[AWAY_RADIUS]
-    inner = model[TO_INNER] * model[TO_INNER]
-    priority = model[PRIORITY] > 0.0
-    farthest = away
-    for i in range(agents):
-        farthest = max(farthest, limits[0, i], limits[1, i])
-    for i in range(agents):
-        x = position[i, 0]
-        y = position[i, 1]
-        for j in range(i + 1, agents):
-            dx = position[j, 0] - x
-            dy = position[j, 1] - y
-            if kind == PERIODIC:
-                dx = shortest_gap(dx, walls[1, 0])
-                dy = shortest_gap(dy, walls[1, 1])
-            gap = dx * dx + dy * dy
-            if gap > farthest or gap < SAME_SPOT:
-                continue
-            scale = UNITS / math.sqrt(gap)
-            u = np.int64(dx * scale)
-            v = np.int64(dy * scale)
-            close = gap <= away
-            if close:
-                sums[i, 0] -= u
-                sums[i, 1] -= v
-                counts[i, 0] += 1
-                sums[j, 0] += u
-                sums[j, 1] += v
-                counts[j, 0] += 1
-                # Who is too close is only avoided.
-                if priority:
-                    continue
-            if gap <= limits[0, i]:
-                sums[i, 2] += ahead[j, 0]
-                sums[i, 3] += ahead[j, 1]
-                counts[i, 1] += 1
-            if gap <= limits[0, j]:
-                sums[j, 2] += ahead[i, 0]
-                sums[j, 3] += ahead[i, 1]
-                counts[j, 1] += 1
-            if gap > inner:
-                # With priority those that are aligned with are not approached as well.
-                if gap <= limits[1, i] and not (priority and gap <= limits[0, i]):
-                    sums[i, 4] += u
-                    sums[i, 5] += v
-                    counts[i, 2] += 1
-                if gap <= limits[1, j] and not (priority and gap <= limits[0, j]):
-                    sums[j, 4] -= u
-                    sums[j, 5] -= v
-                    counts[j, 2] += 1
-
-
-@borrowing
-def turn_for_others(sums, counts, c, s, model):
-    """The turn that the others ask for: gains times mean directions, or one direction."""
-    if model[PRIORITY] > 0.0:
-        if counts[0] > 0:
-            return model[AWAY_GAIN] * sine_of(sums[0], sums[1], c, s)
-        # Alignment and attraction are one direction, with one gain.
-        return model[ALONG_GAIN] * sine_of(sums[2] + sums[4], sums[3] + sums[5], c, s)
-    wanted = model[AWAY_GAIN] * mean_left(sums[0], sums[1], counts[0], c, s)
-    wanted += model[ALONG_GAIN] * mean_left(sums[2], sums[3], counts[1], c, s)
-    return wanted + model[TO_GAIN] * mean_left(sums[4], sums[5], counts[2], c, s)
-
-
-@borrowing
 def mean_left(x, y, count, c, s):
     """How far to the left a sum of directions is on average; zero of none."""
     return (float(y) * c - float(x) * s) / UNITS / count if count > 0 else 0.0
@@ -199,19 +347,14 @@ def sine_of(x, y, c, s):
 
 
 @borrowing
-def square_of_nearest(i, position, count, kind, walls, nearest):
+def square_of_nearest(i, count, square, nearest):
     """The squared distance of the count-th nearest other; infinite if there are fewer.
 
     The smallest so far are kept in order: numbers of neighbours are small.
     """
     kept = 0
-    for j in range(position.shape[0]):
-        dx = position[j, 0] - position[i, 0]
-        dy = position[j, 1] - position[i, 1]
-        if kind == PERIODIC:
-            dx = shortest_gap(dx, walls[1, 0])
-            dy = shortest_gap(dy, walls[1, 1])
-        gap = dx * dx + dy * dy
+    for j in range(square.shape[0]):
+        gap = square[j]
         if j == i or (kept == count and gap >= nearest[kept - 1]):
             continue
         place = kept if kept < count else count - 1

@@ -1,0 +1,184 @@
+"""Zonal controllers as files: JSON to read again, CSV to look at, a C header for a robot."""
+
+import csv
+import io
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from swarmdp._version import __version__
+from swarmdp.support import files
+from swarmdp.support.errors import FileError, InvalidInput
+
+if TYPE_CHECKING:
+    from swarmdp.recordings.zonal import ZonalController
+
+_KIND = "swarmdp zonal controller"
+ENDINGS = (".json", ".csv", ".h")
+
+C_CODE = """\
+#include <math.h>
+
+/* What an individual sees of another one, as unit vectors in its own frame: x is ahead, y left. */
+typedef struct {
+    double distance; /* in the unit above */
+    double to_x, to_y; /* the direction in which the other is */
+    double heading_x, heading_y; /* the direction in which the other moves */
+} swarmdp_neighbour;
+
+static inline double swarmdp_sine(double x, double y)
+{
+    const double size = sqrt(x * x + y * y);
+    return size > 0.0 ? y / size : 0.0;
+}
+
+/* The mean turn in radians, to the left positive. Neighbours are sorted by their distance. The wall
+   is its distance (infinite without one) and the angle to its nearest point. Noise is to be added:
+   its standard deviation is SWARMDP_NOISE. */
+static inline double swarmdp_turn(const swarmdp_neighbour *others, long count, double last_turn,
+                                  double wall_distance, double wall_angle)
+{
+    double away_x = 0.0, away_y = 0.0, along_x = 0.0, along_y = 0.0, to_x = 0.0, to_y = 0.0;
+    long avoided = 0, followed = 0, approached = 0, i;
+    double turn = SWARMDP_LAST_TURN * last_turn, near;
+    for (i = 0; i < count; i++) {
+        const swarmdp_neighbour *other = &others[i];
+        const int close = other->distance <= SWARMDP_AWAY_RADIUS;
+        const int follow = SWARMDP_ALONG_NEAREST > 0 ? i < SWARMDP_ALONG_NEAREST
+                                                     : other->distance <= SWARMDP_ALONG_RADIUS;
+        int approach = SWARMDP_TO_NEAREST > 0 ? i < SWARMDP_TO_NEAREST
+                                              : other->distance <= SWARMDP_TO_RADIUS;
+        approach = approach && other->distance > SWARMDP_TO_INNER;
+        if (close) {
+            away_x -= other->to_x;
+            away_y -= other->to_y;
+            avoided++;
+        }
+        if (follow && !(SWARMDP_PRIORITY && close)) {
+            along_x += other->heading_x;
+            along_y += other->heading_y;
+            followed++;
+        }
+        if (approach && !(SWARMDP_PRIORITY && (close || follow))) {
+            to_x += other->to_x;
+            to_y += other->to_y;
+            approached++;
+        }
+    }
+    if (SWARMDP_PRIORITY) {
+        turn += avoided ? SWARMDP_AWAY_GAIN * swarmdp_sine(away_x, away_y)
+                        : SWARMDP_ALONG_GAIN * swarmdp_sine(along_x + to_x, along_y + to_y);
+    } else {
+        turn += avoided ? SWARMDP_AWAY_GAIN * away_y / (double)avoided : 0.0;
+        turn += followed ? SWARMDP_ALONG_GAIN * along_y / (double)followed : 0.0;
+        turn += approached ? SWARMDP_TO_GAIN * to_y / (double)approached : 0.0;
+    }
+    near = SWARMDP_WALL_REACH > 0.0 ? 1.0 - wall_distance / SWARMDP_WALL_REACH : 0.0;
+    if (near > 0.0 && cos(wall_angle) > SWARMDP_WALL_BEHIND) {
+        turn += wall_angle > 0.0 ? -SWARMDP_WALL_GAIN * near
+                                 : wall_angle < 0.0 ? SWARMDP_WALL_GAIN * near : 0.0;
+    }
+    return turn;
+}
+"""
+
+
+def write_zonal(
+    controller: "ZonalController", path: str | os.PathLike[str], unit: str, spread: float
+) -> Path:
+    """Write a controller to a file, atomically; return the path.
+
+    Parameters
+    ----------
+    controller
+        Its numbers.
+    path
+        Its ending chooses the format: .json (`read_zonal` reads it), .csv or .h.
+    unit
+        Of lengths.
+    spread
+        The standard deviation of the recorded noise of turns, in radians.
+
+    """
+    target = Path(path)
+    if target.suffix not in ENDINGS:
+        raise InvalidInput(
+            f"a controller's file must end in {', '.join(ENDINGS)}, got {str(path)!r}"
+        )
+    if target.suffix == ".json":
+        plain: dict[str, Any] = {"kind": _KIND, "swarmdp_version": __version__, "unit": unit}
+        plain |= {"noise_spread": spread, "controller": controller.to_plain()}
+        plain[files.DIGEST] = files.digest_of(plain)
+        text = json.dumps(plain, indent=2, allow_nan=False) + "\n"
+    elif target.suffix == ".csv":
+        text = _csv(controller, unit, spread)
+    else:
+        text = _header(controller, unit, spread)
+    files.write_text(target, text)
+    return target
+
+
+def read_zonal(path: str | os.PathLike[str]) -> "ZonalController":
+    """The controller that `write_zonal` wrote as JSON; raises FileError for any other file."""
+    from swarmdp.recordings.zonal import ZonalController
+
+    source = Path(path)
+    plain = files.parse_json(files.read_text(source))
+    if not isinstance(plain, dict) or plain.get("kind") != _KIND:
+        raise FileError(5, f"cannot read {source}: it is not a zonal controller")
+    files.check_digest(plain)
+    return ZonalController.from_plain(plain["controller"])
+
+
+def _csv(controller: "ZonalController", unit: str, spread: float) -> str:
+    """One row for each number."""
+    rows: list[tuple[str, float, str]] = []
+    for name, zone in controller.model.zones.items():
+        rows.append((f"{name}: gain", controller.gains[controller.model.column_of(name)], "rad"))
+        if zone.nearest:
+            rows.append((f"{name}: nearest neighbours", zone.nearest, "1"))
+        else:
+            rows += [(f"{name}: from", zone.inner, unit), (f"{name}: to", zone.outer, unit)]
+    rows += [
+        ("share of the last turn", controller.previous, "1"),
+        ("turn at the wall", controller.wall, "rad"),
+        ("wall is avoided from", controller.wall_reach, unit),
+        ("noise of turns", controller.noise * spread, "rad"),
+        ("correlation of speeds", controller.together, "1"),
+        ("faster where others are ahead", controller.hurry, "1"),
+    ]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("number", "value", "unit"))
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _header(controller: "ZonalController", unit: str, spread: float) -> str:
+    """A C function from what an individual sees to its mean turn."""
+    from swarmdp.kernels.recorded import zonal
+
+    row = controller.row
+    defined = {
+        name: repr(float(row[getattr(zonal, name)]))
+        for name in (
+            *("AWAY_RADIUS", "ALONG_RADIUS", "TO_INNER", "TO_RADIUS", "AWAY_GAIN", "ALONG_GAIN"),
+            *("TO_GAIN", "LAST_TURN", "WALL_GAIN", "WALL_REACH"),
+        )
+    }
+    for name in ("ALONG_NEAREST", "TO_NEAREST", "PRIORITY"):
+        defined[name] = str(int(row[getattr(zonal, name)]))
+    defined["WALL_BEHIND"] = repr(zonal.WALL_BEHIND)
+    defined["NOISE"] = repr(controller.noise * spread)
+    lines = [
+        f"/* A zonal controller, written by swarmdp {__version__}. Lengths in {unit}, angles in "
+        "radians.",
+        f"   {controller.words(unit)} */".replace("*/ */", "*/"),
+        "#ifndef SWARMDP_CONTROLLER_H",
+        "#define SWARMDP_CONTROLLER_H",
+        *(f"#define SWARMDP_{name} {value}" for name, value in defined.items()),
+        C_CODE,
+        "#endif",
+    ]
+    return "\n".join(lines) + "\n"
