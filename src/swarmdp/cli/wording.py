@@ -28,7 +28,8 @@ def in_options(message: str) -> str:
     )
     message = message.replace("a Circle, Box, Polygon or Periodic arena", ARENAS)
     message = re.sub(rf"\b({OPTIONS})={_VALUE}", _option, message)
-    return re.sub(r" +([,;:.)])", r"\1", re.sub(r"  +", " ", message))
+    # Not before the dots of a path such as ../tracks.csv.
+    return re.sub(r" +([,;:)]|\.(?=\s|$))", r"\1", re.sub(r"  +", " ", message))
 
 
 def _columns(text: str) -> str:
