@@ -22,7 +22,14 @@ SAID = {  # what a page tells of its own output
         "('clone of explained actions',) reproduces the demo",
         "('Algorithm 2',) the features do not identify this behaviour",
         "what to do: the demo answers the same observation by different actions",
-        "a memory is missing from the observations\nVerdict: reproduces the demo",
+        "a memory is missing from the observations, try swarmdp.with_history(system)\n"
+        "Verdict: reproduces the demo",
+    ),
+    "docs/agents.md": (
+        "try swarmdp.with_history(system, steps=2)",
+        "reproduces the demo right answers: 1.0\nreproduces the demo right answers: 1.0",
+        "Locality: local",
+        "local energy: 2 of 9",
     ),
 }
 
