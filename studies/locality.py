@@ -6,10 +6,10 @@ synchronised clock. Each has 40 swarms with settings drawn at random; the first 
 developed with, and the others were run once.
 """
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 
 import swarmdp
 from studies.command import main
+from studies.rows import Job, Row, collect, conditions
 from swarmdp.model.streams import Stream, derived_seed
 from swarmdp.model.system import Field, State
 
@@ -102,13 +103,11 @@ def swarm_of(kind: str, number: int) -> tuple[swarmdp.Trajectory, swarmdp.System
     return swarmdp.Trajectory(variables, "Vicsek", settings, full.runs, full.steps), local
 
 
-def row_of(kind: str, number: int) -> dict[str, Any]:
+def measured(kind: str, number: int) -> Row:
     """What the test says of one swarm."""
     demo, system = swarm_of(kind, number)
     test = swarmdp.locality_test(demo, system, seed=number)
     return {
-        "kind": kind,
-        "number": number,
         "led": kind in CUES,
         "answer": test.answer,
         "p": round(test.p, 4),
@@ -119,45 +118,51 @@ def row_of(kind: str, number: int) -> dict[str, Any]:
 
 
 def study(output: Path, *, quick: bool = False, only: Sequence[str] = ()) -> None:
-    """Test all swarms of a part, and write a row for each and a summary."""
-    output.mkdir(parents=True, exist_ok=True)
-    half, part = SWARMS // 2, "once" if "once" in only else "developed"
-    numbers = range(2) if quick else range(half) if part == "developed" else range(half, SWARMS)
-    path = output / f"{'quick' if quick else part}.jsonl"
-    rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-    done = {(row["kind"], row["number"]) for row in rows}
-    with path.open("a") as file:
-        for kind in (*LOCAL, *CUES):
-            for number in numbers:
-                if (kind, number) not in done:
-                    rows.append(row_of(kind, number))
-                    file.write(json.dumps(rows[-1]) + "\n")
-                    file.flush()
-    (output / f"{path.stem}.json").write_text(json.dumps(summary(rows), indent=1) + "\n")
-    print(json.dumps(summary(rows), indent=1))
+    """Test all swarms of a part, and write a row for each and the table of all."""
+    half, part = SWARMS // 2, "run once" if "once" in only else "developed with"
+    numbers = range(2) if quick else range(half) if part != "run once" else range(half, SWARMS)
+    jobs = [
+        Job({"kind": kind, "number": number, "part": part}, partial(measured, kind, number))
+        for kind in (*LOCAL, *CUES)
+        for number in numbers
+    ]
+    rows = collect(
+        output / "locality.json",
+        jobs,
+        conditions(quick=quick),
+        lambda row: f"{row['kind']} {row['number']}: {row['answer']} (p = {row['p']})",
+    )
+    (output / "table.md").write_text(table(rows), encoding="utf-8")
+    print(table(rows))
 
 
-def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Right answers of each kind, the area under the curve, and the false alarms."""
-    strength = {
-        led: np.array([r["strength"] for r in rows if r["led"] == led]) for led in (False, True)
-    }
-    above = (strength[True][:, None] > strength[False]).mean()
-    ties = (strength[True][:, None] == strength[False]).mean()
-    answers = {
-        kind: {
-            answer: sum(r["answer"] == answer for r in rows if r["kind"] == kind)
-            for answer in sorted({r["answer"] for r in rows})
-        }
-        for kind in dict.fromkeys(r["kind"] for r in rows)
-    }
-    alarms = [r["answer"].startswith("a common") for r in rows if not r["led"]]
-    return {
-        "swarms": len(rows),
-        "area under the curve": round(float(above + ties / 2), 4),
-        "false alarms": round(float(np.mean(alarms)), 4),
-        "answers": answers,
-    }
+def table(rows: Sequence[Row]) -> str:
+    """How often the answer is 'a common cue', of each kind and part, and what it is worth."""
+    parts = list(dict.fromkeys(row["part"] for row in rows))
+    lines = [
+        f"| swarms said to follow a cue | {' | '.join(parts)} |",
+        f"| --- |{' --- |' * len(parts)}",
+    ]
+    for kind in (*LOCAL, *CUES):
+        cells = []
+        for part in parts:
+            some = [r for r in rows if r["kind"] == kind and r["part"] == part]
+            cells.append(f"{sum(r['answer'].startswith('a common') for r in some)} of {len(some)}")
+        name = f"local, {kind}" if kind in LOCAL else f"led by a {kind}"
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    areas = [f"{_area([r for r in rows if r['part'] == part]):.3f}" for part in parts]
+    lines.append(f"| area under the curve | {' | '.join(areas)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _area(rows: Sequence[Row]) -> float:
+    """How often a led swarm has more in common than a local one."""
+    led, local = (
+        np.array([row["strength"] for row in rows if row["led"] is which])
+        for which in (True, False)
+    )
+    gaps = led[:, None] - local
+    return float((gaps > 0).mean() + (gaps == 0).mean() / 2)
 
 
 if __name__ == "__main__":

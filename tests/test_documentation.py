@@ -12,7 +12,15 @@ from types import ModuleType
 import pytest
 
 import swarmdp
-from studies import calibration, environments, learners, small_swarm_tables, transfer, unseen
+from studies import (
+    calibration,
+    environments,
+    learners,
+    locality,
+    small_swarm_tables,
+    transfer,
+    unseen,
+)
 from studies.rows import Row, read
 from tests.campaigns.__main__ import CAMPAIGNS
 from tests.examples import ROOT, snippets
@@ -22,7 +30,14 @@ SAID = {  # what a page tells of its own output
         "('clone of explained actions',) reproduces the demo",
         "('Algorithm 2',) the features do not identify this behaviour",
         "what to do: the demo answers the same observation by different actions",
-        "a memory is missing from the observations\nVerdict: reproduces the demo",
+        "a memory is missing from the observations, try swarmdp.with_history(system)\n"
+        "Verdict: reproduces the demo",
+    ),
+    "docs/agents.md": (
+        "try swarmdp.with_history(system, steps=2)",
+        "reproduces the demo right answers: 1.0\nreproduces the demo right answers: 1.0",
+        "Locality: local",
+        "local energy: 2 of 9",
     ),
 }
 
@@ -53,6 +68,7 @@ def test_snippets_run_as_written(
         ("uncertainty.md", "calibration.json", calibration.table),
         ("environments.md", "environments.json", environments.table),
         ("unseen.md", "unseen.json", unseen.tables),
+        ("agents.md", "locality.json", locality.table),
     ],
 )
 def test_tables_are_those_of_their_files(

@@ -218,7 +218,7 @@ class RoleByNumber(swarmdp.Vicsek):
     """Every other agent, by its number, is a leader."""
 
     @property
-    def fields(self) -> Any:  # type: ignore[override]
+    def fields(self) -> Any:
         return {**super().fields, "role": Field("role", constant=True)}
 
     def initial(self, rng: Any) -> Any:

@@ -3,8 +3,8 @@
 `fit.py` drives a fit, `settings.py` has its options (one field for each), `setup.py` reads the demo
 and fills in the defaults, `resampled.py` repeats a fit with other demos. `takeover.py` judges the
 outcome and lets other learners take over where Algorithm 2's policy does not reproduce the demo;
-`nearest.py` is policy search without a reward. Algorithm 1 (`irl`) and Algorithm 2 (`learning`) do
-not import each other: they meet here.
+`nearest.py` is policy search without a reward, `smallest.py` is `swarmdp.smallest_agent`.
+Algorithm 1 (`irl`) and Algorithm 2 (`learning`) do not import each other: they meet here.
 
 Decisions:
 

@@ -103,6 +103,8 @@ class SmallestAgent:
     def __repr__(self) -> str:
         """A line for each thing that can be smaller."""
         lines = ["Smallest agent that passes its verdict:"]
+        if not any(attempt.passes for attempt in self.attempts):
+            lines = ["Smallest agent: even the largest one can be told from the demo"]
         for what, size in self.sizes.items():
             most = max(a.size for a in self.attempts if a.what == what)
             alone = self.alone[what]

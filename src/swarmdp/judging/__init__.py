@@ -4,7 +4,8 @@
 `motion.py`, `neighbours.py` and `blocks.py` measure them, `comparison.py` and `classifier.py` test,
 `weighing.py` finds the words, `baselines.py` has the simple policies beside the learned one.
 `elsewhere.py` compares from other starts, `drift.py` asks whether the recording itself changed,
-`discounts.py` which discount suits a demo. `evaluation.py` is `swarmdp.evaluate`.
+`discounts.py` which discount suits a demo. `evaluation.py` is `swarmdp.evaluate`, `locality.py`
+`swarmdp.locality_test`; `price.py` tells what a central expert gets that local agents cannot.
 
 Decisions:
 

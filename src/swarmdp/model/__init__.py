@@ -5,7 +5,8 @@ contract that it must meet (`check_system`). `features/` is phi, `rewards.py` R(
 `harmonics.py` the smooth features psi of Q-functions without classes, `symmetry.py` a mirror of
 the system. `streams.py` has the random numbers, `trajectory.py` what was recorded, `pictures.py`
 what a swarm looks like, `verdict.py` what a judge says, as plain data. `adapted.py` is a system
-with other start states or features than its own; `recorded.py` what the rooms above know of
+with other start states or features than its own, `augmented/` one whose agents remember, err or are
+of several kinds, `actions.py` what is known of actions; `recorded.py` what the rooms above know of
 recordings.
 
 Decisions:
