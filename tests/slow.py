@@ -48,6 +48,7 @@ SLOW: Mapping[str, str] = {
     "tests/paper/test_engine.py::test_an_interrupt_keeps_what_is_done": _PROCESSES,
     "tests/paper/test_engine.py::test_killed_at_any_moment_it_goes_on_to_the_same_bits": _PROCESSES,
     "tests/paper/test_engine.py::test_two_processes_with_different_seeds_at_once": _PROCESSES,
+    "tests/studio/test_learning.py": "fits with the defaults",
     "tests/studio/test_server.py::test_an_interrupt_ends_it_cleanly_and_nothing_is_lost": (
         _PROCESSES
     ),

@@ -14,6 +14,7 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 import swarmdp
+from swarmdp.studio.presets import presets_of
 from swarmdp.studio.server import Studio
 from tests.browser import PATIENCE, emulate, needed, opened, resize
 from tests.studio.served import served
@@ -64,6 +65,19 @@ class Page:
             )
             for side in ("left", "right")
         ]
+
+    def point(self, right: float, up: float) -> WebElement:
+        """Point at a place of the first panel, from its middle."""
+        panel = self.browser.find_element(By.CSS_SELECTOR, "#panels svg")
+        at = ActionChains(self.browser).move_to_element_with_offset(panel, round(right), round(-up))
+        at.perform()
+        return panel
+
+    @property
+    def clear(self) -> list[bool]:
+        """Which bars are dark: the others are not identified."""
+        bars = self.browser.find_elements(By.CSS_SELECTOR, "#panels .weight")
+        return ["pale" not in str(bar.get_attribute("class")) for bar in bars]
 
     @property
     def weights(self) -> list[float]:
@@ -179,6 +193,181 @@ def test_paint_with_the_pointer_and_the_keys(page: Page) -> None:
     page.wait(lambda: page.run("studio.stats.planned.some((one) => one.settled)"))
 
 
+def test_the_circle_is_that_of_the_reports(page: Page) -> None:
+    """Zero is up and +90 degrees on the right; bars go outwards and inwards from zero."""
+    page.open()
+    page.point(80, 0)
+    assert page.text("meaning").startswith("90°: it flies 90° to the right of its neighbours.")
+    turned = page.run("document.querySelector('#meaning .one').getAttribute('transform')")
+    assert turned.endswith("rotate(90)")
+    page.point(0, 80)
+    assert "as its neighbours do" in page.text("meaning")
+    page.point(0, -80)
+    assert "against its neighbours" in page.text("meaning")
+
+    page.one("flat").click()
+    page.one("mirror").click()
+    for right, value in ((-100, 1), (40, -1)):  # the rim on the left, inside of zero on the right
+        ActionChains(page.browser).move_to_element_with_offset(
+            page.point(right, 0), right, 0
+        ).click().perform()
+        page.wait(lambda sign=value: any(sign * weight > 0.5 for weight in page.weights))
+    weights = page.weights
+    assert [place for place, weight in enumerate(weights) if weight > 0] == [9]  # -90 degrees
+    assert [place for place, weight in enumerate(weights) if weight < 0] == [27]  # +90 degrees
+    boxes = page.run(
+        "(() => { const svg = document.querySelector('#panels svg');"
+        "const zero = svg.querySelector('.zero').getBBox();"
+        "return [9, 27].map((place) => { const bar = svg.querySelectorAll('.weight')[place]"
+        ".getBBox(); return [bar.x, bar.x + bar.width, zero.x, zero.x + zero.width]; }); })()"
+    )
+    (left, end, circle, _), (begin, right_end, _, other) = boxes
+    assert left < end <= circle + 1  # outwards
+    assert (circle + other) / 2 < begin < right_end <= other + 1  # inwards
+
+
+def test_rewards_with_names(page: Page) -> None:
+    page.open()
+    system = swarmdp.Vicsek(n_agents=40)
+    for preset in presets_of(system):
+        name = f"//div[@id='presets']/button[.='{preset.name}']"
+        page.browser.find_element(By.XPATH, name).click()
+        assert page.weights == list(preset.weights)
+        assert page.text("preset-words") == f"{preset.name}: {preset.words}."
+    assert not page.one("learned-one").is_enabled()
+    page.one("undo").click()
+    assert page.text("preset-words") == ""
+    iterations = page.one("iterations")
+    iterations.clear()
+    iterations.send_keys("1")
+    page.one("fit").click()
+    page.wait(lambda: page.text("fit-words").startswith("Done"))
+    learned = page.weights
+    page.one("flat").click()
+    page.one("learned-one").click()
+    assert page.weights == learned
+
+
+def test_a_level_is_explained(page: Page) -> None:
+    page.open("&system=Ising&s.shape=20")
+    page.point(0, 0)
+    said = page.text("meaning")
+    assert "of 24 neighbours have the other spin" in said
+    count = int(said.partition(":")[0])
+    cells = page.run(
+        "[...document.querySelectorAll('#meaning rect[fill]')].map((c) => c.getAttribute('fill'))"
+    )
+    assert len(cells) == 25
+    assert sorted(map(cells.count, set(cells))) == sorted([count, 25 - count])
+
+
+def test_stopping_tells_what_happened(page: Page) -> None:
+    page.open()
+    page.one("fit").click()
+    page.wait(lambda: page.text("fit-words").startswith("Iteration"))
+    page.one("fit").click()
+    page.wait(lambda: page.text("fit-words").startswith("Stopped after"))
+    assert page.text("fit").startswith("Start learning")
+    assert page.one("fit").is_enabled()
+    assert page.one("go-on").is_displayed()
+    assert page.one("keep-fit").is_displayed()
+
+
+def in_view(page: Page, name: str) -> bool:
+    """Whether the whole of an element is in the window."""
+    return bool(
+        page.run(
+            f"(() => {{ const box = document.querySelector('{name}').getBoundingClientRect();"
+            "return box.height > 0 && box.top >= -1 && box.bottom <= innerHeight + 1; })()"
+        )
+    )
+
+
+def test_swarms_and_verdict_are_in_view(page: Page) -> None:
+    resize(page.browser, 1400, 900)
+    page.open()
+    iterations = page.one("iterations")
+    iterations.clear()
+    iterations.send_keys("2")
+    page.one("fit").click()
+    page.wait(lambda: page.text("fit-words").startswith("Done"))
+    page.run("scrollTo(0, 0)")
+    for name in (".pair", "#charts", "#panels", "#presets", "#fit", "#verdict"):
+        assert in_view(page, name), name
+    page.run("scrollTo(0, document.body.scrollHeight)")
+    assert in_view(page, "#files")
+    assert in_view(page, ".pair")
+
+
+def swipe(page: Page, x: float, y: float, by: float) -> None:
+    """Move a finger upwards."""
+    touch = "Input.dispatchTouchEvent"
+    for step in range(6):
+        kind, point = "touchMove" if step else "touchStart", {"x": x, "y": y - by * step / 5}
+        page.browser.execute_cdp_cmd(touch, {"type": kind, "touchPoints": [point]})
+    page.browser.execute_cdp_cmd(touch, {"type": "touchEnd", "touchPoints": []})
+
+
+def test_a_phone_paints_and_scrolls(page: Page) -> None:
+    resize(page.browser, 390, 844)
+    page.browser.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    try:
+        page.open()
+        page.run("document.getElementById('panels').scrollIntoView()")
+        for name in (".pair", "#panels", "#presets"):
+            assert in_view(page, name), name
+        bottom = page.run("document.querySelector('.pair').getBoundingClientRect().bottom")
+        before, top, box = (
+            page.weights,
+            page.run("scrollY"),
+            page.run("document.querySelector('#panels svg').getBoundingClientRect().toJSON()"),
+        )
+        assert box["y"] >= bottom  # the swarms do not hide it
+        middle = box["y"] + box["height"] / 2
+        swipe(page, box["x"] + 0.25 * box["width"], middle, 60)
+        assert page.run("scrollY") == top
+        page.wait(lambda: page.weights != before)
+        swipe(page, box["x"] / 2, middle, 60)
+        page.wait(lambda: page.run("scrollY") > top)
+        page.run("scrollTo(0, document.body.scrollHeight)")
+        assert in_view(page, ".pair")
+    finally:
+        page.browser.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
+
+
+def test_a_page_for_others(page: Page, downloads: Path) -> None:
+    """It works from a file, asks for nothing, and shows the expert beside the chosen swarm."""
+    page.open()
+    page.one("page").click()
+    page.wait(lambda: "swarm.html is in your downloads" in page.text("kept"))
+    page.wait(lambda: (downloads / "swarm.html").exists())
+    for log in ("browser", "performance"):
+        page.browser.get_log(log)
+    page.browser.get(f"file://{downloads / 'swarm.html'}")
+    labels = "[...document.querySelectorAll('.swarm:not([hidden]) .label')].map((l) => l.innerText)"
+    assert page.run(labels) == ["expert", "the painted one"]
+    choices = page.browser.find_elements(By.CSS_SELECTOR, "#choices button")
+    names = [preset.name for preset in presets_of(swarmdp.Vicsek())]
+    assert [choice.text for choice in choices] == ["the painted one", *names]
+    choices[3].click()
+    assert page.run(labels) == ["expert", "circle"]
+    assert "turns to the right" in page.text("told")
+    page.wait(lambda: page.run("Number(document.querySelector('.slider').value)") > 2)
+    page.point(80, 0)
+    assert "it flies 90° to the right" in page.text("meaning")
+    drawn = page.run(
+        "[...document.querySelectorAll('.swarm:not([hidden]) canvas')].map((one) => "
+        "one.getContext('2d').getImageData(0, 0, one.width, one.height).data"
+        ".filter((value, place) => place % 4 === 3 && value).length)"
+    )
+    assert min(drawn) > 500
+    resize(page.browser, 390, 844)
+    assert page.run("document.documentElement.scrollWidth") <= 390
+    said = [json.loads(one["message"])["message"] for one in page.browser.get_log("performance")]
+    asked = [m["params"]["request"]["url"] for m in said if "requestWillBeSent" in m["method"]]
+    assert {url.partition(":")[0] for url in asked} <= {"file", "data"}
+
+
 def test_a_painted_reward_changes_what_the_swarm_does(page: Page) -> None:
     """Against the others instead of with them: the order stays low."""
     page.open(f"{SMALL}&weights={','.join(str(round(abs(i - 18) / 18, 2)) for i in range(36))}")
@@ -204,9 +393,17 @@ def test_learn_and_keep(page: Page, folder: Path) -> None:
     assert swarmdp.load(folder / "first").verdict is not None
     page.key(Keys.TAB)
     page.wait(lambda: "first" in page.text("files"))
+    rewards = swarmdp.load(folder / "first")
+    assert rewards.identified_weights is not None
+    clear = rewards.identified_weights[0].tolist()
+    assert page.clear == clear
+    assert page.one("pale").is_displayed() == (not all(clear))
     page.browser.find_element(By.CSS_SELECTOR, "#files button").click()
-    page.wait(lambda: page.text("kept").startswith("first is open"))
+    page.wait(lambda: page.text("opened").startswith("first is open"))
     assert page.text("right-label") == "of the opened fit"
+    current = page.browser.find_element(By.CSS_SELECTOR, "#files [aria-current]")
+    assert current.text.startswith("first")
+    assert page.clear == clear
 
 
 def test_what_is_taken_away(page: Page, downloads: Path) -> None:

@@ -2,6 +2,7 @@
 import { drawn, element, short } from "./words.js";
 
 const SKETCH = 72;
+const GOLDEN = (Math.sqrt(5) - 1) / 2; // its multiples are spread evenly
 const ARROW = "M0 -17 L9 11 L0 5 L-9 11 Z"; // flies up
 
 // One of the neighbours flies up; the agent flies where the angle stands on the circle.
@@ -10,22 +11,17 @@ const headings = (degrees) => [
   drawn("path", { class: "one", d: ARROW, transform: `translate(51 ${SKETCH / 2}) rotate(${degrees})` }),
 ];
 
-// A spin in the middle of its neighbours, of which some have the other spin.
+// A spin in the middle of its neighbours, of which some have the other spin, here and there.
 const neighbours = (count, side, colours) => {
   const cell = SKETCH / side;
   const middle = (side * side - 1) / 2;
-  const most = side * side - 1;
-  const step = most % 7 ? 7 : 5; // shares no factor with the number of places: rows are mixed
-  const cells = [];
-  for (let site = 0; site < side * side; site++) {
-    const number = site > middle ? site - 1 : site;
-    const place = (number * step) % most;
-    const unlike = site !== middle && Math.floor((place + 1) * count / most) > Math.floor(place * count / most);
-    cells.push(drawn("rect", {
-      x: (site % side) * cell, y: Math.floor(site / side) * cell, width: cell, height: cell,
-      fill: colours[unlike ? 0 : colours.length - 1],
-    }));
-  }
+  const mixed = Array.from({ length: side * side }, (_, site) => site).filter((site) => site !== middle)
+    .sort((one, other) => one * GOLDEN % 1 - other * GOLDEN % 1);
+  const unlike = new Set(mixed.slice(0, count));
+  const cells = Array.from({ length: side * side }, (_, site) => drawn("rect", {
+    x: (site % side) * cell, y: Math.floor(site / side) * cell, width: cell, height: cell,
+    fill: colours[unlike.has(site) ? 0 : colours.length - 1],
+  }));
   const at = (side - 1) / 2 * cell;
   return [...cells, drawn("rect", { class: "self", x: at + 1, y: at + 1, width: cell - 2, height: cell - 2 })];
 };
