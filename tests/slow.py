@@ -52,6 +52,7 @@ SLOW: Mapping[str, str] = {
     "tests/studio/test_server.py::test_an_interrupt_ends_it_cleanly_and_nothing_is_lost": (
         _PROCESSES
     ),
+    "tests/studio/test_server.py::test_a_flood_of_sockets_is_quiet": _PROCESSES,
     "tests/studio/test_session.py::test_the_script_repeats_a_painted_swarm": _SCRIPTS,
     "tests/studio/test_session.py::test_the_script_repeats_what_was_learned": _SCRIPTS,
     "tests/support/test_memory.py::test_many_classes_learn_in_little_memory": (

@@ -96,9 +96,7 @@ def readable(case: Case, path: Path) -> str:
         if len(str(error).splitlines()) != 1 or len(str(error)) > 1000:
             raise RuntimeError(f"{LONG}: {str(error)[:200]!r}") from None
         return EXPLAINED
-    if np.isinf(recording.positions).any() or not recording.notes:
-        return WRONG
-    return ACCEPTED
+    return ACCEPTED if recording.notes and np.isfinite(recording.positions).any() else WRONG
 
 
 def attempt(rng: np.random.Generator) -> Attempt:

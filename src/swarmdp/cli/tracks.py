@@ -25,7 +25,7 @@ def add(commands: Any) -> None:
     tracks = commands.add_parser(
         "tracks",
         help="look at a recording: who is seen when, paths, speeds, and what cleaning drops",
-        description="Read the tracks of a recorded swarm (CSV, TSV, Parquet, idtracker.ai, TRex, "
+        description="Read the tracks of a recorded swarm (CSV, Excel, Parquet, idtracker.ai, TRex, "
         "movement, trackpy, PedPy, DeepLabCut, SLEAP, MATLAB) and write a page about them.",
         formatter_class=HelpFormatter,
         allow_abbrev=False,
@@ -86,7 +86,7 @@ def add_cleaning(group: Any, automatic: bool = False) -> None:
 
 def recording_of(options: argparse.Namespace, files: Sequence[Path]) -> Any:
     """The recording in one or several files, read as the options ask for."""
-    from swarmdp.recordings.reading import read_tracks
+    from swarmdp.recordings.reading import needed_to_read, read_tracks
 
     columns = {}
     for pair in options.column:
@@ -94,6 +94,8 @@ def recording_of(options: argparse.Namespace, files: Sequence[Path]) -> Any:
         if not sign:
             raise InvalidInput(f"--column must be ROLE=NAME, such as individual=fish, got {pair!r}")
         columns[role] = name
+    for line in needed_to_read(files):
+        print(line, flush=True)
     with options_named():
         recording = read_tracks(
             list(files),

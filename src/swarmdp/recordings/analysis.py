@@ -31,6 +31,7 @@ from swarmdp.recordings.couzin import Couzin
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.group_distances import demo_in_runs, distance_of_times, group_distance
 from swarmdp.recordings.interaction import Interaction, shifted_decisions
+from swarmdp.recordings.needs import check_needs
 from swarmdp.recordings.recording import Recording
 from swarmdp.recordings.rule import LEAST_ROWS, Rule, fit_rule
 from swarmdp.recordings.summary import Summary
@@ -483,7 +484,8 @@ def analyse(
     """
     options = change_settings(settings or AnalysisSettings(), changes, "analyse")
     report = say or (lambda text: None)
-    with working("reading the recording", progress):
+    check_needs(recording, report)
+    with working("reading the recording", progress, (0.0, 0.2)):
         cleaning = {"jump": options.jump, "max_gap": options.max_gap, "slow": options.slow}
         shown = {} if isinstance(options.smooth, str) else {"smooth": options.smooth}
         summary = recording.summary(**cleaning, **shown)
@@ -497,19 +499,21 @@ def analyse(
     if arena == "auto" and recording.arena is not None:
         arena = recording.arena
         report(f"the arena is the one in the file: {arena}")
-    with working("calibrating a swarm", progress):
+    with working("calibrating a swarm", progress, (0.2, 0.6)):
         swarm = Swarm.from_recording(train, options.observation, arena=arena)
     if arena == "auto" and swarm.arena is None:
         report("individuals come and go across the rim of what was recorded: taken as open space")
     report(str(swarm))
     beside = options.baselines
     beside = all_baselines(swarm) if beside is None else check_baselines(beside, swarm)
-    with working("testing for an interaction", progress):
-        interaction = swarm.interaction_test(seed=derived_seed(seed, Part.INTERACTION))
+    with working("testing for an interaction", progress, (0.6, 0.9)) as tell:
+        interaction = swarm.interaction_test(
+            seed=derived_seed(seed, Part.INTERACTION), progress=tell
+        )
     report(str(interaction))
     rule = None
     if train.count >= 2 * LEAST_ROWS:
-        with working("reading the rule of turns", progress):
+        with working("reading the rule of turns", progress, (0.9, 1.0)):
             rule = fit_rule(
                 train,
                 swarm.arena,

@@ -10,7 +10,7 @@ where the number of neighbours is not given, the better of two is taken for the 
 each of the shifted data.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -138,7 +138,13 @@ class Interaction:
 
 
 def interaction(
-    view: View, decisions: Decisions, *, shifts: int, seed: int, any_number: bool = False
+    view: View,
+    decisions: Decisions,
+    *,
+    shifts: int,
+    seed: int,
+    any_number: bool = False,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Interaction:
     """The test; see `Swarm.interaction_test`.
 
@@ -176,7 +182,11 @@ def interaction(
     length = max(2, round(BLOCK_SECONDS / decisions.dt))
     error, blocks = _bootstrap_error(sums, counts, length, rng)
     offsets = _offsets(decisions.times, decisions.individuals, shifts, rng)
-    shifted = np.array([_mean(social_gains(views, _shift(decisions, row))) for row in offsets])
+    shifted = np.empty(shifts)
+    for number, row in enumerate(offsets):
+        if progress is not None:
+            progress(number, shifts)
+        shifted[number] = _mean(social_gains(views, _shift(decisions, row)))
     p = float((1 + (shifted >= gain).sum()) / (1 + shifts))
     # How much the gain varies is known in two ways, and neither may be too small.
     spread = max(error, float(shifted.std(ddof=1)) * np.sqrt(1 + 1 / shifts))

@@ -318,9 +318,6 @@ def tracks_of(
     rows = positions if full else np.empty((len(cells), len(axes)))
     for axis, role in enumerate(axes):
         values = numbers(roles[role], column(roles[role]), first)
-        endless = np.isinf(values)
-        if endless.any():
-            raise InvalidInput(f"{place_of(endless, roles[role], first)} is infinite, not a place")
         if not np.isfinite(values).any():
             raise InvalidInput(f"column {roles[role]!r} holds no number in any row")
         rows[:, axis] = values

@@ -49,8 +49,6 @@ def as_recording(
         fps = tracks.fps
     elif tracks.fps is not None and not np.isclose(fps, tracks.fps, rtol=1e-3):
         notes.append(f"fps={fps:g} was given and is used, the data say {tracks.fps:g}")
-    if np.isinf(tracks.positions).any():
-        raise InvalidInput("a coordinate is infinite: leave it empty (NaN) where nobody was seen")
     if not np.isfinite(tracks.positions).any():
         raise InvalidInput("no individual is seen in any frame: all coordinates are missing")
     unit, scale, words = _unit_and_scale(tracks, unit, length)

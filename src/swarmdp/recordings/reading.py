@@ -33,8 +33,10 @@ from swarmdp.support import files
 from swarmdp.support.arguments import checked
 from swarmdp.support.checks import brief
 from swarmdp.support.errors import FileError, InvalidInput, NotEnoughMemory, SwarmdpError
+from swarmdp.support.memory import readable
 
 _NO_TRACKS = {".md", ".json", ".pdf", ".png", ".jpg", ".avi", ".mp4", ".mov", ".py", ".m", ".r"}
+LARGE_TABLE = 1 << 26  # bytes of a table of text from which on it is said what reading it takes
 
 
 @dataclass(frozen=True)
@@ -150,6 +152,24 @@ def read_tracks(
         _read_one(place, format, columns, fps, unit, length, keypoint) for place in places
     ]
     return Recording.pooled(recordings, _titles(places))
+
+
+def needed_to_read(places: Sequence[Path]) -> list[str]:
+    """What to say of large tables of text before they are read: how much memory that takes."""
+    said = []
+    for place in places:
+        try:
+            source = source_of(place, None, None, None)
+            if source.path.stat().st_size < LARGE_TABLE or not text_tables.recognises(source):
+                continue
+        except (SwarmdpError, OSError):
+            continue  # reading it tells why
+        rows, needed = text_tables.needed_memory(place)
+        said.append(
+            f"{place.name} has about {rows:,.0f} rows: reading it needs {readable(needed)} of "
+            "memory; as Parquet it is read several times as quickly"
+        )
+    return said
 
 
 def _all_files(path: Any) -> list[Path]:

@@ -674,7 +674,9 @@ class Swarm:
         assert self.decisions is not None
         return fit_couzin(self, self.decisions)
 
-    def interaction_test(self, *, shifts: int = 20, seed: int = 0) -> "Interaction":
+    def interaction_test(
+        self, *, shifts: int = 20, seed: int = 0, progress: Callable[[int, int], None] | None = None
+    ) -> "Interaction":
         """Whether the recorded individuals react to each other; see `Interaction`.
 
         Parameters
@@ -684,6 +686,8 @@ class Swarm:
             least 19 for a level of 5 %.
         seed
             Same seed, same answer.
+        progress
+            Called as progress(done, total) before each shift.
 
         """
         from swarmdp.recordings.interaction import interaction
@@ -694,7 +698,14 @@ class Swarm:
                 "Swarm.from_recording"
             )
         chosen = any(name.endswith(" nearest") for name in self.tried)
-        return interaction(self.view, self.decisions, shifts=shifts, seed=seed, any_number=chosen)
+        return interaction(
+            self.view,
+            self.decisions,
+            shifts=shifts,
+            seed=seed,
+            any_number=chosen,
+            progress=progress,
+        )
 
     def anchored(self, policy: LocalPolicy, weight: float | Literal["auto"] = "auto") -> SoftPolicy:
         """A policy mixed with the recorded habits, so that single turns stay plausible.

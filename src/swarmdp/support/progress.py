@@ -47,19 +47,39 @@ def shown(progress: bool | Tell | None, description: str) -> Iterator[Tell | Non
 
 
 @contextmanager
-def working(description: str, progress: bool | Tell | None = None) -> Iterator[None]:
+def working(
+    description: str,
+    progress: bool | Tell | None = None,
+    part: tuple[float, float] | None = None,
+) -> Iterator[Tell | None]:
     """Say on a terminal what is being done, as long as it takes; nothing elsewhere.
 
-    Nor is it said where progress is False, or goes to a function: how far it is is not known.
+    Nor is it said where progress is False, or goes to a function, which is called for the longest
+    part of the work only. With the `part` of the whole work that this is, such as (0.2, 0.5), a bar
+    shows how far the whole is; the function that it gives moves the bar within this part.
     """
     unwanted = progress is False or callable(progress) or is_quiet()
     if unwanted or sys.stderr is None or not sys.stderr.isatty():
-        yield
+        yield None
         return
-    from rich.console import Console
+    if part is None:
+        from rich.console import Console
 
-    with Console(stderr=True).status(description):
-        yield
+        with Console(stderr=True).status(description):
+            yield None
+        return
+    begin, end = part
+    bar = _Bar(description, delay=0.0)
+
+    def tell(done: int, total: int, text: str | None = None) -> None:
+        share = begin + (end - begin) * done / max(total, 1)
+        bar.tell(round(1000 * share), 1000, text)
+
+    try:
+        tell(0, 1)
+        yield tell
+    finally:
+        bar.close()
 
 
 def _can_draw() -> bool:
@@ -70,15 +90,16 @@ def _can_draw() -> bool:
 class _Bar:
     """A bar with the time left, which appears when the work takes a while."""
 
-    def __init__(self, description: str) -> None:
+    def __init__(self, description: str, delay: float | None = None) -> None:
         self._description = description
+        self._delay = DELAY if delay is None else delay
         self._began = time.monotonic()
         self._bar: Any = None
         self._task: Any = None
 
     def tell(self, done: int, total: int, text: str | None = None) -> None:
         if self._bar is None:
-            if time.monotonic() < self._began + DELAY or done >= total:
+            if time.monotonic() < self._began + self._delay or done >= total:
                 return
             self._open()
         # As long as the bar is open something runs: it never stands at 100 %.

@@ -160,14 +160,20 @@ def _check_names(names: list[str]) -> None:
         raise InvalidInput(f"two columns have the name {name!r}")
 
 
-def _check_memory(path: Path, columns: int) -> None:
-    """Raises NotEnoughMemory if the table would not fit, by the length of its first lines."""
+def needed_memory(path: Path, columns: int = 4) -> tuple[float, float]:
+    """The number of rows by the length of the first lines, and bytes of memory to read them."""
     size = path.stat().st_size
     with files.reading(path) as file:
         sample = file.read(SAMPLE)
     rows = size / max(len(sample) / max(sample.count(b"\n"), 1), 1.0)
+    return rows, max(rows * (_BYTES + 8 * columns), size / 10)
+
+
+def _check_memory(path: Path, columns: int) -> None:
+    """Raises NotEnoughMemory if the table would not fit."""
+    rows, needed = needed_memory(path, columns)
     check_memory(
-        max(rows * (_BYTES + 8 * columns), size / 10),
+        needed,
         f"reading about {rows:,.0f} rows",
         "Read a part of them, or write them as Parquet, which needs less",
     )
