@@ -30,6 +30,7 @@ from swarmdp.fitting.replan import QUICK_SEARCH
 from swarmdp.irl.algorithm import initial_reward
 from swarmdp.irl.cloning import clone
 from swarmdp.judging.baselines import random_policies
+from swarmdp.model.features import Classes
 from swarmdp.model.streams import derived_seed
 from swarmdp.model.traits import HasExpert
 from swarmdp.policies import Controller, LocalPolicy, TablePolicy
@@ -41,7 +42,9 @@ SEEDS = {DEVELOPMENT: 910_000, FINAL: 930_000}
 EXPERIMENTS = 30
 SCALES = (0.5, 0.2, 0.1)  # shares of a turn that scaled copies make
 RUNS = 10  # of each policy in each experiment
-DEMO, FIT, PLAN, LOOK, RANDOM, RANGE = range(1, 7)  # parts with random numbers of their own
+DEMO, FIT, PLAN, LOOK, RANDOM, RANGE, PICTURE = range(
+    1, 8
+)  # parts with random numbers of their own
 _DEMO_STEPS, _DEMO_RUNS = 100, 3
 REWARD, HISTOGRAM, MODELLED, CHANCE = "reward", "histogram", "copy by a model", "random"
 COPY, CLONE = "copy", "clone"
@@ -132,11 +135,12 @@ def copied(body: Body, turns: NDArray[np.float64], scale: float) -> swarmdp.Poli
 def modelled(body: Body, turns: NDArray[np.float64]) -> Controller:
     """A policy of points (classes,) with the actions after which the next turn is the nearest."""
     features = body.group.points.features
+    assert isinstance(features, Classes)
 
     def act(observations: NDArray[Any]) -> NDArray[Any]:
         own = observations[..., : len(body.group.odd)]
         own = own.reshape((*own.shape[:2], *features.shape))
-        return body.modelled(turns[features.index(own)], observations)  # type: ignore[union-attr]
+        return body.modelled(turns[features.index(own)], observations)
 
     return act
 
@@ -260,7 +264,8 @@ def study(
     Parameters
     ----------
     output
-        The folder for `other-bodies.json` (the rows) and `other-bodies.md` (the tables).
+        The folder for `other-bodies.json` (the rows), `other-bodies.md` (the tables) and
+        `other-bodies.gif` (points, wheels planned again, wheels with the copied policy).
     experiments
         The number of independent demos and fits of each row.
     only
@@ -283,6 +288,10 @@ def study(
     rows = collect(output / ROWS, jobs, shared, line)
     groups = dict.fromkeys(row["group"] for row in rows)
     files.write_text(output / "other-bodies.md", tables(rows, [own_runs(g) for g in groups]))
+    if not quick:
+        from studies.bodies import picture
+
+        picture.write(output / "other-bodies.gif")
     return rows
 
 
