@@ -38,6 +38,7 @@ from swarmdp.policies.replicas import join_replicas, select_replicas
 from swarmdp.support import files
 
 ROWS = "other-bodies.json"
+CRITERION = "criterion"
 SEEDS = {DEVELOPMENT: 910_000, FINAL: 930_000}
 EXPERIMENTS = 30
 SCALES = (0.5, 0.2, 0.1)  # shares of a turn that scaled copies make
@@ -77,12 +78,13 @@ class Learned:
 
 def settings() -> list[Setting]:
     """All rows."""
-    return [
+    bodies = [
         Setting(part, group, body)
         for part in (DEVELOPMENT, FINAL)
         for group in GROUPS
         for body in bodies_of(part, group)
     ]
+    return [*(Setting(CRITERION, group, "points") for group in GROUPS), *bodies]
 
 
 @cache
@@ -161,7 +163,9 @@ def planned(
 
 
 def measured(setting: Setting, experiments: int) -> Row:
-    """All methods on one body, in all experiments."""
+    """All methods on one body, in all experiments; or what the criterion says of the expert."""
+    if setting.part == CRITERION:
+        return own_runs(setting.group)
     body = bodies_of(setting.part, setting.group)[setting.body]
     place = list(bodies_of(setting.part, setting.group)).index(setting.body)
     seed = derived_seed(SEEDS[setting.part], 10 + list(GROUPS).index(setting.group), place)
@@ -226,21 +230,27 @@ def _numbers(body: Body) -> dict[str, Any]:
     }
 
 
-def own_runs(group: str, experiments: int = 100) -> dict[str, Any]:
-    """What the criterion says of the expert itself, and of the learned policy on points."""
+def own_runs(group: str, experiments: int = 100) -> Row:
+    """The ranges of a group, and what the criterion says of the expert itself."""
     limits, points = range_of(group), GROUPS[group].points
     assert isinstance(points, HasExpert)
     seed = derived_seed(SEEDS[FINAL], RANGE)
     own = seen(GROUPS[group], points, points.expert, runs=RUNS * experiments, seed=seed)
     return {
-        "group": group,
         "accepted": float(limits.holds(medians(own, experiments)).mean()),
         "single_runs_accepted": float(limits.holds(own).mean()),
-        "low": dict(limits.low),
-        "high": dict(limits.high),
-        "expert": dict(limits.expert),
-        "random": dict(limits.random),
+        "low": _rounded(limits.low),
+        "high": _rounded(limits.high),
+        "expert": _rounded(limits.expert),
+        "random": _rounded(limits.random),
+        "seed": SEEDS[FINAL],
+        "commit": _commit(),
+        "date": time.strftime("%Y-%m-%d"),
     }
+
+
+def _rounded(values: Mapping[str, float]) -> dict[str, float]:
+    return dict(zip(values, six_digits(values.values()), strict=True))
 
 
 @cache
@@ -269,7 +279,7 @@ def study(
     experiments
         The number of independent demos and fits of each row.
     only
-        Just these parts: "development", "run once".
+        Just these parts: "criterion", "development", "run once".
     quick
         Two experiments with one body of the flock.
 
@@ -286,8 +296,7 @@ def study(
     ]
     shared = conditions(quick=quick, experiments=experiments)
     rows = collect(output / ROWS, jobs, shared, line)
-    groups = dict.fromkeys(row["group"] for row in rows)
-    files.write_text(output / "other-bodies.md", tables(rows, [own_runs(g) for g in groups]))
+    files.write_text(output / "other-bodies.md", tables(rows))
     if not quick:
         from studies.bodies import picture
 
@@ -312,6 +321,8 @@ def best_copy(row: Row) -> tuple[str, float]:
 
 def line(row: Row) -> str:
     """One row in a line."""
+    if row["part"] == CRITERION:
+        return f"{row['group']}: the expert is accepted in {row['accepted']:.0%}"
     copy, often = best_copy(row)
     return (
         f"{row['part']}, {row['group']}, {row['body']}: reward {share(row, REWARD):.0%}, "
@@ -319,9 +330,10 @@ def line(row: Row) -> str:
     )
 
 
-def tables(rows: Sequence[Row], own: Sequence[dict[str, Any]]) -> str:
+def tables(rows: Sequence[Row]) -> str:
     """All rows as Markdown."""
-    parts = [_ranges(own)]
+    own = [row for row in rows if row["part"] == CRITERION]
+    parts = [_ranges(own)] if own else []
     for part in (DEVELOPMENT, FINAL):
         here = [row for row in rows if row["part"] == part]
         if here:
@@ -332,7 +344,7 @@ def tables(rows: Sequence[Row], own: Sequence[dict[str, Any]]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _ranges(own: Sequence[dict[str, Any]]) -> str:
+def _ranges(own: Sequence[Row]) -> str:
     head = ["group", "statistic", "expert", "random", "range", "expert accepted", "single runs"]
     lines = [
         [
@@ -389,5 +401,5 @@ if __name__ == "__main__":
         "other_bodies",
         "Does a reward carry over to another body, where a policy cannot (about an hour).",
         experiments=EXPERIMENTS,
-        only='parts: "development", "run once"',
+        only='parts: "criterion", "development", "run once"',
     )
