@@ -30,6 +30,7 @@ from swarmdp.fitting.replan import QUICK_SEARCH
 from swarmdp.irl.algorithm import initial_reward
 from swarmdp.irl.cloning import clone
 from swarmdp.judging.baselines import random_policies
+from swarmdp.model.features import Classes
 from swarmdp.model.streams import derived_seed
 from swarmdp.model.traits import HasExpert
 from swarmdp.policies import Controller, LocalPolicy, TablePolicy
@@ -37,11 +38,14 @@ from swarmdp.policies.replicas import join_replicas, select_replicas
 from swarmdp.support import files
 
 ROWS = "other-bodies.json"
+CRITERION = "criterion"
 SEEDS = {DEVELOPMENT: 910_000, FINAL: 930_000}
 EXPERIMENTS = 30
 SCALES = (0.5, 0.2, 0.1)  # shares of a turn that scaled copies make
 RUNS = 10  # of each policy in each experiment
-DEMO, FIT, PLAN, LOOK, RANDOM, RANGE = range(1, 7)  # parts with random numbers of their own
+DEMO, FIT, PLAN, LOOK, RANDOM, RANGE, PICTURE = range(
+    1, 8
+)  # parts with random numbers of their own
 _DEMO_STEPS, _DEMO_RUNS = 100, 3
 REWARD, HISTOGRAM, MODELLED, CHANCE = "reward", "histogram", "copy by a model", "random"
 COPY, CLONE = "copy", "clone"
@@ -74,12 +78,13 @@ class Learned:
 
 def settings() -> list[Setting]:
     """All rows."""
-    return [
+    bodies = [
         Setting(part, group, body)
         for part in (DEVELOPMENT, FINAL)
         for group in GROUPS
         for body in bodies_of(part, group)
     ]
+    return [*(Setting(CRITERION, group, "points") for group in GROUPS), *bodies]
 
 
 @cache
@@ -132,11 +137,12 @@ def copied(body: Body, turns: NDArray[np.float64], scale: float) -> swarmdp.Poli
 def modelled(body: Body, turns: NDArray[np.float64]) -> Controller:
     """A policy of points (classes,) with the actions after which the next turn is the nearest."""
     features = body.group.points.features
+    assert isinstance(features, Classes)
 
     def act(observations: NDArray[Any]) -> NDArray[Any]:
         own = observations[..., : len(body.group.odd)]
         own = own.reshape((*own.shape[:2], *features.shape))
-        return body.modelled(turns[features.index(own)], observations)  # type: ignore[union-attr]
+        return body.modelled(turns[features.index(own)], observations)
 
     return act
 
@@ -157,7 +163,9 @@ def planned(
 
 
 def measured(setting: Setting, experiments: int) -> Row:
-    """All methods on one body, in all experiments."""
+    """All methods on one body, in all experiments; or what the criterion says of the expert."""
+    if setting.part == CRITERION:
+        return own_runs(setting.group)
     body = bodies_of(setting.part, setting.group)[setting.body]
     place = list(bodies_of(setting.part, setting.group)).index(setting.body)
     seed = derived_seed(SEEDS[setting.part], 10 + list(GROUPS).index(setting.group), place)
@@ -222,21 +230,27 @@ def _numbers(body: Body) -> dict[str, Any]:
     }
 
 
-def own_runs(group: str, experiments: int = 100) -> dict[str, Any]:
-    """What the criterion says of the expert itself, and of the learned policy on points."""
+def own_runs(group: str, experiments: int = 100) -> Row:
+    """The ranges of a group, and what the criterion says of the expert itself."""
     limits, points = range_of(group), GROUPS[group].points
     assert isinstance(points, HasExpert)
     seed = derived_seed(SEEDS[FINAL], RANGE)
     own = seen(GROUPS[group], points, points.expert, runs=RUNS * experiments, seed=seed)
     return {
-        "group": group,
         "accepted": float(limits.holds(medians(own, experiments)).mean()),
         "single_runs_accepted": float(limits.holds(own).mean()),
-        "low": dict(limits.low),
-        "high": dict(limits.high),
-        "expert": dict(limits.expert),
-        "random": dict(limits.random),
+        "low": _rounded(limits.low),
+        "high": _rounded(limits.high),
+        "expert": _rounded(limits.expert),
+        "random": _rounded(limits.random),
+        "seed": SEEDS[FINAL],
+        "commit": _commit(),
+        "date": time.strftime("%Y-%m-%d"),
     }
+
+
+def _rounded(values: Mapping[str, float]) -> dict[str, float]:
+    return dict(zip(values, six_digits(values.values()), strict=True))
 
 
 @cache
@@ -260,11 +274,12 @@ def study(
     Parameters
     ----------
     output
-        The folder for `other-bodies.json` (the rows) and `other-bodies.md` (the tables).
+        The folder for `other-bodies.json` (the rows), `other-bodies.md` (the tables) and
+        `other-bodies.gif` (points, wheels planned again, wheels with the copied policy).
     experiments
         The number of independent demos and fits of each row.
     only
-        Just these parts: "development", "run once".
+        Just these parts: "criterion", "development", "run once".
     quick
         Two experiments with one body of the flock.
 
@@ -281,8 +296,11 @@ def study(
     ]
     shared = conditions(quick=quick, experiments=experiments)
     rows = collect(output / ROWS, jobs, shared, line)
-    groups = dict.fromkeys(row["group"] for row in rows)
-    files.write_text(output / "other-bodies.md", tables(rows, [own_runs(g) for g in groups]))
+    files.write_text(output / "other-bodies.md", tables(rows))
+    if not quick:
+        from studies.bodies import picture
+
+        picture.write(output / "other-bodies.gif")
     return rows
 
 
@@ -303,6 +321,8 @@ def best_copy(row: Row) -> tuple[str, float]:
 
 def line(row: Row) -> str:
     """One row in a line."""
+    if row["part"] == CRITERION:
+        return f"{row['group']}: the expert is accepted in {row['accepted']:.0%}"
     copy, often = best_copy(row)
     return (
         f"{row['part']}, {row['group']}, {row['body']}: reward {share(row, REWARD):.0%}, "
@@ -310,9 +330,10 @@ def line(row: Row) -> str:
     )
 
 
-def tables(rows: Sequence[Row], own: Sequence[dict[str, Any]]) -> str:
+def tables(rows: Sequence[Row]) -> str:
     """All rows as Markdown."""
-    parts = [_ranges(own)]
+    own = [row for row in rows if row["part"] == CRITERION]
+    parts = [_ranges(own)] if own else []
     for part in (DEVELOPMENT, FINAL):
         here = [row for row in rows if row["part"] == part]
         if here:
@@ -323,7 +344,7 @@ def tables(rows: Sequence[Row], own: Sequence[dict[str, Any]]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _ranges(own: Sequence[dict[str, Any]]) -> str:
+def _ranges(own: Sequence[Row]) -> str:
     head = ["group", "statistic", "expert", "random", "range", "expert accepted", "single runs"]
     lines = [
         [
@@ -380,5 +401,5 @@ if __name__ == "__main__":
         "other_bodies",
         "Does a reward carry over to another body, where a policy cannot (about an hour).",
         experiments=EXPERIMENTS,
-        only='parts: "development", "run once"',
+        only='parts: "criterion", "development", "run once"',
     )

@@ -17,11 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import swarmdp
-from studies.bodies.groups import Floats, Flock, Group
+from studies.bodies.groups import Floats, Flock, Group, together
 from swarmdp.model import Field, Mirror
 from swarmdp.model.features import Classes
 from swarmdp.model.streams import Stream
 from swarmdp.model.system import State
+
+_TURNS: NDArray[np.float64] = np.radians(np.arange(-60, 61, 10.0))
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Body:
     @cached_property
     def features(self) -> swarmdp.Product:
         """The group's components and the body's."""
-        return swarmdp.Product(**self.group.components, **self.senses)
+        return together({**self.group.components, **self.senses})
 
     @cached_property
     def mirror(self) -> Mirror:
@@ -249,10 +251,7 @@ class Delayed(Body):
     }
     own_odd: ClassVar[tuple[bool, ...]] = (True,)
 
-    @property
-    def actions(self) -> NDArray[np.float64]:
-        """Thirteen turns, up to sixty degrees."""
-        return np.radians(np.arange(-60, 61, 10.0))
+    actions: ClassVar[NDArray[np.float64]] = _TURNS
 
     @property
     def senses(self) -> Mapping[str, Classes]:
@@ -270,7 +269,7 @@ class Delayed(Body):
     def turned(self, state: State, actions: NDArray[Any]) -> tuple[Floats, Any, State]:
         """What was ordered first comes now."""
         queue = np.concatenate([state["ordered"], np.asarray(actions)[..., None]], axis=-1)
-        return queue[..., 0], 1.0, {"ordered": queue[..., 1:].copy()}
+        return np.asarray(queue[..., 0]), 1.0, {"ordered": queue[..., 1:].copy()}
 
     def modelled(self, turn: NDArray[Any], observations: NDArray[Any]) -> NDArray[Any]:
         """What is left of the turn after those under way."""
@@ -286,10 +285,7 @@ class Biased(Body):
     own: ClassVar[Mapping[str, Field]] = {"side": Field("side of the bias", constant=True)}
     own_odd: ClassVar[tuple[bool, ...]] = (True,)
 
-    @property
-    def actions(self) -> NDArray[np.float64]:
-        """Thirteen turns, up to sixty degrees."""
-        return np.radians(np.arange(-60, 61, 10.0))
+    actions: ClassVar[NDArray[np.float64]] = _TURNS
 
     @property
     def senses(self) -> Mapping[str, Classes]:
@@ -326,10 +322,7 @@ class Broken(Body):
     own: ClassVar[Mapping[str, Field]] = {"works": Field("factor of the steering", constant=True)}
     own_odd: ClassVar[tuple[bool, ...]] = (False,)
 
-    @property
-    def actions(self) -> NDArray[np.float64]:
-        """Thirteen turns, up to sixty degrees."""
-        return np.radians(np.arange(-60, 61, 10.0))
+    actions: ClassVar[NDArray[np.float64]] = _TURNS
 
     @property
     def senses(self) -> Mapping[str, Classes]:

@@ -122,7 +122,7 @@ class Range:
 
     def holds(self, told: Statistics) -> NDArray[np.bool_]:
         """Whether all statistics are, for each value."""
-        return np.logical_and.reduce(list(self.inside(told).values()))
+        return np.asarray(np.logical_and.reduce(list(self.inside(told).values())))
 
 
 def medians(told: Statistics, experiments: int) -> dict[str, Floats]:

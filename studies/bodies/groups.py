@@ -150,7 +150,7 @@ class School:
     @property
     def features(self) -> swarmdp.Product:
         """Both together."""
-        return swarmdp.Product(**self.components)
+        return together(self.components)
 
     mirror = Mirror(lambda seen: seen * [-1, 1], np.negative)
 
@@ -214,6 +214,12 @@ class School:
         angle, zone = observations[..., 0], observations[..., 1]
         wanted = np.where(zone == 0, _wrapped(angle + np.pi), angle)
         return np.clip(wanted, self.actions[0], self.actions[-1])
+
+
+def together(components: Mapping[str, Classes]) -> swarmdp.Product:
+    """Classes of several components as one."""
+    parts: dict[str, Any] = dict(components)
+    return swarmdp.Product(**parts)
 
 
 def _step(heading: Floats, length: Any) -> Floats:

@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 import swarmdp
+import swarmdp.fitting.replan as replanning
 from swarmdp.fitting.replan import reward_for
 from swarmdp.support.errors import InvalidInput
 
@@ -64,6 +65,27 @@ def test_a_result_is_planned_for_another_size() -> None:
     assert planned.policy.table[0].tolist() == MAJORITY  # type: ignore[attr-defined]
     assert planned.policy.interface is not None
     assert planned.policy.interface.system == "Ising"
+
+
+def test_a_result_is_planned_as_its_reward_was_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A longer search would find what pays more under a reward that was never tried on it."""
+    used = []
+    original = replanning.planned_policies
+
+    def watched(*arguments: Any, **options: Any) -> Any:
+        used.append(options["search"])
+        return original(*arguments, **options)
+
+    demo = swarmdp.rollout(ISING, ISING.expert, steps=50, runs=3, seed=1)
+    result = swarmdp.fit(ISING, demo, seed=1, judge=False)
+    monkeypatch.setattr(replanning, "planned_policies", watched)
+    given = swarmdp.learning.PolicySearch(candidates=8, budget=100)
+    swarmdp.replan(result, ISING, seed=2, judge=False)
+    swarmdp.replan(ALIKE, ISING, seed=2, judge=False)
+    swarmdp.replan(result, ISING, seed=2, judge=False, search=given)
+    assert used[0] == replanning.QUICK_SEARCH
+    assert used[1].budget > 10 * used[0].budget
+    assert used[2] is given
 
 
 def test_another_body_that_observes_more() -> None:
