@@ -573,31 +573,35 @@ class Result:
     def is_highest_clear(self) -> bool | None:
         """Whether all rewards that do as well agree that one is sought where it is highest.
 
-        None if no others are known.
+        Of several components it is enough if they agree on one: `highest` names no others. None if
+        no others are known.
         """
-        flags = self.identified_weights
-        if flags is None:
+        if self.identified_weights is None:
             return None
-        clear, begin = True, 0
-        mean = self.reward.weights.mean(axis=0)
-        for block in self.blocks:
-            end = begin + math.prod(len(axis.values) for axis in block)
-            clear &= bool(flags[:, begin + int(mean[begin:end].argmax())].all())
-            begin = end
-        return clear
+        return any(clear for _, clear in self._highest_places)
 
     @property
     def highest(self) -> str:
-        """Where the reward is highest, in words."""
-        mean = self.reward.weights.mean(axis=0)
-        words, begin = [], 0
+        """Where the reward is highest, in words; only components in which that is clear, if any."""
+        places = self._highest_places
+        clear = [words for words, is_clear in places if is_clear]
+        return ", ".join(clear or [words for words, _ in places])
+
+    @property
+    def _highest_places(self) -> list[tuple[str, bool]]:
+        """Where each block of weights is highest, in words, and whether that is clear."""
+        mean, flags = self.reward.weights.mean(axis=0), self.identified_weights
+        places, begin = [], 0
         for block in self.blocks:
             shape = [len(axis.values) for axis in block]
             end = begin + int(np.prod(shape))
-            place = np.unravel_index(mean[begin:end].argmax(), shape)
-            words += [axis.shown.written(int(i)) for axis, i in zip(block, place, strict=True)]
+            best = int(mean[begin:end].argmax())
+            place = np.unravel_index(best, shape)
+            words = [axis.shown.written(int(i)) for axis, i in zip(block, place, strict=True)]
+            clear = flags is None or bool(flags[:, begin + best].all())
+            places.append((", ".join(words), clear))
             begin = end
-        return ", ".join(words)
+        return places
 
     def __repr__(self) -> str:
         facts = [f"  {name:<19}{fact}" for name, fact in self._facts.items()]
