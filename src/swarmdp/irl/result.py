@@ -409,12 +409,19 @@ class Result:
         return before[self.chosen, np.arange(self.experiments)]
 
     @property
+    def is_of_decisions(self) -> bool:
+        """Whether the reward is the one under which the demo's decisions are most probable.
+
+        Then `resamples` are other rewards that explain the same decisions, not fits of other demos.
+        """
+        choice = self.reward_choice
+        return choice is not None and set(choice.taken) == {DECISIONS}
+
+    @property
     def _others(self) -> NDArray[np.float64] | None:
         """Other rewards (K, R, d) that are as good: of resampled demos, or of the same one."""
         choice = self.reward_choice
-        if choice is not None and set(choice.taken) == {DECISIONS}:
-            return choice.alternatives  # resamples are the first of them
-        if self.resamples is not None:
+        if self.resamples is not None and not self.is_of_decisions:
             return self.resamples
         return None if choice is None else choice.alternatives
 
@@ -609,7 +616,9 @@ class Result:
 
     def _repr_html_(self) -> str:
         facts = markup.table(("", ""), list(self._facts.items()))
-        return markup.card(self._title, facts, self.reward._repr_html_())
+        flags = self.identified_weights
+        clear = None if flags is None else np.asarray(flags.all(axis=0))
+        return markup.card(self._title, facts, self.reward.card(clear))
 
     @property
     def _highest_words(self) -> str:
@@ -666,10 +675,12 @@ class Result:
                 f"up to {which} worth less than a policy known before, {left} of them to the end"
             )
         if self.resamples is not None:
-            error, size = self.resamples.std(axis=0, ddof=1), np.ptp(self.reward.weights, axis=1)
+            others = self.resamples if self._others is None else self._others
+            error, size = others.std(axis=0, ddof=1), np.ptp(self.reward.weights, axis=1)
             share = np.median(error / np.where(size > 0, size, 1)[:, None])
+            kind = "other rewards that do as well" if self.is_of_decisions else "resamples"
             facts["reward error"] = (
-                f"{share:.0%} of the reward's range (median), from {len(self.resamples)} resamples"
+                f"{share:.0%} of the reward's range (median), from {len(others)} {kind}"
             )
         unseen = 0 if self.seen is None else int((~self.seen).sum(axis=1).max())
         if unseen:
