@@ -74,7 +74,7 @@ def problems() -> dict[str, list[Problem] | list[SmallSwarm]]:
 
 def settings() -> list[Setting]:
     """All rows: the default, each update with its own reward, the histogram."""
-    methods = [DEFAULT, *UPDATES, HISTOGRAM]
+    methods = [DEFAULT, HISTOGRAM, *UPDATES]
     rows = [
         Setting(part, problem.name, method)
         for part, several in problems().items()
@@ -95,9 +95,12 @@ def rewarded(method: str, system: Any, demo: Any, seed: int) -> tuple[Any, bool]
     if method == HISTOGRAM:
         options: dict[str, Any] = {"iterations": 1, "judge": False}
     elif method == DEFAULT:
-        options = {"judge": False} if isinstance(demo, Decisions) else {}
+        options = {}
     else:
         options = {"update": method, "judge": False, "reward": "nearest"}
+    if isinstance(demo, Decisions):
+        # The reward of decisions does not depend on the iterations of Algorithm 1.
+        options |= {"judge": False, "iterations": 8 if method in UPDATES else 1}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", swarmdp.errors.SwarmdpWarning)
         result = swarmdp.fit(system, demo, seed=seed, discount=DISCOUNT, progress=False, **options)

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import swarmdp
@@ -25,6 +26,7 @@ def test_the_same_swarm_and_a_larger_one(fit: Path, capsys: pytest.CaptureFixtur
     summary = json.loads((fit / "replan" / "replan.json").read_text())
     assert summary["system_settings"]["shape"] == [8, 8]
     assert len(summary["attempts"]) == 4
+    assert summary["spread"] == pytest.approx(np.std(summary["attempts"], ddof=1))
     controller = swarmdp.policies.load_controller(fit / "replan" / "controller.json")
     assert isinstance(controller, swarmdp.Policy)
     assert controller(8) in (0, 1)
@@ -34,6 +36,18 @@ def test_the_same_swarm_and_a_larger_one(fit: Path, capsys: pytest.CaptureFixtur
     summary = json.loads((fit / "larger" / "replan.json").read_text())
     assert summary["system_settings"]["shape"] == [12, 12]
     assert summary["verdict"] is None
+
+
+def test_it_is_compared_with_a_given_demo(fit: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    demo = ["--demo", str(fit / "demo.nc"), "--attempts", "1", "-o", str(fit / "as demo")]
+    main(["replan", str(fit), *demo])
+    printed = capsys.readouterr().out
+    assert "Verdict: " in printed
+    assert "s.d. of all attempts" in printed
+    with pytest.raises(SystemExit) as stop:
+        main(["replan", str(fit), "--demo", str(fit / "result.nc")])
+    assert stop.value.code == 2
+    assert "not a recording" in capsys.readouterr().err
 
 
 def test_a_swarm_that_observes_something_else(

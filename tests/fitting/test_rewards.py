@@ -137,3 +137,75 @@ def test_policy_matching_arrives_at_a_goal_that_leads_elsewhere() -> None:
     demo = swarmdp.rollout(mdp, expert, steps=60, runs=30, seed=1, record=record)
     result = swarmdp.fit(mdp, demo, seed=1, update="policy_matching", judge=False)
     assert result.reward.weights[0].argmax() == 0
+
+
+def test_pages_and_notebooks_say_what_the_reward_tells(tmp_path: Path, capsys: Any) -> None:
+    """With and without resamples: the words of the choice, and which weights are identified."""
+    from swarmdp.cli import main
+
+    options = "--shape 8 8 --reach 1 --iterations 4 --demo-runs 3 --resamples 8 -o"
+    main(["fit", "ising", *options.split(), str(tmp_path)])
+    printed = " ".join(capsys.readouterr().out.split())
+    result = swarmdp.load(tmp_path)
+    words = result.reward_choice.words[0]
+    assert words in printed
+    page = " ".join((tmp_path / "report.html").read_text(encoding="utf-8").split())
+    assert words[1:60] in page
+    assert "drawn pale" in page
+    shown = result._repr_html_()
+    assert "the demo tells it" in shown
+    flags = result.identified_weights
+    assert shown.count(">yes<") == flags.sum()
+    if result.is_of_decisions:
+        assert "rewards that do as well" in repr(result)
+        assert "the demo tells it" in printed
+
+
+def choice_with(**changes: Any) -> Any:
+    """A choice between two rewards for which swarms were planned."""
+    from swarmdp.irl.result import RewardChoice
+
+    parts: dict[str, Any] = {
+        "weights": np.eye(2)[:1],
+        "taken": ("centre",),
+        "names": ("centre", "histogram"),
+        "candidates": np.eye(2)[:, None],
+        "gaps": np.array([[0.2], [0.9]]),
+        "errors": np.full((2, 1), 0.01),
+        "as_good": np.array([[True], [False]]),
+        "policy_gaps": np.array([0.2]),
+        "alternatives": np.eye(2)[:, None],
+        "without_margin": np.array([False]),
+    }
+    return RewardChoice(**(parts | changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, "comes nearer to the demo than the visit histogram"),
+        (
+            {"as_good": np.array([[True], [True]])},
+            "the demo shows no more than how often each observation is sought",
+        ),
+        ({"policy_gaps": np.array([0.1])}, "no reward on these features explains the policy"),
+        ({"without_margin": np.array([True])}, "margin zero"),
+        ({"gaps": np.full((2, 1), np.nan)}, "nothing was planned for it again"),
+    ],
+)
+def test_a_choice_in_words(changes: dict[str, Any], words: str) -> None:
+    assert words in choice_with(**changes).words[0]
+
+
+def test_unclear_cells_of_a_gridworld_are_pale() -> None:
+    from swarmdp import report
+
+    grid = swarmdp.Gridworld(rows=4, columns=4)
+    expert = swarmdp.learning.plan(grid, grid.reward).policy
+    demo = swarmdp.rollout(grid, expert, steps=50, runs=10, seed=1)
+    result = swarmdp.fit(grid, demo, seed=1)
+    flags = result.identified_weights
+    assert flags is not None
+    assert not flags.all()
+    shade = report.plot_reward(result).axes[1].images[0].get_alpha()
+    np.testing.assert_array_equal(shade.ravel() == 1.0, flags[0])

@@ -291,3 +291,18 @@ def test_long_demos_are_thinned_out_evenly(monkeypatch: pytest.MonkeyPatch) -> N
     # Every fourth step would be enough, but an odd stride meets both halves of what alternates.
     np.testing.assert_array_equal(np.unique(some.time), [0, 5, 10, 15])
     np.testing.assert_array_equal(by_moment(some)[:, ::5], by_moment(whole)[:, :20:5])
+
+
+def test_steps_of_a_finite_mdp_are_explained_by_its_own_chances() -> None:
+    rng = np.random.default_rng(1)
+    chances = rng.dirichlet(np.full(6, 0.5), size=(6, 3))
+    mdp = swarmdp.FiniteMDP(chances, initial=np.full(6, 1 / 6))
+    policy = swarmdp.Policy(np.arange(6) % 3)
+    trajectory = swarmdp.rollout(mdp, policy, steps=40, runs=5, seed=1, progress=False)
+    explanation = explained(mdp, trajectory)
+    states = trajectory["state"][..., 0]
+    for row in (0, 57, 133):
+        run, time = explanation.run[row], explanation.time[row]
+        here, there = states[run, time], states[run, time + 1]
+        expected = chances[here, :, there]
+        np.testing.assert_allclose(explanation.likelihood[row], expected / expected.max())

@@ -107,8 +107,8 @@ def add(commands: Any, system: str | None) -> None:
         "--reward",
         choices=["nearest", "replanned"],
         help="return the reward of the nearest policy, or the one for which planning from nothing "
-        "comes nearest to the demo, the visit histogram among the candidates (default: replanned "
-        "where the update is max_margin and the fit is judged, else nearest)",
+        "comes nearest to the demo, the visit histogram among the candidates; by default the "
+        "latter if the swarm is judged and not very large, and the update is max_margin",
     )
     group.add_argument(
         "--no-judge",
@@ -261,6 +261,7 @@ def _write_fit(
             threads=options.threads,
         )
     written = [*written, *drawn["reward"], *drawn["convergence"], *measures, page]
+    choice = result.reward_choice
     summary = {
         "command": "fit",
         "version": __version__,
@@ -276,6 +277,7 @@ def _write_fit(
         "solutions": list(result.solutions),
         "verdicts": [{"words": v.words, "alarm": v.alarm, "p": v.p} for v in result.verdicts],
         "reward": _blocks(result),
+        "reward_says": [] if choice is None else list(choice.words),
         "seconds": round(seconds, 3),
         "files": sorted(path.name for path in written),
         folders.DIGESTS: folders.digests(place),
@@ -380,8 +382,13 @@ def _reward_columns(
     if error is None or len(error) != 1:
         return ["reward"], [(f"{reward:+.2f}",) for reward in rewards]
     errors = result.reward.tables(error)[number].to_numpy().ravel().tolist()
-    if result.resamples is None:
-        return ["reward"], [(with_error(r, e),) for r, e in zip(rewards, errors, strict=True)]
+    if result.resamples is None or result.is_of_decisions:
+        texts = [with_error(r, e) for r, e in zip(rewards, errors, strict=True)]
+        if (flags := result.identified_weights) is None:
+            return ["reward"], [(text,) for text in texts]
+        clear = result.reward.tables(flags.astype(float))[number].to_numpy().ravel() > 0
+        marks = ["yes" if mark else "" for mark in clear]
+        return ["reward", "the demo tells it"], list(zip(texts, marks, strict=True))
     means = result.reward.tables(result.resamples.mean(axis=0))[number].to_numpy().ravel().tolist()
     name = f"from {len(result.resamples)} resampled demos (± s.d.)"
     return ["reward", name], [

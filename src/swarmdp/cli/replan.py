@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import warnings
 from pathlib import Path
 from typing import Any
@@ -28,9 +29,15 @@ def add(commands: Any, system: str | None) -> None:
     add_experiment(replan)
     replan.add_argument("--attempts", type=int, default=3, help="number of attempts at planning")
     replan.add_argument(
+        "--demo",
+        type=Path,
+        help="a recorded trajectory of the swarm (.nc) with which its own is compared; by default "
+        "the expert of its system, if it has one",
+    )
+    replan.add_argument(
         "--no-judge",
         action="store_true",
-        help="do not compare the swarm with the expert of its system",
+        help="do not compare the swarm with a demo or an expert",
     )
     add_seed(replan)
     add_threads(replan)
@@ -43,15 +50,20 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
     from swarmdp.fitting.replan import replan
     from swarmdp.model.system import name_of
     from swarmdp.model.traits import settings_of
+    from swarmdp.model.trajectory import Trajectory
     from swarmdp.policies import Exportable
     from swarmdp.support import files, folders
-    from swarmdp.support.errors import VerdictWarning
+    from swarmdp.support.errors import InvalidInput, VerdictWarning
+    from swarmdp.support.saved import load
 
     result = fit_in(options.fit, options.experiment)
     if chosen_system(options) is None:
         system = system_beside(options.fit, result, None)
     else:
         system = build(options, "replan")
+    demo = None if options.demo is None else load(options.demo)
+    if demo is not None and not isinstance(demo, Trajectory):
+        raise InvalidInput(f"{options.demo} is a fit, not a recording: give a trajectory")
     folder = options.fit if files.is_folder(options.fit) else options.fit.parent
     output = options.output or folder / "replan"
     with folders.writing(output) as place:
@@ -61,6 +73,7 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
                 result,
                 system,
                 seed=options.seed,
+                demo=demo,
                 attempts=options.attempts,
                 experiment=options.experiment,
                 judge=not options.no_judge,
@@ -81,6 +94,7 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
             "value": planned.value,
             "value_error": planned.error,
             "attempts": planned.attempts.tolist(),
+            "spread": None if math.isnan(planned.spread) else planned.spread,
             "verdict": None if verdict is None else verdict.to_json(),
         }
         files.write_text(place / "replan.json", json.dumps(summary, indent=2, default=str) + "\n")
@@ -96,7 +110,8 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
         ],
         texts=1,
     )
-    print(f"Taken: {planned.learner}, value {planned.value:.4g} ± {planned.error:.2g}")
+    spread = "" if math.isnan(planned.spread) else f"; s.d. of all attempts {planned.spread:.2g}"
+    print(f"Taken: {planned.learner}, value {planned.value:.4g} ± {planned.error:.2g}{spread}")
     if verdict is not None:
         print(verdict)
     for path in written:

@@ -439,7 +439,7 @@ class Fit:
         choice, planned = choose_rewards(self, result)
         if choice is None:
             return result, planned
-        settings = {**result.settings, "reward": "replanned"}
+        settings = {**result.settings, "reward": "replanned" if planned else "decisions"}
         result = replace(result, reward_choice=choice, settings=settings)
         exact = self.setup.problem.evaluations is None and self.settings.policy_search is not False
         if exact and (choice.gap < choice.policy_gaps).all():

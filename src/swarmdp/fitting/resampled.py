@@ -65,8 +65,12 @@ def rewards_of_demos(
         )
     problem, choice = fit.setup.problem, result.reward_choice
     if choice is not None and set(choice.taken) == {DECISIONS} and demos[0].of_recording:
-        found = rewards_of_recorded_decisions(fit, result, demos, 1)
-        return _scaled(fit.setup, result, np.stack([one.weights for one in found])[:, None])[:, 0]
+        assert fit.setup.demo is not None
+        found = rewards_of_recorded_decisions(fit, result, [fit.setup.demo, *demos], 1)
+        own, *others = (one.weights for one in found)
+        # Sizes say how surely individuals decide: all are scaled as the reward of the result is.
+        size = np.linalg.norm(result.reward.weights[0]) / (np.linalg.norm(own) or 1.0)
+        return size * np.stack(others)
     expert, profile = experts_of(
         fit.setup.recorded,
         demos,

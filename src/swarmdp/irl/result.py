@@ -409,12 +409,19 @@ class Result:
         return before[self.chosen, np.arange(self.experiments)]
 
     @property
+    def is_of_decisions(self) -> bool:
+        """Whether the reward is the one under which the demo's decisions are most probable.
+
+        Then `resamples` are other rewards that explain the same decisions, not fits of other demos.
+        """
+        choice = self.reward_choice
+        return choice is not None and set(choice.taken) == {DECISIONS}
+
+    @property
     def _others(self) -> NDArray[np.float64] | None:
         """Other rewards (K, R, d) that are as good: of resampled demos, or of the same one."""
         choice = self.reward_choice
-        if choice is not None and set(choice.taken) == {DECISIONS}:
-            return choice.alternatives  # resamples are the first of them
-        if self.resamples is not None:
+        if self.resamples is not None and not self.is_of_decisions:
             return self.resamples
         return None if choice is None else choice.alternatives
 
@@ -573,31 +580,35 @@ class Result:
     def is_highest_clear(self) -> bool | None:
         """Whether all rewards that do as well agree that one is sought where it is highest.
 
-        None if no others are known.
+        Of several components it is enough if they agree on one: `highest` names no others. None if
+        no others are known.
         """
-        flags = self.identified_weights
-        if flags is None:
+        if self.identified_weights is None:
             return None
-        clear, begin = True, 0
-        mean = self.reward.weights.mean(axis=0)
-        for block in self.blocks:
-            end = begin + math.prod(len(axis.values) for axis in block)
-            clear &= bool(flags[:, begin + int(mean[begin:end].argmax())].all())
-            begin = end
-        return clear
+        return any(clear for _, clear in self._highest_places)
 
     @property
     def highest(self) -> str:
-        """Where the reward is highest, in words."""
-        mean = self.reward.weights.mean(axis=0)
-        words, begin = [], 0
+        """Where the reward is highest, in words; only components in which that is clear, if any."""
+        places = self._highest_places
+        clear = [words for words, is_clear in places if is_clear]
+        return ", ".join(clear or [words for words, _ in places])
+
+    @property
+    def _highest_places(self) -> list[tuple[str, bool]]:
+        """Where each block of weights is highest, in words, and whether that is clear."""
+        mean, flags = self.reward.weights.mean(axis=0), self.identified_weights
+        places, begin = [], 0
         for block in self.blocks:
             shape = [len(axis.values) for axis in block]
             end = begin + int(np.prod(shape))
-            place = np.unravel_index(mean[begin:end].argmax(), shape)
-            words += [axis.shown.written(int(i)) for axis, i in zip(block, place, strict=True)]
+            best = int(mean[begin:end].argmax())
+            place = np.unravel_index(best, shape)
+            words = [axis.shown.written(int(i)) for axis, i in zip(block, place, strict=True)]
+            clear = flags is None or bool(flags[:, begin + best].all())
+            places.append((", ".join(words), clear))
             begin = end
-        return ", ".join(words)
+        return places
 
     def __repr__(self) -> str:
         facts = [f"  {name:<19}{fact}" for name, fact in self._facts.items()]
@@ -605,7 +616,9 @@ class Result:
 
     def _repr_html_(self) -> str:
         facts = markup.table(("", ""), list(self._facts.items()))
-        return markup.card(self._title, facts, self.reward._repr_html_())
+        flags = self.identified_weights
+        clear = None if flags is None else np.asarray(flags.all(axis=0))
+        return markup.card(self._title, facts, self.reward.card(clear))
 
     @property
     def _highest_words(self) -> str:
@@ -664,10 +677,12 @@ class Result:
                 f"({left} of these were never made up for)"
             )
         if self.resamples is not None:
-            error, size = self.resamples.std(axis=0, ddof=1), np.ptp(self.reward.weights, axis=1)
+            others = self.resamples if self._others is None else self._others
+            error, size = others.std(axis=0, ddof=1), np.ptp(self.reward.weights, axis=1)
             share = np.median(error / np.where(size > 0, size, 1)[:, None])
+            kind = "other rewards that do as well" if self.is_of_decisions else "resamples"
             facts["reward error"] = (
-                f"{share:.0%} of the reward's range (median), from {len(self.resamples)} resamples"
+                f"{share:.0%} of the reward's range (median), from {len(others)} {kind}"
             )
         unseen = 0 if self.seen is None else int((~self.seen).sum(axis=1).max())
         if unseen:

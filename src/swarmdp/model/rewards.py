@@ -136,6 +136,17 @@ class Reward:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
+        return self.card()
+
+    def card(self, clear: NDArray[np.bool_] | None = None) -> str:
+        """The reward as a table for notebooks.
+
+        Parameters
+        ----------
+        clear
+            (d,): which weights all rewards agree on that do as well; the others are marked.
+
+        """
         first, *others = repr(self).split("\n")
         mean, spread = self.weights.mean(axis=0), self.weights.std(axis=0)
         longest = markup.bars(mean)
@@ -148,6 +159,9 @@ class Reward:
                 for axis, place in zip(axes, places, strict=True)
             }
             columns["reward"] = longest[begin : begin + size]
+            if clear is not None:
+                marks = clear[begin : begin + size]
+                columns["the demo tells it"] = ["yes" if mark else "no" for mark in marks]
             if self.replicas > 1:
                 columns["standard deviation"] = spread[begin : begin + size].tolist()
             rows = list(zip(*columns.values(), strict=True))

@@ -201,7 +201,7 @@ def _reward(result: Result) -> list[Finding]:
             "where the reward is highest."
         )
     choice = result.reward_choice
-    if choice is not None and result.experiments == 1 and result.resamples is None:
+    if choice is not None and result.experiments == 1:
         flags = result.identified_weights
         assert flags is not None
         text = (
@@ -210,7 +210,8 @@ def _reward(result: Result) -> list[Finding]:
             "them the demo says nothing."
         )
         said = f"{choice.words[0][0].upper()}{choice.words[0][1:]}."
-        return [Finding(words, "good" if choice.explains[0] else "open", (said, text))]
+        details = [said, text, *_of_other_demos(result)]
+        return [Finding(words, "good" if choice.explains[0] else "open", tuple(details))]
     if result.experiments > 1:
         return [Finding(words, "good", ("Mean over the experiments; their spread is drawn.",))]
     if result.resamples is None:
@@ -220,24 +221,26 @@ def _reward(result: Result) -> list[Finding]:
         )
         return [Finding(words, "open", () if result.reward_error is not None else (detail,))]
     chance, count = int(peculiar(result).sum()), result.reward.weights.shape[1]
+    good = chance <= FEW_PECULIAR * count
+    return [Finding(words, "good" if good else "open", tuple(_of_other_demos(result)))]
+
+
+def _of_other_demos(result: Result) -> list[str]:
+    """Whether rewards of other demos agree with this one; nothing if there are none."""
+    if result.resamples is None or result.is_of_decisions:
+        return []
+    chance, count = int(peculiar(result).sum()), result.reward.weights.shape[1]
     how = f"The fit was repeated with {len(result.resamples)} demos drawn again. "
     near = int(peculiar(result, 1.0).size - peculiar(result, 1.0).sum())
     if not chance:
         return [
-            Finding(
-                words,
-                "good",
-                (
-                    f"{how}At {near} of {count} observations this reward is within a standard "
-                    f"deviation of theirs, at all within {FAR_FROM_RESAMPLED:g}.",
-                ),
-            )
+            f"{how}At {near} of {count} observations this reward is within a standard deviation of "
+            f"theirs, at all within {FAR_FROM_RESAMPLED:g}."
         ]
-    detail = (
+    return [
         f"{how}At {chance} of {count} observations this reward is further from theirs than chance "
         "explains: what it says there comes from this demo alone, and is not to be read as a rule."
-    )
-    return [Finding(words, "good" if chance <= FEW_PECULIAR * count else "open", (detail,))]
+    ]
 
 
 def peculiar(result: Result, deviations: float = FAR_FROM_RESAMPLED) -> Bools:
@@ -266,7 +269,7 @@ def _reward_caption(result: Result, demo: Trajectory) -> str:
     )
     if result.experiments > 1:
         return f"{text}Bars: mean over {result.experiments} experiments, orange: their s.d."
-    if result.resamples is None:
+    if result.resamples is None or result.is_of_decisions:
         if result.reward_error is None:
             return f"{text}Its errors are not known: the fit had no resamples."
         if result.reward_choice is not None:

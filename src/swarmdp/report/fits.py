@@ -68,7 +68,7 @@ def panels_of(result: Result) -> list[Panel]:
         clear = result.reward.tables(flags.astype(np.float64))
     if result.experiments == 1 and result.reward_error is not None:
         errors = result.reward.tables(np.nan_to_num(result.reward_error))
-    if result.experiments == 1 and result.resamples is not None:
+    if result.experiments == 1 and result.resamples is not None and not result.is_of_decisions:
         centres = result.reward.tables(result.resamples.mean(axis=0))
     panels = []
     for number, table in enumerate(result.reward.tables()):
@@ -446,13 +446,14 @@ def _gridworld_figure(result: Result, grid: Gridworld) -> Figure:
         table_of(result.policy)[0],
         "learned reward" if count == 1 else f"learned reward, mean of {count}",
         spread if spread.any() else None,
+        None if count > 1 or result.identified_weights is None else result.identified_weights[0],
         _error_name(result).partition("± ")[2] if count == 1 else f"s.d. of {count} experiments",
     )
 
 
 def _error_name(result: Result) -> str:
     """What the error bars of a reward are."""
-    if result.resamples is None:
+    if result.resamples is None or result.is_of_decisions:
         known = result.reward_choice is not None
         return "± s.d. of rewards that do as well" if known else "± posterior s.d."
     return f"mean ± s.d. from {len(result.resamples)} resampled demos"

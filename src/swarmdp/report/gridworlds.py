@@ -12,10 +12,11 @@ from swarmdp.model.trajectory import Trajectory
 from swarmdp.report import style
 from swarmdp.report.drawing import frame
 from swarmdp.report.swarms import draw_mean
-from swarmdp.support.arrays import Floats
+from swarmdp.support.arrays import Bools, Floats
 from swarmdp.systems.gridworld import GRID_MOVES, Gridworld
 
 _MOST_PATHS = 5
+_FAINT = 0.3  # the opacity of what the demo does not tell
 MOST_ARROWS = 24  # rows or columns up to which the policy is drawn
 
 
@@ -25,11 +26,13 @@ def gridworld_reward_figure(
     policy: NDArray[np.integer],
     title: str,
     spread: Floats | None = None,
+    clear: Bools | None = None,
     spread_title: str = "its standard deviation",
 ) -> Figure:
     """The true reward of each cell beside the learned one, with the learned policy as arrows.
 
-    Where the learned reward's spread (d,) is known, a third map shows it.
+    Where the learned reward's spread (d,) is known, a third map shows it. Cells whose weights are
+    not `clear` (d,) are pale.
     """
     count = 2 if spread is None else 3
     with style.family():
@@ -37,6 +40,9 @@ def gridworld_reward_figure(
         arrows = ", arrows: policy" if max(grid.shape) <= MOST_ARROWS else ""
         draw_map(axes[0], grid, grid.reward.of_classes(grid)[0], "true reward")
         draw_map(axes[1], grid, Reward(weights).of_classes(grid)[0], f"{title}{arrows}")
+        if clear is not None:
+            unclear = Reward((~clear).astype(np.float64)).of_classes(grid)[0] > 0
+            axes[1].images[0].set_alpha(np.where(unclear, _FAINT, 1.0).reshape(grid.shape))
         _draw_arrows(axes[1], grid, policy)
         if spread is not None:
             draw_map(axes[2], grid, Reward(spread).of_classes(grid)[0], spread_title)
