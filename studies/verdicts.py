@@ -124,8 +124,8 @@ def settings() -> list[Setting]:
         *(Setting(EXPERTS, name) for name in swarms()),
         *small,
         Setting(FITS, "the paper's Vicsek swarm"),
-        *(Setting(FOLLOWED, name) for name in ADVICE),
         *grid,
+        *(Setting(FOLLOWED, name) for name in ADVICE),
         *(Setting(CASES, case.name) for case in cases(small=False)),
     ]
 
@@ -145,7 +145,7 @@ def study(
     output
         The folder.
     experiments
-        Demos of each row; twice as many of experts, five times as many default fits.
+        Demos of each row; twice as many of experts, three times as many default fits.
     only
         The parts to measure; all by default.
     quick
@@ -173,7 +173,7 @@ def measure(setting: Setting, count: int) -> Row:
         EXPERTS: _experts,
         FITS: _fits,
         GRID: _grid,
-        FOLLOWED: lambda s, n, seed: follow_advice(s.name, max(2, n // 3), seed),
+        FOLLOWED: lambda s, n, seed: follow_advice(s.name, max(2, n // 4), seed),
         CASES: _cases,
     }
     with warnings.catch_warnings():
@@ -257,7 +257,7 @@ def _experts(setting: Setting, count: int, seed: int) -> Row:
 
 def _fits(setting: Setting, count: int, seed: int) -> Row:
     """Alarms of default fits, each to one demo of its own."""
-    return _fitted(swarmdp.Vicsek(), 5 * count, seed)
+    return _fitted(swarmdp.Vicsek(), 3 * count, seed)
 
 
 def _grid(setting: Setting, count: int, seed: int) -> Row:

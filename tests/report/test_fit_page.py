@@ -65,7 +65,8 @@ def test_the_verdict_and_the_errors_are_in_words(
     same = replace(good, resamples=np.repeat(result.reward.weights[None], 8, axis=0))
     text = written(tmp_path, same, demo)
     assert "✓ The learned swarm does what the recorded one did." in text
-    assert "Their rewards agree with this one at all observations." in text
+    within = "At 36 of 36 observations this reward is within a standard deviation of theirs"
+    assert f"{within}, at all within 2.5." in text
     but = replace(same, verdicts=(verdict("reproduces it, except: order too small", False),))
     text = written(tmp_path, but, demo)
     assert "✓ The learned swarm does what the recorded one did, with exceptions that" in text

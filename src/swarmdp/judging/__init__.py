@@ -2,7 +2,8 @@
 
 `judge.py` is `swarmdp.judge`; `stage.py` rolls swarms out from the demo's starts, `statistics.py`,
 `motion.py`, `neighbours.py` and `blocks.py` measure them, `comparison.py` and `classifier.py` test,
-`weighing.py` finds the words, `baselines.py` has the simple policies beside the learned one.
+`stretches.py` compares short stretches of the demo, `weighing.py` finds the words, `advice.py` says
+what to do, `baselines.py` has the simple policies beside the learned one.
 `elsewhere.py` compares from other starts, `drift.py` asks whether the recording itself changed,
 `discounts.py` which discount suits a demo. `evaluation.py` is `swarmdp.evaluate`, `locality.py`
 `swarmdp.locality_test`; `price.py` tells what a central expert gets that local agents cannot.
@@ -14,6 +15,8 @@ Decisions:
   run, whatever the statistics: heavy tails and correlations change its power, not its false alarms.
   What needs all runs (groups of classes, the reach of clusters) is made from the pooled ones,
   whatever their labels.
+- A run as a whole is one draw, which may be unusual for its own expert. So the demo is also cut into
+  stretches, and swarms begin where these begin. Size is judged by whole runs, presence by both.
 - A difference that is there may not matter: how much it does is measured by what random policies
   and doing nothing differ from the demo.
 """
