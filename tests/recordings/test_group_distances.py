@@ -67,9 +67,10 @@ def test_stretches_are_runs_of_equal_length(swarm: Swarm, decisions: Decisions) 
     assert (demo.runs, demo.steps) == (3, 29)
     whole = swarm.demo(decisions)
     for run, start in enumerate((0, 61, 91)):
-        np.testing.assert_allclose(
-            demo["position"][run], whole["position"][0, start : start + 30], atol=0.5
-        )
+        there = demo["present"][run]  # the others are interpolated
+        assert there.mean() > 0.8
+        same = whole["position"][0, start : start + 30][there]
+        np.testing.assert_allclose(demo["position"][run][there], same)
     assert all(values.shape == (3, 30) for values in measured(swarm, demo).values())
     assert demo_in_runs(swarm, decisions.test).runs == 1
     assert demo_in_runs(swarm, replace(decisions)).runs == 1
