@@ -3,16 +3,19 @@
 Parameter sets are drawn at random for each kind of rule (`studies/simulated_rules.py`). The first
 half of the sets served to develop the method; the second half was drawn when it was finished and
 run once. Each recording is read by `swarmdp.recordings.fit_rule` and, in the part "analysis", by
-`swarmdp.analyse` with its defaults.
+`swarmdp.analyse`, in the tank that is known. The part "seconds" is the whole analysis with its
+defaults, of one recording of each half.
 """
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+import swarmdp
 from studies import command
 from studies.rows import Job, Row, collect, conditions, markdown
 from studies.simulated_rules import KINDS, KnownRule, draw_rule, record_rule
@@ -26,6 +29,8 @@ ROWS = "known_rules.json"
 COMPONENTS = ("repulsion", "alignment", "attraction")
 HALVES = {"development": 71, "final": 2907}  # seeds of the parameter sets
 SETS = 5  # of each kind, in each half
+LEAST_GAIN = 0.02  # radians, below which a component of a controller does nothing
+RULE_SAID = 3  # the number of the sentence with the rule: decisions, swarm, interaction, rule
 
 
 def truth_of(rule: KnownRule) -> dict[str, float]:
@@ -74,6 +79,57 @@ def rules(kind: str, half: str, number: int) -> Row:
     return {**compare(rule, found), "structure": found.structure, "seconds": _since(began)}
 
 
+def analysis(kind: str, half: str, number: int, resamples: int = 0) -> Row:
+    """The group of the controller that is found in one recording, and what is said of it."""
+    rule, seed = rule_of(kind, half, number)
+    began = time.process_time()
+    first: list[float] = []
+
+    def say(text: str) -> None:
+        first.append(_since(began))
+
+    usual = swarmdp.recordings.AnalysisSettings()
+    found = swarmdp.analyse(
+        record_rule(rule, seed),
+        seed=seed,
+        settings=replace(
+            usual,
+            arena=Circle((0.0, 0.0), rule.tank),
+            iterations=usual.iterations if resamples else 1,
+            resamples=resamples,
+        ),
+        threads=1,
+        progress=False,
+        say=say,
+    )
+    assert found.rule is not None
+    assert found.verdict is not None
+    reaches = {
+        name: zone.reach
+        for name, zone in found.controller.model.zones.items()
+        if found.controller.gains[found.controller.model.column_of(name)] > LEAST_GAIN
+    }
+    return {
+        "energy": dict(found.distances),
+        "family": found.found.family,
+        "reflected": found.found.reflected,
+        "reaches": reaches,
+        "truth": truth_of(rule),
+        "interaction": found.interaction.answer,
+        "parts": len(found.rule.parts),
+        "reproduces": found.verdict.reproduces,
+        "verdict": found.verdict.words,
+        "first_answer": first[RULE_SAID],
+        "seconds": _since(began),
+    }
+
+
+def seconds(kind: str, half: str, number: int) -> Row:
+    """The processor seconds of a whole analysis with its defaults, with errors of the reward."""
+    found = analysis(kind, half, number, swarmdp.recordings.AnalysisSettings().resamples)
+    return {name: found[name] for name in ("first_answer", "seconds")}
+
+
 def rule_of(kind: str, half: str, number: int) -> tuple[KnownRule, int]:
     """A parameter set, and the seed of its recording."""
     seed = derived_seed(HALVES[half], 100 * list(KINDS).index(kind) + number)
@@ -84,7 +140,13 @@ def _since(began: float) -> float:
     return time.process_time() - began
 
 
-PARTS: dict[str, Callable[[str, str, int], Row]] = {"rules": rules}
+PARTS: dict[str, Callable[[str, str, int], Row]] = {
+    "rules": rules,
+    "analysis": analysis,
+    "seconds": seconds,
+}
+SETS_OF = {"rules": SETS, "analysis": 3, "seconds": 1}  # each takes its time
+KINDS_OF = {"seconds": ("zones, middle",)}  # all of them, where none are named
 
 
 def study(
@@ -118,8 +180,8 @@ def study(
         )
         for half in chosen
         for name, part in parts.items()
-        for kind_of in KINDS
-        for number in range(1 if quick else SETS)
+        for kind_of in KINDS_OF.get(name, KINDS)
+        for number in range(1 if quick else SETS_OF[name])
     ]
     done = collect(output / ROWS, jobs, conditions(quick=quick), _line)
     files.write_text(output / "known_rules.md", table(done))
@@ -137,6 +199,13 @@ def table(rows: Sequence[Row]) -> str:
         of_half = [row for row in rows if row["half"] == half and row["part"] == "rules"]
         if of_half:
             lines += [[half, *line] for line in _rule_lines(of_half)]
+        of_half = [row for row in rows if row["half"] == half and row["part"] == "analysis"]
+        if of_half:
+            lines += [[half, *line] for line in _analysis_lines(of_half)]
+        for row in rows:
+            if row["half"] == half and row["part"] == "seconds":
+                told = f"{row['seconds']:.0f}, first answer after {row['first_answer']:.0f}"
+                lines.append([half, "processor seconds of a whole analysis", told])
     return markdown(["half", "what", "value"], lines)
 
 
@@ -166,12 +235,54 @@ def _rule_lines(rows: Sequence[Row]) -> list[list[str]]:
     ]
 
 
+def _analysis_lines(rows: Sequence[Row]) -> list[list[str]]:
+    """The energy distances of each kind, and what was said of all."""
+    lines = []
+    for kind in KINDS:
+        of_kind = [row["energy"] for row in rows if row["kind"] == kind]
+        if of_kind:
+            told = [
+                f"{name} {np.median(values):.2f} ({max(values):.2f})"
+                for name in of_kind[0]
+                for values in [[energy[name] for energy in of_kind]]
+            ]
+            lines.append([f"{kind}: energy distance, median (largest)", ", ".join(told)])
+    at_its_level = [
+        row for row in rows if row["energy"]["controller"] <= row["energy"]["training time itself"]
+    ]
+    good = sum(row["reproduces"] for row in at_its_level)
+    alone = [row for row in rows if row["kind"] == "independent"]
+    silent = sum(row["interaction"] != "interaction found" and not row["parts"] for row in alone)
+    errors = [
+        abs(row["reaches"][name] / reach - 1)
+        for row in rows
+        for name, reach in row["truth"].items()
+        if name in row["reaches"] and row["kind"] != "alignment, nearest"
+    ]
+    return [
+        *lines,
+        [
+            "'reproduces' where the energy distance is that of the recording itself or less",
+            f"{good} of {len(at_its_level)}",
+        ],
+        ["'reproduces' of all", f"{sum(row['reproduces'] for row in rows)} of {len(rows)}"],
+        ["independent walkers: no interaction and no rule", f"{silent} of {len(alone)}"],
+        ["error of the controller's reaches", f"median {np.median(errors):.1%}"],
+        ["share of steps that a wall reflects", f"at most {max(r['reflected'] for r in rows):.2%}"],
+        [
+            "processor seconds, without errors of the reward",
+            f"median {np.median([row['seconds'] for row in rows]):.0f}, first answer after "
+            f"{np.median([row['first_answer'] for row in rows]):.0f}",
+        ],
+    ]
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study from the command line."""
     command.main(
         study,
         "known_rules",
-        "Are rules behind recordings found? About fifteen minutes on one core.",
+        "Are rules behind recordings found, and their groups? About an hour on one core.",
         only=f"parts: {', '.join([*PARTS, *HALVES])}",
         arguments=arguments,
     )

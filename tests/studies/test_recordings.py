@@ -7,16 +7,6 @@ from studies import recordings
 from swarmdp.support.errors import InvalidInput
 
 
-def test_energy_distance() -> None:
-    rng = np.random.default_rng(0)
-    one, other = rng.normal(size=400), rng.normal(size=400)
-    assert recordings.energy_distance(one, one) == pytest.approx(0, abs=1e-12)
-    # Of the same law: about the mean distance over the size of the samples.
-    assert recordings.energy_distance(one, other) < 0.03
-    # Two places, apart by two standard deviations of both together.
-    assert recordings.energy_distance(np.zeros(5), np.ones(5)) == pytest.approx(4)
-
-
 def test_swaps_keep_all_places() -> None:
     rng = np.random.default_rng(0)
     tracks = rng.normal(size=(80, 6, 2))

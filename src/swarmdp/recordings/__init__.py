@@ -9,7 +9,9 @@ calibrated from decisions, with `calibration.py`, `whole_steps.py` and `swarm_fi
 `controllers.py` are its controllers, `couzin.py` the model to compare them with. `interaction.py`
 and `turn_prediction.py` ask whether there is an interaction. `rule.py` reads the rule of turns,
 with `neighbour_rows.py`, `zone_models.py`, `rule_search.py` and `rule_individuals.py`; `zonal.py`
-and `controller_search.py` are controllers with the same zones. `analysis.py` is `swarmdp.analyse`.
+is a controller with the same zones, `controller_families.py` and `controller_search.py` find it,
+`zonal_files.py` writes it, `group_distances.py` says how near its group is. `analysis.py` is
+`swarmdp.analyse`.
 
 Decisions:
 
@@ -21,6 +23,13 @@ Decisions:
   no model of the rule. A regression would add what it misses of the rule to the noise.
 - A step is a jump compared with the median step, not with a quantile, which the jumps would raise.
   Steps of length zero do not count: animals that rest in whole pixels would make the median zero.
+- The controller of an analysis is searched for such that its group does as the recorded one, and
+  begins with the rule of turns. Regression alone gives groups that fall apart (errors of positions
+  and the time between decisions weaken gains), search alone is a lottery where data are few: so
+  numbers far from the rule cost the more, the less alike two halves of the training part are.
+- Speeds of individuals are correlated as recorded, and individuals hurry after others where the
+  recording shows it. Herds that only turn fall apart in open space when decisions are a second
+  apart (energy distance of sheep 1.4 without, 0.17 with it).
 - Foreign files are read with care: pickles may name only what arrays are made of, HDF5 links and
   external storage are not followed, and what a file declares is compared with what it holds and
   with free memory before anything is allocated.

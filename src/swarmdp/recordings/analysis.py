@@ -58,6 +58,7 @@ _CLEANING = ("jump", "max_gap", "smooth", "slow")
 MOST_SHIFTED = 4  # fits of individuals shifted in time, which show what a reward is by chance
 REGRESSION, ZONE_MODEL = "regression", "zone model"  # what the controller is compared with
 _DISCOUNT = 0.9  # of the feature expectations that a verdict compares
+_BEYOND = 2.0  # standard errors by which a reward must differ from that of shifted tracks
 _LEVEL = 0.05  # share of differences of rewards that are called clear and are not
 
 
@@ -73,11 +74,22 @@ class Preference:
     p: float | None  # as in `Result.differences`, where all pairs of classes are tested together
     shifted: float | None = None  # the same difference where individuals are shifted in time, mean
     shifted_spread: float | None = None  # and its standard deviation
+    identified: bool = False  # all rewards that do as well agree on its sign
+    social: bool = False  # it tells of others
 
     @property
     def clear(self) -> bool:
-        """Whether the difference is significant: of those called so about 5 % are not."""
-        return self.p is not None and self.p <= _LEVEL
+        """Whether the difference is significant and identified, and not so in shifted tracks.
+
+        Of those called significant about 5 % are not. What a reward says of others must be more
+        than where none can react to another.
+        """
+        if self.p is None or self.p > _LEVEL or not self.identified:
+            return False
+        if not self.social or self.shifted is None or self.shifted_spread is None:
+            return True
+        error = float(np.hypot(self.error or 0.0, self.shifted_spread))
+        return self.difference > self.shifted + _BEYOND * error
 
     def __str__(self) -> str:
         chance = ""
@@ -169,7 +181,10 @@ class Analysis:
         mirrored = bool(self.result.settings["mirror"])
         weights, others = self.result.reward.weights[0], self.result.resamples
         # The pair that differs most was chosen among all, so it is tested among all.
-        tested = None if others is None else self.result.differences()
+        tested = agreed = None
+        if others is not None:
+            tested = self.result.differences()
+            agreed = self.result.identified()["identified"].to_numpy()
         for block in self.result.blocks:
             shape = [len(axis.values) for axis in block]
             size = int(np.prod(shape))
@@ -185,10 +200,12 @@ class Analysis:
             if not pairs:
                 continue
             error = p = None
-            if rows is not None:
+            identified = False
+            if rows is not None and agreed is not None:
                 one, other = sorted((high, low))
-                row = rows.iloc[one * size - one * (one + 1) // 2 + other - one - 1]
-                error, p = float(row["error"]), float(row["p"])
+                place = one * size - one * (one + 1) // 2 + other - one - 1
+                error, p = float(rows["error"].iloc[place]), float(rows["p"].iloc[place])
+                identified = bool(agreed[done - pairs + place])
             best, worst = (
                 ", ".join(
                     COMPONENTS[axis.name].words(axis.shown, int(place), mirrored)
@@ -199,7 +216,10 @@ class Analysis:
             title = " and ".join(axis.name for axis in block)
             chance = (None, None) if gaps is None else (float(gaps.mean()), float(gaps.std(ddof=1)))
             gap = float(block_weights[high] - block_weights[low])
-            preferences.append(Preference(title, best, worst, gap, error, p, *chance))
+            social = any(COMPONENTS[axis.name].social for axis in block)
+            preferences.append(
+                Preference(title, best, worst, gap, error, p, *chance, identified, social)
+            )
         return tuple(preferences)
 
     @property

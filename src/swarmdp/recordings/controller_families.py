@@ -24,9 +24,10 @@ from swarmdp.support.arrays import Floats
 if TYPE_CHECKING:
     from swarmdp.recordings.swarm import Swarm
 
+NOISE = 1  # which of the numbers of a family is the noise
 REACHES = 2.5  # times a reach, or as little of it, that is tried
 WEAK = 0.05  # radians: the gain at which a component starts that regression did not find
-MOST_HURRY = 12.0  # times the gain of speeds that regression found
+MOST_HURRY = 16.0  # times the gain of speeds that regression found
 HURRY_BLOCKS = 12  # of time, for its error
 MOST_TOGETHER = 0.95  # correlation of speeds
 _WALL = (0.3, 0.15)  # turn at the wall, and its reach as a share of half the arena, by default

@@ -19,7 +19,7 @@ import numpy as np
 from swarmdp import kernels
 from swarmdp.learning.families import Adaptation
 from swarmdp.recordings.components import surroundings
-from swarmdp.recordings.controller_families import Family, families_of
+from swarmdp.recordings.controller_families import NOISE, Family, families_of
 from swarmdp.recordings.rule import Rule
 from swarmdp.recordings.whole_steps import calibrated_model
 from swarmdp.recordings.zonal import ZonalController, common_scores
@@ -42,7 +42,8 @@ NEIGHBOURS = 7  # nearest ones, in what individuals see
 POINTS = 128  # of distributions at which they are compared
 QUANTILES = 20
 _EQUAL = 0.9  # a larger family must be better by this factor
-PRIOR = 8.0  # times the recording's own distance: what it costs to be a range away from the rule
+PRIOR = 25.0  # times the square of the recording's own distance: the weight of the rule
+NOISE_PRIOR = 12.0  # times as much for the noise, which single turns tell best
 ELITE = 10  # best candidates, whose mean is a finalist, too
 
 
@@ -261,7 +262,7 @@ def find_controller(
     parts = [block % 2 == 0, block % 2 == 1]
     families = families_of(swarm, rule)
     together = families[0].start.together
-    weight = PRIOR * Trial(swarm, parts[0], seed, together).own_distance(parts[1])
+    weight = PRIOR * Trial(swarm, parts[0], seed, together).own_distance(parts[1]) ** 2
     tried, winners, count = [], [], 0
     for family in families:
         tell(family.name)
@@ -317,7 +318,9 @@ class Search:
     def losses(self, numbers: Floats) -> Floats:
         """What is to be small, of controllers with these numbers (K, numbers)."""
         middle, width = self.family.numbers(self.family.start), np.ptp(self.family.limits, axis=1)
-        prior: Floats = self.weight * (((numbers - middle) / width) ** 2).mean(axis=1)
+        away = ((numbers - middle) / width) ** 2
+        away[:, NOISE] *= NOISE_PRIOR
+        prior: Floats = self.weight * away.mean(axis=1)
         return self.trial.losses([self.family.controller(row) for row in numbers]) + prior
 
     def run(self, start: Floats, generations: int, seed: int) -> list[ZonalController]:
