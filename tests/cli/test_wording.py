@@ -10,7 +10,7 @@ from swarmdp.cli.wording import in_options
     [
         ("give fps=25", "give --fps 25"),
         ('leave it out, or arena="circle" .', "leave it out, or --arena circle."),
-        ("cannot read ../tracks.csv: give max_gap=3", "cannot read ../tracks.csv: give --max-gap 3"),
+        ("cannot read ../a.csv: give max_gap=3", "cannot read ../a.csv: give --max-gap 3"),
         ('columns={"individual": "fish"}', "--column individual=fish"),
     ],
 )
