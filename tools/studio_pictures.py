@@ -90,7 +90,7 @@ def _open(browser: webdriver.Chrome, address: str, size: tuple[int, int]) -> Non
 def _take(browser: webdriver.Chrome, name: str) -> None:
     """Save what is seen, with few colours: a third of the bytes."""
     seen = Image.open(BytesIO(browser.get_screenshot_as_png())).convert("RGB")
-    seen.quantize(128, dither=Image.Dither.NONE).save(IMAGES / name, optimize=True)
+    seen.quantize(256, dither=Image.Dither.NONE).save(IMAGES / name, optimize=True)
 
 
 def _point(browser: webdriver.Chrome, right: int, down: int) -> None:

@@ -12,6 +12,7 @@ import swarmdp
 from swarmdp.cli import main
 from swarmdp.studio import export as exporting
 from swarmdp.studio.catalogue import BUILT_IN, Entry
+from swarmdp.studio.learning import identified_weights
 from swarmdp.studio.presets import presets_of
 from swarmdp.support.errors import InvalidInput
 
@@ -79,7 +80,7 @@ def test_a_saved_fit_is_the_learned_one(tmp_path: Path) -> None:
     first = data_of(page, 'id="rewards"')["rewards"][0]
     assert first["name"] == "the learned one"
     assert first["weights"] == result.reward.weights[0].tolist()
-    assert first["clear"] == exporting.identified_weights(result)
+    assert first["clear"] == identified_weights(result)
     played = data_of(page, 'class="data"')
     assert (played["kind"], played["rows"], played["steps"]) == ("grid", 10, 60)
     speeds = [int(text) for text in re.findall(r'<option value="(\d+)"', page)]

@@ -20,7 +20,7 @@ from swarmdp.studio.stage import Play
 from swarmdp.support.arrays import Floats
 
 DEMO_STEPS = 100
-DEMO_RUNS = 5  # of the expert: of one run the verdict depends on the seed
+DEMO_RUNS = 5  # of the expert, as `make run` has them
 ERROR_RESAMPLES = 8  # resampled demos, for the errors of a reward
 
 Say = Callable[[dict[str, Any]], None]
