@@ -376,3 +376,16 @@ def test_the_expert_of_the_cues_is_right() -> None:
     system = swarmdp.with_memory(Cues(cues=4), 4)
     run = swarmdp.rollout(system, remembering(4), steps=20, seed=1)
     assert run["right"][:, 4:].all()
+
+
+def test_decisions_of_a_recording_are_read_for_agents_that_remember() -> None:
+    vicsek = swarmdp.Vicsek(n_agents=20, radius=0.3, noise=0.3)
+    tracks = swarmdp.rollout(vicsek, vicsek.expert, steps=120, seed=1)["position"][0]
+    decisions = swarmdp.Recording(tracks, fps=1, unit="1").decisions(dt=1)
+    few = swarmdp.recordings.Observation(5, bearing=0, spacing=0, previous_turn=0, neighbours=5)
+    arena = swarmdp.recordings.Periodic((1.0, 1.0))
+    swarm = swarmdp.recordings.Swarm.from_recording(decisions.train, few, arena=arena)
+    system = swarmdp.with_history(swarm, observations=False)
+    demo = read_demo(system, decisions.train)
+    assert demo["past_actions"].shape[2:] == (swarm.n_agents, 1)
+    np.testing.assert_array_equal(demo["observations"].shape[3:], system.features.shape)

@@ -203,7 +203,7 @@ def test_rounding_is_forgiven_only_on_request() -> None:
 class Nameless(swarmdp.Ising):
     """It describes one of its two arrays."""
 
-    fields = {"spin": Field("spin")}  # type: ignore[assignment]  # noqa: RUF012
+    fields = {"spin": Field("spin")}  # noqa: RUF012
 
 
 class NamesTooMuch(swarmdp.Ising):

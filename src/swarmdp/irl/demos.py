@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swarmdp.irl import expectations
-from swarmdp.irl.lifting import lifted
+from swarmdp.irl.lifting import lifted, without_layers
 from swarmdp.irl.pairs import pair_counts
 from swarmdp.model.adapted import REPLACED
 from swarmdp.model.features import Classes
@@ -52,7 +52,7 @@ def read_demo(system: System, demo: Any) -> Any:
     A demo of a system is read as one of the system with augmented agents.
     """
     if isinstance(demo, RecordedDemo):
-        demo = demo.as_demo(system)
+        demo = demo.as_demo(without_layers(system))
     return lifted(system, demo) if isinstance(demo, Trajectory) else demo
 
 

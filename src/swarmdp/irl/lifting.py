@@ -43,6 +43,13 @@ def lifted(system: System, demo: Trajectory) -> Trajectory:
     return _with_layer(system, lifted(system.system, demo))
 
 
+def without_layers(system: System) -> System:
+    """The system whose agents have nothing added."""
+    while isinstance(system, Augmented):
+        system = system.system
+    return system
+
+
 def _has_observations_of(system: Augmented, demo: Trajectory) -> bool:
     """Whether a demo without states has recorded what augmented agents observe."""
     if recorded_states(system.system, demo) or "observations" not in demo:

@@ -272,13 +272,16 @@ def _class_means(known: Floats, targets: Floats, asked: Floats) -> Floats:
 def _boosted(known: Floats, targets: Floats, asked: Floats) -> Floats:
     """What gradient boosting expects, column by column."""
     from sklearn.ensemble import HistGradientBoostingRegressor
+    from threadpoolctl import threadpool_limits
 
     columns = []
-    for target in targets.T:
-        model = HistGradientBoostingRegressor(
-            max_iter=80, learning_rate=0.1, min_samples_leaf=20, random_state=0
-        )
-        columns.append(model.fit(known, target).predict(asked))
+    # Its threads wait for each other, which takes long where others use the cores.
+    with threadpool_limits(1, user_api="openmp"):
+        for target in targets.T:
+            model = HistGradientBoostingRegressor(
+                max_iter=80, learning_rate=0.1, min_samples_leaf=20, random_state=0
+            )
+            columns.append(model.fit(known, target).predict(asked))
     return np.stack(columns, axis=1)
 
 

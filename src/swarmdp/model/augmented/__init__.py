@@ -217,7 +217,7 @@ def with_kinds(
     --------
     >>> import swarmdp
     >>> herd = swarmdp.with_kinds(swarmdp.Vicsek(n_agents=20), {"leader": 0.1, "follower": 0.9})
-    >>> swarmdp.rollout(herd, herd.expert, steps=1, seed=1)["kind"].sum()    # followers
+    >>> int(swarmdp.rollout(herd, herd.expert, steps=1, seed=1)["kind"].sum())    # followers
     18
 
     """
