@@ -10,10 +10,10 @@ from swarmdp.recordings.controllers import habitual_policy
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.group_distances import (
     demo_in_runs,
-    distance_of_times,
     group_distance,
     mean_energy_distance,
     measured,
+    own_distance,
 )
 from swarmdp.recordings.swarm import Swarm
 
@@ -51,7 +51,8 @@ def test_a_recorded_group_is_nearer_than_one_that_stands_still(
     circling = FunctionPolicy(lambda seen: np.full(seen.shape[:2], 1.5))
     far = group_distance(swarm, swarm, circling, decisions.test, seed=1, runs=4, threads=1)
     assert near < far
-    assert distance_of_times(swarm, decisions.train, decisions.train) == pytest.approx(0, abs=1e-9)
+    assert own_distance(swarm, decisions.test, decisions.test) == pytest.approx(0, abs=1e-9)
+    assert 0 < own_distance(swarm, decisions.train, decisions.test) < far
     assert group_distance(
         swarm, swarm, clone, decisions.test, seed=1, runs=4, threads=1
     ) == pytest.approx(near)

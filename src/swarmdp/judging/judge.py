@@ -462,6 +462,7 @@ class Judge:
                 quick=self._quick,
                 seed=derived_seed(self._seed, len(swarms)),
                 by_features=by_features,
+                of_features=model is None,
                 confirmed=lambda: self.confirms(policy),
                 free=lambda: self._left_to_the_start(policy, model),
             )
