@@ -215,21 +215,12 @@ class Analysis:
                 for index in (high, low)
             )
             title = " and ".join(axis.name for axis in block)
-            chance = (None, None) if gaps is None else (float(gaps.mean()), float(gaps.std(ddof=1)))
+            shifted = None if gaps is None else float(gaps.mean())
+            spread = None if gaps is None else float(gaps.std(ddof=1))
             gap = float(block_weights[high] - block_weights[low])
             social = any(COMPONENTS[axis.name].social for axis in block)
             preferences.append(
-                Preference(
-                    title,
-                    best,
-                    worst,
-                    gap,
-                    error,
-                    p,
-                    *chance,
-                    identified=identified,
-                    social=social,
-                )
+                Preference(title, best, worst, gap, error, p, shifted, spread, identified, social)
             )
         return tuple(preferences)
 
