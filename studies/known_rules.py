@@ -248,7 +248,7 @@ def _analysis_lines(rows: Sequence[Row]) -> list[list[str]]:
             ]
             lines.append([f"{kind}: energy distance, median (largest)", ", ".join(told)])
     at_its_level = [
-        row for row in rows if row["energy"]["controller"] <= row["energy"]["training time itself"]
+        row for row in rows if row["energy"]["controller"] <= row["energy"]["recording itself"]
     ]
     good = sum(row["reproduces"] for row in at_its_level)
     alone = [row for row in rows if row["kind"] == "independent"]

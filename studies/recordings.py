@@ -36,7 +36,7 @@ from swarmdp.recordings.controller_search import find_controller
 from swarmdp.recordings.controllers import aligning_rule, habitual_policy
 from swarmdp.recordings.couzin import Couzin
 from swarmdp.recordings.decisions import Decisions
-from swarmdp.recordings.group_distances import distance_of_times, group_distance, measured
+from swarmdp.recordings.group_distances import group_distance, measured, own_distance
 from swarmdp.recordings.interaction import _shift, interaction
 from swarmdp.recordings.recording import Recording
 from swarmdp.recordings.rule import fit_rule
@@ -151,7 +151,7 @@ def group_of(decisions: Decisions, swarm: Swarm, quick: bool, seed: int) -> Row:
         )
         for name, (system, policy) in models.items()
     }
-    row["energy_recorded"] = distance_of_times(swarm, decisions.train, test)
+    row["energy_recorded"] = own_distance(swarm, decisions.train, test)
     row["reflected"] = found.reflected
     zones = found.controller.model.zones
     row |= {f"reach_of_{name}": zone.reach for name, zone in zones.items()}

@@ -86,7 +86,7 @@ def test_the_analysis_can_be_loaded(analysed: Path) -> None:
     assert json.loads(json.dumps(loaded.to_plain())).items() <= summary.items()
     assert len(summary["reward"]) == len(loaded.result.blocks)
     assert loaded.controller.to_plain() == summary["controller"]["controller"]
-    names = {"controller", "zone model", "regression", "clone", "training time itself"}
+    names = {"controller", "zone model", "regression", "clone", "recording itself"}
     assert set(loaded.distances) == set(summary["energy_distances"]) == names
     assert {"random", "nothing", "clone", "vicsek", "couzin", "regression"} <= set(loaded.table)
     track = swarmdp.rollout(

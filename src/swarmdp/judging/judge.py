@@ -475,6 +475,7 @@ class Judge:
                 seed=derived_seed(self._seed, len(swarms)),
                 stretches=self._compared_stretches(policy, model),
                 by_features=by_features,
+                of_features=model is None,
                 confirmed=lambda: self.confirms(policy),
                 free=lambda: self._left_to_the_start(policy, model),
             )

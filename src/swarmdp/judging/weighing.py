@@ -44,6 +44,7 @@ def verdict_of(
     seed: int,
     stretches: Compared | None = None,
     by_features: bool = False,
+    of_features: bool = True,
     confirmed: Callable[[], bool] = lambda: False,
     free: Callable[[], frozenset[str]] = frozenset,
 ) -> Verdict:
@@ -64,6 +65,8 @@ def verdict_of(
     by_features
         The swarm was learned by matching features: then it matters that they identify what it
         does, even if it does it.
+    of_features
+        The swarm acts by the system's features. If not, it does not matter what they identify.
     confirmed
         Asks whether the demo's single decisions are those of the policy. It is asked where whole
         runs tell too little.
@@ -73,6 +76,8 @@ def verdict_of(
 
     """
     findings = _Findings.of(stage, swarms, stretches, np.random.default_rng(seed))
+    if not of_features:
+        findings = replace(findings, as_near=None, suggested_discount=None)
     telling = None
     if not quick:
         telling = telling_by_forest(findings.table, stage.demo.runs, findings.learned, seed)

@@ -29,7 +29,7 @@ from swarmdp.recordings.controller_search import FoundController, find_controlle
 from swarmdp.recordings.controllers import habitual_policy
 from swarmdp.recordings.couzin import Couzin
 from swarmdp.recordings.decisions import Decisions
-from swarmdp.recordings.group_distances import demo_in_runs, distance_of_times, group_distance
+from swarmdp.recordings.group_distances import demo_in_runs, group_distance, own_distance
 from swarmdp.recordings.interaction import Interaction, shifted_decisions
 from swarmdp.recordings.needs import check_needs
 from swarmdp.recordings.recording import Recording
@@ -56,7 +56,9 @@ if TYPE_CHECKING:
 
 _CLEANING = ("jump", "max_gap", "smooth", "slow")
 MOST_SHIFTED = 4  # fits of individuals shifted in time, which show what a reward is by chance
+CONTROLLER, ITSELF = "controller", "recording itself"  # energy distances
 REGRESSION, ZONE_MODEL = "regression", "zone model"  # what the controller is compared with
+UNDECIDED, WRONG = "too little data", "does not reproduce it: "  # how verdicts begin
 _DISCOUNT = 0.9  # of the feature expectations that a verdict compares
 _BEYOND = 2.0  # standard errors by which a reward must differ from that of shifted tracks
 _LEVEL = 0.05  # share of differences of rewards that are called clear and are not
@@ -214,11 +216,12 @@ class Analysis:
                 for index in (high, low)
             )
             title = " and ".join(axis.name for axis in block)
-            chance = (None, None) if gaps is None else (float(gaps.mean()), float(gaps.std(ddof=1)))
+            shifted = None if gaps is None else float(gaps.mean())
+            spread = None if gaps is None else float(gaps.std(ddof=1))
             gap = float(block_weights[high] - block_weights[low])
             social = any(COMPONENTS[axis.name].social for axis in block)
             preferences.append(
-                Preference(title, best, worst, gap, error, p, *chance, identified, social)
+                Preference(title, best, worst, gap, error, p, shifted, spread, identified, social)
             )
         return tuple(preferences)
 
@@ -558,7 +561,7 @@ def analyse(
         if options.judge:
             others = {} if rule is None else {REGRESSION: Zonal(swarm, rule_as_it_is(swarm, rule))}
             distances = _distances(swarm, found, others, decisions, seed, threads)
-            verdict = _judge(found, test, swarm, beside, others, seed, threads, progress)
+            verdict = _judge(found, test, swarm, beside, others, distances, seed, threads, progress)
             report(str(verdict))
     except KeyboardInterrupt:
         raise FitInterrupted(result) from None
@@ -614,7 +617,7 @@ def _distances(
     """How far simulated groups are from the held-out one, by name; the controller's first."""
     test = decisions.test
     seed = derived_seed(seed, Part.GROUP_DISTANCES)
-    models: dict[str, Zonal | Couzin] = {"controller": Zonal(swarm, found.controller)}
+    models: dict[str, Zonal | Couzin] = {CONTROLLER: Zonal(swarm, found.controller)}
     models[ZONE_MODEL] = swarm.models["couzin"]()
     models |= others
     distances = {
@@ -625,7 +628,7 @@ def _distances(
     }
     clone = habitual_policy(swarm, swarm.habits)
     distances["clone"] = group_distance(swarm, swarm, clone, test, seed=seed, threads=threads)
-    distances["training time itself"] = distance_of_times(swarm, decisions.train, test)
+    distances[ITSELF] = own_distance(swarm, decisions.train, test)
     return distances
 
 
@@ -635,10 +638,16 @@ def _judge(
     swarm: Swarm,
     baselines: Sequence[str],
     others: Mapping[str, Zonal],
+    distances: Mapping[str, float],
     seed: int,
     threads: int | None,
     progress: bool | Tell | None,
 ) -> Verdict:
+    """The verdict on the group of the controller.
+
+    A group that is as near to the held-out time as the recording itself is reproduced; what can
+    still be told apart are exceptions.
+    """
     verdict = verdict_of_model(
         swarm,
         Zonal(swarm, found.controller),
@@ -650,8 +659,22 @@ def _judge(
         progress=progress,
         threads=threads,
     )
-    if not verdict.alarm or verdict.words.startswith("too little data"):
+    if not verdict.alarm or verdict.words.startswith(UNDECIDED):
         return verdict
+    if distances[CONTROLLER] <= distances[ITSELF]:
+        differences = verdict.words.removeprefix(WRONG)
+        return replace(
+            verdict,
+            words=f"reproduces it, except: {differences}",
+            reproduces=True,
+            alarm=False,
+            advice=(),
+            notes=(
+                *verdict.notes,
+                f"as a group it is as near to the held-out time (energy distance "
+                f"{distances[CONTROLLER]:.2f}) as the recording itself ({distances[ITSELF]:.2f})",
+            ),
+        )
     advice = (
         "look at the measures that differ: what individuals react to may be missing among the "
         "components (--components), or individuals differ",

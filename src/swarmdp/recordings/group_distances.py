@@ -138,8 +138,17 @@ def group_distance(
     return mean_energy_distance(measured(swarm, simulated), measured(swarm, demo))
 
 
-def distance_of_times(swarm: "Swarm", one: Decisions, other: Decisions) -> float:
-    """The mean energy distance of two parts of a recording: what no swarm can be blamed for."""
-    return mean_energy_distance(
-        *(measured(swarm, demo_in_runs(swarm, part)) for part in (one, other))
-    )
+def own_distance(swarm: "Swarm", train: Decisions, test: Decisions) -> float:
+    """How far parts of the training time are from the held-out time, mean energy distance.
+
+    The parts are as long as the held-out time: what the recording itself differs by in that time,
+    and no swarm can be blamed for.
+    """
+    count = max(1, round(train.times / test.times))
+    part = np.arange(train.times) * count // train.times
+    recorded = measured(swarm, demo_in_runs(swarm, test))
+    apart = []
+    for k in range(count):
+        piece = demo_in_runs(swarm, train.at_times(part == k))
+        apart.append(mean_energy_distance(measured(swarm, piece), recorded))
+    return float(np.mean(apart))

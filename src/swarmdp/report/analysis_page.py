@@ -303,7 +303,7 @@ _EXPLAINED = {
     "zone model": "Couzin's zone model, fitted to what the group did in the training part",
     "regression": "the rule of turns as regression gives it, without any search",
     "clone": "the mean recorded turn in each class of observations",
-    "training time itself": "the recording against itself: no swarm can be blamed for that much",
+    "recording itself": "parts of the training time, as long as the held-out time, against it",
 }  # what a swarm is compared with
 
 
