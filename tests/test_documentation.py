@@ -20,6 +20,7 @@ from studies import (
     small_swarm_tables,
     transfer,
     unseen,
+    verdicts,
 )
 from studies.rows import Row, read
 from tests.campaigns.__main__ import CAMPAIGNS
@@ -69,6 +70,7 @@ def test_snippets_run_as_written(
         ("environments.md", "environments.json", environments.table),
         ("unseen.md", "unseen.json", unseen.tables),
         ("agents.md", "locality.json", locality.table),
+        ("verdicts.md", "verdicts.json", verdicts.tables),
     ],
 )
 def test_tables_are_those_of_their_files(

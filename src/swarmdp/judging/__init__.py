@@ -15,8 +15,9 @@ Decisions:
   run, whatever the statistics: heavy tails and correlations change its power, not its false alarms.
   What needs all runs (groups of classes, the reach of clusters) is made from the pooled ones,
   whatever their labels.
-- A run as a whole is one draw, which may be unusual for its own expert. So the demo is also cut into
-  stretches, and swarms begin where these begin. Size is judged by whole runs, presence by both.
+- A run as a whole is one draw, which may be unusual for its own expert. So the demo is also cut
+  into stretches, and swarms begin where these begin. Whole runs tell how large a difference is,
+  both together that it is there.
 - A difference that is there may not matter: how much it does is measured by what random policies
   and doing nothing differ from the demo.
 """

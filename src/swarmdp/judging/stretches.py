@@ -129,14 +129,18 @@ class StretchFindings:
         comparison = compare_stretches(demo, learned, rng)
         ignorant = [values[name] for name in simple.IGNORANT if name in values]
         adjusted = comparison.adjusted
-        told = [compare_stretches(one, learned, rng).p for runs in ignorant for one in runs]
-        power = float(np.mean(np.array(told) <= LEVEL)) if told else np.nan
+        others = [compare_stretches(one, learned, rng).p for runs in ignorant for one in runs]
+        power = float(np.mean(np.array(others) <= LEVEL)) if others else np.nan
         lines: list[StretchLine] = []
         families: list[str] = []
         for when in dict.fromkeys(stretches.when):
             inside = np.array([name == when for name in stretches.when])
-            lines += _lines(table.statistics, when, inside, demo, learned, ignorant, adjusted)
-            families += [_family(statistic, when) for statistic in table.statistics]
+            told = _lines(table.statistics, when, inside, demo, learned, ignorant, adjusted)
+            for statistic, line in zip(table.statistics, told, strict=True):
+                # Some statistics are of the later part of a run alone.
+                if statistic.when == WHOLE or when == LATER:
+                    lines.append(line)
+                    families.append(_family(statistic, when))
         noticeable = _noticeable(table.statistics, demo, learned, comparison.critical)
         return cls(comparison.p, power, tuple(lines), tuple(families), noticeable)
 
@@ -179,7 +183,7 @@ def _family(statistic: Statistic, when: str) -> str:
     """The family of a statistic of stretches, as that of whole runs in a part is called."""
     if statistic.when == WHOLE:
         return f"{statistic.family.removesuffix(WHOLE)}{when}"
-    return statistic.family if when == LATER else f"{statistic.family} {when}"
+    return statistic.family
 
 
 def _lines(

@@ -226,8 +226,10 @@ class Verdict:
         """How large the differences are, where the swarms can be told apart, in words."""
         if self.p > _LEVEL:
             return ""
-        seen = [line for line in self.stretches if line.is_sure and line.adjusted_p <= _LEVEL]
-        lines = seen or [line for line in self.lines if line.adjusted_p <= _LEVEL]
+        lines: list[Line | StretchLine] = [
+            line for line in self.stretches if line.is_sure and line.adjusted_p <= _LEVEL
+        ]
+        lines = lines or [line for line in self.lines if line.adjusted_p <= _LEVEL]
         largest = max((line for line in lines if line.main), key=_effect, default=None)
         told = "the swarms can be told apart"
         if largest is None:
