@@ -12,7 +12,15 @@ from types import ModuleType
 import pytest
 
 import swarmdp
-from studies import calibration, environments, learners, small_swarm_tables, transfer, unseen
+from studies import (
+    calibration,
+    environments,
+    learners,
+    other_bodies,
+    small_swarm_tables,
+    transfer,
+    unseen,
+)
 from studies.rows import Row, read
 from tests.campaigns.__main__ import CAMPAIGNS
 from tests.examples import ROOT, snippets
@@ -53,6 +61,7 @@ def test_snippets_run_as_written(
         ("uncertainty.md", "calibration.json", calibration.table),
         ("environments.md", "environments.json", environments.table),
         ("unseen.md", "unseen.json", unseen.tables),
+        ("other-bodies.md", "other-bodies.json", other_bodies.tables),
     ],
 )
 def test_tables_are_those_of_their_files(
