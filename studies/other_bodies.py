@@ -275,7 +275,7 @@ def study(
     ----------
     output
         The folder for `other-bodies.json` (the rows), `other-bodies.md` (the tables) and
-        `other-bodies.gif` (points, wheels planned again, wheels with the copied policy).
+        `other-bodies.gif` (points, heavy bodies planned again, and with the copied policy).
     experiments
         The number of independent demos and fits of each row.
     only

@@ -17,6 +17,7 @@ from studies import (
     environments,
     learners,
     locality,
+    other_bodies,
     small_swarm_tables,
     transfer,
     unseen,
@@ -71,6 +72,7 @@ def test_snippets_run_as_written(
         ("unseen.md", "unseen.json", unseen.tables),
         ("agents.md", "locality.json", locality.table),
         ("verdicts.md", "verdicts.json", verdicts.tables),
+        ("other-bodies.md", "other-bodies.json", other_bodies.tables),
     ],
 )
 def test_tables_are_those_of_their_files(

@@ -101,8 +101,7 @@ class Body:
         return self.nearest(turn)
 
     def _closest(self, wanted: NDArray[Any]) -> NDArray[Any]:
-        gaps = np.abs(np.asarray(wanted)[..., None] - self.actions)
-        return np.asarray(self.actions[gaps.argmin(axis=-1)])
+        return np.asarray(self.actions[_nearest(wanted, self.actions)])
 
 
 @dataclass(frozen=True)
@@ -236,8 +235,7 @@ class Wheels(Body):
         return np.asarray((wheels[..., 1] - wheels[..., 0]) / self.axle)
 
     def _pair(self, turn: NDArray[Any]) -> NDArray[Any]:
-        gaps = np.abs(np.asarray(turn)[..., None] - self._turn(self.pairs))
-        return np.asarray(self.actions[gaps.argmin(axis=-1)])
+        return np.asarray(self.actions[_nearest(turn, self._turn(self.pairs))])
 
 
 @dataclass(frozen=True)
@@ -344,6 +342,15 @@ class Broken(Body):
     def modelled(self, turn: NDArray[Any], observations: NDArray[Any]) -> NDArray[Any]:
         """The turn by the factor, which undoes itself."""
         return self._closest(turn * observations[..., -1])
+
+
+def _nearest(wanted: NDArray[Any], turns: NDArray[Any]) -> NDArray[np.int64]:
+    """The index of the nearest turn; just between two, the smaller one, so that none is favoured.
+
+    With the first of them, all would round to the same side and the copied swarm fly in circles.
+    """
+    gaps = np.abs(np.asarray(wanted)[..., None] - turns) + 1e-9 * np.abs(turns)
+    return np.asarray(gaps.argmin(axis=-1))
 
 
 def _signed(edges: NDArray[np.float64]) -> swarmdp.Bins:

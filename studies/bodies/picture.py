@@ -16,10 +16,10 @@ from swarmdp.report.animation import LAST_SECONDS, frames
 from swarmdp.report.scenes import Scene
 from swarmdp.support import files
 
-GROUP, BODY = "flock", "wheels"
+GROUP, BODY = "flock", "torques"
 EXPERIMENT = 0  # the first of the table, not the prettiest
-STEPS = 60
-_WIDTH, _COLOURS = 720, 40  # of the file, so that it stays small
+STEPS = 50
+_WIDTH, _COLOURS = 720, 32  # of the file, so that it stays small
 
 
 def swarms() -> dict[str, swarmdp.Trajectory]:

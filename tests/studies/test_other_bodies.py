@@ -105,6 +105,15 @@ def test_what_bodies_make_of_their_actions() -> None:
     np.testing.assert_allclose(turn, [[1.0, -1.0, 1.0]])
 
 
+def test_copies_favour_no_side() -> None:
+    """A turn just between two actions becomes the smaller one, to the left as to the right."""
+    for body in (*bodies_of(FINAL, "flock").values(), *bodies_of(FINAL, "school").values()):
+        turns = np.asarray(body.group.points.actions, np.float64)
+        for scale in (1.0, *other_bodies.SCALES):
+            taken = body.nearest(scale * turns)
+            np.testing.assert_allclose(taken, -taken[::-1], atol=1e-12)
+
+
 def test_points_as_a_body_move_as_the_vicsek_model_does() -> None:
     flock = Flock(n_agents=30)
     policy = swarmdp.Policy(np.arange(36) // 3)
