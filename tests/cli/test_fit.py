@@ -38,7 +38,7 @@ def test_fit_vicsek(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert summary["iterations"] == 3
     system = swarmdp.Vicsek(n_agents=30)
     demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
-    same = swarmdp.fit(system, demo, seed=4, iterations=3, judge=False)
+    same = swarmdp.fit(system, demo, seed=4, iterations=3)
     np.testing.assert_array_equal(same.reward.weights, result.reward.weights)
 
 
