@@ -173,10 +173,10 @@ def _found_by(result: Result) -> list[str]:
     if result.takeover is None:
         return []
     cost = sum(attempt.rollouts for attempt in result.attempts)
+    own = " The reward is that of Algorithm 1." if result.reward_choice is None else ""
     return [
         f"The policy was found by {_LEARNERS.get(result.learners[0], result.learners[0])}, since "
-        f"that of Algorithm 2 differs more from the demo ({cost} roll-outs). The reward is that of "
-        "Algorithm 1."
+        f"that of Algorithm 2 differs more from the demo ({cost} roll-outs).{own}"
     ]
 
 
