@@ -207,5 +207,5 @@ def test_unclear_cells_of_a_gridworld_are_pale() -> None:
     flags = result.identified_weights
     assert flags is not None
     assert not flags.all()
-    shade = report.plot_reward(result).axes[1].images[0].get_alpha()
+    shade = np.asarray(report.plot_reward(result).axes[1].images[0].get_alpha())
     np.testing.assert_array_equal(shade.ravel() == 1.0, flags[0])

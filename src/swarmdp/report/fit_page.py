@@ -173,11 +173,11 @@ def _found_by(result: Result) -> list[str]:
     if result.takeover is None:
         return []
     cost = sum(attempt.rollouts for attempt in result.attempts)
-    found = (
+    own = " The reward is that of Algorithm 1." if result.reward_choice is None else ""
+    return [
         f"The policy was found by {_LEARNERS.get(result.learners[0], result.learners[0])}, since "
-        f"that of Algorithm 2 differs more from the demo ({cost} roll-outs)."
-    )
-    return [found if result.reward_choice else f"{found} The reward is that of Algorithm 1."]
+        f"that of Algorithm 2 differs more from the demo ({cost} roll-outs).{own}"
+    ]
 
 
 def _meaning(verdict: Verdict) -> str:
