@@ -89,9 +89,10 @@ def prepare(commands: Sequence[str]) -> None:
     for seed in SEEDS:
         _write_tracks(Path(f"../tracks-{seed}.csv"), int(seed))
     command([*FIT, "-o", "../fit"])()
-    for name, seed in itertools.product(commands, SEEDS):
-        command([*COMMANDS[name](seed), "-o", "warm"])()
+    for name in commands:  # all of them first: what a process has imported may show in pictures
+        command([*COMMANDS[name]("1"), "-o", "warm"])()
         shutil.rmtree("warm")
+    for name, seed in itertools.product(commands, SEEDS):
         folder = Path(tempfile.mkdtemp(dir=".")) / "out"
         both = []
         for _ in range(2):
@@ -101,6 +102,7 @@ def prepare(commands: Sequence[str]) -> None:
             both.append(content(folder))
             operations[name] = int(ended.said.rpartition("operations: ")[2])
             shutil.rmtree(folder)
+        folder.parent.rmdir()
         same = {file: data for file, data in both[0].items() if both[1].get(file) == data}
         if not same:
             raise RuntimeError(f"{name}: no file is the same the second time")
@@ -117,10 +119,17 @@ def _write_tracks(path: Path, seed: int) -> None:
     path.write_text("frame,id,x,y\n" + "\n".join(lines) + "\n")
 
 
-def is_of(name: str, seed: str, found: dict[str, bytes]) -> bool:
-    """Whether files are what a command with this seed writes, all of them and no other."""
-    right = all(found.get(file) == data for file, data in whole[name, seed].items())
-    return right and sorted(found) == names[name, seed]
+def others(name: str, seed: str, found: dict[str, bytes]) -> list[str]:
+    """Files that are not what a command with this seed writes, too many or too few."""
+    wrong = {file for file, data in whole[name, seed].items() if found.get(file) != data}
+    return sorted(wrong | set(found) ^ set(names[name, seed]))
+
+
+def check_is_one(name: str, found: dict[str, bytes], seeds: Sequence[str]) -> None:
+    """Raises an error that names the files if what was found is of none of the seeds alone."""
+    wrong = {seed: others(name, seed, found) for seed in seeds}
+    if all(wrong.values()):
+        raise RuntimeError(f"{MIXED}: {wrong}")
 
 
 def attempt(commands: Sequence[str], rng: np.random.Generator) -> Attempt:
@@ -148,13 +157,10 @@ def attempt(commands: Sequence[str], rng: np.random.Generator) -> Attempt:
             if folder.exists():
                 folders.settle(folder)
                 found = content(folder)
-                if found and not any(is_of(name, seed, found) for seed in SEEDS):
-                    return MIXED
-                if not found and (before or any(ended.code == 0 for ended in ends)):
-                    return MIXED
+                if found or before or any(ended.code == 0 for ended in ends):
+                    check_is_one(name, found, SEEDS)
             _succeed(Fork(work(name, "1", folder, None)).finished())
-            if not is_of(name, "1", content(folder)):
-                return MIXED
+            check_is_one(name, content(folder), "1")
             return LEFT_OVER if left_over(folder) else ACCEPTED
         finally:
             shutil.rmtree(folder.parent, ignore_errors=True)
