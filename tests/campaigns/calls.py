@@ -809,7 +809,7 @@ MADE = {
     *("Fit.rewards_of_demos", "Fit.with_anchor"),
     *("Ising.exploring_swarms", "Ising.whole_steps"),
     *("Vicsek.exploring_swarms", "Vicsek.whole_steps"),
-    "Swarm.whole_steps",
+    *("Swarm.measure_frames", "Swarm.whole_steps"),
 }
 
 # Where NaN means that something is not known, or anything may be kept.

@@ -125,6 +125,8 @@ def _ising() -> None:
 
 def _use_recordings() -> None:
     import swarmdp
+    from swarmdp.recordings.controller_search import find_controller
+    from swarmdp.recordings.zonal import Zonal
 
     vicsek = swarmdp.Vicsek(n_agents=8, radius=0.3, speed=0.03)
     run = swarmdp.rollout(vicsek, vicsek.expert, steps=120, seed=1)
@@ -140,6 +142,8 @@ def _use_recordings() -> None:
         still = swarmdp.Policy([len(swarm.actions) // 2] * swarm.features.size)
         swarmdp.rollout(swarm, still, steps=5, runs=64, seed=1)
     swarmdp.fit(swarm, decisions.train, seed=2, iterations=2)
+    controlled = Zonal(swarm, find_controller(swarm, None, seed=1).controller)
+    swarmdp.rollout(controlled, controlled.expert, steps=5, runs=4, seed=1)
 
 
 def _reproduction() -> None:
