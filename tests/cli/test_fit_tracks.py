@@ -5,11 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray
 from numpy.typing import NDArray
 
 import swarmdp
 from swarmdp.cli import main
 from swarmdp.recordings.zonal_files import read_zonal
+from swarmdp.support.saved import ANALYSIS, Packed
 from tests.terminal import fails
 
 READING = ["--fps", "1", "--unit", "cm", "--dt", "1", "--neighbours", "5"]
@@ -93,6 +95,20 @@ def test_the_analysis_can_be_loaded(analysed: Path) -> None:
         loaded.controlled_swarm, loaded.controlled_swarm.expert, steps=3, seed=1
     )
     assert track.steps == 3
+
+
+def test_an_analysis_of_an_earlier_version(analysed: Path) -> None:
+    found = swarmdp.load(analysed)
+    with xarray.open_dataset(analysed / "analysis.nc", engine="h5netcdf") as dataset:
+        packed = Packed.of(dataset.load(), ANALYSIS)
+    for name in ("found", "distances", "rule"):
+        del packed.plain[name]
+    old = packed.dataset(ANALYSIS).assign_attrs(format=1)
+    loaded = swarmdp.Analysis.from_xarray(old, found.swarm, found.result)
+    assert loaded.found.family == "not searched"
+    assert loaded.verdict is None
+    assert not loaded.distances
+    assert loaded.controlled_swarm.n_agents == found.swarm.n_agents
 
 
 def test_the_same_seed_gives_the_same_files(

@@ -25,7 +25,11 @@ from swarmdp.policies import FunctionPolicy
 from swarmdp.recordings.analysis_settings import AnalysisSettings
 from swarmdp.recordings.components import COMPONENTS
 from swarmdp.recordings.controller_families import rule_as_it_is
-from swarmdp.recordings.controller_search import FoundController, find_controller
+from swarmdp.recordings.controller_search import (
+    FoundController,
+    find_controller,
+    unsearched_controller,
+)
 from swarmdp.recordings.controllers import habitual_policy
 from swarmdp.recordings.couzin import Couzin
 from swarmdp.recordings.decisions import Decisions
@@ -338,7 +342,10 @@ class Analysis:
                 "the swarm or the fit beside it is of another analysis: save all of it again"
             )
         test = dict(plain["interaction"])
-        verdict = plain["verdict"]
+        rule = None if plain.get("rule") is None else Rule.from_plain(plain["rule"])
+        # Version 0.2 had no zonal controller, and its verdict is on another one.
+        searched = "found" in plain
+        verdict = plain["verdict"] if searched else None
         return cls(
             unpack_recording(packed).summary(**plain["cleaning"]),
             packed.take(Decisions, "decisions"),
@@ -350,9 +357,11 @@ class Analysis:
             None if verdict is None else Verdict.from_json(verdict),
             get.get("shifted"),
             int(plain["seed"]),
-            None if plain["rule"] is None else Rule.from_plain(plain["rule"]),
-            FoundController.from_plain(plain["found"]),
-            plain["distances"],
+            rule,
+            FoundController.from_plain(plain["found"])
+            if searched
+            else unsearched_controller(swarm, rule),
+            plain["distances"] if searched else {},
         )
 
     def __repr__(self) -> str:

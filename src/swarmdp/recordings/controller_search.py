@@ -303,6 +303,17 @@ def find_controller(
     )
 
 
+def unsearched_controller(swarm: "Swarm", rule: Rule | None) -> FoundController:
+    """The controller from which a search begins, for analyses that were made without one."""
+    family = families_of(swarm, rule)[0]
+    every = np.ones(len(swarm.frames["heading"]), dtype=bool)
+    trial = Trial(swarm, every, 0, family.start.together)
+    group, _, reflected = trial.distances([family.start])
+    return FoundController(
+        family.start, "not searched", (), float(group[0]), float(reflected[0]), 1
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Search:
     """A search in a family for the controller whose swarm is nearest to some recorded frames.

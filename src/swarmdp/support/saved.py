@@ -104,7 +104,7 @@ SWARM = SavedKind(
 )
 ANALYSIS = SavedKind(
     "swarmdp analysis",
-    (2,),
+    (1, 2),
     "swarmdp.recordings.analysis:Analysis.from_xarray",
     "make it again from the recording",
     "analysis.nc",
