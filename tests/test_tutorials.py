@@ -22,7 +22,7 @@ SAID = {  # what readers are told to see
     ),
     "reward_updates": ("policy_matching 0.13", "434 ± 13", "unlike neighbours"),
     "own_system": ("Verdict: reproduces the demo", "the others are left : reward"),
-    "paper": ("4 of 5 learned swarms reproduce", "highest at 0 degrees"),
+    "paper": ("5 of 5 learned swarms reproduce", "highest at 0 degrees"),
     "known_rule": (
         "interaction found",
         "interaction not found",
