@@ -143,7 +143,7 @@ def test_pages_and_notebooks_say_what_the_reward_tells(tmp_path: Path, capsys: A
     """With and without resamples: the words of the choice, and which weights are identified."""
     from swarmdp.cli import main
 
-    options = "--shape 8 8 --reach 1 --iterations 4 --demo-runs 3 --resamples 8 -o"
+    options = "--shape 8 8 --reach 1 --iterations 4 --demo-runs 3 --resamples 8 -v -o"
     main(["fit", "ising", *options.split(), str(tmp_path)])
     printed = " ".join(capsys.readouterr().out.split())
     result = swarmdp.load(tmp_path)

@@ -241,6 +241,7 @@ def test_a_fit_by_an_update_that_answers_at_once_is_resumed_as_such(tmp_path: Pa
         fitted("gridworld", demo, resume=earlier)
 
 
+@MAY_BE_CONSTANT
 def test_the_way_in_which_actions_are_known_is_shown() -> None:
     grid = fitted("gridworld", demo_of("gridworld"), update="policy_matching", iterations=1)
     assert "  actions            recorded" in repr(grid)

@@ -73,7 +73,7 @@ class PolicyMatching:
     >>> ising = swarmdp.Ising(shape=(6, 6), reach=1)
     >>> both = ["states", "actions"]
     >>> demo = swarmdp.rollout(ising, ising.expert, steps=50, seed=1, record=both)
-    >>> update = swarmdp.updates.PolicyMatching(direction="natural")
+    >>> update = swarmdp.updates.PolicyMatching(penalty=0.01)
     >>> result = swarmdp.fit(ising, demo, seed=1, update=update, iterations=1, judge=False)
     >>> result.reward.weights.shape
     (1, 9)
