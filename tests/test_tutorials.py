@@ -12,7 +12,7 @@ from tests.examples import ROOT
 
 SCRIPTS = sorted((ROOT / "docs" / "tutorials").glob("*.py"))
 SAID = {  # what readers are told to see
-    "own_tracks": ("12 individuals in 3000 frames", "interaction found", "0.27"),
+    "own_tracks": ("12 individuals in 3000 frames", "interaction found", "0.50"),
     "robot_controller": ("reproduces it", "the same swarm: True", "swarmdp_action(double"),
     "verdicts": (
         "Verdict: reproduces the demo",

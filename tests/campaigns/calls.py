@@ -595,6 +595,7 @@ OWN: dict[str, dict[str, str]] = {
     "Policy.chances": {"n_actions": "13"},
     "Policy.from_arrays": {"arrays": "POLICY.to_arrays()"},
     "Product": {"a": "swarmdp.Angles(6)", "b": "swarmdp.Levels(3)", "additive": "True"},
+    "Product.rewarding": {"names": "('a',)"},
     "Product.between": {"observations": "np.array([[0.5, 1.0], [-2.0, 2.0]])"},
     "Product.index": {"observations": "np.array([[0.5, 1.0], [-2.0, 2.0]])"},
     "Result": {
@@ -652,6 +653,8 @@ OWN: dict[str, dict[str, str]] = {
     "Trajectory.to_dataframe": {"variables": "['heading']", "most_rows": "100000"},
     "Update": {"weights": "DONE[0].weights", "margin": "DONE[0].margin"},
     "Variable": {"values": "np.zeros((2, 3))", "axes": "('run', 'time')"},
+    "with_noise": {"amount": "0.1"},
+    "with_kinds": {"shares": "(0.5, 0.5)"},
     "Vectors": {"matrix": "np.eye(3)"},
     "Vectors.index": {"observations": "np.array([[0, 1], [2, 3]])"},
     "Verdict": {name: f"VERDICT.{name}" for name in inspect.signature(swarmdp.Verdict).parameters},

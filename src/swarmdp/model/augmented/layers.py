@@ -383,7 +383,7 @@ def extended(inner: System, more: Mapping[str, Classes], *, rewarded: bool = Fal
     names = tuple(parts) if kept is None else kept
     if rewarded and not additive:
         names = (*names, *more)
-    return Product(additive=additive, **parts, **more).rewarding(*names)
+    return Product(additive=additive, **parts, **more).rewarding(names)
 
 
 def inner_part(inner: System, components: NDArray[Any]) -> NDArray[Any]:

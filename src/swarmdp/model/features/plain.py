@@ -38,7 +38,7 @@ def features_from(plain: Mapping[str, Any]) -> Classes | None:
         if len(made) < len(parts):
             return None
         product = Product(additive=plain["additive"], **made)
-        return product.rewarding(*plain["rewarded"]) if "rewarded" in plain else product
+        return product.rewarding(plain["rewarded"]) if "rewarded" in plain else product
     makers: dict[str, Callable[..., Classes]] = {"Angles": Angles, "Levels": Levels, "Bins": Bins}
     if kind not in makers:
         return None

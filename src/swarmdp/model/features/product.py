@@ -1,7 +1,7 @@
 """Observations of several components, each with its own classes."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from swarmdp.model.features.classes import Levels
 from swarmdp.model.features.maps import Axis, Block, Classes, Interpolating
 from swarmdp.support.arguments import checked, numbers
+from swarmdp.support.checks import brief
 from swarmdp.support.errors import InvalidInput
 
 
@@ -63,22 +64,22 @@ class Product:
         object.__setattr__(self, "additive", bool(additive))
         object.__setattr__(self, "rewarded", None)
 
-    def rewarding(self, *names: str) -> "Product":
+    def rewarding(self, names: Sequence[str]) -> "Product":
         """The same classes with rewards for these components only: a memory has none."""
-        strange = [name for name in names if name not in self.components]
+        strange = isinstance(names, str) or [n for n in names if n not in self.components]
         if strange or not names:
             raise InvalidInput(
-                f"rewards must be for some of the components {', '.join(self.components)}, got "
-                f"{', '.join(names) or 'none'}"
+                f"names must be some of the components {', '.join(self.components)}, in a tuple or "
+                f"list, got {brief(names)}"
             )
         made = Product(additive=self.additive, **self.components)
         if set(names) < set(self.components):
-            object.__setattr__(made, "rewarded", names)
+            object.__setattr__(made, "rewarded", tuple(names))
         return made
 
     def __repr__(self) -> str:
         inner = ", ".join(f"{name}={part!r}" for name, part in self.components.items())
-        some = "" if self.rewarded is None else f".rewarding{self.rewarded}"
+        some = "" if self.rewarded is None else f".rewarding({self.rewarded})"
         return f"Product({inner}, additive={self.additive}){some}"
 
     @property
