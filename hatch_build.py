@@ -35,10 +35,12 @@ class CompiledKernels(BuildHookInterface):  # type: ignore[type-arg]
         if version == "editable":
             return
         sources = Path(self.root) / "src"
+        # Isolated builds find their dependencies by the path that is there already.
+        places = [str(sources), *filter(None, [os.environ.get("PYTHONPATH")])]
         subprocess.run(
             [sys.executable, "-m", "swarmdp.cli.precompile"],
             cwd=self.root,
-            env={**os.environ, "PYTHONPATH": str(sources)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(places)},
             stdout=sys.stderr,
             check=True,
         )
