@@ -19,6 +19,7 @@ from swarmdp.support.checks import brief
 from swarmdp.support.errors import InvalidInput
 
 ROLES = ("frame", "time", "individual", "x", "y", "z")
+KIND = "kind"  # a role that is never guessed: what each individual is
 GUESSES = {
     "frame": "frame frame_id frameid frame_number framenumber frame_no frame_nr frame_idx "
     "frame_index framenum frames fr image image_number",
@@ -81,10 +82,10 @@ def choose_columns(
     """
     given = dict(columns or {})
     for role, name in given.items():
-        if role not in ROLES:
+        if role not in (*ROLES, KIND):
             raise InvalidInput(
-                f"columns names what there is of {', '.join(ROLES)}, got {brief(role)}: such as "
-                'columns={"individual": "fish", "x": "x_cm"}'
+                f"columns names what there is of {', '.join((*ROLES, KIND))}, got {brief(role)}: "
+                'such as columns={"individual": "fish", "x": "x_cm"}'
             )
         if list(names).count(name) != 1:
             problem = "there is no" if name not in names else "there are several columns with the"
@@ -324,9 +325,50 @@ def tracks_of(
     if not full:
         _scatter(rows, cells, positions)
     shape = (count, len(individuals), len(axes))
+    kinds = None
+    if KIND in roles:
+        kinds = _kinds(roles[KIND], column(roles[KIND]), who, individuals, first)
     return Tracks(
-        positions.reshape(shape), individuals, own_fps, chosen.unit, notes=tuple(said), every=every
+        positions.reshape(shape),
+        individuals,
+        own_fps,
+        chosen.unit,
+        notes=tuple(said),
+        every=every,
+        kinds=kinds,
+        first=start if "frame" in roles else None,
     )
+
+
+def _kinds(
+    name: str,
+    values: Any,
+    who: NDArray[np.int64],
+    individuals: Sequence[str | int],
+    first: int,
+) -> tuple[str, ...]:
+    """What each individual is; raises InvalidInput if that changes in time."""
+    import pandas
+
+    array = plain(values)
+    missing = np.asarray(pandas.isna(array))
+    if missing.any():
+        raise InvalidInput(f"{place_of(missing, name, first)} is empty: what is this individual?")
+    if array.dtype.kind == "f" and (array == np.floor(array)).all():
+        array = array.astype(np.int64)
+    codes, unique = pandas.factorize(array.astype(str))
+    rows = np.full(len(individuals), -1, np.int64)
+    rows[who[::-1]] = np.arange(len(who))[::-1]  # the first row of each individual
+    wrong = codes != codes[rows[who]]
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        early = int(rows[who[row]])
+        raise InvalidInput(
+            f"kinds must not change in time: individual {individuals[who[row]]!r} is "
+            f"{unique[codes[early]]!r} in row {early + first} and {unique[codes[row]]!r} in row "
+            f"{row + first} (column {name!r})"
+        )
+    return tuple(str(unique[codes[row]]) for row in rows)
 
 
 def _individuals(

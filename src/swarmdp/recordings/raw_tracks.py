@@ -26,6 +26,8 @@ class Tracks:
     body_length: float | None = None  # in the file's unit
     notes: tuple[str, ...] = ()
     every: int = 1  # of how many frames one is there; fps counts all of them
+    kinds: tuple[str, ...] | None = None  # of individuals
+    first: int | None = None  # number of the first frame; None if frames have no numbers
 
 
 def as_recording(
@@ -64,6 +66,7 @@ def as_recording(
         unit=unit,
         individuals=tracks.individuals,
         notes=(*notes, *words),
+        kinds=tracks.kinds,
     )
 
 
