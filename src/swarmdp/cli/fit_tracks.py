@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
                     smooth=_seconds(options.smooth, "--smooth"),
                     slow=options.slow,
                     arena=arena,
-                    observation=Observation(neighbours=neighbours),
+                    observation=Observation.usual(recording.outsiders is not None, neighbours),
                     update=options.update,
                     iterations=iterations,
                     discount=options.discount,

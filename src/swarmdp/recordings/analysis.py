@@ -40,7 +40,12 @@ from swarmdp.recordings.recording import Recording
 from swarmdp.recordings.rule import LEAST_ROWS, Rule, fit_rule
 from swarmdp.recordings.summary import Summary
 from swarmdp.recordings.swarm import Swarm
-from swarmdp.recordings.swarm_files import pack_recording, unpack_recording
+from swarmdp.recordings.swarm_files import (
+    pack_decisions,
+    pack_recording,
+    unpack_decisions,
+    unpack_recording,
+)
 from swarmdp.recordings.zonal import Zonal, ZonalController
 from swarmdp.support import markup
 from swarmdp.support.arguments import checked
@@ -314,7 +319,7 @@ class Analysis:
         self.result.save(place)
         packed = Packed()
         pack_recording(packed, self.recording)
-        packed.add("decisions", self.decisions)
+        pack_decisions(packed, self.decisions)
         packed.add("interaction", self.interaction)
         cleaned = self.summary.cleaned
         packed.plain["cleaning"] = {name: getattr(cleaned, name) for name in _CLEANING}
@@ -348,7 +353,7 @@ class Analysis:
         verdict = plain["verdict"] if searched else None
         return cls(
             unpack_recording(packed).summary(**plain["cleaning"]),
-            packed.take(Decisions, "decisions"),
+            unpack_decisions(packed),
             swarm,
             Interaction(
                 **test | {"interval": tuple(test["interval"])}, shifted=get["interaction_shifted"]

@@ -17,7 +17,7 @@ from swarmdp.recordings.arena import Periodic
 from swarmdp.recordings.components import surroundings
 from swarmdp.recordings.neighbour_rows import mean_ahead
 from swarmdp.recordings.rule import SURE, Rule
-from swarmdp.recordings.zonal import ZonalController
+from swarmdp.recordings.zonal import Reaction, ZonalController
 from swarmdp.recordings.zone_models import ALIGNMENT, ATTRACTION, REPULSION, Zone, ZoneModel
 from swarmdp.support.arrays import Floats
 
@@ -52,6 +52,10 @@ class Family:
         if start.hurry:
             limits.append((0.0, MOST_HURRY * start.hurry))
         limits += [(0.0, 2.5 * gain + 0.1) for gain in start.gains]
+        # The sign of a reaction to an outsider stays.
+        for reaction in start.reactions:
+            most = 2.5 * reaction.gain + math.copysign(0.1, reaction.gain)
+            limits.append((min(most, 0.0), max(most, 0.0)))
         if self.reaches:
             spread = math.log(REACHES)
             for zone in start.model.zones.values():
@@ -68,6 +72,7 @@ class Family:
         if self.start.hurry:
             numbers.append(controller.hurry)
         numbers += controller.gains
+        numbers += [reaction.gain for reaction in controller.reactions]
         if self.reaches:
             numbers += [math.log(zone.reach) for zone in controller.model.zones.values()]
         low, high = self.limits.T
@@ -87,6 +92,11 @@ class Family:
             hurry, left = left[0], left[1:]
         count = len(self.start.gains)
         gains, left = tuple(left[:count]), left[count:]
+        reactions = tuple(
+            replace(reaction, gain=gain)
+            for reaction, gain in zip(self.start.reactions, left, strict=False)
+        )
+        left = left[len(reactions) :]
         model = self.start.model
         if self.reaches:
             zones = {
@@ -103,6 +113,7 @@ class Family:
             wall_reach=wall_reach,
             noise=noise,
             hurry=hurry,
+            reactions=reactions,
         )
 
 
@@ -152,7 +163,21 @@ def _alone(swarm: "Swarm", rule: Rule | None) -> ZonalController:
     noise = float(np.clip(left / max(swarm.wobble.spread, 1e-9), 0.35, 1.5))
     wall = max(rule.wall, 0.05) if rule.wall_reach else 0.0
     previous = float(np.clip(rule.previous, -0.3, 0.8))
-    return ZonalController(nothing, (), previous, wall, rule.wall_reach, noise, _together(swarm))
+    # Beyond where an outsider ever was, individuals are taken to react as near there.
+    reactions = tuple(
+        Reaction(part.kind, part.way, math.inf if part.everywhere else part.reach, part.gain)
+        for part in rule.outsiders
+    )
+    return ZonalController(
+        nothing,
+        (),
+        previous,
+        wall,
+        rule.wall_reach,
+        noise,
+        _together(swarm),
+        reactions=reactions,
+    )
 
 
 def _together(swarm: "Swarm") -> float:

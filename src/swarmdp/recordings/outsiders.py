@@ -8,6 +8,7 @@ they are played back as they were recorded.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -86,10 +87,48 @@ class Outsiders:
         assert self.headings is not None
         return self.headings
 
+    @cached_property
+    def held(self) -> NDArray[np.float64]:
+        """Positions where an outsider that is absent stays where it was, or will be, seen."""
+        held = self.positions.copy()
+        for n in range(held.shape[1]):
+            there = np.flatnonzero(np.isfinite(held[:, n]).all(axis=1))
+            if len(there):
+                last = np.searchsorted(there, np.arange(len(held)), side="right") - 1
+                held[:, n] = held[there[np.maximum(last, 0)], n]
+        return held
+
+    def distances(
+        self, kind: str, position: NDArray[np.float64], clock: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """How far places (..., agents, 2) are from the nearest outsider of a kind (..., agents).
+
+        `clock` (...,) are the times.
+        """
+        some = [number for number, other in enumerate(self.kinds) if other == kind]
+        times = np.clip(clock.astype(np.int64), 0, len(self.positions) - 1)
+        gaps = self.held[times][..., None, some, :] - position[..., :, None, :]
+        away = np.linalg.norm(gaps, axis=-1)
+        return np.where(np.isfinite(away), away, np.inf).min(axis=-1)
+
     def moves(self, kind: str) -> bool:
         """Whether outsiders of a kind move, so that they have a heading."""
         some = [number for number, other in enumerate(self.kinds) if other == kind]
         return bool(np.isfinite(self.known_headings[:, some]).any())
+
+    @cached_property
+    def places(self) -> tuple[str, ...]:
+        """The kinds that are somewhere: no fields, and seen at any time."""
+        return tuple(
+            kind
+            for kind in self.names
+            if not self.is_field(kind)
+            and any(
+                np.isfinite(self.positions[:, n]).any()
+                for n, other in enumerate(self.kinds)
+                if other == kind
+            )
+        )
 
     def is_field(self, kind: str) -> bool:
         """Whether a kind is a direction, not a place."""

@@ -8,7 +8,7 @@ avoid them; reflection is the last resort.
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,13 +20,20 @@ from scipy.special import ndtri
 
 from swarmdp import kernels
 from swarmdp.kernels.recorded.zonal import (
+    ABSENT,
     ALONG_GAIN,
     ALONG_NEAREST,
     ALONG_RADIUS,
     AWAY_GAIN,
     AWAY_RADIUS,
+    CUE_ALONG_GAIN,
+    CUE_ALONG_REACH,
+    CUE_GAIN,
+    CUE_NUMBERS,
+    CUE_REACH,
     HURRY,
     LAST_TURN,
+    NO_HEADING,
     PRIORITY,
     TO_GAIN,
     TO_INNER,
@@ -41,6 +48,8 @@ from swarmdp.model.pictures import Arrows
 from swarmdp.model.streams import Stream
 from swarmdp.model.system import Field, Measure, State
 from swarmdp.recordings.calibration import LARGEST_SCORE
+from swarmdp.recordings.outsider_rules import Way
+from swarmdp.recordings.outsiders import Outsiders
 from swarmdp.recordings.zone_models import ALIGNMENT, ATTRACTION, REPULSION, ZoneModel
 from swarmdp.support.arrays import Floats
 from swarmdp.support.rounding import rounded
@@ -49,10 +58,43 @@ if TYPE_CHECKING:
     from swarmdp.recordings.swarm import Swarm
 
 _ALL = 1e9  # radius of a zone without end
+_CUES = {"towards": (CUE_REACH, CUE_GAIN), "along": (CUE_ALONG_REACH, CUE_ALONG_GAIN)}
 _COLUMNS = {
     ALIGNMENT: (ALONG_RADIUS, ALONG_NEAREST, ALONG_GAIN),
     ATTRACTION: (TO_RADIUS, TO_NEAREST, TO_GAIN),
 }
+
+
+@dataclass(frozen=True)
+class Reaction:
+    """How a controller turns for one kind of outsider.
+
+    Parameters
+    ----------
+    kind
+        Of the outsider.
+    way
+        "towards": the direction in which it is; "along": the direction in which it moves.
+    reach
+        From how far; infinite for everywhere.
+    gain
+        The turn in radians for an outsider at a right angle; negative for away, or against.
+
+    """
+
+    kind: str
+    way: Way
+    reach: float
+    gain: float
+
+    def words(self, unit: str) -> str:
+        """Such as 'away from dog within 9 m (0.3 rad)'."""
+        near = f" within {self.reach:.3g} {unit}" if self.reach < _ALL else ""
+        ways = {
+            "towards": ("towards", "away from"),
+            "along": ("along with", "against the heading of"),
+        }[self.way]
+        return f"{ways[self.gain < 0]} {self.kind}{near} ({abs(self.gain):.2g} rad)"
 
 
 @dataclass(frozen=True)
@@ -77,6 +119,8 @@ class ZonalController:
     hurry
         What is added to the normal score of the speed, in every decision, where all others are
         ahead; as much is taken away where all are behind.
+    reactions
+        To outsiders.
 
     """
 
@@ -88,10 +132,21 @@ class ZonalController:
     noise: float
     together: float = 0.0
     hurry: float = 0.0
+    reactions: tuple[Reaction, ...] = ()
+
+    def row_for(self, kinds: Sequence[str]) -> Floats:
+        """The controller as the kernel takes it, with numbers for these kinds of outsiders."""
+        cues = np.zeros((len(kinds), CUE_NUMBERS))
+        for reaction in self.reactions:
+            if reaction.kind in kinds:
+                reach, gain = _CUES[reaction.way]
+                cues[kinds.index(reaction.kind), reach] = min(reaction.reach, _ALL)
+                cues[kinds.index(reaction.kind), gain] = reaction.gain
+        return np.concatenate([self.row, cues.ravel()])
 
     @property
     def row(self) -> Floats:
-        """The controller as the kernel takes it (ZONAL_NUMBERS,)."""
+        """The controller as the kernel takes it, without outsiders (ZONAL_NUMBERS,)."""
         row = np.zeros(ZONAL_NUMBERS)
         row[[LAST_TURN, WALL_GAIN, WALL_REACH]] = self.previous, self.wall, self.wall_reach
         row[HURRY] = self.hurry
@@ -118,6 +173,7 @@ class ZonalController:
         ]
         others = ", ".join(parts) if parts else "no reaction to others"
         words = f"{others}; {rounded(self.previous, 0.01)} of the last turn again"
+        words += "".join(f"; {reaction.words(unit)}" for reaction in self.reactions)
         if self.hurry:
             words += f"; faster where others are ahead ({rounded(self.hurry, 0.01)})"
         return words
@@ -133,13 +189,22 @@ class ZonalController:
             "noise": self.noise,
             "together": self.together,
             "hurry": self.hurry,
+            "reactions": [
+                vars(reaction) | {"reach": min(reaction.reach, _ALL)} for reaction in self.reactions
+            ],
         }
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> "ZonalController":
         """The controller that `to_plain` wrote."""
-        model = ZoneModel.from_plain(plain["model"])
-        return cls(**dict(plain) | {"model": model, "gains": tuple(plain["gains"])})
+        return cls(
+            **dict(plain)
+            | {
+                "model": ZoneModel.from_plain(plain["model"]),
+                "gains": tuple(plain["gains"]),
+                "reactions": tuple(Reaction(**part) for part in plain.get("reactions", ())),
+            }
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,6 +216,9 @@ class Zonal:
 
     swarm: "Swarm"
     controller: ZonalController
+    more: tuple[ZonalController, ...] = ()  # of other kinds of agents
+    members: tuple[int, ...] = ()  # the kind of each agent, 0 for `controller`; all 0 if empty
+    paces: tuple[float, ...] = ()  # the speed of each kind, as a share of the swarm's
 
     @property
     def n_agents(self) -> int:
@@ -188,7 +256,14 @@ class Zonal:
     @property
     def settings(self) -> dict[str, Any]:
         """The controller, and the swarm's own settings."""
-        return {"controller": self.controller.to_plain(), "swarm": self.swarm.settings}
+        settings = {"controller": self.controller.to_plain(), "swarm": self.swarm.settings}
+        if self.more:
+            settings |= {
+                "more": [one.to_plain() for one in self.more],
+                "members": list(self.members),
+                "paces": list(self.paces),
+            }
+        return settings
 
     def export(self, path: str | os.PathLike[str]) -> Path:
         """Write the controller to a file for use elsewhere, atomically; return the path.
@@ -218,9 +293,33 @@ class Zonal:
             np.ascontiguousarray(state["position"]),
             np.ascontiguousarray(state["heading"]),
             np.ascontiguousarray(state["turn"]),
-            np.tile(self.controller.row, (len(state["heading"]), 1)),
+            np.tile(self._rows, (len(state["heading"]), 1, 1)),
             *self._walls,
+            self.who,
+            self._cues(state),
         )
+
+    @property
+    def kinds(self) -> tuple[ZonalController, ...]:
+        """The controllers of all kinds of agents, that of the first kind first."""
+        return (self.controller, *self.more)
+
+    @cached_property
+    def who(self) -> NDArray[np.int64]:
+        """The kind of each agent (agents,)."""
+        return np.array(self.members or (0,) * self.n_agents, np.int64)
+
+    @cached_property
+    def _rows(self) -> Floats:
+        names = () if self.swarm.outsiders is None else self.swarm.outsiders.names
+        return np.stack([one.row_for(names) for one in self.kinds])
+
+    def _cues(self, state: State) -> "kernels.recorded.ZonalCues | None":
+        """Where outsiders are at the time of a state."""
+        others = self.swarm.outsiders
+        if others is None:
+            return None
+        return cues_at(others, state["clock"][:, 0])
 
     def expert(self, observations: NDArray[Any]) -> NDArray[Any]:
         """As it wants."""
@@ -233,10 +332,14 @@ class Zonal:
         fresh = common_scores(self.controller.together, ndtri(rng.shared()), rng.normal())
         speeds = self.swarm.speeds
         pace = speeds.memory * state["pace"] + math.sqrt(1 - speeds.memory**2) * fresh
-        if self.controller.hurry:
-            pace = pace + self.controller.hurry * self._looks(state)[1]
+        if any(one.hurry for one in self.kinds):
+            hurry = np.array([one.hurry for one in self.kinds])[self.who]
+            pace = pace + hurry * self._looks(state)[1]
         step = kernels.recorded.interpolate(pace, speeds.table, LARGEST_SCORE) * self.swarm.dt
-        noise = self.controller.noise * self.swarm.wobble.values(score, state["turn"])
+        if self.paces:
+            step = step * np.array(self.paces)[self.who]
+        sizes = np.array([one.noise for one in self.kinds])[self.who]
+        noise = sizes * self.swarm.wobble.values(score, state["turn"])
         place, heading, turned = kernels.recorded.turn_and_move(
             np.ascontiguousarray(state["position"]),
             np.ascontiguousarray(state["heading"]),
@@ -250,6 +353,7 @@ class Zonal:
             "turn": turned,
             "noise": score,
             "pace": pace,
+            **self.swarm.later(state),
         }
 
     @property
@@ -258,6 +362,18 @@ class Zonal:
         return (
             (kernels.space.OPEN, np.zeros((1, 2))) if arena is None else (arena.kind, arena.walls)
         )
+
+
+def cues_at(others: Outsiders, clock: Floats) -> "kernels.recorded.ZonalCues":
+    """Where outsiders are at some times (...,), as the kernel takes it."""
+    times = np.clip(clock.astype(np.int64), 0, len(others.positions) - 1)
+    places = np.nan_to_num(others.positions[times], nan=ABSENT)
+    return kernels.recorded.ZonalCues(
+        np.ascontiguousarray(places[..., 0]),
+        np.ascontiguousarray(places[..., 1]),
+        np.nan_to_num(others.known_headings[times], nan=NO_HEADING),
+        others.which,
+    )
 
 
 def common_scores(together: float, common: Floats, own: Floats) -> Floats:

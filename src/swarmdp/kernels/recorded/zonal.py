@@ -7,6 +7,10 @@ time for: for each agent one loop over all others, without branches and with int
 vectorises. Sums over neighbours are of 64-bit fixed-point numbers, so that the order of the agents
 cannot matter.
 
+Individuals of several kinds have a row each in `models` and know by `who` which one is theirs.
+Outsiders are played back: where they are is given (`ZonalCues`), and a row of `models` goes on with
+four columns for each kind of outsider, named below.
+
 `zonal_frames` simulates whole candidates: turns, noise, walls and speeds, step by step, with random
 numbers that all candidates share.
 
@@ -36,6 +40,12 @@ AWAY_RADIUS, ALONG_RADIUS, ALONG_NEAREST, TO_INNER, TO_RADIUS, TO_NEAREST = rang
 AWAY_GAIN, ALONG_GAIN, TO_GAIN, LAST_TURN, WALL_GAIN, WALL_REACH, PRIORITY = range(6, 13)
 HURRY = 13  # what is added to the score of the speed where all others are ahead
 ZONAL_NUMBERS = 14
+# Then, for each kind of outsider: the reach and the gain of turning towards it, and along with it.
+CUE_REACH, CUE_GAIN, CUE_ALONG_REACH, CUE_ALONG_GAIN = range(4)
+CUE_NUMBERS = 4
+ABSENT = 1e30  # coordinate of an outsider that is not there: beyond every reach
+NO_HEADING = 1e3  # heading of an outsider that does not move
+A_FIELD = 1e6  # distance from which on an outsider is a direction, which walls do not wrap
 
 WALL_BEHIND = -0.2  # cosine of the angle to the wall below which an agent leaves it
 SAME_SPOT = 1e-18  # squared distance below which there is no direction
@@ -55,6 +65,21 @@ class ZonalMemory(NamedTuple):
     nearest: Floats
 
 
+class ZonalCues(NamedTuple):
+    """Where outsiders are, (..., outsiders) each, and the kind of each."""
+
+    x: Floats  # ABSENT where one is not there
+    y: Floats
+    heading: Floats  # NO_HEADING where one does not move
+    which: Ints  # (outsiders,)
+
+
+def no_cues(*shape: int) -> ZonalCues:
+    """No outsiders, for arrays of this shape."""
+    nothing = np.zeros((*shape, 0))
+    return ZonalCues(nothing, nothing, nothing, np.zeros(0, np.int64))
+
+
 class ZonalStarts(NamedTuple):
     """Where runs start, and their random numbers."""
 
@@ -68,16 +93,27 @@ class ZonalStarts(NamedTuple):
 
 
 def zonal_turns(
-    position: Floats, heading: Floats, turn: Floats, models: Floats, kind: int, walls: Floats
+    position: Floats,
+    heading: Floats,
+    turn: Floats,
+    models: Floats,
+    kind: int,
+    walls: Floats,
+    who: Ints | None = None,
+    cues: ZonalCues | None = None,
 ) -> tuple[Floats, Floats]:
     """The mean turn of each agent, and how far ahead the others are, (runs, agents) each.
 
-    `models` is (runs, ZONAL_NUMBERS). Ahead is the mean cosine of the directions of all others,
-    from -1 (all behind) to 1.
+    `models` is (runs, numbers), or (runs, kinds, numbers) with the kind `who` (agents,) of each
+    agent; the numbers are ZONAL_NUMBERS and those of outsiders, which `cues` (runs, outsiders) are.
+    Ahead is the mean cosine of the directions of all others, from -1 (all behind) to 1.
     """
     out, ahead = np.empty_like(heading), np.empty_like(heading)
     x, y = np.ascontiguousarray(position[..., 0]), np.ascontiguousarray(position[..., 1])
-    zonal_turns_of_runs(x, y, heading, turn, models, kind, walls, out, ahead)
+    rows = models.reshape(len(models), -1, models.shape[-1])
+    mine = np.zeros(heading.shape[1], np.int64) if who is None else who
+    seen = no_cues(len(heading)) if cues is None else cues
+    zonal_turns_of_runs(x, y, heading, turn, rows, mine, seen, kind, walls, out, ahead)
     return out, ahead
 
 
@@ -88,6 +124,9 @@ def zonal_frames(
     swarm: CalibratedModel,
     first: int,
     every: int,
+    who: Ints | None = None,
+    paces: Floats | None = None,
+    cues: ZonalCues | None = None,
 ) -> tuple[Floats, Floats, NDArray[np.float64]]:
     """Simulate swarms of K controllers, each from all starts, and keep some of their frames.
 
@@ -96,11 +135,16 @@ def zonal_frames(
     starts
         Of the runs, with their random numbers.
     models, noise
-        (K, ZONAL_NUMBERS) and (K,): the controllers, and how large the noise of each is.
+        (K, numbers) and (K,): the controllers, and how large the noise of each is; with several
+        kinds of agents (K, kinds, numbers) and (K, kinds).
     swarm
         Walls, noise and speeds.
     first, every
         The first step after which a frame is kept, and every so many after it.
+    who, paces
+        (agents,) and (kinds,): the kind of each agent, and its speed as a share of the swarm's.
+    cues
+        (steps, runs, outsiders): where outsiders are.
 
     Returns
     -------
@@ -113,12 +157,29 @@ def zonal_frames(
     places = np.empty((len(models), runs, frames, agents, 2))
     headings = np.empty((len(models), runs, frames, agents))
     reflected = np.zeros(len(models), np.int64)
-    zonal_frames_of_models(starts, models, noise, swarm, first, every, places, headings, reflected)
+    rows = models.reshape(len(models), -1, models.shape[-1])
+    mine = np.zeros(agents, np.int64) if who is None else who
+    zonal_frames_of_models(
+        starts,
+        rows,
+        noise.reshape(len(models), -1),
+        mine,
+        np.ones(rows.shape[1]) if paces is None else paces,
+        no_cues(steps, runs) if cues is None else cues,
+        swarm,
+        first,
+        every,
+        places,
+        headings,
+        reflected,
+    )
     return places, headings, reflected / (steps * runs * agents)
 
 
 @kernel
-def zonal_frames_of_models(starts, models, noise, swarm, first, every, places, headings, reflected):
+def zonal_frames_of_models(
+    starts, models, noise, who, paces, cues, swarm, first, every, places, headings, reflected
+):
     """`zonal_frames` for every controller in turn."""
     steps, runs, agents = starts.scores.shape
     memory = new_zonal_memory(agents)
@@ -141,10 +202,35 @@ def zonal_frames_of_models(starts, models, noise, swarm, first, every, places, h
             frame = 0
             for t in range(steps):
                 turns_of_run(
-                    x, y, heading, turn, models[k], swarm.kind, swarm.walls, meant, ahead, memory
+                    x,
+                    y,
+                    heading,
+                    turn,
+                    models[k],
+                    who,
+                    swarm.kind,
+                    swarm.walls,
+                    meant,
+                    ahead,
+                    memory,
                 )
-                add_noise(starts.scores[t, r], noise[k], turn, swarm, meant)
-                wander(starts.fresh[t, r], models[k, HURRY], ahead, swarm, pace, step)
+                if cues.which.shape[0] > 0:
+                    turn_for_cues(
+                        x,
+                        y,
+                        models[k],
+                        who,
+                        cues.x[t, r],
+                        cues.y[t, r],
+                        cues.heading[t, r],
+                        cues.which,
+                        swarm.kind,
+                        swarm.walls,
+                        meant,
+                        memory,
+                    )
+                add_noise(starts.scores[t, r], noise[k], who, turn, swarm, meant)
+                wander(starts.fresh[t, r], models[k], who, paces, ahead, swarm, pace, step)
                 turn[:] = meant
                 turn_and_move_agents(x, y, heading, turn, step, swarm.kind, swarm.walls)
                 for i in range(agents):
@@ -160,34 +246,52 @@ def zonal_frames_of_models(starts, models, noise, swarm, first, every, places, h
 
 
 @borrowing
-def add_noise(scores, size, turn, swarm, meant):
+def add_noise(scores, sizes, who, turn, swarm, meant):
     """Add to the turns that are meant what the noise is at these scores, after these turns."""
     entries = swarm.noise.shape[0] // (swarm.sizes.shape[0] + 1)
     for i in range(meant.shape[0]):
         table = 0
         for k in range(swarm.sizes.shape[0]):
             table += entries if swarm.sizes[k] < abs(turn[i]) else 0
-        meant[i] += size * table_value(scores[i], swarm.noise, table, entries, swarm.largest)
+        meant[i] += sizes[who[i]] * table_value(
+            scores[i], swarm.noise, table, entries, swarm.largest
+        )
 
 
 @borrowing
-def wander(fresh, hurry, ahead, swarm, pace, step):
+def wander(fresh, models, who, paces, ahead, swarm, pace, step):
     """The next scores of the speeds, and how far agents move."""
     for i in range(pace.shape[0]):
+        hurry = models[who[i], HURRY]
         pace[i] = swarm.speed_memory * pace[i] + swarm.fresh_speed * fresh[i] + hurry * ahead[i]
         speed = table_value(pace[i], swarm.speed, 0, swarm.speed.shape[0], swarm.largest)
-        step[i] = speed * swarm.dt
+        step[i] = speed * swarm.dt * paces[who[i]]
 
 
 @kernel
-def zonal_turns_of_runs(x, y, heading, turn, models, kind, walls, out, ahead):
+def zonal_turns_of_runs(x, y, heading, turn, models, who, cues, kind, walls, out, ahead):
     """`zonal_turns` for every run in turn."""
     runs, agents = heading.shape
     memory = new_zonal_memory(agents)
     for r in range(runs):
         turns_of_run(
-            x[r], y[r], heading[r], turn[r], models[r], kind, walls, out[r], ahead[r], memory
+            x[r], y[r], heading[r], turn[r], models[r], who, kind, walls, out[r], ahead[r], memory
         )
+        if cues.which.shape[0] > 0:
+            turn_for_cues(
+                x[r],
+                y[r],
+                models[r],
+                who,
+                cues.x[r],
+                cues.y[r],
+                cues.heading[r],
+                cues.which,
+                kind,
+                walls,
+                out[r],
+                memory,
+            )
 
 
 @kernel
@@ -206,7 +310,7 @@ def new_zonal_memory(agents):
 
 
 @borrowing
-def turns_of_run(x, y, heading, turn, model, kind, walls, out, ahead, memory):
+def turns_of_run(x, y, heading, turn, models, who, kind, walls, out, ahead, memory):
     """The mean turns of the agents of one run, and how far ahead the others are."""
     agents = heading.shape[0]
     walled = kind != OPEN and kind != PERIODIC
@@ -218,6 +322,7 @@ def turns_of_run(x, y, heading, turn, model, kind, walls, out, ahead, memory):
         memory.ahead_x[i] = whole_number(c * UNITS)
         memory.ahead_y[i] = whole_number(s * UNITS)
     for i in range(agents):
+        model = models[who[i]]
         measure_gaps(i, x, y, kind, walls, memory)
         along = model[ALONG_RADIUS] * model[ALONG_RADIUS]
         to = model[TO_RADIUS] * model[TO_RADIUS]
@@ -308,6 +413,50 @@ def turn_for_others(c, s, along, to, model, memory):
     wanted = model[AWAY_GAIN] * mean_left(away_x, away_y, avoided, c, s)
     wanted += model[ALONG_GAIN] * mean_left(along_x, along_y, followed, c, s)
     return wanted + model[TO_GAIN] * mean_left(to_x, to_y, approached, c, s), ahead
+
+
+@borrowing
+def turn_for_cues(x, y, models, who, cue_x, cue_y, cue_heading, which, kind, walls, out, memory):
+    """Add to the turns that are wanted what outsiders ask for.
+
+    For each kind of outsider the mean direction in which those within a reach are, and in which
+    those within another reach move; sines and cosines of headings are in the memory. Outsiders are
+    few, and always in the same order, so plain sums do.
+    """
+    agents = x.shape[0]
+    kinds = (models.shape[1] - ZONAL_NUMBERS) // CUE_NUMBERS
+    for i in range(agents):
+        model = models[who[i]]
+        c = memory.cosine[i]
+        s = memory.sine[i]
+        for k in range(kinds):
+            first = ZONAL_NUMBERS + CUE_NUMBERS * k
+            reach = model[first + CUE_REACH]
+            along_reach = model[first + CUE_ALONG_REACH]
+            towards = 0.0
+            along = 0.0
+            near = 0
+            followed = 0
+            for j in range(which.shape[0]):
+                if which[j] != k:
+                    continue
+                u = cue_x[j] - x[i]
+                v = cue_y[j] - y[i]
+                if kind == PERIODIC and max(abs(u), abs(v)) < A_FIELD:
+                    u = shortest_gap(u, walls[1, 0])
+                    v = shortest_gap(v, walls[1, 1])
+                gap = math.sqrt(u * u + v * v)
+                if gap <= reach and gap * gap >= SAME_SPOT:
+                    towards += (v * c - u * s) / gap
+                    near += 1
+                if gap <= along_reach and cue_heading[j] < NO_HEADING:
+                    sine, cosine = elementary.sincos(cue_heading[j])
+                    along += sine * c - cosine * s
+                    followed += 1
+            if near > 0:
+                out[i] += model[first + CUE_GAIN] * towards / near
+            if followed > 0:
+                out[i] += model[first + CUE_ALONG_GAIN] * along / followed
 
 
 @borrowing
