@@ -164,8 +164,9 @@ class Vicsek:
             paper = type(self)()
             box = paper.resized(self.n_agents).box * self.radius / paper.radius
             tell_once(
-                f"swarmdp: each of {self.n_agents:,} agents has about {neighbours:,.0f} neighbours, "
-                f"so a step takes seconds: with a box of {box:.3g} it has as many as in the paper"
+                f"swarmdp: each of {self.n_agents:,} agents has about {neighbours:,.0f} "
+                "neighbours, so a step takes seconds: with a box of "
+                f"{box:.3g} it has as many as in the paper"
             )
 
     def __repr__(self) -> str:
