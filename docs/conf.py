@@ -79,7 +79,8 @@ html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "swarmdp"
 html_static_path = ["_static"]
-html_extra_path = ["_build/extra"]
+(extra := HERE / "_build" / "extra").mkdir(parents=True, exist_ok=True)
+html_extra_path = ["_build/extra"]  # see `write_studio_page`
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_sidebars: dict[str, list[str]] = {
@@ -114,8 +115,7 @@ def write_studio_page(app: object) -> None:
     from swarmdp.studio.catalogue import BUILT_IN
     from swarmdp.studio.export import export
 
-    page = HERE / "_build" / "extra" / "studio-page.html"
-    page.parent.mkdir(parents=True, exist_ok=True)
+    page = extra / "studio-page.html"
     if not page.exists():
         export(page, BUILT_IN, next(iter(BUILT_IN)), None)
 
