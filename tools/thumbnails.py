@@ -11,6 +11,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.patches import Circle, Rectangle, Wedge
 
 import swarmdp
 
@@ -57,14 +58,14 @@ def paths(axes: Axes) -> None:
             path.append(place)
         axes.plot(*np.array(path).T, color=colour, linewidth=1.3)
         axes.plot(*path[-1], "o", color=colour, markersize=5)
-    axes.add_patch(plt.Circle((0, 0), 1.05, fill=False, color=GREY))
+    axes.add_patch(Circle((0, 0), 1.05, fill=False, color=GREY))
     axes.set_aspect("equal")
 
 
 def gather(axes: Axes) -> None:
     """Agents that meet."""
     start = RNG.uniform(-1, 1, (14, 2)) * (1.8, 1)
-    axes.scatter(*start.T, color=GREY, s=14)
+    axes.plot(*start.T, "o", color=GREY, markersize=4)
     axes.quiver(*start.T, *(-0.55 * start).T, color=BLUE, angles="xy", scale_units="xy", scale=1)
 
 
@@ -77,7 +78,7 @@ def known(axes: Axes) -> None:
 
 def robot(axes: Axes) -> None:
     """A robot with two wheels, and where it turns."""
-    axes.add_patch(plt.Circle((0, 0), 0.6, fill=False, color=BLUE, linewidth=2))
+    axes.add_patch(Circle((0, 0), 0.6, fill=False, color=BLUE, linewidth=2))
     for side in (-0.6, 0.6):
         axes.plot([-0.25, 0.25], [side, side], color=GREY, linewidth=6)
     angle = np.linspace(0, 1.2, 30)
@@ -122,7 +123,7 @@ def classes(axes: Axes) -> None:
     """Observations in classes."""
     for number in range(12):
         colour = plt.get_cmap("twilight")(number / 12)
-        wedge = plt.matplotlib.patches.Wedge((0, 0), 1, 30 * number, 30 * number + 29, color=colour)
+        wedge = Wedge((0, 0), 1, 30 * number, 30 * number + 29, color=colour)
         axes.add_patch(wedge)
     axes.set_xlim(-2.2, 2.2)
     axes.set_ylim(-1.1, 1.1)
@@ -143,7 +144,7 @@ def workers(axes: Axes) -> None:
 def simulators(axes: Axes) -> None:
     """Into the package and out of it."""
     for x, colour in ((0, GREY), (3, BLUE)):
-        axes.add_patch(plt.Rectangle((x, 0), 1.6, 1.2, fill=False, color=colour, linewidth=2))
+        axes.add_patch(Rectangle((x, 0), 1.6, 1.2, fill=False, color=colour, linewidth=2))
     for y, begin, end in ((0.8, 1.7, 2.9), (0.4, 2.9, 1.7)):
         arrow = {"arrowstyle": "->", "color": ORANGE, "linewidth": 2}
         axes.annotate("", (end, y), (begin, y), arrowprops=arrow)
@@ -165,7 +166,7 @@ def memory(axes: Axes) -> None:
 def zones(axes: Axes) -> None:
     """Repulsion, alignment and attraction around an individual."""
     for radius, colour in ((1.0, GREEN), (0.62, BLUE), (0.28, ORANGE)):
-        axes.add_patch(plt.Circle((0, 0), radius, color=colour, alpha=0.35))
+        axes.add_patch(Circle((0, 0), radius, color=colour, alpha=0.35))
     axes.quiver(0, 0, 1, 0, color=GREY, scale=8, width=0.015)
     axes.set_xlim(-2, 2)
     axes.set_ylim(-1.05, 1.05)
@@ -203,7 +204,7 @@ def bars(axes: Axes) -> None:
 def bodies(axes: Axes) -> None:
     """Another body with the same reward."""
     axes.plot(0.5, 0.5, "o", color=BLUE, markersize=12)
-    axes.add_patch(plt.Rectangle((1.75, 0.25), 0.7, 0.5, color=ORANGE))
+    axes.add_patch(Rectangle((1.75, 0.25), 0.7, 0.5, color=ORANGE))
     arrow = {"arrowstyle": "->", "color": GREY, "linewidth": 2}
     axes.annotate("", (1.6, 0.5), (0.75, 0.5), arrowprops=arrow)
     axes.set_xlim(0, 3)
@@ -215,7 +216,7 @@ def shield(axes: Axes) -> None:
     angle = RNG.uniform(0, 2 * math.pi, 30)
     x, y = 1.9 * np.cos(angle), 1.0 * np.sin(angle)
     axes.quiver(x, y, -x, -y, color=ORANGE, scale=14, width=0.007)
-    axes.add_patch(plt.Circle((0, 0), 0.45, color=BLUE, alpha=0.8))
+    axes.add_patch(Circle((0, 0), 0.45, color=BLUE, alpha=0.8))
     axes.set_xlim(-2.1, 2.1)
     axes.set_ylim(-1.1, 1.1)
 
