@@ -31,7 +31,7 @@ def test_turns_are_those_of_the_twin(arena: str, spread: float) -> None:
     position = rng.uniform(-spread, spread, (3, 25, 2))
     heading, turn = rng.uniform(-np.pi, np.pi, (2, 3, 25))
     kind, walls = ARENAS[arena]
-    actual, ahead = kernels.recorded.zonal_turns(position, heading, turn, MODELS, kind, walls)
+    actual, ahead, _ = kernels.recorded.zonal_turns(position, heading, turn, MODELS, kind, walls)
     for r, model in enumerate(MODELS):
         expected = oracles.zonal_turns(position[r], heading[r], turn[r], model, arena, walls)
         np.testing.assert_allclose(actual[r], expected[0], atol=1e-9)
@@ -81,7 +81,7 @@ def test_whole_candidates_move_as_step_by_step(arena: str) -> None:
         heading, turn, pace = state["heading"], state["turn"], state["pace"]
         for t in range(steps):
             rows = np.tile(model, (runs, 1))
-            turns, ahead = kernels.recorded.zonal_turns(place, heading, turn, rows, kind, walls)
+            turns, ahead, _ = kernels.recorded.zonal_turns(place, heading, turn, rows, kind, walls)
             grid = np.linspace(-4.5, 4.5, 1025)
             wobble = np.where(
                 np.abs(turn) > 0.2,
@@ -101,7 +101,12 @@ def test_whole_candidates_move_as_step_by_step(arena: str) -> None:
     np.testing.assert_allclose(reflected, bounced / (steps * runs * agents))
 
 
-CUE_MODELS = np.array([[3.0, -0.4, 5.0, 0.2, 1e9, 0.3, 0.0, 0.0], [9.0, 0.5, 0.0, 0.0] * 2])
+CUE_MODELS = np.array(
+    [
+        [3.0, -0.4, 5.0, 0.2, 0.3, 2.5, 1e9, 0.3, 0.0, 0.0, 0.0, 0.0],
+        [9.0, 0.5, 0.0, 0.0, -0.2, 4.0, 9.0, 0.5, 0.0, 0.0, 0.0, 0.0],
+    ]
+)
 WHICH = np.array([0, 0, 1])
 
 
@@ -129,17 +134,19 @@ def test_turns_for_outsiders_and_of_kinds_are_those_of_the_twin(arena: str) -> N
     kind, walls = ARENAS[arena]
     cues, who = outsiders_at_random(rng, 3), rng.integers(0, 2, 20)
     models = np.stack([np.concatenate([MODELS[:2], CUE_MODELS], axis=1)] * 3)
-    actual, _ = kernels.recorded.zonal_turns(
+    actual, _, faster = kernels.recorded.zonal_turns(
         position, heading, turn, models, kind, walls, who, as_cues(cues)
     )
     sides = walls[1] if arena == "periodic" else None
     for r in range(3):
         for k, model in enumerate(MODELS[:2]):
             expected, _ = oracles.zonal_turns(position[r], heading[r], turn[r], model, arena, walls)
-            expected = expected + oracles.cue_turns(
+            asked, pace = oracles.cue_turns(
                 position[r], heading[r], CUE_MODELS[k], cues[r], WHICH, sides
             )
-            np.testing.assert_allclose(actual[r, who == k], expected[who == k], atol=1e-8)
+            mine = who == k
+            np.testing.assert_allclose(actual[r, mine], (expected + asked)[mine], atol=1e-8)
+            np.testing.assert_allclose(faster[r, mine], pace[mine], atol=1e-8)
 
 
 def test_whole_candidates_of_kinds_with_outsiders_move_as_step_by_step() -> None:
@@ -161,10 +168,10 @@ def test_whole_candidates_of_kinds_with_outsiders_move_as_step_by_step() -> None
     place, grid = np.stack([x, y], axis=-1), np.linspace(-4.5, 4.5, 1025)
     for t in range(steps):
         rows = np.tile(models, (runs, 1, 1))
-        meant, ahead = kernels.recorded.zonal_turns(
+        meant, ahead, faster = kernels.recorded.zonal_turns(
             place, heading, turn, rows, kind, walls, who, as_cues(cues[t])
         )
-        pace = 0.6 * pace + 0.8 * fresh[t] + models[0, who, 13] * ahead
+        pace = 0.6 * pace + 0.8 * fresh[t] + models[0, who, 13] * ahead + faster
         step = np.interp(pace, grid, swarm.speed) * 0.5 * paces[who]
         place, heading, turn = kernels.recorded.turn_and_move(
             place, heading, meant, step, kind, walls

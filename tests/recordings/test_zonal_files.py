@@ -57,7 +57,7 @@ def test_the_header_computes_as_the_kernel_does(
     position, heading = rng.uniform(-7, 7, (1, 20, 2)), rng.uniform(-3, 3, (1, 20))
     turn = rng.normal(0, 0.3, (1, 20))
     kind, walls = kernels.space.CIRCLE, np.array([[0.0, 0.0], [12.0, 0.0]])
-    expected, _ = kernels.recorded.zonal_turns(
+    expected, _, _ = kernels.recorded.zonal_turns(
         position, heading, turn, controller.row[None], kind, walls
     )
     seen = kernels.recorded.sight(position, heading, 1, 0.0, kind, walls)[0]

@@ -48,6 +48,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="what others may make individuals do: some of repulsion, alignment, attraction",
     )
+    group.add_argument(
+        "--kinds",
+        default=None,
+        help='how many kinds of individuals there are, each with its own rule: "auto", a number, '
+        'or "given" (those of --kind); not asked by default',
+    )
 
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
@@ -59,7 +65,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     if options.estimator != "swarm":
         raise InvalidInput("--tracks learns from the whole swarm: leave --estimator out")
     dt, arena = _seconds(options.dt), _arena(options.arena)
-    neighbours = _neighbours(options.neighbours)
+    neighbours, kinds = _neighbours(options.neighbours), _kinds(options.kinds)
     title = title_of(options.tracks)
     output = options.output or Path("runs") / f"fit-{Path(title).stem}"
 
@@ -96,6 +102,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
                     resamples=options.resamples,
                     judge=not options.no_judge,
                     components=tuple(options.components or ZONE_COMPONENTS),
+                    kinds=kinds,
                     threads=options.threads,
                     say=_say,
                     resume=earlier,
@@ -136,6 +143,15 @@ def _neighbours(text: str) -> Any:
     if text.lstrip("+-").isdecimal():
         return int(text)
     return _numbers("--neighbours", text, 1, 'such as 5, 2.5 or "auto"')[0]
+
+
+def _kinds(text: str | None) -> Any:
+    """A number of kinds, or how it is found."""
+    if text in (None, "auto", "given"):
+        return text
+    if not text.isdecimal():
+        raise InvalidInput(f'--kinds must be "auto", "given" or a number, got {text!r}')
+    return int(text)
 
 
 def _arena(text: str) -> Any:

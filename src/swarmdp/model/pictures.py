@@ -10,7 +10,7 @@ from swarmdp.support.arguments import checked
 from swarmdp.support.errors import InvalidInput
 
 
-@checked
+@checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Arrows:
     """Agents in the plane, at every time of one run.
@@ -27,6 +27,9 @@ class Arrows:
         Whether an agent that leaves the window comes back on its other side.
     steps_per_second
         How fast to show it.
+    marks
+        (times, marks, 2): what is drawn besides agents, as dots: outsiders of a recording. NaN where
+        one is absent; None for none.
 
     Examples
     --------
@@ -43,6 +46,7 @@ class Arrows:
     window: tuple[float, float, float] | None = None
     periodic: bool = False
     steps_per_second: int = 10
+    marks: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         place = np.asarray(self.positions, np.float64)
@@ -55,6 +59,11 @@ class Arrows:
             raise InvalidInput(
                 f"the headings of a picture must have the shape {place.shape[:2]}, got "
                 f"{np.shape(self.headings)}"
+            )
+        if self.marks is not None and np.shape(self.marks)[::2] != place.shape[::2]:
+            raise InvalidInput(
+                f"the marks of a picture must have the shape ({len(place)}, marks, 2), got "
+                f"{np.shape(self.marks)}"
             )
 
 

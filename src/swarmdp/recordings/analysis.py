@@ -35,6 +35,7 @@ from swarmdp.recordings.couzin import Couzin
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.group_distances import demo_in_runs, group_distance, own_distance
 from swarmdp.recordings.interaction import Interaction, shifted_decisions
+from swarmdp.recordings.kinds import Kinds, find_kinds
 from swarmdp.recordings.needs import check_needs
 from swarmdp.recordings.recording import Recording
 from swarmdp.recordings.rule import LEAST_ROWS, Rule, fit_rule
@@ -141,6 +142,8 @@ class Analysis:
     distances
         The mean energy distance to the group of `decisions.test`, of the swarm of the controller
         and of those that it is compared with; empty if it was not asked for.
+    kinds
+        Which kinds of individuals there are; None if it was not asked for.
 
     Examples
     --------
@@ -169,6 +172,7 @@ class Analysis:
     rule: Rule | None
     found: FoundController
     distances: Mapping[str, float] = field(default_factory=dict)
+    kinds: Kinds | None = None
 
     @property
     def recording(self) -> Recording:
@@ -262,8 +266,10 @@ class Analysis:
     def rule_in_words(self) -> tuple[str, ...]:
         """The rule of turns, where there is an interaction or nothing to say of it."""
         found = self.interaction.answer == "interaction found"
-        if self.rule is None or not (found or not self.rule.parts):
+        if self.rule is None:
             return ()
+        if not (found or not self.rule.parts):
+            return tuple(part.sentence(self.rule.unit) for part in self.rule.outsiders)
         return self.rule.sentences
 
     @property
@@ -293,7 +299,9 @@ class Analysis:
     @property
     def conclusions(self) -> tuple[str, ...]:
         """The answer in sentences."""
-        said = [self.interaction_in_words, *self.rule_in_words, *self.reward_in_words]
+        said = [self.interaction_in_words, *self.rule_in_words]
+        said += () if self.kinds is None else self.kinds.sentences
+        said += self.reward_in_words
         said.append(f"The controller: {self.controller.words(self.swarm.unit)}.")
         if self.distances:
             said.append(self.distances_in_words)
@@ -328,6 +336,7 @@ class Analysis:
         packed.plain["rule"] = None if self.rule is None else self.rule.to_plain()
         packed.plain["found"] = self.found.to_plain()
         packed.plain["distances"] = dict(self.distances)
+        packed.plain["kinds"] = None if self.kinds is None else self.kinds.to_plain()
         packed.plain["swarm"] = self.swarm.settings
         packed.arrays["weights"] = self.result.reward.weights
         if self.shifted is not None:
@@ -367,6 +376,7 @@ class Analysis:
             if searched
             else unsearched_controller(swarm, rule),
             plain["distances"] if searched else {},
+            None if plain.get("kinds") is None else Kinds.from_plain(plain["kinds"]),
         )
 
     def __repr__(self) -> str:
@@ -411,6 +421,7 @@ class Analysis:
                 "decisions": test.decisions,
             },
             "rule": None if self.rule is None else self.rule.to_plain(),
+            "kinds": None if self.kinds is None else self.kinds.to_plain(),
             "controller": self.found.to_plain(),
             "energy_distances": dict(self.distances),
             "settings": dict(self.result.settings),
@@ -548,17 +559,8 @@ def analyse(
             seed=derived_seed(seed, Part.INTERACTION), progress=tell
         )
     report(str(interaction))
-    rule = None
-    if train.count >= 2 * LEAST_ROWS:
-        with working("reading the rule of turns", progress, (0.9, 1.0)):
-            rule = fit_rule(
-                train,
-                swarm.arena,
-                components=options.components,
-                seed=derived_seed(seed, Part.SHIFTING),
-                names=[str(name) for name in recording.names],
-            )
-        report(str(rule))
+    with working("reading the rule of turns", progress, (0.9, 1.0)):
+        rule, kinds = _rule_and_kinds(recording, train, swarm, options, seed, report)
     if checkpoint is not None:
         # What an earlier analysis left does not belong to the fit that is saved now.
         (as_path(checkpoint) / ANALYSIS.file).unlink(missing_ok=True)
@@ -591,7 +593,39 @@ def analyse(
         rule,
         found,
         distances,
+        kinds,
     )
+
+
+def _rule_and_kinds(
+    recording: Recording,
+    train: Decisions,
+    swarm: Swarm,
+    options: AnalysisSettings,
+    seed: int,
+    report: Callable[[str], None],
+) -> tuple[Rule | None, Kinds | None]:
+    """The rule of turns, and kinds of individuals where they are asked for."""
+    if train.count < 2 * LEAST_ROWS:
+        return None, None
+    names = [str(name) for name in recording.names]
+    shifting = derived_seed(seed, Part.SHIFTING)
+    rule = fit_rule(train, swarm.arena, components=options.components, seed=shifting, names=names)
+    report(str(rule))
+    if options.kinds is None:
+        return rule, None
+    kinds = find_kinds(
+        train,
+        swarm.arena,
+        rule,
+        kinds=options.kinds,
+        given=recording.kinds,
+        names=names,
+        components=options.components,
+        seed=shifting,
+    )
+    report(str(kinds))
+    return rule, kinds
 
 
 def _fit(

@@ -40,6 +40,9 @@ class AnalysisSettings:
     components
         What others may make individuals do in the rule of turns: some of "repulsion", "alignment"
         and "attraction".
+    kinds
+        How many kinds of individuals there are, each with a rule of its own: "auto" finds it out,
+        a number is taken as it is, "given" are the kinds of the recording. None does not ask.
     baselines
         As for `swarmdp.judge`; by default all of them, Vicsek's and Couzin's models among them.
 
@@ -65,8 +68,11 @@ class AnalysisSettings:
     judge: bool = True
     baselines: Sequence[str] | None = None
     components: Sequence[str] = tuple(ZONE_COMPONENTS)
+    kinds: int | Literal["auto", "given"] | None = None
 
     def __post_init__(self) -> None:
         check_zone_components(self.components)
+        if isinstance(self.kinds, int) and self.kinds < 1:
+            raise InvalidInput(f'kinds must be at least 1, or "auto", got {self.kinds}')
         if self.resamples == 1:
             raise InvalidInput("resamples must be 0 or at least 2: one has no spread, got 1")

@@ -27,7 +27,7 @@ from swarmdp.recordings.zone_models import Zone, ZoneTable
 from swarmdp.support.arrays import Floats
 from swarmdp.support.rounding import with_error
 
-Way = Literal["towards", "along"]
+Way = Literal["towards", "along", "pace"]
 WAYS: tuple[Way, ...] = ("towards", "along")
 REACHES = 16  # of the grid
 RINGS = 5  # of neighbours, by which the others are described

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,7 +99,7 @@ class Outsiders:
         return held
 
     def distances(
-        self, kind: str, position: NDArray[np.float64], clock: NDArray[np.float64]
+        self, kind: str, position: NDArray[np.float64], clock: NDArray[Any]
     ) -> NDArray[np.float64]:
         """How far places (..., agents, 2) are from the nearest outsider of a kind (..., agents).
 
@@ -109,7 +109,7 @@ class Outsiders:
         times = np.clip(clock.astype(np.int64), 0, len(self.positions) - 1)
         gaps = self.held[times][..., None, some, :] - position[..., :, None, :]
         away = np.linalg.norm(gaps, axis=-1)
-        return np.where(np.isfinite(away), away, np.inf).min(axis=-1)
+        return np.asarray(np.where(np.isfinite(away), away, np.inf).min(axis=-1))
 
     def moves(self, kind: str) -> bool:
         """Whether outsiders of a kind move, so that they have a heading."""
@@ -281,7 +281,8 @@ def pooled(parts: "Sequence[Recording]", frames: int, axes: int) -> Outsiders | 
     if all(part.outsiders is None for part in parts):
         return None
     count = sum(0 if part.outsiders is None else len(part.outsiders.kinds) for part in parts)
-    positions, kinds = np.full((frames, count, axes), np.nan), []
+    positions = np.full((frames, count, axes), np.nan)
+    kinds: list[str] = []
     begin = column = 0
     for part in parts:
         if part.outsiders is not None:

@@ -711,7 +711,18 @@ class Swarm:
             window=None if self.arena is None else self.arena.window,
             periodic=isinstance(self.arena, Periodic),
             steps_per_second=int(np.clip(round(1 / self.dt), 1, 30)),
+            marks=self._marks(swarm, run),
         )
+
+    def _marks(self, swarm: Mapping[str, NDArray[Any]], run: int) -> Floats | None:
+        """Where outsiders are, as marks of a picture; fields are nowhere."""
+        if self.outsiders is None or CLOCK not in swarm:
+            return None
+        times = np.clip(
+            swarm[CLOCK][run, :, 0].astype(np.int64), 0, len(self.outsiders.positions) - 1
+        )
+        places = [kind in self.outsiders.places for kind in self.outsiders.kinds]
+        return self.outsiders.positions[times][:, places] if any(places) else None
 
     @cached_property
     def rules(self) -> Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]]:

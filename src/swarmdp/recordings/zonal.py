@@ -29,7 +29,9 @@ from swarmdp.kernels.recorded.zonal import (
     CUE_ALONG_GAIN,
     CUE_ALONG_REACH,
     CUE_GAIN,
+    CUE_MIDDLE,
     CUE_NUMBERS,
+    CUE_PACE,
     CUE_REACH,
     HURRY,
     LAST_TURN,
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
 
 _ALL = 1e9  # radius of a zone without end
 _CUES = {"towards": (CUE_REACH, CUE_GAIN), "along": (CUE_ALONG_REACH, CUE_ALONG_GAIN)}
+_CUES |= {"pace": (CUE_MIDDLE, CUE_PACE)}
 _COLUMNS = {
     ALIGNMENT: (ALONG_RADIUS, ALONG_NEAREST, ALONG_GAIN),
     ATTRACTION: (TO_RADIUS, TO_NEAREST, TO_GAIN),
@@ -74,11 +77,13 @@ class Reaction:
     kind
         Of the outsider.
     way
-        "towards": the direction in which it is; "along": the direction in which it moves.
+        "towards": the direction in which it is; "along": the direction in which it moves; "pace":
+        individuals get faster where it is near and slower where it is far.
     reach
-        From how far; infinite for everywhere.
+        From how far, infinite for everywhere; of "pace" the distance between near and far.
     gain
-        The turn in radians for an outsider at a right angle; negative for away, or against.
+        The turn in radians for an outsider at a right angle, negative for away, or against; of
+        "pace" what is added to the normal score of the speed where it is at the same place.
 
     """
 
@@ -89,6 +94,9 @@ class Reaction:
 
     def words(self, unit: str) -> str:
         """Such as 'away from dog within 9 m (0.3 rad)'."""
+        if self.way == "pace":
+            words = ("faster", "slower")[self.gain < 0]
+            return f"{words} within {self.reach:.3g} {unit} of {self.kind} ({abs(self.gain):.2g})"
         near = f" within {self.reach:.3g} {unit}" if self.reach < _ALL else ""
         ways = {
             "towards": ("towards", "away from"),
@@ -256,7 +264,8 @@ class Zonal:
     @property
     def settings(self) -> dict[str, Any]:
         """The controller, and the swarm's own settings."""
-        settings = {"controller": self.controller.to_plain(), "swarm": self.swarm.settings}
+        settings: dict[str, Any] = {"controller": self.controller.to_plain()}
+        settings["swarm"] = self.swarm.settings
         if self.more:
             settings |= {
                 "more": [one.to_plain() for one in self.more],
@@ -288,7 +297,7 @@ class Zonal:
         self.swarm.check_state(state)
         return self._looks(state)[0]
 
-    def _looks(self, state: State) -> tuple[Floats, Floats]:
+    def _looks(self, state: State) -> tuple[Floats, Floats, Floats]:
         return kernels.recorded.zonal_turns(
             np.ascontiguousarray(state["position"]),
             np.ascontiguousarray(state["heading"]),
@@ -332,9 +341,10 @@ class Zonal:
         fresh = common_scores(self.controller.together, ndtri(rng.shared()), rng.normal())
         speeds = self.swarm.speeds
         pace = speeds.memory * state["pace"] + math.sqrt(1 - speeds.memory**2) * fresh
-        if any(one.hurry for one in self.kinds):
+        if any(one.hurry or one.reactions for one in self.kinds):
             hurry = np.array([one.hurry for one in self.kinds])[self.who]
-            pace = pace + hurry * self._looks(state)[1]
+            _, ahead, faster = self._looks(state)
+            pace = pace + hurry * ahead + faster
         step = kernels.recorded.interpolate(pace, speeds.table, LARGEST_SCORE) * self.swarm.dt
         if self.paces:
             step = step * np.array(self.paces)[self.who]

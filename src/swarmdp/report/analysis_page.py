@@ -18,7 +18,6 @@ from swarmdp.recordings.analysis import Analysis
 from swarmdp.recordings.arena import Arena, Circle, Periodic
 from swarmdp.recordings.decisions import wrap_angles
 from swarmdp.recordings.rule import Rule
-from swarmdp.recordings.swarm import STATE
 from swarmdp.report import fits, style
 from swarmdp.report.page import Finding, Page, PageTable, save_figures, write_page
 from swarmdp.report.player import Player
@@ -115,6 +114,7 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
         findings=_findings(analysis),
         introduction=[
             *analysis.rule_in_words,
+            *(() if analysis.kinds is None else analysis.kinds.sentences),
             *analysis.reward_in_words,
             "A reward tells what individuals act as if they wanted, in this model of them. It does "
             "not tell what they perceive, and another reward may explain the same turns.",
@@ -161,7 +161,7 @@ def _roll_out(analysis: Analysis, recorded: Trajectory) -> Trajectory:
         analysis.controlled_swarm.expert,
         steps=recorded.steps,
         seed=derived_seed(analysis.seed, Part.PAGE_SIMULATION),
-        initial={name: recorded[name][:, 0] for name in STATE},
+        initial={name: recorded[name][:, 0] for name in analysis.swarm.state_names},
         threads=1,
     )
 

@@ -142,6 +142,11 @@ class Scene:
     def window(self) -> tuple[Floats, float]:
         """The square in which all agents are at all times: low corner, side."""
         places = [np.asarray(p.positions) for p in self.pictures.values() if isinstance(p, Arrows)]
+        places += [
+            np.where(np.isfinite(p.marks), p.marks, np.asarray(p.positions)[:, :1])
+            for p in self.pictures.values()
+            if isinstance(p, Arrows) and p.marks is not None
+        ]
         low = np.min([place.min(axis=(0, 1)) for place in places], axis=0)
         high = np.max([place.max(axis=(0, 1)) for place in places], axis=0)
         given = self.first.window if isinstance(self.first, Arrows) else None
@@ -164,6 +169,15 @@ class Scene:
         assert isinstance(picture, Arrows)
         low, side = self.window
         shares: Floats = (np.asarray(picture.positions, np.float64) - low) / side
+        return shares
+
+    def marks(self, label: str) -> Floats | None:
+        """Where outsiders are (steps + 1, marks, 2), as shares of the window; None without any."""
+        picture = self.pictures[label]
+        if not isinstance(picture, Arrows) or picture.marks is None:
+            return None
+        low, side = self.window
+        shares: Floats = (np.asarray(picture.marks, np.float64) - low) / side
         return shares
 
     def headings(self, label: str) -> Floats | None:

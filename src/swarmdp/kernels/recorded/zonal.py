@@ -9,7 +9,7 @@ cannot matter.
 
 Individuals of several kinds have a row each in `models` and know by `who` which one is theirs.
 Outsiders are played back: where they are is given (`ZonalCues`), and a row of `models` goes on with
-four columns for each kind of outsider, named below.
+six columns for each kind of outsider, named below.
 
 `zonal_frames` simulates whole candidates: turns, noise, walls and speeds, step by step, with random
 numbers that all candidates share.
@@ -40,9 +40,11 @@ AWAY_RADIUS, ALONG_RADIUS, ALONG_NEAREST, TO_INNER, TO_RADIUS, TO_NEAREST = rang
 AWAY_GAIN, ALONG_GAIN, TO_GAIN, LAST_TURN, WALL_GAIN, WALL_REACH, PRIORITY = range(6, 13)
 HURRY = 13  # what is added to the score of the speed where all others are ahead
 ZONAL_NUMBERS = 14
-# Then, for each kind of outsider: the reach and the gain of turning towards it, and along with it.
-CUE_REACH, CUE_GAIN, CUE_ALONG_REACH, CUE_ALONG_GAIN = range(4)
-CUE_NUMBERS = 4
+# Then, for each kind of outsider: the reach and the gain of turning towards it, and along with it;
+# what is added to the score of the speed where it is near, and from how far that is taken away.
+CUE_REACH, CUE_GAIN, CUE_ALONG_REACH, CUE_ALONG_GAIN, CUE_PACE, CUE_MIDDLE = range(6)
+CUE_NUMBERS = 6
+CUE_FAR = -2.0  # the least closeness: three times as far away as the middle, or farther
 ABSENT = 1e30  # coordinate of an outsider that is not there: beyond every reach
 NO_HEADING = 1e3  # heading of an outsider that does not move
 A_FIELD = 1e6  # distance from which on an outsider is a direction, which walls do not wrap
@@ -101,8 +103,10 @@ def zonal_turns(
     walls: Floats,
     who: Ints | None = None,
     cues: ZonalCues | None = None,
-) -> tuple[Floats, Floats]:
-    """The mean turn of each agent, and how far ahead the others are, (runs, agents) each.
+) -> tuple[Floats, Floats, Floats]:
+    """The mean turn of each agent, how far ahead the others are, and how much faster it gets.
+
+    (runs, agents) each; what makes agents faster are outsiders.
 
     `models` is (runs, numbers), or (runs, kinds, numbers) with the kind `who` (agents,) of each
     agent; the numbers are ZONAL_NUMBERS and those of outsiders, which `cues` (runs, outsiders) are.
@@ -113,8 +117,9 @@ def zonal_turns(
     rows = models.reshape(len(models), -1, models.shape[-1])
     mine = np.zeros(heading.shape[1], np.int64) if who is None else who
     seen = no_cues(len(heading)) if cues is None else cues
-    zonal_turns_of_runs(x, y, heading, turn, rows, mine, seen, kind, walls, out, ahead)
-    return out, ahead
+    faster = np.zeros_like(heading)
+    zonal_turns_of_runs(x, y, heading, turn, rows, mine, seen, kind, walls, out, ahead, faster)
+    return out, ahead, faster
 
 
 def zonal_frames(
@@ -191,6 +196,7 @@ def zonal_frames_of_models(
     meant = np.empty(agents)
     ahead = np.empty(agents)
     step = np.empty(agents)
+    faster = np.zeros(agents)
     for k in range(models.shape[0]):
         for r in range(runs):
             # One run after the other, all its steps: it stays in the cache.
@@ -227,10 +233,11 @@ def zonal_frames_of_models(
                         swarm.kind,
                         swarm.walls,
                         meant,
+                        faster,
                         memory,
                     )
                 add_noise(starts.scores[t, r], noise[k], who, turn, swarm, meant)
-                wander(starts.fresh[t, r], models[k], who, paces, ahead, swarm, pace, step)
+                wander(starts.fresh[t, r], models[k], who, paces, ahead, faster, swarm, pace, step)
                 turn[:] = meant
                 turn_and_move_agents(x, y, heading, turn, step, swarm.kind, swarm.walls)
                 for i in range(agents):
@@ -259,17 +266,18 @@ def add_noise(scores, sizes, who, turn, swarm, meant):
 
 
 @borrowing
-def wander(fresh, models, who, paces, ahead, swarm, pace, step):
+def wander(fresh, models, who, paces, ahead, faster, swarm, pace, step):
     """The next scores of the speeds, and how far agents move."""
     for i in range(pace.shape[0]):
         hurry = models[who[i], HURRY]
         pace[i] = swarm.speed_memory * pace[i] + swarm.fresh_speed * fresh[i] + hurry * ahead[i]
+        pace[i] += faster[i]
         speed = table_value(pace[i], swarm.speed, 0, swarm.speed.shape[0], swarm.largest)
         step[i] = speed * swarm.dt * paces[who[i]]
 
 
 @kernel
-def zonal_turns_of_runs(x, y, heading, turn, models, who, cues, kind, walls, out, ahead):
+def zonal_turns_of_runs(x, y, heading, turn, models, who, cues, kind, walls, out, ahead, faster):
     """`zonal_turns` for every run in turn."""
     runs, agents = heading.shape
     memory = new_zonal_memory(agents)
@@ -290,6 +298,7 @@ def zonal_turns_of_runs(x, y, heading, turn, models, who, cues, kind, walls, out
                 kind,
                 walls,
                 out[r],
+                faster[r],
                 memory,
             )
 
@@ -416,8 +425,10 @@ def turn_for_others(c, s, along, to, model, memory):
 
 
 @borrowing
-def turn_for_cues(x, y, models, who, cue_x, cue_y, cue_heading, which, kind, walls, out, memory):
-    """Add to the turns that are wanted what outsiders ask for.
+def turn_for_cues(
+    x, y, models, who, cue_x, cue_y, cue_heading, which, kind, walls, out, faster, memory
+):
+    """Add to the turns that are wanted what outsiders ask for, and say who gets faster for them.
 
     For each kind of outsider the mean direction in which those within a reach are, and in which
     those within another reach move; sines and cosines of headings are in the memory. Outsiders are
@@ -429,6 +440,7 @@ def turn_for_cues(x, y, models, who, cue_x, cue_y, cue_heading, which, kind, wal
         model = models[who[i]]
         c = memory.cosine[i]
         s = memory.sine[i]
+        faster[i] = 0.0
         for k in range(kinds):
             first = ZONAL_NUMBERS + CUE_NUMBERS * k
             reach = model[first + CUE_REACH]
@@ -437,6 +449,7 @@ def turn_for_cues(x, y, models, who, cue_x, cue_y, cue_heading, which, kind, wal
             along = 0.0
             near = 0
             followed = 0
+            nearest = ABSENT
             for j in range(which.shape[0]):
                 if which[j] != k:
                     continue
@@ -446,6 +459,7 @@ def turn_for_cues(x, y, models, who, cue_x, cue_y, cue_heading, which, kind, wal
                     u = shortest_gap(u, walls[1, 0])
                     v = shortest_gap(v, walls[1, 1])
                 gap = math.sqrt(u * u + v * v)
+                nearest = min(nearest, gap)
                 if gap <= reach and gap * gap >= SAME_SPOT:
                     towards += (v * c - u * s) / gap
                     near += 1
@@ -457,6 +471,9 @@ def turn_for_cues(x, y, models, who, cue_x, cue_y, cue_heading, which, kind, wal
                 out[i] += model[first + CUE_GAIN] * towards / near
             if followed > 0:
                 out[i] += model[first + CUE_ALONG_GAIN] * along / followed
+            if model[first + CUE_PACE] != 0.0 and nearest < ABSENT:
+                closeness = max(1.0 - nearest / model[first + CUE_MIDDLE], CUE_FAR)
+                faster[i] += model[first + CUE_PACE] * closeness
 
 
 @borrowing
