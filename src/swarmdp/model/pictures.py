@@ -28,8 +28,8 @@ class Arrows:
     steps_per_second
         How fast to show it.
     marks
-        (times, marks, 2): what is drawn besides agents, as dots: outsiders of a recording. NaN where
-        one is absent; None for none.
+        (times, marks, 2): what is drawn besides agents, as dots, such as outsiders of a recording.
+        NaN where one is absent; None for none.
 
     Examples
     --------

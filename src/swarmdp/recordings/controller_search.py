@@ -262,7 +262,7 @@ def _looks(
         sights.append(seen[..., 3])
     if swarm.outsiders is not None and clock is not None:
         others = swarm.outsiders
-        sights += [others.distances(kind, places, clock) for kind in others.places]
+        sights += [others.distances(kind, places, clock) for kind in others.fixed]
     return swarm.measure_frames(places, headings, seen, clock), sights
 
 

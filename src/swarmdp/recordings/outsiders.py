@@ -130,6 +130,15 @@ class Outsiders:
             )
         )
 
+    @cached_property
+    def fixed(self) -> tuple[str, ...]:
+        """The places that never move.
+
+        Distances to them are compared. An outsider that moves may follow the group, which one that
+        is played back cannot do.
+        """
+        return tuple(kind for kind in self.places if not self.moves(kind))
+
     def is_field(self, kind: str) -> bool:
         """Whether a kind is a direction, not a place."""
         some = [number for number, other in enumerate(self.kinds) if other == kind]

@@ -637,7 +637,7 @@ class Swarm:
                     self.unit,
                     (0.0, None),
                 )
-                for kind in self.outsiders.places
+                for kind in self.outsiders.fixed
             }
         if isinstance(self.arena, Periodic):
             return whole
