@@ -14,6 +14,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.expected_conditions import invisibility_of_element, visibility_of
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from swarmdp.report import style
@@ -180,9 +181,9 @@ def test_what_is_wider_than_a_phone_says_so(browser: webdriver.Chrome, report: P
         wide = opened.find_element(By.CSS_SELECTOR, ".scroll")
         cue = opened.find_element(By.CSS_SELECTOR, ".scroll + .cue")
         wait = WebDriverWait(opened, PATIENCE)
-        wait.until(lambda _, cue=cue: cue.is_displayed())
+        wait.until(visibility_of(cue))
         opened.execute_script("arguments[0].scrollLeft = 10000", wide)
-        wait.until(lambda _, cue=cue: not cue.is_displayed())
+        wait.until(invisibility_of_element(cue))
 
 
 def lightness(image: WebElement) -> float:
