@@ -16,7 +16,7 @@ from swarmdp.recordings.arena import Periodic
 from swarmdp.support.arrays import Floats
 
 STEP = 0.05  # seconds of the simulation
-SECONDS = 300.0
+SECONDS = 150.0
 RELAXATION = 0.5  # seconds in which people return to the velocity that they prefer
 STRONGEST = 5.0  # m/s^2 that a push may be
 CONTACT_PUSH = 20.0  # m/s^2 for a metre of overlap
@@ -69,7 +69,7 @@ def arena_of(crowd: Crowd) -> Periodic:
 
 
 def record_crowd(crowd: Crowd, seed: int, seconds: float = SECONDS) -> swarmdp.Recording:
-    """Five minutes of a crowd as they might be tracked, with errors of positions."""
+    """Minutes of a crowd as they might be tracked, with errors of positions."""
     rng = np.random.default_rng(seed)
     count = crowd.people
     place = rng.uniform(0, crowd.side, (count, 2))

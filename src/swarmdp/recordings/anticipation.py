@@ -1,4 +1,4 @@
-"""Do individuals avoid others by distance, or by the time that is left until they would collide?
+"""Whether individuals avoid others by distance, or by the time until they would collide.
 
 Pairs that were recorded at the same time are compared with pairs of the same individuals at times
 drawn at random, where none can have reacted to the other. How much rarer a situation is among the
@@ -28,9 +28,9 @@ from swarmdp.support.errors import InvalidInput
 from swarmdp.support.ranges import Seed
 from swarmdp.support.rounding import with_error
 
-MOST_PAIRS = 1_000_000  # recorded pairs; above, fewer times are looked at
-DRAWN = 20  # pairs drawn at random for each recorded one, between these numbers
-FEWEST_DRAWN, MOST_DRAWN = 400_000, 1_500_000
+MOST_PAIRS = 300_000  # recorded pairs; above, fewer times are looked at
+DRAWN = 10  # pairs drawn at random for each recorded one, between these numbers
+FEWEST_DRAWN, MOST_DRAWN = 300_000, 600_000
 AGAINST = 0.3  # share of the mean speed with which a pair must move against each other
 BLOCKS = 20  # of time
 NEAREST = 0.001  # share of pairs that are nearer than the length by which all others are chosen
@@ -44,6 +44,11 @@ EXPONENTS = np.arange(0.2, 5.001, 0.05)
 STRENGTHS = np.geomspace(0.02, 20.0, 80)
 BOOTSTRAPS = 200
 
+_CURVE = ("time", "energy", "energy_error")
+_NUMBERS = (
+    *("contact", "by_time", "by_distance", "difference", "difference_error"),
+    *("exponent", "exponent_error", "near", "collisions"),
+)
 Answer = Literal["time to collision", "distance", "not told", "no encounters"]
 
 
@@ -144,7 +149,7 @@ class Anticipation:
     def to_plain(self) -> dict[str, Any]:
         """Plain data, from which `from_plain` makes it again."""
         plain = dict(vars(self))
-        for name in ("time", "energy", "energy_error"):
+        for name in _CURVE:
             plain[name] = plain[name].tolist()
         return {
             name: None if isinstance(value, float) and math.isnan(value) else value
@@ -154,8 +159,10 @@ class Anticipation:
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> "Anticipation":
         """What `to_plain` wrote."""
-        known = {name: math.nan if value is None else value for name, value in plain.items()}
-        for name in ("time", "energy", "energy_error"):
+        known: dict[str, Any] = {
+            name: math.nan if value is None else value for name, value in plain.items()
+        }
+        for name in _CURVE:
             known[name] = np.array(known[name], np.float64)
         return cls(**known)
 
@@ -262,9 +269,7 @@ def anticipation(
         tried = scale * CONTACTS
         told = [_told(recorded, drawn, float(one), times) for one in tried]
         contact = float(tried[int(np.argmax([part.sum() for part in told]))])
-    tau, other = (
-        time_to_collision(part.gap, part.velocity, contact) for part in (recorded, drawn)
-    )
+    tau, other = (time_to_collision(part.gap, part.velocity, contact) for part in (recorded, drawn))
     meetings = int((tau < times[1]).sum())
     if meetings < LEAST_MEETINGS or times[1] < 3 * times[0] or not len(drawn.block):
         return _no_encounters(decisions.unit, len(recorded.block), meetings)
@@ -298,9 +303,10 @@ def anticipation(
 
 def _no_encounters(unit: str, pairs: int, meetings: int) -> Anticipation:
     none = np.zeros(0)
-    numbers = [math.nan] * 8
+    numbers: dict[str, Any] = dict.fromkeys(_NUMBERS, math.nan)
+    curve: dict[str, Any] = dict.fromkeys(_CURVE, none)
     return Anticipation(
-        "no encounters", pairs, meetings, *numbers, none, none, none, math.nan, unit
+        answer="no encounters", pairs=pairs, meetings=meetings, unit=unit, **numbers, **curve
     )
 
 
@@ -374,8 +380,8 @@ def _at_any_time(
 def _told(recorded: Pairs, drawn: Pairs, contact: float, times: tuple[float, float]) -> Floats:
     """What times to collision tell, in nats in each block of time that was left out."""
     edges = np.concatenate([[1e-9], np.geomspace(*times, CLASSES - 1)])
-    tau = (time_to_collision(part.gap, part.velocity, contact) for part in (recorded, drawn))
-    return _cross_validated(*tau, edges, recorded.block)
+    tau, other = (time_to_collision(part.gap, part.velocity, contact) for part in (recorded, drawn))
+    return _cross_validated(tau, other, edges, recorded.block)
 
 
 def _cross_validated(values: Floats, drawn: Floats, edges: Floats, block: Ints) -> Floats:

@@ -8,7 +8,7 @@ the rule only if it predicts other blocks better by three standard errors and it
 than in tracks shifted in time.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,6 +22,8 @@ from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.interaction import shifted_decisions
 from swarmdp.recordings.rule_search import Products
 from swarmdp.support.arrays import Floats, Ints
+from swarmdp.support.checks import brief
+from swarmdp.support.errors import InvalidInput
 from swarmdp.support.rounding import with_error
 from swarmdp.support.threads import one_blas_thread
 
@@ -44,6 +46,7 @@ _TINY = 1e-9
 
 Action = Literal["speed", "turn"]
 Kind = Literal["length", "time"]
+ACTIONS: tuple[Action, ...] = ("speed", "turn")
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +113,8 @@ def _mean_ahead(rows: SpeedRows, reach: float) -> Floats:
 
 
 def _soon(rows: SpeedRows, reach: float) -> Floats:
-    return np.clip(1 - rows.tau.min(axis=1, initial=np.inf) / reach, 0.0, None)
+    first: Floats = rows.tau.min(axis=1, initial=np.inf)
+    return np.clip(1 - first / reach, 0.0, None)
 
 
 def _sidestep(rows: SpeedRows, reach: float) -> Floats:
@@ -161,6 +165,16 @@ SPEED_COMPONENTS = {
         "rad",
     ),
 }
+
+
+def check_speed_components(names: Sequence[str]) -> tuple[str, ...]:
+    """The names in the order of the table; raises InvalidInput for one that is not there."""
+    if isinstance(names, str) or any(name not in SPEED_COMPONENTS for name in names):
+        raise InvalidInput(
+            f"speed_components must be some of {', '.join(map(repr, SPEED_COMPONENTS))}, got "
+            f"{brief(names)}"
+        )
+    return tuple(name for name in SPEED_COMPONENTS if name in names)
 
 
 @dataclass(frozen=True)
@@ -312,19 +326,18 @@ def speed_rows(
     heading, speed = decisions.headings[time, individual], speeds[time, individual]
     distance = np.hypot(gap[..., 0], gap[..., 1])
     distance[here, individual] = np.inf
-    others = decisions.headings[time], decisions.speeds[time]
-    distance[~(np.isfinite(distance) & np.isfinite(others[0]) & np.isfinite(others[1]))] = np.inf
+    angle, theirs = decisions.headings[time] - heading[:, None], decisions.speeds[time]
+    distance[~(np.isfinite(distance) & np.isfinite(angle) & np.isfinite(theirs))] = np.inf
     order = np.argsort(distance, axis=1, kind="stable")[:, :most]
-    distance, *others = (
-        np.take_along_axis(values, order, axis=1) for values in (distance, *others)
+    distance, angle, theirs = (
+        np.take_along_axis(values, order, axis=1) for values in (distance, angle, theirs)
     )
     there = np.isfinite(distance)
     gap = np.where(there[..., None], np.take_along_axis(gap, order[..., None], axis=1), 1.0)
     cosine, sine = np.cos(heading)[:, None], np.sin(heading)[:, None]
     ahead = gap[..., 0] * cosine + gap[..., 1] * sine
     left = gap[..., 1] * cosine - gap[..., 0] * sine
-    angle = np.where(there, others[0] - heading[:, None], 0.0)
-    theirs = np.where(there, others[1], 0.0)
+    angle, theirs = np.where(there, angle, 0.0), np.where(there, theirs, 0.0)
     moving = np.stack([theirs * np.cos(angle) - speed[:, None], theirs * np.sin(angle)], axis=-1)
     tau = time_to_collision(np.stack([ahead, left], axis=-1), moving, contact)
     usual, count = np.nanmean(speeds), np.isfinite(speeds).sum(axis=0)
@@ -362,7 +375,12 @@ def _avoiding_side(ahead: Floats, left: Floats, moving: Floats) -> Floats:
 
 @one_blas_thread()
 def fit_speed_rule(
-    decisions: Decisions, arena: Arena | None, *, contact: float, seed: int = 0
+    decisions: Decisions,
+    arena: Arena | None,
+    *,
+    contact: float,
+    components: Sequence[str] = tuple(SPEED_COMPONENTS),
+    seed: int = 0,
 ) -> SpeedRule:
     """What makes recorded individuals change their speed.
 
@@ -375,10 +393,13 @@ def fit_speed_rule(
     contact
         The distance at which two individuals collide, as `Anticipation.contact`; where it is not
         known (NaN), a distance that few pairs are nearer than.
+    components
+        Names of `SPEED_COMPONENTS` that are tried.
     seed
         Same seed, same rule.
 
     """
+    chosen_names = check_speed_components(components)
     speeds = decisions.speeds[decisions.known]
     mean = float(np.nanmean(speeds)) if len(speeds) else 0.0
     varying = float(np.nanstd(speeds)) / mean if mean > 0 else 0.0
@@ -389,19 +410,17 @@ def fit_speed_rule(
     rows = speed_rows(decisions, arena, contact)
     count = len(rows.change)
     if varying < VARYING or count < LEAST_ROWS:
-        return SpeedRule(
-            (), varying, 0.0, 0.0, 0.0, contact, decisions.unit, decisions.dt, count
-        )
+        return SpeedRule((), varying, 0.0, 0.0, 0.0, contact, decisions.unit, decisions.dt, count)
     moved = [
         speed_rows(part, arena, contact, SHIFTED_PAIRS)
         for part in shifted_decisions(decisions, SHIFTS, seed)
     ]
     rng = np.random.default_rng(seed)
     parts: list[SpeedPart] = []
-    fits = {action: SpeedFit(rows, action, contact, mean) for action in ("speed", "turn")}
-    for fit in fits.values():
-        parts += fit.parts(moved, rng)
-    fit = fits["speed"]
+    for action in ACTIONS:
+        names = [name for name in chosen_names if SPEED_COMPONENTS[name].action == action]
+        parts += SpeedFit(rows, action, contact, mean).parts(names, moved, rng)
+    fit = SpeedFit(rows, "speed", contact, mean)
     chosen = {part.component: part.reach for part in parts if part.action == "speed"}
     variance = float((rows.change**2).sum())
     return SpeedRule(
@@ -425,11 +444,6 @@ class SpeedFit:
     action: Action
     contact: float
     mean: float  # speed
-
-    @cached_property
-    def names(self) -> list[str]:
-        """Of the components that this action may react to."""
-        return [name for name, row in SPEED_COMPONENTS.items() if row.action == self.action]
 
     @cached_property
     def target(self) -> Floats:
@@ -508,7 +522,7 @@ class SpeedFit:
         """The squared error in each block of a regression on the others."""
         if not chosen:
             return np.asarray(np.add.reduceat(self.target**2, self.edges[:-1]))
-        return self.products(chosen).held_out(np.arange(len(chosen))[None])[0]
+        return np.asarray(self.products(chosen).held_out(np.arange(len(chosen))[None])[0])
 
     def gains(self, chosen: Mapping[str, float]) -> tuple[Floats, Floats]:
         """The coefficients of components with these reaches, and their standard errors."""
@@ -538,9 +552,11 @@ class SpeedFit:
         mean = float(weights @ gains)
         return mean, float(np.sqrt((weights**2) @ (gains - mean) ** 2))
 
-    def parts(self, moved: list[SpeedRows], rng: np.random.Generator) -> list[SpeedPart]:
+    def parts(
+        self, names: list[str], moved: list[SpeedRows], rng: np.random.Generator
+    ) -> list[SpeedPart]:
         """The components that are worth it and stronger than in shifted tracks."""
-        chosen = self.best(self.names)
+        chosen = self.best(names)
         shifted = [SpeedFit(rows, self.action, self.contact, self.mean) for rows in moved]
         while chosen:
             error = self.error(chosen)
