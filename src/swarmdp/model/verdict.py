@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -252,6 +252,10 @@ class Verdict:
         """What was compared with the demo, in words."""
         words = f"{self.runs} runs, {len(self.lines)} statistics"
         return f"{words}, whole and in short stretches" if self.stretches else words
+
+    def noted(self, note: str) -> "Verdict":
+        """The same verdict with one more note."""
+        return replace(self, notes=(*self.notes, note))
 
     @property
     def evidence(self) -> str:
