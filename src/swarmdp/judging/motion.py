@@ -243,5 +243,6 @@ def _changed(values: NDArray[Any], lag: int, blocks: int, present: Bools | None)
     """The share of agents whose level is another one after `lag` steps (runs, blocks)."""
     differs = values[:, lag:] != values[:, :-lag]
     if present is None:
-        return block_means(np.count_nonzero(differs, axis=2), blocks) / values.shape[2]
+        share: Floats = block_means(np.count_nonzero(differs, axis=2), blocks) / values.shape[2]
+        return share
     return _mean(differs.astype(np.float64), present[:, lag:] & present[:, :-lag], blocks)

@@ -208,20 +208,22 @@ def _telling(values: Floats, statistics: Sequence[Statistic]) -> NDArray[np.bool
     such as the speed of agents that have only one, says nothing, and two that are the same in every
     run say it once: of an agent that sees its state, a change of the one is one of the other.
     """
-    known: NDArray[np.bool_] = np.isfinite(values).all(axis=0)
+    known = np.asarray(np.isfinite(values).all(axis=0))
     numbers = np.where(known, values, 0.0)
     varies = known & (np.ptp(numbers, axis=0) > _ROUNDING * np.abs(numbers).max(axis=0))
     if not varies.any():
         return known
-    first: dict[tuple[str, bytes], int] = {}
-    for k in np.flatnonzero(varies):
-        same = first.setdefault((statistics[k].when, numbers[:, k].tobytes()), int(k))
-        if same != k:
+    kept: dict[tuple[str, bytes], int] = {}
+    for k, statistic in enumerate(statistics):
+        if varies[k]:
+            same = statistic.when, numbers[:, k].tobytes()
+            other = kept.setdefault(same, k)
             # What a swarm does is worth more than how.
-            left_out = same if statistics[k].main and not statistics[same].main else k
-            first[statistics[k].when, numbers[:, k].tobytes()] = int(same + k - left_out)
-            varies[left_out] = False
-    return varies
+            if statistic.main and not statistics[other].main:
+                kept[same] = k
+    chosen = np.zeros(len(statistics), np.bool_)
+    chosen[list(kept.values())] = True
+    return chosen
 
 
 def look_at_runs(
