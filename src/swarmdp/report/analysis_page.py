@@ -147,6 +147,8 @@ def _findings(analysis: Analysis) -> list[Finding]:
         findings.append(Finding(words, "open", tuple(details), tuple(how)))
     else:
         details += [f"What to do next: {advice}." for advice in verdict.advice]
+        if verdict.size and not verdict.alarm:
+            how.append(f"{verdict.evidence[0].upper()}{verdict.evidence[1:]}.")
         how += [
             f"Held out, and not used for anything else: {held_out}.",
             f"{len(verdict.lines)} statistics were compared: {verdict.chance} "
@@ -166,7 +168,7 @@ def _findings(analysis: Analysis) -> list[Finding]:
 
 def _rule_words(analysis: Analysis) -> tuple[str, ...]:
     """The rule in sentences, and the radii of a zone model beside it."""
-    said, unit = list(analysis.rule_in_words), analysis.swarm.unit
+    said, unit = [*analysis.rule_in_words, *analysis.reactions_in_words], analysis.swarm.unit
     if not said:
         said.append("No rule is told: see whether individuals react to each other at all, above.")
     if ZONE_MODEL in analysis.distances:

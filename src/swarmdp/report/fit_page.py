@@ -1,6 +1,6 @@
 """The page of a fit: the verdict in words, the swarms to watch, the reward and its errors."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +155,7 @@ def _verdict(result: Result, unusual: str) -> list[Finding]:
     if len(verdicts) > 1:
         good = sum(not verdict.alarm for verdict in verdicts)
         words = f"{good} of {len(verdicts)} learned swarms do what their demo did."
-        return [Finding(words, "good" if good == len(verdicts) else "bad")]
+        return [Finding(words, "good" if good == len(verdicts) else "bad", _sizes(verdicts))]
     (verdict,) = verdicts
     same = verdict.words == REPRODUCED
     details = [] if same or verdict.alarm else [f"The verdict: {verdict.words}."]
@@ -178,6 +178,14 @@ def _verdict(result: Result, unusual: str) -> list[Finding]:
 
 def _sentence(words: str) -> str:
     return f"{words[0].upper()}{words[1:].rstrip('.')}."
+
+
+def _sizes(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+    """How many of those that pass can be told from their demo, and what differs in the first."""
+    told = [verdict for verdict in verdicts if verdict.size and not verdict.alarm]
+    if not told:
+        return ()
+    return (f"{len(told)} of these can be told from their demo. The first: {told[0].evidence}.",)
 
 
 def _found_by(result: Result) -> list[str]:
