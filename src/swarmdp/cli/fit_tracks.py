@@ -54,6 +54,21 @@ def add(parser: argparse.ArgumentParser) -> None:
         help='how many kinds of individuals there are, each with its own rule: "auto", a number, '
         'or "given" (those of --kind); not asked by default',
     )
+    group.add_argument(
+        "--speed-components",
+        nargs="*",
+        default=None,
+        metavar="NAME",
+        help="what changes of speed may react to: some of 'density ahead', 'speed difference', "
+        "'others ahead', 'time to collision'; 'sidestep' is the turn before a collision. Without a "
+        "name: none of them",
+    )
+    group.add_argument(
+        "--contact",
+        default="auto",
+        help="distance at which two individuals collide, in the unit of the recording, or "
+        '"auto": the one with which times to collision tell most',
+    )
 
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
@@ -72,6 +87,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     from swarmdp.fitting.fit import FitInterrupted
     from swarmdp.recordings.analysis import analyse
     from swarmdp.recordings.components import ZONE_COMPONENTS, Observation
+    from swarmdp.recordings.speed_rule import SPEED_COMPONENTS
     from swarmdp.report.analysis_page import NUMBERS, write_analysis
     from swarmdp.support.saved import ANALYSIS, FIT
 
@@ -103,6 +119,12 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
                     judge=not options.no_judge,
                     components=tuple(options.components or ZONE_COMPONENTS),
                     kinds=kinds,
+                    speed_components=tuple(
+                        SPEED_COMPONENTS
+                        if options.speed_components is None
+                        else options.speed_components
+                    ),
+                    contact=_contact(options.contact),
                     threads=options.threads,
                     say=_say,
                     resume=earlier,
@@ -134,6 +156,10 @@ def _say(text: str) -> None:
 
 def _seconds(text: str, option: str = "--dt") -> Any:
     return text if text == "auto" else _numbers(option, text, 1, 'seconds or "auto"')[0]
+
+
+def _contact(text: str) -> Any:
+    return text if text == "auto" else _numbers("--contact", text, 1, 'a length or "auto"')[0]
 
 
 def _neighbours(text: str) -> Any:

@@ -37,6 +37,7 @@ from swarmdp.recordings.group_distances import demo_in_runs, group_distance, own
 from swarmdp.recordings.interaction import Interaction, shifted_decisions
 from swarmdp.recordings.kinds import Kinds, find_kinds
 from swarmdp.recordings.needs import check_needs
+from swarmdp.recordings.reactions import Reactions
 from swarmdp.recordings.recording import Recording
 from swarmdp.recordings.rule import LEAST_ROWS, Rule, fit_rule
 from swarmdp.recordings.summary import Summary
@@ -142,6 +143,8 @@ class Analysis:
     distances
         The mean energy distance to the group of `decisions.test`, of the swarm of the controller
         and of those that it is compared with; empty if it was not asked for.
+    reactions
+        How speeds react, and whether individuals look ahead; None of analyses before 0.3.
     kinds
         Which kinds of individuals there are; None if it was not asked for.
 
@@ -172,6 +175,7 @@ class Analysis:
     rule: Rule | None
     found: FoundController
     distances: Mapping[str, float] = field(default_factory=dict)
+    reactions: Reactions | None = None
     kinds: Kinds | None = None
 
     @property
@@ -273,6 +277,11 @@ class Analysis:
         return self.rule.sentences
 
     @property
+    def reactions_in_words(self) -> tuple[str, ...]:
+        """How speeds react, and whether distance or time to collision decides."""
+        return () if self.reactions is None else self.reactions.sentences
+
+    @property
     def reward_in_words(self) -> tuple[str, ...]:
         """What the reward clearly prefers; nothing is clear where there is too little data."""
         clear = [str(part) for part in self.preferences if part.clear]
@@ -299,7 +308,7 @@ class Analysis:
     @property
     def conclusions(self) -> tuple[str, ...]:
         """The answer in sentences."""
-        said = [self.interaction_in_words, *self.rule_in_words]
+        said = [self.interaction_in_words, *self.rule_in_words, *self.reactions_in_words]
         said += () if self.kinds is None else self.kinds.sentences
         said += self.reward_in_words
         said.append(f"The controller: {self.controller.words(self.swarm.unit)}.")
@@ -334,6 +343,7 @@ class Analysis:
         packed.plain["verdict"] = None if self.verdict is None else self.verdict.to_json()
         packed.plain["seed"] = self.seed
         packed.plain["rule"] = None if self.rule is None else self.rule.to_plain()
+        packed.plain["reactions"] = None if self.reactions is None else self.reactions.to_plain()
         packed.plain["found"] = self.found.to_plain()
         packed.plain["distances"] = dict(self.distances)
         packed.plain["kinds"] = None if self.kinds is None else self.kinds.to_plain()
@@ -376,6 +386,7 @@ class Analysis:
             if searched
             else unsearched_controller(swarm, rule),
             plain["distances"] if searched else {},
+            None if not plain.get("reactions") else Reactions.from_plain(plain["reactions"]),
             None if plain.get("kinds") is None else Kinds.from_plain(plain["kinds"]),
         )
 
@@ -421,6 +432,7 @@ class Analysis:
                 "decisions": test.decisions,
             },
             "rule": None if self.rule is None else self.rule.to_plain(),
+            "reactions": None if self.reactions is None else self.reactions.to_plain(),
             "kinds": None if self.kinds is None else self.kinds.to_plain(),
             "controller": self.found.to_plain(),
             "energy_distances": dict(self.distances),
@@ -561,6 +573,8 @@ def analyse(
     report(str(interaction))
     with working("reading the rule of turns", progress, (0.9, 1.0)):
         rule, kinds = _rule_and_kinds(recording, train, swarm, options, seed, report)
+    reactions = _read_reactions(recording, decisions, swarm, options, seed, progress)
+    report(str(reactions))
     if checkpoint is not None:
         # What an earlier analysis left does not belong to the fit that is saved now.
         (as_path(checkpoint) / ANALYSIS.file).unlink(missing_ok=True)
@@ -593,6 +607,7 @@ def analyse(
         rule,
         found,
         distances,
+        reactions,
         kinds,
     )
 
@@ -626,6 +641,26 @@ def _rule_and_kinds(
     )
     report(str(kinds))
     return rule, kinds
+
+
+def _read_reactions(
+    recording: Recording,
+    decisions: Decisions,
+    swarm: Swarm,
+    options: AnalysisSettings,
+    seed: int,
+    progress: bool | Tell | None,
+) -> Reactions:
+    with working("reading changes of speed", progress):
+        return Reactions.read(
+            recording,
+            decisions,
+            swarm.arena,
+            cleaning={name: getattr(options, name) for name in _CLEANING},
+            contact=options.contact,
+            components=options.speed_components,
+            seed=seed,
+        )
 
 
 def _fit(
