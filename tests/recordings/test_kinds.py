@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from swarmdp.errors import InvalidInput
 
 import swarmdp
 from swarmdp.recordings.kinds import Kinds, find_kinds, fit_mixture
 from swarmdp.recordings.rule import fit_rule
+from swarmdp.support.errors import InvalidInput
 
 PERIODIC = swarmdp.recordings.Periodic((10.0, 10.0))
 

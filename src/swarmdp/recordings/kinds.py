@@ -80,6 +80,18 @@ class Kinds:
         Whether the number was given.
     rules
         By which rule each kind turns; empty with one kind, None where there is too little data.
+    titles
+        What kinds are called, where they were given.
+
+    Examples
+    --------
+    >>> import numpy as np, swarmdp
+    >>> chances = np.array([[1.0, 0.0], [0.9, 0.1], [0.2, 0.8]])
+    >>> found = swarmdp.recordings.Kinds(
+    ...     ("a", "b", "c"), chances, (), (), np.zeros((2, 0)), np.zeros((2, 0)), 0.01
+    ... )
+    >>> found.count, found.named(0)
+    (2, ('a', 'b'))
 
     """
 

@@ -365,7 +365,8 @@ def _kinds(
         early = int(rows[who[row]])
         raise InvalidInput(
             f"kinds must not change in time: individual {individuals[who[row]]!r} is "
-            f"{unique[codes[early]]!r} in row {early + first} and {unique[codes[row]]!r} in row "
+            f"{str(unique[codes[early]])!r} in row {early + first} and "
+            f"{str(unique[codes[row]])!r} in row "
             f"{row + first} (column {name!r})"
         )
     return tuple(str(unique[codes[row]]) for row in rows)

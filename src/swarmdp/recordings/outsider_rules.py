@@ -6,7 +6,8 @@ looked for one after another by cross-validation over blocks of time, beyond wha
 themselves and beyond a flexible description of the others: rings of neighbours, their directions
 and headings. A component belongs to the rule only if turns of other blocks are predicted better
 with it, if its gain is more than a few standard errors, and if it is larger than in tracks that are
-shifted in time, in which outsiders stay where they were.
+shifted in time, in which outsiders stay where they were. (Of places and fields, which never move,
+shifted tracks tell nothing.)
 """
 
 import itertools
@@ -53,7 +54,8 @@ class OutsiderPart:
     worth, worth_error
         How much better turns of other blocks of time are predicted with it, in nats a decision.
     shifted
-        The largest gain, whatever its sign, in tracks that are shifted in time.
+        The largest gain, whatever its sign, in tracks that are shifted in time; 0 of what never
+        moves.
     everywhere
         Whether the reach is as far as the outsider ever was.
 
@@ -107,6 +109,7 @@ class OutsiderRows:
     heading_left: Floats
     kinds: tuple[str, ...]
     fields: tuple[str, ...]  # kinds that are directions
+    fixed: tuple[str, ...]  # kinds that never move
 
     @cached_property
     def _cache(self) -> dict[tuple[str, Way, float], Floats]:
@@ -164,6 +167,7 @@ def outsider_rows(
         gap = np.where(near, gap - sides * np.round(gap / sides), gap)
     distance = np.hypot(gap[..., 0], gap[..., 1])
     there = np.isfinite(distance)
+    gap = np.where(there[..., None], gap, 0.0)
     size = np.where(there, np.maximum(distance, _TINY), 1.0)
     left = (gap[..., 1] * np.cos(heading) - gap[..., 0] * np.sin(heading)) / size
     return OutsiderRows(
@@ -172,6 +176,7 @@ def outsider_rows(
         heading_left=np.sin(others.known_headings[rows.time] - heading),
         kinds=others.kinds,
         fields=tuple(kind for kind in others.names if others.is_field(kind)),
+        fixed=tuple(kind for kind in others.names if not others.moves(kind)),
     )
 
 
@@ -241,9 +246,9 @@ def find_outsider_parts(
             break
         gain = abs(products.gains([*chosen, best])[-1])
         names = [candidates[n] for n in (*chosen, best)]
-        chance = [_gains(other, part, names)[-1] for other, part in moved if part is not None]
+        chance = _chance_gains(moved, names, -1)
         least = sure * products.errors([*chosen, best])[-1]
-        if gain <= max(*map(abs, chance), least):
+        if gain <= max([least, *chance]):
             refused.add(candidates[best][:2])
             continue
         chosen.append(best)
@@ -280,8 +285,26 @@ def _gains(
     return search.products(columns).gains(range(len(names)))
 
 
+def _chance_gains(
+    moved: Sequence[tuple[RuleSearch, OutsiderRows | None]],
+    names: Sequence[tuple[str, Way, float]],
+    place: int,
+) -> list[float]:
+    """The sizes of the gain of one component in tracks that are shifted in time.
+
+    Of what never moves nothing is known from them: it is where it was, whenever that is.
+    """
+    return [
+        abs(float(_gains(search, seen, names)[place]))
+        for search, seen in moved
+        if seen is not None and names[place][0] not in seen.fixed
+    ]
+
+
 def worth_of(search: RuleSearch, without: Floats, error: Floats) -> tuple[float, float]:
     """How much better a model is, from errors in blocks: nats a decision and standard error."""
+    if not np.isfinite(without).all():  # without it a gain would have the wrong sign
+        return math.inf, 0.0
     variance = float(error.sum()) / float(search.counts.sum())
     full = search.counts > 0
     gains = (without - error)[full] / (2 * variance * search.counts[full])
@@ -308,7 +331,7 @@ def _part(
     whole = products.held_out(np.array([list(chosen)]))[0]
     worth, worth_error = worth_of(search, without, whole)
     names = [candidates[n] for n in chosen]
-    chance = [_gains(other, part, names)[place] for other, part in moved if part is not None]
+    chance = _chance_gains(moved, names, place)
     same = [n for n, part in enumerate(candidates) if part[:2] == (kind, way)]
     errors = products.held_out(np.array([[*rest, n] for n in same]))
     blocks = errors.shape[1]
@@ -330,7 +353,7 @@ def _part(
         float(products.errors(list(chosen))[place]),
         worth,
         worth_error,
-        float(max(map(abs, chance), default=0.0)),
+        max(chance, default=0.0),
         seen.share_within(kind, reach) >= EVERYWHERE,
     )
 

@@ -147,6 +147,9 @@ class Scene:
         """
         if self.follows:
             far = max(float(np.abs(self._around_centre(label)).max()) for label in self.swarms)
+            label = next(iter(self.swarms))  # outsiders beyond where the first swarm has them leave
+            if self.marks_of(label) is not None:
+                far = max(far, float(np.nanmax(np.abs(self._marked(label)), initial=0.0)))
             side = 2.2 * far or 1.0
             return np.array([-side / 2, -side / 2]), side
         places = [np.asarray(p.positions) for p in self.pictures.values() if isinstance(p, Arrows)]
@@ -194,8 +197,24 @@ class Scene:
         if not isinstance(picture, Arrows) or picture.marks is None:
             return None
         low, side = self.window
-        shares: Floats = (np.asarray(picture.marks, np.float64) - low) / side
+        shares: Floats = (self._marked(label) - low) / side
         return shares
+
+    def marks_of(self, label: str) -> Floats | None:
+        """Where outsiders are, in the units of the system; None without any."""
+        picture = self.pictures[label]
+        return picture.marks if isinstance(picture, Arrows) else None
+
+    def _marked(self, label: str) -> Floats:
+        """Where outsiders are, from the middle of the swarm where the window follows."""
+        picture = self.pictures[label]
+        assert isinstance(picture, Arrows)
+        assert picture.marks is not None
+        places = np.asarray(picture.marks, np.float64)
+        if not self.follows:
+            return places
+        around: Floats = places - np.median(self._places(label), axis=1, keepdims=True)
+        return around
 
     def headings(self, label: str) -> Floats | None:
         """The agents' headings in radians (steps + 1, agents); None for dots."""
