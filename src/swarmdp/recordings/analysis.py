@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.fitting.fit import Fit, FitInterrupted, fit
+from swarmdp.fitting.fit import Fit, FitInterrupted, drive
 from swarmdp.irl.result import Result
 from swarmdp.judging.baselines import all_baselines, check_baselines
 from swarmdp.judging.judge import verdict_of_model
@@ -44,7 +44,6 @@ from swarmdp.recordings.swarm_files import pack_recording, unpack_recording
 from swarmdp.recordings.zonal import Zonal, ZonalController
 from swarmdp.support import markup
 from swarmdp.support.arguments import checked
-from swarmdp.support.arrays import Floats
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.files import as_path
 from swarmdp.support.netcdf import write_dataset
@@ -560,12 +559,26 @@ def analyse(
     with working("searching for a controller", progress):
         found = find_controller(swarm, rule, seed=derived_seed(seed, Part.CONTROLLER))
     report(f"controller: {found.words(swarm.unit)}")
-    result = _fit(swarm, train, options, seed, threads, progress, resume, checkpoint)
+    fitting = Fit.of(
+        swarm,
+        train,
+        seed=seed,
+        update=options.update,
+        iterations=options.iterations,
+        discount=options.discount,
+        resamples=options.resamples,
+        judge=False,
+        threads=threads,
+    )
+    result = drive(fitting, progress, resume=resume, checkpoint=checkpoint)
     shifted = verdict = None
     distances: dict[str, float] = {}
     try:
         if options.resamples:
-            shifted = _shifted_rewards(swarm, train, options, seed, threads, progress, result)
+            count = min(options.resamples, MOST_SHIFTED)
+            moved = shifted_decisions(train, count, derived_seed(seed, Part.SHIFTING))
+            demos = [swarm.demo(part) for part in moved]
+            shifted = fitting.rewards_of_demos(result, demos, progress)
         report(str(result))
         if options.judge:
             others = {} if rule is None else {REGRESSION: Zonal(swarm, rule_as_it_is(swarm, rule))}
@@ -586,32 +599,6 @@ def analyse(
         rule,
         found,
         distances,
-    )
-
-
-def _fit(
-    swarm: Swarm,
-    train: Decisions,
-    options: AnalysisSettings,
-    seed: int,
-    threads: int | None,
-    progress: bool | Tell | None,
-    resume: Result | None,
-    checkpoint: str | os.PathLike[str] | None,
-) -> Result:
-    return fit(
-        swarm,
-        train,
-        seed=seed,
-        update=options.update,
-        iterations=options.iterations,
-        discount=options.discount,
-        resamples=options.resamples,
-        judge=False,
-        threads=threads,
-        progress=progress,
-        resume=resume,
-        checkpoint=checkpoint,
     )
 
 
@@ -689,27 +676,3 @@ def _judge(
         "components (--components), or individuals differ",
     )
     return replace(verdict, advice=advice)
-
-
-def _shifted_rewards(
-    swarm: Swarm,
-    train: Decisions,
-    options: AnalysisSettings,
-    seed: int,
-    threads: int | None,
-    progress: bool | Tell | None,
-    result: Result,
-) -> Floats:
-    """Rewards (K, d) learned as the result was, but with every individual shifted in time."""
-    count = min(options.resamples, MOST_SHIFTED)
-    moved = shifted_decisions(train, count, derived_seed(seed, Part.SHIFTING))
-    fitting = Fit.of(
-        swarm,
-        train,
-        seed=seed,
-        update=options.update,
-        iterations=options.iterations,
-        discount=options.discount,
-        threads=threads,
-    )
-    return fitting.rewards_of_demos(result, [swarm.demo(part) for part in moved], progress)
