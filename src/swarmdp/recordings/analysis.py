@@ -33,7 +33,12 @@ from swarmdp.recordings.controller_search import (
 from swarmdp.recordings.controllers import habitual_policy
 from swarmdp.recordings.couzin import Couzin
 from swarmdp.recordings.decisions import Decisions
-from swarmdp.recordings.group_distances import demo_in_runs, group_distance, own_distance
+from swarmdp.recordings.group_distances import (
+    demo_in_runs,
+    group_distance,
+    own_distance,
+    recorded_parts,
+)
 from swarmdp.recordings.interaction import Interaction, shifted_decisions
 from swarmdp.recordings.needs import check_needs
 from swarmdp.recordings.recording import Recording
@@ -583,7 +588,7 @@ def analyse(
         if options.judge:
             others = {} if rule is None else {REGRESSION: Zonal(swarm, rule_as_it_is(swarm, rule))}
             distances = _distances(swarm, found, others, decisions, seed, threads)
-            verdict = _judge(found, test, swarm, beside, others, distances, seed, threads, progress)
+            verdict = _judge(found, decisions, swarm, beside, others, seed, threads, progress)
             report(str(verdict))
     except KeyboardInterrupt:
         raise FitInterrupted(result) from None
@@ -630,47 +635,29 @@ def _distances(
 
 def _judge(
     found: FoundController,
-    test: Decisions,
+    decisions: Decisions,
     swarm: Swarm,
     baselines: Sequence[str],
     others: Mapping[str, Zonal],
-    distances: Mapping[str, float],
     seed: int,
     threads: int | None,
     progress: bool | Tell | None,
 ) -> Verdict:
-    """The verdict on the group of the controller.
-
-    A group that is as near to the held-out time as the recording itself is reproduced; what can
-    still be told apart are exceptions.
-    """
+    """The verdict on the group of the controller, by the held-out time."""
     verdict = verdict_of_model(
         swarm,
         Zonal(swarm, found.controller),
-        demo_in_runs(swarm, test),
+        demo_in_runs(swarm, decisions.test),
         seed=derived_seed(seed, Part.JUDGING_HELD_OUT),
         baselines=baselines,
         others=others,
         discount=_DISCOUNT,
         progress=progress,
         threads=threads,
+        parts=recorded_parts(swarm, decisions.train, decisions.test),
     )
-    if not verdict.alarm or verdict.words.startswith(UNDECIDED):
+    if not verdict.words.startswith(WRONG):
         return verdict
-    if distances[CONTROLLER] <= distances[ITSELF]:
-        differences = verdict.words.removeprefix(WRONG)
-        return replace(
-            verdict,
-            words=f"reproduces it, except: {differences}",
-            reproduces=True,
-            alarm=False,
-            advice=(),
-            notes=(
-                *verdict.notes,
-                f"as a group it is as near to the held-out time (energy distance "
-                f"{distances[CONTROLLER]:.2f}) as the recording itself ({distances[ITSELF]:.2f})",
-            ),
-        )
     advice = (
         "look at the measures that differ: what individuals react to may be missing among the "
         "components (--components), or individuals differ",

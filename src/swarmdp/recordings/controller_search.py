@@ -160,12 +160,9 @@ class Trial:
         shares = (np.arange(QUANTILES) + 0.5) / QUANTILES
         return measures, [np.quantile(values, shares) for values in sights]
 
-    def simulate(
-        self, controllers: Sequence[ZonalController]
-    ) -> tuple[dict[str, Floats], list[Floats], Floats]:
-        """Measures (K, values) and sights (K, values) of swarms, and shares of reflections (K,)."""
-        count = len(controllers)
-        places, headings, reflected = kernels.recorded.zonal_frames(
+    def frames(self, controllers: Sequence[ZonalController]) -> tuple[Floats, Floats, Floats]:
+        """Places (K, runs, frames, agents, 2), headings, and shares of reflections (K,)."""
+        return kernels.recorded.zonal_frames(
             self._starts,
             np.stack([one.row for one in controllers]),
             np.array([one.noise for one in controllers]),
@@ -173,6 +170,13 @@ class Trial:
             min(SETTLING, self._steps // 4),
             EVERY * self.longer,
         )
+
+    def simulate(
+        self, controllers: Sequence[ZonalController]
+    ) -> tuple[dict[str, Floats], list[Floats], Floats]:
+        """Measures (K, values) and sights (K, values) of swarms, and shares of reflections (K,)."""
+        count = len(controllers)
+        places, headings, reflected = self.frames(controllers)
         agents = self.swarm.n_agents
         measures, sights = _looks(
             self.swarm, places.reshape(-1, agents, 2), headings.reshape(-1, agents)

@@ -622,6 +622,16 @@ class Swarm:
             for name, measure in self.measures.items()
         }
 
+    def measures_over(self, states: Mapping[str, Floats]) -> dict[str, Floats]:
+        """All measures (runs, times) of states (runs, times, agents, ...)."""
+        places, headings = (
+            states[name].reshape(-1, *states[name].shape[2:]) for name in ("position", "heading")
+        )
+        seen = surroundings(places, headings, 1, 0.0, self.arena)
+        measures = self.measure_frames(places, headings, seen)
+        shape = states["heading"].shape[:2]
+        return {name: values.reshape(shape) for name, values in measures.items()}
+
     def _nearest(self, state: State) -> Floats:
         return _median_nearest(
             surroundings(state["position"], state["heading"], 1, 0.0, self.arena)
