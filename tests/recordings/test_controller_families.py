@@ -7,7 +7,7 @@ import pytest
 
 import swarmdp
 from studies.simulated_rules import KnownRule, record_rule
-from swarmdp.recordings.analysis import Preference
+from swarmdp.recordings.preferences import Preference
 from swarmdp.recordings.arena import Circle, Periodic
 from swarmdp.recordings.controller_families import _hurry, _together, families_of
 from swarmdp.recordings.decisions import Decisions

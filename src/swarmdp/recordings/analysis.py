@@ -23,7 +23,6 @@ from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.verdict import Verdict
 from swarmdp.policies import FunctionPolicy
 from swarmdp.recordings.analysis_settings import AnalysisSettings
-from swarmdp.recordings.components import COMPONENTS
 from swarmdp.recordings.controller_families import rule_as_it_is
 from swarmdp.recordings.controller_search import (
     FoundController,
@@ -41,7 +40,10 @@ from swarmdp.recordings.group_distances import (
 )
 from swarmdp.recordings.interaction import Interaction, shifted_decisions
 from swarmdp.recordings.needs import check_needs
+from swarmdp.recordings.preferences import Preference, preferences_of
 from swarmdp.recordings.recording import Recording
+from swarmdp.recordings.reward_curves import RewardCurve
+from swarmdp.recordings.reward_search import SearchedReward, search_reward
 from swarmdp.recordings.rule import LEAST_ROWS, Rule, fit_rule
 from swarmdp.recordings.summary import Summary
 from swarmdp.recordings.swarm import Swarm
@@ -54,7 +56,7 @@ from swarmdp.support.files import as_path
 from swarmdp.support.netcdf import write_dataset
 from swarmdp.support.progress import Tell, working
 from swarmdp.support.ranges import Seed
-from swarmdp.support.rounding import rounded, with_error
+from swarmdp.support.rounding import with_error
 from swarmdp.support.saved import ANALYSIS, Packed
 from swarmdp.support.settings import change_settings
 
@@ -68,45 +70,6 @@ CONTROLLER, ITSELF = "controller", "recording itself"  # energy distances
 REGRESSION, ZONE_MODEL = "regression", "zone model"  # what the controller is compared with
 UNDECIDED, WRONG = "too little data", "does not reproduce it: "  # how verdicts begin
 _DISCOUNT = 0.9  # of the feature expectations that a verdict compares
-_BEYOND = 2.0  # standard errors by which a reward must differ from that of shifted tracks
-_LEVEL = 0.05  # share of differences of rewards that are called clear and are not
-
-
-@dataclass(frozen=True)
-class Preference:
-    """The two classes of one component whose rewards differ most."""
-
-    component: str
-    best: str
-    worst: str
-    difference: float
-    error: float | None  # standard error of this difference; None without resamples
-    p: float | None  # as in `Result.differences`, where all pairs of classes are tested together
-    shifted: float | None = None  # the same difference where individuals are shifted in time, mean
-    shifted_spread: float | None = None  # and its standard deviation
-    identified: bool = False  # all rewards that do as well agree on its sign
-    social: bool = False  # it tells of others
-
-    @property
-    def clear(self) -> bool:
-        """Whether the difference is significant and identified, and not so in shifted tracks.
-
-        Of those called significant about 5 % are not. What a reward says of others must be more
-        than where none can react to another.
-        """
-        if self.p is None or self.p > _LEVEL or not self.identified:
-            return False
-        if not self.social or self.shifted is None or self.shifted_spread is None:
-            return True
-        error = float(np.hypot(self.error or 0.0, self.shifted_spread))
-        return self.difference > self.shifted + _BEYOND * error
-
-    def __str__(self) -> str:
-        chance = ""
-        if self.shifted is not None:
-            chance = f", {rounded(self.shifted, self.error)} when shifted in time"
-        difference = with_error(self.difference, self.error)
-        return f"{self.best} rather than {self.worst} ({difference}{chance})"
 
 
 @checked
@@ -140,6 +103,9 @@ class Analysis:
     distances
         The mean energy distance to the group of `decisions.test`, of the swarm of the controller
         and of those that it is compared with; empty if it was not asked for.
+    searched
+        The reward that Algorithm 1 found with policy search; None without a rule, or in files of
+        earlier versions.
 
     Examples
     --------
@@ -168,6 +134,7 @@ class Analysis:
     rule: Rule | None
     found: FoundController
     distances: Mapping[str, float] = field(default_factory=dict)
+    searched: SearchedReward | None = None
 
     @property
     def recording(self) -> Recording:
@@ -187,51 +154,16 @@ class Analysis:
     @property
     def preferences(self) -> tuple[Preference, ...]:
         """What the reward asks for, one entry for each component of an additive reward."""
-        preferences, begin, done = [], 0, 0
-        mirrored = bool(self.result.settings["mirror"])
-        weights, others = self.result.reward.weights[0], self.result.resamples
-        # The pair that differs most was chosen among all, so it is tested among all.
-        tested = agreed = None
-        if others is not None:
-            tested = self.result.differences()
-            agreed = self.result.identified()["identified"].to_numpy()
-        for block in self.result.blocks:
-            shape = [len(axis.values) for axis in block]
-            size = int(np.prod(shape))
-            block_weights = weights[begin : begin + size]
-            high, low = int(block_weights.argmax()), int(block_weights.argmin())
-            gaps = None
-            if self.shifted is not None:
-                gaps = self.shifted[:, begin + high] - self.shifted[:, begin + low]
-            begin += size
-            pairs = size * (size - 1) // 2
-            rows = None if tested is None else tested[done : done + pairs]
-            done += pairs
-            if not pairs:
-                continue
-            error = p = None
-            identified = False
-            if rows is not None and agreed is not None:
-                one, other = sorted((high, low))
-                place = one * size - one * (one + 1) // 2 + other - one - 1
-                error, p = float(rows["error"].iloc[place]), float(rows["p"].iloc[place])
-                identified = bool(agreed[done - pairs + place])
-            best, worst = (
-                ", ".join(
-                    COMPONENTS[axis.name].words(axis.shown, int(place), mirrored)
-                    for axis, place in zip(block, np.unravel_index(index, shape), strict=True)
-                )
-                for index in (high, low)
-            )
-            title = " and ".join(axis.name for axis in block)
-            shifted = None if gaps is None else float(gaps.mean())
-            spread = None if gaps is None else float(gaps.std(ddof=1))
-            gap = float(block_weights[high] - block_weights[low])
-            social = any(COMPONENTS[axis.name].social for axis in block)
-            preferences.append(
-                Preference(title, best, worst, gap, error, p, shifted, spread, identified, social)
-            )
-        return tuple(preferences)
+        return preferences_of(self.result, self.shifted)
+
+    @property
+    def reward_curves(self) -> tuple[RewardCurve, ...]:
+        """What Algorithm 1 with policy search says of the reward, as curves; none without a rule.
+
+        Its evidence is what simulated groups of many controllers see. `result.reward` is from the
+        recorded decisions, and nearer to rewards that are known.
+        """
+        return () if self.searched is None else self.searched.curves
 
     @property
     def turn_gains(self) -> dict[str, float]:
@@ -327,6 +259,7 @@ class Analysis:
         packed.plain["rule"] = None if self.rule is None else self.rule.to_plain()
         packed.plain["found"] = self.found.to_plain()
         packed.plain["distances"] = dict(self.distances)
+        packed.plain["searched"] = None if self.searched is None else self.searched.to_plain()
         packed.plain["swarm"] = self.swarm.settings
         packed.arrays["weights"] = self.result.reward.weights
         if self.shifted is not None:
@@ -366,6 +299,7 @@ class Analysis:
             if searched
             else unsearched_controller(swarm, rule),
             plain["distances"] if searched else {},
+            None if plain.get("searched") is None else SearchedReward.from_plain(plain["searched"]),
         )
 
     def __repr__(self) -> str:
@@ -412,6 +346,7 @@ class Analysis:
             "rule": None if self.rule is None else self.rule.to_plain(),
             "controller": self.found.to_plain(),
             "energy_distances": dict(self.distances),
+            "reward_search": None if self.searched is None else self.searched.to_plain(),
             "settings": dict(self.result.settings),
             "seed": self.seed,
             "distance": float(self.result.distance[0]),
@@ -564,6 +499,10 @@ def analyse(
     with working("searching for a controller", progress):
         found = find_controller(swarm, rule, seed=derived_seed(seed, Part.CONTROLLER))
     report(f"controller: {found.words(swarm.unit)}")
+    with working("searching for the reward", progress):
+        searched = search_reward(
+            swarm, rule, found.controller, seed=derived_seed(seed, Part.REWARD_SEARCH)
+        )
     fitting = Fit.of(
         swarm,
         train,
@@ -604,6 +543,7 @@ def analyse(
         rule,
         found,
         distances,
+        searched,
     )
 
 
