@@ -42,7 +42,7 @@ from swarmdp.recordings.interaction import Interaction, shifted_decisions
 from swarmdp.recordings.needs import check_needs
 from swarmdp.recordings.preferences import Preference, preferences_of
 from swarmdp.recordings.recording import Recording
-from swarmdp.recordings.reward_curves import RewardCurve
+from swarmdp.recordings.reward_curves import RewardCurve, curves_of_reward
 from swarmdp.recordings.reward_search import SearchedReward, search_reward
 from swarmdp.recordings.rule import LEAST_ROWS, Rule, fit_rule
 from swarmdp.recordings.summary import Summary
@@ -158,12 +158,12 @@ class Analysis:
 
     @property
     def reward_curves(self) -> tuple[RewardCurve, ...]:
-        """What Algorithm 1 with policy search says of the reward, as curves; none without a rule.
+        """The reward as curves with errors: which distance, which alignment is sought.
 
-        Its evidence is what simulated groups of many controllers see. `result.reward` is from the
-        recorded decisions, and nearer to rewards that are known.
+        They are of `result.reward`. What Algorithm 1 with policy search says is in
+        `searched.curves`; where rewards are known it is farther from them.
         """
-        return () if self.searched is None else self.searched.curves
+        return curves_of_reward(self.result, self.shifted)
 
     @property
     def turn_gains(self) -> dict[str, float]:
@@ -346,6 +346,7 @@ class Analysis:
             "rule": None if self.rule is None else self.rule.to_plain(),
             "controller": self.found.to_plain(),
             "energy_distances": dict(self.distances),
+            "reward_curves": [curve.to_plain() for curve in self.reward_curves],
             "reward_search": None if self.searched is None else self.searched.to_plain(),
             "settings": dict(self.result.settings),
             "seed": self.seed,

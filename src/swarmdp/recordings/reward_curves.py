@@ -1,9 +1,10 @@
 """The reward as curves: which distance to others, which alignment is sought.
 
-The reward of an individual is a sum over a few things that it sees. Each has a curve, linear
-between knots at which about equally many recorded individuals are. Its features are hat functions:
-1 at one knot, 0 at the others. So feature expectations tell how often individuals are near each
-knot, and a curve is known up to a constant.
+The reward of an individual is a sum over a few things that it sees, each with a curve that is known
+up to a constant. `curves_of_reward` are those of the reward that a fit returns. For rewards that
+are searched (`reward_search.py`) curves are linear between knots at which about equally many
+recorded individuals are. The features are hat functions, 1 at one knot and 0 at the others: feature
+expectations tell how often individuals are near each knot.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swarmdp.irl.result import Result
 from swarmdp.recordings.arena import Periodic
-from swarmdp.recordings.components import surroundings
+from swarmdp.recordings.components import COMPONENTS, surroundings
 from swarmdp.support.arrays import Floats
 from swarmdp.support.rounding import rounded, with_error
 
@@ -31,7 +33,7 @@ _ALONE = (WALL,)  # what is not of others
 
 @dataclass(frozen=True, eq=False)
 class RewardCurve:
-    """What reward searches say of one thing that individuals see.
+    """What a reward says of one thing that individuals see.
 
     Parameters
     ----------
@@ -44,9 +46,10 @@ class RewardCurve:
     reward
         (n,): the reward at the knots, whose mean over the recorded individuals is zero.
     draws
-        (K, n): the same with blocks of time drawn again.
+        (K, n): other rewards that explain the recording as well, or the same with blocks of time
+        drawn again; none if errors were not asked for.
     shifted
-        (S, n): the same of tracks that are shifted in time.
+        (S, n): the same of tracks that are shifted in time; none if it was not asked for.
     social
         Whether it tells of others.
 
@@ -62,7 +65,9 @@ class RewardCurve:
 
     @property
     def error(self) -> Floats:
-        """(n,): standard errors."""
+        """(n,): standard errors; NaN if they were not asked for."""
+        if len(self.draws) < 2:
+            return np.full(len(self.values), np.nan)
         return np.asarray(self.draws.std(axis=0, ddof=1))
 
     @property
@@ -86,13 +91,13 @@ class RewardCurve:
     @property
     def difference_error(self) -> float:
         """The standard error of this difference."""
-        return float(self._difference(self.draws).std(ddof=1))
+        return float(self._difference(self.draws).std(ddof=1)) if len(self.draws) > 1 else np.nan
 
     @property
     def clear(self) -> bool:
         """Whether that is more than chance, and more than where none can react to another."""
         draws, error = self._difference(self.draws), self.difference_error
-        if (draws <= 0).any() or self.difference <= SURE * error:
+        if (draws <= 0).any() or not self.difference > SURE * error:
             return False
         if not self.social or not len(self.shifted):
             return True
@@ -123,6 +128,51 @@ class RewardCurve:
         arrays = {name: np.array(plain[name]) for name in ("values", "reward")}
         arrays |= {name: np.reshape(plain[name], (-1, count)) for name in ("draws", "shifted")}
         return cls(**dict(plain) | arrays)
+
+
+def curves_of_reward(result: Result, shifted: Floats | None) -> tuple[RewardCurve, ...]:
+    """The reward of a fit over its components, as far as it is a sum of them.
+
+    Parameters
+    ----------
+    result
+        Of a swarm made from a recording.
+    shifted
+        (S, d): the rewards of tracks that are shifted in time, or None.
+
+    """
+    weights, often = result.reward.weights[0], result.expert_mu[0]
+    none = np.empty((0, len(weights)))
+    draws = none if result.resamples is None else result.resamples[:, 0]
+    moved = none if shifted is None else shifted
+    curves, begin = [], 0
+    for block in result.blocks:
+        part = slice(begin, begin + int(np.prod([len(axis.values) for axis in block])))
+        begin = part.stop
+        if len(block) > 1:
+            continue
+        axis, component = block[0], COMPONENTS[block[0].name]
+        if component.memory:
+            continue  # what it tells is the noise
+        share = often[part] / max(float(often[part].sum()), 1e-12)
+        angle = axis.units == "rad"
+        curves.append(
+            RewardCurve(
+                axis.name.replace("_", " "),
+                "degrees" if angle else axis.units,
+                np.degrees(axis.values) if angle else np.asarray(axis.values, np.float64),
+                _centred(weights[part], share),
+                _centred(draws[:, part], share),
+                _centred(moved[:, part], share),
+                component.social,
+            )
+        )
+    return tuple(curves)
+
+
+def _centred(rewards: Floats, share: Floats) -> Floats:
+    """Rewards (..., n) whose mean over what was recorded, of these shares (n,), is zero."""
+    return np.asarray(rewards - (rewards @ share)[..., None])
 
 
 def sights(swarm: "Swarm", places: Floats, headings: Floats) -> dict[str, Floats]:
@@ -176,19 +226,15 @@ class CurveFeatures:
     def curves(self, weights: Floats, draws: Floats, shifted: Floats) -> tuple[RewardCurve, ...]:
         """Weights (d,) as curves, with those of resampled (K, d) and shifted (S, d) tracks."""
         often = self.frames.mean(axis=0)
-
-        def centred(rewards: Floats, part: slice) -> Floats:
-            rest: Floats = rewards[..., part] - (rewards[..., part] @ often[part])[..., None]
-            return rest
-
         return tuple(
             RewardCurve(
                 name,
                 "degrees" if name in _ANGLES else self.unit,
                 self.knots[name],
-                centred(weights, part),
-                centred(draws, part),
-                centred(shifted, part),
+                *(
+                    _centred(rewards[..., part], often[part])
+                    for rewards in (weights, draws, shifted)
+                ),
                 name not in _ALONE,
             )
             for name, part in self.blocks.items()

@@ -6,6 +6,11 @@ estimation is the mean of these features in its swarm. Every candidate of every 
 the reward update takes the direction from the nearest point of the hull of all their feature
 expectations to those of the recording, which is the one with the largest margin. Noise, speeds and
 the memory of turns are as recorded: a reward is about what individuals do, not how precisely.
+
+The reward that is returned is a softer one: that under which the recording is likeliest among all
+candidates, each the likelier the more it collects, with a prior for small weights. The margin is
+decided by a few candidates, and explains what no controller of this kind can do; where rewards are
+known the softer one is nearer to them (`docs/recorded-swarms.md`).
 """
 
 from collections.abc import Mapping
@@ -34,6 +39,7 @@ BLOCKS = 12  # of time, which are drawn again
 DRAWS = 40
 SHIFTS = 8  # of tracks shifted in time
 SMALL = 1e-6  # margin below which there is no direction
+SOFT = 0.01  # weight of the prior: half the square of the reward's weights
 ERRORS = 2.0  # standard errors of the recording by which a margin must be above zero
 
 
@@ -48,7 +54,7 @@ class SearchedReward:
     margin, margin_error
         By how much the recorded behaviour collects more of it than all others that were simulated,
         for weights of length one; and its standard error.
-    rule_distance, nearest_distance
+    controller_distance, nearest_distance
         The distance of feature expectations to the recorded ones: of the controller that was found,
         and of the nearest of all candidates.
     candidates
@@ -118,14 +124,16 @@ def search_reward(
         if margin <= SMALL:
             break
     rng = np.random.default_rng(seed)
-    others = _resampled(features.frames, rng)
-    draws = [max_margin(mu, evidence.mu) for mu in others]
-    moved = [max_margin(mu, evidence.mu)[0] for mu in _shifted(swarm, features, rng)]
-    apart = np.linalg.norm(evidence.mu - expert, axis=1)
+    others, simulated = _resampled(features.frames, rng), evidence.mu
+    likeliest = likeliest_reward(expert, simulated)
+    size = float(np.linalg.norm(likeliest)) or 1.0
+    draws = [likeliest_reward(mu, simulated, likeliest) / size for mu in others]
+    moved = [likeliest_reward(mu, simulated) / size for mu in _shifted(swarm, features, rng)]
+    apart = np.linalg.norm(simulated - expert, axis=1)
     return SearchedReward(
-        features.curves(reward, np.stack([one for one, _ in draws]), np.stack(moved)),
+        features.curves(likeliest / size, np.stack(draws), np.stack(moved)),
         margin,
-        float(np.std([size for _, size in draws], ddof=1)),
+        float((others @ reward).std(ddof=1)),
         float(apart[0]),
         float(apart.min()),
         len(evidence.mu),
@@ -234,6 +242,26 @@ def max_margin(expert: Floats, others: Floats) -> tuple[Floats, float]:
     nearest = mixture @ gaps / max(float(mixture.sum()), 1e-12)
     margin = float(np.linalg.norm(nearest))
     return _unit(nearest), margin
+
+
+def likeliest_reward(expert: Floats, others: Floats, start: Floats | None = None) -> Floats:
+    """The reward w (d,) under which mu_E (d,) is likeliest among others (K, d), with a prior.
+
+    The largest of w . mu_E - log mean exp(w . mu) - SOFT |w|^2 / 2, which is concave.
+    """
+    from scipy.optimize import minimize
+
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        worth = others @ weights
+        most = float(worth.max())
+        shares = np.exp(worth - most)
+        total = float(shares.sum())
+        value = most + np.log(total / len(others)) - weights @ expert
+        slope = shares @ others / total - expert
+        return float(value + SOFT * weights @ weights / 2), slope + SOFT * weights
+
+    first = np.zeros(len(expert)) if start is None else start
+    return np.asarray(minimize(loss, first, jac=True, method="L-BFGS-B").x)
 
 
 def _unit(weights: Floats) -> Floats:
