@@ -144,6 +144,7 @@ class _Findings:
             as_near, count = int((near & other).sum()), len(near)
         found = None if stretches is None else StretchFindings.of(*stretches, rng)
         suggested_discount = better_discount(stage.course, stage.discount)
+        own_gaps = _own_gaps(table, starts, parts)
         return cls(
             table,
             len(learned),
@@ -156,8 +157,8 @@ class _Findings:
             count,
             off,
             suggested_discount,
-            _underpowered_measure(stage, table, values, lines, len(parts)),
-            _own_gaps(table, starts, parts),
+            _underpowered_measure(stage, table, values, lines, own_gaps),
+            own_gaps,
         )
 
     def verdict(
@@ -461,11 +462,11 @@ def _underpowered_measure(
     table: StatisticsTable,
     values: dict[str, NDArray[np.float64]],
     lines: tuple[Line, ...],
-    parts: int,
+    own_gaps: NDArray[np.float64],
 ) -> str:
     """A measure that varies so much from run to run that the demo hardly tells what it is.
 
-    With other parts of the same recording it is known as well as from as many more runs.
+    Other parts of the same recording that agree with it do tell it.
     """
     yardstick = _yardstick(table, table.values[: stage.demo.runs].mean(axis=0), values)
     for name in stage.comparable.measures:
@@ -475,7 +476,9 @@ def _underpowered_measure(
                 continue
             line = lines[k]
             size = abs(line.demo) if low is None or high is None else high - low
-            error = 2 * line.learned_spread / np.sqrt(stage.demo.runs * (1 + parts))
+            error = 2 * line.learned_spread / np.sqrt(stage.demo.runs)
+            if np.isfinite(own_gaps[k]):
+                error = min(error, float(own_gaps[k]))
             if error > COARSE * yardstick[k] and error > COARSELY * size:
                 varies = with_error(line.learned, line.learned_spread)
                 return (

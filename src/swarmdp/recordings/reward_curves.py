@@ -231,10 +231,9 @@ class CurveFeatures:
                 name,
                 "degrees" if name in _ANGLES else self.unit,
                 self.knots[name],
-                *(
-                    _centred(rewards[..., part], often[part])
-                    for rewards in (weights, draws, shifted)
-                ),
+                _centred(weights[part], often[part]),
+                _centred(draws[:, part], often[part]),
+                _centred(shifted[:, part], often[part]),
                 name not in _ALONE,
             )
             for name, part in self.blocks.items()

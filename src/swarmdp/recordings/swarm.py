@@ -563,15 +563,21 @@ class Swarm:
     ) -> dict[str, Variable]:
         """What the recorded swarm did at each time; where nobody was, as before and after."""
         enough = np.flatnonzero(there.sum(axis=1) > 1)
+        if not len(enough):
+            return {}
+        whole = there[enough].all(axis=1)
+        # Most times have all of them, and are measured together.
+        together = self.measures_over({key: a[None, enough[whole]] for key, a in states.items()})
         variables = {}
         for name, measure in self.measures.items():
-            values = [
-                float(measure.function({key: a[t, there[t]][None] for key, a in states.items()})[0])
-                for t in enough
-            ]
-            course = np.interp(np.arange(len(there)), enough, values) if values else None
-            if course is not None:
-                variables[name] = Variable(course[None], ("run", "time"), measure.units)
+            values = np.empty(len(enough))
+            values[whole] = together[name][0]
+            for n in np.flatnonzero(~whole):
+                t = enough[n]
+                present = {key: a[t, there[t]][None] for key, a in states.items()}
+                values[n] = float(measure.function(present)[0])
+            course = np.interp(np.arange(len(there)), enough, values)
+            variables[name] = Variable(course[None], ("run", "time"), measure.units)
         return variables
 
     def _round_turns(self, turns: Floats) -> Floats:
