@@ -8,9 +8,11 @@ import pytest
 import swarmdp
 from swarmdp.recordings.reward_curves import CurveFeatures, RewardCurve, reward_at, sights
 from swarmdp.recordings.reward_search import SOFT, likeliest_reward, max_margin
+from swarmdp.recordings.swarm import Swarm
+from swarmdp.support.arrays import Floats
 
 
-def test_margins_are_from_the_nearest_point_of_the_hull():
+def test_margins_are_from_the_nearest_point_of_the_hull() -> None:
     square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
     weights, margin = max_margin(np.array([3.0, 0.5]), square)
     np.testing.assert_allclose(weights, [1.0, 0.0], atol=1e-4)
@@ -20,7 +22,7 @@ def test_margins_are_from_the_nearest_point_of_the_hull():
     assert np.linalg.norm(inside) == pytest.approx(0.0) or none < 1e-4
 
 
-def test_the_likeliest_reward_is_where_its_slope_is_zero():
+def test_the_likeliest_reward_is_where_its_slope_is_zero() -> None:
     rng = np.random.default_rng(1)
     others, expert = rng.random((50, 4)), np.array([0.9, 0.5, 0.5, 0.1])
     weights = likeliest_reward(expert, others)
@@ -30,16 +32,16 @@ def test_the_likeliest_reward_is_where_its_slope_is_zero():
     assert weights[0] > 0 > weights[3]
 
 
-def school(steps=200, n_agents=12):
+def school(steps: int = 200, n_agents: int = 12) -> Swarm:
     vicsek = swarmdp.Vicsek(n_agents=n_agents, radius=0.3, noise=0.3)
     tracks = swarmdp.rollout(vicsek, vicsek.expert, steps=steps, seed=1)["position"][0]
     recording = swarmdp.Recording(tracks, fps=1, unit="1")
     arena = swarmdp.recordings.Periodic((1.0, 1.0))
     decisions = recording.decisions(1)
-    return swarmdp.recordings.Swarm.from_recording(decisions.train, arena=arena)
+    return Swarm.from_recording(decisions.train, arena=arena)
 
 
-def test_hat_functions_add_up_to_one_and_interpolate():
+def test_hat_functions_add_up_to_one_and_interpolate() -> None:
     swarm = school()
     features = CurveFeatures.of(swarm)
     for part in features.blocks.values():
@@ -53,12 +55,12 @@ def test_hat_functions_add_up_to_one_and_interpolate():
     assert float(reward_at(curves, seen).mean()) == pytest.approx(0.0, abs=1e-9)
 
 
-def curve(reward, draws, shifted, social=True):
+def curve(reward: list[float], draws: Floats, shifted: Floats, social: bool = True) -> RewardCurve:
     knots = np.arange(float(len(reward)))
-    return RewardCurve("x", "cm", knots, *map(np.array, (reward, draws, shifted)), social)
+    return RewardCurve("x", "cm", knots, np.array(reward), draws, shifted, social)
 
 
-def test_curves_are_clear_beyond_errors_and_beyond_shifted_tracks():
+def test_curves_are_clear_beyond_errors_and_beyond_shifted_tracks() -> None:
     rng = np.random.default_rng(3)
     draws = np.array([1.0, 0.0, -1.0]) + 0.1 * rng.normal(size=(20, 3))
     silent = 0.05 * rng.normal(size=(5, 3))
