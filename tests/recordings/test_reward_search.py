@@ -46,7 +46,7 @@ def test_hat_functions_add_up_to_one_and_interpolate() -> None:
     features = CurveFeatures.of(swarm)
     for part in features.blocks.values():
         np.testing.assert_allclose(features.frames[:, part].sum(axis=1), 1.0)
-    weights = np.random.default_rng(2).normal(size=features.frames.shape[1])
+    weights = np.random.default_rng(2).normal(size=(features.frames.shape[1],))
     nothing = np.empty((0, len(weights)))
     curves = features.curves(weights, nothing, nothing)
     seen = sights(swarm, swarm.frames["position"], swarm.frames["heading"])

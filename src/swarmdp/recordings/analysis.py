@@ -41,6 +41,7 @@ from swarmdp.recordings.group_distances import (
 from swarmdp.recordings.interaction import Interaction, shifted_decisions
 from swarmdp.recordings.needs import check_needs
 from swarmdp.recordings.preferences import Preference, preferences_of
+from swarmdp.recordings.reactions import Reactions
 from swarmdp.recordings.recording import Recording
 from swarmdp.recordings.reward_curves import RewardCurve, curves_of_reward
 from swarmdp.recordings.reward_search import SearchedReward, search_reward
@@ -103,6 +104,8 @@ class Analysis:
     distances
         The mean energy distance to the group of `decisions.test`, of the swarm of the controller
         and of those that it is compared with; empty if it was not asked for.
+    reactions
+        How speeds react, and whether individuals look ahead; None of analyses before 0.3.
     searched
         The reward that Algorithm 1 found with policy search; None without a rule, or in files of
         earlier versions.
@@ -134,6 +137,7 @@ class Analysis:
     rule: Rule | None
     found: FoundController
     distances: Mapping[str, float] = field(default_factory=dict)
+    reactions: Reactions | None = None
     searched: SearchedReward | None = None
 
     @property
@@ -198,6 +202,11 @@ class Analysis:
         return self.rule.sentences
 
     @property
+    def reactions_in_words(self) -> tuple[str, ...]:
+        """How speeds react, and whether distance or time to collision decides."""
+        return () if self.reactions is None else self.reactions.sentences
+
+    @property
     def reward_in_words(self) -> tuple[str, ...]:
         """What the reward clearly prefers; nothing is clear where there is too little data."""
         clear = [str(part) for part in self.preferences if part.clear]
@@ -224,7 +233,8 @@ class Analysis:
     @property
     def conclusions(self) -> tuple[str, ...]:
         """The answer in sentences."""
-        said = [self.interaction_in_words, *self.rule_in_words, *self.reward_in_words]
+        said = [self.interaction_in_words, *self.rule_in_words, *self.reactions_in_words]
+        said += self.reward_in_words
         said.append(f"The controller: {self.controller.words(self.swarm.unit)}.")
         if self.distances:
             said.append(self.distances_in_words)
@@ -257,6 +267,7 @@ class Analysis:
         packed.plain["verdict"] = None if self.verdict is None else self.verdict.to_json()
         packed.plain["seed"] = self.seed
         packed.plain["rule"] = None if self.rule is None else self.rule.to_plain()
+        packed.plain["reactions"] = None if self.reactions is None else self.reactions.to_plain()
         packed.plain["found"] = self.found.to_plain()
         packed.plain["distances"] = dict(self.distances)
         packed.plain["searched"] = None if self.searched is None else self.searched.to_plain()
@@ -299,6 +310,7 @@ class Analysis:
             if searched
             else unsearched_controller(swarm, rule),
             plain["distances"] if searched else {},
+            None if not plain.get("reactions") else Reactions.from_plain(plain["reactions"]),
             None if plain.get("searched") is None else SearchedReward.from_plain(plain["searched"]),
         )
 
@@ -344,6 +356,7 @@ class Analysis:
                 "decisions": test.decisions,
             },
             "rule": None if self.rule is None else self.rule.to_plain(),
+            "reactions": None if self.reactions is None else self.reactions.to_plain(),
             "controller": self.found.to_plain(),
             "energy_distances": dict(self.distances),
             "reward_curves": [curve.to_plain() for curve in self.reward_curves],
@@ -494,6 +507,8 @@ def analyse(
                 names=[str(name) for name in recording.names],
             )
         report(str(rule))
+    reactions = _read_reactions(recording, decisions, swarm, options, seed, progress)
+    report(str(reactions))
     if checkpoint is not None:
         # What an earlier analysis left does not belong to the fit that is saved now.
         (as_path(checkpoint) / ANALYSIS.file).unlink(missing_ok=True)
@@ -544,8 +559,29 @@ def analyse(
         rule,
         found,
         distances,
+        reactions,
         searched,
     )
+
+
+def _read_reactions(
+    recording: Recording,
+    decisions: Decisions,
+    swarm: Swarm,
+    options: AnalysisSettings,
+    seed: int,
+    progress: bool | Tell | None,
+) -> Reactions:
+    with working("reading changes of speed", progress):
+        return Reactions.read(
+            recording,
+            decisions,
+            swarm.arena,
+            cleaning={name: getattr(options, name) for name in _CLEANING},
+            contact=options.contact,
+            components=options.speed_components,
+            seed=seed,
+        )
 
 
 def _distances(
