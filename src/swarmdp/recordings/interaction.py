@@ -278,7 +278,7 @@ def _shift(decisions: Decisions, offsets: NDArray[np.int64]) -> Decisions:
         rows[inside] = inside[moved % len(inside)]
     here = np.arange(decisions.individuals)
     # The turn of a time is moved with it; from the last time to the first there is none.
-    turns = np.concatenate([decisions.turns, np.full((1, decisions.individuals), np.nan)])
+    turns = np.concatenate([decisions.turns, np.full((1, *decisions.turns.shape[1:]), np.nan)])
     return replace(
         decisions,
         positions=decisions.positions[rows, here],
