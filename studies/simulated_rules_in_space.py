@@ -27,6 +27,7 @@ KINDS = (
     "independent",
 )
 _NARROWER = 0.6  # radius of the tank, as a share of that in the plane: space has more room
+# Groups that attract each other stay together in any tank, and need one wider than their zones.
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,8 @@ class SpaceRule:
 def draw_space_rule(kind: str, rng: np.random.Generator) -> SpaceRule:
     """A rule of this kind with numbers drawn at random."""
     rule = draw_rule(kind, rng)
-    return SpaceRule(replace(rule, tank=_NARROWER * rule.tank), rng.uniform(0.03, 0.1))
+    share = 1.0 if rule.attraction else _NARROWER
+    return SpaceRule(replace(rule, tank=share * rule.tank), rng.uniform(0.03, 0.1))
 
 
 def record_space_rule(known: SpaceRule, seed: int) -> Recording:

@@ -33,7 +33,9 @@ def plain_means(system: Vicsek, position: np.ndarray, heading: np.ndarray) -> np
 )
 def test_the_expert_flies_along_the_mean_heading_of_its_neighbours(options: dict) -> None:
     system = Vicsek(n_agents=60, dimensions=3, noise=0.0, **options)
-    run = swarmdp.rollout(system, system.expert, steps=3, runs=2, seed=4, record=["states", "observations"])
+    run = swarmdp.rollout(
+        system, system.expert, steps=3, runs=2, seed=4, record=["states", "observations"]
+    )
     for time in range(3):
         for r in range(2):
             position, heading = run["position"][r, time], run["heading"][r, time]
@@ -141,7 +143,7 @@ def test_a_turn_and_back() -> None:
 
 def test_a_fit_learns_to_align_and_is_confirmed() -> None:
     system = Vicsek(n_agents=60, dimensions=3, radius=0.4, n_bins=18)
-    demo = swarmdp.rollout(system, system.expert, steps=40, runs=10, seed=1)
+    demo = swarmdp.rollout(system, system.expert, steps=60, runs=10, seed=1)
     result = swarmdp.fit(system, demo, seed=2, iterations=4)
     learned = swarmdp.rollout(system, result.policy, steps=40, runs=10, seed=3, record="order")
     straight = swarmdp.rollout(system, np.zeros_like, steps=40, runs=10, seed=3, record="order")

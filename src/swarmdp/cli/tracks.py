@@ -70,7 +70,9 @@ def add_reading(group: Any) -> None:
         help="an individual that is left out, such as a dog among sheep; may be repeated",
     )
     group.add_argument(
-        "--axes", choices=["xy", "xz", "yz"], help="the two axes that are used of three"
+        "--axes",
+        choices=["xy", "xz", "yz"],
+        help="project onto two of three axes; by default all three are used",
     )
 
 

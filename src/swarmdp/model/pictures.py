@@ -31,6 +31,8 @@ class Arrows:
         (times, agents): the third coordinate, for players that can be turned; None in the plane.
     climbs
         (times, agents): the angle of headings above the plane, in radians.
+    present
+        (times, agents): who is drawn; None for all.
 
     Examples
     --------
@@ -49,6 +51,7 @@ class Arrows:
     steps_per_second: int = 10
     heights: NDArray[np.float64] | None = None
     climbs: NDArray[np.float64] | None = None
+    present: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         place = np.asarray(self.positions, np.float64)
@@ -57,7 +60,7 @@ class Arrows:
                 f"the positions of a picture must have the shape (times, agents, 2), got "
                 f"{place.shape}"
             )
-        for name in ("headings", "heights", "climbs"):
+        for name in ("headings", "heights", "climbs", "present"):
             values = getattr(self, name)
             if values is not None and np.shape(values) != place.shape[:2]:
                 raise InvalidInput(

@@ -34,10 +34,15 @@ from swarmdp.recordings.controllers import habitual_policy
 from swarmdp.recordings.couzin import Couzin
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.group_distances import demo_in_runs, group_distance, own_distance
-from swarmdp.recordings.interaction import Interaction, shifted_decisions
+from swarmdp.recordings.interaction import (
+    Interaction,
+    interaction_in_words,
+    shifted_decisions,
+)
 from swarmdp.recordings.needs import check_needs
 from swarmdp.recordings.recording import Recording
 from swarmdp.recordings.rule import LEAST_ROWS, Rule, fit_rule
+from swarmdp.recordings.space.analysis import SpaceAnalysis, analyse_in_space, flat_axis
 from swarmdp.recordings.summary import Summary
 from swarmdp.recordings.swarm import Swarm
 from swarmdp.recordings.swarm_files import pack_recording, unpack_recording
@@ -251,7 +256,7 @@ class Analysis:
     @property
     def interaction_in_words(self) -> str:
         """Whether individuals react to each other, and how one knows."""
-        return _about_interaction(self.interaction)
+        return interaction_in_words(self.interaction)
 
     @property
     def rule_in_words(self) -> tuple[str, ...]:
@@ -420,29 +425,6 @@ class Analysis:
         }
 
 
-def _about_interaction(test: Interaction) -> str:
-    """The outcome of the interaction test, and what it means for the reward."""
-    usual = float(test.shifted.mean())
-    low, high = (end - usual for end in test.interval)
-    gains = (
-        f"knowing the others is worth {test.gain:+.3f} nats a decision, {test.gain - usual:+.3f} "
-        f"more (95 % interval {low:+.3f} to {high:+.3f}) than when individuals are shifted in time "
-        f"({usual:+.3f} on average, {test.shifted.max():+.3f} at most)"
-    )
-    if test.answer == "interaction found":
-        return f"An interaction was found: {gains}; p = {test.p:.2g}."
-    if test.answer == "interaction not found":
-        return (
-            f"Interaction not found, and one that matters would have been seen: {gains}. "
-            "What the reward says of others should not be read as a rule."
-        )
-    return (
-        f"Too little data to tell whether individuals react to each other: {gains}. "
-        f"What the reward says of others may be chance; about {test.needed:.2g} times as much data "
-        "of this kind would tell: longer, or more recordings."
-    )
-
-
 @checked(skip=("changes",))
 def analyse(
     recording: Recording,
@@ -455,7 +437,7 @@ def analyse(
     resume: Result | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     **changes: Any,
-) -> Analysis:
+) -> "Analysis | SpaceAnalysis":
     """Find the rule behind a recorded swarm: interaction, reward, and a verdict on held-out time.
 
     The recording is cleaned and cut into decisions. From about two thirds of the time a swarm is
@@ -488,7 +470,8 @@ def analyse(
     Returns
     -------
     Analysis
-        Summary, decisions, swarm, interaction, fit and verdict; it can be saved.
+        Summary, decisions, swarm, interaction, fit and verdict; it can be saved. Of recordings in
+        three dimensions a `swarmdp.recordings.SpaceAnalysis`, which has no fit of a reward.
 
     Raises
     ------
@@ -517,6 +500,12 @@ def analyse(
     options = change_settings(settings or AnalysisSettings(), changes, "analyse")
     report = say or (lambda text: None)
     check_needs(recording, report)
+    if (still := flat_axis(recording)) is not None:
+        one, other = (axis for axis in range(3) if axis != still)
+        recording = recording.projected((one, other))
+        report(f"{'xyz'[still]} never changes: analysed in the plane of the two others")
+    if recording.n_axes == 3:
+        return analyse_in_space(recording, options, seed=seed, report=report, progress=progress)
     with working("reading the recording", progress, (0.0, 0.2)):
         cleaning = {"jump": options.jump, "max_gap": options.max_gap, "slow": options.slow}
         shown = {} if isinstance(options.smooth, str) else {"smooth": options.smooth}

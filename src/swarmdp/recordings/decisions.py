@@ -506,7 +506,8 @@ def at_even_times(
         headings = np.where(same, logged[rows[1:]], np.nan)
     else:
         _keep_headings(headings, speeds, same, recorded_both, slow)
-    headed = np.isfinite(headings) if headings.ndim == 2 else np.isfinite(headings).all(axis=2)
+    finite = np.isfinite(headings)
+    headed = finite if headings.ndim == 2 else np.asarray(finite.all(axis=2))
     recorded_both &= headed
     together = recorded_both[1:] & recorded_both[:-1] & same[1:]
     turns = turns_of(headings)

@@ -96,7 +96,7 @@ def _length_of_sum(decisions: "Decisions", there: Bools) -> Floats:
         vectors = np.where(there[..., None], np.nan_to_num(decisions.headings), 0)
         return np.asarray(np.linalg.norm(vectors.sum(axis=1), axis=1))
     turned = np.where(there, np.exp(1j * np.nan_to_num(decisions.headings)), 0)
-    return np.abs(turned.sum(axis=1))
+    return np.asarray(np.abs(turned.sum(axis=1)))
 
 
 def _correlation_time(course: Floats) -> float:

@@ -55,6 +55,8 @@ class NeighbourRows:
         In space: the part of the wall's direction across the heading, of length 1 in both rows.
     climb
         In space: the angle of the heading above the horizontal, in rows of turns upwards; else 0.
+    compass
+        In space: the part across the heading of the mean heading of all at all times.
 
     """
 
@@ -75,6 +77,7 @@ class NeighbourRows:
     parts: int = 1
     wall_side: Floats | None = None
     climb: Floats | None = None
+    compass: Floats | None = None
 
     @property
     def present(self) -> Ints:
@@ -101,6 +104,7 @@ def neighbour_rows(
         from swarmdp.recordings.space.rows import rows_in_space
 
         return rows_in_space(decisions, arena, most_pairs)
+    assert not isinstance(arena, SpaceArena)
     whole = np.isfinite(decisions.turns) & decisions.known[:-1]
     whole &= np.isfinite(decisions.previous[:-1])
     others = decisions.individuals - 1
@@ -189,6 +193,7 @@ def own_columns(rows: NeighbourRows, arena: Arena | SpaceArena | None) -> Floats
         from swarmdp.recordings.space.rows import own_columns_in_space
 
         return own_columns_in_space(rows, arena)
+    assert not isinstance(arena, SpaceArena)
     columns = [rows.previous, rows.previous * (rows.speed - 1), rows.previous**3]
     if arena is not None and not isinstance(arena, Periodic):
         size = arena.window[2] / 2

@@ -368,7 +368,9 @@ def fit_rule(
     )
 
 
-def _search_of(decisions: Decisions, arena: Arena | SpaceArena | None, names: tuple[str, ...]) -> RuleSearch:
+def _search_of(
+    decisions: Decisions, arena: Arena | SpaceArena | None, names: tuple[str, ...]
+) -> RuleSearch:
     rows = neighbour_rows(decisions, arena, _SHIFTED_PAIRS)
     return RuleSearch(ZoneTable(rows), own_columns(rows, arena), names)
 
@@ -468,7 +470,10 @@ def _not_above(search: RuleSearch, model: ZoneModel, shifted: Floats) -> str:
 
 
 def _error_bias(
-    decisions: Decisions, arena: Arena | SpaceArena | None, model: ZoneModel, rng: np.random.Generator
+    decisions: Decisions,
+    arena: Arena | SpaceArena | None,
+    model: ZoneModel,
+    rng: np.random.Generator,
 ) -> Floats:
     """By how much errors of positions change the gains: what one more of them does."""
     if not model.zones or not decisions.error:

@@ -17,6 +17,7 @@ from swarmdp.model.trajectory import Trajectory
 from swarmdp.recordings.analysis import Analysis
 from swarmdp.recordings.arena import Arena, Circle, Periodic
 from swarmdp.recordings.decisions import wrap_angles
+from swarmdp.recordings.interaction import Interaction
 from swarmdp.recordings.rule import Rule
 from swarmdp.recordings.swarm import STATE
 from swarmdp.report import fits, style
@@ -91,7 +92,7 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
         drawn["rule"] = rule_figure(analysis.rule)
     drawn |= {
         "reward": analysis_reward_figure(analysis),
-        "interaction": interaction_figure(analysis),
+        "interaction": interaction_figure(analysis.interaction),
         "group": group_figure(analysis.summary),
         "calibration": calibration_figure(analysis, simulated),
         "paths": paths_figure(analysis.summary),
@@ -449,9 +450,8 @@ def rule_figure(rule: Rule) -> Figure:
     return figure
 
 
-def interaction_figure(analysis: Analysis) -> Figure:
+def interaction_figure(test: Interaction) -> Figure:
     """The gain of this recording, and those of recordings shifted in time."""
-    test = analysis.interaction
     with style.family():
         figure, ax = style.subplots(figsize=(7.2, 1.5))
         ax.axvspan(*test.interval, color=style.BLUE, alpha=0.18, linewidth=0)

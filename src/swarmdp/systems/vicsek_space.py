@@ -107,7 +107,9 @@ def _perturbation(noise: float, rng: Stream) -> Floats:
     # 1 - cosine is computed, not the cosine: small angles would lose half of their digits.
     off = np.minimum(-(noise**2) * np.log(np.maximum(share + (1 - share) * least, 1e-300)), 2.0)
     angle = 2 * np.arcsin(np.sqrt(off / 2))
-    return angle[..., None] * np.stack([np.cos(around), np.sin(around)], axis=-1)
+    direction = np.stack([np.cos(around), np.sin(around)], axis=-1)
+    turns: Floats = angle[..., None] * direction
+    return turns
 
 
 def turns_in_space(vicsek: "Vicsek", before: State, after: State) -> Floats:
@@ -128,9 +130,7 @@ def turns_in_space(vicsek: "Vicsek", before: State, after: State) -> Floats:
 def order_in_space(heading: Floats) -> Floats:
     """The length of the mean heading (...) of headings (..., agents, 3)."""
     if heading.ndim < 2 or heading.shape[-1] != 3 or not heading.shape[-2]:
-        raise InvalidInput(
-            f"'heading' must be unit vectors (..., agents, 3), got {heading.shape}"
-        )
+        raise InvalidInput(f"'heading' must be unit vectors (..., agents, 3), got {heading.shape}")
     if not np.isfinite(heading).all():
         raise InvalidInput("'heading' must be unit vectors, got NaN or infinity")
     mean = np.rint(heading * _UNITS).sum(axis=-2) / _UNITS / heading.shape[-2]
@@ -218,7 +218,7 @@ def _sums_around(vicsek: "Vicsek", position: Floats, whole: Floats) -> Floats:
             column = whole[:, axis]
             sums[:, axis] += np.bincount(one, column[other], minlength=agents)
             sums[:, axis] += np.bincount(other, column[one], minlength=agents)
-        return sums
+        return np.asarray(sums)
     count = min(vicsek.nearest, agents - 1)
     distance, index = tree.query(tree.data, np.arange(1, min(count + 2, agents) + 1))
     sums = whole[index[:, : count + 1]].sum(axis=1)
@@ -226,7 +226,7 @@ def _sums_around(vicsek: "Vicsek", position: Floats, whole: Floats) -> Floats:
         # All that are equally near count, so that the order of the tree does not.
         for i in np.flatnonzero(distance[:, count] == distance[:, count + 1]):
             sums[i] = whole[tree.query_ball_point(tree.data[i], distance[i, count])].sum(axis=0)
-    return sums
+    return np.asarray(sums)
 
 
 def _tree(vicsek: "Vicsek", position: Floats) -> Any:

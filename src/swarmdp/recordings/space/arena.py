@@ -1,6 +1,8 @@
 """Arenas in three dimensions: a sphere, a box with six walls, or periodic space."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -103,6 +105,11 @@ class PeriodicSpace:
         for side in self.sides:
             check_number("a side of periodic space", side, positive=True)
 
+    @property
+    def size(self) -> float:
+        """Half its shortest side."""
+        return min(self.sides) / 2
+
     def gaps(self, gap: Floats) -> Floats:
         """Differences of places, the short way round."""
         sides = np.asarray(self.sides)
@@ -111,3 +118,23 @@ class PeriodicSpace:
 
 
 SpaceArena = Sphere | Cuboid | PeriodicSpace
+_KINDS: dict[str, type[Sphere] | type[Cuboid] | type[PeriodicSpace]] = {
+    kind.__name__: kind for kind in (Sphere, Cuboid, PeriodicSpace)
+}
+
+
+def describe_space_arena(arena: SpaceArena | None) -> dict[str, Any] | None:
+    """An arena as plain data."""
+    return None if arena is None else {"kind": type(arena).__name__, **asdict(arena)}
+
+
+def restore_space_arena(plain: Mapping[str, Any] | None) -> SpaceArena | None:
+    """The arena that `describe_space_arena` wrote."""
+    if plain is None:
+        return None
+    inner = {
+        name: tuple(value) if isinstance(value, list | tuple) else value
+        for name, value in plain.items()
+        if name != "kind"
+    }
+    return _KINDS[plain["kind"]](**inner)

@@ -59,6 +59,7 @@ def rows_in_space(decisions: "Decisions", arena: Any, most_pairs: int) -> Neighb
     pace = np.where(np.isfinite(pace), pace, 1.0)
     wall, angle, side = _walls(decisions.positions[time, individual], heading, left, up, arena)
     climb = np.arcsin(np.clip(heading[:, 2], -1.0, 1.0))
+    common = decisions.headings[decisions.headed].mean(axis=0)
     return NeighbourRows(
         time=np.repeat(time, 2),
         individual=np.repeat(individual, 2),
@@ -77,6 +78,7 @@ def rows_in_space(decisions: "Decisions", arena: Any, most_pairs: int) -> Neighb
         parts=2,
         wall_side=side.ravel(),
         climb=np.stack([np.zeros_like(climb), climb], axis=1).ravel(),
+        compass=np.stack([left @ common, up @ common], axis=1).ravel(),
     )
 
 
@@ -109,7 +111,10 @@ def own_columns_in_space(rows: NeighbourRows, arena: Any) -> Floats:
     upwards = np.arange(len(rows.turn)) % 2 == 1
     assert rows.climb is not None
     assert rows.wall_side is not None
+    assert rows.compass is not None
     columns = [rows.climb, rows.climb**3, np.where(upwards, 1.0, 0.0)]
+    # All may fly to one place: turning back to that way is no reaction to others.
+    columns += [np.where(some, rows.compass, 0.0) for some in (upwards, ~upwards)]
     for some in (upwards, ~upwards):
         previous = np.where(some, rows.previous, 0.0)
         columns += [previous, previous * (rows.speed - 1), previous**3]
