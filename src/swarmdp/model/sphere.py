@@ -71,4 +71,5 @@ def angles_between(one: Floats, other: Floats) -> Floats:
     """The angles (...) between unit vectors (..., 3), from 0 to pi."""
     across = cross(one, other)
     sine = np.sqrt(np.einsum("...a,...a->...", across, across))
-    return np.arctan2(sine, np.einsum("...a,...a->...", one, other))
+    angles: Floats = np.arctan2(sine, np.einsum("...a,...a->...", one, other))
+    return angles

@@ -104,7 +104,8 @@ class SpaceVerdict:
         import pandas
 
         rows = [asdict(part) for part in self.differences]
-        return pandas.DataFrame(rows).set_index("measure")
+        names = list(MeasuredDifference.__dataclass_fields__)
+        return pandas.DataFrame(rows, columns=names).set_index("measure")
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,8 +314,8 @@ def space_arena(arena: Any) -> SpaceArena | None:
         return arena
     raise InvalidInput(
         f"a recording in three dimensions needs an arena in space (Sphere, Cuboid or "
-        f"PeriodicSpace of swarmdp.recordings) or None for open space, got {arena!r}: give one, or "
-        "project the recording, recording.projected(axes=(0, 1))"
+        f"PeriodicSpace of swarmdp.recordings) or open space, got {arena!r}: give one, or project "
+        "the recording: recording.projected(axes=(0, 1)).decisions()"
     )
 
 

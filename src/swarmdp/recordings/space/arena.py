@@ -132,7 +132,7 @@ def restore_space_arena(plain: Mapping[str, Any] | None) -> SpaceArena | None:
     """The arena that `describe_space_arena` wrote."""
     if plain is None:
         return None
-    inner = {
+    inner: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list | tuple) else value
         for name, value in plain.items()
         if name != "kind"

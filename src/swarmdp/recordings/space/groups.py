@@ -21,7 +21,8 @@ from swarmdp.recordings.space.controller import SpaceController, keep_inside, wa
 from swarmdp.support.arrays import Bools, Floats, Ints
 
 LONGEST = 150  # decisions in time of a stretch
-SHORTEST = 8
+SHORTEST = 5
+LEAST_COUNT = 6  # stretches that there should at least be
 LEAST_PRESENT = 3  # individuals, below which there is no group to measure
 _CHUNK = 200_000  # pairs that are looked at in one go
 _QUANTILES = 257  # of the table of noise
@@ -85,7 +86,8 @@ def stretches_of(decisions: Decisions, longest: int = LONGEST) -> Stretches:
     stays = there.sum(axis=0)
     usual = float(np.median(np.repeat(stays, stays))) if stays.any() else 0.0
     bouts = np.bincount(decisions.bouts)
-    length = int(np.clip(min(usual, bouts.max()), SHORTEST, longest))
+    most = min(usual, bouts.max(), decisions.times // LEAST_COUNT)
+    length = int(np.clip(most, SHORTEST, longest))
     windows = []
     for bout in np.unique(decisions.bouts):
         times = np.flatnonzero((decisions.bouts == bout) & (there.sum(axis=1) > 0))
