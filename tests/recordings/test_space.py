@@ -1,6 +1,7 @@
 """Recordings in three dimensions: decisions, rule, interaction, controller, analysis."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -78,8 +79,6 @@ def test_a_recording_in_the_plane_has_the_same_turns_in_space() -> None:
 def test_what_others_ask_for_is_the_same_however_the_group_is_turned_about_the_vertical(
     decisions: swarmdp.recordings.Decisions,
 ) -> None:
-    from dataclasses import replace
-
     angle = 0.7
     turn = np.array(
         [[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1.0]]
@@ -154,8 +153,6 @@ def test_interaction_is_found_where_there_is_one(
 
 
 def test_stretches_keep_who_is_there(decisions: swarmdp.recordings.Decisions) -> None:
-    from dataclasses import replace
-
     places = decisions.positions.copy()
     headings = decisions.headings.copy()
     places[: decisions.times // 2, 0] = headings[: decisions.times // 2, 0] = np.nan

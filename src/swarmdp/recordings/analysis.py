@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.verdict import Verdict
 from swarmdp.policies import FunctionPolicy
 from swarmdp.recordings.analysis_settings import AnalysisSettings
+from swarmdp.recordings.arena import Arena
 from swarmdp.recordings.components import COMPONENTS
 from swarmdp.recordings.controller_families import rule_as_it_is
 from swarmdp.recordings.controller_search import (
@@ -42,7 +43,8 @@ from swarmdp.recordings.interaction import (
 from swarmdp.recordings.needs import check_needs
 from swarmdp.recordings.recording import Recording
 from swarmdp.recordings.rule import LEAST_ROWS, Rule, fit_rule
-from swarmdp.recordings.space.analysis import SpaceAnalysis, analyse_in_space, flat_axis
+from swarmdp.recordings.space.analysis import analyse_in_space, in_the_plane_if_flat
+from swarmdp.recordings.space.arena import SpaceArena
 from swarmdp.recordings.summary import Summary
 from swarmdp.recordings.swarm import Swarm
 from swarmdp.recordings.swarm_files import pack_recording, unpack_recording
@@ -437,7 +439,7 @@ def analyse(
     resume: Result | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     **changes: Any,
-) -> "Analysis | SpaceAnalysis":
+) -> Any:
     """Find the rule behind a recorded swarm: interaction, reward, and a verdict on held-out time.
 
     The recording is cleaned and cut into decisions. From about two thirds of the time a swarm is
@@ -500,10 +502,7 @@ def analyse(
     options = change_settings(settings or AnalysisSettings(), changes, "analyse")
     report = say or (lambda text: None)
     check_needs(recording, report)
-    if (still := flat_axis(recording)) is not None:
-        one, other = (axis for axis in range(3) if axis != still)
-        recording = recording.projected((one, other))
-        report(f"{'xyz'[still]} never changes: analysed in the plane of the two others")
+    recording = in_the_plane_if_flat(recording, report)
     if recording.n_axes == 3:
         return analyse_in_space(recording, options, seed=seed, report=report, progress=progress)
     with working("reading the recording", progress, (0.0, 0.2)):
@@ -516,10 +515,7 @@ def analyse(
         f"{decisions}; {train.count} of them to learn from, {test.count} to judge by: "
         f"{decisions.held_out}"
     )
-    arena = options.arena
-    if arena == "auto" and recording.arena is not None:
-        arena = recording.arena
-        report(f"the arena is the one in the file: {arena}")
+    arena = _arena(options, recording, report)
     with working("calibrating a swarm", progress, (0.2, 0.6)):
         swarm = Swarm.from_recording(train, options.observation, arena=arena)
     if arena == "auto" and swarm.arena is None:
@@ -576,6 +572,21 @@ def analyse(
         found,
         distances,
     )
+
+
+def _arena(
+    options: AnalysisSettings, recording: Recording, report: Callable[[str], None]
+) -> Arena | Literal["auto", "circle", "box"] | None:
+    """The arena that is asked for, or that of the file."""
+    arena = options.arena
+    if isinstance(arena, SpaceArena):
+        raise InvalidInput(
+            f"the recording is in the plane, got an arena in space, {arena}: give one of the plane"
+        )
+    if arena == "auto" and recording.arena is not None:
+        arena = recording.arena
+        report(f"the arena is the one in the file: {arena}")
+    return arena
 
 
 def _fit(

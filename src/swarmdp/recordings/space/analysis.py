@@ -55,6 +55,7 @@ DEAF, ITSELF = "no reaction to others", "recording itself"
 REPEATS = 6  # runs from each held-out stretch
 _SURE = 3.0  # standard errors of a difference that counts
 _LEAST_STRETCHES = 3  # by which a difference can be told from chance
+_STILL = 1e-9  # share of the largest extent below which a coordinate never changes
 _CLEANING = ("jump", "max_gap", "smooth", "slow")
 
 
@@ -297,13 +298,17 @@ class SpaceAnalysis:
         )
 
 
-def flat_axis(recording: Recording) -> int | None:
-    """The axis of a recording in three dimensions that never changes; None if all change."""
+def in_the_plane_if_flat(recording: Recording, report: Callable[[str], None]) -> Recording:
+    """The recording; one in three dimensions of which one never changes without this one."""
     if recording.n_axes != 3 or not recording.present.any():
-        return None
+        return recording
     width = np.ptp(recording.positions[recording.present], axis=0)
-    still = np.flatnonzero(width <= 1e-9 * max(float(width.max()), 1e-300))
-    return int(still[0]) if len(still) == 1 else None
+    still = np.flatnonzero(width <= _STILL * max(float(width.max()), 1e-300))
+    if len(still) != 1:
+        return recording
+    one, other = (axis for axis in range(3) if axis != still[0])
+    report(f"{'xyz'[still[0]]} never changes: analysed in the plane of the two others")
+    return recording.projected((one, other))
 
 
 def space_arena(arena: Any) -> SpaceArena | None:

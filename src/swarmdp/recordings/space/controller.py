@@ -74,8 +74,7 @@ class Others:
         cls, position: Floats, heading: Floats, present: Bools, arena: SpaceArena | None
     ) -> "Others":
         """The surroundings of agents with these places and headings (runs, agents, 3)."""
-        periodic = isinstance(arena, PeriodicSpace)
-        if periodic:
+        if isinstance(arena, PeriodicSpace):
             gap = arena.gaps(position[:, None] - position[:, :, None])
             square = np.einsum("rija,rija->rij", gap, gap)
         else:
@@ -110,7 +109,7 @@ class Others:
             total = weights @ self.position - weights.sum(axis=2)[..., None] * self.position
         else:
             total = np.einsum("rij,rija->ria", weights, self.gap)
-        return -total if name == REPULSION else total
+        return np.asarray(-total if name == REPULSION else total)
 
 
 def wanted_turns(
@@ -176,7 +175,7 @@ def _social(controller: SpaceController, others: Others) -> Floats:
             pull += zonal.gains[model.column_of(name)] * others.sums(name, inside) / count
         return pull
     near = others.inside(model.zones[REPULSION])
-    crowded = near.any(axis=2)[..., None]
+    crowded = near.any(axis=2, keepdims=True)
     away = zonal.gains[model.column_of(REPULSION)] * _unit(others.sums(REPULSION, near))
     rest = np.zeros_like(others.position)
     begun = near

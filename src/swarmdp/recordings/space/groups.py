@@ -248,8 +248,10 @@ class SpaceSwarm:
             turn = np.where(new, runs.turn[:, time], turn)
             pace = np.where(new[..., 0], self.speeds.scores(runs.speed[:, time]), pace)
             kept.append((position, heading, turn, speed))
-        arrays = [np.stack(parts, axis=1) for parts in zip(*kept, strict=True)]
-        return Stretches(*arrays, runs.present, runs.individual)
+        places, headings, turns, speeds = (
+            np.stack([moment[k] for moment in kept], axis=1) for k in range(4)
+        )
+        return Stretches(places, headings, turns, speeds, runs.present, runs.individual)
 
 
 def _residuals(decisions: Decisions, arena: SpaceArena | None, rule: SpaceController) -> Floats:

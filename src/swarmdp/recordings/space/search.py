@@ -87,7 +87,8 @@ def rule_in_space(decisions: Decisions, rule: Rule | None) -> SpaceController:
     nothing = ZoneModel("sum", {})
     if rule is None:
         return SpaceController(ZonalController(nothing, (), 0.0, 0.0, 0.0, 1.0), 0.0, level)
-    model, gains = nothing, ()
+    model: ZoneModel = nothing
+    gains: tuple[float, ...] = ()
     if rule.parts:
         model = rule.model
         found = {model.columns[model.column_of(part.component)]: part.gain for part in rule.parts}
@@ -117,7 +118,7 @@ class SpaceTrial:
     def repeats(self) -> int:
         """Runs from each stretch."""
         steps = self.stretches.count * self.stretches.times * self.stretches.present.shape[2]
-        return max(1, min(8, round(AGENT_STEPS / max(steps, 1))))
+        return int(np.clip(round(AGENT_STEPS / max(steps, 1)), 1, 8))
 
     @cached_property
     def recorded(self) -> dict[str, Floats]:
