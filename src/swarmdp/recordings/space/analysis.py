@@ -55,6 +55,7 @@ DEAF, ITSELF = "no reaction to others", "recording itself"
 REPEATS = 6  # runs from each held-out stretch
 _SURE = 3.0  # standard errors of a difference that counts
 _LEAST_STRETCHES = 3  # by which a difference can be told from chance
+_NO_BETTER = 0.8  # times the distance of those who ignore the others: it tells nothing of them
 _STILL = 1e-9  # share of the largest extent below which a coordinate never changes
 _CLEANING = ("jump", "max_gap", "smooth", "slow")
 
@@ -135,6 +136,17 @@ class SpaceAnalysis:
         On the group of the controller; None if it was not asked for.
     seed
         The seed of the analysis.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> vicsek = swarmdp.Vicsek(n_agents=15, dimensions=3, radius=0.4, noise=0.3)
+    >>> tracks = swarmdp.rollout(vicsek, vicsek.expert, steps=90, seed=1)["position"][0]
+    >>> recording = swarmdp.Recording(tracks, fps=1, unit="1")
+    >>> arena = swarmdp.recordings.PeriodicSpace((1.0, 1.0, 1.0))
+    >>> found = swarmdp.analyse(recording, seed=1, dt=1, arena=arena, judge=False)
+    >>> type(found).__name__, found.decisions.in_space
+    ('SpaceAnalysis', True)
 
     """
 
@@ -413,11 +425,14 @@ def judge_in_space(
         )
     clear = [part for part in differences if part.is_clear]
     near = distances[CONTROLLER] <= distances[ITSELF]
+    rest = ""
+    if controller.zonal.model.zones and distances[CONTROLLER] > _NO_BETTER * distances[DEAF]:
+        rest = ", but so do individuals that ignore the others: the stretches are too short to tell"
     if not clear:
-        return SpaceVerdict("reproduces the recording", True, tuple(differences))
+        return SpaceVerdict(f"reproduces the recording{rest}", True, tuple(differences))
     listed = "; ".join(part.words for part in clear)
     if near:
-        return SpaceVerdict(f"reproduces it, except: {listed}", True, tuple(differences))
+        return SpaceVerdict(f"reproduces it{rest}, except: {listed}", True, tuple(differences))
     return SpaceVerdict(f"does not reproduce it: {listed}", False, tuple(differences))
 
 

@@ -24,6 +24,12 @@ class Sphere:
     radius
         From there to the wall.
 
+    Examples
+    --------
+    >>> import swarmdp
+    >>> swarmdp.recordings.Sphere((0.0, 0.0, 0.0), 12.0).size
+    12.0
+
     """
 
     centre: tuple[float, float, float]
@@ -56,6 +62,12 @@ class Cuboid:
     ----------
     lower, upper
         Its two corners.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> swarmdp.recordings.Cuboid((0.0, 0.0, 0.0), (40.0, 30.0, 20.0)).size
+    10.0
 
     """
 
@@ -96,6 +108,12 @@ class PeriodicSpace:
     ----------
     sides
         Their lengths.
+
+    Examples
+    --------
+    >>> import swarmdp
+    >>> swarmdp.recordings.PeriodicSpace((1.0, 1.0, 1.0)).size
+    0.5
 
     """
 
