@@ -99,7 +99,9 @@ def write_space_analysis(folder: Path, analysis: SpaceAnalysis, name: str) -> li
         seed = derived_seed(analysis.seed, Part.PAGE_SIMULATION)
         simulated = analysis.simulate(held_out, seed=seed)
         drawn["measures"] = measures_figure(analysis, held_out, simulated)
-        players.append(_player(held_out, simulated))
+        watched = stretches_of(analysis.decisions.test, few=True)
+        if watched.count:
+            players.append(_player(watched, analysis.simulate(watched, seed=seed)))
     drawn["group"] = group_figure(analysis.summary)
     drawn["turns"] = turns_figure(analysis)
     drawn["views"] = views_figure(analysis.summary)

@@ -80,14 +80,17 @@ class Stretches:
         return Stretches(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
 
-def stretches_of(decisions: Decisions, longest: int = LONGEST) -> Stretches:
-    """Decisions cut into stretches, as long as individuals usually stay, at most `longest`."""
+def stretches_of(decisions: Decisions, longest: int = LONGEST, *, few: bool = False) -> Stretches:
+    """Decisions cut into stretches, as long as individuals usually stay, at most `longest`.
+
+    With `few` stretches are as long as the recording allows, however individuals come and go.
+    """
     there = decisions.headed & np.isfinite(decisions.positions).all(axis=2)
     stays = there.sum(axis=0)
     usual = float(np.median(np.repeat(stays, stays))) if stays.any() else 0.0
     bouts = np.bincount(decisions.bouts)
     most = min(usual, bouts.max(), decisions.times // LEAST_COUNT)
-    length = int(np.clip(most, SHORTEST, longest))
+    length = int(np.clip(bouts.max() - 1 if few else most, SHORTEST, longest))
     windows = []
     for bout in np.unique(decisions.bouts):
         times = np.flatnonzero((decisions.bouts == bout) & (there.sum(axis=1) > 0))
