@@ -11,16 +11,8 @@ import numpy as np
 from swarmdp._version import __version__
 from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.trajectory import Trajectory
-<<<<<<< HEAD
-from swarmdp.recordings.analysis import Analysis
-from swarmdp.recordings.arena import Arena, Circle, Periodic
-from swarmdp.recordings.decisions import wrap_angles
-from swarmdp.recordings.interaction import Interaction
-from swarmdp.recordings.rule import Rule
-=======
 from swarmdp.recordings.analysis import REGRESSION, UNDECIDED, ZONE_MODEL, Analysis
 from swarmdp.recordings.arena import Arena, Circle
->>>>>>> main
 from swarmdp.recordings.swarm import STATE
 from swarmdp.report.analysis_figures import (
     calibration_figure,
@@ -100,14 +92,8 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
     if rule is not None and len(rule.curves["distance"]):
         drawn["rule"] = rule_figure(rule, analysis.decisions.train, analysis.swarm.arena)
     drawn |= {
-<<<<<<< HEAD
-        "reward": analysis_reward_figure(analysis),
-        "interaction": interaction_figure(analysis.interaction),
-        "group": group_figure(analysis.summary),
-=======
         "reward": reward_curves(analysis),
-        "interaction": interaction_figure(analysis),
->>>>>>> main
+        "interaction": interaction_figure(analysis.interaction),
         "calibration": calibration_figure(analysis, simulated),
         "group": group_figure(analysis.summary),
         "paths": paths_figure(analysis.summary),
@@ -419,128 +405,3 @@ def _in(unit: str | None) -> str:
 
 def _number(value: float) -> str:
     return f"{value:.3g}" if math.isfinite(value) else ""
-<<<<<<< HEAD
-
-
-def calibration_figure(analysis: Analysis, simulated: Trajectory) -> Figure:
-    """Arena and places, and speeds and turns of recorded and simulated individuals."""
-    swarm, test = analysis.swarm, analysis.decisions.test
-    with style.family():
-        figure, (where, pace, turn) = style.subplots(1, 3, figsize=(9.6, 3.0))
-        train = analysis.decisions.train
-        places = train.positions[train.known]
-        places = places[:: -(-len(places) // MOST_PLACES)]
-        where.plot(*places.T, ".", markersize=1.5, color=style.BLUE, alpha=0.4, rasterized=True)
-        if swarm.arena is not None:
-            where.add_patch(_outline(swarm.arena))
-            left, bottom, side = swarm.arena.window
-            margin = 0.03 * side
-            where.set(
-                xlim=(left - margin, left + side + margin),
-                ylim=(bottom - margin, bottom + side + margin),
-            )
-        where.set(xlabel=f"x ({swarm.unit})", ylabel=f"y ({swarm.unit})", aspect="equal")
-        steps = simulated["position"][0]
-        moved = np.diff(steps, axis=0)
-        if isinstance(swarm.arena, Periodic):
-            sides = np.asarray(swarm.arena.sides)
-            moved -= sides * np.round(moved / sides)
-        speeds = np.linalg.norm(moved, axis=-1).ravel() / swarm.dt
-        turns = np.degrees(wrap_angles(np.diff(simulated["heading"][0], axis=0))).ravel()
-        recorded = np.degrees(test.turns[np.isfinite(test.turns)])
-        _draw_distributions(
-            pace, test.speeds[test.known], speeds, f"speed ({swarm.unit}/s)", whole=False
-        )
-        _draw_distributions(turn, recorded, turns, "turn (degrees)", whole=True)
-        pace.legend(loc="upper right")
-    return figure
-
-
-def _draw_distributions(
-    ax: Any,
-    recorded: Floats,
-    simulated: Floats,
-    label: str,
-    whole: bool,
-) -> None:
-    """Two distributions: recorded as bars, simulated as a line."""
-    ends = (0.5, 99.5) if whole else (0.0, 99.5)
-    low, high = np.percentile(np.concatenate([recorded, simulated]), ends)
-    edges = np.linspace(low, high if high > low else low + 1.0, 41)
-    ax.hist(recorded, edges, density=True, color=style.GREY, alpha=0.6, label="recorded")
-    ax.hist(
-        simulated, edges, density=True, histtype="step", color=style.BLUE, lw=1.4, label="simulated"
-    )
-    ax.set(xlabel=label, yticks=[])
-
-
-def _outline(arena: Arena) -> Any:
-    looks: dict[str, Any] = {"fill": False, "edgecolor": style.RED, "linewidth": 1.2}
-    if isinstance(arena, Circle):
-        return Round(arena.centre, arena.radius, **looks)
-    if isinstance(arena, Periodic):
-        low, sides = arena.walls
-        corners = low + sides * np.array([(0, 0), (1, 0), (1, 1), (0, 1)])
-        return Corners(corners, linestyle="--", **looks)
-    return Corners(arena.walls, **looks)
-
-
-def analysis_reward_figure(analysis: Analysis) -> Figure:
-    """The reward with its errors, and beside it that of individuals shifted in time."""
-    figure = fits.plot_reward(analysis.result)
-    panels = fits.panels_of(analysis.result)
-    if analysis.shifted is None or any(len(block) > 1 for block in analysis.result.blocks):
-        return figure
-    begin = 0
-    for ax, panel in zip(figure.axes, panels, strict=False):
-        shifted = analysis.shifted[:, begin : begin + panel.mean.size]
-        begin += panel.mean.size
-        places = panel.axes[0].values
-        x = np.radians(places) if ax.name == "polar" else places
-        ax.errorbar(
-            x,
-            shifted.mean(axis=0),
-            shifted.std(axis=0, ddof=1),
-            fmt="D",
-            markersize=4,
-            color=style.BLUE,
-            markerfacecolor="white",
-            elinewidth=1,
-            zorder=5,
-        )
-    return figure
-
-
-def rule_figure(rule: Rule) -> Figure:
-    """The reaction to others against their distance, and against misalignment."""
-    curves = rule.curves
-    with style.family():
-        figure, axes = style.subplots(1, 3, figsize=(9.6, 2.8))
-        panels = (
-            ("distance", "towards", f"distance ({rule.unit})", "turn towards others (rad)"),
-            ("distance", "along", f"distance ({rule.unit})", "turn to their heading (rad)"),
-            ("misalignment", "turn", "their heading, from mine (degrees)", "mean turn (rad)"),
-        )
-        for ax, (places, values, label, name) in zip(axes, panels, strict=True):
-            ax.axhline(0, color=style.GREY, linewidth=0.8)
-            ax.errorbar(
-                curves[places], curves[values], curves[f"{values}_error"], fmt="o-", markersize=3
-            )
-            ax.set(xlabel=label, ylabel=name)
-    return figure
-
-
-def interaction_figure(test: Interaction) -> Figure:
-    """The gain of this recording, and those of recordings shifted in time."""
-    with style.family():
-        figure, ax = style.subplots(figsize=(7.2, 1.5))
-        ax.axvspan(*test.interval, color=style.BLUE, alpha=0.18, linewidth=0)
-        ax.axvline(test.gain, color=style.BLUE, label="this recording")
-        heights = np.linspace(-0.6, 0.6, len(test.shifted))
-        ax.plot(test.shifted, heights, "o", color=style.ORANGE, markersize=4, label="shifted")
-        ax.set(xlabel="gain by knowing the others (nats a decision)", ylim=(-1, 1), yticks=[])
-        ax.spines["left"].set_visible(False)
-        ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
-    return figure
-=======
->>>>>>> main

@@ -16,17 +16,13 @@ from swarmdp.model.pictures import Arrows
 from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.system import Measure, System
 from swarmdp.model.trajectory import Trajectory, Variable
+from swarmdp.recordings.rule import Rule
 from swarmdp.recordings.space.analysis import SpaceAnalysis
 from swarmdp.recordings.space.groups import Stretches, measure_groups, stretches_of
 from swarmdp.recordings.summary import Summary
 from swarmdp.report import style
-from swarmdp.report.analysis_page import (
-    NUMBERS,
-    PAGE,
-    TITLES_AND_CAPTIONS,
-    interaction_figure,
-    rule_figure,
-)
+from swarmdp.report.analysis_figures import draw_curves, interaction_figure
+from swarmdp.report.analysis_page import NUMBERS, PAGE, TITLES_AND_CAPTIONS
 from swarmdp.report.page import Finding, Page, PageTable, save_figures, write_page
 from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene
@@ -37,6 +33,15 @@ from swarmdp.support.arrays import Floats
 _MOST_POINTS = 60_000  # that are drawn of all paths
 
 _CAPTIONS = {
+    "rule": (
+        "The rule of turns",
+        "Left: by how much individuals turn towards others (positive) or away from them (negative) "
+        "that are all at a right angle, against their distance. Middle: by how much they turn to "
+        "the heading of others at this distance. Right: the mean turn against the angle to the "
+        "mean heading of the neighbours, to the left and upwards together. What the wall, the "
+        "climb, a common direction and the turn before explain is taken away; bars are standard "
+        "errors over blocks of time.",
+    ),
     "views": (
         "The recording from above and from the side",
         "The paths of all individuals after cleaning, one colour each: from above (x and y), from "
@@ -92,7 +97,7 @@ def write_space_analysis(folder: Path, analysis: SpaceAnalysis, name: str) -> li
     held_out = stretches_of(analysis.decisions.test)
     drawn: dict[str, Figure] = {}
     if analysis.rule is not None and len(analysis.rule.curves["distance"]):
-        drawn["rule"] = rule_figure(analysis.rule)
+        drawn["rule"] = curves_figure(analysis.rule)
     drawn["interaction"] = interaction_figure(analysis.interaction)
     players = []
     if held_out.count:
@@ -107,20 +112,24 @@ def write_space_analysis(folder: Path, analysis: SpaceAnalysis, name: str) -> li
     drawn["views"] = views_figure(analysis.summary)
     captions = TITLES_AND_CAPTIONS | _CAPTIONS
     figures, written = save_figures(
-        folder, {key: (*captions[key], figure) for key, figure in drawn.items()}
+        folder,
+        {key: (*captions[key], figure) for key, figure in drawn.items()},
+        {"rule": analysis.rule_in_words},
     )
     saved = analysis.save(folder)
     page = Page(
         title=f"The rule behind {name}",
         findings=_findings(analysis),
         introduction=[
-            *analysis.rule_in_words,
             "Analysed in three dimensions: turns have a part to the left and a part upwards, and "
             "both follow the same rule. No reward is learned in three dimensions.",
         ],
         players=players,
-        figures=figures,
-        tables=_tables(analysis),
+        answer="The rule",
+        answers=[figure for figure in figures if figure.name == "rule"],
+        comparison="On held-out time",
+        comparisons=_tables(analysis),
+        figures=[figure for figure in figures if figure.name != "rule"],
         numbers=_numbers(analysis),
         settings={"seed": analysis.seed},
     )
@@ -187,6 +196,14 @@ def _trajectory(stretch: Stretches) -> Trajectory:
         "polarisation": Variable(order, axes[:2]),
     }
     return Trajectory(variables, "recording", {}, 1, stretch.times - 1)
+
+
+def curves_figure(rule: Rule) -> Figure:
+    """The rule of turns in three pictures."""
+    with style.family():
+        figure, panels = style.subplots(1, 3, figsize=(10.4, 3.2))
+        draw_curves(rule, *panels)
+    return figure
 
 
 def views_figure(summary: Summary) -> Figure:
