@@ -183,9 +183,10 @@ class ZoneTable:
             return np.stack([self.mean_left(*part) for part in model.zones.items()], axis=1)
         near = model.zones[REPULSION].outer
         crowded = self.within(near) > 0
-        columns = [np.where(crowded, _left_of(*self._within_sums(REPULSION, near)), 0.0)]
+        paired = self.rows.parts > 1
+        columns = [np.where(crowded, _left_of(*self._within_sums(REPULSION, near), paired), 0.0)]
         if len(model.zones) > 1:
-            columns.append(np.where(crowded, 0.0, _left_of(*self._beyond(model))))
+            columns.append(np.where(crowded, 0.0, _left_of(*self._beyond(model), paired)))
         return np.stack(columns, axis=1)
 
     def _beyond(self, model: ZoneModel) -> tuple[Floats, Floats]:
@@ -210,7 +211,13 @@ class ZoneTable:
         return ahead, left
 
 
-def _left_of(ahead: Floats, left: Floats) -> Floats:
-    """The sine of the angle of directions; zero where there is none."""
+def _left_of(ahead: Floats, left: Floats, paired: bool) -> Floats:
+    """The sine of the angle of directions; zero where there is none.
+
+    In space two rows belong together, and the part upwards of one is the part to the left of the
+    other.
+    """
     size = np.hypot(ahead, left)
+    if paired:
+        size = np.hypot(size, left.reshape(-1, 2)[:, ::-1].ravel())
     return np.where(size > _SMALL, left / np.where(size > _SMALL, size, 1.0), 0.0)
