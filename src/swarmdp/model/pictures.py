@@ -13,7 +13,7 @@ from swarmdp.support.errors import InvalidInput
 @checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Arrows:
-    """Agents in the plane, at every time of one run.
+    """Agents in the plane, or in space seen from above, at every time of one run.
 
     Parameters
     ----------
@@ -27,9 +27,18 @@ class Arrows:
         Whether an agent that leaves the window comes back on its other side.
     steps_per_second
         How fast to show it.
+<<<<<<< HEAD
     marks
         (times, marks, 2): what is drawn besides agents, as dots, such as outsiders of a recording.
         NaN where one is absent; None for none.
+=======
+    heights
+        (times, agents): the third coordinate, for players that can be turned; None in the plane.
+    climbs
+        (times, agents): the angle of headings above the plane, in radians.
+    present
+        (times, agents): who is drawn; None for all.
+>>>>>>> main
 
     Examples
     --------
@@ -46,7 +55,13 @@ class Arrows:
     window: tuple[float, float, float] | None = None
     periodic: bool = False
     steps_per_second: int = 10
+<<<<<<< HEAD
     marks: NDArray[np.float64] | None = None
+=======
+    heights: NDArray[np.float64] | None = None
+    climbs: NDArray[np.float64] | None = None
+    present: NDArray[np.bool_] | None = None
+>>>>>>> main
 
     def __post_init__(self) -> None:
         place = np.asarray(self.positions, np.float64)
@@ -55,6 +70,7 @@ class Arrows:
                 f"the positions of a picture must have the shape (times, agents, 2), got "
                 f"{place.shape}"
             )
+<<<<<<< HEAD
         if self.headings is not None and np.shape(self.headings) != place.shape[:2]:
             raise InvalidInput(
                 f"the headings of a picture must have the shape {place.shape[:2]}, got "
@@ -65,6 +81,15 @@ class Arrows:
                 f"the marks of a picture must have the shape ({len(place)}, marks, 2), got "
                 f"{np.shape(self.marks)}"
             )
+=======
+        for name in ("headings", "heights", "climbs", "present"):
+            values = getattr(self, name)
+            if values is not None and np.shape(values) != place.shape[:2]:
+                raise InvalidInput(
+                    f"the {name} of a picture must have the shape {place.shape[:2]}, got "
+                    f"{np.shape(values)}"
+                )
+>>>>>>> main
 
 
 @checked

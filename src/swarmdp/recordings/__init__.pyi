@@ -14,4 +14,8 @@ from .kinds import Kinds as Kinds
 from .outsiders import Outsiders as Outsiders
 from .reading import read_tracks as read_tracks
 from .recording import Recording as Recording
+from .space.analysis import SpaceAnalysis as SpaceAnalysis
+from .space.arena import Cuboid as Cuboid
+from .space.arena import PeriodicSpace as PeriodicSpace
+from .space.arena import Sphere as Sphere
 from .swarm import Swarm as Swarm

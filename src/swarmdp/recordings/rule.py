@@ -39,6 +39,8 @@ from swarmdp.recordings.outsider_rules import (
 )
 from swarmdp.recordings.rule_individuals import Individuals, individuals_of
 from swarmdp.recordings.rule_search import Products, RuleSearch
+from swarmdp.recordings.space.arena import PeriodicSpace, SpaceArena
+from swarmdp.recordings.space.rows import climb_gain
 from swarmdp.recordings.zone_models import REPULSION, Structure, Zone, ZoneModel, ZoneTable
 from swarmdp.support import markup
 from swarmdp.support.arrays import Floats
@@ -143,8 +145,14 @@ class Rule:
         `misalignment` (m,), `turn` (m,) and `turn_error` (m,).
     unit, dt, decisions
         The unit of length, seconds from one decision to the next, and the number of decisions.
+<<<<<<< HEAD
     outsiders
         One entry for each reaction to outsiders that was found.
+=======
+    climb
+        In three dimensions: the share of the climb that is turned back to level flight in a
+        decision, and its standard error.
+>>>>>>> main
 
     """
 
@@ -163,7 +171,11 @@ class Rule:
     unit: str
     dt: float
     decisions: int
+<<<<<<< HEAD
     outsiders: tuple[OutsiderPart, ...] = ()
+=======
+    climb: tuple[float, float] = (0.0, 0.0)
+>>>>>>> main
 
     @property
     def model(self) -> ZoneModel:
@@ -193,7 +205,21 @@ class Rule:
             f"and {max(float(self.shifted.max()), 0.0):.1%} at most where individuals are shifted "
             "in time."
         )
+<<<<<<< HEAD
         return (*said, *outside, *self.individuals.sentences)
+=======
+        return (*said, *self._about_climbing, *self.individuals.sentences)
+
+    @property
+    def _about_climbing(self) -> tuple[str, ...]:
+        """What individuals do against climbing or diving, if it is more than chance."""
+        gain, error = self.climb
+        if not abs(gain) > SURE * error:
+            return ()
+        words = "back to level flight, by" if gain > 0 else "further from level flight, by"
+        share = with_error(abs(gain), error)
+        return (f"Who climbs or dives turns {words} {share} of the angle in a decision.",)
+>>>>>>> main
 
     @property
     def table(self) -> "pandas.DataFrame":
@@ -241,7 +267,11 @@ class Rule:
             "unit": self.unit,
             "dt": self.dt,
             "decisions": self.decisions,
+<<<<<<< HEAD
             "outsiders": parts_to_plain(self.outsiders),
+=======
+            "climb": list(self.climb),
+>>>>>>> main
             "sentences": list(self.sentences),
         }
         return dict(_without_infinities(plain))
@@ -279,7 +309,11 @@ class Rule:
             unit=plain["unit"],
             dt=plain["dt"],
             decisions=plain["decisions"],
+<<<<<<< HEAD
             outsiders=tuple(map(OutsiderPart.from_plain, plain.get("outsiders", ()))),
+=======
+            climb=tuple(plain.get("climb", (0.0, 0.0))),
+>>>>>>> main
         )
 
 
@@ -300,7 +334,7 @@ def _without_infinities(value: Any) -> Any:
 @one_blas_thread()
 def fit_rule(
     decisions: Decisions,
-    arena: Arena | None,
+    arena: Arena | SpaceArena | None,
     *,
     components: Sequence[str] = tuple(ZONE_COMPONENTS),
     seed: int = 0,
@@ -324,10 +358,11 @@ def fit_rule(
     """
     chosen = check_zone_components(components)
     rows = neighbour_rows(decisions, arena)
-    if len(rows.turn) < LEAST_ROWS:
+    count = len(rows.turn) // rows.parts
+    if count < LEAST_ROWS:
         raise InvalidInput(
             f"a rule needs at least {LEAST_ROWS} decisions whose turn, and the one before, are "
-            f"known, got {len(rows.turn)}: record longer"
+            f"known, got {count}: record longer"
         )
     rng = np.random.default_rng(seed)
     shifts = [
@@ -370,12 +405,18 @@ def fit_rule(
         curves=_curves(search, model),
         unit=decisions.unit,
         dt=decisions.dt,
+<<<<<<< HEAD
         decisions=len(rows.turn),
         outsiders=outside,
+=======
+        decisions=count,
+        climb=climb_gain(search, model) if rows.parts > 1 else (0.0, 0.0),
+>>>>>>> main
     )
 
 
 def _search_of(
+<<<<<<< HEAD
     decisions: Decisions,
     arena: Arena | None,
     names: tuple[str, ...],
@@ -387,6 +428,24 @@ def _search_of(
         rows = neighbour_rows(decisions, arena, _SHIFTED_PAIRS)
     own = [own_columns(rows, arena), columns_for(outside, decisions, rows, arena)]
     return RuleSearch(ZoneTable(rows), np.concatenate(own, axis=1), names)
+=======
+    decisions: Decisions, arena: Arena | SpaceArena | None, names: tuple[str, ...]
+) -> RuleSearch:
+    rows = neighbour_rows(decisions, arena, _SHIFTED_PAIRS)
+    return RuleSearch(ZoneTable(rows), own_columns(rows, arena), names)
+
+
+def _worth(search: RuleSearch, without: Floats, error: Floats) -> tuple[float, float]:
+    """How much better a model is, from errors in blocks: nats a decision and standard error."""
+    variance = float(error.sum()) / float(search.counts.sum())
+    full = search.counts > 0
+    gains = (without - error)[full] / (2 * variance * search.counts[full])
+    weights = search.counts[full] / search.counts.sum()
+    mean = float(weights @ gains)
+    spread = float(np.sqrt((weights**2) @ (gains - mean) ** 2))
+    parts = search.table.rows.parts  # rows of a decision
+    return parts * mean, parts * spread
+>>>>>>> main
 
 
 def _best_model(search: RuleSearch) -> ZoneModel:
@@ -473,9 +532,14 @@ def _not_above(search: RuleSearch, model: ZoneModel, shifted: Floats) -> str:
 
 def _error_bias(
     decisions: Decisions,
+<<<<<<< HEAD
     arena: Arena | None,
     model: ZoneModel,
     outside: Sequence[OutsiderPart],
+=======
+    arena: Arena | SpaceArena | None,
+    model: ZoneModel,
+>>>>>>> main
     rng: np.random.Generator,
 ) -> Floats:
     """By how much errors of positions change the gains: what one more of them does."""
@@ -570,19 +634,19 @@ def _reach_error(
 
 
 def _own_gains(
-    search: RuleSearch, model: ZoneModel, arena: Arena | None
+    search: RuleSearch, model: ZoneModel, arena: Arena | SpaceArena | None
 ) -> tuple[float, float, float, float, float]:
     """Previous turn, wall and their errors, and the wall's reach, beside the others' gains."""
     rows = search.table.rows
     social = search.table.columns(model) if model.zones else np.empty((len(rows.turn), 0))
     plain = RuleSearch(search.table, np.zeros((len(rows.turn), 0)), search.components)
-    walled = arena is not None and not isinstance(arena, Periodic)
+    walled = arena is not None and not isinstance(arena, Periodic | PeriodicSpace)
     if not walled:
         products = plain.products(np.column_stack([rows.previous, social]))
         every = range(1 + social.shape[1])
         return float(products.gains(every)[0]), float(products.errors(every)[0]), 0.0, 0.0, 0.0
     assert arena is not None
-    size = arena.window[2] / 2
+    size = arena.size if isinstance(arena, SpaceArena) else arena.window[2] / 2
     best: tuple[float, Products, float] | None = None
     every = range(2 + social.shape[1])
     for reach in size * np.geomspace(0.03, 0.8, 14):
