@@ -27,18 +27,15 @@ class Arrows:
         Whether an agent that leaves the window comes back on its other side.
     steps_per_second
         How fast to show it.
-<<<<<<< HEAD
-    marks
-        (times, marks, 2): what is drawn besides agents, as dots, such as outsiders of a recording.
-        NaN where one is absent; None for none.
-=======
     heights
         (times, agents): the third coordinate, for players that can be turned; None in the plane.
     climbs
         (times, agents): the angle of headings above the plane, in radians.
     present
         (times, agents): who is drawn; None for all.
->>>>>>> main
+    marks
+        (times, marks, 2): what is drawn besides agents, as dots, such as outsiders of a recording.
+        NaN where one is absent; None for none.
 
     Examples
     --------
@@ -55,13 +52,10 @@ class Arrows:
     window: tuple[float, float, float] | None = None
     periodic: bool = False
     steps_per_second: int = 10
-<<<<<<< HEAD
-    marks: NDArray[np.float64] | None = None
-=======
     heights: NDArray[np.float64] | None = None
     climbs: NDArray[np.float64] | None = None
     present: NDArray[np.bool_] | None = None
->>>>>>> main
+    marks: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         place = np.asarray(self.positions, np.float64)
@@ -70,18 +64,6 @@ class Arrows:
                 f"the positions of a picture must have the shape (times, agents, 2), got "
                 f"{place.shape}"
             )
-<<<<<<< HEAD
-        if self.headings is not None and np.shape(self.headings) != place.shape[:2]:
-            raise InvalidInput(
-                f"the headings of a picture must have the shape {place.shape[:2]}, got "
-                f"{np.shape(self.headings)}"
-            )
-        if self.marks is not None and np.shape(self.marks)[::2] != place.shape[::2]:
-            raise InvalidInput(
-                f"the marks of a picture must have the shape ({len(place)}, marks, 2), got "
-                f"{np.shape(self.marks)}"
-            )
-=======
         for name in ("headings", "heights", "climbs", "present"):
             values = getattr(self, name)
             if values is not None and np.shape(values) != place.shape[:2]:
@@ -89,7 +71,11 @@ class Arrows:
                     f"the {name} of a picture must have the shape {place.shape[:2]}, got "
                     f"{np.shape(values)}"
                 )
->>>>>>> main
+        if self.marks is not None and np.shape(self.marks)[::2] != place.shape[::2]:
+            raise InvalidInput(
+                f"the marks of a picture must have the shape ({len(place)}, marks, 2), got "
+                f"{np.shape(self.marks)}"
+            )
 
 
 @checked

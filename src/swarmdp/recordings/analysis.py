@@ -33,11 +33,6 @@ from swarmdp.recordings.controller_search import (
 from swarmdp.recordings.controllers import habitual_policy
 from swarmdp.recordings.couzin import Couzin
 from swarmdp.recordings.decisions import Decisions
-<<<<<<< HEAD
-from swarmdp.recordings.group_distances import demo_in_runs, group_distance, own_distance
-from swarmdp.recordings.interaction import Interaction, shifted_decisions
-from swarmdp.recordings.kinds import Kinds, find_kinds
-=======
 from swarmdp.recordings.group_distances import (
     demo_in_runs,
     group_distance,
@@ -49,7 +44,7 @@ from swarmdp.recordings.interaction import (
     interaction_in_words,
     shifted_decisions,
 )
->>>>>>> main
+from swarmdp.recordings.kinds import Kinds, find_kinds
 from swarmdp.recordings.needs import check_needs
 from swarmdp.recordings.preferences import Preference, preferences_of
 from swarmdp.recordings.reactions import Reactions
@@ -124,14 +119,11 @@ class Analysis:
         and of those that it is compared with; empty if it was not asked for.
     reactions
         How speeds react, and whether individuals look ahead; None of analyses before 0.3.
-<<<<<<< HEAD
-    kinds
-        Which kinds of individuals there are; None if it was not asked for.
-=======
     searched
         The reward that Algorithm 1 found with policy search; None without a rule, or in files of
         earlier versions.
->>>>>>> main
+    kinds
+        Which kinds of individuals there are; None if it was not asked for.
 
     Examples
     --------
@@ -161,11 +153,8 @@ class Analysis:
     found: FoundController
     distances: Mapping[str, float] = field(default_factory=dict)
     reactions: Reactions | None = None
-<<<<<<< HEAD
-    kinds: Kinds | None = None
-=======
     searched: SearchedReward | None = None
->>>>>>> main
+    kinds: Kinds | None = None
 
     @property
     def recording(self) -> Recording:
@@ -300,11 +289,8 @@ class Analysis:
         packed.plain["reactions"] = None if self.reactions is None else self.reactions.to_plain()
         packed.plain["found"] = self.found.to_plain()
         packed.plain["distances"] = dict(self.distances)
-<<<<<<< HEAD
-        packed.plain["kinds"] = None if self.kinds is None else self.kinds.to_plain()
-=======
         packed.plain["searched"] = None if self.searched is None else self.searched.to_plain()
->>>>>>> main
+        packed.plain["kinds"] = None if self.kinds is None else self.kinds.to_plain()
         packed.plain["swarm"] = self.swarm.settings
         packed.arrays["weights"] = self.result.reward.weights
         if self.shifted is not None:
@@ -345,11 +331,8 @@ class Analysis:
             else unsearched_controller(swarm, rule),
             plain["distances"] if searched else {},
             None if not plain.get("reactions") else Reactions.from_plain(plain["reactions"]),
-<<<<<<< HEAD
-            None if plain.get("kinds") is None else Kinds.from_plain(plain["kinds"]),
-=======
             None if plain.get("searched") is None else SearchedReward.from_plain(plain["searched"]),
->>>>>>> main
+            None if plain.get("kinds") is None else Kinds.from_plain(plain["kinds"]),
         )
 
     def __repr__(self) -> str:
@@ -568,7 +551,7 @@ def analyse(
         found,
         distances,
         reactions,
-<<<<<<< HEAD
+        searched,
         kinds,
     )
 
@@ -602,9 +585,6 @@ def _rule_and_kinds(
     )
     report(str(kinds))
     return rule, kinds
-=======
-        searched,
-    )
 
 
 def _arena(
@@ -620,7 +600,6 @@ def _arena(
         arena = recording.arena
         report(f"the arena is the one in the file: {arena}")
     return arena
->>>>>>> main
 
 
 def _read_reactions(

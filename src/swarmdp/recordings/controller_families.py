@@ -138,14 +138,9 @@ def families_of(swarm: "Swarm", rule: Rule | None) -> list[Family]:
         Family("the rule, its gains free", start, False, others),
         Family("the rule, all free", start, True, others),
     ]
-<<<<<<< HEAD
     lacking = len(rule.parts) < len((REPULSION, ALIGNMENT, ATTRACTION))
     if lacking or len(pace_reactions(swarm, 0.0)) > len(pace_reactions(swarm)):
-        families.append(Family("all components", _completed(swarm, rule), True, others))
-=======
-    if len(rule.parts) < len((REPULSION, ALIGNMENT, ATTRACTION)):
         families.append(Family("all components", completed_rule(swarm, rule), True, others))
->>>>>>> main
     return families
 
 

@@ -197,35 +197,22 @@ class Trial:
         shares = (np.arange(QUANTILES) + 0.5) / QUANTILES
         return measures, [np.quantile(values, shares) for values in sights]
 
-<<<<<<< HEAD
-    def simulate(
-        self, controllers: Sequence[ZonalController]
-    ) -> tuple[dict[str, Floats], list[Floats], Floats]:
-        """Measures (K, values) and sights (K, values) of swarms, and shares of reflections (K,)."""
-        count = len(controllers)
-        kinds = () if self.swarm.outsiders is None else self.swarm.outsiders.names
-        first, every = min(SETTLING, self._steps // 4), EVERY * self.longer
-        places, headings, reflected = kernels.recorded.zonal_frames(
-=======
+    @property
+    def _kept(self) -> tuple[int, int]:
+        """The first step after which a frame is kept, and every so many after it."""
+        return min(SETTLING, self._steps // 4), EVERY * self.longer
+
     def frames(self, controllers: Sequence[ZonalController]) -> tuple[Floats, Floats, Floats]:
         """Places (K, runs, frames, agents, 2), headings, and shares of reflections (K,)."""
+        kinds = () if self.swarm.outsiders is None else self.swarm.outsiders.names
         return kernels.recorded.zonal_frames(
->>>>>>> main
             self._starts,
             np.stack([one.row_for(kinds) for one in controllers]),
             np.array([one.noise for one in controllers]),
             calibrated_model(self.swarm),
-            first,
-            every,
+            *self._kept,
             cues=self._cues,
         )
-<<<<<<< HEAD
-        agents, clock = self.swarm.n_agents, None
-        if self.swarm.outsiders is not None:
-            begin = self.swarm.frames["clock"][self._chosen_starts, :1]
-            times = begin + np.arange(first + 1, self._steps + 1, every)
-            clock = np.tile(times.ravel(), count)
-=======
 
     def simulate(
         self, controllers: Sequence[ZonalController]
@@ -234,7 +221,12 @@ class Trial:
         count = len(controllers)
         places, headings, reflected = self.frames(controllers)
         agents = self.swarm.n_agents
->>>>>>> main
+        clock = None
+        if self.swarm.outsiders is not None:
+            first, every = self._kept
+            begin = self.swarm.frames["clock"][self._chosen_starts, :1]
+            times = begin + np.arange(first + 1, self._steps + 1, every)
+            clock = np.tile(times.ravel(), count)
         measures, sights = _looks(
             self.swarm, places.reshape(-1, agents, 2), headings.reshape(-1, agents), clock
         )

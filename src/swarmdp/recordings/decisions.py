@@ -115,14 +115,10 @@ class Decisions:
             raise InvalidInput(
                 f"recording must be {times} numbers, one for each time, got {self.recording.shape}"
             )
-<<<<<<< HEAD
         if self.clock is None and self.outsiders is not None:
             object.__setattr__(self, "clock", np.arange(times))
-        if self.positions.shape != (times, individuals, 2):
-=======
         axes = 3 if self.in_space else 2
         if self.positions.shape != (times, individuals, axes):
->>>>>>> main
             raise InvalidInput(
                 f"positions must have the shape {(times, individuals, axes)}, got "
                 f"{self.positions.shape}"

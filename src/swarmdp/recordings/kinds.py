@@ -21,6 +21,7 @@ from swarmdp.recordings.arena import Arena
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.neighbour_rows import neighbour_rows, own_columns
 from swarmdp.recordings.rule import LEAST_ROWS, Rule, fit_rule
+from swarmdp.recordings.space.arena import SpaceArena
 from swarmdp.recordings.zone_models import ZoneTable
 from swarmdp.support.arrays import Floats
 from swarmdp.support.checks import brief
@@ -197,7 +198,7 @@ class Kinds:
 
 def find_kinds(
     decisions: Decisions,
-    arena: Arena | None,
+    arena: Arena | SpaceArena | None,
     rule: Rule,
     *,
     kinds: NumberOfKinds = "auto",
@@ -262,7 +263,9 @@ def only_turns_of(decisions: Decisions, members: NDArray[np.bool_]) -> Decisions
     return replace(decisions, turns=np.where(members, decisions.turns, np.nan))
 
 
-def characteristics_of(decisions: Decisions, arena: Arena | None, rule: Rule) -> Characteristics:
+def characteristics_of(
+    decisions: Decisions, arena: Arena | SpaceArena | None, rule: Rule
+) -> Characteristics:
     """What each individual is like, with errors over blocks of time."""
     rows = neighbour_rows(decisions, arena)
     table = ZoneTable(rows)

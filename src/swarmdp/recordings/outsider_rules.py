@@ -24,6 +24,7 @@ from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.neighbour_rows import NeighbourRows, own_columns
 from swarmdp.recordings.outsiders import FARTHER_THAN
 from swarmdp.recordings.rule_search import RuleSearch
+from swarmdp.recordings.space.arena import SpaceArena
 from swarmdp.recordings.zone_models import Zone, ZoneTable
 from swarmdp.support.arrays import Floats
 from swarmdp.support.rounding import with_error
@@ -152,11 +153,11 @@ class OutsiderRows:
 
 
 def outsider_rows(
-    decisions: Decisions, rows: NeighbourRows, arena: Arena | None
+    decisions: Decisions, rows: NeighbourRows, arena: Arena | SpaceArena | None
 ) -> OutsiderRows | None:
     """What the rows of decisions see of outsiders; None if there are none."""
     others = decisions.outside
-    if others is None:
+    if others is None or decisions.in_space:  # reactions to outsiders are of the plane
         return None
     here = decisions.positions[rows.time, rows.individual]
     heading = decisions.headings[rows.time, rows.individual][:, None]
@@ -181,7 +182,10 @@ def outsider_rows(
 
 
 def columns_for(
-    parts: Sequence[OutsiderPart], decisions: Decisions, rows: NeighbourRows, arena: Arena | None
+    parts: Sequence[OutsiderPart],
+    decisions: Decisions,
+    rows: NeighbourRows,
+    arena: Arena | SpaceArena | None,
 ) -> Floats:
     """What the gains of components multiply (rows, components)."""
     seen = outsider_rows(decisions, rows, arena) if parts else None
@@ -192,7 +196,7 @@ def columns_for(
 
 def find_outsider_parts(
     decisions: Decisions,
-    arena: Arena | None,
+    arena: Arena | SpaceArena | None,
     rows: NeighbourRows,
     shifted: Sequence[tuple[Decisions, NeighbourRows]],
     sure: float,
@@ -258,7 +262,9 @@ def find_outsider_parts(
     )
 
 
-def _search(rows: NeighbourRows, arena: Arena | None, names: tuple[str, ...]) -> RuleSearch:
+def _search(
+    rows: NeighbourRows, arena: Arena | SpaceArena | None, names: tuple[str, ...]
+) -> RuleSearch:
     """A search beyond what individuals do by themselves and what rings of neighbours explain."""
     table = ZoneTable(rows)
     own = [own_columns(rows, arena)]
@@ -311,7 +317,8 @@ def worth_of(search: RuleSearch, without: Floats, error: Floats) -> tuple[float,
     weights = search.counts[full] / search.counts.sum()
     mean = float(weights @ gains)
     spread = float(np.sqrt((weights**2) @ (gains - mean) ** 2))
-    return mean, spread
+    parts = search.table.rows.parts  # rows of a decision
+    return parts * mean, parts * spread
 
 
 def _part(

@@ -145,14 +145,11 @@ class Rule:
         `misalignment` (m,), `turn` (m,) and `turn_error` (m,).
     unit, dt, decisions
         The unit of length, seconds from one decision to the next, and the number of decisions.
-<<<<<<< HEAD
-    outsiders
-        One entry for each reaction to outsiders that was found.
-=======
     climb
         In three dimensions: the share of the climb that is turned back to level flight in a
         decision, and its standard error.
->>>>>>> main
+    outsiders
+        One entry for each reaction to outsiders that was found.
 
     """
 
@@ -171,11 +168,8 @@ class Rule:
     unit: str
     dt: float
     decisions: int
-<<<<<<< HEAD
-    outsiders: tuple[OutsiderPart, ...] = ()
-=======
     climb: tuple[float, float] = (0.0, 0.0)
->>>>>>> main
+    outsiders: tuple[OutsiderPart, ...] = ()
 
     @property
     def model(self) -> ZoneModel:
@@ -205,10 +199,7 @@ class Rule:
             f"and {max(float(self.shifted.max()), 0.0):.1%} at most where individuals are shifted "
             "in time."
         )
-<<<<<<< HEAD
-        return (*said, *outside, *self.individuals.sentences)
-=======
-        return (*said, *self._about_climbing, *self.individuals.sentences)
+        return (*said, *outside, *self._about_climbing, *self.individuals.sentences)
 
     @property
     def _about_climbing(self) -> tuple[str, ...]:
@@ -219,7 +210,6 @@ class Rule:
         words = "back to level flight, by" if gain > 0 else "further from level flight, by"
         share = with_error(abs(gain), error)
         return (f"Who climbs or dives turns {words} {share} of the angle in a decision.",)
->>>>>>> main
 
     @property
     def table(self) -> "pandas.DataFrame":
@@ -267,11 +257,8 @@ class Rule:
             "unit": self.unit,
             "dt": self.dt,
             "decisions": self.decisions,
-<<<<<<< HEAD
-            "outsiders": parts_to_plain(self.outsiders),
-=======
             "climb": list(self.climb),
->>>>>>> main
+            "outsiders": parts_to_plain(self.outsiders),
             "sentences": list(self.sentences),
         }
         return dict(_without_infinities(plain))
@@ -309,11 +296,8 @@ class Rule:
             unit=plain["unit"],
             dt=plain["dt"],
             decisions=plain["decisions"],
-<<<<<<< HEAD
-            outsiders=tuple(map(OutsiderPart.from_plain, plain.get("outsiders", ()))),
-=======
             climb=tuple(plain.get("climb", (0.0, 0.0))),
->>>>>>> main
+            outsiders=tuple(map(OutsiderPart.from_plain, plain.get("outsiders", ()))),
         )
 
 
@@ -405,20 +389,15 @@ def fit_rule(
         curves=_curves(search, model),
         unit=decisions.unit,
         dt=decisions.dt,
-<<<<<<< HEAD
-        decisions=len(rows.turn),
-        outsiders=outside,
-=======
         decisions=count,
         climb=climb_gain(search, model) if rows.parts > 1 else (0.0, 0.0),
->>>>>>> main
+        outsiders=outside,
     )
 
 
 def _search_of(
-<<<<<<< HEAD
     decisions: Decisions,
-    arena: Arena | None,
+    arena: Arena | SpaceArena | None,
     names: tuple[str, ...],
     outside: Sequence[OutsiderPart] = (),
     rows: NeighbourRows | None = None,
@@ -428,24 +407,6 @@ def _search_of(
         rows = neighbour_rows(decisions, arena, _SHIFTED_PAIRS)
     own = [own_columns(rows, arena), columns_for(outside, decisions, rows, arena)]
     return RuleSearch(ZoneTable(rows), np.concatenate(own, axis=1), names)
-=======
-    decisions: Decisions, arena: Arena | SpaceArena | None, names: tuple[str, ...]
-) -> RuleSearch:
-    rows = neighbour_rows(decisions, arena, _SHIFTED_PAIRS)
-    return RuleSearch(ZoneTable(rows), own_columns(rows, arena), names)
-
-
-def _worth(search: RuleSearch, without: Floats, error: Floats) -> tuple[float, float]:
-    """How much better a model is, from errors in blocks: nats a decision and standard error."""
-    variance = float(error.sum()) / float(search.counts.sum())
-    full = search.counts > 0
-    gains = (without - error)[full] / (2 * variance * search.counts[full])
-    weights = search.counts[full] / search.counts.sum()
-    mean = float(weights @ gains)
-    spread = float(np.sqrt((weights**2) @ (gains - mean) ** 2))
-    parts = search.table.rows.parts  # rows of a decision
-    return parts * mean, parts * spread
->>>>>>> main
 
 
 def _best_model(search: RuleSearch) -> ZoneModel:
@@ -532,14 +493,9 @@ def _not_above(search: RuleSearch, model: ZoneModel, shifted: Floats) -> str:
 
 def _error_bias(
     decisions: Decisions,
-<<<<<<< HEAD
-    arena: Arena | None,
-    model: ZoneModel,
-    outside: Sequence[OutsiderPart],
-=======
     arena: Arena | SpaceArena | None,
     model: ZoneModel,
->>>>>>> main
+    outside: Sequence[OutsiderPart],
     rng: np.random.Generator,
 ) -> Floats:
     """By how much errors of positions change the gains: what one more of them does."""

@@ -185,17 +185,13 @@ class Swarm:
         30
 
         """
-<<<<<<< HEAD
-        observation = observation or Observation.usual(decisions.outsiders is not None)
-=======
         if decisions.in_space:
             raise InvalidInput(
                 "calibrated swarms are in the plane, these decisions are in three dimensions: use "
                 "swarmdp.analyse, which knows them, or project the recording, "
                 "recording.projected(axes=(0, 1)).decisions()"
             )
-        observation = observation or Observation()
->>>>>>> main
+        observation = observation or Observation.usual(decisions.outsiders is not None)
         touch = None
         if arena == "auto" and has_open_rim(decisions):
             arena = None

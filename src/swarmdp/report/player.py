@@ -106,7 +106,6 @@ def player_data(player: Player) -> dict[str, Any]:
     }
 
 
-<<<<<<< HEAD
 def _marks(scene: Scene, label: str) -> dict[str, Any]:
     """Where outsiders are at each time, as shares of the window; None where absent."""
     marks = scene.marks(label)
@@ -115,7 +114,9 @@ def _marks(scene: Scene, label: str) -> dict[str, Any]:
     shares = np.round(marks, 5)
     return {
         "marks": [[p if np.isfinite(p).all() else None for p in row] for row in shares.tolist()]
-=======
+    }
+
+
 def _space_data(scene: Scene) -> dict[str, Any]:
     """The data of agents in space, which can be turned."""
     swarms = []
@@ -139,7 +140,6 @@ def _space_data(scene: Scene) -> dict[str, Any]:
         "trail": _TRAIL_STEPS,
         "colours": style.heading_colours(64),
         "swarms": swarms,
->>>>>>> main
     }
 
 
