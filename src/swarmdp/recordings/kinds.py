@@ -32,11 +32,11 @@ MOST_KINDS = 4  # that are looked for
 LEAST_MEMBERS = 2  # of a kind
 LEAST_INDIVIDUALS = 6  # to tell kinds apart
 LEVEL = 0.02  # share of groups of one kind in which a second one may be found
-DRAWS = 199  # of data from fewer kinds
+DRAWS = 99  # of data from fewer kinds
 BLOCKS = 16  # of time, for the errors of characteristics
 LEAST_OF_ONE = 60  # decisions of an individual, below which it belongs to any kind
 FREEDOM = 8  # degrees of freedom of the errors that are drawn: those of blocks have heavy tails
-_ROUNDS = 60  # of expectation maximisation
+_ROUNDS = 40  # of expectation maximisation
 _RIDGE = 1.0  # weight of squared coefficients, as that of one decision
 _LEAST_SCATTER = 0.05  # of the median error: within a kind individuals are never quite the same
 MOST_NAMED = 12  # individuals in a sentence
@@ -205,6 +205,7 @@ def find_kinds(
     given: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
     components: Sequence[str] | None = None,
+    rules: bool = True,
     seed: int = 0,
 ) -> Kinds:
     """How many kinds of individuals there are, who belongs to which, and the rule of each.
@@ -223,6 +224,8 @@ def find_kinds(
         Of individuals, for sentences; their numbers by default.
     components
         Of the rules, as for `fit_rule`.
+    rules
+        Whether a rule is fitted for each kind.
     seed
         Same seed, same kinds.
 
@@ -247,15 +250,15 @@ def find_kinds(
             return _one_kind(known, named, 1.0, kinds == 1)
         rng = np.random.default_rng(seed)
         found = _choose(known, usable, named, kinds, rng)
-    if found.count == 1:
+    if found.count == 1 or not rules:
         return found
     more = {} if components is None else {"components": components}
-    rules = []
+    fitted = []
     for kind in range(found.count):
         mine = only_turns_of(decisions, found.members == kind)
         enough = len(neighbour_rows(mine, arena).turn) >= LEAST_ROWS
-        rules.append(fit_rule(mine, arena, seed=seed, names=named, **more) if enough else None)
-    return replace(found, rules=tuple(rules))
+        fitted.append(fit_rule(mine, arena, seed=seed, names=named, **more) if enough else None)
+    return replace(found, rules=tuple(fitted))
 
 
 def only_turns_of(decisions: Decisions, members: NDArray[np.bool_]) -> Decisions:
