@@ -51,6 +51,7 @@ class Characteristics:
     names: tuple[str, ...]
     values: Floats
     errors: Floats
+    correlation: Floats  # (characteristics, characteristics): of errors, mean over individuals
 
     @property
     def usable(self) -> NDArray[np.bool_]:
@@ -283,6 +284,7 @@ def characteristics_of(
     block = rows.time * BLOCKS // max(decisions.times, 1)
     count, size = decisions.individuals, columns.shape[1]
     values, errors = np.full((2, count, size + 2), np.nan)
+    correlations = []
     for one in range(count):
         mine = rows.individual == one
         if mine.sum() < LEAST_OF_ONE:
@@ -294,12 +296,17 @@ def characteristics_of(
         scores = np.stack([x[part == b].T @ left[part == b] for b in range(BLOCKS)])
         bread = np.linalg.inv(total)
         meat = scores.T @ scores * BLOCKS / (BLOCKS - 1)
+        covariance = bread @ meat @ bread
         values[one, :size] = gains
-        errors[one, :size] = np.sqrt(np.maximum(np.diag(bread @ meat @ bread), 1e-12))
+        errors[one, :size] = np.sqrt(np.maximum(np.diag(covariance), 1e-12))
+        correlations.append(covariance / np.outer(errors[one, :size], errors[one, :size]))
         values[one, size], errors[one, size] = _log_spread(left, part)
     values[:, size + 1], errors[:, size + 1] = _log_speeds(decisions)
     names = ("share of the last turn", *(f"gain of {name}" for name in model.columns))
-    return Characteristics((*names, "log of noise", "log of speed"), values, errors)
+    correlation = np.eye(size + 2)
+    if correlations:
+        correlation[:size, :size] = np.mean(correlations, axis=0)
+    return Characteristics((*names, "log of noise", "log of speed"), values, errors, correlation)
 
 
 def _log_spread(left: Floats, block: NDArray[np.int64]) -> tuple[float, float]:
@@ -450,7 +457,7 @@ def _choose(
             if gain <= 0:
                 p = p if chosen > 1 else 1.0
                 break
-            drawn = _draw(whole, values, errors, rng)
+            drawn = _draw(whole, values, errors, known.correlation, rng)
             more, _ = _scores(drawn, np.repeat(errors, DRAWS, axis=0), number)
             fewer = np.zeros(DRAWS)
             if chosen > 1:
@@ -489,13 +496,21 @@ def _whole(values: Floats, errors: Floats, chances: Floats) -> Mixture:
     return Mixture(means, scatter, chances.mean(axis=1), chances, np.zeros(len(values)))
 
 
-def _draw(fit: Mixture, values: Floats, errors: Floats, rng: np.random.Generator) -> Floats:
-    """Data of the fitted kinds (DRAWS, individuals, characteristics)."""
+def _draw(
+    fit: Mixture, values: Floats, errors: Floats, correlation: Floats, rng: np.random.Generator
+) -> Floats:
+    """Data of the fitted kinds (DRAWS, individuals, characteristics).
+
+    Errors of the gains of one individual are correlated, which without this would look like kinds.
+    """
     _, count, size = values.shape
     kind = fit.chances[0].argmax(axis=1)
-    width = np.sqrt(errors[0] ** 2 + fit.scatter[0])
-    noise = rng.standard_t(FREEDOM, (DRAWS, count, size))
-    return np.asarray(fit.means[0][kind] + width * noise * np.sqrt((FREEDOM - 2) / FREEDOM))
+    root = np.linalg.cholesky(correlation + 1e-9 * np.eye(size))
+    # One heavy tail for all characteristics of an individual: its blocks are the same.
+    tail = np.sqrt((FREEDOM - 2) / rng.chisquare(FREEDOM, (DRAWS, count, 1)))
+    noise = rng.standard_normal((DRAWS, count, size)) @ root.T * tail
+    vary = np.sqrt(fit.scatter[0]) * rng.standard_normal((DRAWS, count, size))
+    return np.asarray(fit.means[0][kind] + errors[0] * noise + vary)
 
 
 def _means(
