@@ -23,6 +23,7 @@ from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.verdict import Verdict
 from swarmdp.policies import FunctionPolicy
 from swarmdp.recordings.analysis_settings import AnalysisSettings
+from swarmdp.recordings.arena import arena_in_words
 from swarmdp.recordings.components import COMPONENTS
 from swarmdp.recordings.controller_families import rule_as_it_is
 from swarmdp.recordings.controller_search import (
@@ -33,6 +34,7 @@ from swarmdp.recordings.controller_search import (
 from swarmdp.recordings.controllers import habitual_policy
 from swarmdp.recordings.couzin import Couzin
 from swarmdp.recordings.decisions import Decisions
+from swarmdp.recordings.gates import why_open
 from swarmdp.recordings.group_distances import demo_in_runs, group_distance, own_distance
 from swarmdp.recordings.interaction import Interaction, shifted_decisions
 from swarmdp.recordings.needs import check_needs
@@ -543,11 +545,11 @@ def analyse(
     arena = options.arena
     if arena == "auto" and recording.arena is not None:
         arena = recording.arena
-        report(f"the arena is the one in the file: {arena}")
+        report(f"the arena is the one in the file: {arena_in_words(arena, recording.unit)}")
     with working("calibrating a swarm", progress, (0.2, 0.6)):
         swarm = Swarm.from_recording(train, options.observation, arena=arena)
     if arena == "auto" and swarm.arena is None:
-        report("individuals come and go across the rim of what was recorded: taken as open space")
+        report(f"{why_open(train)}: taken as open space; where there are walls, give their arena")
     report(str(swarm))
     beside = options.baselines
     beside = all_baselines(swarm) if beside is None else check_baselines(beside, swarm)
@@ -555,7 +557,7 @@ def analyse(
         interaction = swarm.interaction_test(
             seed=derived_seed(seed, Part.INTERACTION), progress=tell
         )
-    report(str(interaction))
+    report(_about_interaction(interaction))
     rule = None
     if train.count >= 2 * LEAST_ROWS:
         with working("reading the rule of turns", progress, (0.9, 1.0)):
@@ -574,19 +576,17 @@ def analyse(
         (as_path(checkpoint) / ANALYSIS.file).unlink(missing_ok=True)
     with working("searching for a controller", progress):
         found = find_controller(swarm, rule, seed=derived_seed(seed, Part.CONTROLLER))
-    report(f"controller: {found.words(swarm.unit)}")
+    report(f"The controller: {found.controller.words(swarm.unit)}.")
     result = _fit(swarm, train, options, seed, threads, progress, resume, checkpoint)
     shifted = verdict = None
     distances: dict[str, float] = {}
     try:
         if options.resamples:
             shifted = _shifted_rewards(swarm, train, options, seed, threads, progress, result)
-        report(str(result))
         if options.judge:
             others = {} if rule is None else {REGRESSION: Zonal(swarm, rule_as_it_is(swarm, rule))}
             distances = _distances(swarm, found, others, decisions, seed, threads)
             verdict = _judge(found, test, swarm, beside, others, distances, seed, threads, progress)
-            report(str(verdict))
     except KeyboardInterrupt:
         raise FitInterrupted(result) from None
     return Analysis(
