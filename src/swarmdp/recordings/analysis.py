@@ -23,7 +23,6 @@ from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.verdict import Verdict
 from swarmdp.policies import FunctionPolicy
 from swarmdp.recordings.analysis_settings import AnalysisSettings
-from swarmdp.recordings.arena import arena_in_words
 from swarmdp.recordings.components import COMPONENTS
 from swarmdp.recordings.controller_families import rule_as_it_is
 from swarmdp.recordings.controller_search import (
@@ -545,7 +544,6 @@ def analyse(
     arena = options.arena
     if arena == "auto" and recording.arena is not None:
         arena = recording.arena
-        report(f"the arena is the one in the file: {arena_in_words(arena, recording.unit)}")
     with working("calibrating a swarm", progress, (0.2, 0.6)):
         swarm = Swarm.from_recording(train, options.observation, arena=arena)
     if arena == "auto" and swarm.arena is None:

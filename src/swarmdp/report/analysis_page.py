@@ -146,9 +146,9 @@ def _findings(analysis: Analysis) -> list[Finding]:
         words = "Simulated individuals were not compared with the held-out time."
         findings.append(Finding(words, "open", tuple(details), tuple(how)))
     else:
-        details += [f"What to do next: {advice}." for advice in verdict.advice]
         if verdict.size and not verdict.alarm:
-            how.append(f"{verdict.evidence[0].upper()}{verdict.evidence[1:]}.")
+            details.append(f"{verdict.size[0].upper()}{verdict.size[1:]}.")
+        details += [f"What to do next: {advice}." for advice in verdict.advice]
         how += [
             f"Held out, and not used for anything else: {held_out}.",
             f"{len(verdict.lines)} statistics were compared: {verdict.chance} "
