@@ -14,11 +14,11 @@ _FULL_TURN = 2 * np.pi + 0.1
 _DEGREES = ("deg", "degree", "degrees", "°")
 _RADIANS = ("rad", "radian", "radians")
 _COUNTED = {
-    "counted from the x axis towards the y axis": lambda angle: angle,
-    "counted from the x axis away from the y axis": lambda angle: -angle,
-    "counted from the y axis towards the x axis, as of a compass": lambda angle: np.pi / 2 - angle,
-    "counted from the y axis away from the x axis": lambda angle: np.pi / 2 + angle,
-}
+    "counted from the x axis towards the y axis": (0.0, 1),
+    "counted from the x axis away from the y axis": (0.0, -1),
+    "counted from the y axis towards the x axis, as of a compass": (np.pi / 2, -1),
+    "counted from the y axis away from the x axis": (np.pi / 2, 1),
+}  # where zero is, and the sign
 
 
 def logged_headings(name: str, values: Floats, positions: Floats) -> tuple[Floats | None, str]:
@@ -36,7 +36,7 @@ def logged_headings(name: str, values: Floats, positions: Floats) -> tuple[Float
     Returns
     -------
     headings
-        None if they agree with the movement however they are counted, or nobody moves.
+        None if they do not agree with the movement however they are counted, or nobody moves.
     note
         What was found.
 
@@ -50,7 +50,8 @@ def logged_headings(name: str, values: Floats, positions: Floats) -> tuple[Float
     far = moved & (length >= np.median(length[moved]))
     ways = np.arctan2(steps[..., 1], steps[..., 0])[far]
     agreement = {
-        how: float(np.cos(count(angles[1:][far]) - ways).mean()) for how, count in _COUNTED.items()
+        how: float(np.cos(zero + sign * angles[1:][far] - ways).mean())
+        for how, (zero, sign) in _COUNTED.items()
     }
     best = max(agreement, key=agreement.__getitem__)
     if agreement[best] < AGREES:
@@ -58,7 +59,8 @@ def logged_headings(name: str, values: Floats, positions: Floats) -> tuple[Float
             f"column {name!r} may be the heading, but does not agree with the movement (mean "
             f"cosine {agreement[best]:.2f}): not used"
         )
-    return _COUNTED[best](angles), (
+    zero, sign = _COUNTED[best]
+    return zero + sign * angles, (
         f"headings are column {name!r}, in {unit}, {best} (mean cosine with the movement "
         f"{agreement[best]:.2f})"
     )
