@@ -115,6 +115,7 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
         findings=_findings(analysis),
         introduction=[
             *analysis.rule_in_words,
+            *analysis.reactions_in_words,
             *analysis.reward_in_words,
             "A reward tells what individuals act as if they wanted, in this model of them. It does "
             "not tell what they perceive, and another reward may explain the same turns.",
