@@ -17,7 +17,7 @@ ARENAS = (
     '"auto", "circle" or "box" (fitted), "open", circle:X,Y,RADIUS, box:X,Y,X,Y (two corners), '
     "polygon:X,Y,X,Y,X,Y,... or periodic:WIDTH,HEIGHT"
 )
-OTHERS = ("demo", "name", "system", "preset", "separate")  # not of tracks
+OTHERS = ("demo", "name", "system", "preset", "separate", "history", "memory")  # not of tracks
 
 
 def add(parser: argparse.ArgumentParser) -> None:
