@@ -7,6 +7,7 @@ from typing import Literal
 from swarmdp.irl.updates.evidence import RewardUpdate
 from swarmdp.recordings.arena import Arena
 from swarmdp.recordings.components import ZONE_COMPONENTS, Observation, check_zone_components
+from swarmdp.recordings.space.arena import SpaceArena
 from swarmdp.recordings.speed_rule import SPEED_COMPONENTS, check_speed_components
 from swarmdp.support.arguments import checked
 from swarmdp.support.checks import check_number
@@ -28,11 +29,13 @@ class AnalysisSettings:
     observation
         What individuals may react to; `Observation()` by default.
     arena
-        As for `Swarm.from_recording`.
+        As for `Swarm.from_recording`. In three dimensions a Sphere, a Cuboid or PeriodicSpace;
+        "auto" is open space there.
     update, discount
         Of the fit; see `swarmdp.fit`.
     iterations
-        Of the fit. Each is done once more for each resample, a second a time.
+        Of Algorithm 1, in the fit of a policy to the reward's classes. The reward of a recording is
+        that of its decisions, which does not depend on it.
     resamples
         The number of fits to the same decisions with blocks of time drawn again, for the errors of
         the reward; 0 for none. With them come as many, at most four, where every individual is
@@ -65,9 +68,9 @@ class AnalysisSettings:
     smooth: float | Literal["auto"] = "auto"
     slow: float = 0.15
     observation: Observation | None = None
-    arena: Arena | Literal["auto", "circle", "box"] | None = "auto"
+    arena: Arena | SpaceArena | Literal["auto", "circle", "box"] | None = "auto"
     update: str | RewardUpdate = "max_margin"
-    iterations: PositiveInteger = 4
+    iterations: PositiveInteger = 1
     discount: float | Literal["auto"] = 0.9
     resamples: Index = 8
     judge: bool = True
