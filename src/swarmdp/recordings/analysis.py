@@ -76,7 +76,7 @@ class Preference:
     best: str
     worst: str
     difference: float
-    error: float | None  # standard error of this difference; None without resamples
+    error: float | None  # standard error of this difference; None if no other rewards are known
     p: float | None  # as in `Result.differences`, where all pairs of classes are tested together
     shifted: float | None = None  # the same difference where individuals are shifted in time, mean
     shifted_spread: float | None = None  # and its standard deviation
@@ -185,7 +185,7 @@ class Analysis:
         """What the reward asks for, one entry for each component of an additive reward."""
         preferences, begin, done = [], 0, 0
         mirrored = bool(self.result.settings["mirror"])
-        weights, others = self.result.reward.weights[0], self.result.resamples
+        weights, others = self.result.reward.weights[0], self.result.alternatives
         # The pair that differs most was chosen among all, so it is tested among all.
         tested = agreed = None
         if others is not None:
@@ -265,9 +265,11 @@ class Analysis:
     def reward_in_words(self) -> tuple[str, ...]:
         """What the reward clearly prefers; nothing is clear where there is too little data."""
         clear = [str(part) for part in self.preferences if part.clear]
-        if self.result.resamples is None:
-            listed = "; ".join(map(str, self.preferences))
-            return (f"The learned reward prefers, with unknown errors: {listed}.",)
+        if self.result.alternatives is None:
+            return (
+                "What the reward prefers is not told: its errors are not known, since resamples "
+                "were not asked for.",
+            )
         if clear and self.interaction.answer != "too little data":
             return (f"The learned reward clearly prefers: {'; '.join(clear)}.",)
         return (
@@ -375,13 +377,16 @@ class Analysis:
                 preference.best,
                 preference.worst,
                 with_error(preference.difference, preference.error),
+                "yes" if preference.identified else "no",
             )
             for preference in self.preferences
         ]
         return markup.card(
             repr(self.recording),
             *map(markup.paragraph, (repr(self.swarm), *self.conclusions)),
-            markup.table(("component", "highest reward", "lowest", "difference"), rows),
+            markup.table(
+                ("component", "highest reward", "lowest", "difference", "identified"), rows
+            ),
         )
 
     def to_plain(self) -> dict[str, Any]:
