@@ -135,7 +135,7 @@ def test_what_is_not_identified_is_pale_in_maps_and_in_means_over_components() -
 
     system = swarmdp.Ising((6, 6), reach=1)
     demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
-    made = swarmdp.fit(system, demo, seed=1, iterations=1, judge=False)
+    made = swarmdp.fit(system, demo, seed=1, iterations=1, judge=False, reward="replanned")
     choice = made.reward_choice
     assert choice is not None
     axis = swarmdp.features.Axis
