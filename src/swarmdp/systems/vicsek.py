@@ -37,11 +37,13 @@ from swarmdp.support.checks import (
     keep_python_numbers,
 )
 from swarmdp.support.errors import InvalidInput
+from swarmdp.support.notices import tell_once
 from swarmdp.support.ranges import NotNegative, Positive, PositiveInteger
 
 LARGEST_PLACE = 1e100  # coordinate in open space whose square is finite
 REARRANGE_EVERY = 8  # steps; agents move by about a cell in each
 REARRANGE_FROM = 20_000  # agents; fewer fit the cache in any order
+_CROWDED = 10**9  # pairs of neighbours: a step of them takes seconds
 _LONGEST = 1e100  # of lengths, whose squares have to be finite
 
 
@@ -153,6 +155,19 @@ class Vicsek:
                 f"turns must be angles from -pi to pi in radians, got {self.turns!r}"
             )
         object.__setattr__(self, "turns", tuple(float(turn) for turn in self.turns))
+        self._warn_of_crowds()
+
+    def _warn_of_crowds(self) -> None:
+        """Say beforehand that steps of very dense, large swarms take long, and what helps."""
+        neighbours = self.n_agents * min(1.0, math.pi * (self.radius / self.box) ** 2)
+        if self.n_agents * neighbours > _CROWDED:
+            paper = type(self)()
+            box = paper.resized(self.n_agents).box * self.radius / paper.radius
+            tell_once(
+                f"swarmdp: each of {self.n_agents:,} agents has about {neighbours:,.0f} "
+                "neighbours, so a step takes seconds: with a box of "
+                f"{box:.3g} it has as many as in the paper"
+            )
 
     def __repr__(self) -> str:
         """In a line: the first four settings, and others that are not the paper's."""
