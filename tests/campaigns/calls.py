@@ -407,6 +407,7 @@ OWN: dict[str, dict[str, str]] = {
     "Polygon.rim": {"count": "8"},
     "Periodic": {"sides": "(1.0, 1.0)"},
     "Recording": {"positions": "TRACKS", "fps": "1.0", "unit": "'cm'"},
+    "Recording.between": {"begin": "0.0", "end": "10.0"},
     "Recording.without": {"individuals": "[RECORDING.names[0]]"},
     "Recording.pooled": {"recordings": "[RECORDING, RECORDING]"},
     "Recording.from_frame": {"frame": "FRAME", "fps": "1.0", "unit": "'cm'"},
