@@ -49,8 +49,8 @@ def most_sought(weights: Floats, others: Floats | None, block: Block) -> Sought:
 def agreed(weights: Floats, others: Floats) -> NDArray[np.bool_]:
     """Which weights (..., C) are above the mean, or below, as nearly all others (K, ..., C) say."""
     here, there = (w - w.mean(axis=-1, keepdims=True) for w in (weights, others))
-    same: NDArray[np.bool_] = (np.sign(there) == np.sign(here)).mean(axis=0) >= AGREEING
-    return same & (here != 0)
+    same = (np.sign(there) == np.sign(here)).mean(axis=0) >= AGREEING
+    return np.asarray(same & (here != 0), np.bool_)
 
 
 def _in_words(among: NDArray[np.bool_], best: int, block: Block) -> str:
