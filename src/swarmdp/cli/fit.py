@@ -296,7 +296,7 @@ def _print_fit(result: Any, system: Any, seconds: float, page: Path, verbose: bo
     single = result.experiments == 1
     for number, verdict in enumerate(result.verdicts):
         who = "" if single else f"experiment {number}: "
-        print(verdict if single and verbose else f"{who}Verdict: {verdict.words}")
+        print(f"{who}{verdict if single and verbose else verdict.shown}")
     if isinstance(system, Gridworld) or verbose:
         for table in _tables(result, system):
             Console().print(table)

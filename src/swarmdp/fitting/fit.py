@@ -21,7 +21,9 @@ from swarmdp.irl.algorithm import Iteration, generic_irl, last_counting
 from swarmdp.irl.demos import Demo, plain
 from swarmdp.irl.result import Result
 from swarmdp.irl.steps import Steps
+from swarmdp.judging.causes import CUE
 from swarmdp.judging.judge import announce
+from swarmdp.judging.price import price_in_words
 from swarmdp.learning.equilibrium import equilibrium_gap
 from swarmdp.learning.heterogeneous import Snapshot
 from swarmdp.learning.local_model import dense_bytes
@@ -461,6 +463,7 @@ class Fit:
         if demo is None or demo.steps < 2:
             return result
         judged = self._named(judge_and_take_over(self, result, progress, planned))
+        judged = self._with_price(judged, demo)
         system = self.setup.problem.system
         slow = isinstance(recorded, Replaying) or demo.of_recording
         classes = system.features.size if isinstance(system.features, Classes) else 0
@@ -476,6 +479,16 @@ class Fit:
             runs=DEVIATING if judged.experiments == 1 else DEVIATING // 3,
         )
         return replace(judged, equilibrium_gap=gap)
+
+    def _with_price(self, result: Result, demo: Trajectory) -> Result:
+        """The result whose verdict tells the price of locality, where agents follow a cue."""
+        verdicts, recorded = result.verdicts, self.setup.recorded
+        led = any(text.endswith(CUE) for text in verdicts[0].advice)
+        if len(verdicts) > 1 or not led or demo.of_recording or isinstance(recorded, Replaying):
+            return result
+        seed = derived_seed(self.seed, Part.JUDGING, 1)
+        note = price_in_words(recorded, demo, result, seed=seed)
+        return replace(result, verdicts=(verdicts[0].noted(note),))
 
     def _named(self, result: Result) -> Result:
         """The result with what the system calls its policies."""

@@ -13,6 +13,7 @@ from swarmdp.irl.inference import MIXED, Explanation
 _LONGEST = 15  # steps: how far back the past is looked at
 _STEPS_BACK = 3  # how far back observations are looked at
 _SHARE = 0.2  # of what is unexplained: a cause that explains more is named
+CUE = "a common cue, a leader or a command is missing from the observations"
 
 
 def missing_cause(decisions: Explanation) -> str:
@@ -28,7 +29,7 @@ def missing_cause(decisions: Explanation) -> str:
     if together >= _SHARE * unexplained and together >= before:
         return (
             f"{words}, and what the others do at the same time explains {together:.2g} nats of it: "
-            "a common cue, a leader or a command is missing from the observations"
+            f"{CUE}"
         )
     if before >= _SHARE * unexplained:
         return (

@@ -14,7 +14,7 @@ from swarmdp.irl.frames import recorded_states
 from swarmdp.irl.inference import Explanation, explain
 from swarmdp.irl.result import Result
 from swarmdp.judging import baselines as simple
-from swarmdp.judging.advice import FINER, TOO_COARSE
+from swarmdp.judging.advice import CLASSES
 from swarmdp.judging.causes import missing_cause
 from swarmdp.judging.drift import add_drift
 from swarmdp.judging.elsewhere import add_other_starts
@@ -513,7 +513,7 @@ class Judge:
         cause = missing_cause(self._decisions) if verdict.alarm and self._decisions else ""
         if not cause:
             return verdict
-        rest = [text for text in verdict.advice if text not in (FINER, TOO_COARSE)]
+        rest = [text for text in verdict.advice if text not in CLASSES]
         return replace(verdict, advice=(*rest, cause))
 
 

@@ -169,13 +169,18 @@ def straightness(net: Floats, path: Floats, counted: Bools | None = None) -> Flo
     return mean
 
 
-def changing(values: NDArray[Any], blocks: int) -> dict[str, Floats]:
-    """What levels (runs, times, agents) do: how many change, and whether they change back."""
-    agents = values.shape[2]
-    statistics = {"share that changes": _changed(values, 1, blocks) / agents}
+def changing(values: NDArray[Any], blocks: int, present: Bools | None = None) -> dict[str, Floats]:
+    """What levels (runs, times, agents) do: how many change, and whether they change back.
+
+    Where it is said who was present (runs, times, agents), only these count.
+    """
+    statistics = {"share that changes": _changed(values, 1, blocks, present)}
     if values.shape[1] - 2 >= blocks:
-        statistics["share that differs after two steps"] = _changed(values, 2, blocks) / agents
-    statistics["mean level"] = block_means(values.mean(axis=2), blocks)
+        differs = _changed(values, 2, blocks, present)
+        statistics["share that differs after two steps"] = differs
+    statistics["mean level"] = _mean(values.astype(np.float64), present, blocks)
+    if present is not None:
+        return statistics  # recorded groups may go anywhere
     before, after = (values[:, part].astype(np.float64) for part in (slice(-1), slice(1, None)))
     # Round a circle of levels the changes add up to nothing: this is odd when time runs backwards.
     # Two levels are no circle.
@@ -234,6 +239,10 @@ def ratio_of_present(top: Floats, count: Floats) -> Floats:
     return np.where(count > 0, ratio(top, count), np.nan)
 
 
-def _changed(values: NDArray[Any], lag: int, blocks: int) -> Floats:
+def _changed(values: NDArray[Any], lag: int, blocks: int, present: Bools | None) -> Floats:
+    """The share of agents whose level is another one after `lag` steps (runs, blocks)."""
     differs = values[:, lag:] != values[:, :-lag]
-    return block_means(np.count_nonzero(differs, axis=2), blocks)
+    if present is None:
+        share: Floats = block_means(np.count_nonzero(differs, axis=2), blocks) / values.shape[2]
+        return share
+    return _mean(differs.astype(np.float64), present[:, lag:] & present[:, :-lag], blocks)

@@ -13,7 +13,7 @@ from swarmdp.judging.advice import (
     OTHER_FEATURES,
     about_another_behaviour,
 )
-from swarmdp.judging.blocks import BEGINNING, LATER, parts
+from swarmdp.judging.blocks import BEGINNING, LATER, parts, spans_in_words
 from swarmdp.judging.classifier import telling_by_forest
 from swarmdp.judging.comparison import CHOICES, LARGE, LEVEL, Comparison, are_distinct, compare_runs
 from swarmdp.judging.discounts import better_discount
@@ -195,10 +195,15 @@ class _Findings:
             words = f"the features do not identify this behaviour: {nearby}"
             if not wrong:
                 words += ", though this one reproduces it"
-            advice.append(about_another_behaviour(self.lines) if serious else OTHER_FEATURES)
+            advice.append(
+                about_another_behaviour(self.lines, stage.demo.of_recording)
+                if serious
+                else OTHER_FEATURES
+            )
         elif serious:
-            words = f"does not reproduce it: {self._listed(serious)}"
-            advice.append(about_another_behaviour(self.lines))
+            wrong_lines = [self.lines[k] for k in self._ranked(serious)]
+            words = f"does not reproduce it: {self._listed(wrong_lines, stage.demo.steps)}"
+            advice.append(about_another_behaviour(self.lines, stage.demo.of_recording))
         elif without_power:
             words = "too little data to tell"
             advice.append(f"{more}: even random policies cannot be told from the learned swarm")
@@ -206,7 +211,7 @@ class _Findings:
             words = f"too little data to tell: {underpowered}"
             advice.append(more)
         elif exceptions:
-            words = f"reproduces it, except: {listed(exceptions)}"
+            words = f"reproduces it, except: {self._listed(exceptions, stage.demo.steps)}"
         else:
             words = "reproduces the demo"
             if p <= LEVEL:
@@ -329,8 +334,8 @@ class _Findings:
         return (
             f"this demo is unusual: its {line.title} {line.when} is "
             f"{rounded(line.demo, line.learned_spread)}, that of the learned swarm from its start "
-            f"{learned}. From each of its states the learned swarm does what the demo did next; "
-            "more runs would tell"
+            f"{learned} ({100 * line.p:.0f} % of runs are as far off). From each of its states the "
+            "learned swarm does what the demo did next; more runs would tell"
         )
 
     def without(self, free: Callable[[], frozenset[str]]) -> "_Findings":
@@ -359,8 +364,15 @@ class _Findings:
         # Many that are a little off: none is proven on its own.
         return proven or [int(k) for k in order if self.comparison.p_values[k] <= LEVEL]
 
-    def _listed(self, which: list[int]) -> str:
-        return listed([self.lines[k] for k in self._ranked(which)])
+    def _listed(self, lines: Sequence[Line | StretchLine], steps: int) -> str:
+        """The first of these in words, with their times in steps of the demo."""
+        whole = spans_in_words(steps, self.table.by_block.shape[1])
+        parted = whole if self.stretches is None else self.stretches.spans
+
+        def when(line: Line | StretchLine) -> str:
+            return (whole if isinstance(line, Line) else parted).get(line.when, line.when)
+
+        return listed(lines, when)
 
     def _ranked(self, which: list[int]) -> list[int]:
         """These by their effect.
@@ -371,11 +383,11 @@ class _Findings:
         return sorted(which, key=lambda k: (statistics[k].clear > 0, -self.lines[k].effect))
 
 
-def listed(lines: Sequence[Line | StretchLine]) -> str:
+def listed(lines: Sequence[Line | StretchLine], when: Callable[[Line | StretchLine], str]) -> str:
     """The first three of these in words; one for each title."""
     titles: dict[str, str] = {}
     for line in lines:
-        titles.setdefault(line.title, line.words)
+        titles.setdefault(line.title, line.told(when(line)))
     words = list(titles.values())
     return ", ".join(words[:3]) + (f" and {len(words) - 3} more" if len(words) > 3 else "")
 

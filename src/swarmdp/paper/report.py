@@ -370,12 +370,13 @@ def _judgement(system: str, who: str, verdict: Verdict) -> Finding:
     words = f"{system.capitalize()}, {who}: the learned swarm of the first experiment"
     if verdict.alarm:
         return Finding(f"{words}: {verdict.words}", "bad")
+    size = (f"{verdict.evidence[0].upper()}{verdict.evidence[1:]}.",) if verdict.size else ()
     if verdict.words == REPRODUCED:
-        return Finding(f"{words} does what its demo did", "good")
+        return Finding(f"{words} does what its demo did", "good", size)
     return Finding(
         f"{words} does what its demo did, with exceptions that are small",
         "good",
-        (f"The verdict: {verdict.words}.",),
+        (f"The verdict: {verdict.words}.", *size),
     )
 
 

@@ -145,6 +145,8 @@ def _findings(analysis: Analysis) -> list[Finding]:
         words = "Simulated individuals were not compared with the held-out time."
         findings.append(Finding(words, "open", tuple(details)))
     else:
+        if verdict.size and not verdict.alarm:
+            details.append(f"{verdict.evidence[0].upper()}{verdict.evidence[1:]}.")
         details += [f"What to do: {advice}." for advice in verdict.advice]
         words = f"The simulated group, on {held_out}: {verdict.words}."
         findings.append(Finding(words, "bad" if verdict.alarm else "good", tuple(details)))

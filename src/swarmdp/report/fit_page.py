@@ -1,6 +1,6 @@
 """The page of a fit: the verdict in words, the swarms to watch, the reward and its errors."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -147,7 +147,7 @@ def _verdict(result: Result, unusual: str) -> list[Finding]:
     if len(verdicts) > 1:
         good = sum(not verdict.alarm for verdict in verdicts)
         words = f"{good} of {len(verdicts)} learned swarms do what their demo did."
-        return [Finding(words, "good" if good == len(verdicts) else "bad")]
+        return [Finding(words, "good" if good == len(verdicts) else "bad", _sizes(verdicts))]
     (verdict,) = verdicts
     same = verdict.words == REPRODUCED
     details = [] if same or verdict.alarm else [f"The verdict: {verdict.words}."]
@@ -166,6 +166,14 @@ def _verdict(result: Result, unusual: str) -> list[Finding]:
     exceptions = "" if same else ", with exceptions that are small"
     words = f"The learned swarm does what the recorded one did{exceptions}."
     return [Finding(words, "good", tuple(details))]
+
+
+def _sizes(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+    """How many of those that pass can be told from their demo, and what differs in the first."""
+    told = [verdict for verdict in verdicts if verdict.size and not verdict.alarm]
+    if not told:
+        return ()
+    return (f"{len(told)} of these can be told from their demo. The first: {told[0].evidence}.",)
 
 
 def _found_by(result: Result) -> list[str]:
