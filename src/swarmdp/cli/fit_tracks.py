@@ -48,6 +48,21 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="what others may make individuals do: some of repulsion, alignment, attraction",
     )
+    group.add_argument(
+        "--speed-components",
+        nargs="*",
+        default=None,
+        metavar="NAME",
+        help="what changes of speed may react to: some of 'density ahead', 'speed difference', "
+        "'others ahead', 'time to collision'; 'sidestep' is the turn before a collision. Without a "
+        "name: none of them",
+    )
+    group.add_argument(
+        "--contact",
+        default="auto",
+        help="distance at which two individuals collide, in the unit of the recording, or "
+        '"auto": the one with which times to collision tell most',
+    )
 
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
@@ -66,6 +81,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     from swarmdp.fitting.fit import FitInterrupted
     from swarmdp.recordings.analysis import analyse
     from swarmdp.recordings.components import ZONE_COMPONENTS, Observation
+    from swarmdp.recordings.speed_rule import SPEED_COMPONENTS
     from swarmdp.report.analysis_page import NUMBERS, write_analysis
     from swarmdp.support.saved import ANALYSIS, FIT
 
@@ -96,6 +112,12 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
                     resamples=options.resamples,
                     judge=not options.no_judge,
                     components=tuple(options.components or ZONE_COMPONENTS),
+                    speed_components=tuple(
+                        SPEED_COMPONENTS
+                        if options.speed_components is None
+                        else options.speed_components
+                    ),
+                    contact=_contact(options.contact),
                     threads=options.threads,
                     say=_say,
                     resume=earlier,
@@ -127,6 +149,10 @@ def _say(text: str) -> None:
 
 def _seconds(text: str, option: str = "--dt") -> Any:
     return text if text == "auto" else _numbers(option, text, 1, 'seconds or "auto"')[0]
+
+
+def _contact(text: str) -> Any:
+    return text if text == "auto" else _numbers("--contact", text, 1, 'a length or "auto"')[0]
 
 
 def _neighbours(text: str) -> Any:

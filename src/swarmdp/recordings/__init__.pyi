@@ -1,5 +1,7 @@
 from .analysis import Analysis as Analysis
 from .analysis_settings import AnalysisSettings as AnalysisSettings
+from .anticipation import Anticipation as Anticipation
+from .anticipation import anticipation as anticipation
 from .arena import Box as Box
 from .arena import Circle as Circle
 from .arena import Periodic as Periodic

@@ -36,6 +36,7 @@ from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.group_distances import demo_in_runs, group_distance, own_distance
 from swarmdp.recordings.interaction import Interaction, shifted_decisions
 from swarmdp.recordings.needs import check_needs
+from swarmdp.recordings.reactions import Reactions
 from swarmdp.recordings.recording import Recording
 from swarmdp.recordings.rule import LEAST_ROWS, Rule, fit_rule
 from swarmdp.recordings.summary import Summary
@@ -136,6 +137,8 @@ class Analysis:
     distances
         The mean energy distance to the group of `decisions.test`, of the swarm of the controller
         and of those that it is compared with; empty if it was not asked for.
+    reactions
+        How speeds react, and whether individuals look ahead; None of analyses before 0.3.
 
     Examples
     --------
@@ -164,6 +167,7 @@ class Analysis:
     rule: Rule | None
     found: FoundController
     distances: Mapping[str, float] = field(default_factory=dict)
+    reactions: Reactions | None = None
 
     @property
     def recording(self) -> Recording:
@@ -262,6 +266,11 @@ class Analysis:
         return self.rule.sentences
 
     @property
+    def reactions_in_words(self) -> tuple[str, ...]:
+        """How speeds react, and whether distance or time to collision decides."""
+        return () if self.reactions is None else self.reactions.sentences
+
+    @property
     def reward_in_words(self) -> tuple[str, ...]:
         """What the reward clearly prefers; nothing is clear where there is too little data."""
         clear = [str(part) for part in self.preferences if part.clear]
@@ -290,7 +299,8 @@ class Analysis:
     @property
     def conclusions(self) -> tuple[str, ...]:
         """The answer in sentences."""
-        said = [self.interaction_in_words, *self.rule_in_words, *self.reward_in_words]
+        said = [self.interaction_in_words, *self.rule_in_words, *self.reactions_in_words]
+        said += self.reward_in_words
         said.append(f"The controller: {self.controller.words(self.swarm.unit)}.")
         if self.distances:
             said.append(self.distances_in_words)
@@ -323,6 +333,7 @@ class Analysis:
         packed.plain["verdict"] = None if self.verdict is None else self.verdict.to_json()
         packed.plain["seed"] = self.seed
         packed.plain["rule"] = None if self.rule is None else self.rule.to_plain()
+        packed.plain["reactions"] = None if self.reactions is None else self.reactions.to_plain()
         packed.plain["found"] = self.found.to_plain()
         packed.plain["distances"] = dict(self.distances)
         packed.plain["swarm"] = self.swarm.settings
@@ -364,6 +375,7 @@ class Analysis:
             if searched
             else unsearched_controller(swarm, rule),
             plain["distances"] if searched else {},
+            None if not plain.get("reactions") else Reactions.from_plain(plain["reactions"]),
         )
 
     def __repr__(self) -> str:
@@ -411,6 +423,7 @@ class Analysis:
                 "decisions": test.decisions,
             },
             "rule": None if self.rule is None else self.rule.to_plain(),
+            "reactions": None if self.reactions is None else self.reactions.to_plain(),
             "controller": self.found.to_plain(),
             "energy_distances": dict(self.distances),
             "settings": dict(self.result.settings),
@@ -559,6 +572,8 @@ def analyse(
                 names=[str(name) for name in recording.names],
             )
         report(str(rule))
+    reactions = _read_reactions(recording, decisions, swarm, options, seed, progress)
+    report(str(reactions))
     if checkpoint is not None:
         # What an earlier analysis left does not belong to the fit that is saved now.
         (as_path(checkpoint) / ANALYSIS.file).unlink(missing_ok=True)
@@ -591,7 +606,28 @@ def analyse(
         rule,
         found,
         distances,
+        reactions,
     )
+
+
+def _read_reactions(
+    recording: Recording,
+    decisions: Decisions,
+    swarm: Swarm,
+    options: AnalysisSettings,
+    seed: int,
+    progress: bool | Tell | None,
+) -> Reactions:
+    with working("reading changes of speed", progress):
+        return Reactions.read(
+            recording,
+            decisions,
+            swarm.arena,
+            cleaning={name: getattr(options, name) for name in _CLEANING},
+            contact=options.contact,
+            components=options.speed_components,
+            seed=seed,
+        )
 
 
 def _fit(

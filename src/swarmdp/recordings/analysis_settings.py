@@ -7,7 +7,9 @@ from typing import Literal
 from swarmdp.irl.updates.evidence import RewardUpdate
 from swarmdp.recordings.arena import Arena
 from swarmdp.recordings.components import ZONE_COMPONENTS, Observation, check_zone_components
+from swarmdp.recordings.speed_rule import SPEED_COMPONENTS, check_speed_components
 from swarmdp.support.arguments import checked
+from swarmdp.support.checks import check_number
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.ranges import Index, PositiveInteger
 
@@ -40,6 +42,12 @@ class AnalysisSettings:
     components
         What others may make individuals do in the rule of turns: some of "repulsion", "alignment"
         and "attraction".
+    speed_components
+        What changes of speed may react to: some of "density ahead", "speed difference", "others
+        ahead" and "time to collision"; "sidestep" is the turn before a collision.
+    contact
+        The distance at which two individuals collide, in the unit of the recording; "auto" is the
+        one with which times to collision tell most.
     baselines
         As for `swarmdp.judge`; by default all of them, Vicsek's and Couzin's models among them.
 
@@ -65,8 +73,13 @@ class AnalysisSettings:
     judge: bool = True
     baselines: Sequence[str] | None = None
     components: Sequence[str] = tuple(ZONE_COMPONENTS)
+    speed_components: Sequence[str] = tuple(SPEED_COMPONENTS)
+    contact: float | Literal["auto"] = "auto"
 
     def __post_init__(self) -> None:
         check_zone_components(self.components)
+        check_speed_components(self.speed_components)
+        if not isinstance(self.contact, str):
+            check_number("contact", self.contact, positive=True)
         if self.resamples == 1:
             raise InvalidInput("resamples must be 0 or at least 2: one has no spread, got 1")

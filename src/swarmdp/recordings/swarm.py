@@ -594,7 +594,8 @@ class Swarm:
         }
         if isinstance(self.arena, Periodic):
             return whole
-        whole["rotation"] = Measure(self._rotation, "rotation", limits=(0.0, 1.0))
+        about = "the centre of the swarm" if self.arena is None else "the middle of the arena"
+        whole["rotation"] = Measure(self._rotation, f"circling about {about}", limits=(0.0, 1.0))
         if self.arena is not None:
             whole["wall_distance"] = Measure(
                 self._wall_distance, "distance to the wall", self.unit, (0.0, None)
