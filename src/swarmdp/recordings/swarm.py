@@ -182,6 +182,12 @@ class Swarm:
         30
 
         """
+        if decisions.in_space:
+            raise InvalidInput(
+                "calibrated swarms are in the plane, these decisions are in three dimensions: use "
+                "swarmdp.analyse, which knows them, or project the recording, "
+                "recording.projected(axes=(0, 1)).decisions()"
+            )
         observation = observation or Observation()
         touch = None
         if arena == "auto" and has_open_rim(decisions):

@@ -13,6 +13,7 @@ from swarmdp.recordings.analysis import Analysis
 from swarmdp.recordings.arena import Arena, Circle, Periodic
 from swarmdp.recordings.components import COMPONENTS
 from swarmdp.recordings.decisions import Decisions, wrap_angles
+from swarmdp.recordings.interaction import Interaction
 from swarmdp.recordings.rule import Rule
 from swarmdp.report import fits, style
 from swarmdp.report.swarms import label_ends
@@ -29,35 +30,40 @@ _WORDS = {"repulsion": "avoided", "alignment": "followed", "attraction": "approa
 
 def rule_figure(rule: Rule, decisions: Decisions, arena: Arena | None) -> Figure:
     """The turn against the place of others, against their distance, and against misalignment."""
-    curves = rule.curves
     with style.family():
         figure, axes = style.subplots(2, 2, figsize=(8.4, 6.6))
-        _draw_turn_map(axes[0, 0], decisions, arena, 1.1 * float(curves["distance"][-1]))
-        panels = (
-            (axes[0, 1], "distance", "towards", "turn towards others (rad)"),
-            (axes[1, 0], "distance", "along", "turn to the heading of others (rad)"),
-            (axes[1, 1], "misalignment", "turn", "mean turn (rad)"),
-        )
-        for ax, places, values, name in panels:
-            ax.axhline(0, color=style.GREY, linewidth=0.8)
-            ax.errorbar(
-                curves[places],
-                curves[values],
-                curves[f"{values}_error"],
-                fmt="o-",
-                markersize=3,
-                color=style.BLUE,
-            )
-            ax.set(ylabel=name)
-        for ax in (axes[0, 1], axes[1, 0]):
-            ax.set(xlabel=f"distance of the others ({rule.unit})", xlim=(0, None))
-        axes[1, 1].set(
-            xlabel="heading of the others, from one's own (degrees)",
-            xticks=range(-180, 181, 90),
-        )
-        _mark_reaches(axes[0, 1], rule, ("repulsion", "attraction"))
-        _mark_reaches(axes[1, 0], rule, ("alignment",))
+        _draw_turn_map(axes[0, 0], decisions, arena, 1.1 * float(rule.curves["distance"][-1]))
+        draw_curves(rule, axes[0, 1], axes[1, 0], axes[1, 1])
     return figure
+
+
+def draw_curves(rule: Rule, towards: Axes, along: Axes, turned: Axes) -> None:
+    """The turn against the distance of others, towards them and along, and misalignment."""
+    curves = rule.curves
+    panels = (
+        (towards, "distance", "towards", "turn towards others (rad)"),
+        (along, "distance", "along", "turn to the heading of others (rad)"),
+        (turned, "misalignment", "turn", "mean turn (rad)"),
+    )
+    for ax, places, values, name in panels:
+        ax.axhline(0, color=style.GREY, linewidth=0.8)
+        ax.errorbar(
+            curves[places],
+            curves[values],
+            curves[f"{values}_error"],
+            fmt="o-",
+            markersize=3,
+            color=style.BLUE,
+        )
+        ax.set(ylabel=name)
+    for ax in (towards, along):
+        ax.set(xlabel=f"distance of the others ({rule.unit})", xlim=(0, None))
+    turned.set(
+        xlabel="heading of the others, from one's own (degrees)",
+        xticks=range(-180, 181, 90),
+    )
+    _mark_reaches(towards, rule, ("repulsion", "attraction"))
+    _mark_reaches(along, rule, ("alignment",))
 
 
 def _mark_reaches(ax: Axes, rule: Rule, components: tuple[str, ...]) -> None:
@@ -267,9 +273,8 @@ def _outline(arena: Arena) -> Any:
     return Corners(arena.walls, **looks)
 
 
-def interaction_figure(analysis: Analysis) -> Figure:
+def interaction_figure(test: Interaction) -> Figure:
     """The gain of this recording, and those of recordings shifted in time."""
-    test = analysis.interaction
     with style.family():
         figure, ax = style.subplots(figsize=(7.2, 1.6))
         ax.axvspan(*test.interval, color=style.BLUE, alpha=0.18, linewidth=0)

@@ -93,7 +93,7 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
         drawn["rule"] = rule_figure(rule, analysis.decisions.train, analysis.swarm.arena)
     drawn |= {
         "reward": reward_curves(analysis),
-        "interaction": interaction_figure(analysis),
+        "interaction": interaction_figure(analysis.interaction),
         "calibration": calibration_figure(analysis, simulated),
         "group": group_figure(analysis.summary),
         "paths": paths_figure(analysis.summary),

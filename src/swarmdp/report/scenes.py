@@ -158,8 +158,28 @@ class Scene:
             # A window that agents leave, and do not come back on its other side, would hide them.
             if self.periodic or ((low >= corner) & (high <= corner + side)).all():
                 return corner, side
-        side = 1.1 * float((high - low).max()) or 1.0
+        wide = max(float((high - low).max()), np.ptp(self.heights_reached))
+        side = 1.1 * wide or 1.0
         return (low + high - side) / 2, side
+
+    @cached_property
+    def heights_reached(self) -> tuple[float, float]:
+        """The lowest and the highest place of agents in space; zeros in the plane."""
+        arrows = [p for p in self.pictures.values() if isinstance(p, Arrows)]
+        heights = [p.heights for p in arrows if p.heights is not None]
+        if not heights:
+            return 0.0, 0.0
+        return float(min(map(np.min, heights))), float(max(map(np.max, heights)))
+
+    def places_in_space(self, label: str) -> Floats | None:
+        """Where agents are (steps + 1, agents, 3), as shares of a cube; None in the plane."""
+        picture = self.pictures[label]
+        if not isinstance(picture, Arrows) or picture.heights is None:
+            return None
+        _, side = self.window
+        low = 0.0 if self.periodic else (sum(self.heights_reached) - side) / 2
+        height = (np.asarray(picture.heights, np.float64) - low) / side
+        return np.concatenate([self.positions(label), height[..., None]], axis=2)
 
     @property
     def periodic(self) -> bool:
