@@ -43,7 +43,7 @@ _TRUST = 0.01
 # Times that errors are larger than the prior and this information say. Individuals do only nearly
 # what is best for a reward, by noise that is only nearly normal. Chosen so that intervals hold the
 # true differences of known rules (docs/known-rewards.md).
-_WIDER = 2.5
+_WIDER = 2.0
 _MOST_BYTES = 2**28  # of P(o' | o, a)
 
 
