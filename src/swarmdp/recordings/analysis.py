@@ -182,7 +182,7 @@ class Analysis:
         """How well single turns of the held-out time are predicted, in nats a decision."""
         policies = {
             "recorded habits": habitual_policy(self.swarm, self.swarm.habits),
-            "policy planned for the reward": self.result.policy,
+            "policy of the fit": self.result.policy,
         }
         return {
             name: self.swarm.turn_gain(policy, self.decisions.test)
@@ -367,8 +367,8 @@ class Analysis:
             "reactions": None if self.reactions is None else self.reactions.to_plain(),
             "controller": self.found.to_plain(),
             "energy_distances": dict(self.distances),
-            "reward_curves": [curve.to_plain() for curve in self.reward_curves],
-            "reward_search": None if self.searched is None else self.searched.to_plain(),
+            "reward_curves": [curve.summary() for curve in self.reward_curves],
+            "reward_search": None if self.searched is None else self.searched.summary(),
             "settings": dict(self.result.settings),
             "seed": self.seed,
             "distance": float(self.result.distance[0]),
