@@ -46,7 +46,7 @@ from swarmdp.recordings.calibration import (
 )
 from swarmdp.recordings.components import COMPONENTS, Observation, surroundings
 from swarmdp.recordings.decisions import Decisions, wrap_angles
-from swarmdp.recordings.gates import has_open_rim
+from swarmdp.recordings.gates import has_open_rim, why_open
 from swarmdp.recordings.view import View
 from swarmdp.recordings.view_calibration import calibrate_view
 from swarmdp.recordings.whole_steps import SwarmSteps
@@ -160,7 +160,8 @@ class Swarm:
         arena
             A `Circle`, `Box`, `Polygon` or `Periodic`, None for open space; "circle" or "box" to
             fit it, "auto" to fit the better one and to be asked if it is not to be believed. "auto"
-            is open space where individuals come and go across the rim of what was recorded.
+            is open space where individuals come and go across the rim of what was recorded, or no
+            arena is to be believed and the group goes many times as far as it is wide.
         speed
             "wandering": with the recorded distribution and autocorrelation, or "constant".
         turns
@@ -193,7 +194,12 @@ class Swarm:
         if arena == "auto" and has_open_rim(decisions):
             arena = None
         if isinstance(arena, str):
-            arena, touch = arenas.fit_arena(decisions.positions[decisions.known], arena)
+            try:
+                arena, touch = arenas.fit_arena(decisions.positions[decisions.known], arena)
+            except arenas.UnclearArena:
+                if not why_open(decisions):
+                    raise
+                arena = None
         view, tried = calibrate_view(observation, decisions, arena)
         return cls.seeing(
             view, decisions, speed=speed, turns=turns, n_agents=n_agents, touched=touch, tried=tried
