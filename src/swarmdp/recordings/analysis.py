@@ -218,9 +218,11 @@ class Analysis:
     def reward_in_words(self) -> tuple[str, ...]:
         """What the reward clearly prefers; nothing is clear where there is too little data."""
         clear = [str(part) for part in self.preferences if part.clear]
-        if self.result.resamples is None:
-            listed = "; ".join(map(str, self.preferences))
-            return (f"The learned reward prefers, with unknown errors: {listed}.",)
+        if self.result.alternatives is None:
+            return (
+                "What the reward prefers is not told: its errors are not known, since resamples "
+                "were not asked for.",
+            )
         if clear and self.interaction.answer != "too little data":
             return (f"The learned reward clearly prefers: {'; '.join(clear)}.",)
         return (
@@ -333,13 +335,16 @@ class Analysis:
                 preference.best,
                 preference.worst,
                 with_error(preference.difference, preference.error),
+                "yes" if preference.identified else "no",
             )
             for preference in self.preferences
         ]
         return markup.card(
             repr(self.recording),
             *map(markup.paragraph, (repr(self.swarm), *self.conclusions)),
-            markup.table(("component", "highest reward", "lowest", "difference"), rows),
+            markup.table(
+                ("component", "highest reward", "lowest", "difference", "identified"), rows
+            ),
         )
 
     def to_plain(self) -> dict[str, Any]:

@@ -69,7 +69,7 @@ CROWD = 1.25  # individuals for each one present, above which their number chang
 LEAST_STARTS = 20  # times at which swarms may start, even if not all agents are there
 LEAST_SURE = 0.2  # share of decisions whose neighbours were all recorded, for only these to count
 _SURPRISE = 1e-3  # likelihood of a turn that no choice explains, so that one does not decide
-_SIMILAR = 2.0  # classes over which a reward may change much
+_SIMILAR = 2.0  # classes away: there similarity has fallen to 1/e
 _FARTHEST = 1e9  # coordinate that a place may have
 
 
@@ -807,12 +807,16 @@ class Swarm:
 
 
 def _similar(axis: Axis) -> Floats:
-    """How similar the rewards of two classes of a component are, from 0 to 1."""
+    """How similar the rewards of two classes of a component are, from 0 to 1.
+
+    It falls exponentially: a smoother law all but excludes rewards with a corner, and around a
+    circle of few classes it is no covariance at all.
+    """
     place = np.arange(len(axis.values))
     away = np.abs(place[:, None] - place)
     if axis.periodic:
         away = np.minimum(away, len(place) - away)
-    similar: Floats = np.exp(-0.5 * (away / _SIMILAR) ** 2)
+    similar: Floats = np.exp(-away / _SIMILAR)
     return similar
 
 

@@ -291,10 +291,14 @@ def _preference_table(analysis: Analysis) -> PageTable:
         "reward",
         "What the reward prefers",
         "The two classes of each component whose rewards differ most, with the standard error of "
-        "the difference. Since they were chosen among all pairs, p is of all pairs together. "
+        "the difference. Identified: all rewards that do as well agree on its sign; nothing else "
+        "is put into words. Since they were chosen among all pairs, p is of all pairs together. "
         "Shifted in time: the same difference in rewards learned from the same tracks where nobody "
         "can react to anybody, with its spread.",
-        ("component", "highest reward", "lowest reward", "difference", "p", "shifted in time"),
+        (
+            *("component", "highest reward", "lowest reward", "difference"),
+            *("identified", "p", "shifted in time"),
+        ),
         tuple(
             (
                 preference.component.replace("_", " "),
@@ -302,6 +306,7 @@ def _preference_table(analysis: Analysis) -> PageTable:
                 preference.worst,
                 f"{preference.difference:.2g}"
                 + ("" if preference.error is None else f" ± {preference.error:.2g}"),
+                "yes" if preference.identified else "no",
                 "not known" if preference.p is None else f"{preference.p:.2g}",
                 "not known"
                 if preference.shifted is None
