@@ -569,15 +569,21 @@ class Swarm:
     ) -> dict[str, Variable]:
         """What the recorded swarm did at each time; where nobody was, as before and after."""
         enough = np.flatnonzero(there.sum(axis=1) > 1)
+        if not len(enough):
+            return {}
+        whole = there[enough].all(axis=1)
+        # Most times have all of them, and are measured together.
+        together = self.measures_over({key: a[None, enough[whole]] for key, a in states.items()})
         variables = {}
         for name, measure in self.measures.items():
-            values = [
-                float(measure.function({key: a[t, there[t]][None] for key, a in states.items()})[0])
-                for t in enough
-            ]
-            course = np.interp(np.arange(len(there)), enough, values) if values else None
-            if course is not None:
-                variables[name] = Variable(course[None], ("run", "time"), measure.units)
+            values = np.empty(len(enough))
+            values[whole] = together[name][0]
+            for n in np.flatnonzero(~whole):
+                t = enough[n]
+                present = {key: a[t, there[t]][None] for key, a in states.items()}
+                values[n] = float(measure.function(present)[0])
+            course = np.interp(np.arange(len(there)), enough, values)
+            variables[name] = Variable(course[None], ("run", "time"), measure.units)
         return variables
 
     def _round_turns(self, turns: Floats) -> Floats:
@@ -628,6 +634,16 @@ class Swarm:
             name: by_sight[name](seen) if name in by_sight else measure.function(state)
             for name, measure in self.measures.items()
         }
+
+    def measures_over(self, states: Mapping[str, Floats]) -> dict[str, Floats]:
+        """All measures (runs, times) of states (runs, times, agents, ...)."""
+        places, headings = (
+            states[name].reshape(-1, *states[name].shape[2:]) for name in ("position", "heading")
+        )
+        seen = surroundings(places, headings, 1, 0.0, self.arena)
+        measures = self.measure_frames(places, headings, seen)
+        shape = states["heading"].shape[:2]
+        return {name: values.reshape(shape) for name, values in measures.items()}
 
     def _nearest(self, state: State) -> Floats:
         return _median_nearest(
