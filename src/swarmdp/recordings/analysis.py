@@ -573,7 +573,12 @@ def analyse(
         # What an earlier analysis left does not belong to the fit that is saved now.
         (as_path(checkpoint) / ANALYSIS.file).unlink(missing_ok=True)
     with working("searching for a controller", progress):
-        found = find_controller(swarm, rule, seed=derived_seed(seed, Part.CONTROLLER))
+        found = find_controller(
+            swarm,
+            rule,
+            seed=derived_seed(seed, Part.CONTROLLER),
+            speed_rule=reactions.speed_rule,
+        )
     report(f"controller: {found.words(swarm.unit)}")
     result = _fit(swarm, train, options, seed, threads, progress, resume, checkpoint)
     shifted = verdict = None

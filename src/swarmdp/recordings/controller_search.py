@@ -10,7 +10,7 @@ its finalists are compared in longer runs with other random numbers.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,9 @@ from swarmdp import kernels
 from swarmdp.learning.families import Adaptation
 from swarmdp.recordings.components import surroundings
 from swarmdp.recordings.controller_families import NOISE, Family, families_of
+from swarmdp.recordings.responses import with_responses
 from swarmdp.recordings.rule import Rule
+from swarmdp.recordings.speed_rule import SpeedRule
 from swarmdp.recordings.whole_steps import calibrated_model
 from swarmdp.recordings.zonal import ZonalController, common_scores
 from swarmdp.support.arrays import Bools, Floats
@@ -241,7 +243,12 @@ def energy_distances(values: Floats, recorded: Floats) -> Floats:
 
 @one_blas_thread()
 def find_controller(
-    swarm: "Swarm", rule: Rule | None, *, seed: int, tell: Callable[[str], None] = lambda text: None
+    swarm: "Swarm",
+    rule: Rule | None,
+    *,
+    seed: int,
+    speed_rule: SpeedRule | None = None,
+    tell: Callable[[str], None] = lambda text: None,
 ) -> FoundController:
     """The zonal controller whose swarm is nearest to the recording from which the swarm was made.
 
@@ -253,6 +260,8 @@ def find_controller(
         That regression found in the same part; None if there is too little data for one.
     seed
         Same seed, same controller.
+    speed_rule
+        How speeds react, found in the same part; all controllers react so.
     tell
         Called with the name of each family before it is searched.
 
@@ -260,7 +269,10 @@ def find_controller(
     frames = len(swarm.frames["heading"])
     block = np.arange(frames) * BLOCKS // frames
     parts = [block % 2 == 0, block % 2 == 1]
-    families = families_of(swarm, rule)
+    families = [
+        replace(family, start=with_responses(family.start, swarm, speed_rule))
+        for family in families_of(swarm, rule)
+    ]
     together = families[0].start.together
     weight = PRIOR * Trial(swarm, parts[0], seed, together).own_distance(parts[1]) ** 2
     tried, winners, count = [], [], 0

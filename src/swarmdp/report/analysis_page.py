@@ -19,6 +19,7 @@ from swarmdp.recordings.arena import Arena, Circle, Periodic
 from swarmdp.recordings.decisions import wrap_angles
 from swarmdp.recordings.rule import Rule
 from swarmdp.recordings.swarm import STATE
+from swarmdp.report import anticipation_figure as anticipation_figures
 from swarmdp.report import fits, style
 from swarmdp.report.page import Finding, Page, PageTable, save_figures, write_page
 from swarmdp.report.player import Player
@@ -35,6 +36,7 @@ _MOST_AGENTS_STEPS = 2_000_000  # of the player: 5 bytes each, in two swarms
 PAGE, NUMBERS = "report.html", "summary.json"
 
 TITLES_AND_CAPTIONS = {
+    "anticipation": (anticipation_figures.TITLE, anticipation_figures.CAPTION),
     "paths": (
         "The recording",
         "Where individuals went after cleaning (left, one colour each), and how often all of them "
@@ -89,6 +91,10 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
     drawn = {}
     if analysis.rule is not None and len(analysis.rule.curves["distance"]):
         drawn["rule"] = rule_figure(analysis.rule)
+    if analysis.reactions is not None and (analysis.reactions.anticipation.energy > 0).any():
+        drawn["anticipation"] = anticipation_figures.anticipation_figure(
+            analysis.reactions.anticipation
+        )
     drawn |= {
         "reward": analysis_reward_figure(analysis),
         "interaction": interaction_figure(analysis),
