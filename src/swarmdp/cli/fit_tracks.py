@@ -15,7 +15,8 @@ from swarmdp.support.errors import InvalidInput
 TRACKS_ITERATIONS = 4  # as of swarmdp.analyse
 ARENAS = (
     '"auto", "circle" or "box" (fitted), "open", circle:X,Y,RADIUS, box:X,Y,X,Y (two corners), '
-    "polygon:X,Y,X,Y,X,Y,... or periodic:WIDTH,HEIGHT"
+    "polygon:X,Y,X,Y,X,Y,... or periodic:WIDTH,HEIGHT; in three dimensions sphere:X,Y,Z,RADIUS, "
+    "cuboid:X,Y,Z,X,Y,Z (two corners) or periodic:WIDTH,DEPTH,HEIGHT"
 )
 OTHERS = ("demo", "name", "system", "preset", "separate")  # not of tracks
 
@@ -81,8 +82,10 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     from swarmdp.fitting.fit import FitInterrupted
     from swarmdp.recordings.analysis import analyse
     from swarmdp.recordings.components import ZONE_COMPONENTS, Observation
+    from swarmdp.recordings.space.analysis import SpaceAnalysis
     from swarmdp.recordings.speed_rule import SPEED_COMPONENTS
     from swarmdp.report.analysis_page import NUMBERS, write_analysis
+    from swarmdp.report.space_page import write_space_analysis
     from swarmdp.support.saved import ANALYSIS, FIT
 
     interrupted = None
@@ -126,7 +129,10 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         except FitInterrupted as stop:
             interrupted = stop.result
         if interrupted is None:
-            written = write_analysis(place, analysis, title)
+            if isinstance(analysis, SpaceAnalysis):
+                written = write_space_analysis(place, analysis, title)
+            else:
+                written = write_analysis(place, analysis, title)
         else:
             interrupted.save(place)
             (output / ANALYSIS.file).unlink(missing_ok=True)  # of an earlier recording
@@ -172,6 +178,7 @@ def _arena(text: str) -> Any:
         return None
 
     from swarmdp.recordings.arena import Box, Circle, Periodic, Polygon
+    from swarmdp.recordings.space.arena import Cuboid, PeriodicSpace, Sphere
 
     kind, _, rest = text.partition(":")
     if kind == "circle":
@@ -180,6 +187,15 @@ def _arena(text: str) -> Any:
     if kind == "box":
         x, y, right, top = _numbers("--arena", rest, 4, "box:X,Y,X,Y")
         return Box((x, y), (right, top))
+    if kind == "sphere":
+        x, y, z, radius = _numbers("--arena", rest, 4, "sphere:X,Y,Z,RADIUS")
+        return Sphere((x, y, z), radius)
+    if kind == "cuboid":
+        x, y, z, *upper = _numbers("--arena", rest, 6, "cuboid:X,Y,Z,X,Y,Z")
+        return Cuboid((x, y, z), (upper[0], upper[1], upper[2]))
+    if kind == "periodic" and rest.count(",") == 2:
+        width, depth, height = _numbers("--arena", rest, 3, "periodic:WIDTH,DEPTH,HEIGHT")
+        return PeriodicSpace((width, depth, height))
     if kind == "periodic":
         width, height = _numbers("--arena", rest, 2, "periodic:WIDTH,HEIGHT")
         return Periodic((width, height))

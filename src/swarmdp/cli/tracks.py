@@ -76,7 +76,9 @@ def add_reading(group: Any) -> None:
         help="only this part, in seconds since the first frame, such as 0:600 or 60:",
     )
     group.add_argument(
-        "--axes", choices=["xy", "xz", "yz"], help="the two axes that are used of three"
+        "--axes",
+        choices=["xy", "xz", "yz"],
+        help="project onto two of three axes; by default all three are used",
     )
 
 

@@ -605,6 +605,8 @@ class Result:
             best = int(mean[begin:end].argmax())
             place = np.unravel_index(best, shape)
             words = [axis.shown.written(int(i)) for axis, i in zip(block, place, strict=True)]
+            if len(block) == 1:
+                words = [_written_of_both_sides(block[0].shown, mean[begin:end], best)]
             clear = flags is None or bool(flags[:, begin + best].all())
             places.append((", ".join(words), clear))
             begin = end
@@ -1020,3 +1022,14 @@ def _checked(settings: dict[str, Any]) -> dict[str, Any]:
     if missing:
         raise InvalidInput(f"its settings lack {', '.join(sorted(missing))}")
     return settings
+
+
+def _written_of_both_sides(axis: Axis, weights: NDArray[np.float64], place: int) -> str:
+    """One class in words: with ± where its mirror image has the same reward."""
+    value, words = axis.values[place], axis.written(place)
+    if isinstance(value, str) or not value:
+        return words
+    twin = np.flatnonzero(np.isclose(axis.values.astype(np.float64), -float(value)))
+    if not len(twin) or not np.isclose(weights[twin[0]], weights[place], rtol=1e-9):
+        return words
+    return words.replace(f"{value:.4g}", f"±{abs(value):.4g}", 1)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from swarmdp import kernels
 from swarmdp.irl.frames import observations_over, recorded_states, states_over
-from swarmdp.judging import motion
+from swarmdp.judging import directions, motion
 from swarmdp.judging.blocks import BEGINNING, LATER, block_count, block_means, block_of, parts
 from swarmdp.judging.neighbours import neighbourhoods
 from swarmdp.model.features import Classes
@@ -428,6 +428,8 @@ def _look_at_field(
         titles["share that changes"] = "share of steps with a change"
     if field.kind == "angle":
         statistics = motion.turning(values, field.period, blocks, present)
+    elif field.kind == "direction":
+        statistics = directions.turning_in_space(values, blocks, present)
     elif field.kind == "position":
         places = values if values.ndim == 4 else values[..., None]
         statistics = motion.moving(places, field.period, blocks, present)

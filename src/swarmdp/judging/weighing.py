@@ -461,9 +461,10 @@ def _underpowered_measure(
             error = 2 * line.learned_spread / np.sqrt(stage.demo.runs)
             if error > COARSE * yardstick[k] and error > COARSELY * size:
                 varies = with_error(line.learned, line.learned_spread)
+                runs = "one run" if stage.demo.runs == 1 else f"{stage.demo.runs} runs"
                 return (
                     f"the {line.title} {line.when} is {varies} from run to run, and the demo has "
-                    f"{stage.demo.runs}"
+                    f"only {runs}"
                 )
     return ""
 

@@ -25,7 +25,7 @@ from swarmdp.support.errors import InvalidInput
 from swarmdp.support.ranges import Positive
 
 State = dict[str, NDArray[Any]]
-Kind = Literal["angle", "position", "level", "hidden"]
+Kind = Literal["angle", "direction", "position", "level", "hidden"]
 
 
 @runtime_checkable
@@ -85,8 +85,9 @@ class Field:
         It never changes during a run, so it is recorded once.
     kind
         What may be said of it when swarms are compared (`swarmdp.judge`): an "angle" turns, a
-        "position" moves and has neighbours, a "level" changes or stays, a "hidden" one is
-        bookkeeping that agents do not observe and is not compared; None if nothing is known.
+        "direction" (a unit vector) turns in space, a "position" moves and has neighbours, a "level"
+        changes or stays, a "hidden" one is bookkeeping that agents do not observe and is not
+        compared; None if nothing is known.
     period
         After which an angle or a position (each of its components) begins again: the side of a
         periodic box. None for positions in open space; of an angle None means 2 pi.

@@ -12,4 +12,8 @@ from .decisions import Decisions as Decisions
 from .interaction import Interaction as Interaction
 from .reading import read_tracks as read_tracks
 from .recording import Recording as Recording
+from .space.analysis import SpaceAnalysis as SpaceAnalysis
+from .space.arena import Cuboid as Cuboid
+from .space.arena import PeriodicSpace as PeriodicSpace
+from .space.arena import Sphere as Sphere
 from .swarm import Swarm as Swarm

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.verdict import Verdict
 from swarmdp.policies import FunctionPolicy
 from swarmdp.recordings.analysis_settings import AnalysisSettings
+from swarmdp.recordings.arena import Arena
 from swarmdp.recordings.components import COMPONENTS
 from swarmdp.recordings.controller_families import rule_as_it_is
 from swarmdp.recordings.controller_search import (
@@ -34,11 +35,17 @@ from swarmdp.recordings.controllers import habitual_policy
 from swarmdp.recordings.couzin import Couzin
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.group_distances import demo_in_runs, group_distance, own_distance
-from swarmdp.recordings.interaction import Interaction, shifted_decisions
+from swarmdp.recordings.interaction import (
+    Interaction,
+    interaction_in_words,
+    shifted_decisions,
+)
 from swarmdp.recordings.needs import check_needs
 from swarmdp.recordings.reactions import Reactions
 from swarmdp.recordings.recording import Recording
 from swarmdp.recordings.rule import LEAST_ROWS, Rule, fit_rule
+from swarmdp.recordings.space.analysis import analyse_in_space, in_the_plane_if_flat
+from swarmdp.recordings.space.arena import SpaceArena
 from swarmdp.recordings.summary import Summary
 from swarmdp.recordings.swarm import Swarm
 from swarmdp.recordings.swarm_files import pack_recording, unpack_recording
@@ -255,7 +262,7 @@ class Analysis:
     @property
     def interaction_in_words(self) -> str:
         """Whether individuals react to each other, and how one knows."""
-        return _about_interaction(self.interaction)
+        return interaction_in_words(self.interaction)
 
     @property
     def rule_in_words(self) -> tuple[str, ...]:
@@ -433,29 +440,6 @@ class Analysis:
         }
 
 
-def _about_interaction(test: Interaction) -> str:
-    """The outcome of the interaction test, and what it means for the reward."""
-    usual = float(test.shifted.mean())
-    low, high = (end - usual for end in test.interval)
-    gains = (
-        f"knowing the others is worth {test.gain:+.3f} nats a decision, {test.gain - usual:+.3f} "
-        f"more (95 % interval {low:+.3f} to {high:+.3f}) than when individuals are shifted in time "
-        f"({usual:+.3f} on average, {test.shifted.max():+.3f} at most)"
-    )
-    if test.answer == "interaction found":
-        return f"An interaction was found: {gains}; p = {test.p:.2g}."
-    if test.answer == "interaction not found":
-        return (
-            f"Interaction not found, and one that matters would have been seen: {gains}. "
-            "What the reward says of others should not be read as a rule."
-        )
-    return (
-        f"Too little data to tell whether individuals react to each other: {gains}. "
-        f"What the reward says of others may be chance; about {test.needed:.2g} times as much data "
-        "of this kind would tell: longer, or more recordings."
-    )
-
-
 @checked(skip=("changes",))
 def analyse(
     recording: Recording,
@@ -468,7 +452,7 @@ def analyse(
     resume: Result | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     **changes: Any,
-) -> Analysis:
+) -> Any:
     """Find the rule behind a recorded swarm: interaction, reward, and a verdict on held-out time.
 
     The recording is cleaned and cut into decisions. From about two thirds of the time a swarm is
@@ -501,7 +485,8 @@ def analyse(
     Returns
     -------
     Analysis
-        Summary, decisions, swarm, interaction, fit and verdict; it can be saved.
+        Summary, decisions, swarm, interaction, fit and verdict; it can be saved. Of recordings in
+        three dimensions a `swarmdp.recordings.SpaceAnalysis`, which has no fit of a reward.
 
     Raises
     ------
@@ -530,6 +515,9 @@ def analyse(
     options = change_settings(settings or AnalysisSettings(), changes, "analyse")
     report = say or (lambda text: None)
     check_needs(recording, report)
+    recording = in_the_plane_if_flat(recording, report)
+    if recording.n_axes == 3:
+        return analyse_in_space(recording, options, seed=seed, report=report, progress=progress)
     with working("reading the recording", progress, (0.0, 0.2)):
         cleaning = {"jump": options.jump, "max_gap": options.max_gap, "slow": options.slow}
         shown = {} if isinstance(options.smooth, str) else {"smooth": options.smooth}
@@ -540,10 +528,7 @@ def analyse(
         f"{decisions}; {train.count} of them to learn from, {test.count} to judge by: "
         f"{decisions.held_out}"
     )
-    arena = options.arena
-    if arena == "auto" and recording.arena is not None:
-        arena = recording.arena
-        report(f"the arena is the one in the file: {arena}")
+    arena = _arena(options, recording, report)
     with working("calibrating a swarm", progress, (0.2, 0.6)):
         swarm = Swarm.from_recording(train, options.observation, arena=arena)
     if arena == "auto" and swarm.arena is None:
@@ -608,6 +593,21 @@ def analyse(
         distances,
         reactions,
     )
+
+
+def _arena(
+    options: AnalysisSettings, recording: Recording, report: Callable[[str], None]
+) -> Arena | Literal["auto", "circle", "box"] | None:
+    """The arena that is asked for, or that of the file."""
+    arena = options.arena
+    if isinstance(arena, SpaceArena):
+        raise InvalidInput(
+            f"the recording is in the plane, got an arena in space, {arena}: give one of the plane"
+        )
+    if arena == "auto" and recording.arena is not None:
+        arena = recording.arena
+        report(f"the arena is the one in the file: {arena}")
+    return arena
 
 
 def _read_reactions(

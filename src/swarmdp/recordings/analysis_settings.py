@@ -7,6 +7,7 @@ from typing import Literal
 from swarmdp.irl.updates.evidence import RewardUpdate
 from swarmdp.recordings.arena import Arena
 from swarmdp.recordings.components import ZONE_COMPONENTS, Observation, check_zone_components
+from swarmdp.recordings.space.arena import SpaceArena
 from swarmdp.recordings.speed_rule import SPEED_COMPONENTS, check_speed_components
 from swarmdp.support.arguments import checked
 from swarmdp.support.checks import check_number
@@ -28,7 +29,8 @@ class AnalysisSettings:
     observation
         What individuals may react to; `Observation()` by default.
     arena
-        As for `Swarm.from_recording`.
+        As for `Swarm.from_recording`. In three dimensions a Sphere, a Cuboid or PeriodicSpace;
+        "auto" is open space there.
     update, discount
         Of the fit; see `swarmdp.fit`.
     iterations
@@ -65,7 +67,7 @@ class AnalysisSettings:
     smooth: float | Literal["auto"] = "auto"
     slow: float = 0.15
     observation: Observation | None = None
-    arena: Arena | Literal["auto", "circle", "box"] | None = "auto"
+    arena: Arena | SpaceArena | Literal["auto", "circle", "box"] | None = "auto"
     update: str | RewardUpdate = "max_margin"
     iterations: PositiveInteger = 4
     discount: float | Literal["auto"] = 0.9

@@ -182,6 +182,12 @@ class Swarm:
         30
 
         """
+        if decisions.in_space:
+            raise InvalidInput(
+                "calibrated swarms are in the plane, these decisions are in three dimensions: use "
+                "swarmdp.analyse, which knows them, or project the recording, "
+                "recording.projected(axes=(0, 1)).decisions()"
+            )
         observation = observation or Observation()
         touch = None
         if arena == "auto" and has_open_rim(decisions):
@@ -594,7 +600,8 @@ class Swarm:
         }
         if isinstance(self.arena, Periodic):
             return whole
-        whole["rotation"] = Measure(self._rotation, "rotation", limits=(0.0, 1.0))
+        about = "the centre of the swarm" if self.arena is None else "the middle of the arena"
+        whole["rotation"] = Measure(self._rotation, f"circling about {about}", limits=(0.0, 1.0))
         if self.arena is not None:
             whole["wall_distance"] = Measure(
                 self._wall_distance, "distance to the wall", self.unit, (0.0, None)

@@ -157,7 +157,8 @@ class ZoneTable:
             return np.stack([self.mean_left(*part) for part in model.zones.items()], axis=1)
         first, last = self.ends(model.zones[REPULSION])
         crowded = last > 0
-        columns = [np.where(crowded, _left_of(*self.total(REPULSION, first, last)), 0.0)]
+        paired = self.rows.parts > 1
+        columns = [np.where(crowded, _left_of(*self.total(REPULSION, first, last), paired), 0.0)]
         others = [name for name in model.zones if name != REPULSION]
         if others:
             ahead, left = np.zeros(len(last)), np.zeros(len(last))
@@ -167,11 +168,17 @@ class ZoneTable:
                 end = np.maximum(self.ends(model.zones[name])[1], begin)
                 more_ahead, more_left = self.total(name, begin, end)
                 ahead, left, begin = ahead + more_ahead, left + more_left, end
-            columns.append(np.where(crowded, 0.0, _left_of(ahead, left)))
+            columns.append(np.where(crowded, 0.0, _left_of(ahead, left, paired)))
         return np.stack(columns, axis=1)
 
 
-def _left_of(ahead: Floats, left: Floats) -> Floats:
-    """The sine of the angle of directions; zero where there is none."""
+def _left_of(ahead: Floats, left: Floats, paired: bool) -> Floats:
+    """The sine of the angle of directions; zero where there is none.
+
+    In space two rows belong together, and the part upwards of one is the part to the left of the
+    other.
+    """
     size = np.hypot(ahead, left)
+    if paired:
+        size = np.hypot(size, left.reshape(-1, 2)[:, ::-1].ravel())
     return np.where(size > _SMALL, left / np.where(size > _SMALL, size, 1.0), 0.0)

@@ -11,6 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from swarmdp.recordings.summary import Summary
 from swarmdp.report import style
 from swarmdp.report.page import Page, save_figures, write_page
+from swarmdp.report.swarms import label_ends
 from swarmdp.support.arrays import Floats, Ints
 
 _MOST_PATHS = 60  # individuals whose paths are drawn
@@ -27,8 +28,8 @@ def write_recording(folder: Path, summary: Summary, title: str) -> list[Path]:
             "paths": (
                 "Paths",
                 f"The paths of {count} of {recording.n_individuals} individuals, one colour each, "
-                "as they are after cleaning (left), and where all of them were (right): darker is "
-                "more often.",
+                "as they are after cleaning (left), and where all of them were (right): the "
+                "stronger the colour, the more often.",
                 paths_figure(summary),
             ),
             "presence": (
@@ -39,7 +40,7 @@ def write_recording(folder: Path, summary: Summary, title: str) -> list[Path]:
             ),
             "group": (
                 "The group over time",
-                "Polarisation (1: all go the same way) and rotation (1: all circle around the "
+                "Polarisation (1: all go the same way) and milling (1: all circle around the "
                 "centre of the group) over time, of those who move.",
                 group_figure(summary),
             ),
@@ -163,17 +164,17 @@ def presence_figure(summary: Summary) -> Figure:
 
 
 def group_figure(summary: Summary) -> Figure:
-    """Polarisation and rotation over time, means of windows where there are many frames."""
+    """Polarisation and milling over time, means of windows where there are many frames."""
     times = summary.recording.times
     with style.family():
         figure, ax = style.subplots(figsize=(7.2, 2.6))
         for label, values, colour in (
             ("polarisation", summary.polarisation, style.BLUE),
-            ("rotation", summary.rotation, style.ORANGE),
+            ("milling", summary.rotation, style.ORANGE),
         ):
             ax.plot(*_window_means(times, values), color=colour, lw=1, label=label)
         ax.set(xlabel="time (s)", ylim=(0, 1.02), xlim=(0, summary.recording.duration))
-        ax.legend(loc="upper right", bbox_to_anchor=(1, 1.2), ncols=2)
+        label_ends(ax)
     return figure
 
 
