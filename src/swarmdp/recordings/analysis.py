@@ -573,9 +573,12 @@ def analyse(
             shifted = _shifted_rewards(swarm, train, options, seed, threads, progress, result)
         report(str(result))
         if options.judge:
-            others = {} if rule is None else {REGRESSION: Zonal(swarm, rule_as_it_is(swarm, rule))}
-            distances = _distances(swarm, found, others, decisions, seed, threads)
-            verdict = _judge(found, test, swarm, beside, others, distances, seed, threads, progress)
+            # Where speeds react, the group is judged by them, too.
+            reacting = bool(found.controller.responses)
+            same = replace(swarm, measures_speed=True) if reacting else swarm
+            others = {} if rule is None else {REGRESSION: Zonal(same, rule_as_it_is(same, rule))}
+            distances = _distances(same, found, others, decisions, seed, threads)
+            verdict = _judge(found, test, same, beside, others, distances, seed, threads, progress)
             report(str(verdict))
     except KeyboardInterrupt:
         raise FitInterrupted(result) from None

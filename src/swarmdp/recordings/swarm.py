@@ -107,6 +107,8 @@ class Swarm:
         What was tried for neighbours and walls, in nats a decision.
     decisions
         From which it was made.
+    measures_speed
+        Whether the mean speed is among its measures; analyses in which speeds react judge by it.
 
     Examples
     --------
@@ -134,6 +136,7 @@ class Swarm:
     touched: float | None
     tried: Mapping[str, float]
     decisions: Decisions | None = None
+    measures_speed: bool = False
 
     action_units: ClassVar[str] = "rad"
     fused_measures: ClassVar[frozenset[str]] = frozenset()
@@ -598,6 +601,8 @@ class Swarm:
                 self._nearest, "distance to the nearest neighbour", self.unit, (0.0, None)
             ),
         }
+        if self.measures_speed:
+            whole["speed"] = Measure(self._mean_speed, "mean speed", f"{self.unit}/s", (0.0, None))
         if isinstance(self.arena, Periodic):
             return whole
         about = "the centre of the swarm" if self.arena is None else "the middle of the arena"
@@ -628,6 +633,11 @@ class Swarm:
             name: by_sight[name](seen) if name in by_sight else measure.function(state)
             for name, measure in self.measures.items()
         }
+
+    def _mean_speed(self, state: State) -> Floats:
+        pace = np.ascontiguousarray(state["pace"], np.float64)
+        speeds = kernels.recorded.interpolate(pace, self.speeds.table, LARGEST_SCORE)
+        return np.asarray(speeds.mean(axis=-1))
 
     def _nearest(self, state: State) -> Floats:
         return _median_nearest(
