@@ -12,7 +12,7 @@ from swarmdp.cli.wording import options_named
 from swarmdp.support import files, folders
 from swarmdp.support.errors import InvalidInput
 
-TRACKS_ITERATIONS = 4  # as of swarmdp.analyse
+TRACKS_ITERATIONS = 1  # as of swarmdp.analyse
 ARENAS = (
     '"auto", "circle" or "box" (fitted), "open", circle:X,Y,RADIUS, box:X,Y,X,Y (two corners), '
     "polygon:X,Y,X,Y,X,Y,... or periodic:WIDTH,HEIGHT; in three dimensions sphere:X,Y,Z,RADIUS, "

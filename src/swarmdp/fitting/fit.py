@@ -144,6 +144,22 @@ def fit(
     """
     options = (settings or FitSettings()).with_changes(**changes)
     fitting = Fit(system, demo, options, seed, threads)
+    result = drive(fitting, progress, watch, watch_learning, resume, checkpoint)
+    announce(result.verdicts)
+    _warn_of_constant_rewards(result)
+    return result
+
+
+def drive(
+    fitting: "Fit",
+    progress: bool | Tell | None = None,
+    watch: Watch | None = None,
+    watch_learning: WatchLearning | None = None,
+    resume: Result | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+) -> Result:
+    """All of a fit, as `swarmdp.fit` does it, but for its warnings."""
+    options = fitting.settings
     result = _driven(fitting, progress, watch, watch_learning, resume, checkpoint)
     try:
         if options.anchor is not None:
@@ -164,8 +180,6 @@ def fit(
     finally:
         if checkpoint is not None:
             result.save(checkpoint)
-    announce(result.verdicts)
-    _warn_of_constant_rewards(result)
     return result
 
 
@@ -284,6 +298,11 @@ class Fit:
     def setup(self) -> Setup:
         """The demo, read, and all defaults, filled in; raises InvalidInput if that cannot be."""
         return set_up(self.system, self.demo, self.settings, self.seed, self.threads)
+
+    @cached_property
+    def memory(self) -> dict[str, Floats]:
+        """What was computed once and serves other demos of the same fit, too."""
+        return {}
 
     def iterate(
         self, done: Sequence[Iteration] = (), watch_learning: WatchLearning | None = None

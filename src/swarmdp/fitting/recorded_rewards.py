@@ -62,7 +62,10 @@ def rewards_of_recorded_decisions(
     root = recorded.reward_prior()
     if problem.symmetry is not None:
         root = problem.symmetry.even_weights(root.T).T
-    mdp = LocalMDP(_kernel(problem, habits, seed), features.matrix @ root, problem.discount)
+    # The local dynamics are the same for all demos, and take most of the time.
+    if "kernel" not in fit.memory:
+        fit.memory["kernel"] = _kernel(problem, habits, seed)
+    mdp = LocalMDP(fit.memory["kernel"], features.matrix @ root, problem.discount)
     worth = Followed.of(mdp, habits.probabilities[0])
     rewards = []
     for k, demo in enumerate(demos):

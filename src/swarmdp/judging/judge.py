@@ -295,6 +295,7 @@ def verdict_of_model(
     discount: float,
     progress: bool | Tell | None,
     threads: int | None,
+    parts: Sequence[Trajectory] = (),
 ) -> Verdict:
     """The verdict on a model of a system, which has the same states and an expert of its own.
 
@@ -310,6 +311,8 @@ def verdict_of_model(
         As for `judge`.
     others
         More models to compare with, by name.
+    parts
+        Other times of the same recording, each as long as the demo: what it differs by itself.
 
     """
     judge = Judge(
@@ -322,6 +325,7 @@ def verdict_of_model(
         quick=False,
         threads=threads,
         models=others,
+        parts=parts,
     )
     policy = FunctionPolicy(_expert(name_of(model), model))
     return judge.verdict(policy, by_features=False, progress=progress, model=model)
@@ -366,6 +370,7 @@ class Judge:
         threads: int | None,
         stretches: bool = True,
         models: Mapping[str, System] | None = None,
+        parts: Sequence[Trajectory] = (),
     ) -> None:
         check_seed(seed)
         if runs is not None:
@@ -388,6 +393,7 @@ class Judge:
         self._looks: dict[str, SwarmLook] = {}
         self._stretches = Stretches.of(self._stage) if stretches else None
         self._stretch_looks: dict[str, SwarmLook] = {}
+        self._parts = self._stage.looks_at(parts)
 
     @property
     def rollouts(self) -> int:
@@ -478,6 +484,7 @@ class Judge:
                 of_features=model is None,
                 confirmed=lambda: self.confirms(policy),
                 free=lambda: self._left_to_the_start(policy, model),
+                parts=self._parts,
             )
             copies, _ = swarms.get(simple.CLONE, ([None], 0))
             verdict = add_other_starts(

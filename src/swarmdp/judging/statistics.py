@@ -21,6 +21,7 @@ from swarmdp.judging import directions, motion
 from swarmdp.judging.blocks import BEGINNING, LATER, block_count, block_means, block_of, parts
 from swarmdp.judging.neighbours import neighbourhoods
 from swarmdp.model.features import Classes
+from swarmdp.model.recorded import MeasuresTimes
 from swarmdp.model.system import (
     Field,
     System,
@@ -237,8 +238,11 @@ def look_at_runs(
     blocks = block_count(trajectory.steps) if blocks is None else blocks
     series: dict[str, Series] = {}
     later: dict[str, Series] = {}
+    together = _measures_together(system, trajectory, comparable)
     for name in comparable.measures:
-        values = recorded_measure(system, trajectory, name)
+        values = together.get(name)
+        if values is None:
+            values = recorded_measure(system, trajectory, name)
         if values is not None:
             _look_at_measure(system, name, values, blocks, series, later)
     shares = mu = None
@@ -300,6 +304,19 @@ def join_looks(looks: Sequence[SwarmLook]) -> SwarmLook:
             for name, (_, period) in first.places.items()
         },
     )
+
+
+def _measures_together(
+    system: System, trajectory: Trajectory, comparable: Comparable
+) -> Mapping[str, Floats]:
+    """The measures that are not recorded, of a system that measures all times at once."""
+    if not isinstance(system, MeasuresTimes) or set(comparable.measures) <= set(trajectory):
+        return {}
+    names = recorded_states(system, trajectory)
+    if not names:
+        return {}
+    found = system.measures_over({name: trajectory[name] for name in names})
+    return {name: values for name, values in found.items() if name not in trajectory}
 
 
 def recorded_measure(system: System, trajectory: Trajectory, name: str) -> Floats | None:

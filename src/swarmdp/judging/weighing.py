@@ -47,6 +47,7 @@ def verdict_of(
     of_features: bool = True,
     confirmed: Callable[[], bool] = lambda: False,
     free: Callable[[], frozenset[str]] = frozenset,
+    parts: Sequence[SwarmLook] = (),
 ) -> Verdict:
     """The verdict on the learned swarm, given looks at it and at baselines.
 
@@ -73,9 +74,12 @@ def verdict_of(
     free
         Asks which directions and places, by their names, the law leaves to the start of a run. It
         is asked where one of them differs.
+    parts
+        Looks at other times of the same recording, each as long as the demo: a swarm that is as
+        near to the demo as these are does not do another thing.
 
     """
-    findings = _Findings.of(stage, swarms, stretches, np.random.default_rng(seed))
+    findings = _Findings.of(stage, swarms, stretches, parts, np.random.default_rng(seed))
     if not of_features:
         findings = replace(findings, as_near=None, suggested_discount=None)
     telling = None
@@ -104,6 +108,7 @@ class _Findings:
     underpowered: (
         str  # which measure varies too much between runs to be compared, in words; empty: none
     )
+    own_gaps: NDArray[np.float64]  # (K,): how far other parts of the recording are from the demo
     ignored: frozenset[str] = frozenset()  # names of directions and places that tell nothing
 
     @classmethod
@@ -112,11 +117,12 @@ class _Findings:
         stage: DemoStage,
         swarms: Mapping[str, SwarmLook],
         stretches: Compared | None,
+        parts: Sequence[SwarmLook],
         rng: np.random.Generator,
     ) -> "_Findings":
         """Compare what was seen."""
         starts = stage.demo.runs
-        look = join_looks([stage.look, *swarms.values()])
+        look = join_looks([stage.look, *swarms.values(), *parts])
         table = look.table(stage.system, slice(0, starts + swarms[LEARNED].runs))
         values = _by_swarm(table.values, starts, swarms)
         learned = values[LEARNED]
@@ -138,6 +144,7 @@ class _Findings:
             as_near, count = int((near & other).sum()), len(near)
         found = None if stretches is None else StretchFindings.of(*stretches, rng)
         suggested_discount = better_discount(stage.course, stage.discount)
+        own_gaps = _own_gaps(table, starts, parts)
         return cls(
             table,
             len(learned),
@@ -150,7 +157,8 @@ class _Findings:
             count,
             off,
             suggested_discount,
-            _underpowered_measure(stage, table, values, lines),
+            _underpowered_measure(stage, table, values, lines, own_gaps),
+            own_gaps,
         )
 
     def verdict(
@@ -218,6 +226,11 @@ class _Findings:
                 notes.append("differences can be seen, but they are small")
         if self.stretches is not None and self.stretches.noticeable and not wrong:
             notes.append(self._noticed(stage.demo.runs))
+        if p <= LEVEL and not serious:
+            own = [k for k in self._culprits() if self._is_far(k) and self._is_own(k)]
+            if own:
+                ours = self._listed([self.lines[k] for k in self._ranked(own)], stage.demo.steps)
+                notes.append(f"{ours}: no more than parts of the recording itself differ by")
         if unidentified and not alarm:
             notes.append(f"the features alone do not identify this behaviour: {nearby}")
         if self.suggested_discount is not None:
@@ -281,12 +294,24 @@ class _Findings:
         return serious, unusual
 
     def _is_large(self, k: int) -> bool:
-        """Whether a difference of runs as a whole means another behaviour."""
+        """Whether a difference of runs as a whole means another behaviour.
+
+        One that is no larger than that between parts of the recording itself does not.
+        """
+        return self._is_far(k) and not self._is_own(k)
+
+    def _is_far(self, k: int) -> bool:
+        """Whether a difference is large for one of swarms that know nothing of the demo."""
         line = self.lines[k]
         return bool(
             (line.main and line.effect > LARGE and self._is_clear(k))
             or (self.by_factor[k] and line.effect > VISIBLE)
         )
+
+    def _is_own(self, k: int) -> bool:
+        """Whether parts of the recording differ from the demo by as much."""
+        line = self.lines[k]
+        return bool(abs(line.learned - line.demo) <= self.own_gaps[k])
 
     def _exceptions(self, unusual: list[int]) -> list[Line | StretchLine]:
         """Differences that are there, but small, the largest first."""
@@ -448,8 +473,12 @@ def _underpowered_measure(
     table: StatisticsTable,
     values: dict[str, NDArray[np.float64]],
     lines: tuple[Line, ...],
+    own_gaps: NDArray[np.float64],
 ) -> str:
-    """A measure that varies so much from run to run that the demo hardly tells what it is."""
+    """A measure that varies so much from run to run that the demo hardly tells what it is.
+
+    Other parts of the same recording that agree with it do tell it.
+    """
     yardstick = _yardstick(table, table.values[: stage.demo.runs].mean(axis=0), values)
     for name in stage.comparable.measures:
         low, high = measures_of(stage.system)[name].limits
@@ -459,6 +488,8 @@ def _underpowered_measure(
             line = lines[k]
             size = abs(line.demo) if low is None or high is None else high - low
             error = 2 * line.learned_spread / np.sqrt(stage.demo.runs)
+            if np.isfinite(own_gaps[k]):
+                error = min(error, float(own_gaps[k]))
             if error > COARSE * yardstick[k] and error > COARSELY * size:
                 varies = with_error(line.learned, line.learned_spread)
                 runs = "one run" if stage.demo.runs == 1 else f"{stage.demo.runs} runs"
@@ -467,6 +498,23 @@ def _underpowered_measure(
                     f"only {runs}"
                 )
     return ""
+
+
+def _own_gaps(
+    table: StatisticsTable, starts: int, parts: Sequence[SwarmLook]
+) -> NDArray[np.float64]:
+    """The largest difference (K,) between the demo and other parts of its recording.
+
+    The runs of the parts are the last ones of the table. Without parts it is less than any.
+    """
+    gaps = np.full(len(table.statistics), -np.inf)
+    demo = table.values[:starts].mean(axis=0)
+    begin = len(table.values) - sum(part.runs for part in parts)
+    for part in parts:
+        own = table.values[begin : begin + part.runs].mean(axis=0)
+        gaps = np.fmax(gaps, np.abs(own - demo))
+        begin += part.runs
+    return gaps
 
 
 def _yardstick(

@@ -77,6 +77,7 @@ class Part(IntEnum):
     CONTROLLER = 5
     GROUP_DISTANCES = 6
     ENCOUNTERS = 11  # pairs at times drawn at random
+    REWARD_SEARCH = 7
 
     # Of resampled demos.
     RESAMPLED_RUNS = 1

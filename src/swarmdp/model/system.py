@@ -354,6 +354,11 @@ def summed_features(system: System, observations: NDArray[Any]) -> NDArray[Any]:
     if features.matrix is not None and index.shape[1] == 1:
         alone: NDArray[np.float64] = features.matrix[index[:, 0]]
         return alone
+    few_agents = 2 * index.shape[1] < features.size
+    if features.matrix is not None and few_agents and _is_whole(features.matrix):
+        # The sum over agents is shorter than the one over classes, and exact in whatever order.
+        few: NDArray[np.float64] = features.matrix[index].sum(axis=1)
+        return few
     return features_of_counts(system, kernels.tables.count(index, features.size))
 
 
@@ -362,11 +367,15 @@ def features_of_counts(system: System, counts: NDArray[Any]) -> NDArray[Any]:
     matrix = class_map(system).matrix
     if matrix is None:
         return counts
-    if np.issubdtype(counts.dtype, np.integer) and np.array_equal(matrix, np.rint(matrix)):
+    if np.issubdtype(counts.dtype, np.integer) and _is_whole(matrix):
         # Sums of whole numbers are exact, in whatever order.
         whole: NDArray[np.float64] = counts.astype(np.float64) @ matrix
         return whole
     return by_rows(counts, matrix)
+
+
+def _is_whole(matrix: NDArray[np.float64]) -> bool:
+    return np.array_equal(matrix, np.rint(matrix))
 
 
 def by_rows(rows: NDArray[Any], matrix: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.fitting.fit import Fit, FitInterrupted, fit
+from swarmdp.fitting.fit import Fit, FitInterrupted, drive
 from swarmdp.irl.result import Result
 from swarmdp.judging.baselines import all_baselines, check_baselines
 from swarmdp.judging.judge import verdict_of_model
@@ -24,7 +24,6 @@ from swarmdp.model.verdict import Verdict
 from swarmdp.policies import FunctionPolicy
 from swarmdp.recordings.analysis_settings import AnalysisSettings
 from swarmdp.recordings.arena import Arena
-from swarmdp.recordings.components import COMPONENTS
 from swarmdp.recordings.controller_families import rule_as_it_is
 from swarmdp.recordings.controller_search import (
     FoundController,
@@ -34,15 +33,23 @@ from swarmdp.recordings.controller_search import (
 from swarmdp.recordings.controllers import habitual_policy
 from swarmdp.recordings.couzin import Couzin
 from swarmdp.recordings.decisions import Decisions
-from swarmdp.recordings.group_distances import demo_in_runs, group_distance, own_distance
+from swarmdp.recordings.group_distances import (
+    demo_in_runs,
+    group_distance,
+    own_distance,
+    recorded_parts,
+)
 from swarmdp.recordings.interaction import (
     Interaction,
     interaction_in_words,
     shifted_decisions,
 )
 from swarmdp.recordings.needs import check_needs
+from swarmdp.recordings.preferences import Preference, preferences_of
 from swarmdp.recordings.reactions import Reactions
 from swarmdp.recordings.recording import Recording
+from swarmdp.recordings.reward_curves import RewardCurve, curves_of_reward
+from swarmdp.recordings.reward_search import SearchedReward, search_reward
 from swarmdp.recordings.rule import LEAST_ROWS, Rule, fit_rule
 from swarmdp.recordings.space.analysis import analyse_in_space, in_the_plane_if_flat
 from swarmdp.recordings.space.arena import SpaceArena
@@ -52,13 +59,12 @@ from swarmdp.recordings.swarm_files import pack_recording, unpack_recording
 from swarmdp.recordings.zonal import Zonal, ZonalController
 from swarmdp.support import markup
 from swarmdp.support.arguments import checked
-from swarmdp.support.arrays import Floats
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.files import as_path
 from swarmdp.support.netcdf import write_dataset
 from swarmdp.support.progress import Tell, working
 from swarmdp.support.ranges import Seed
-from swarmdp.support.rounding import rounded, with_error
+from swarmdp.support.rounding import with_error
 from swarmdp.support.saved import ANALYSIS, Packed
 from swarmdp.support.settings import change_settings
 
@@ -72,45 +78,6 @@ CONTROLLER, ITSELF = "controller", "recording itself"  # energy distances
 REGRESSION, ZONE_MODEL = "regression", "zone model"  # what the controller is compared with
 UNDECIDED, WRONG = "too little data", "does not reproduce it: "  # how verdicts begin
 _DISCOUNT = 0.9  # of the feature expectations that a verdict compares
-_BEYOND = 2.0  # standard errors by which a reward must differ from that of shifted tracks
-_LEVEL = 0.05  # share of differences of rewards that are called clear and are not
-
-
-@dataclass(frozen=True)
-class Preference:
-    """The two classes of one component whose rewards differ most."""
-
-    component: str
-    best: str
-    worst: str
-    difference: float
-    error: float | None  # standard error of this difference; None without resamples
-    p: float | None  # as in `Result.differences`, where all pairs of classes are tested together
-    shifted: float | None = None  # the same difference where individuals are shifted in time, mean
-    shifted_spread: float | None = None  # and its standard deviation
-    identified: bool = False  # all rewards that do as well agree on its sign
-    social: bool = False  # it tells of others
-
-    @property
-    def clear(self) -> bool:
-        """Whether the difference is significant and identified, and not so in shifted tracks.
-
-        Of those called significant about 5 % are not. What a reward says of others must be more
-        than where none can react to another.
-        """
-        if self.p is None or self.p > _LEVEL or not self.identified:
-            return False
-        if not self.social or self.shifted is None or self.shifted_spread is None:
-            return True
-        error = float(np.hypot(self.error or 0.0, self.shifted_spread))
-        return self.difference > self.shifted + _BEYOND * error
-
-    def __str__(self) -> str:
-        chance = ""
-        if self.shifted is not None:
-            chance = f", {rounded(self.shifted, self.error)} when shifted in time"
-        difference = with_error(self.difference, self.error)
-        return f"{self.best} rather than {self.worst} ({difference}{chance})"
 
 
 @checked
@@ -146,6 +113,9 @@ class Analysis:
         and of those that it is compared with; empty if it was not asked for.
     reactions
         How speeds react, and whether individuals look ahead; None of analyses before 0.3.
+    searched
+        The reward that Algorithm 1 found with policy search; None without a rule, or in files of
+        earlier versions.
 
     Examples
     --------
@@ -175,6 +145,7 @@ class Analysis:
     found: FoundController
     distances: Mapping[str, float] = field(default_factory=dict)
     reactions: Reactions | None = None
+    searched: SearchedReward | None = None
 
     @property
     def recording(self) -> Recording:
@@ -194,51 +165,16 @@ class Analysis:
     @property
     def preferences(self) -> tuple[Preference, ...]:
         """What the reward asks for, one entry for each component of an additive reward."""
-        preferences, begin, done = [], 0, 0
-        mirrored = bool(self.result.settings["mirror"])
-        weights, others = self.result.reward.weights[0], self.result.resamples
-        # The pair that differs most was chosen among all, so it is tested among all.
-        tested = agreed = None
-        if others is not None:
-            tested = self.result.differences()
-            agreed = self.result.identified()["identified"].to_numpy()
-        for block in self.result.blocks:
-            shape = [len(axis.values) for axis in block]
-            size = int(np.prod(shape))
-            block_weights = weights[begin : begin + size]
-            high, low = int(block_weights.argmax()), int(block_weights.argmin())
-            gaps = None
-            if self.shifted is not None:
-                gaps = self.shifted[:, begin + high] - self.shifted[:, begin + low]
-            begin += size
-            pairs = size * (size - 1) // 2
-            rows = None if tested is None else tested[done : done + pairs]
-            done += pairs
-            if not pairs:
-                continue
-            error = p = None
-            identified = False
-            if rows is not None and agreed is not None:
-                one, other = sorted((high, low))
-                place = one * size - one * (one + 1) // 2 + other - one - 1
-                error, p = float(rows["error"].iloc[place]), float(rows["p"].iloc[place])
-                identified = bool(agreed[done - pairs + place])
-            best, worst = (
-                ", ".join(
-                    COMPONENTS[axis.name].words(axis.shown, int(place), mirrored)
-                    for axis, place in zip(block, np.unravel_index(index, shape), strict=True)
-                )
-                for index in (high, low)
-            )
-            title = " and ".join(axis.name for axis in block)
-            shifted = None if gaps is None else float(gaps.mean())
-            spread = None if gaps is None else float(gaps.std(ddof=1))
-            gap = float(block_weights[high] - block_weights[low])
-            social = any(COMPONENTS[axis.name].social for axis in block)
-            preferences.append(
-                Preference(title, best, worst, gap, error, p, shifted, spread, identified, social)
-            )
-        return tuple(preferences)
+        return preferences_of(self.result, self.shifted)
+
+    @property
+    def reward_curves(self) -> tuple[RewardCurve, ...]:
+        """The reward as curves with errors: which distance, which alignment is sought.
+
+        They are of `result.reward`. What Algorithm 1 with policy search says is in
+        `searched.curves`; where rewards are known it is farther from them.
+        """
+        return curves_of_reward(self.result, self.shifted)
 
     @property
     def turn_gains(self) -> dict[str, float]:
@@ -341,6 +277,7 @@ class Analysis:
         packed.plain["reactions"] = None if self.reactions is None else self.reactions.to_plain()
         packed.plain["found"] = self.found.to_plain()
         packed.plain["distances"] = dict(self.distances)
+        packed.plain["searched"] = None if self.searched is None else self.searched.to_plain()
         packed.plain["swarm"] = self.swarm.settings
         packed.arrays["weights"] = self.result.reward.weights
         if self.shifted is not None:
@@ -381,6 +318,7 @@ class Analysis:
             else unsearched_controller(swarm, rule),
             plain["distances"] if searched else {},
             None if not plain.get("reactions") else Reactions.from_plain(plain["reactions"]),
+            None if plain.get("searched") is None else SearchedReward.from_plain(plain["searched"]),
         )
 
     def __repr__(self) -> str:
@@ -428,6 +366,8 @@ class Analysis:
             "reactions": None if self.reactions is None else self.reactions.to_plain(),
             "controller": self.found.to_plain(),
             "energy_distances": dict(self.distances),
+            "reward_curves": [curve.to_plain() for curve in self.reward_curves],
+            "reward_search": None if self.searched is None else self.searched.to_plain(),
             "settings": dict(self.result.settings),
             "seed": self.seed,
             "distance": float(self.result.distance[0]),
@@ -565,12 +505,30 @@ def analyse(
             speed_rule=reactions.speed_rule,
         )
     report(f"controller: {found.words(swarm.unit)}")
-    result = _fit(swarm, train, options, seed, threads, progress, resume, checkpoint)
+    with working("searching for the reward", progress):
+        searched = search_reward(
+            swarm, rule, found.controller, seed=derived_seed(seed, Part.REWARD_SEARCH)
+        )
+    fitting = Fit.of(
+        swarm,
+        train,
+        seed=seed,
+        update=options.update,
+        iterations=options.iterations,
+        discount=options.discount,
+        resamples=options.resamples,
+        judge=False,
+        threads=threads,
+    )
+    result = drive(fitting, progress, resume=resume, checkpoint=checkpoint)
     shifted = verdict = None
     distances: dict[str, float] = {}
     try:
         if options.resamples:
-            shifted = _shifted_rewards(swarm, train, options, seed, threads, progress, result)
+            count = min(options.resamples, MOST_SHIFTED)
+            moved = shifted_decisions(train, count, derived_seed(seed, Part.SHIFTING))
+            demos = [swarm.demo(part) for part in moved]
+            shifted = fitting.rewards_of_demos(result, demos, progress)
         report(str(result))
         if options.judge:
             # Where speeds react, the group is judged by them, too.
@@ -578,7 +536,7 @@ def analyse(
             same = replace(swarm, measures_speed=True) if reacting else swarm
             others = {} if rule is None else {REGRESSION: Zonal(same, rule_as_it_is(same, rule))}
             distances = _distances(same, found, others, decisions, seed, threads)
-            verdict = _judge(found, test, same, beside, others, distances, seed, threads, progress)
+            verdict = _judge(found, decisions, same, beside, others, seed, threads, progress)
             report(str(verdict))
     except KeyboardInterrupt:
         raise FitInterrupted(result) from None
@@ -595,6 +553,7 @@ def analyse(
         found,
         distances,
         reactions,
+        searched,
     )
 
 
@@ -633,32 +592,6 @@ def _read_reactions(
         )
 
 
-def _fit(
-    swarm: Swarm,
-    train: Decisions,
-    options: AnalysisSettings,
-    seed: int,
-    threads: int | None,
-    progress: bool | Tell | None,
-    resume: Result | None,
-    checkpoint: str | os.PathLike[str] | None,
-) -> Result:
-    return fit(
-        swarm,
-        train,
-        seed=seed,
-        update=options.update,
-        iterations=options.iterations,
-        discount=options.discount,
-        resamples=options.resamples,
-        judge=False,
-        threads=threads,
-        progress=progress,
-        resume=resume,
-        checkpoint=checkpoint,
-    )
-
-
 def _distances(
     swarm: Swarm,
     found: FoundController,
@@ -687,73 +620,31 @@ def _distances(
 
 def _judge(
     found: FoundController,
-    test: Decisions,
+    decisions: Decisions,
     swarm: Swarm,
     baselines: Sequence[str],
     others: Mapping[str, Zonal],
-    distances: Mapping[str, float],
     seed: int,
     threads: int | None,
     progress: bool | Tell | None,
 ) -> Verdict:
-    """The verdict on the group of the controller.
-
-    A group that is as near to the held-out time as the recording itself is reproduced; what can
-    still be told apart are exceptions.
-    """
+    """The verdict on the group of the controller, by the held-out time."""
     verdict = verdict_of_model(
         swarm,
         Zonal(swarm, found.controller),
-        demo_in_runs(swarm, test),
+        demo_in_runs(swarm, decisions.test),
         seed=derived_seed(seed, Part.JUDGING_HELD_OUT),
         baselines=baselines,
         others=others,
         discount=_DISCOUNT,
         progress=progress,
         threads=threads,
+        parts=recorded_parts(swarm, decisions.train, decisions.test),
     )
-    if not verdict.alarm or verdict.words.startswith(UNDECIDED):
+    if not verdict.words.startswith(WRONG):
         return verdict
-    if distances[CONTROLLER] <= distances[ITSELF]:
-        differences = verdict.words.removeprefix(WRONG)
-        return replace(
-            verdict,
-            words=f"reproduces it, except: {differences}",
-            reproduces=True,
-            alarm=False,
-            advice=(),
-            notes=(
-                *verdict.notes,
-                f"as a group it is as near to the held-out time (energy distance "
-                f"{distances[CONTROLLER]:.2f}) as the recording itself ({distances[ITSELF]:.2f})",
-            ),
-        )
     advice = (
         "look at the measures that differ: what individuals react to may be missing among the "
         "components (--components), or individuals differ",
     )
     return replace(verdict, advice=advice)
-
-
-def _shifted_rewards(
-    swarm: Swarm,
-    train: Decisions,
-    options: AnalysisSettings,
-    seed: int,
-    threads: int | None,
-    progress: bool | Tell | None,
-    result: Result,
-) -> Floats:
-    """Rewards (K, d) learned as the result was, but with every individual shifted in time."""
-    count = min(options.resamples, MOST_SHIFTED)
-    moved = shifted_decisions(train, count, derived_seed(seed, Part.SHIFTING))
-    fitting = Fit.of(
-        swarm,
-        train,
-        seed=seed,
-        update=options.update,
-        iterations=options.iterations,
-        discount=options.discount,
-        threads=threads,
-    )
-    return fitting.rewards_of_demos(result, [swarm.demo(part) for part in moved], progress)

@@ -34,7 +34,8 @@ class AnalysisSettings:
     update, discount
         Of the fit; see `swarmdp.fit`.
     iterations
-        Of the fit. Each is done once more for each resample, a second a time.
+        Of Algorithm 1, in the fit of a policy to the reward's classes. The reward of a recording is
+        that of its decisions, which does not depend on it.
     resamples
         The number of fits to the same decisions with blocks of time drawn again, for the errors of
         the reward; 0 for none. With them come as many, at most four, where every individual is
@@ -69,7 +70,7 @@ class AnalysisSettings:
     observation: Observation | None = None
     arena: Arena | SpaceArena | Literal["auto", "circle", "box"] | None = "auto"
     update: str | RewardUpdate = "max_margin"
-    iterations: PositiveInteger = 4
+    iterations: PositiveInteger = 1
     discount: float | Literal["auto"] = 0.9
     resamples: Index = 8
     judge: bool = True

@@ -572,15 +572,21 @@ class Swarm:
     ) -> dict[str, Variable]:
         """What the recorded swarm did at each time; where nobody was, as before and after."""
         enough = np.flatnonzero(there.sum(axis=1) > 1)
+        if not len(enough):
+            return {}
+        whole = there[enough].all(axis=1)
+        # Most times have all of them, and are measured together.
+        together = self.measures_over({key: a[None, enough[whole]] for key, a in states.items()})
         variables = {}
         for name, measure in self.measures.items():
-            values = [
-                float(measure.function({key: a[t, there[t]][None] for key, a in states.items()})[0])
-                for t in enough
-            ]
-            course = np.interp(np.arange(len(there)), enough, values) if values else None
-            if course is not None:
-                variables[name] = Variable(course[None], ("run", "time"), measure.units)
+            values = np.empty(len(enough))
+            values[whole] = together[name][0]
+            for n in np.flatnonzero(~whole):
+                t = enough[n]
+                present = {key: a[t, there[t]][None] for key, a in states.items()}
+                values[n] = float(measure.function(present)[0])
+            course = np.interp(np.arange(len(there)), enough, values)
+            variables[name] = Variable(course[None], ("run", "time"), measure.units)
         return variables
 
     def _round_turns(self, turns: Floats) -> Floats:
@@ -625,9 +631,13 @@ class Swarm:
             for name, measure in self.measures.items()
         }
 
-    def measure_frames(self, position: Floats, heading: Floats, seen: Floats) -> dict[str, Floats]:
+    def measure_frames(
+        self, position: Floats, heading: Floats, seen: Floats, pace: Floats | None = None
+    ) -> dict[str, Floats]:
         """All measures of frames (frames,), from states (frames, agents, ...) and what is seen."""
         state = {"position": position, "heading": heading}
+        if pace is not None:
+            state["pace"] = pace
         by_sight = {"nearest_neighbour": _median_nearest, "wall_distance": _mean_wall_distance}
         return {
             name: by_sight[name](seen) if name in by_sight else measure.function(state)
@@ -638,6 +648,17 @@ class Swarm:
         pace = np.ascontiguousarray(state["pace"], np.float64)
         speeds = kernels.recorded.interpolate(pace, self.speeds.table, LARGEST_SCORE)
         return np.asarray(speeds.mean(axis=-1))
+
+    def measures_over(self, states: Mapping[str, Floats]) -> dict[str, Floats]:
+        """All measures (runs, times) of states (runs, times, agents, ...)."""
+        places, headings = (
+            states[name].reshape(-1, *states[name].shape[2:]) for name in ("position", "heading")
+        )
+        seen = surroundings(places, headings, 1, 0.0, self.arena)
+        pace = states["pace"].reshape(places.shape[:-1]) if self.measures_speed else None
+        measures = self.measure_frames(places, headings, seen, pace)
+        shape = states["heading"].shape[:2]
+        return {name: values.reshape(shape) for name, values in measures.items()}
 
     def _nearest(self, state: State) -> Floats:
         return _median_nearest(
