@@ -481,7 +481,8 @@ def zonal_responses(
             inside = distance < reach
             change[i] += gain * values[inside].mean() if inside.any() else 0.0
         first, side = np.inf, 0.0
-        for j, (g, v) in enumerate(zip(gaps, relative, strict=True)):
+        for j in np.argsort(distance):
+            g, v = gaps[j], relative[j]
             # The distance over time is a parabola; its first time below contact.
             roots = np.roots([abs(v) ** 2, 2 * (g * v.conjugate()).real, abs(g) ** 2 - contact**2])
             real = roots[np.abs(roots.imag) < 1e-12].real

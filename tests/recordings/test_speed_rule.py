@@ -91,7 +91,7 @@ def test_agents_of_a_controller_brake_as_recorded(braking: Decisions) -> None:
         made = Zonal(swarm, one)
         track = swarmdp.rollout(made, made.expert, steps=300, runs=4, seed=1)
         crowded = _near_ahead(track["position"], track["heading"])
-        change = np.diff(track["pace"], axis=1)
+        change = track["pace"][:, 1:] - swarm.speeds.memory * track["pace"][:, :-1]
         slowing.append(np.polyfit(crowded[:, :-1].ravel(), change.ravel(), 1)[0])
     # In normal scores of the speed: the gain over the spread of speeds.
     gain = controller.responses[0].gain / controller.speed_spread

@@ -268,7 +268,8 @@ def anticipation(
         raise InvalidInput(f'contact must be a positive number or "auto", got {contact!r}')
     recorded, drawn, speed, nearest, collided = _pairs(decisions, arena, seed)
     scale = nearest if isinstance(contact, str) else contact
-    if not scale > 0 or not speed > 0:
+    # Who is never seen for as long as an encounter takes has none.
+    if not speed > 0 or not 0 < NEAR * scale / speed <= _usual_stay(decisions):
         return _no_encounters(decisions.unit, len(recorded.block), 0)
     times = decisions.dt, FAR * scale / speed
     if isinstance(contact, str):
@@ -311,6 +312,12 @@ def anticipation(
         float((collided < contact).mean()),
         decisions.unit,
     )
+
+
+def _usual_stay(decisions: Decisions) -> float:
+    """How long an individual is usually seen, in seconds."""
+    times = np.isfinite(decisions.headings).sum(axis=0)
+    return float(np.median(times[times > 0])) * decisions.dt if times.any() else 0.0
 
 
 def _no_encounters(unit: str, pairs: int, meetings: int) -> Anticipation:

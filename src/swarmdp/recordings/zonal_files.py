@@ -52,7 +52,7 @@ static inline double swarmdp_seconds_to_contact(const swarmdp_neighbour *other, 
     return closing > 0.0 && square > 0.0 && root > 0.0 ? (closing - sqrt(root)) / square : HUGE_VAL;
 }
 
-/* The soonest of all collisions. */
+/* The soonest of all collisions; of two at the same time that with the nearer one. */
 static inline double swarmdp_soonest(const swarmdp_neighbour *others, long count, double speed,
                                      double *side)
 {
@@ -62,7 +62,7 @@ static inline double swarmdp_soonest(const swarmdp_neighbour *others, long count
     for (i = 0; i < count; i++) {
         double away;
         const double tau = swarmdp_seconds_to_contact(&others[i], speed, &away);
-        if (tau < first || (tau == first && away < *side)) {
+        if (tau < first) {
             first = tau;
             *side = away;
         }

@@ -381,6 +381,7 @@ def response(i, speed, model, memory):
     s = memory.sine[i]
     near = 0.0
     first = np.inf
+    nearest = np.inf
     side = 0.0
     faster = ahead = np.int64(0)
     matched = pulled = np.int64(0)
@@ -408,11 +409,11 @@ def response(i, speed, model, memory):
         along = speed[j] * (memory.cosine[j] * c + memory.sine[j] * s) - own
         across = speed[j] * (memory.sine[j] * c - memory.cosine[j] * s)
         tau = seconds_to_contact(u, v, along, across, square - contact)
-        # Of two at the same time the one to the left counts, whatever the order of the agents.
-        away = 1.0 if v * along - u * across > 0.0 else -1.0
-        if tau < first or (tau == first and away < side):
+        # Of two at the same time the nearer one counts, whatever the order of the agents.
+        if tau < first or (tau == first and square < nearest):
             first = tau
-            side = away
+            nearest = square
+            side = 1.0 if v * along - u * across > 0.0 else -1.0
     change = model[NEAR_GAIN] * near
     if matched > 0:
         change += float(faster) / UNITS / matched
