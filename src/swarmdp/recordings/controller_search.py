@@ -315,6 +315,10 @@ def find_controller(
     longer = Search(family, Trial(swarm, every, seed + 4, together, LONGER), prior)
     losses = longer.losses(np.stack([family.numbers(one) for one in last]))
     best_one = last[int(losses.argmin())]
+    if best_one.responses:
+        # Reactions of speeds that lead the group clearly elsewhere are left out.
+        both = [best_one, replace(best_one, responses=())]
+        best_one = both[_first_good(longer.trial.losses(both))]
     group, _, reflected = Trial(swarm, every, seed + 5, together, LONGER).distances([best_one])
     tried = tuple(
         TriedFamily(family.name, len(family.limits), float(row[strength].mean()))
