@@ -382,18 +382,22 @@ def _reward_columns(
     if error is None or len(error) != 1:
         return ["reward"], [(f"{reward:+.2f}",) for reward in rewards]
     errors = result.reward.tables(error)[number].to_numpy().ravel().tolist()
-    if result.resamples is None or result.is_of_decisions:
-        texts = [with_error(r, e) for r, e in zip(rewards, errors, strict=True)]
-        if (flags := result.identified_weights) is None:
-            return ["reward"], [(text,) for text in texts]
+    flags = result.identified_weights
+    marks = None
+    if flags is not None:
         clear = result.reward.tables(flags.astype(float))[number].to_numpy().ravel() > 0
         marks = ["yes" if mark else "" for mark in clear]
+    if result.resamples is None or result.is_of_decisions:
+        texts = [with_error(r, e) for r, e in zip(rewards, errors, strict=True)]
+        if marks is None:
+            return ["reward"], [(text,) for text in texts]
         return ["reward", "the demo tells it"], list(zip(texts, marks, strict=True))
+    assert marks is not None
     means = result.reward.tables(result.resamples.mean(axis=0))[number].to_numpy().ravel().tolist()
     name = f"from {len(result.resamples)} resampled demos (± s.d.)"
-    return ["reward", name], [
-        (rounded(reward, e), with_error(mean, e))
-        for reward, mean, e in zip(rewards, means, errors, strict=True)
+    return ["reward", name, "the demo tells it"], [
+        (rounded(reward, e), with_error(mean, e), mark)
+        for reward, mean, e, mark in zip(rewards, means, errors, marks, strict=True)
     ]
 
 

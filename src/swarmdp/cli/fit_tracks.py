@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from swarmdp.cli.common import page_address
 from swarmdp.cli.fit_folders import earlier_fit, interrupted_fit_note
 from swarmdp.cli.systems import given_fields
 from swarmdp.cli.tracks import add_cleaning, add_reading, recording_of, title_of
@@ -84,11 +85,16 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     from swarmdp.recordings.components import ZONE_COMPONENTS, Observation
     from swarmdp.recordings.space.analysis import SpaceAnalysis
     from swarmdp.recordings.speed_rule import SPEED_COMPONENTS
-    from swarmdp.report.analysis_page import NUMBERS, write_analysis
+    from swarmdp.report.analysis_page import NUMBERS, PAGE, write_analysis
     from swarmdp.report.space_page import write_space_analysis
     from swarmdp.support.saved import ANALYSIS, FIT
 
-    interrupted = None
+    interrupted, said = None, []
+
+    def say(text: str) -> None:
+        said.append(text)
+        print(text, flush=True)
+
     with folders.writing(output, kept=FIT.file, resume=options.resume) as place:
         earlier = earlier_fit(output) if options.resume else None
         began = time.perf_counter()
@@ -122,7 +128,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
                     ),
                     contact=_contact(options.contact),
                     threads=options.threads,
-                    say=_say,
+                    say=say,
                     resume=earlier,
                     checkpoint=place,
                 )
@@ -141,16 +147,18 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         raise KeyboardInterrupt(
             interrupted_fit_note(interrupted, iterations, missing, options, output)
         )
+    told = "\n".join(said)
     for words in analysis.conclusions:
-        print(words)
-    print(f"analysed in {time.perf_counter() - began:.1f} s")
-    for path in written[-3:]:
-        print(f"  {output / path.name}")
+        if words not in told:
+            print(words)
+    if options.verbose:
+        if not isinstance(analysis, SpaceAnalysis):
+            print(analysis.verdict or "", analysis.result, sep="\n")
+        for path in written:
+            print(f"  {output / path.name}")
+    seconds = time.perf_counter() - began
+    print(f"analysed in {seconds:.1f} s; look at {page_address(output / PAGE)}")
     return {**files.parse_json(files.read_text(output / NUMBERS)), "folder": str(output)}
-
-
-def _say(text: str) -> None:
-    print(text, flush=True)
 
 
 def _seconds(text: str, option: str = "--dt") -> Any:

@@ -33,6 +33,7 @@ from swarmdp.recordings.controller_search import (
 from swarmdp.recordings.controllers import habitual_policy
 from swarmdp.recordings.couzin import Couzin
 from swarmdp.recordings.decisions import Decisions
+from swarmdp.recordings.gates import why_open
 from swarmdp.recordings.group_distances import (
     demo_in_runs,
     group_distance,
@@ -181,7 +182,7 @@ class Analysis:
         """How well single turns of the held-out time are predicted, in nats a decision."""
         policies = {
             "recorded habits": habitual_policy(self.swarm, self.swarm.habits),
-            "policy planned for the reward": self.result.policy,
+            "policy of the fit": self.result.policy,
         }
         return {
             name: self.swarm.turn_gain(policy, self.decisions.test)
@@ -217,9 +218,11 @@ class Analysis:
     def reward_in_words(self) -> tuple[str, ...]:
         """What the reward clearly prefers; nothing is clear where there is too little data."""
         clear = [str(part) for part in self.preferences if part.clear]
-        if self.result.resamples is None:
-            listed = "; ".join(map(str, self.preferences))
-            return (f"The learned reward prefers, with unknown errors: {listed}.",)
+        if self.result.alternatives is None:
+            return (
+                "What the reward prefers is not told: its errors are not known, since resamples "
+                "were not asked for.",
+            )
         if clear and self.interaction.answer != "too little data":
             return (f"The learned reward clearly prefers: {'; '.join(clear)}.",)
         return (
@@ -332,13 +335,16 @@ class Analysis:
                 preference.best,
                 preference.worst,
                 with_error(preference.difference, preference.error),
+                "yes" if preference.identified else "no",
             )
             for preference in self.preferences
         ]
         return markup.card(
             repr(self.recording),
             *map(markup.paragraph, (repr(self.swarm), *self.conclusions)),
-            markup.table(("component", "highest reward", "lowest", "difference"), rows),
+            markup.table(
+                ("component", "highest reward", "lowest", "difference", "identified"), rows
+            ),
         )
 
     def to_plain(self) -> dict[str, Any]:
@@ -366,8 +372,8 @@ class Analysis:
             "reactions": None if self.reactions is None else self.reactions.to_plain(),
             "controller": self.found.to_plain(),
             "energy_distances": dict(self.distances),
-            "reward_curves": [curve.to_plain() for curve in self.reward_curves],
-            "reward_search": None if self.searched is None else self.searched.to_plain(),
+            "reward_curves": [curve.summary() for curve in self.reward_curves],
+            "reward_search": None if self.searched is None else self.searched.summary(),
             "settings": dict(self.result.settings),
             "seed": self.seed,
             "distance": float(self.result.distance[0]),
@@ -468,11 +474,11 @@ def analyse(
         f"{decisions}; {train.count} of them to learn from, {test.count} to judge by: "
         f"{decisions.held_out}"
     )
-    arena = _arena(options, recording, report)
+    arena = _arena(options, recording)
     with working("calibrating a swarm", progress, (0.2, 0.6)):
         swarm = Swarm.from_recording(train, options.observation, arena=arena)
     if arena == "auto" and swarm.arena is None:
-        report("individuals come and go across the rim of what was recorded: taken as open space")
+        report(f"{why_open(train)}: taken as open space; where there are walls, give their arena")
     report(str(swarm))
     beside = options.baselines
     beside = all_baselines(swarm) if beside is None else check_baselines(beside, swarm)
@@ -480,7 +486,7 @@ def analyse(
         interaction = swarm.interaction_test(
             seed=derived_seed(seed, Part.INTERACTION), progress=tell
         )
-    report(str(interaction))
+    report(interaction_in_words(interaction))
     rule = None
     if train.count >= 2 * LEAST_ROWS:
         with working("reading the rule of turns", progress, (0.9, 1.0)):
@@ -504,7 +510,7 @@ def analyse(
             seed=derived_seed(seed, Part.CONTROLLER),
             speed_rule=reactions.speed_rule,
         )
-    report(f"controller: {found.words(swarm.unit)}")
+    report(f"The controller: {found.controller.words(swarm.unit)}.")
     with working("searching for the reward", progress):
         searched = search_reward(
             swarm, rule, found.controller, seed=derived_seed(seed, Part.REWARD_SEARCH)
@@ -529,7 +535,6 @@ def analyse(
             moved = shifted_decisions(train, count, derived_seed(seed, Part.SHIFTING))
             demos = [swarm.demo(part) for part in moved]
             shifted = fitting.rewards_of_demos(result, demos, progress)
-        report(str(result))
         if options.judge:
             # Where speeds react, the group is judged by them, too.
             reacting = bool(found.controller.responses)
@@ -537,7 +542,6 @@ def analyse(
             others = {} if rule is None else {REGRESSION: Zonal(same, rule_as_it_is(same, rule))}
             distances = _distances(same, found, others, decisions, seed, threads)
             verdict = _judge(found, decisions, same, beside, others, seed, threads, progress)
-            report(str(verdict))
     except KeyboardInterrupt:
         raise FitInterrupted(result) from None
     return Analysis(
@@ -558,7 +562,7 @@ def analyse(
 
 
 def _arena(
-    options: AnalysisSettings, recording: Recording, report: Callable[[str], None]
+    options: AnalysisSettings, recording: Recording
 ) -> Arena | Literal["auto", "circle", "box"] | None:
     """The arena that is asked for, or that of the file."""
     arena = options.arena
@@ -568,7 +572,6 @@ def _arena(
         )
     if arena == "auto" and recording.arena is not None:
         arena = recording.arena
-        report(f"the arena is the one in the file: {arena}")
     return arena
 
 

@@ -11,7 +11,7 @@ random numbers.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -274,7 +274,7 @@ def find_controller(
     seed
         Same seed, same controller.
     speed_rule
-        How speeds react, found in the same part; all controllers react so.
+        How speeds react, found in the same part; taken over where the group comes nearer so.
     tell
         Called with the name of each family before it is searched.
 
@@ -282,10 +282,7 @@ def find_controller(
     frames = len(swarm.frames["heading"])
     block = np.arange(frames) * BLOCKS // frames
     parts = [block % 2 == 0, block % 2 == 1]
-    families = [
-        replace(family, start=with_responses(family.start, swarm, speed_rule))
-        for family in families_of(swarm, rule)
-    ]
+    families = families_of(swarm, rule)
     together = families[0].start.together
     own = Trial(swarm, parts[0], seed, together).own_distance(parts[1]) ** 2
     priors = [Prior(own * strength, noise) for strength, noise in STRENGTHS]
@@ -315,9 +312,9 @@ def find_controller(
     longer = Search(family, Trial(swarm, every, seed + 4, together, LONGER), prior)
     losses = longer.losses(np.stack([family.numbers(one) for one in last]))
     best_one = last[int(losses.argmin())]
-    if best_one.responses:
-        # Reactions of speeds that lead the group clearly elsewhere are left out.
-        both = [best_one, replace(best_one, responses=())]
+    # Reactions of speeds are taken over where the group comes clearly nearer with them.
+    both = [best_one, with_responses(best_one, swarm, speed_rule)]
+    if both[1] != both[0]:
         best_one = both[_first_good(longer.trial.losses(both))]
     group, _, reflected = Trial(swarm, every, seed + 5, together, LONGER).distances([best_one])
     tried = tuple(

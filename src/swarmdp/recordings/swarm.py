@@ -46,7 +46,7 @@ from swarmdp.recordings.calibration import (
 )
 from swarmdp.recordings.components import COMPONENTS, Observation, surroundings
 from swarmdp.recordings.decisions import Decisions, wrap_angles
-from swarmdp.recordings.gates import has_open_rim
+from swarmdp.recordings.gates import has_open_rim, why_open
 from swarmdp.recordings.view import View
 from swarmdp.recordings.view_calibration import calibrate_view
 from swarmdp.recordings.whole_steps import SwarmSteps
@@ -69,7 +69,7 @@ CROWD = 1.25  # individuals for each one present, above which their number chang
 LEAST_STARTS = 20  # times at which swarms may start, even if not all agents are there
 LEAST_SURE = 0.2  # share of decisions whose neighbours were all recorded, for only these to count
 _SURPRISE = 1e-3  # likelihood of a turn that no choice explains, so that one does not decide
-_SIMILAR = 2.0  # classes over which a reward may change much
+_SIMILAR = 2.0  # classes away: there similarity has fallen to 1/e
 _FARTHEST = 1e9  # coordinate that a place may have
 
 
@@ -163,7 +163,8 @@ class Swarm:
         arena
             A `Circle`, `Box`, `Polygon` or `Periodic`, None for open space; "circle" or "box" to
             fit it, "auto" to fit the better one and to be asked if it is not to be believed. "auto"
-            is open space where individuals come and go across the rim of what was recorded.
+            is open space where individuals come and go across the rim of what was recorded, or no
+            arena is to be believed and the group goes many times as far as it is wide.
         speed
             "wandering": with the recorded distribution and autocorrelation, or "constant".
         turns
@@ -196,7 +197,12 @@ class Swarm:
         if arena == "auto" and has_open_rim(decisions):
             arena = None
         if isinstance(arena, str):
-            arena, touch = arenas.fit_arena(decisions.positions[decisions.known], arena)
+            try:
+                arena, touch = arenas.fit_arena(decisions.positions[decisions.known], arena)
+            except arenas.UnclearArena:
+                if not why_open(decisions):
+                    raise
+                arena = None
         view, tried = calibrate_view(observation, decisions, arena)
         return cls.seeing(
             view, decisions, speed=speed, turns=turns, n_agents=n_agents, touched=touch, tried=tried
@@ -816,12 +822,16 @@ class Swarm:
 
 
 def _similar(axis: Axis) -> Floats:
-    """How similar the rewards of two classes of a component are, from 0 to 1."""
+    """How similar the rewards of two classes of a component are, from 0 to 1.
+
+    It falls exponentially: a smoother law all but excludes rewards with a corner, and around a
+    circle of few classes it is no covariance at all.
+    """
     place = np.arange(len(axis.values))
     away = np.abs(place[:, None] - place)
     if axis.periodic:
         away = np.minimum(away, len(place) - away)
-    similar: Floats = np.exp(-0.5 * (away / _SIMILAR) ** 2)
+    similar: Floats = np.exp(-away / _SIMILAR)
     return similar
 
 

@@ -12,7 +12,7 @@ from swarmdp._version import __version__
 from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.trajectory import Trajectory
 from swarmdp.recordings.analysis import REGRESSION, UNDECIDED, ZONE_MODEL, Analysis
-from swarmdp.recordings.arena import Arena, Circle
+from swarmdp.recordings.arena import arena_in_words
 from swarmdp.recordings.swarm import STATE
 from swarmdp.report import anticipation_figure as anticipation_figures
 from swarmdp.report.analysis_figures import (
@@ -151,9 +151,9 @@ def _findings(analysis: Analysis) -> list[Finding]:
         words = "Simulated individuals were not compared with the held-out time."
         findings.append(Finding(words, "open", tuple(details), tuple(how)))
     else:
-        details += [f"What to do next: {advice}." for advice in verdict.advice]
         if verdict.size and not verdict.alarm:
-            how.append(f"{verdict.evidence[0].upper()}{verdict.evidence[1:]}.")
+            details.append(f"{verdict.size[0].upper()}{verdict.size[1:]}.")
+        details += [f"What to do next: {advice}." for advice in verdict.advice]
         how += [
             f"Held out, and not used for anything else: {held_out}.",
             f"{len(verdict.lines)} statistics were compared: {verdict.chance} "
@@ -225,7 +225,7 @@ def _roll_out(analysis: Analysis, recorded: Trajectory) -> Trajectory:
 def _numbers(analysis: Analysis) -> Mapping[str, Any]:
     swarm, decisions, test = analysis.swarm, analysis.decisions, analysis.interaction
     unit, pace = swarm.unit, np.quantile(swarm.speeds.table, (0.05, 0.5, 0.95))
-    where = "open space" if swarm.arena is None else _arena_words(swarm.arena, unit)
+    where = arena_in_words(swarm.arena, unit)
     rim = "given" if swarm.touched is None else f"{swarm.touched:.0%} of its rim was touched"
     near = (
         f"{swarm.view.nearest} nearest"
@@ -280,12 +280,6 @@ def _numbers(analysis: Analysis) -> Mapping[str, Any]:
     }
 
 
-def _arena_words(arena: Arena, unit: str) -> str:
-    if isinstance(arena, Circle):
-        return f"circle of radius {arena.radius:.4g} {unit}"
-    return f"{type(arena).__name__.lower()}, {arena.window[2]:.4g} {unit} wide"
-
-
 def _verdict_words(analysis: Analysis) -> Mapping[str, Any]:
     verdict = analysis.verdict
     assert verdict is not None
@@ -302,10 +296,14 @@ def _preference_table(analysis: Analysis) -> PageTable:
         "reward",
         "What the reward prefers",
         "The two classes of each component whose rewards differ most, with the standard error of "
-        "the difference. Since they were chosen among all pairs, p is of all pairs together. "
+        "the difference. Identified: all rewards that do as well agree on its sign; nothing else "
+        "is put into words. Since they were chosen among all pairs, p is of all pairs together. "
         "Shifted in time: the same difference in rewards learned from the same tracks where nobody "
         "can react to anybody, with its spread.",
-        ("component", "highest reward", "lowest reward", "difference", "p", "shifted in time"),
+        (
+            *("component", "highest reward", "lowest reward", "difference"),
+            *("identified", "p", "shifted in time"),
+        ),
         tuple(
             (
                 preference.component.replace("_", " "),
@@ -313,6 +311,7 @@ def _preference_table(analysis: Analysis) -> PageTable:
                 preference.worst,
                 f"{preference.difference:.2g}"
                 + ("" if preference.error is None else f" ± {preference.error:.2g}"),
+                "yes" if preference.identified else "no",
                 "not known" if preference.p is None else f"{preference.p:.2g}",
                 "not known"
                 if preference.shifted is None

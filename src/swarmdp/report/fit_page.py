@@ -156,10 +156,27 @@ def _verdict(result: Result, unusual: str) -> list[Finding]:
         good = sum(not verdict.alarm for verdict in verdicts)
         words = f"{good} of {len(verdicts)} learned swarms do what their demo did."
         return [Finding(words, "good" if good == len(verdicts) else "bad", _sizes(verdicts))]
-    (verdict,) = verdicts
+    return [verdict_finding(verdicts[0], unusual, _found_by(result))]
+
+
+def verdict_finding(verdict: Verdict, unusual: str = "", found_by: Sequence[str] = ()) -> Finding:
+    """A verdict as a page shows it: what it says, how large differences are, and what to do.
+
+    Parameters
+    ----------
+    verdict
+        On a swarm.
+    unusual
+        Why its demo is out of the ordinary, in words.
+    found_by
+        Who found the policy.
+
+    """
     same = verdict.words == REPRODUCED
     details = [] if same or verdict.alarm else [f"The verdict: {verdict.words}."]
-    how = (_meaning(verdict), *_found_by(result), *(_sentence(note) for note in verdict.notes))
+    if verdict.size and not verdict.alarm:
+        details.append(_sentence(verdict.size))
+    how = (_meaning(verdict), *found_by, *(_sentence(note) for note in verdict.notes))
     what = "What to do"
     if unusual and verdict.alarm:
         details.append(unusual)
@@ -170,10 +187,10 @@ def _verdict(result: Result, unusual: str) -> list[Finding]:
         )
     details += [f"{what}: {advice}." for advice in verdict.advice]
     if verdict.alarm:
-        return [Finding(f"The learned swarm: {verdict.words}.", "bad", tuple(details), how)]
+        return Finding(f"The learned swarm: {verdict.words}.", "bad", tuple(details), how)
     exceptions = "" if same else ", with exceptions that are small"
     words = f"The learned swarm does what the recorded one did{exceptions}."
-    return [Finding(words, "good", tuple(details), how)]
+    return Finding(words, "good", tuple(details), how)
 
 
 def _sentence(words: str) -> str:
@@ -203,22 +220,19 @@ def _found_by(result: Result) -> list[str]:
 def _meaning(verdict: Verdict) -> str:
     """How the verdict came about."""
     stretches = ", and stretch by stretch with runs from its own states" * bool(verdict.stretches)
-    words = (
+    return (
         f"{len(verdict.lines)} statistics of the demo were compared with {verdict.runs} runs of "
         f"the learned swarm from the same start{stretches}: {verdict.chance} (p = {verdict.p:.2g})."
     )
-    if verdict.alarm or not verdict.size:
-        return words
-    return f"{words} {verdict.size[0].upper()}{verdict.size[1:]}."
 
 
 def _reward(result: Result) -> list[Finding]:
     """Where the reward is high, and whether one may read its other values."""
-    words = f"The reward is highest at {result.highest}."
+    words = f"The reward is {result.sought}."
     if result.is_highest_clear is False:
         words = (
             "No observation is clearly sought: rewards that explain the demo as well disagree on "
-            "where the reward is highest."
+            "where the reward is high."
         )
     choice = result.reward_choice
     if choice is not None and result.experiments == 1:
