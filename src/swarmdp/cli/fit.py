@@ -111,6 +111,18 @@ def add(commands: Any, system: str | None) -> None:
         "latter if the swarm is judged and not very large, and the update is max_margin",
     )
     group.add_argument(
+        "--history",
+        type=int,
+        metavar="STEPS",
+        help="agents remember what they saw and did in their last steps (swarmdp.with_history)",
+    )
+    group.add_argument(
+        "--memory",
+        type=int,
+        metavar="STATES",
+        help="agents have a memory of this many states, which they set (swarmdp.with_memory)",
+    )
+    group.add_argument(
         "--no-judge",
         action="store_true",
         help="do not test whether the learned swarm behaves like the demo",
@@ -134,7 +146,7 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
 
     if options.output is not None:
         files.check_folder(options.output)  # before the expert's runs
-    system, demo = _demo(options)
+    system, demo = _remembering(options, *_demo(options))
     output = options.output or Path("runs") / f"fit-{name_of(system).lower()}"
     with folders.writing(output, kept=FIT.file, resume=options.resume) as place:
         earlier = earlier_fit(output) if options.resume else None
@@ -230,6 +242,19 @@ def _demo(options: argparse.Namespace) -> tuple[Any, Any]:
         threads=options.threads,
     )
     return system, demo
+
+
+def _remembering(options: argparse.Namespace, system: Any, demo: Any) -> tuple[Any, Any]:
+    """System and demo of agents with a history or a memory, where these are asked for."""
+    from swarmdp.irl.demos import read_demo
+    from swarmdp.model.augmented import with_history, with_memory
+
+    if options.history is not None:
+        system = with_history(system, steps=options.history)
+    if options.memory is not None:
+        system = with_memory(system, states=options.memory)
+    asked = options.history is not None or options.memory is not None
+    return system, read_demo(system, demo) if asked else demo
 
 
 def _write_fit(
