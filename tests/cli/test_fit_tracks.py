@@ -237,7 +237,7 @@ def test_the_same_from_python(tracks: Path) -> None:
     assert reanalysed.recording is recording
     assert set(reanalysed.turn_gains) == {
         "recorded habits",
-        "policy planned for the reward",
+        "policy of the fit",
     }
     assert repr(reanalysed).startswith("Analysis of a recording")
     assert "<table" in reanalysed._repr_html_()

@@ -116,6 +116,19 @@ class RewardCurve:
         difference = with_error(self.difference, self.difference_error)
         return f"{self.component} of {best} rather than {worst} ({difference})"
 
+    def summary(self) -> dict[str, Any]:
+        """The curve for readers: rewards with errors, and their mean in shifted tracks."""
+        chance = self.shifted.mean(axis=0).tolist() if len(self.shifted) else None
+        return {
+            "component": self.component,
+            "unit": self.unit,
+            "values": self.values.tolist(),
+            "reward": self.reward.tolist(),
+            "error": self.error.tolist() if len(self.draws) > 1 else None,
+            "shifted": chance,
+            "clear": self.clear,
+        }
+
     def to_plain(self) -> dict[str, Any]:
         """Plain data, from which `from_plain` makes it again."""
         arrays = ("values", "reward", "draws", "shifted")

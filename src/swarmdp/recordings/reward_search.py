@@ -82,6 +82,11 @@ class SearchedReward:
         """What can be said; nothing if the reward is not identified."""
         return tuple(curve for curve in self.curves if curve.clear) if self.identified else ()
 
+    def summary(self) -> dict[str, Any]:
+        """What was found, for readers."""
+        curves = [curve.summary() for curve in self.curves]
+        return vars(self) | {"curves": curves, "identified": self.identified}
+
     def to_plain(self) -> dict[str, Any]:
         """Plain data, from which `from_plain` makes it again."""
         return vars(self) | {"curves": [curve.to_plain() for curve in self.curves]}

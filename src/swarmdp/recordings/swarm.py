@@ -71,7 +71,7 @@ CROWD = 1.25  # individuals for each one present, above which their number chang
 LEAST_STARTS = 20  # times at which swarms may start, even if not all agents are there
 LEAST_SURE = 0.2  # share of decisions whose neighbours were all recorded, for only these to count
 _SURPRISE = 1e-3  # likelihood of a turn that no choice explains, so that one does not decide
-_SIMILAR = 2.0  # classes over which a reward may change much
+_SIMILAR = 2.0  # classes away: there similarity has fallen to 1/e
 _FARTHEST = 1e9  # coordinate that a place may have
 
 
@@ -109,6 +109,8 @@ class Swarm:
         What was tried for neighbours and walls, in nats a decision.
     decisions
         From which it was made.
+    measures_speed
+        Whether the mean speed is among its measures; analyses in which speeds react judge by it.
 
     Examples
     --------
@@ -136,6 +138,7 @@ class Swarm:
     touched: float | None
     tried: Mapping[str, float]
     decisions: Decisions | None = None
+    measures_speed: bool = False
 
     action_units: ClassVar[str] = "rad"
     fused_measures: ClassVar[frozenset[str]] = frozenset()
@@ -657,6 +660,8 @@ class Swarm:
                 )
                 for kind in self.outsiders.fixed
             }
+        if self.measures_speed:
+            whole["speed"] = Measure(self._mean_speed, "mean speed", f"{self.unit}/s", (0.0, None))
         if isinstance(self.arena, Periodic):
             return whole
         about = "the centre of the swarm" if self.arena is None else "the middle of the arena"
@@ -680,13 +685,20 @@ class Swarm:
         }
 
     def measure_frames(
-        self, position: Floats, heading: Floats, seen: Floats, clock: Floats | None = None
+        self,
+        position: Floats,
+        heading: Floats,
+        seen: Floats,
+        pace: Floats | None = None,
+        clock: Floats | None = None,
     ) -> dict[str, Floats]:
         """All measures of frames (frames,), from states (frames, agents, ...) and what is seen.
 
         `clock` (frames,) is needed where there are outsiders.
         """
         state = {"position": position, "heading": heading}
+        if pace is not None:
+            state["pace"] = pace
         if clock is not None:
             state[CLOCK] = np.broadcast_to(clock[:, None], heading.shape)
         by_sight = {"nearest_neighbour": _median_nearest, "wall_distance": _mean_wall_distance}
@@ -695,13 +707,19 @@ class Swarm:
             for name, measure in self.measures.items()
         }
 
+    def _mean_speed(self, state: State) -> Floats:
+        pace = np.ascontiguousarray(state["pace"], np.float64)
+        speeds = kernels.recorded.interpolate(pace, self.speeds.table, LARGEST_SCORE)
+        return np.asarray(speeds.mean(axis=-1))
+
     def measures_over(self, states: Mapping[str, Floats]) -> dict[str, Floats]:
         """All measures (runs, times) of states (runs, times, agents, ...)."""
         places, headings = (
             states[name].reshape(-1, *states[name].shape[2:]) for name in ("position", "heading")
         )
         seen = surroundings(places, headings, 1, 0.0, self.arena)
-        measures = self.measure_frames(places, headings, seen)
+        pace = states["pace"].reshape(places.shape[:-1]) if self.measures_speed else None
+        measures = self.measure_frames(places, headings, seen, pace)
         shape = states["heading"].shape[:2]
         return {name: values.reshape(shape) for name, values in measures.items()}
 
@@ -878,12 +896,16 @@ class Swarm:
 
 
 def _similar(axis: Axis) -> Floats:
-    """How similar the rewards of two classes of a component are, from 0 to 1."""
+    """How similar the rewards of two classes of a component are, from 0 to 1.
+
+    It falls exponentially: a smoother law all but excludes rewards with a corner, and around a
+    circle of few classes it is no covariance at all.
+    """
     place = np.arange(len(axis.values))
     away = np.abs(place[:, None] - place)
     if axis.periodic:
         away = np.minimum(away, len(place) - away)
-    similar: Floats = np.exp(-0.5 * (away / _SIMILAR) ** 2)
+    similar: Floats = np.exp(-away / _SIMILAR)
     return similar
 
 

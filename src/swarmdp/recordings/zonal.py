@@ -26,6 +26,7 @@ from swarmdp.kernels.recorded.zonal import (
     ALONG_RADIUS,
     AWAY_GAIN,
     AWAY_RADIUS,
+    CONTACT,
     CUE_ALONG_GAIN,
     CUE_ALONG_REACH,
     CUE_GAIN,
@@ -35,8 +36,18 @@ from swarmdp.kernels.recorded.zonal import (
     CUE_REACH,
     HURRY,
     LAST_TURN,
+    MATCH_GAIN,
+    MATCH_REACH,
+    NEAR_GAIN,
+    NEAR_REACH,
     NO_HEADING,
     PRIORITY,
+    PULL_GAIN,
+    PULL_REACH,
+    SIDESTEP_GAIN,
+    SIDESTEP_REACH,
+    SOON_GAIN,
+    SOON_REACH,
     TO_GAIN,
     TO_INNER,
     TO_NEAREST,
@@ -52,6 +63,7 @@ from swarmdp.model.system import Field, Measure, State
 from swarmdp.recordings.calibration import LARGEST_SCORE
 from swarmdp.recordings.outsider_rules import Way
 from swarmdp.recordings.outsiders import Outsiders
+from swarmdp.recordings.speed_rule import SPEED_COMPONENTS
 from swarmdp.recordings.zone_models import ALIGNMENT, ATTRACTION, REPULSION, ZoneModel
 from swarmdp.support.arrays import Floats
 from swarmdp.support.rounding import rounded
@@ -66,6 +78,40 @@ _COLUMNS = {
     ALIGNMENT: (ALONG_RADIUS, ALONG_NEAREST, ALONG_GAIN),
     ATTRACTION: (TO_RADIUS, TO_NEAREST, TO_GAIN),
 }
+_RESPONSES = {
+    "density ahead": (NEAR_REACH, NEAR_GAIN),
+    "speed difference": (MATCH_REACH, MATCH_GAIN),
+    "others ahead": (PULL_REACH, PULL_GAIN),
+    "time to collision": (SOON_REACH, SOON_GAIN),
+    "sidestep": (SIDESTEP_REACH, SIDESTEP_GAIN),
+}
+
+
+@dataclass(frozen=True)
+class Response:
+    """How the speed of a controller reacts to others, or its turn to a coming collision.
+
+    Parameters
+    ----------
+    component
+        Its name in `speed_rule.SPEED_COMPONENTS`.
+    reach
+        A length, or seconds before a collision.
+    gain
+        The change of speed in units a second, the share of a difference, or the turn in radians.
+
+    """
+
+    component: str
+    reach: float
+    gain: float
+
+    def words(self, unit: str) -> str:
+        """Such as 'speed difference within 1.7 m (0.52 of the difference)'."""
+        row = SPEED_COMPONENTS[self.component]
+        reach = f"within {self.reach:.2g} {unit}" if row.kind == "length" else f"{self.reach:.2g} s"
+        gain = f"{self.gain:+.2g} {row.unit.format(unit=unit)}"
+        return f"{self.component} {reach} ({gain})"
 
 
 @dataclass(frozen=True)
@@ -127,6 +173,12 @@ class ZonalController:
     hurry
         What is added to the normal score of the speed, in every decision, where all others are
         ahead; as much is taken away where all are behind.
+    responses
+        How speeds react to others, and turns to coming collisions.
+    contact
+        The distance at which two individuals collide.
+    speed_spread
+        The standard deviation of speeds: a change of speed by it is one of the normal score by 1.
     reactions
         To outsiders.
 
@@ -140,6 +192,9 @@ class ZonalController:
     noise: float
     together: float = 0.0
     hurry: float = 0.0
+    responses: tuple[Response, ...] = ()
+    contact: float = 0.0
+    speed_spread: float = 1.0
     reactions: tuple[Reaction, ...] = ()
 
     def row_for(self, kinds: Sequence[str]) -> Floats:
@@ -169,6 +224,12 @@ class ZonalController:
                 row[nearest], row[place] = zone.nearest, gain
         if ATTRACTION in self.model.zones:
             row[TO_INNER] = self.model.zones[ATTRACTION].inner
+        row[CONTACT] = self.contact
+        for response in self.responses:
+            reach, gain = _RESPONSES[response.component]
+            turns = SPEED_COMPONENTS[response.component].action == "turn"
+            row[reach] = min(response.reach, _ALL)
+            row[gain] = response.gain if turns else response.gain / self.speed_spread
         if row[PRIORITY]:
             row[ALONG_GAIN] = row[ALONG_GAIN] or row[TO_GAIN]
         return row
@@ -184,6 +245,8 @@ class ZonalController:
         words += "".join(f"; {reaction.words(unit)}" for reaction in self.reactions)
         if self.hurry:
             words += f"; faster where others are ahead ({rounded(self.hurry, 0.01)})"
+        if self.responses:
+            words += f"; speed: {', '.join(part.words(unit) for part in self.responses)}"
         return words
 
     def to_plain(self) -> dict[str, Any]:
@@ -197,6 +260,9 @@ class ZonalController:
             "noise": self.noise,
             "together": self.together,
             "hurry": self.hurry,
+            "responses": [vars(part) for part in self.responses],
+            "contact": self.contact,
+            "speed_spread": self.speed_spread,
             "reactions": [
                 vars(reaction) | {"reach": min(reaction.reach, _ALL)} for reaction in self.reactions
             ],
@@ -210,6 +276,7 @@ class ZonalController:
             | {
                 "model": ZoneModel.from_plain(plain["model"]),
                 "gains": tuple(plain["gains"]),
+                "responses": tuple(Response(**part) for part in plain.get("responses", ())),
                 "reactions": tuple(Reaction(**part) for part in plain.get("reactions", ())),
             }
         )
@@ -298,12 +365,16 @@ class Zonal:
         return self._looks(state)[0]
 
     def _looks(self, state: State) -> tuple[Floats, Floats, Floats]:
+        speeds = self.swarm.speeds
         return kernels.recorded.zonal_turns(
             np.ascontiguousarray(state["position"]),
             np.ascontiguousarray(state["heading"]),
             np.ascontiguousarray(state["turn"]),
             np.tile(self._rows, (len(state["heading"]), 1, 1)),
             *self._walls,
+            kernels.recorded.interpolate(state["pace"], speeds.table, LARGEST_SCORE)
+            if any(one.responses for one in self.kinds)
+            else None,
             self.who,
             self._cues(state),
         )
@@ -341,7 +412,7 @@ class Zonal:
         fresh = common_scores(self.controller.together, ndtri(rng.shared()), rng.normal())
         speeds = self.swarm.speeds
         pace = speeds.memory * state["pace"] + math.sqrt(1 - speeds.memory**2) * fresh
-        if any(one.hurry or one.reactions for one in self.kinds):
+        if any(one.hurry or one.reactions or one.responses for one in self.kinds):
             hurry = np.array([one.hurry for one in self.kinds])[self.who]
             _, ahead, faster = self._looks(state)
             pace = pace + hurry * ahead + faster

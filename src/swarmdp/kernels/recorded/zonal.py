@@ -39,6 +39,11 @@ from swarmdp.support.arrays import Floats, Ints
 AWAY_RADIUS, ALONG_RADIUS, ALONG_NEAREST, TO_INNER, TO_RADIUS, TO_NEAREST = range(6)
 AWAY_GAIN, ALONG_GAIN, TO_GAIN, LAST_TURN, WALL_GAIN, WALL_REACH, PRIORITY = range(6, 13)
 HURRY = 13  # what is added to the score of the speed where all others are ahead
+# How speeds react, in scores, and the turn before a collision; nothing where a gain is zero.
+NEAR_REACH, NEAR_GAIN, MATCH_REACH, MATCH_GAIN, PULL_REACH, PULL_GAIN = range(14, 20)
+SOON_REACH, SOON_GAIN, SIDESTEP_REACH, SIDESTEP_GAIN, CONTACT = range(20, 25)
+ZONAL_NUMBERS = 25
+AHEAD = 0.5  # cosine of the angle from which on another is ahead
 ZONAL_NUMBERS = 14
 # Then, for each kind of outsider: the reach and the gain of turning towards it, and along with it;
 # what is added to the score of the speed where it is near, and from how far that is taken away.
@@ -101,24 +106,29 @@ def zonal_turns(
     models: Floats,
     kind: int,
     walls: Floats,
+    speed: Floats | None = None,
     who: Ints | None = None,
     cues: ZonalCues | None = None,
 ) -> tuple[Floats, Floats, Floats]:
     """The mean turn of each agent, how far ahead the others are, and how much faster it gets.
 
-    (runs, agents) each; what makes agents faster are outsiders.
+    (runs, agents) each; the last is in normal scores of the speed.
 
     `models` is (runs, numbers), or (runs, kinds, numbers) with the kind `who` (agents,) of each
     agent; the numbers are ZONAL_NUMBERS and those of outsiders, which `cues` (runs, outsiders) are.
-    Ahead is the mean cosine of the directions of all others, from -1 (all behind) to 1.
+    Ahead is the mean cosine of the directions of all others, from -1 (all behind) to 1. Reactions
+    of speeds need the `speed` (runs, agents) of all agents.
     """
     out, ahead = np.empty_like(heading), np.empty_like(heading)
     x, y = np.ascontiguousarray(position[..., 0]), np.ascontiguousarray(position[..., 1])
     rows = models.reshape(len(models), -1, models.shape[-1])
     mine = np.zeros(heading.shape[1], np.int64) if who is None else who
     seen = no_cues(len(heading)) if cues is None else cues
+    speeds = np.zeros_like(heading) if speed is None else np.ascontiguousarray(speed)
     faster = np.zeros_like(heading)
-    zonal_turns_of_runs(x, y, heading, turn, rows, mine, seen, kind, walls, out, ahead, faster)
+    zonal_turns_of_runs(
+        x, y, heading, turn, speeds, rows, mine, seen, kind, walls, out, ahead, faster
+    )
     return out, ahead, faster
 
 
@@ -196,6 +206,7 @@ def zonal_frames_of_models(
     meant = np.empty(agents)
     ahead = np.empty(agents)
     step = np.empty(agents)
+    speed = np.empty(agents)
     faster = np.zeros(agents)
     for k in range(models.shape[0]):
         for r in range(runs):
@@ -220,6 +231,12 @@ def zonal_frames_of_models(
                     ahead,
                     memory,
                 )
+                faster[:] = 0.0
+                if responds(models[k]):
+                    speeds_of(pace, swarm, speed)
+                    respond_to_others(
+                        x, y, speed, models[k], who, swarm.kind, swarm.walls, meant, faster, memory
+                    )
                 if cues.which.shape[0] > 0:
                     turn_for_cues(
                         x,
@@ -266,6 +283,13 @@ def add_noise(scores, sizes, who, turn, swarm, meant):
 
 
 @borrowing
+def speeds_of(pace, swarm, speed):
+    """The speeds with these scores."""
+    for i in range(pace.shape[0]):
+        speed[i] = table_value(pace[i], swarm.speed, 0, swarm.speed.shape[0], swarm.largest)
+
+
+@borrowing
 def wander(fresh, models, who, paces, ahead, faster, swarm, pace, step):
     """The next scores of the speeds, and how far agents move."""
     for i in range(pace.shape[0]):
@@ -277,7 +301,9 @@ def wander(fresh, models, who, paces, ahead, faster, swarm, pace, step):
 
 
 @kernel
-def zonal_turns_of_runs(x, y, heading, turn, models, who, cues, kind, walls, out, ahead, faster):
+def zonal_turns_of_runs(
+    x, y, heading, turn, speed, models, who, cues, kind, walls, out, ahead, faster
+):
     """`zonal_turns` for every run in turn."""
     runs, agents = heading.shape
     memory = new_zonal_memory(agents)
@@ -285,6 +311,10 @@ def zonal_turns_of_runs(x, y, heading, turn, models, who, cues, kind, walls, out
         turns_of_run(
             x[r], y[r], heading[r], turn[r], models[r], who, kind, walls, out[r], ahead[r], memory
         )
+        if responds(models[r]):
+            respond_to_others(
+                x[r], y[r], speed[r], models[r], who, kind, walls, out[r], faster[r], memory
+            )
         if cues.which.shape[0] > 0:
             turn_for_cues(
                 x[r],
@@ -440,7 +470,6 @@ def turn_for_cues(
         model = models[who[i]]
         c = memory.cosine[i]
         s = memory.sine[i]
-        faster[i] = 0.0
         for k in range(kinds):
             first = ZONAL_NUMBERS + CUE_NUMBERS * k
             reach = model[first + CUE_REACH]
@@ -474,6 +503,106 @@ def turn_for_cues(
             if model[first + CUE_PACE] != 0.0 and nearest < ABSENT:
                 closeness = max(1.0 - nearest / model[first + CUE_MIDDLE], CUE_FAR)
                 faster[i] += model[first + CUE_PACE] * closeness
+
+
+@borrowing
+def responds(models):
+    """Whether speeds of a kind react to others, or its turns to coming collisions."""
+    for k in range(models.shape[0]):
+        model = models[k]
+        if (
+            model[NEAR_GAIN] != 0.0
+            or model[MATCH_GAIN] != 0.0
+            or model[PULL_GAIN] != 0.0
+            or model[SOON_GAIN] != 0.0
+            or model[SIDESTEP_GAIN] != 0.0
+        ):
+            return True
+    return False
+
+
+@borrowing
+def respond_to_others(x, y, speed, models, who, kind, walls, out, faster, memory):
+    """Add to the turns that are wanted the step aside, and say how speeds react.
+
+    After `turns_of_run`, which leaves sines and cosines of headings in the memory; only for
+    controllers that need it.
+    """
+    for i in range(x.shape[0]):
+        measure_gaps(i, x, y, kind, walls, memory)
+        aside, change = response(i, speed, models[who[i]], memory)
+        out[i] += aside
+        faster[i] += change
+
+
+@borrowing
+def response(i, speed, model, memory):
+    """The turn before a collision, and what others add to the score of the speed of one agent.
+
+    This loop over the others has branches and a square root, and so does not vectorise. Sums are in
+    fixed point, as those of directions.
+    """
+    c = memory.cosine[i]
+    s = memory.sine[i]
+    near = 0.0
+    first = np.inf
+    nearest = np.inf
+    side = 0.0
+    faster = ahead = np.int64(0)
+    matched = pulled = np.int64(0)
+    own = speed[i]
+    match = model[MATCH_REACH] * model[MATCH_REACH]
+    pull = model[PULL_REACH] * model[PULL_REACH]
+    contact = model[CONTACT] * model[CONTACT]
+    for j in range(memory.square.shape[0]):
+        square = memory.square[j]
+        if j == i or square < SAME_SPOT:
+            continue
+        distance = math.sqrt(square)
+        # As the agent sees it: ahead and to the left.
+        u = memory.gap_x[j] * c + memory.gap_y[j] * s
+        v = memory.gap_y[j] * c - memory.gap_x[j] * s
+        if u > AHEAD * distance and model[NEAR_REACH] > 0.0:
+            near = max(near, 1.0 - distance / model[NEAR_REACH])
+        if square < match:
+            # In scores, which are small numbers whatever the unit of length is.
+            faster += whole_number(model[MATCH_GAIN] * (speed[j] - own) * UNITS)
+            matched += 1
+        if square < pull:
+            ahead += whole_number(u / distance * UNITS)
+            pulled += 1
+        along = speed[j] * (memory.cosine[j] * c + memory.sine[j] * s) - own
+        across = speed[j] * (memory.sine[j] * c - memory.cosine[j] * s)
+        tau = seconds_to_contact(u, v, along, across, square - contact)
+        # Of two at the same time the nearer one counts, whatever the order of the agents.
+        if tau < first or (tau == first and square < nearest):
+            first = tau
+            nearest = square
+            side = 1.0 if v * along - u * across > 0.0 else -1.0
+    change = model[NEAR_GAIN] * near
+    if matched > 0:
+        change += float(faster) / UNITS / matched
+    if pulled > 0:
+        change += model[PULL_GAIN] * (float(ahead) / UNITS / pulled)
+    if model[SOON_REACH] > 0.0:
+        change += model[SOON_GAIN] * max(1.0 - first / model[SOON_REACH], 0.0)
+    aside = 0.0
+    if model[SIDESTEP_REACH] > 0.0:
+        aside = model[SIDESTEP_GAIN] * side * max(1.0 - first / model[SIDESTEP_REACH], 0.0)
+    return aside, change
+
+
+@borrowing
+def seconds_to_contact(u, v, along, across, apart):
+    """The time until two discs touch that go on as they move; infinite if they never do."""
+    if apart < 0.0:
+        return 0.0
+    closing = -(u * along + v * across)
+    square = along * along + across * across
+    root = closing * closing - square * apart
+    if closing <= 0.0 or square <= 0.0 or root <= 0.0:
+        return np.inf
+    return (closing - math.sqrt(root)) / square
 
 
 @borrowing
