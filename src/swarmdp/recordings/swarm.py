@@ -719,7 +719,8 @@ class Swarm:
         )
         seen = surroundings(places, headings, 1, 0.0, self.arena)
         pace = states["pace"].reshape(places.shape[:-1]) if self.measures_speed else None
-        measures = self.measure_frames(places, headings, seen, pace)
+        clock = None if self.outsiders is None else states[CLOCK][..., 0].ravel()
+        measures = self.measure_frames(places, headings, seen, pace, clock)
         shape = states["heading"].shape[:2]
         return {name: values.reshape(shape) for name, values in measures.items()}
 
