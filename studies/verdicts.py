@@ -20,6 +20,8 @@ from studies import command
 from studies.battery.development import Convoy
 from studies.rows import Job, Row, collect, conditions, markdown, select
 from studies.verdict_advice import ADVICE, follow_advice
+from studies.verdict_advice_once import CASES as ADVISED
+from studies.verdict_advice_once import follow_once, table_of_advice
 from studies.verdict_cases import cases, judge_of, verdicts
 from studies.verdict_fits import (
     BATCH,
@@ -42,7 +44,7 @@ from swarmdp.support import files
 ROWS = "verdicts.json"
 SEED = 29_110_000
 COUNT = 20  # demos of each row
-DIRECTIONS, SMALL, EXPERTS, FITS, GRID, EXAMPLE, FOLLOWED, CASES = (
+DIRECTIONS, SMALL, EXPERTS, FITS, GRID, EXAMPLE, FOLLOWED, ADVICE_ONCE, CASES = (
     "directions",
     "small differences",
     "experts",
@@ -50,6 +52,7 @@ DIRECTIONS, SMALL, EXPERTS, FITS, GRID, EXAMPLE, FOLLOWED, CASES = (
     "grid",
     "first example",
     "advice",
+    "advice, run once",
     "cases",
 )
 DEGREE = math.radians(1)
@@ -137,6 +140,7 @@ def settings() -> list[Setting]:
         *small,
         *(fits[k] for k in random_order),
         *(Setting(FOLLOWED, name) for name in ADVICE),
+        *(Setting(ADVICE_ONCE, name) for name in ADVISED),
         *(Setting(CASES, case.name) for case in cases(small=False)),
     ]
 
@@ -181,6 +185,7 @@ def measure(setting: Setting, count: int) -> Row:
         GRID: _grid,
         EXAMPLE: _examples,
         FOLLOWED: lambda s, n, seed: follow_advice(s.name, max(2, n // 4), seed),
+        ADVICE_ONCE: lambda s, n, seed: follow_once(s.name, max(2, 3 * n // 10), seed),
         CASES: _cases,
     }
     with warnings.catch_warnings():
@@ -326,6 +331,7 @@ def tables(rows: Sequence[Row]) -> str:
         GRID: _table_of_fits,
         EXAMPLE: _table_of_fits,
         FOLLOWED: _table_of_advice,
+        ADVICE_ONCE: table_of_advice,
         CASES: _table_of_cases,
     }
     return "\n".join(
@@ -460,5 +466,5 @@ if __name__ == "__main__":
         "What do verdicts see, when do they raise an alarm, does their advice help? Three hours.",
         experiments=COUNT,
         only="parts: directions, 'small differences', experts, 'default fits', grid, "
-        "'first example', advice, cases",
+        "'first example', advice, 'advice, run once', cases",
     )

@@ -30,9 +30,9 @@ from tests.examples import ROOT, snippets
 SAID = {  # what a page tells of its own output
     "docs/your-own-system.md": (
         "('clone of explained actions',) reproduces the demo",
-        "('Algorithm 2',) the features do not identify this behaviour",
+        "('Algorithm 2',) does not reproduce it",
         "what to do: the demo answers the same observation by different actions",
-        "a memory is missing from the observations, try swarmdp.with_history(system)\n"
+        "try swarmdp.with_history(system) (on the command line --history 1)\n"
         "Verdict: reproduces the demo",
     ),
     "docs/agents.md": (

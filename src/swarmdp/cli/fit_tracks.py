@@ -19,7 +19,7 @@ ARENAS = (
     "polygon:X,Y,X,Y,X,Y,... or periodic:WIDTH,HEIGHT; in three dimensions sphere:X,Y,Z,RADIUS, "
     "cuboid:X,Y,Z,X,Y,Z (two corners) or periodic:WIDTH,DEPTH,HEIGHT"
 )
-OTHERS = ("demo", "name", "system", "preset", "separate")  # not of tracks
+OTHERS = ("demo", "name", "system", "preset", "separate", "history", "memory")  # not of tracks
 
 
 def add(parser: argparse.ArgumentParser) -> None:

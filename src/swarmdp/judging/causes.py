@@ -34,14 +34,15 @@ def missing_cause(decisions: Explanation) -> str:
     if before >= _SHARE * unexplained:
         return (
             f"{words}, and what the agent did before explains {before:.2g} nats of it: a memory is "
-            "missing from the observations, try swarmdp.with_history(system)"
+            "missing from the observations, try swarmdp.with_history(system) (on the command line "
+            "--history 1)"
         )
     seen, steps = dependence_on_what_was_seen(decisions)
     if seen >= _SHARE * unexplained:
         return (
             f"{words}, and what the agent saw {steps} step{'s' * (steps > 1)} before explains "
             f"{seen:.2g} nats of it: a memory is missing from the observations, try "
-            f"swarmdp.with_history(system, steps={steps})"
+            f"swarmdp.with_history(system, steps={steps}) (on the command line --history {steps})"
         )
     return f"{words}: something decides that is not observed, or the classes are too coarse"
 

@@ -63,7 +63,7 @@ def preferences_of(result: Result, shifted_rewards: Floats | None) -> tuple[Pref
     """
     preferences, begin, done = [], 0, 0
     mirrored = bool(result.settings["mirror"])
-    weights, others = result.reward.weights[0], result.resamples
+    weights, others = result.reward.weights[0], result.alternatives
     # The pair that differs most was chosen among all, so it is tested among all.
     tested = agreed = None
     if others is not None:

@@ -228,11 +228,11 @@ def _meaning(verdict: Verdict) -> str:
 
 def _reward(result: Result) -> list[Finding]:
     """Where the reward is high, and whether one may read its other values."""
-    words = f"The reward is highest at {result.highest}."
+    words = f"The reward is {result.sought}."
     if result.is_highest_clear is False:
         words = (
             "No observation is clearly sought: rewards that explain the demo as well disagree on "
-            "where the reward is highest."
+            "where the reward is high."
         )
     choice = result.reward_choice
     if choice is not None and result.experiments == 1:

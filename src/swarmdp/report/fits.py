@@ -16,6 +16,7 @@ from matplotlib.ticker import MaxNLocator, MultipleLocator
 from numpy.typing import NDArray
 
 from swarmdp.irl.result import Result
+from swarmdp.irl.sought import agreed
 from swarmdp.irl.updates.registry import margin_title
 from swarmdp.judging.evaluation import Evaluation
 from swarmdp.model.features import Axis
@@ -63,9 +64,11 @@ def panels_of(result: Result) -> list[Panel]:
 
     A block of more is shown by the means over all other components, one picture for each.
     """
-    errors = centres = clear = None
+    errors = centres = clear = drawn = None
     if result.experiments == 1 and (flags := result.identified_weights) is not None:
         clear = result.reward.tables(flags.astype(np.float64))
+        assert result.alternatives is not None
+        drawn = result.reward.tables(result.alternatives[:, 0])
     if result.experiments == 1 and result.reward_error is not None:
         errors = result.reward.tables(np.nan_to_num(result.reward_error))
     if result.experiments == 1 and result.resamples is not None and not result.is_of_decisions:
@@ -86,10 +89,14 @@ def panels_of(result: Result) -> list[Panel]:
             continue
         for place, axis in enumerate(block):
             others = tuple(i + 1 for i in range(len(block)) if i != place)
-            marginal = weights.mean(axis=others)
-            # The error of a mean over classes needs their covariances, which are not known.
             note = "mean over the other components"
-            panels.append(Panel((axis,), *mean_and_spread(marginal), note))
+            mean, spread = mean_and_spread(weights.mean(axis=others))
+            dark = None
+            if drawn is not None:
+                # The error of a mean over classes is that of the means of other rewards.
+                means = drawn[number].to_numpy().mean(axis=others)
+                spread, dark = means.std(axis=0, ddof=1), agreed(mean, means)
+            panels.append(Panel((axis,), mean, spread, note, None, dark))
     return panels
 
 
@@ -223,7 +230,7 @@ def _set_titles(axes: Any, panels: Sequence[Panel], result: Result, figure: Any 
         what += f", mean {'' if maps else '± s.d. '}of {count} experiments"
     elif any(panel.spread.any() for panel in panels) and not maps:
         what += f"; orange: {_error_name(result)}"
-    if any(panel.clear is not None and not panel.clear.all() for panel in panels) and not maps:
+    if any(panel.clear is not None and not panel.clear.all() for panel in panels):
         what += "\npale: not identified, other rewards explain the demo as well"
     together = figure is not None and len(panels) > 1
     if together:
@@ -402,6 +409,8 @@ def _draw_map(ax: Any, panel: Panel) -> None:
     )
     colours = ax.figure.colorbar(image, ax=ax, label="reward")
     colours.outline.set_linewidth(0.6)
+    if panel.clear is not None:
+        image.set_alpha(np.where(panel.clear.T, 1.0, _FAINT))
     ax.set(xlabel=across.label, ylabel=up.label)
     _set_ticks(ax.xaxis, across)
     _set_ticks(ax.yaxis, up)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 import numpy as np
-from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -19,18 +18,15 @@ from swarmdp.model.trajectory import Trajectory, Variable
 from swarmdp.recordings.rule import Rule
 from swarmdp.recordings.space.analysis import SpaceAnalysis
 from swarmdp.recordings.space.groups import Stretches, measure_groups, stretches_of
-from swarmdp.recordings.summary import Summary
 from swarmdp.report import style
 from swarmdp.report.analysis_figures import draw_curves, interaction_figure
 from swarmdp.report.analysis_page import NUMBERS, PAGE, TITLES_AND_CAPTIONS
 from swarmdp.report.page import Finding, Page, PageTable, save_figures, write_page
 from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene
-from swarmdp.report.tracks_page import group_figure
+from swarmdp.report.tracks_page import VIEWS, group_figure, views_figure
 from swarmdp.support import files, folders
 from swarmdp.support.arrays import Floats
-
-_MOST_POINTS = 60_000  # that are drawn of all paths
 
 _CAPTIONS = {
     "rule": (
@@ -42,11 +38,7 @@ _CAPTIONS = {
         "climb, a common direction and the turn before explain is taken away; bars are standard "
         "errors over blocks of time.",
     ),
-    "views": (
-        "The recording from above and from the side",
-        "The paths of all individuals after cleaning, one colour each: from above (x and y), from "
-        "the front (x and z) and from the side (y and z).",
-    ),
+    "views": VIEWS,
     "turns": (
         "Turns to the left and upwards",
         "The turns of all decisions, in degrees, and how steeply individuals climb (positive) or "
@@ -152,10 +144,9 @@ def _findings(analysis: SpaceAnalysis) -> list[Finding]:
         findings.append(Finding(words, "open", tuple(details)))
     else:
         words = f"The simulated group, on {held_out}: {verdict.words}."
-        known = not verdict.words.startswith("too little data")
-        tone: Literal["good", "bad", "open"] = (
-            "good" if verdict.reproduces else "bad" if known else "open"
-        )
+        tone: Literal["good", "bad", "open"] = "good" if verdict.reproduces else "bad"
+        if not verdict.is_telling:
+            tone = "open"
         findings.append(Finding(words, tone, tuple(details)))
     found = analysis.interaction.answer == "interaction found"
     findings.append(Finding(analysis.interaction_in_words, "good" if found else "open"))
@@ -203,30 +194,6 @@ def curves_figure(rule: Rule) -> Figure:
     with style.family():
         figure, panels = style.subplots(1, 3, figsize=(10.4, 3.2))
         draw_curves(rule, *panels)
-    return figure
-
-
-def views_figure(summary: Summary) -> Figure:
-    """The paths of all individuals from above, from the front and from the side."""
-    recording = summary.recording
-    places, unit = summary.cleaned.positions, recording.unit
-    every = max(1, int(recording.present.sum()) // _MOST_POINTS)
-    colours = style.heading_colours(max(recording.n_individuals, 1))
-    with style.family():
-        figure, panels = style.subplots(1, 3, figsize=(10.4, 3.8))
-        for panel, (one, other), title in zip(
-            panels,
-            ((0, 1), (0, 2), (1, 2)),
-            ("from above", "from the front", "from the side"),
-            strict=True,
-        ):
-            paths = [places[::every, n][:, [one, other]] for n in range(recording.n_individuals)]
-            panel.add_collection(LineCollection(paths, colors=colours, linewidths=0.6, alpha=0.7))
-            panel.set_aspect("equal", adjustable="datalim")
-            low, high = summary.extent[[one, other]].T
-            panel.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), title=title)
-            panel.set_xlabel(f"{'xyz'[one]} ({unit})")
-            panel.set_ylabel(f"{'xyz'[other]} ({unit})")
     return figure
 
 

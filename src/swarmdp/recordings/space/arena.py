@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Floats
 from swarmdp.support.checks import check_number
 from swarmdp.support.errors import InvalidInput
+from swarmdp.support.ranges import Positive
 
 _TINY = 1e-12
 
 
+@checked(but=("wall", "gaps"))
 @dataclass(frozen=True)
 class Sphere:
     """A round tank.
@@ -33,10 +36,7 @@ class Sphere:
     """
 
     centre: tuple[float, float, float]
-    radius: float
-
-    def __post_init__(self) -> None:
-        check_number("the radius of a sphere", self.radius, positive=True)
+    radius: Positive
 
     @property
     def size(self) -> float:
@@ -54,6 +54,7 @@ class Sphere:
         return gap
 
 
+@checked(but=("wall", "gaps"))
 @dataclass(frozen=True)
 class Cuboid:
     """A tank with six walls.
@@ -100,6 +101,7 @@ class Cuboid:
         return gap
 
 
+@checked(but=("wall", "gaps"))
 @dataclass(frozen=True)
 class PeriodicSpace:
     """A box whose opposite sides meet, as in simulations.

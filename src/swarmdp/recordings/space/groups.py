@@ -27,16 +27,6 @@ LEAST_PRESENT = 3  # individuals, below which there is no group to measure
 _CHUNK = 200_000  # pairs that are looked at in one go
 _QUANTILES = 257  # of the table of noise
 
-MEASURES = {
-    "polarisation": "1",
-    "rotation": "1",
-    "nearest neighbour": "length",
-    "size of the group": "length",
-    "height over size": "1",
-    "size of climbs": "rad",
-    "mean climb": "rad",
-}
-
 
 @dataclass(frozen=True, eq=False)
 class Stretches:
@@ -311,7 +301,7 @@ def measure_groups(stretches: Stretches, arena: SpaceArena | None) -> dict[str, 
     climb = np.arcsin(np.clip(heading[..., 2], -1.0, 1.0))
     measures = {
         "polarisation": np.linalg.norm(mean(heading), axis=2),
-        "rotation": np.linalg.norm(mean(sphere.cross(outwards, heading)), axis=2),
+        "milling": np.linalg.norm(mean(sphere.cross(outwards, heading)), axis=2),
         "nearest neighbour": mean(_nearest(position, present, arena)),
         "size of the group": size,
         "height over size": np.sqrt(mean(away[..., 2] ** 2)) / np.maximum(size, 1e-12),
@@ -319,7 +309,7 @@ def measure_groups(stretches: Stretches, arena: SpaceArena | None) -> dict[str, 
         "mean climb": mean(climb),
     }
     if isinstance(arena, PeriodicSpace):
-        for name in ("rotation", "size of the group", "height over size"):
+        for name in ("milling", "size of the group", "height over size"):
             del measures[name]  # they have no middle
     return {name: np.where(enough, values, np.nan) for name, values in measures.items()}
 

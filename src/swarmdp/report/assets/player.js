@@ -224,7 +224,7 @@ for (const root of document.querySelectorAll("section.player")) {
       if (views.value) [view.yaw, view.pitch] = views.value.split(",").map(Number);
       draw();
     };
-    views.addEventListener("input", choose);
+    views.addEventListener("change", choose);
     const turn = (yaw, pitch) => {
       view.yaw += yaw;
       view.pitch = Math.max(-90, Math.min(90, view.pitch + pitch));
