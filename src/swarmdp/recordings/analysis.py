@@ -504,7 +504,12 @@ def analyse(
         # What an earlier analysis left does not belong to the fit that is saved now.
         (as_path(checkpoint) / ANALYSIS.file).unlink(missing_ok=True)
     with working("searching for a controller", progress):
-        found = find_controller(swarm, rule, seed=derived_seed(seed, Part.CONTROLLER))
+        found = find_controller(
+            swarm,
+            rule,
+            seed=derived_seed(seed, Part.CONTROLLER),
+            speed_rule=reactions.speed_rule,
+        )
     report(f"The controller: {found.controller.words(swarm.unit)}.")
     with working("searching for the reward", progress):
         searched = search_reward(
@@ -531,9 +536,12 @@ def analyse(
             demos = [swarm.demo(part) for part in moved]
             shifted = fitting.rewards_of_demos(result, demos, progress)
         if options.judge:
-            others = {} if rule is None else {REGRESSION: Zonal(swarm, rule_as_it_is(swarm, rule))}
-            distances = _distances(swarm, found, others, decisions, seed, threads)
-            verdict = _judge(found, decisions, swarm, beside, others, seed, threads, progress)
+            # Where speeds react, the group is judged by them, too.
+            reacting = bool(found.controller.responses)
+            same = replace(swarm, measures_speed=True) if reacting else swarm
+            others = {} if rule is None else {REGRESSION: Zonal(same, rule_as_it_is(same, rule))}
+            distances = _distances(same, found, others, decisions, seed, threads)
+            verdict = _judge(found, decisions, same, beside, others, seed, threads, progress)
     except KeyboardInterrupt:
         raise FitInterrupted(result) from None
     return Analysis(
