@@ -19,6 +19,7 @@ from swarmdp.fitting.takeover import PLANNED, RACE, judge_and_take_over, taken_o
 from swarmdp.irl import search
 from swarmdp.irl.algorithm import Iteration, generic_irl, last_counting
 from swarmdp.irl.demos import Demo, plain
+from swarmdp.irl.inference import Explanation, explain
 from swarmdp.irl.result import Result
 from swarmdp.irl.steps import Steps
 from swarmdp.judging.judge import announce
@@ -282,6 +283,28 @@ class Fit:
     def setup(self) -> Setup:
         """The demo, read, and all defaults, filled in; raises InvalidInput if that cannot be."""
         return set_up(self.system, self.demo, self.settings, self.seed, self.threads)
+
+    def explanation(self, experiment: int, demo: Trajectory) -> Explanation | None:
+        """Which actions led to what the demo of an experiment shows; None if it cannot be asked.
+
+        Found once, for the reward of decisions, clones and verdicts. Those of a batch are not kept,
+        since they are large.
+        """
+        if experiment in self._explanations:
+            return self._explanations[experiment]
+        found = explain(
+            self.setup.recorded,
+            demo,
+            symmetry=self.setup.problem.symmetry,
+            seed=derived_seed(self.seed, Part.EXPLAINING, experiment),
+        )
+        if len(self.setup.problem.expert.mu) == 1:
+            self._explanations[experiment] = found
+        return found
+
+    @cached_property
+    def _explanations(self) -> dict[int, Explanation | None]:
+        return {}
 
     def iterate(
         self, done: Sequence[Iteration] = (), watch_learning: WatchLearning | None = None

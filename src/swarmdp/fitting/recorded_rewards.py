@@ -76,7 +76,7 @@ def rewards_of_recorded_decisions(
             others=count,
             seed=derived_seed(seed, 1, k),
         )
-        rewards.append(RationalReward(root @ found.weights, found.others @ root.T, found.scale))
+        rewards.append(replace(found, weights=root @ found.weights, others=found.others @ root.T))
     return rewards
 
 

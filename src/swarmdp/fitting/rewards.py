@@ -28,7 +28,7 @@ from swarmdp.irl import search
 from swarmdp.irl.algorithm import initial_reward
 from swarmdp.irl.cloning import policy_of_pairs
 from swarmdp.irl.expectations import exact_expectations
-from swarmdp.irl.inference import Explanation, explain
+from swarmdp.irl.inference import Explanation
 from swarmdp.irl.rational import RationalReward, can_explain, rational_reward
 from swarmdp.irl.resampling import one_in_each_block, scaled_like
 from swarmdp.irl.result import Result, RewardChoice
@@ -222,7 +222,7 @@ def _explaining_rewards(
     """The rewards of one experiment's decisions, one for each estimate of the local dynamics."""
     problem = fit.setup.problem
     seed = derived_seed(fit.seed, Part.EXPLAINING, experiment)
-    found = explain(fit.setup.recorded, demo, symmetry=problem.symmetry, seed=seed)
+    found = fit.explanation(experiment, demo)
     if found is None:
         return []
     features = problem.system.features
@@ -240,16 +240,20 @@ def _explaining_rewards(
         decisions = Counted(pairs if mdp is not None else _tempered(pairs))
     if not decisions.visits.any():
         return []
-    return [
-        rational_reward(
+    rewards: list[RationalReward] = []
+    for k, kernel in enumerate(kernels):
+        # Estimates of one kernel differ little: what was found with the first is a good start.
+        near = rewards[0] if rewards else None
+        reward = rational_reward(
             LocalMDP(kernel, matrix, problem.discount),
             decisions,
             histogram,
             others=-(-count // len(kernels)),
             seed=derived_seed(seed, 1, k),
+            near=near,
         )
-        for k, kernel in enumerate(kernels)
-    ]
+        rewards.append(reward)
+    return rewards
 
 
 def _exactly(found: Explanation) -> Explained:
@@ -355,7 +359,7 @@ def _planned_gaps(
         ]
         policies.append(planned)
         gaps = np.concatenate([gaps, _gaps(fit, [join_replicas(planned)], experiments)])
-        if (gaps[0] <= (1 + _LITTLE) * policy_gap).all():
+        if (gaps[0] <= policy_gap + _slack(fit, policy_gap, np.zeros(experiments))).all():
             break
     error = np.zeros(experiments)
     if exact:
