@@ -16,7 +16,7 @@ from swarmdp.fitting import FitSettings, takeover
 from swarmdp.fitting.takeover import Candidate, affordable, best_of, joined, select
 from swarmdp.irl.result import Attempt
 from swarmdp.learning import HeterogeneousLearning, PolicySearch
-from swarmdp.model.verdict import Line, Verdict
+from swarmdp.model.verdict import Verdict
 from swarmdp.policies import Parametric, ParametricPolicy, Policy, SoftPolicy
 from swarmdp.support.errors import InvalidInput
 from tests.results import assert_same

@@ -9,6 +9,7 @@ turn; for individuals that do the best they can it is the same.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -76,8 +77,15 @@ def rewards_of_recorded_decisions(
             others=count,
             seed=derived_seed(seed, 1, k),
         )
-        rewards.append(replace(found, weights=root @ found.weights, others=found.others @ root.T))
+        draw = partial(_on_features, found, root)
+        rewards.append(replace(found, weights=root @ found.weights, draw=draw))
     return rewards
+
+
+def _on_features(found: RationalReward, root: Floats) -> Floats:
+    """Other rewards than the one found, as weights of features."""
+    others: Floats = found.others @ root.T
+    return others
 
 
 def _kernel(problem: InverseProblem, habits: SoftPolicy, seed: int) -> Floats:

@@ -194,11 +194,18 @@ def _first(learner: str, policy: LocalPolicy, verdict: Verdict, rollouts: int) -
 
 
 def _is_off(verdict: Verdict) -> bool:
-    """Whether what the swarm does, not only how, differs from the demo by more than chance."""
-    return any(
-        line.main and line.adjusted_p <= LEVEL and line.effect > _NOTICEABLE
-        for line in verdict.lines
-    )
+    """Whether what the swarm does, not only how, differs from the demo by more than chance.
+
+    What whole runs show may be the way that this demo took. Then it is not there where the swarm is
+    let loose at the demo's own states, and no other policy would do better.
+    """
+    stretches = {(line.title, line.when): line for line in verdict.stretches}
+    for line in verdict.lines:
+        if line.main and line.adjusted_p <= LEVEL and line.effect > _NOTICEABLE:
+            there = stretches.get((line.title, line.when))
+            if there is None or (there.is_sure and there.gap * (line.learned - line.demo) > 0):
+                return True
+    return False
 
 
 def affordable(search: PolicySearch, steps: int) -> PolicySearch | None:
@@ -265,9 +272,7 @@ def judge_and_take_over(
                     others = chain(others, demonstration.candidates(best, judge, tell))
                 best, tried = best_of(best, others)
         chosen.append(best)
-        attempts += [
-            Attempt(e, one.learner, one.gap, one.passed, one.rollouts) for one in tried
-        ]
+        attempts += [Attempt(e, one.learner, one.gap, one.passed, one.rollouts) for one in tried]
     result = replace(
         result, verdicts=tuple(best.verdict for best in chosen), attempts=tuple(attempts)
     )

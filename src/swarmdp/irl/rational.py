@@ -19,8 +19,9 @@ this cone. Else they are drawn from the normal distribution that approximates th
 mode.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -46,9 +47,15 @@ class RationalReward:
     """The rewards that explain decisions: a central one, and others that do as well."""
 
     weights: Floats  # (d,)
-    others: Floats  # (K, d)
+    draw: Callable[[], Floats]  # the others, which takes time
     scale: float  # of the prior
     z: Floats  # (d,): the numbers behind the weights, see `Density`
+
+    @cached_property
+    def others(self) -> Floats:
+        """Other rewards that do as well (K, d)."""
+        with one_blas_thread():
+            return self.draw()
 
 
 def can_explain(observations: int, actions: int, features: int) -> bool:
@@ -97,15 +104,26 @@ def rational_reward(
         else:
             density = Density(mdp, decisions, prior_named(prior), near.scale, 1.0)
             mode = density.mode(near.z)
-        weights, scale = density.weights(mode.z), density.scale
-        rng = np.random.default_rng(seed)
-        if scale < _DECIDED:
-            drawn = mode.z + rng.normal(size=(others, len(mode.z))) @ mode.root.T
-            return RationalReward(weights, density.weights(drawn), scale, mode.z)
-        q, _ = mdp.optimal_q(weights)
-        counts = decisions.counts_under(log_boltzmann(q, density.softness))
-        inside = draws_in_cone(gains(mdp, counts), weights, others, rng)
-        return RationalReward(weights, inside, scale, mode.z)
+    return RationalReward(
+        density.weights(mode.z),
+        partial(_others, mdp, decisions, density, mode, others, seed),
+        density.scale,
+        mode.z,
+    )
+
+
+def _others(
+    mdp: Valued, decisions: Decided, density: Density, mode: Mode, count: int, seed: int
+) -> Floats:
+    """Other rewards (count, d) than that of the mode, which explain the decisions as well."""
+    rng = np.random.default_rng(seed)
+    if density.scale < _DECIDED:
+        drawn = mode.z + rng.normal(size=(count, len(mode.z))) @ mode.root.T
+        return density.weights(drawn)
+    weights = density.weights(mode.z)
+    q, _ = mdp.optimal_q(weights)
+    counts = decisions.counts_under(log_boltzmann(q, density.softness))
+    return draws_in_cone(gains(mdp, counts), weights, count, rng)
 
 
 def _most_probable(

@@ -198,7 +198,7 @@ def _circling(values: NDArray[Any], blocks: int) -> Floats:
 def _has_a_circle(levels: NDArray[Any]) -> bool:
     """Whether one run has more than two levels."""
     ends = {levels.min(), levels.max()}
-    return sum(np.count_nonzero(levels == end) for end in ends) < levels.size
+    return sum(int(np.count_nonzero(levels == end)) for end in ends) < levels.size
 
 
 def distinct(values: NDArray[Any], blocks: int) -> Floats:

@@ -119,7 +119,9 @@ class Augmented:
     def unaffected(self) -> frozenset[str]:
         """The fields that do not depend on what is done in a step."""
         told = {"memory", "past_actions"}
-        return unaffected_fields(self.system) | {name for base, name in self.names.items() if base not in told}
+        return unaffected_fields(self.system) | {
+            name for base, name in self.names.items() if base not in told
+        }
 
     @property
     def system_name(self) -> str:
