@@ -23,7 +23,7 @@ from swarmdp.irl.inference import Explanation, explain
 from swarmdp.irl.result import Result
 from swarmdp.irl.steps import Steps
 from swarmdp.judging.judge import announce
-from swarmdp.learning.equilibrium import equilibrium_gap
+from swarmdp.learning.equilibrium import AGENTS_EACH, equilibrium_gap
 from swarmdp.learning.heterogeneous import Snapshot
 from swarmdp.learning.local_model import dense_bytes
 from swarmdp.model.features import Classes
@@ -41,7 +41,8 @@ from swarmdp.support.ranges import Seed
 
 CHECKPOINT_SECONDS = 5.0  # of work that a kill may cost
 RESPONSE_BYTES = 2**27  # bytes of P(o' | o, a), with which a best response is planned
-DEVIATING = 60  # pairs of runs that show what one agent gains by deviating
+DEVIATING, MOST_PAIRS = 600, 60  # agents that show what one gains by deviating; pairs of runs
+LEAST_PAIRS = 10  # of runs, which show the spread
 CONSTANT = 1e-9  # of the largest weight: a range that is none
 CANDIDATES = 8  # policies that are rolled out again
 
@@ -166,6 +167,12 @@ def fit(
     announce(result.verdicts)
     _warn_of_constant_rewards(result)
     return result
+
+
+def _pairs_of_runs(agents: int, experiments: int) -> int:
+    """Pairs of runs in which some agents deviate: fewer where many do in each of them."""
+    pairs = DEVIATING // max(1, agents // AGENTS_EACH)
+    return max(LEAST_PAIRS, min(MOST_PAIRS if experiments == 1 else MOST_PAIRS // 3, pairs))
 
 
 def _warn_of_constant_rewards(result: Result) -> None:
@@ -496,7 +503,7 @@ class Fit:
             judged.reward,
             discount=self.setup.problem.discount,
             seed=derived_seed(self.seed, Part.DEVIATING),
-            runs=DEVIATING if judged.experiments == 1 else DEVIATING // 3,
+            runs=_pairs_of_runs(recorded.n_agents, judged.experiments),
         )
         return replace(judged, equilibrium_gap=gap)
 
