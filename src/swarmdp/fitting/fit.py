@@ -41,7 +41,7 @@ from swarmdp.support.ranges import Seed
 
 CHECKPOINT_SECONDS = 5.0  # of work that a kill may cost
 RESPONSE_BYTES = 2**27  # bytes of P(o' | o, a), with which a best response is planned
-DEVIATING, MOST_PAIRS = 600, 60  # agents that show what one gains by deviating; pairs of runs
+DEVIATING, MOST_PAIRS = 600, 30  # agents that show what one gains by deviating; pairs of runs
 LEAST_PAIRS = 10  # of runs, which show the spread
 CONSTANT = 1e-9  # of the largest weight: a range that is none
 CANDIDATES = 8  # policies that are rolled out again
@@ -172,7 +172,7 @@ def fit(
 def _pairs_of_runs(agents: int, experiments: int) -> int:
     """Pairs of runs in which some agents deviate: fewer where many do in each of them."""
     pairs = DEVIATING // max(1, agents // AGENTS_EACH)
-    return max(LEAST_PAIRS, min(MOST_PAIRS if experiments == 1 else MOST_PAIRS // 3, pairs))
+    return max(LEAST_PAIRS, min(MOST_PAIRS if experiments == 1 else MOST_PAIRS // 2, pairs))
 
 
 def _warn_of_constant_rewards(result: Result) -> None:

@@ -18,13 +18,14 @@ Of a recording, whose turns are known, it is the reward of decisions without pla
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.fitting.recorded_rewards import rewards_of_recorded_decisions
-from swarmdp.fitting.replan import QUICK_SEARCH, planned_policies, values_of
+from swarmdp.fitting.replan import QUICK_SEARCH, learned_policies, searched_policy, values_of
 from swarmdp.irl import search
 from swarmdp.irl.algorithm import initial_reward
 from swarmdp.irl.cloning import policy_of_pairs
@@ -38,6 +39,7 @@ from swarmdp.irl.updates.boltzmann import LocalMDP
 from swarmdp.irl.updates.decided import Counted, Decided, Explained
 from swarmdp.judging.judge import one_run
 from swarmdp.learning.local_kernel import local_kernel
+from swarmdp.learning.planning import Planning
 from swarmdp.model.features import Classes
 from swarmdp.model.recorded import TellsDecisions
 from swarmdp.model.rewards import Reward
@@ -58,6 +60,9 @@ _LITTLE = 0.05  # of the smallest gap: a smaller difference is none
 _MUCH = 0.25  # of the smallest gap: a larger difference is one, whatever the attempts say
 _FAR = 2.5  # times the policy's gap: swarms that are farther are another behaviour
 _KERNELS = 4  # estimates of the local dynamics, whose errors count as well
+_LEAST_KERNELS = 2  # of large swarms, whose estimates are more exact
+_EXPERIENCE = 1_000_000  # steps of single agents that make all estimates together
+_AGENTS = 2000  # whose experience makes one of them
 _ENOUGH = 30  # decisions in an observation of a swarm
 _ALTERNATIVES = 200  # other rewards that do about as well
 DECISIONS, CENTRE, HISTOGRAM, NEAREST = "decisions", "centre", "histogram", "nearest"
@@ -306,16 +311,19 @@ def _kernels(problem: InverseProblem, pairs: Floats, steps: int, seed: int) -> l
     mdp = exact_model(problem.system)
     if mdp is not None:
         return [mdp.dense()]
-    policy = policy_of_pairs(problem.system, pairs[None])
+    policy, agents = policy_of_pairs(problem.system, pairs[None]), problem.system.n_agents
+    swarms = -(-_AGENTS // agents)
+    affordable = _EXPERIENCE // max(1, swarms * agents * steps)
     kernels = [
         local_kernel(
             problem.system,
             policy,
             steps=steps,
             seed=derived_seed(seed, 2, k),
+            swarms=swarms,
             threads=problem.threads,
         )[0]
-        for k in range(_KERNELS)
+        for k in range(min(_KERNELS, max(_LEAST_KERNELS, affordable)))
     ]
     return [kernel / kernel.sum(axis=2, keepdims=True) for kernel in kernels]
 
@@ -373,17 +381,23 @@ def _planned_gaps(
     exact = exact_model(problem.system) is not None
     policies: list[Planned] = []
     gaps = np.empty((0, experiments))
+    enough = policy_gap + _slack(fit, policy_gap, np.zeros((1, experiments)))
     for group in range(1 if exact else _GROUPS):
-        seeds = [
-            derived_seed(fit.seed, Part.REPLANNING, group, candidate, r) for r in range(experiments)
+        plans = [
+            _Plan.of(problem, w, derived_seed(fit.seed, Part.REPLANNING, group, candidate, r))
+            for r, w in enumerate(weights)
         ]
-        planned = [
-            _planned(problem, Reward(w), seed) for w, seed in zip(weights, seeds, strict=True)
-        ]
-        policies.append(planned)
-        gaps = np.concatenate([gaps, _gaps(fit, [join_replicas(planned)], experiments)])
-        near = gaps[0] <= policy_gap + _slack(fit, policy_gap, np.zeros((1, experiments)))
-        if (near | (gaps[0] > far * policy_gap)).all():
+        gap = _gaps(fit, [join_replicas([plan.policy for plan in plans])], experiments)
+        unclear = [not plan.settled or gap[0, r] > enough[r] for r, plan in enumerate(plans)]
+        if any(unclear) and not exact:
+            plans = [
+                plan.searched(problem) if more else plan
+                for plan, more in zip(plans, unclear, strict=True)
+            ]
+            gap = _gaps(fit, [join_replicas([plan.policy for plan in plans])], experiments)
+        policies.append([plan.policy for plan in plans])
+        gaps = np.concatenate([gaps, gap])
+        if ((gaps[0] <= enough) | (gaps[0] > far * policy_gap)).all():
             break
     error = np.zeros(experiments)
     if exact:
@@ -434,21 +448,54 @@ def _gaps(fit: "Fit", policies: list[LocalPolicy], experiments: int) -> Floats:
     ).gaps
 
 
-def _planned(problem: InverseProblem, reward: Reward, seed: int) -> LocalPolicy:
-    """The best policy for a reward, as `swarmdp.replan` plans it for a result."""
-    policies, names = planned_policies(
-        problem.system,
-        reward,
-        discount=problem.discount,
-        attempts=_ATTEMPTS,
-        search=QUICK_SEARCH,
-        mirror=problem.symmetry is not None,
-        seed=seed,
-        threads=problem.threads,
-    )
-    if len(names) == 1:
-        return policies
-    worth = values_of(
-        problem.system, policies, reward, problem.discount, derived_seed(seed, 1), problem.threads
-    )
-    return select_replicas(policies, np.array([int(worth.mean(axis=0).argmax())]))
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """A policy that was planned for a reward as `swarmdp.replan` plans it for a result."""
+
+    reward: Reward
+    policy: LocalPolicy
+    seed: int
+    settled: bool  # whether independent attempts are worth the same, so that there is no better one
+
+    @classmethod
+    def of(cls, problem: InverseProblem, weights: Floats, seed: int) -> "_Plan":
+        """The best of some attempts by Algorithm 2, or the optimum where it is known."""
+        reward, system = Reward(weights), problem.system
+        if exact_model(system) is not None:
+            return cls(
+                reward, Planning()(system, reward, discount=problem.discount).policy, seed, True
+            )
+        learned, worth = learned_policies(
+            system,
+            reward,
+            discount=problem.discount,
+            attempts=_ATTEMPTS,
+            mirror=problem.symmetry is not None,
+            seed=seed,
+            threads=problem.threads,
+        )
+        best = int(worth.mean(axis=0).argmax())
+        behind = worth[:, [best]] - worth  # with the same random numbers
+        error = behind.std(axis=0, ddof=1) / np.sqrt(len(worth))
+        settled = bool((behind.mean(axis=0) <= _ERRORS * error).all())
+        return cls(reward, select_replicas(learned, np.array([best])), seed, settled)
+
+    def searched(self, problem: InverseProblem) -> "_Plan":
+        """The plan, or what a policy search from it finds, if that is worth more."""
+        found = searched_policy(
+            problem.system,
+            self.reward,
+            self.policy,
+            discount=problem.discount,
+            search=QUICK_SEARCH,
+            mirror=problem.symmetry is not None,
+            seed=self.seed,
+            threads=problem.threads,
+        )
+        if found is None:
+            return self
+        both = join_replicas([self.policy, found])
+        own = derived_seed(self.seed, 1)
+        worth = values_of(problem.system, both, self.reward, problem.discount, own, problem.threads)
+        best = int(worth.mean(axis=0).argmax())
+        return replace(self, policy=select_replicas(both, np.array([best])), settled=True)
