@@ -45,7 +45,7 @@ from swarmdp.model.recorded import TellsDecisions
 from swarmdp.model.rewards import Reward
 from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.trajectory import Trajectory
-from swarmdp.policies import LocalPolicy
+from swarmdp.policies import LocalPolicy, SoftPolicy
 from swarmdp.policies.replicas import join_replicas, select_replicas
 from swarmdp.support.arrays import Floats
 from swarmdp.systems.finite import exact_model
@@ -314,17 +314,15 @@ def _kernels(problem: InverseProblem, pairs: Floats, steps: int, seed: int) -> l
     policy, agents = policy_of_pairs(problem.system, pairs[None]), problem.system.n_agents
     swarms = -(-_AGENTS // agents)
     affordable = _EXPERIENCE // max(1, swarms * agents * steps)
-    kernels = [
-        local_kernel(
-            problem.system,
-            policy,
-            steps=steps,
-            seed=derived_seed(seed, 2, k),
-            swarms=swarms,
-            threads=problem.threads,
-        )[0]
-        for k in range(min(_KERNELS, max(_LEAST_KERNELS, affordable)))
-    ]
+    count = min(_KERNELS, max(_LEAST_KERNELS, affordable))
+    kernels = local_kernel(
+        problem.system,
+        SoftPolicy(np.repeat(policy.probabilities, count, axis=0)),
+        steps=steps,
+        seed=derived_seed(seed, 2),
+        swarms=swarms,
+        threads=problem.threads,
+    )
     return [kernel / kernel.sum(axis=2, keepdims=True) for kernel in kernels]
 
 
@@ -477,7 +475,8 @@ class _Plan:
         best = int(worth.mean(axis=0).argmax())
         behind = worth[:, [best]] - worth  # with the same random numbers
         error = behind.std(axis=0, ddof=1) / np.sqrt(len(worth))
-        settled = bool((behind.mean(axis=0) <= _ERRORS * error).all())
+        little = np.maximum(_ERRORS * error, _LITTLE * abs(worth[:, best].mean()))
+        settled = bool((behind.mean(axis=0) <= little).all())
         return cls(reward, select_replicas(learned, np.array([best])), seed, settled)
 
     def searched(self, problem: InverseProblem) -> "_Plan":

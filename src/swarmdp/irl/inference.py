@@ -35,6 +35,7 @@ _MOST_STEPS = 100_000  # recorded steps of single agents that are explained
 _MOST_SIMULATED = 4_000_000  # steps that are simulated for them, where that leaves enough of them
 _ENOUGH_STEPS = 20_000  # recorded steps that are explained, however many actions there are
 _AT_ONCE = 2**16  # steps of single agents that are simulated in one call
+_NEVER = 1e-100  # a probability that is zero
 _ROUNDS = 100  # of expectation maximisation, at most
 _SETTLED = 1e-4  # a change of chances that is none
 _UNLIKELY = 1e-3  # the density of a step that no simulated one resembles
@@ -75,8 +76,8 @@ class Explanation:
             counts = np.zeros_like(chances)
             for seen, likelihood in parts:
                 total = np.einsum("an,a->n", likelihood, chances[seen])
-                # What no action explains counts for none.
-                share = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
+                # What no action explains counts for none: its numerator is zero.
+                share = 1.0 / np.maximum(total, _NEVER)
                 counts[seen] = chances[seen] * np.einsum("an,n->a", likelihood, share)
             if self.symmetry is not None:
                 counts = counts + counts[self.symmetry.classes][:, self.symmetry.actions]
