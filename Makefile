@@ -32,7 +32,7 @@ help:
 	@echo "make theory exact study of small swarms (about ten minutes)"
 	@echo "make setup  create .venv and install what requirements.lock pins; PYTHON=... says with which Python"
 	@echo "make kernels compile all kernels, on all cores (tests do so; a minute, once)"
-	@echo "make pictures  make the moving picture of README again"
+	@echo "make pictures  make the pictures of README and of the index pages again"
 	@echo "make lock   renew both locks from pyproject.toml"
 	@echo "make clean  remove .venv and caches"
 
@@ -117,6 +117,7 @@ COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-h
 
 pictures: setup
 	$(BIN)/python -m tools.moving_pictures
+	$(BIN)/python -m tools.thumbnails
 
 lock:
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(COMPILE) --all-extras -o requirements.lock

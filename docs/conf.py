@@ -79,6 +79,8 @@ html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "swarmdp"
 html_static_path = ["_static"]
+(extra := HERE / "_build" / "extra").mkdir(parents=True, exist_ok=True)
+html_extra_path = ["_build/extra"]  # see `write_studio_page`
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_sidebars: dict[str, list[str]] = {
@@ -108,6 +110,17 @@ def readable(
     return re.sub(r"\((-?[\d.]+, ){5,}-?[\d.]+\)", "(...)", short), returns
 
 
+def write_studio_page(app: object) -> None:
+    """The page of the studio that `studio.md` shows in a frame; removed by `make clean`."""
+    from swarmdp.studio.catalogue import BUILT_IN
+    from swarmdp.studio.export import export
+
+    page = extra / "studio-page.html"
+    if not page.exists():
+        export(page, BUILT_IN, next(iter(BUILT_IN)), None)
+
+
 def setup(app: Any) -> None:
     """Called by Sphinx."""
+    app.connect("builder-inited", write_studio_page)
     app.connect("autodoc-process-signature", readable)

@@ -78,7 +78,7 @@ class ChangedVicsek:
         return self.vicsek.actions
 
     @cached_property
-    def features(self) -> Angles | Product:
+    def features(self) -> Angles | Bins | Product:
         """The classes of misalignment, each with the classes of the last turn if it is observed."""
         seen = self.vicsek.features
         if not self.remembers:

@@ -294,9 +294,13 @@ def known_rule() -> tuple[Swarm, Floats, LocalPolicy]:
     return swarm, weights, learned.policy
 
 
-def spoiled_tracks(seed: int, steps: int) -> Recording:
-    """Tracks of the known rule: errors of 4 % of a step, 5 % gaps, 4 swaps of identities."""
-    truth, _, policy = known_rule()
+def spoiled_tracks(seed: int, steps: int, policy: LocalPolicy | None = None) -> Recording:
+    """Tracks of the known rule: errors of 4 % of a step, 5 % gaps, 4 swaps of identities.
+
+    Or of another policy of the same swarm.
+    """
+    truth, _, usual = known_rule()
+    policy = policy or usual
     x = swarmdp.rollout(truth, policy, steps=steps + BEFORE, seed=seed)["position"][0][BEFORE:]
     share = np.arange(FRAMES)[:, None, None] / FRAMES
     between = [a + share * (b - a) for a, b in itertools.pairwise(x)]

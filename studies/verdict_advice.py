@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import swarmdp
+from studies.battery.case import Case
 from studies.battery.development import Sentries, Tide, cases
 from studies.rows import Row
 from studies.verdict_cases import Rendezvous
@@ -70,6 +71,11 @@ def _battery(name: str, seed: int, informed: System | None = None, **options: An
     case = next(case for case in cases() if case.name == name)
     if informed is None:
         return Try(case.system, case.demo(seed), options)
+    return battery_of(case, seed, informed, **options)
+
+
+def battery_of(case: Case, seed: int, informed: System, **options: Any) -> Try:
+    """A fit of the demo of agents that see what decides."""
     demo = swarmdp.rollout(
         informed,
         informed.expert,  # type: ignore[attr-defined]

@@ -19,9 +19,20 @@ import swarmdp
 from studies import command
 from studies.battery.development import Convoy
 from studies.rows import Job, Row, collect, conditions, markdown, select
-from studies.trust import measure_vicsek
 from studies.verdict_advice import ADVICE, follow_advice
+from studies.verdict_advice_once import CASES as ADVISED
+from studies.verdict_advice_once import follow_once, table_of_advice
 from studies.verdict_cases import cases, judge_of, verdicts
+from studies.verdict_fits import (
+    BATCH,
+    CELL,
+    EXAMPLES,
+    batches,
+    first_examples,
+    fit_each,
+    grid,
+)
+from studies.verdict_fits import FITS as MANY
 from studies.verdict_swarms import ALTERATIONS, Lamps, Rota, altered_demo
 from swarmdp.judging.judge import Judge
 from swarmdp.model.streams import derived_seed
@@ -33,13 +44,15 @@ from swarmdp.support import files
 ROWS = "verdicts.json"
 SEED = 29_110_000
 COUNT = 20  # demos of each row
-DIRECTIONS, SMALL, EXPERTS, FITS, GRID, FOLLOWED, CASES = (
+DIRECTIONS, SMALL, EXPERTS, FITS, GRID, EXAMPLE, FOLLOWED, ADVICE_ONCE, CASES = (
     "directions",
     "small differences",
     "experts",
     "default fits",
     "grid",
+    "first example",
     "advice",
+    "advice, run once",
     "cases",
 )
 DEGREE = math.radians(1)
@@ -115,24 +128,21 @@ def settings() -> list[Setting]:
         Setting(SMALL, f"{name}: {alteration}", runs)
         for name, alteration, runs in itertools.product(ALTERED, ALTERATIONS, (1, 3, 10))
     ]
-    grid = [
-        Setting(GRID, f"{n} agents, radius {radius}, noise {noise}, speed {speed}")
-        for n, radius, noise, speed in grid_cells()
+    fits = [
+        *(Setting(FITS, f"the paper's Vicsek swarm, demos {name}") for name in batches(MANY)),
+        *(Setting(GRID, name) for name in grid()),
+        *(Setting(EXAMPLE, name) for name in batches(EXAMPLES)),
     ]
+    random_order = np.random.default_rng(SEED).permutation(len(fits))
     return [
         *(Setting(DIRECTIONS, name) for name in backwards()),
         *(Setting(EXPERTS, name) for name in swarms()),
         *small,
-        Setting(FITS, "the paper's Vicsek swarm"),
-        *grid,
+        *(fits[k] for k in random_order),
         *(Setting(FOLLOWED, name) for name in ADVICE),
+        *(Setting(ADVICE_ONCE, name) for name in ADVISED),
         *(Setting(CASES, case.name) for case in cases(small=False)),
     ]
-
-
-def grid_cells() -> list[tuple[int, float, int, float]]:
-    """Vicsek swarms of docs/trust.md, the smaller ones: agents, radius, noise in degrees, speed."""
-    return list(itertools.product((50, 200), (0.05, 0.1, 0.2), (5, 20, 40), (0.03, 0.1)))
 
 
 def study(
@@ -145,7 +155,7 @@ def study(
     output
         The folder.
     experiments
-        Demos of each row; twice as many of experts, three times as many default fits.
+        Demos of each row; twice as many of experts, at most ten default fits.
     only
         The parts to measure; all by default.
     quick
@@ -173,7 +183,9 @@ def measure(setting: Setting, count: int) -> Row:
         EXPERTS: _experts,
         FITS: _fits,
         GRID: _grid,
+        EXAMPLE: _examples,
         FOLLOWED: lambda s, n, seed: follow_advice(s.name, max(2, n // 4), seed),
+        ADVICE_ONCE: lambda s, n, seed: follow_once(s.name, max(2, 3 * n // 10), seed),
         CASES: _cases,
     }
     with warnings.catch_warnings():
@@ -256,49 +268,18 @@ def _experts(setting: Setting, count: int, seed: int) -> Row:
 
 
 def _fits(setting: Setting, count: int, seed: int) -> Row:
-    """Alarms of default fits, each to one demo of its own."""
-    return _fitted(swarmdp.Vicsek(), 3 * count, seed)
+    """Default fits of the paper's swarm, each to one demo of its own."""
+    return fit_each(swarmdp.Vicsek(), min(BATCH, count), seed)
 
 
 def _grid(setting: Setting, count: int, seed: int) -> Row:
     """The same in a cell of the grid."""
-    cell = next(
-        (n, radius, noise, speed)
-        for n, radius, noise, speed in grid_cells()
-        if setting.name == f"{n} agents, radius {radius}, noise {noise}, speed {speed}"
-    )
-    n, radius, noise, speed = cell
-    vicsek = swarmdp.Vicsek(n_agents=n, radius=radius, noise=noise * DEGREE, speed=speed)
-    return _fitted(vicsek, max(1, count // 10), seed)
+    return fit_each(grid()[setting.name], min(CELL, count), seed)
 
 
-def _fitted(vicsek: swarmdp.Vicsek, count: int, seed: int) -> Row:
-    """Default fits to one demo each: which missed by their order in the last step, and alarms.
-
-    Off are those whose order is beyond two standard errors of its own repeated evaluation from that
-    of the expert and of the rounded expert; missed, those that are off by 0.03 more.
-    """
-    demo = swarmdp.rollout(
-        vicsek,
-        vicsek.expert,
-        steps=100,
-        runs=count,
-        seed=derived_seed(seed, 1),
-        progress=False,
-    )
-    result = swarmdp.fit(
-        vicsek, demo, seed=derived_seed(seed, 2), separate=True, threads=1, progress=False
-    )
-    measured = measure_vicsek(vicsek, result, seed, quick=False)
-    last, error = np.array(measured["order"])[:, -1], np.array(measured["order_error"])
-    low, high = sorted((measured["expert_order"][-1], measured["rounded_order"][-1]))
-    off = np.maximum(low - last, last - high) > 2 * error
-    return {
-        "alarms": [verdict.alarm for verdict in result.verdicts],
-        "words": [verdict.words for verdict in result.verdicts],
-        "missed": measured["missed"],
-        "off": off.tolist(),
-    }
+def _examples(setting: Setting, count: int, seed: int) -> Row:
+    """README's first example with other seeds."""
+    return first_examples(setting.name, min(BATCH, count), seed)
 
 
 def _cases(setting: Setting, count: int, seed: int) -> Row:
@@ -348,7 +329,9 @@ def tables(rows: Sequence[Row]) -> str:
         EXPERTS: _table_of_experts,
         FITS: _table_of_fits,
         GRID: _table_of_fits,
+        EXAMPLE: _table_of_fits,
         FOLLOWED: _table_of_advice,
+        ADVICE_ONCE: table_of_advice,
         CASES: _table_of_cases,
     }
     return "\n".join(
@@ -421,6 +404,7 @@ def _table_of_fits(rows: Sequence[Row]) -> str:
         for kind in ("does not reproduce", "too little data", "the features do not")
     }
     off = [o for row in rows for o in row["off"]]
+    away = [gap for row in rows for gap in row["away"]]
     cells = []
     groups = {
         "right": [not o for o in off],
@@ -429,15 +413,18 @@ def _table_of_fits(rows: Sequence[Row]) -> str:
     }
     for name, group in groups.items():
         chosen = [k for k, inside in enumerate(group) if inside]
+        gaps = [away[k] for k in chosen]
         cells.append(
             (
                 name,
                 len(chosen),
+                f"{np.median(gaps):.3f} / {max(gaps):.3f}" if gaps else "",
                 sum(alarms[k] for k in chosen),
                 *(sum(flags[k] for k in chosen) for flags in kinds.values()),
             )
         )
-    return markdown(("fits", "number", "alarms", *kinds), cells)
+    head = ("fits", "number", "order off by, median / most", "alarms", *kinds)
+    return markdown(head, cells)
 
 
 def _table_of_advice(rows: Sequence[Row]) -> str:
@@ -476,7 +463,8 @@ if __name__ == "__main__":
     command.main(
         study,
         "verdicts",
-        "What do verdicts see, when do they raise an alarm, does their advice help? Half an hour.",
+        "What do verdicts see, when do they raise an alarm, does their advice help? Three hours.",
         experiments=COUNT,
-        only="parts: directions, 'small differences', experts, 'default fits', grid, advice, cases",
+        only="parts: directions, 'small differences', experts, 'default fits', grid, "
+        "'first example', advice, 'advice, run once', cases",
     )

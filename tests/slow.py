@@ -23,6 +23,7 @@ SLOW: Mapping[str, str] = {
     "tests/kernels/test_compile.py": _COMPILES,
     "tests/paper/test_cluster.py": "starts and kills schedulers and workers of Dask",
     "tests/report/test_browser.py": _BROWSER,
+    "tests/report/test_space_player.py": _BROWSER,
     "tests/report/test_no_browser.py": "starts pytest twice",
     "tests/studio/test_browser.py": _BROWSER,
     "tests/judging/test_calibration.py": _STATISTICS,

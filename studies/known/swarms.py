@@ -37,25 +37,30 @@ class SmallSwarm:
     @cached_property
     def expert(self) -> swarmdp.Policy:
         """The policy that is worth most."""
-        tables, mu = self._all(self.here)
+        tables, mu = self._all[False]
         return swarmdp.Policy(tables[int((mu @ self.reward).argmax())])
 
     def share(self, weights: Floats, *, changed: bool) -> float:
         """The value of what is planned for these weights: 0 for random, 1 for optimal."""
-        _, mu = self._all(self.changed if changed else self.here)
+        _, mu = self._all[changed]
         worth = mu @ self.reward
         planned = mu @ weights
         # Policies that are equally good for the weights count as one of them at random.
         equal = planned >= planned.max() - 1e-9 * max(1.0, float(np.abs(planned).max()))
         return float((worth[equal].mean() - worth.mean()) / (worth.max() - worth.mean()))
 
-    def _all(self, system: Any) -> tuple[NDArray[np.int64], Floats]:
-        """All policies (P, O), and what an agent sees under each, discounted (P, O)."""
-        shape = system.features.size, len(system.actions)
-        tables = np.array(list(itertools.product(range(shape[1]), repeat=shape[0])))
-        policies = (swarmdp.Policy(table) for table in tables)
-        mu = [theory.chain(system, policy).expectations(DISCOUNT) for policy in policies]
-        return tables, np.stack(mu)
+    @cached_property
+    def _all(self) -> dict[bool, tuple[NDArray[np.int64], Floats]]:
+        """All policies (P, O), and what an agent sees under each (P, O): here, and changed."""
+        return {False: _expectations(self.here), True: _expectations(self.changed)}
+
+
+def _expectations(system: Any) -> tuple[NDArray[np.int64], Floats]:
+    """All policies (P, O) of a system, and what an agent sees under each, discounted (P, O)."""
+    shape = system.features.size, len(system.actions)
+    tables = np.array(list(itertools.product(range(shape[1]), repeat=shape[0])))
+    policies = (swarmdp.Policy(table) for table in tables)
+    return tables, np.stack([theory.chain(system, p).expectations(DISCOUNT) for p in policies])
 
 
 def development() -> list[SmallSwarm]:

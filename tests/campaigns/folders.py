@@ -7,6 +7,7 @@ and nothing is left over. (Those of `reproduce` are in the campaigns of kills an
 
 import itertools
 import os
+import re
 import shutil
 import signal
 import sys
@@ -40,6 +41,7 @@ COMMANDS: dict[str, Callable[[str], list[str]]] = {  # of a seed, without the fo
     "tracks": lambda seed: ["tracks", f"../tracks-{seed}.csv", *TRACKS],
     "fit --tracks": lambda seed: [*("fit", "--tracks", f"../tracks-{seed}.csv"), *TRACKS, *OPEN],
 }
+_SECONDS = re.compile(rb'"seconds": [0-9.e-]+')
 SHARES = {"fit --tracks": 0.1}  # of a command among the others; it takes ten times as long
 whole: dict[tuple[str, str], dict[str, bytes]] = {}
 names: dict[tuple[str, str], list[str]] = {}
@@ -74,9 +76,12 @@ def _concerns(place: str, arguments: tuple[Any, ...]) -> bool:
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    """All visible files."""
+    """All visible files; of summaries without the seconds that the work took.
+
+    Two runs that took the same milliseconds would otherwise let a third one look like another's.
+    """
     return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
+        path.relative_to(folder).as_posix(): _SECONDS.sub(b"", path.read_bytes())
         for path in sorted(folder.rglob("*"))
         if path.is_file() and not any(part[0] == "." for part in path.relative_to(folder).parts)
     }

@@ -18,7 +18,9 @@ def test_fit_vicsek(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "fit"
     main(["fit", "vicsek", *FIT, "--seed", "4", "-o", str(folder)])
     shown = capsys.readouterr().out
-    assert [line.split(":")[0] for line in shown.splitlines() if ":" in line] == [
+    # What belongs to the verdict stands below it, a little to the right.
+    lines = [line for line in shown.splitlines() if ":" in line and not line.startswith(" ")]
+    assert [line.split(":")[0] for line in lines] == [
         "Verdict",
         "Reward",
         f"learned in {shown.split('learned in ')[1].split(';')[0]}; look at file",
@@ -45,6 +47,21 @@ def test_fit_vicsek(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
     same = swarmdp.fit(system, demo, seed=4, iterations=3)
     np.testing.assert_array_equal(same.reward.weights, result.reward.weights)
+
+
+def test_agents_that_remember(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    few = ["--n-agents", "20", "--n-bins", "5", "--iterations", "1", "--demo-steps", "50"]
+    folder = tmp_path / "fit"
+    options = ["--history", "1", "--memory", "2", "--no-judge", "-o", str(folder)]
+    main(["fit", "vicsek", *few, *options])
+    result = swarmdp.load(folder)
+    layers = [layer["layer"] for layer in result.system_settings["layers"]]
+    assert layers == ["history", "memory"]
+    assert swarmdp.load(folder / "demo.nc")["memory"].shape == (1, 51, 20)
+    assert "misalignment_1_ago" in repr(result.policy)
+    capsys.readouterr()
+    main(["evaluate", str(folder), "--runs", "4"])
+    assert "learned" in capsys.readouterr().out
 
 
 def test_verbose_prints_all_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -215,7 +215,7 @@ def test_the_same_from_python(tracks: Path) -> None:
         threads=1,
         say=said.append,
     )
-    assert len(said) == 6  # decisions, swarm, interaction, rule, controller, fit
+    assert len(said) == 6  # decisions, swarm, interaction, rule, other reactions, controller
     assert reanalysed.verdict is None
     assert f"{reanalysed.interaction.gain:+.3f} nats" in reanalysed.conclusions[0]
     assert reanalysed.rule is not None
@@ -237,7 +237,7 @@ def test_the_same_from_python(tracks: Path) -> None:
     assert reanalysed.recording is recording
     assert set(reanalysed.turn_gains) == {
         "recorded habits",
-        "policy planned for the reward",
+        "policy of the fit",
     }
     assert repr(reanalysed).startswith("Analysis of a recording")
     assert "<table" in reanalysed._repr_html_()

@@ -24,6 +24,9 @@ def test_the_same_swarm_and_a_larger_one(fit: Path, capsys: pytest.CaptureFixtur
     main(["replan", str(fit)])
     assert "Verdict: " in capsys.readouterr().out
     summary = json.loads((fit / "replan" / "replan.json").read_text())
+    page = (fit / "replan" / "report.html").read_text(encoding="utf-8")
+    assert "was planned for its own swarm from nothing" in page
+    assert page.index('class="finding') < page.index('id="player-swarm"') < page.index("<figure")
     assert summary["system_settings"]["shape"] == [8, 8]
     assert len(summary["attempts"]) == 4
     assert summary["spread"] == pytest.approx(np.std(summary["attempts"], ddof=1))
@@ -33,6 +36,9 @@ def test_the_same_swarm_and_a_larger_one(fit: Path, capsys: pytest.CaptureFixtur
     larger = ["ising", "--shape", "12", "12", "--reach", "1"]
     main(["replan", str(fit), *larger, "--no-judge", "-o", str(fit / "larger")])
     assert "Verdict" not in capsys.readouterr().out
+    page = (fit / "larger" / "report.html").read_text(encoding="utf-8")
+    assert "was planned for a changed Ising swarm" in page
+    assert "Nothing was there to compare" in page
     summary = json.loads((fit / "larger" / "replan.json").read_text())
     assert summary["system_settings"]["shape"] == [12, 12]
     assert summary["verdict"] is None

@@ -49,6 +49,13 @@ def test_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out)["individuals"] == 6
 
 
+def test_a_part_of_the_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_table(tmp_path / "fish.csv")
+    reading = ["--fps", "20", "--unit", "cm", "--time", ":1.5"]
+    main(["tracks", str(tmp_path / "fish.csv"), *reading, "--json", "-o", str(tmp_path)])
+    assert json.loads(capsys.readouterr().out)["frames"] == 30
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -57,6 +64,11 @@ def test_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["--fps", "20", "--unit", "cm", "--column", "fish"], "--column must be ROLE=NAME"),
         (["--fps", "20", "--unit", "cm", "--jump", "0.5"], "jump must be above 1"),
         (["--format", "excel"], "format must be one of"),
+        (["--fps", "20", "--unit", "cm", "--time", "5"], "--time must be FROM:TO in seconds"),
+        (
+            ["--fps", "20", "--unit", "cm", "--time", "5:"],
+            "no frame is after 5 s",
+        ),
     ],
 )
 def test_one_line_for_what_is_wrong(

@@ -49,6 +49,28 @@ def test_the_turn_before_is_not_rewarded(aligned: tuple[Swarm, Decisions]) -> No
     np.testing.assert_array_equal(covariance[:5, 5:], 0.0)
 
 
+def test_no_reward_is_excluded_beforehand() -> None:
+    """Around a circle of four classes, a side may be worth more or less than front and back."""
+    vicsek = swarmdp.Vicsek(n_agents=8, radius=0.5, noise=0.3)
+    tracks = swarmdp.rollout(vicsek, vicsek.expert, steps=60, seed=1)["position"][0]
+    decisions = swarmdp.Recording(tracks, fps=1, unit="1").decisions(dt=1)
+    sees = swarmdp.recordings.Observation(5, bearing=4, spacing=3, previous_turn=0, neighbours=3)
+    swarm = Swarm.from_recording(decisions, sees, arena=ARENA)
+    root = swarm.reward_prior()
+    begin = 0
+    for block in swarm.features.blocks:
+        (axis,) = block
+        size = len(axis.values)
+        away = np.abs(np.subtract.outer(np.arange(size), np.arange(size)))
+        if axis.periodic:
+            away = np.minimum(away, size - away)
+        part = root[begin : begin + size, begin : begin + size]
+        np.testing.assert_allclose(part @ part.T, np.exp(-away / 2), atol=1e-9)
+        assert np.linalg.eigvalsh(part @ part.T).min() > 0.05
+        begin += size
+    assert begin == len(root)
+
+
 def test_resamples_and_other_demos_follow_the_same_rule(aligned: tuple[Swarm, Decisions]) -> None:
     swarm, decisions = aligned
     fit = swarmdp.fitting.Fit.of(swarm, decisions, seed=1, iterations=1, judge=False)

@@ -144,3 +144,13 @@ def test_a_finite_mdp_is_planned_exactly() -> None:
 def test_the_same_seed_plans_the_same_whatever_the_threads() -> None:
     one, two = (swarmdp.replan(ALIKE, ISING, seed=4, judge=False, threads=n) for n in (1, 2))
     np.testing.assert_array_equal(one.attempts, two.attempts)
+
+
+def test_single_agents_get_a_verdict_from_a_demo() -> None:
+    grid = swarmdp.Gridworld()
+    expert = swarmdp.learning.plan(grid, grid.reward).policy
+    demo = swarmdp.rollout(grid, expert, steps=60, runs=20, seed=1)
+    made = swarmdp.replan(swarmdp.Reward(grid.reward.weights), grid, seed=1, demo=demo)
+    assert made.verdict is not None
+    assert not made.verdict.alarm
+    assert swarmdp.replan(grid.reward, grid, seed=1).verdict is None  # nothing to compare with

@@ -190,6 +190,14 @@ def choice_with(**changes: Any) -> Any:
         ),
         ({"policy_gaps": np.array([0.1])}, "no reward on these features explains the policy"),
         ({"without_margin": np.array([True])}, "margin zero"),
+        (
+            {
+                "without_margin": np.array([True]),
+                "taken": ("decisions",),
+                "names": ("decisions", "histogram"),
+            },
+            "margin zero",
+        ),
         ({"gaps": np.full((2, 1), np.nan)}, "nothing was planned for it again"),
     ],
 )

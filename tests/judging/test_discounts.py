@@ -30,6 +30,8 @@ def test_a_slow_swarm_is_told_that_its_discount_is_blind() -> None:
     assert better == pytest.approx(1 - 1 / 50, abs=0.002)
     assert better_discount(slow, 0.98) is None
     assert better_discount(1 - np.exp(-np.arange(500) / 5), 0.9) is None
+    # The demo is too short for a discount that would see much farther.
+    assert better_discount(np.linspace(0, 1, 51), 0.9) is None
 
 
 def test_the_suggestion_leaves_at_most_one_percent_beyond_the_demo() -> None:

@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from swarmdp.judging import motion
-from swarmdp.judging.blocks import LATER, WHOLE, block_count, block_means, block_of, parts
+from swarmdp.judging.blocks import (
+    BEGINNING,
+    LATER,
+    WHOLE,
+    block_count,
+    block_means,
+    block_of,
+    parts,
+    spans_in_words,
+)
 from swarmdp.judging.neighbours import neighbourhoods
 
 
@@ -75,6 +84,16 @@ def test_who_is_absent_does_not_count() -> None:
     speed = np.linalg.norm(np.diff(place[0], axis=0), axis=-1)
     expected = speed[both].mean()
     assert motion.moving(place, None, 1, present)["speed"][0, 0] == pytest.approx(expected)
+
+
+def test_parts_of_a_run_in_words() -> None:
+    words = spans_in_words(100, 10)
+    assert list(words.values()) == ["in the first 10 steps", "from step 11 to 50", "after step 50"]
+    assert spans_in_words(8, 2) == {BEGINNING: "in the first 4 steps", LATER: "after step 4"}
+    assert spans_in_words(10, 10)[BEGINNING] == "in the first step"
+    assert spans_in_words(3, 1) == {WHOLE: WHOLE}
+    for blocks in range(1, 11):
+        assert list(spans_in_words(60, blocks)) == list(parts(blocks))
 
 
 def test_a_straight_swarm_does_not_turn() -> None:

@@ -1,13 +1,18 @@
 """The price of locality, where it is known exactly."""
 
+import re
+from collections.abc import Callable
 from itertools import product
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import swarmdp
+from studies.battery.development import cases
 from swarmdp import theory
 from swarmdp.judging import price_of_locality
+from swarmdp.judging.price import price_in_words
 from swarmdp.model.trajectory import Variable
 from swarmdp.support.errors import InvalidInput
 
@@ -18,6 +23,14 @@ REWARD = np.where(np.arange(8) % 4 == 1, 1.0, 0.0)  # an agent likes neighbours 
 
 def central_demo(runs: int) -> tuple[swarmdp.Trajectory, float]:
     """Runs of the best central controller, and what it is worth."""
+    demo, value, _ = central_demo_and_chain(runs)
+    return demo, value
+
+
+def central_demo_and_chain(
+    runs: int,
+) -> tuple[swarmdp.Trajectory, float, Callable[[NDArray[np.float64]], float]]:
+    """The same, and what this controller gets of another reward."""
     control = theory.joint_control(RING, DISCOUNT)
     swarm, value = control.swarm, control.value(REWARD)
     gained = REWARD[swarm.observations].mean(axis=1)
@@ -42,7 +55,14 @@ def central_demo(runs: int) -> tuple[swarmdp.Trajectory, float]:
             stacked = np.stack([place[name] for place in places], axis=1)
             variables[name] = Variable(stacked, ("run", "time", "agent"))
     settings = {"shape": [4]}
-    return swarmdp.Trajectory(variables, "FiniteIsing", settings, runs, STEPS), value
+
+    def worth_of(weights: NDArray[np.float64]) -> float:
+        gained = weights[swarm.observations].mean(axis=1)
+        values = np.linalg.solve(np.eye(swarm.n_states) - DISCOUNT * chosen, gained)
+        return float(swarm.initial @ values)
+
+    demo = swarmdp.Trajectory(variables, "FiniteIsing", settings, runs, STEPS)
+    return demo, value, worth_of
 
 
 def test_the_price_is_the_exact_one() -> None:
@@ -60,6 +80,36 @@ def test_the_price_is_the_exact_one() -> None:
     assert abs(price.demo - central) < 4 * price.error + cut
     assert abs(price.price - (central - local)) < 4 * price.error + cut
     assert "Price of locality" in repr(price)
+
+
+def test_of_a_fit_it_is_that_of_its_reward() -> None:
+    demo, value, worth_of = central_demo_and_chain(400)
+    assert worth_of(REWARD) == pytest.approx(value, rel=1e-6)
+    result = swarmdp.fit(RING, demo, seed=3, iterations=2, judge=False)
+    weights = result.reward.weights[0]
+    local = max(
+        theory.chain(RING, np.array(table)).global_value(weights, DISCOUNT)
+        for table in product((0, 1), repeat=8)
+    )
+    search = swarmdp.learning.PolicySearch(candidates=64, budget=6000)
+    price = price_of_locality(demo, RING, result, seed=2, learner=search, runs=1000)
+    cut = np.abs(weights).max() * DISCOUNT ** (STEPS + 1) / (1 - DISCOUNT)
+    exact = worth_of(weights) - local
+    assert abs(price.price - exact) < 4 * price.error + cut
+    # The fit's own policy is one of the local ones, so it costs as much or more.
+    words = price_in_words(RING, demo, result, seed=4)
+    told = float(re.findall(r"local agents (\S+) ±", words)[0])
+    assert told > exact - 4 * price.error * np.sqrt(1000 / 40) - cut
+
+
+def test_a_fit_of_agents_that_follow_a_cue_tells_the_price() -> None:
+    case = next(case for case in cases() if case.name == "tide")
+    quick = swarmdp.learning.HeterogeneousLearning(steps=60)
+    with pytest.warns(swarmdp.errors.VerdictWarning, match="a common cue"):
+        result = swarmdp.fit(case.system, case.demo(1), seed=1, iterations=2, learner=quick)
+    assert result.verdict is not None
+    (note,) = (note for note in result.verdict.notes if "price of locality" in note)
+    assert "less: the price of locality is at most that" in note
 
 
 def test_what_cannot_be_asked_is_refused() -> None:

@@ -118,7 +118,9 @@ def test_an_unusual_demo_raises_no_alarm_and_is_called_unusual() -> None:
     assert verdict_on(rounded, demo, vicsek, stretches=False).alarm
     verdict = verdict_on(rounded, demo, vicsek)
     assert not verdict.alarm
-    assert any(note.startswith("this demo is unusual: its order") for note in verdict.notes)
+    (note,) = (note for note in verdict.notes if note.startswith("this demo is unusual"))
+    assert note.startswith("this demo is unusual: its order")
+    assert "% of runs are as far off" in note
 
 
 def test_small_differences_are_noticed_with_one_demo() -> None:
@@ -186,3 +188,14 @@ def test_the_size_stands_beside_a_small_p() -> None:
     assert verdict.p <= 0.05
     assert not verdict.alarm
     assert "the swarms can be told apart" in repr(verdict)
+    # Also in the few lines of the terminal, with what chance would do, and times in steps.
+    headline, evidence = verdict.shown.splitlines()
+    assert "in the first 10 steps" in headline
+    assert "if both were the same" in evidence
+    assert "the swarms can be told apart" in evidence
+
+
+def test_a_verdict_without_a_difference_is_one_line() -> None:
+    vicsek = swarmdp.Vicsek(n_agents=40)
+    verdict = verdict_on(vicsek.expert, demo_of(vicsek, 60), vicsek)
+    assert verdict.shown == "Verdict: reproduces the demo"

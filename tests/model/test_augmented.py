@@ -137,6 +137,12 @@ def test_senses_lie_under_memories() -> None:
     assert settings_of(one) == settings_of(other)
 
 
+def test_a_second_history_is_refused() -> None:
+    for inner in (swarmdp.with_history(VICSEK), swarmdp.with_memory(swarmdp.with_history(VICSEK))):
+        with pytest.raises(InvalidInput, match="has a history already"):
+            swarmdp.with_history(inner)
+
+
 def test_kinds_are_shared_out_and_stay() -> None:
     system = swarmdp.with_kinds(VICSEK, {"leader": 0.15, "follower": 0.85})
     kinds = swarmdp.rollout(system, system.expert, steps=4, runs=40, seed=6)["kind"]

@@ -86,7 +86,7 @@ def test_the_swarms_come_first_and_claims_stand_with_their_figure(reproduction: 
             "claim-vicsek-default-close-transient",
             "figure-energy",
             "claim-ising-paper-close-transient",
-            "settings",
+            "fold-settings",
         )
     ]
     assert places == sorted(places)

@@ -7,11 +7,11 @@ import pytest
 
 import swarmdp
 from studies.simulated_rules import KnownRule, record_rule
-from swarmdp.recordings.analysis import Preference
 from swarmdp.recordings.arena import Circle, Periodic
 from swarmdp.recordings.controller_families import _hurry, _together, families_of
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.neighbour_rows import mean_ahead
+from swarmdp.recordings.preferences import Preference
 from swarmdp.recordings.recording import Recording
 from swarmdp.recordings.swarm import Swarm
 from swarmdp.recordings.zonal import Zonal

@@ -86,5 +86,5 @@ def test_wrong_recordings() -> None:
         swarmdp.Recording(straight(times=30, agents=1), fps=4, unit="m").decisions()
     with pytest.raises(InvalidInput, match=r"known turns at dt=2 s, at least 50"):
         swarmdp.Recording(straight(), fps=4, unit="m").decisions(dt=2)
-    with pytest.raises(InvalidInput, match=r"projected"):
+    with pytest.raises(InvalidInput, match=r"nobody moves"):
         swarmdp.Recording(np.zeros((20, 2, 3)), fps=4, unit="m").decisions()

@@ -68,3 +68,35 @@ def test_three_axes_are_projected_on_two() -> None:
         recording.projected(axes=(0, 3))
     with pytest.raises(InvalidInput, match="two different numbers"):
         recording.projected(axes=(1, 1))
+
+
+def test_a_part_of_the_time() -> None:
+    positions = np.arange(120.0).reshape(30, 2, 2)
+    positions[:20, 1] = np.nan
+    headings = np.arange(60.0).reshape(30, 2)
+    recording = swarmdp.Recording(
+        positions, fps=10, unit="m", individuals=("a", "b"), headings=headings
+    )
+    part = recording.between(2.1, 2.4)
+    np.testing.assert_array_equal(part.positions, positions[21:24])
+    np.testing.assert_array_equal(part.headings, headings[21:24])
+    assert part.notes == ("only the part between 2.1 and 2.4 s",)
+    first = recording.between(0, 1)
+    assert (first.n_frames, first.names) == (10, ("a",))
+    assert recording.between(2.5, np.inf).n_frames == 5
+    with pytest.raises(InvalidInput, match="no frame is between 5 and 6 s: the recording is 3 s"):
+        recording.between(5, 6)
+    with pytest.raises(InvalidInput, match="before it ends, got 2 to 1 s"):
+        recording.between(2, 1)
+    empty = swarmdp.Recording(np.full((9, 2, 2), np.nan), fps=1, unit="m")
+    with pytest.raises(InvalidInput, match="nobody is seen between 0 and 5 s"):
+        empty.between(0, 5)
+
+
+def test_a_part_of_each_pooled_recording() -> None:
+    one = swarmdp.Recording(np.zeros((30, 2, 2)), fps=10, unit="m")
+    other = swarmdp.Recording(np.ones((12, 3, 2)), fps=10, unit="m")
+    short = swarmdp.Recording(np.ones((5, 1, 2)), fps=10, unit="m")
+    part = swarmdp.Recording.pooled([one, other, short]).between(1, 2)
+    assert part.starts == (0, 10)
+    assert (part.n_frames, part.n_individuals) == (12, 5)

@@ -13,7 +13,7 @@ from swarmdp.paper.claim_tables import claim_counts, claim_table
 from swarmdp.paper.claims import Claim
 from swarmdp.policies import Policy
 from swarmdp.report import style, swarms
-from swarmdp.report.page import Finding, Page, PageFigure, write_page
+from swarmdp.report.page import Finding, Page, PageFigure, PageTable, write_page
 from swarmdp.report.player import Player
 from swarmdp.report.scenes import Scene
 from tests.examples import Robots, Sand
@@ -48,8 +48,19 @@ OTHERS = (
     Claim("far", "Vicsek", "", "It falls with distance.", None, NAN, NAN, "", "Too few pairs."),
 )
 FINDINGS = (
-    Finding("The swarm does what its demo did.", "good", ("By 8 statistics.",)),
+    Finding("The swarm does what its demo did.", "good", ("By 8 statistics.",), ("By p.",)),
     Finding("The other one does not.", "bad"),
+)
+TABLE = PageTable(
+    "near",
+    "How near",
+    "Less is nearer.",
+    ("swarm", "distance", "what it is"),
+    (
+        ("learned", "0.10", "what was found"),
+        ("random", "0.80", "agents that act at random, whatever they observe of the others"),
+    ),
+    (12.5, 100.0),
 )
 VICSEK = swarmdp.Vicsek(n_agents=30)
 ISING = swarmdp.Ising((12, 9))
@@ -134,13 +145,16 @@ def draw(folder: Path) -> list[PageFigure]:
 
 def write(folder: Path) -> Path:
     """The whole report."""
+    first, *others = draw(folder / "figures")
     page = Page(
         title="A small report",
         introduction=["What it is about.", "How it was made."],
         summary=claim_counts([*CLAIMS, *OTHERS]),
         findings=FINDINGS,
         players=players(),
-        figures=draw(folder / "figures"),
+        answers=[first],
+        comparisons=[TABLE],
+        figures=others,
         settings={"seed": 1, "scale": "smoke", "vicsek": {"radius": 0.1, "turns": [-1.5, 0, 1.5]}},
         timing=[("simulation", 12.34), ("learning", 75.0)],
     )

@@ -1,20 +1,24 @@
 """The report in a real browser: a page opened from disk."""
 
+import io
 import json
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.expected_conditions import invisibility_of_element, visibility_of
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from swarmdp.report import style
-from swarmdp.report.page import write_player
+from swarmdp.report.page import Page, PageFigure, write_page, write_player
 from swarmdp.report.player import Player
 from tests.browser import PATIENCE, emulate, needed, resize
 from tests.browser import opened as opened_browser
@@ -144,6 +148,71 @@ def test_the_contents_lead_there(opened: webdriver.Chrome) -> None:
         )
 
 
+@pytest.mark.parametrize("width", [1300, 390])
+def test_the_verdict_comes_first(browser: webdriver.Chrome, report: Path, width: int) -> None:
+    """Verdict, swarms, answer, comparison, the rest: in this order, the verdict in view at once."""
+    resize(browser, width)
+    emulate(browser)
+    for opened in visit(browser, report):
+        verdict = opened.find_element(By.CSS_SELECTOR, ".finding")
+        assert verdict.rect["y"] < 250
+        places = [
+            opened.find_element(By.ID, name).rect["y"]
+            for name in ("summary", "swarms", "answers", "comparisons", "figures", "details")
+        ]
+        assert places == sorted(places)
+
+
+def test_details_are_folded_until_they_are_asked_for(opened: webdriver.Chrome) -> None:
+    settings = opened.find_element(By.ID, "fold-settings")
+    assert not settings.is_displayed()
+    opened.find_element(By.CSS_SELECTOR, ".contents a[href='#fold-settings']").click()
+    assert settings.is_displayed()
+    how = opened.find_element(By.CSS_SELECTOR, ".finding .how")
+    assert not how.find_element(By.TAG_NAME, "li").is_displayed()
+    opened.execute_script("dispatchEvent(new Event('beforeprint'))")
+    assert how.find_element(By.TAG_NAME, "li").is_displayed()
+
+
+def test_what_is_wider_than_a_phone_says_so(browser: webdriver.Chrome, report: Path) -> None:
+    resize(browser, 390)
+    emulate(browser)
+    for opened in visit(browser, report):
+        wide = opened.find_element(By.CSS_SELECTOR, ".scroll")
+        cue = opened.find_element(By.CSS_SELECTOR, ".scroll + .cue")
+        wait = WebDriverWait(opened, PATIENCE)
+        wait.until(visibility_of(cue))
+        opened.execute_script("arguments[0].scrollLeft = 10000", wide)
+        wait.until(invisibility_of_element(cue))
+
+
+def lightness(image: WebElement) -> float:
+    """The mean grey level of an element as it is seen, from 0 to 255."""
+    with Image.open(io.BytesIO(image.screenshot_as_png)) as picture:
+        return float(np.asarray(picture.convert("L")).mean())
+
+
+@pytest.mark.parametrize("embedded", ["svg+xml", "png"])
+def test_figures_follow_a_dark_page(
+    browser: webdriver.Chrome, tmp_path: Path, embedded: str
+) -> None:
+    (file,) = pages.draw(tmp_path)[0].figures
+    if embedded == "png":
+        file.with_suffix(".svg").unlink()
+    page = Page(title="A", figures=[PageFigure("a", "A", "", (file,))])
+    report = write_page(tmp_path / "report.html", page)
+    resize(browser, 1280)
+    seen = {}
+    for scheme in ("light", "dark"):
+        emulate(browser, scheme)
+        for opened in visit(browser, report):
+            image = opened.find_element(By.CSS_SELECTOR, "figure img")
+            assert str(image.get_attribute("src")).startswith(f"data:image/{embedded}")
+            seen[scheme] = lightness(image)
+    assert seen["light"] > 200
+    assert seen["dark"] < 80
+
+
 @pytest.mark.parametrize("name", ["vicsek", "ising"])
 def test_it_stands_until_played(opened: webdriver.Chrome, name: str) -> None:
     player = Shown(opened, name)
@@ -258,7 +327,7 @@ def test_the_focus_is_seen(opened: webdriver.Chrome) -> None:
         assert focused.value_of_css_property("outline-style") != "none"
         assert focused.rect["width"] > 1
         focused.send_keys(Keys.TAB)
-    assert {"skip", "play", "slider", "swarms", "copy"} <= seen
+    assert {"skip", "play", "slider", "swarms", "summary"} <= seen
 
 
 PIXELS = """
@@ -392,6 +461,7 @@ def test_nothing_overflows(
 
 
 def test_a_citation_can_be_copied(opened: webdriver.Chrome) -> None:
+    opened.find_element(By.CSS_SELECTOR, ".contents a[href='#fold-citation']").click()
     button = opened.find_element(By.CSS_SELECTOR, "button.copy")
     # The word is there for two seconds only, so it is remembered as it comes.
     opened.execute_script(

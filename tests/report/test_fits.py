@@ -127,3 +127,44 @@ def test_a_notebook_shows_a_figure_without_pyplot() -> None:
     figure = style.figure(figsize=(2, 2))
     figure.add_subplot()
     assert figure._repr_png_().startswith(b"\x89PNG")
+
+
+def test_what_is_not_identified_is_pale_in_maps_and_in_means_over_components() -> None:
+    """The reward of two components is a map; of three, means with errors of other rewards."""
+    from dataclasses import replace
+
+    system = swarmdp.Ising((6, 6), reach=1)
+    demo = swarmdp.rollout(system, system.expert, steps=50, seed=1)
+    made = swarmdp.fit(system, demo, seed=1, iterations=1, judge=False, reward="replanned")
+    choice = made.reward_choice
+    assert choice is not None
+    axis = swarmdp.features.Axis
+    rng = np.random.default_rng(1)
+    weights = np.array([5.0, 5, 0, -5, -5, 0, 0, 0])[None]
+    drawn = weights + rng.normal(size=(200, 1, 8))
+    shapes = {2: (4, 2), 3: (2, 2, 2)}
+    for count, shape in shapes.items():
+        blocks = (tuple(axis(f"c{k}", np.arange(size)) for k, size in enumerate(shape)),)
+        result = replace(
+            made,
+            blocks=blocks,
+            expert_mu=np.ones((1, 8)),
+            reward_choice=replace(choice, weights=weights, alternatives=drawn),
+        )
+        panels = fits.panels_of(result)
+        figure = fits.plot_reward(result)
+        if count == 2:
+            expected = np.array([[True, True], [False, True], [True, False], [False, False]])
+            np.testing.assert_array_equal(panels[0].clear, expected)
+            mesh = figure.axes[0].collections[0]
+            np.testing.assert_array_equal(np.asarray(mesh.get_alpha()) == 1.0, expected.T)
+            assert "pale" in figure.axes[0].get_title()
+            continue
+        table = drawn[:, 0].reshape(200, 2, 2, 2)
+        for place, panel in enumerate(panels):
+            others = tuple(k + 1 for k in range(3) if k != place)
+            means = table.mean(axis=others)
+            np.testing.assert_allclose(panel.spread, means.std(axis=0, ddof=1))
+        assert [None if p.clear is None else bool(p.clear.all()) for p in panels] == [
+            *(True, True, False)
+        ]

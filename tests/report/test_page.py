@@ -68,13 +68,13 @@ def test_everything_is_there_in_order(report: Path) -> None:
         text.index(part)
         for part in (
             "A small report",
-            "What it is about.",
-            "Of 4 claims:",
-            "1 holds 1 does not hold 1 not decided at this scale 1 not measured",
-            "Vicsek, the default learner: The reward is symmetric.",  # which does not hold
             "✓ The swarm does what its demo did.",
             "By 8 statistics.",
             "✗ The other one does not.",
+            "Of 4 claims:",
+            "1 holds 1 does not hold 1 not decided at this scale 1 not measured",
+            "Vicsek, the default learner: The reward is symmetric.",  # which does not hold
+            "What it is about.",
             "Arrows fly.",
             "It finds its order.",
             "What the paper says The paper's learner The default learner What was found",
@@ -97,7 +97,7 @@ def test_everything_is_there_in_order(report: Path) -> None:
     links = [str(a["href"]) for a in elements.all("a")]
     inner = {link[1:] for link in links if link.startswith("#")}
     assert inner <= names
-    assert {"summary", "figure-swarm", "player-vicsek", "claim-symmetric", "citation"} <= inner
+    assert {"summary", "answers", "player-vicsek", "claim-symmetric", "fold-citation"} <= inner
     outer = [link for link in links if not link.startswith("#")]
     assert set(outer) == {f"figures/{n}.{s}" for n in ("swarm", "grid") for s in ("png", "svg")}
     assert all((report.parent / link).is_file() for link in outer)
@@ -139,9 +139,12 @@ def test_text_is_escaped(tmp_path: Path) -> None:
         title=bad,
         introduction=[bad],
         summary=claim_counts([claim]),
-        findings=[Finding(bad, "open", (bad,))],
+        findings=[Finding(bad, "open", (bad,), (bad,))],
         players=[Player("a", bad, bad, nasty)],
-        figures=[PageFigure("a", bad, bad, (figure,), (bad,), claim_table([claim]))],
+        answer=bad,
+        answers=[PageFigure("a", bad, bad, (figure,), (bad,), claim_table([claim]), (bad,))],
+        comparison=bad,
+        comparisons=[PageTable("b", bad, bad, (bad, bad), ((bad, bad),), (50.0,))],
         tables=[PageTable("a", bad, bad, (bad, bad), ((bad, bad),))],
         numbers={bad: bad},
         settings={bad: bad, "list": [bad]},
@@ -153,11 +156,12 @@ def test_text_is_escaped(tmp_path: Path) -> None:
     elements = Elements(text)
     assert not elements.open
     assert text.count("<script") == 2  # the player's data, the page's program
-    # 2 titles, the introduction, 6 of the figure (contents, heading, label, caption, two links),
-    # 2 of the finding, 5 of the claim (2 in the summary, 3 in its table), 7 of the table
-    # (contents, heading, caption, 4 cells), 2 numbers, 3 of the settings, the timing, 4 of the
-    # player, the citation.
-    assert elements.text.count(bad) == 2 + 1 + 6 + 2 + 5 + 7 + 2 + 3 + 1 + 4 + 1
+    # 2 titles, the introduction, 2 and 6 of the figure (section; heading, words, label, caption,
+    # two links), 3 of the finding, 5 of the claim (2 in the summary, 3 in its table), 2 and 6 of
+    # the open table (section; heading, caption, 4 cells), 7 of the folded one (contents as well),
+    # 2 numbers, 3 of the settings, the timing, 3 of the player, the citation.
+    count = 2 + 1 + (2 + 6) + 3 + 5 + (2 + 6) + 7 + 2 + 3 + 1 + 3 + 1
+    assert elements.text.count(bad) == count
     assert "alert" not in "".join(re.findall(r"<script(?! type)[^>]*>(.*?)</script>", text, re.S))
 
 
@@ -179,7 +183,8 @@ def test_a_small_svg_is_embedded_otherwise_the_smaller_file(
             picture = embed(given)
             head, _, data = picture.source.partition(",")
             assert head == f"data:image/{kind};base64"
-            assert base64.b64decode(data) == file.read_bytes()
+            shown = re.sub(rb"<style>@media.*?</style>", b"", base64.b64decode(data))
+            assert shown == file.read_bytes()
             assert (picture.width, picture.height) == pytest.approx((1224, 330), abs=0.5)
     png.unlink()
     assert embed(svg).source.startswith("data:image/svg")
@@ -286,3 +291,9 @@ def test_the_citation_is_that_of_the_project() -> None:
             assert all(value in plain for value in values)
     (year,) = re.findall(r"^date-released: (\d+)", cff, re.M)
     assert f"{{{year}}}" in citation.SOFTWARE
+
+
+def test_columns_of_numbers_are_told_from_words() -> None:
+    rows = (("one", "0.2", "as it is", "not known"), ("other", "–1.5", "", "3"))
+    table = PageTable("a", "A", "", ("swarm", "distance", "what it is", "p"), rows)
+    assert table.numeric == (False, True, False, True)

@@ -236,3 +236,17 @@ def test_its_repr_is_a_line() -> None:
         "Vicsek(n_agents=50, radius=0.2, speed=0.1, noise=0.1745, turns=3 from -0.5 to 0.5, "
         "periodic=False)"
     )
+
+
+def test_crowds_are_told_beforehand(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("swarmdp.support.notices.somebody_looks", lambda: True)
+    Vicsek(n_agents=10**5)
+    assert capsys.readouterr().err == ""
+    Vicsek(n_agents=10**6)
+    told = capsys.readouterr().err
+    assert "each of 1,000,000 agents has about 31,416 neighbours" in told
+    assert "with a box of 70.7 it has as many as in the paper" in told
+    Vicsek(n_agents=10**6, box=70.7)
+    assert capsys.readouterr().err == ""

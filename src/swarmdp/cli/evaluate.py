@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from swarmdp._version import __version__
-from swarmdp.cli.common import add_command, add_output, add_seed, add_threads, print_table
+from swarmdp.cli.common import (
+    add_command,
+    add_output,
+    add_seed,
+    add_threads,
+    page_address,
+    print_table,
+)
 from swarmdp.cli.fit_folders import expert_beside, fit_in, system_beside
 from swarmdp.support.rounding import with_error
 
@@ -21,7 +28,7 @@ def add(commands: Any) -> None:
         summary="compare a learned policy with the expert",
         description="Compare the learned policy of a fit with the expert, or with the recording "
         "that it learned from: measures over time and the distance of feature expectations. Writes "
-        "a figure and evaluation.json to the fit's folder.",
+        "a page, a figure and evaluation.json to the fit's folder.",
     )
     evaluate.add_argument("fit", type=Path, help="folder of a fit")
     evaluate.add_argument(
@@ -38,6 +45,7 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
     """Roll out learned and expert policies side by side."""
     from swarmdp.judging.evaluation import evaluate
     from swarmdp.report import fits, style
+    from swarmdp.report.evaluation_page import write_evaluation_page
     from swarmdp.support import files, folders
     from swarmdp.support.saved import FIT
 
@@ -49,10 +57,11 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
         result = fit_in(options.fit)
         made_from = {source.name: folders.digest_of(source)} if output == source.parent else {}
         system = system_beside(options.fit, result, options.system)
+        expert = expert_beside(options.fit, system, result.settings["discount"])
         evaluation = evaluate(
             result,
             system,
-            expert=expert_beside(options.fit, system, result.settings["discount"]),
+            expert=expert,
             steps=options.steps,
             runs=options.runs,
             seed=options.seed,
@@ -61,6 +70,15 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
         written = []
         if evaluation.measures:
             written = style.save(fits.plot_evaluation(evaluation), place / "evaluation")
+        page = write_evaluation_page(
+            place,
+            result,
+            system,
+            evaluation,
+            expert=expert,
+            seed=options.seed,
+            figure=written[0] if written else None,
+        )
         tables = {name: evaluation.rows(name) for name in evaluation.measures}
         summary = {
             "command": "evaluate",
@@ -103,8 +121,10 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
         )
     distance = evaluation.distance.mean()
     print(f"distance of the learned to the expert's feature expectations: {distance:.3g}")
-    for name in (*(path.name for path in written), "evaluation.json"):
-        print(f"  {output / name}")
+    if options.verbose:
+        for name in (*(path.name for path in written), "evaluation.json"):
+            print(f"  {output / name}")
+    print(f"look at {page_address(output / page.name)}")
     return {**summary, "folder": str(output)}
 
 

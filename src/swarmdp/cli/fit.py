@@ -111,6 +111,18 @@ def add(commands: Any, system: str | None) -> None:
         "latter if the swarm is judged and not very large, and the update is max_margin",
     )
     group.add_argument(
+        "--history",
+        type=int,
+        metavar="STEPS",
+        help="agents remember what they saw and did in their last steps (swarmdp.with_history)",
+    )
+    group.add_argument(
+        "--memory",
+        type=int,
+        metavar="STATES",
+        help="agents have a memory of this many states, which they set (swarmdp.with_memory)",
+    )
+    group.add_argument(
         "--no-judge",
         action="store_true",
         help="do not test whether the learned swarm behaves like the demo",
@@ -134,7 +146,7 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
 
     if options.output is not None:
         files.check_folder(options.output)  # before the expert's runs
-    system, demo = _demo(options)
+    system, demo = _remembering(options, *_demo(options))
     output = options.output or Path("runs") / f"fit-{name_of(system).lower()}"
     with folders.writing(output, kept=FIT.file, resume=options.resume) as place:
         earlier = earlier_fit(output) if options.resume else None
@@ -232,6 +244,19 @@ def _demo(options: argparse.Namespace) -> tuple[Any, Any]:
     return system, demo
 
 
+def _remembering(options: argparse.Namespace, system: Any, demo: Any) -> tuple[Any, Any]:
+    """System and demo of agents with a history or a memory, where these are asked for."""
+    from swarmdp.irl.demos import read_demo
+    from swarmdp.model.augmented import with_history, with_memory
+
+    if options.history is not None:
+        system = with_history(system, steps=options.history)
+    if options.memory is not None:
+        system = with_memory(system, states=options.memory)
+    asked = options.history is not None or options.memory is not None
+    return system, read_demo(system, demo) if asked else demo
+
+
 def _write_fit(
     written: list[Path],
     result: Any,
@@ -296,7 +321,7 @@ def _print_fit(result: Any, system: Any, seconds: float, page: Path, verbose: bo
     single = result.experiments == 1
     for number, verdict in enumerate(result.verdicts):
         who = "" if single else f"experiment {number}: "
-        print(verdict if single and verbose else f"{who}Verdict: {verdict.words}")
+        print(f"{who}{verdict if single and verbose else verdict.shown}")
     if isinstance(system, Gridworld) or verbose:
         for table in _tables(result, system):
             Console().print(table)
@@ -382,18 +407,22 @@ def _reward_columns(
     if error is None or len(error) != 1:
         return ["reward"], [(f"{reward:+.2f}",) for reward in rewards]
     errors = result.reward.tables(error)[number].to_numpy().ravel().tolist()
-    if result.resamples is None or result.is_of_decisions:
-        texts = [with_error(r, e) for r, e in zip(rewards, errors, strict=True)]
-        if (flags := result.identified_weights) is None:
-            return ["reward"], [(text,) for text in texts]
+    flags = result.identified_weights
+    marks = None
+    if flags is not None:
         clear = result.reward.tables(flags.astype(float))[number].to_numpy().ravel() > 0
         marks = ["yes" if mark else "" for mark in clear]
+    if result.resamples is None or result.is_of_decisions:
+        texts = [with_error(r, e) for r, e in zip(rewards, errors, strict=True)]
+        if marks is None:
+            return ["reward"], [(text,) for text in texts]
         return ["reward", "the demo tells it"], list(zip(texts, marks, strict=True))
+    assert marks is not None
     means = result.reward.tables(result.resamples.mean(axis=0))[number].to_numpy().ravel().tolist()
     name = f"from {len(result.resamples)} resampled demos (± s.d.)"
-    return ["reward", name], [
-        (rounded(reward, e), with_error(mean, e))
-        for reward, mean, e in zip(rewards, means, errors, strict=True)
+    return ["reward", name, "the demo tells it"], [
+        (rounded(reward, e), with_error(mean, e), mark)
+        for reward, mean, e, mark in zip(rewards, means, errors, marks, strict=True)
     ]
 
 

@@ -24,6 +24,7 @@ def add_experiment(group: Any) -> None:
 def fit_in(folder: Path, experiment: int = 0) -> Any:
     """Load the fit in a folder or file; raises InvalidInput if it has no such experiment."""
     from swarmdp.irl.result import Result
+    from swarmdp.recordings.space.analysis import SpaceAnalysis
     from swarmdp.support.saved import FIT, load
 
     # Beside the fit of a recording there is its whole analysis, which is not needed.
@@ -34,6 +35,11 @@ def fit_in(folder: Path, experiment: int = 0) -> Any:
     result = load(folder / FIT.file if inside else folder)
     if inside:
         folders.warn_if_mixed(folder, FIT.file)
+    if isinstance(result, SpaceAnalysis):
+        raise InvalidInput(
+            f"{folder} is an analysis in three dimensions, which has no fit of a reward: its "
+            "report.html shows the groups, summary.json has the controller; swarmdp.load reads it"
+        )
     if not isinstance(result, Result):
         raise InvalidInput(f"{folder} is not a fit: give the folder that swarmdp fit wrote")
     if not 0 <= experiment < result.experiments:

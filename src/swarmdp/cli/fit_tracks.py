@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from swarmdp.cli.common import page_address
 from swarmdp.cli.fit_folders import earlier_fit, interrupted_fit_note
 from swarmdp.cli.systems import given_fields
 from swarmdp.cli.tracks import add_cleaning, add_reading, recording_of, title_of
@@ -12,12 +13,13 @@ from swarmdp.cli.wording import options_named
 from swarmdp.support import files, folders
 from swarmdp.support.errors import InvalidInput
 
-TRACKS_ITERATIONS = 4  # as of swarmdp.analyse
+TRACKS_ITERATIONS = 1  # as of swarmdp.analyse
 ARENAS = (
     '"auto", "circle" or "box" (fitted), "open", circle:X,Y,RADIUS, box:X,Y,X,Y (two corners), '
-    "polygon:X,Y,X,Y,X,Y,... or periodic:WIDTH,HEIGHT"
+    "polygon:X,Y,X,Y,X,Y,... or periodic:WIDTH,HEIGHT; in three dimensions sphere:X,Y,Z,RADIUS, "
+    "cuboid:X,Y,Z,X,Y,Z (two corners) or periodic:WIDTH,DEPTH,HEIGHT"
 )
-OTHERS = ("demo", "name", "system", "preset", "separate")  # not of tracks
+OTHERS = ("demo", "name", "system", "preset", "separate", "history", "memory")  # not of tracks
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -48,6 +50,21 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="what others may make individuals do: some of repulsion, alignment, attraction",
     )
+    group.add_argument(
+        "--speed-components",
+        nargs="*",
+        default=None,
+        metavar="NAME",
+        help="what changes of speed may react to: some of 'density ahead', 'speed difference', "
+        "'others ahead', 'time to collision'; 'sidestep' is the turn before a collision. Without a "
+        "name: none of them",
+    )
+    group.add_argument(
+        "--contact",
+        default="auto",
+        help="distance at which two individuals collide, in the unit of the recording, or "
+        '"auto": the one with which times to collision tell most',
+    )
 
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
@@ -66,10 +83,18 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     from swarmdp.fitting.fit import FitInterrupted
     from swarmdp.recordings.analysis import analyse
     from swarmdp.recordings.components import ZONE_COMPONENTS, Observation
-    from swarmdp.report.analysis_page import NUMBERS, write_analysis
+    from swarmdp.recordings.space.analysis import SpaceAnalysis
+    from swarmdp.recordings.speed_rule import SPEED_COMPONENTS
+    from swarmdp.report.analysis_page import NUMBERS, PAGE, write_analysis
+    from swarmdp.report.space_page import write_space_analysis
     from swarmdp.support.saved import ANALYSIS, FIT
 
-    interrupted = None
+    interrupted, said = None, []
+
+    def say(text: str) -> None:
+        said.append(text)
+        print(text, flush=True)
+
     with folders.writing(output, kept=FIT.file, resume=options.resume) as place:
         earlier = earlier_fit(output) if options.resume else None
         began = time.perf_counter()
@@ -96,15 +121,24 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
                     resamples=options.resamples,
                     judge=not options.no_judge,
                     components=tuple(options.components or ZONE_COMPONENTS),
+                    speed_components=tuple(
+                        SPEED_COMPONENTS
+                        if options.speed_components is None
+                        else options.speed_components
+                    ),
+                    contact=_contact(options.contact),
                     threads=options.threads,
-                    say=_say,
+                    say=say,
                     resume=earlier,
                     checkpoint=place,
                 )
         except FitInterrupted as stop:
             interrupted = stop.result
         if interrupted is None:
-            written = write_analysis(place, analysis, title)
+            if isinstance(analysis, SpaceAnalysis):
+                written = write_space_analysis(place, analysis, title)
+            else:
+                written = write_analysis(place, analysis, title)
         else:
             interrupted.save(place)
             (output / ANALYSIS.file).unlink(missing_ok=True)  # of an earlier recording
@@ -113,20 +147,26 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         raise KeyboardInterrupt(
             interrupted_fit_note(interrupted, iterations, missing, options, output)
         )
+    told = "\n".join(said)
     for words in analysis.conclusions:
-        print(words)
-    print(f"analysed in {time.perf_counter() - began:.1f} s")
-    for path in written[-3:]:
-        print(f"  {output / path.name}")
+        if words not in told:
+            print(words)
+    if options.verbose:
+        if not isinstance(analysis, SpaceAnalysis):
+            print(analysis.verdict or "", analysis.result, sep="\n")
+        for path in written:
+            print(f"  {output / path.name}")
+    seconds = time.perf_counter() - began
+    print(f"analysed in {seconds:.1f} s; look at {page_address(output / PAGE)}")
     return {**files.parse_json(files.read_text(output / NUMBERS)), "folder": str(output)}
-
-
-def _say(text: str) -> None:
-    print(text, flush=True)
 
 
 def _seconds(text: str, option: str = "--dt") -> Any:
     return text if text == "auto" else _numbers(option, text, 1, 'seconds or "auto"')[0]
+
+
+def _contact(text: str) -> Any:
+    return text if text == "auto" else _numbers("--contact", text, 1, 'a length or "auto"')[0]
 
 
 def _neighbours(text: str) -> Any:
@@ -146,6 +186,7 @@ def _arena(text: str) -> Any:
         return None
 
     from swarmdp.recordings.arena import Box, Circle, Periodic, Polygon
+    from swarmdp.recordings.space.arena import Cuboid, PeriodicSpace, Sphere
 
     kind, _, rest = text.partition(":")
     if kind == "circle":
@@ -154,6 +195,15 @@ def _arena(text: str) -> Any:
     if kind == "box":
         x, y, right, top = _numbers("--arena", rest, 4, "box:X,Y,X,Y")
         return Box((x, y), (right, top))
+    if kind == "sphere":
+        x, y, z, radius = _numbers("--arena", rest, 4, "sphere:X,Y,Z,RADIUS")
+        return Sphere((x, y, z), radius)
+    if kind == "cuboid":
+        x, y, z, *upper = _numbers("--arena", rest, 6, "cuboid:X,Y,Z,X,Y,Z")
+        return Cuboid((x, y, z), (upper[0], upper[1], upper[2]))
+    if kind == "periodic" and rest.count(",") == 2:
+        width, depth, height = _numbers("--arena", rest, 3, "periodic:WIDTH,DEPTH,HEIGHT")
+        return PeriodicSpace((width, depth, height))
     if kind == "periodic":
         width, height = _numbers("--arena", rest, 2, "periodic:WIDTH,HEIGHT")
         return Periodic((width, height))

@@ -8,9 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from swarmdp._version import __version__
-from swarmdp.cli.common import add_command, add_output, add_seed, add_threads, print_table
+from swarmdp.cli.common import (
+    add_command,
+    add_output,
+    add_seed,
+    add_threads,
+    page_address,
+    print_table,
+)
 from swarmdp.cli.fit_folders import add_experiment, fit_in, system_beside
-from swarmdp.cli.systems import add_system, build, chosen_system
+from swarmdp.cli.systems import add_system, build, chosen_system, expert_or_none
 
 
 def add(commands: Any, system: str | None) -> None:
@@ -23,7 +30,7 @@ def add(commands: Any, system: str | None) -> None:
         description="Plan a policy from nothing for the reward that a fit has learned: for the "
         "fit's own swarm (swarmdp replan FIT), for another one (swarmdp replan FIT vicsek --radius "
         "0.05), or for another body with the same observations (--system MODULE:CLASS). Writes "
-        "controller.json and replan.json to a folder.",
+        "a page, controller.json and replan.json to a folder.",
     )
     replan.add_argument("fit", type=Path, help="folder of a fit")
     add_experiment(replan)
@@ -52,6 +59,7 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
     from swarmdp.model.traits import settings_of
     from swarmdp.model.trajectory import Trajectory
     from swarmdp.policies import Exportable
+    from swarmdp.report.evaluation_page import write_replan_page
     from swarmdp.support import files, folders
     from swarmdp.support.errors import InvalidInput, VerdictWarning
     from swarmdp.support.saved import load
@@ -99,21 +107,34 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
         }
         files.write_text(place / "replan.json", json.dumps(summary, indent=2, default=str) + "\n")
         written.append(place / "replan.json")
-    names = [f"Algorithm 2, attempt {k + 1}" for k in range(options.attempts)]
-    names = ["planning"] if planned.learner == "planning" else [*names, "policy search"]
+        names = [f"Algorithm 2, attempt {k + 1}" for k in range(options.attempts)]
+        names = ["planning"] if planned.learner == "planning" else [*names, "policy search"]
+        attempts = list(zip(names, planned.attempts.tolist(), strict=False))
+        beside = demo
+        if demo is None:
+            beside = expert_or_none(system, result.settings["discount"])
+        page, figures = write_replan_page(
+            place,
+            result,
+            system,
+            planned.policy,
+            verdict,
+            beside=beside,
+            attempts=attempts,
+            seed=options.seed,
+        )
+        written += figures
     print_table(
         f"Policies for {name_of(system)}: what an agent gets, discounted",
         ("found by", "value"),
-        [
-            (name, f"{value:.4g}")
-            for name, value in zip(names, planned.attempts.tolist(), strict=False)
-        ],
+        [(name, f"{value:.4g}") for name, value in attempts],
         texts=1,
     )
     spread = "" if math.isnan(planned.spread) else f"; s.d. of all attempts {planned.spread:.2g}"
     print(f"Taken: {planned.learner}, value {planned.value:.4g} ± {planned.error:.2g}{spread}")
     if verdict is not None:
         print(verdict)
-    for path in written:
+    for path in written if options.verbose else ():
         print(f"  {output / path.name}")
+    print(f"look at {page_address(output / page.name)}")
     return {**summary, "folder": str(output)}

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,14 @@ def add_reading(group: Any) -> None:
         help="an individual that is left out, such as a dog among sheep; may be repeated",
     )
     group.add_argument(
-        "--axes", choices=["xy", "xz", "yz"], help="the two axes that are used of three"
+        "--time",
+        metavar="FROM:TO",
+        help="only this part, in seconds since the first frame, such as 0:600 or 60:",
+    )
+    group.add_argument(
+        "--axes",
+        choices=["xy", "xz", "yz"],
+        help="project onto two of three axes; by default all three are used",
     )
 
 
@@ -106,12 +114,27 @@ def recording_of(options: argparse.Namespace, files: Sequence[Path]) -> Any:
             length=options.length,
             keypoint=options.keypoint,
         )
+    if options.time is not None:
+        recording = recording.between(*_part(options.time))
     if options.without:
         recording = recording.without(options.without)
     if options.axes and recording.n_axes == 3:
         one, other = map("xyz".index, options.axes)
         recording = recording.projected((one, other))
     return recording
+
+
+def _part(words: str) -> tuple[float, float]:
+    """The begin and end that `--time` asks for."""
+    begin, sign, end = words.partition(":")
+    try:
+        if sign:
+            return float(begin or 0), float(end or math.inf)
+    except ValueError:
+        pass
+    raise InvalidInput(
+        f"--time must be FROM:TO in seconds, such as 0:600, 60: or :120, got {words!r}"
+    )
 
 
 def title_of(files: Sequence[Path]) -> str:

@@ -59,7 +59,7 @@ class Comparison:
             {
                 "distance": float(result.distance.mean()),
                 "verdict": _verdict(result),
-                "reward is highest at": result.highest,
+                "reward": _where(result),
                 "seconds": self.seconds[name],
             }
             for name, result in self.results.items()
@@ -73,12 +73,16 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         rows = [
-            [name, f"{row['distance']:.3g}", row["verdict"], row["reward is highest at"]]
+            [name, f"{row['distance']:.3g}", row["verdict"], row["reward"]]
             for name, row in self.table.iterrows()
         ]
         notes = [markup.paragraph(f"{name}: not used, {why}") for name, why in self.refused.items()]
-        names = ("update", "distance", "verdict", "reward is highest at")
+        names = ("update", "distance", "verdict", "reward")
         return markup.card("Reward updates compared", markup.table(names, rows), *notes)
+
+
+def _where(result: Result) -> str:
+    return "not identified" if result.is_highest_clear is False else result.sought
 
 
 def _verdict(result: Result) -> str:

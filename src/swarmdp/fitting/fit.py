@@ -22,7 +22,9 @@ from swarmdp.irl.demos import Demo, plain
 from swarmdp.irl.inference import Explanation, explain
 from swarmdp.irl.result import Result
 from swarmdp.irl.steps import Steps
+from swarmdp.judging.causes import CUE
 from swarmdp.judging.judge import announce
+from swarmdp.judging.price import price_in_words
 from swarmdp.learning.equilibrium import AGENTS_EACH, equilibrium_gap
 from swarmdp.learning.heterogeneous import Snapshot
 from swarmdp.learning.local_model import dense_bytes
@@ -144,6 +146,22 @@ def fit(
     """
     options = (settings or FitSettings()).with_changes(**changes)
     fitting = Fit(system, demo, options, seed, threads)
+    result = drive(fitting, progress, watch, watch_learning, resume, checkpoint)
+    announce(result.verdicts)
+    _warn_of_constant_rewards(result)
+    return result
+
+
+def drive(
+    fitting: "Fit",
+    progress: bool | Tell | None = None,
+    watch: Watch | None = None,
+    watch_learning: WatchLearning | None = None,
+    resume: Result | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+) -> Result:
+    """All of a fit, as `swarmdp.fit` does it, but for its warnings."""
+    options = fitting.settings
     result = _driven(fitting, progress, watch, watch_learning, resume, checkpoint)
     try:
         if options.anchor is not None:
@@ -164,8 +182,6 @@ def fit(
     finally:
         if checkpoint is not None:
             result.save(checkpoint)
-    announce(result.verdicts)
-    _warn_of_constant_rewards(result)
     return result
 
 
@@ -311,6 +327,11 @@ class Fit:
 
     @cached_property
     def _explanations(self) -> dict[int, Explanation | None]:
+        return {}
+
+    @cached_property
+    def memory(self) -> dict[str, Floats]:
+        """What was computed once and serves other demos of the same fit, too."""
         return {}
 
     def iterate(
@@ -491,6 +512,7 @@ class Fit:
         if demo is None or demo.steps < 2:
             return result
         judged = self._named(judge_and_take_over(self, result, progress, planned))
+        judged = self._with_price(judged, demo)
         system = self.setup.problem.system
         slow = isinstance(recorded, Replaying) or demo.of_recording
         classes = system.features.size if isinstance(system.features, Classes) else 0
@@ -506,6 +528,16 @@ class Fit:
             runs=_pairs_of_runs(recorded.n_agents, judged.experiments),
         )
         return replace(judged, equilibrium_gap=gap)
+
+    def _with_price(self, result: Result, demo: Trajectory) -> Result:
+        """The result whose verdict tells the price of locality, where agents follow a cue."""
+        verdicts, recorded = result.verdicts, self.setup.recorded
+        led = any(text.endswith(CUE) for text in verdicts[0].advice)
+        if len(verdicts) > 1 or not led or demo.of_recording or isinstance(recorded, Replaying):
+            return result
+        seed = derived_seed(self.seed, Part.JUDGING, 1)
+        note = price_in_words(recorded, demo, result, seed=seed)
+        return replace(result, verdicts=(verdicts[0].noted(note),))
 
     def _named(self, result: Result) -> Result:
         """The result with what the system calls its policies."""

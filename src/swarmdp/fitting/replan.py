@@ -437,8 +437,6 @@ def _verdict(
     progress: bool | Tell | None,
 ) -> Verdict | None:
     """Whether the swarm does what the demo or the expert does; None if there is neither."""
-    if system.n_agents == 1:
-        return None
     if demo is None:
         if not isinstance(system, HasExpert):
             return None

@@ -17,6 +17,7 @@ from swarmdp._version import __version__
 from swarmdp.irl.algorithm import Iteration, last_counting
 from swarmdp.irl.resampling import differences
 from swarmdp.irl.search import Choice, below, never_improved
+from swarmdp.irl.sought import AGREEING, Sought, agreed, most_sought
 from swarmdp.irl.updates.registry import title
 from swarmdp.model.features import Axis, Block
 from swarmdp.model.rewards import Reward
@@ -49,7 +50,6 @@ _CHOICE = (
     *("policy_gaps", "alternatives", "without_margin"),
 )  # what a file keeps of the choice of the reward
 _ABOUT = 1.25  # times as far: about as near
-_AGREEING = 0.975  # of all rewards that do as well: then a difference is identified
 
 _AXES = {
     "weights": ("iteration", "experiment", "feature"),
@@ -171,6 +171,17 @@ class RewardChoice:
         place = self.names.index(HISTOGRAM)
         if np.isnan(self.gap[r]):
             return f"{_ORIGINS[name]}; nothing was planned for it again"
+        return self._planned_words(r, name, place) + self._margin_words(r)
+
+    def _margin_words(self, r: int) -> str:
+        if not self.without_margin[r]:
+            return ""
+        return (
+            ". The demo lies among the policies tried, up to its noise (margin zero): later "
+            "rewards of max-margin mean nothing and were left out"
+        )
+
+    def _planned_words(self, r: int, name: str, place: int) -> str:
         near = f"{self.gap[r]:.2f} against {self.policy_gaps[r]:.2f} of the policy"
         if not self.explains[r]:
             return (
@@ -178,21 +189,14 @@ class RewardChoice:
                 f"best one stay farther from the demo ({near})"
             )
         if self.as_good[place, r]:
-            words = (
+            return (
                 "the demo shows no more than how often each observation is sought: planning for "
                 f"the visit histogram comes as near as for any other reward ({near})"
             )
-        else:
-            words = (
-                f"{_ORIGINS[name]}; planned again, it comes nearer to the demo than the visit "
-                f"histogram ({self.gap[r]:.2f} against {self.gaps[place, r]:.2f})"
-            )
-        if self.without_margin[r] and name != DECISIONS:
-            words += (
-                ". The demo lies among the policies tried, up to its noise (margin zero): later "
-                "rewards of max-margin mean nothing and were left out"
-            )
-        return words
+        return (
+            f"{_ORIGINS[name]}; planned again, it comes nearer to the demo than the visit "
+            f"histogram ({self.gap[r]:.2f} against {self.gaps[place, r]:.2f})"
+        )
 
 
 @checked(nan=True)
@@ -396,7 +400,7 @@ class Result:
         explain the demo about as well (`reward_choice.alternatives`), or else what the reward
         update says: then it is NaN where the reward is a first one that no update made.
         """
-        if (others := self._others) is not None:
+        if (others := self.alternatives) is not None:
             spread: NDArray[np.float64] = others.std(axis=0, ddof=1)
             return spread
         errors = self._errors
@@ -418,7 +422,7 @@ class Result:
         return choice is not None and set(choice.taken) == {DECISIONS}
 
     @property
-    def _others(self) -> NDArray[np.float64] | None:
+    def alternatives(self) -> NDArray[np.float64] | None:
         """Other rewards (K, R, d) that are as good: of resampled demos, or of the same one."""
         choice = self.reward_choice
         if self.resamples is not None and not self.is_of_decisions:
@@ -442,7 +446,7 @@ class Result:
         others = self._compared(experiment)
         table = differences(self.reward.weights[experiment], others, self.blocks)
         return table[["one", "other", "difference", "error", "agreement"]].assign(
-            identified=table["agreement"] >= _AGREEING
+            identified=table["agreement"] >= AGREEING
         )
 
     @property
@@ -452,19 +456,15 @@ class Result:
         As all rewards agree that are as good; None if no others are known. Figures draw the rest
         pale.
         """
-        others = self._others
+        others = self.alternatives
         if others is None:
             return None
         flags = np.empty(self.expert_mu.shape, np.bool_)
         begin = 0
         for block in self.blocks:
             end = begin + math.prod(len(axis.values) for axis in block)
-            here, there = (
-                w[..., begin:end] - w[..., begin:end].mean(axis=-1, keepdims=True)
-                for w in (self.reward.weights, others)
-            )
-            same = (np.sign(there) == np.sign(here)).mean(axis=0)
-            flags[:, begin:end] = (same >= _AGREEING) & (here != 0)
+            here = slice(begin, end)
+            flags[:, here] = agreed(self.reward.weights[:, here], others[:, :, here])
             begin = end
         return flags
 
@@ -475,7 +475,7 @@ class Result:
             raise InvalidInput(
                 f"experiment must be from 0 to {self.experiments - 1}, got {experiment}"
             )
-        if (others := self._others) is None:
+        if (others := self.alternatives) is None:
             raise InvalidInput(
                 "no other rewards are known, with which this one could be compared: fit with "
                 'reward="replanned", or with resamples=8 or more'
@@ -585,28 +585,41 @@ class Result:
         """
         if self.identified_weights is None:
             return None
-        return any(clear for _, clear in self._highest_places)
+        return any(place.clear for place in self._highest_places)
 
     @property
     def highest(self) -> str:
-        """Where the reward is highest, in words; only components in which that is clear, if any."""
+        """Where the reward is highest, in words; only components in which that is clear, if any.
+
+        All observations are named that cannot be told from the best one, such as both sides of a
+        reward that is the same to both; if these are most of all, those that are clearly rewarded
+        more than the average.
+        """
         places = self._highest_places
-        clear = [words for words, is_clear in places if is_clear]
-        return ", ".join(clear or [words for words, _ in places])
+        return ", ".join(p.where for p in [p for p in places if p.clear] or places)
 
     @property
-    def _highest_places(self) -> list[tuple[str, bool]]:
-        """Where each block of weights is highest, in words, and whether that is clear."""
-        mean, flags = self.reward.weights.mean(axis=0), self.identified_weights
+    def sought(self) -> str:
+        """What the reward asks for, such as 'highest at misalignment ±10 degrees'."""
+        clear = [place for place in self._highest_places if place.clear]
+        if not clear:
+            return "no observation is clearly sought: rewards that do as well disagree"
+        by_relation = {
+            relation: ", ".join(place.where for place in clear if place.relation == relation)
+            for relation in dict.fromkeys(place.relation for place in clear)
+        }
+        return "; ".join(f"{relation} at {where}" for relation, where in by_relation.items())
+
+    @property
+    def _highest_places(self) -> list[Sought]:
+        """Where each block of weights is highest."""
+        mean, others = self.reward.weights.mean(axis=0), self.alternatives
+        drawn = None if others is None else others.reshape(-1, others.shape[2])
         places, begin = [], 0
         for block in self.blocks:
-            shape = [len(axis.values) for axis in block]
-            end = begin + int(np.prod(shape))
-            best = int(mean[begin:end].argmax())
-            place = np.unravel_index(best, shape)
-            words = [axis.shown.written(int(i)) for axis, i in zip(block, place, strict=True)]
-            clear = flags is None or bool(flags[:, begin + best].all())
-            places.append((", ".join(words), clear))
+            end = begin + math.prod(len(axis.values) for axis in block)
+            of_block = None if drawn is None else drawn[:, begin:end]
+            places.append(most_sought(mean[begin:end], of_block, block))
             begin = end
         return places
 
@@ -619,12 +632,6 @@ class Result:
         flags = self.identified_weights
         clear = None if flags is None else np.asarray(flags.all(axis=0))
         return markup.card(self._title, facts, self.reward.card(clear))
-
-    @property
-    def _highest_words(self) -> str:
-        if self.is_highest_clear is False:
-            return "no observation is clearly sought: rewards that do as well disagree"
-        return f"highest at {self.highest}"
 
     @property
     def _title(self) -> str:
@@ -643,7 +650,7 @@ class Result:
             "chosen iteration": chosen,
             "distance": f"mean {distance.mean():.3g}, worst {distance.max():.3g}  |mu_E - mu|",
             "margin": f"mean {self.margin.mean():.3g}",
-            "reward": self._highest_words,
+            "reward": self.sought,
         }
         if self.reward_choice is not None and self.experiments == 1:
             facts["reward says"] = self.reward_choice.words[0]
@@ -677,7 +684,7 @@ class Result:
                 f"({left} of these were never made up for)"
             )
         if self.resamples is not None:
-            others = self.resamples if self._others is None else self._others
+            others = self.resamples if self.alternatives is None else self.alternatives
             error, size = others.std(axis=0, ddof=1), np.ptp(self.reward.weights, axis=1)
             share = np.median(error / np.where(size > 0, size, 1)[:, None])
             kind = "other rewards that do as well" if self.is_of_decisions else "resamples"

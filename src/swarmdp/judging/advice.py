@@ -18,12 +18,20 @@ TOO_COARSE = (
     "actions are too coarse: finer ones (of Vicsek swarms n_bins and turns; on the command line "
     "--n-bins, --turns)"
 )
+TOO_COARSE_FOR_TRACKS = (
+    "a copy of the recorded turns on these classes does no better, so what individuals react to is "
+    "not among the observations, or these are too coarse: other components or neighbours (of "
+    "swarmdp.recordings.Observation; on the command line --components, --neighbours)"
+)
 OTHER_LEARNERS = (
     "let other learners take over (policy_search=True, without a learner or a preset; on the "
     "command line without --no-policy-search and --preset)"
 )
 CLONE_IS_NEARER = f"a copy of the demo's own decisions comes much nearer: {OTHER_LEARNERS}"
 FINER = f"{OTHER_LEARNERS}; where they did, finer classes of observations or finer actions"
+
+CLASSES = (FINER, TOO_COARSE, TOO_COARSE_FOR_TRACKS)
+"""Advice that a cause which is missing from the observations makes pointless."""
 
 
 def clone_is_nearer(lines: Sequence[Line]) -> bool | None:
@@ -46,9 +54,11 @@ def clone_is_nearer(lines: Sequence[Line]) -> bool | None:
     return copied < NEARER * learned
 
 
-def about_another_behaviour(lines: Sequence[Line]) -> str:
-    """What to try where the learned swarm does something else."""
+def about_another_behaviour(lines: Sequence[Line], recorded: bool = False) -> str:
+    """What to try where the learned swarm does something else; of a recording or a simulation."""
     nearer = clone_is_nearer(lines)
     if nearer is None:
         return FINER
-    return CLONE_IS_NEARER if nearer else TOO_COARSE
+    if nearer:
+        return CLONE_IS_NEARER
+    return TOO_COARSE_FOR_TRACKS if recorded else TOO_COARSE

@@ -53,3 +53,16 @@ def parts(blocks: int) -> dict[str, slice]:
     if blocks == 1:
         return {WHOLE: slice(0, 1)}
     return {name: part for name, part in named.items() if part.stop > part.start}
+
+
+def spans_in_words(steps: int, blocks: int) -> dict[str, str]:
+    """When each part of a run of so many blocks is, in words that one can look up."""
+    ends = {name: round(part.stop * steps / blocks) for name, part in parts(blocks).items()}
+    if BEGINNING not in ends:
+        return {WHOLE: WHOLE}
+    first = ends[BEGINNING]
+    words = {BEGINNING: f"in the first {first} steps" if first > 1 else "in the first step"}
+    if ON_THE_WAY in ends:
+        words[ON_THE_WAY] = f"from step {first + 1} to {ends[ON_THE_WAY]}"
+    later = ends.get(ON_THE_WAY, first)
+    return words | {LATER: f"after step {later}"}

@@ -13,6 +13,7 @@ from swarmdp.irl.inference import MIXED, Explanation
 _LONGEST = 15  # steps: how far back the past is looked at
 _STEPS_BACK = 3  # how far back observations are looked at
 _SHARE = 0.2  # of what is unexplained: a cause that explains more is named
+CUE = "a common cue, a leader or a command is missing from the observations"
 
 
 def missing_cause(decisions: Explanation) -> str:
@@ -28,19 +29,20 @@ def missing_cause(decisions: Explanation) -> str:
     if together >= _SHARE * unexplained and together >= before:
         return (
             f"{words}, and what the others do at the same time explains {together:.2g} nats of it: "
-            "a common cue, a leader or a command is missing from the observations"
+            f"{CUE}"
         )
     if before >= _SHARE * unexplained:
         return (
             f"{words}, and what the agent did before explains {before:.2g} nats of it: a memory is "
-            "missing from the observations, try swarmdp.with_history(system)"
+            "missing from the observations, try swarmdp.with_history(system) (on the command line "
+            "--history 1)"
         )
     seen, steps = dependence_on_what_was_seen(decisions)
     if seen >= _SHARE * unexplained:
         return (
             f"{words}, and what the agent saw {steps} step{'s' * (steps > 1)} before explains "
             f"{seen:.2g} nats of it: a memory is missing from the observations, try "
-            f"swarmdp.with_history(system, steps={steps})"
+            f"swarmdp.with_history(system, steps={steps}) (on the command line --history {steps})"
         )
     return f"{words}: something decides that is not observed, or the classes are too coarse"
 

@@ -14,6 +14,7 @@ from swarmdp.support.arguments import checked
 
 LEAST = 0.9  # the paper's discount; faster swarms need no smaller one
 SEEN = 2.0  # a discount sees what takes up to this times 1 / (1 - discount)
+_FARTHER = 1.5  # times as many steps: a discount that sees fewer is not worth another fit
 _SETTLED = 0.1  # share of the whole change that may still come in the last fifth
 
 
@@ -57,11 +58,14 @@ def suggested_discount(system: System, demo: Trajectory) -> float:
 
 
 def better_discount(course: NDArray[np.float64], discount: float) -> float | None:
-    """A discount that sees a course (times,), where this one does not; None where it does."""
+    """A discount that sees a course (times,), where this one does not; None where it does.
+
+    None also where the demo is too short for one that sees much farther.
+    """
     if relaxation_time(course) <= SEEN / (1 - discount):
         return None
     better = _discount_of(course)
-    return better if better > discount else None
+    return better if (1 - discount) >= _FARTHER * (1 - better) else None
 
 
 def _discount_of(course: NDArray[np.float64]) -> float:

@@ -14,7 +14,7 @@ from swarmdp.irl.frames import recorded_states
 from swarmdp.irl.inference import Explanation, explain
 from swarmdp.irl.result import Result
 from swarmdp.judging import baselines as simple
-from swarmdp.judging.advice import FINER, TOO_COARSE
+from swarmdp.judging.advice import CLASSES
 from swarmdp.judging.causes import missing_cause
 from swarmdp.judging.drift import add_drift
 from swarmdp.judging.elsewhere import add_other_starts
@@ -295,6 +295,7 @@ def verdict_of_model(
     discount: float,
     progress: bool | Tell | None,
     threads: int | None,
+    parts: Sequence[Trajectory] = (),
 ) -> Verdict:
     """The verdict on a model of a system, which has the same states and an expert of its own.
 
@@ -310,6 +311,8 @@ def verdict_of_model(
         As for `judge`.
     others
         More models to compare with, by name.
+    parts
+        Other times of the same recording, each as long as the demo: what it differs by itself.
 
     """
     judge = Judge(
@@ -322,6 +325,7 @@ def verdict_of_model(
         quick=False,
         threads=threads,
         models=others,
+        parts=parts,
     )
     policy = FunctionPolicy(_expert(name_of(model), model))
     return judge.verdict(policy, by_features=False, progress=progress, model=model)
@@ -367,6 +371,7 @@ class Judge:
         stretches: bool = True,
         models: Mapping[str, System] | None = None,
         explained: Callable[[], Explanation | None] | None = None,
+        parts: Sequence[Trajectory] = (),
     ) -> None:
         check_seed(seed)
         if runs is not None:
@@ -391,6 +396,7 @@ class Judge:
         self._stretch_looks: dict[str, SwarmLook] = {}
         self._explained = explained
         self._last: tuple[LocalPolicy, SwarmLook] | None = None  # whose gap was asked for
+        self._parts = self._stage.looks_at(parts)
 
     @property
     def rollouts(self) -> int:
@@ -497,6 +503,7 @@ class Judge:
                 of_features=model is None,
                 confirmed=lambda: self.confirms(policy),
                 free=lambda: self._left_to_the_start(policy, model),
+                parts=self._parts,
             )
             copies, _ = swarms.get(simple.CLONE, ([None], 0))
             verdict = add_other_starts(
@@ -532,7 +539,7 @@ class Judge:
         cause = missing_cause(self._decisions) if verdict.alarm and self._decisions else ""
         if not cause:
             return verdict
-        rest = [text for text in verdict.advice if text not in (FINER, TOO_COARSE)]
+        rest = [text for text in verdict.advice if text not in CLASSES]
         return replace(verdict, advice=(*rest, cause))
 
 

@@ -296,6 +296,8 @@ def _weights(system: System, demo: Trajectory) -> dict[str, Floats]:
         if field.kind == "angle":
             turn = values * (2 * np.pi / (field.period or 2 * np.pi))
             angles += [np.cos(turn)[..., None], np.sin(turn)[..., None]]
+        elif field.kind == "direction":
+            angles.append(values)
         elif field.kind == "position":
             places.append(_place(values, field.period))
         elif field.kind == "level" and values.ndim == 3:

@@ -44,20 +44,20 @@ def turning(
     Where it is said who was present (runs, times, agents), only steps of these count.
     """
     turn = steps_of(values, 2 * math.pi if period is None else period)
-    counted = _stayed(present)
+    counted = stayed(present)
     square = turn * turn
     statistics = {
-        "turn": _mean(turn, counted, blocks),
-        "size of turns": _mean(np.abs(turn), counted, blocks),
+        "turn": mean_of(turn, counted, blocks),
+        "size of turns": mean_of(np.abs(turn), counted, blocks),
         "largest turns": np.sqrt(np.sqrt(_mean_product(square, square, counted, blocks))),
     }
     if present is None:
         whole = values * (1.0 if period is None else 2 * math.pi / period)
         for name, part in _PARTS:
-            statistics[f"{DIRECTION}, {name}"] = _mean(part(whole), None, blocks)
+            statistics[f"{DIRECTION}, {name}"] = mean_of(part(whole), None, blocks)
     if turn.shape[1] > blocks:
-        lagged = _mean_product(turn[:, 1:], turn[:, :-1], _stayed(counted), blocks)
-        statistics["memory of turns"] = ratio(lagged, _mean(square, counted, blocks))
+        lagged = _mean_product(turn[:, 1:], turn[:, :-1], stayed(counted), blocks)
+        statistics["memory of turns"] = ratio(lagged, mean_of(square, counted, blocks))
     return statistics
 
 
@@ -69,7 +69,7 @@ def moving(
     Where it is said who was present (runs, times, agents), only steps of these count.
     """
     step = steps_of(values, period)
-    counted = _stayed(present)
+    counted = stayed(present)
     speed: Floats = np.sqrt(np.einsum("rtna,rtna->rtn", step, step))
     if counted is None:
         spread, some = speed.std(axis=2), None
@@ -84,8 +84,8 @@ def moving(
         for axis in range(values.shape[-1]):
             directed |= _directed(values[..., axis], step[..., axis], speed, period, blocks, axis)
     return directed | {
-        "speed": _mean(speed, counted, blocks),
-        "spread of speeds": _mean(_beyond_rounding(spread, speed)[..., None], some, blocks),
+        "speed": mean_of(speed, counted, blocks),
+        "spread of speeds": mean_of(_beyond_rounding(spread, speed)[..., None], some, blocks),
         "straightness": straightness(net, path, moved),
         "straightness of the second half": straightness(
             net[:, blocks // 2 :].sum(axis=1, keepdims=True),
@@ -106,13 +106,13 @@ def _directed(
     size = block_sums(speed.mean(axis=2), blocks)
     statistics = {f"{DISPLACEMENT} {along}": ratio(block_sums(step.mean(axis=2), blocks), size)}
     if period is None:
-        return statistics | {f"{PLACE} {along}": _mean(values, None, blocks)}
+        return statistics | {f"{PLACE} {along}": mean_of(values, None, blocks)}
     # A swarm that travels round the circle is at some place at any time, for no reason of its own.
     stays = np.abs(step.mean(axis=2).sum(axis=1)) < _TRAVELS * period
     angle = 2 * math.pi / period * values[stays]
     for name, part in _PARTS:
         mean = np.zeros((len(values), blocks))
-        mean[stays] = _mean(part(angle), None, blocks)
+        mean[stays] = mean_of(part(angle), None, blocks)
         statistics[f"{PLACE} {along}, {name}"] = mean
     return statistics
 
@@ -123,12 +123,12 @@ def _any(present: Bools) -> Bools:
     return present_at_all
 
 
-def _stayed(present: Bools | None) -> Bools | None:
+def stayed(present: Bools | None) -> Bools | None:
     """Who was there before and after each step (runs, steps, agents)."""
     return None if present is None else present[:, 1:] & present[:, :-1]
 
 
-def _mean(values: Floats, counted: Bools | None, blocks: int) -> Floats:
+def mean_of(values: Floats, counted: Bools | None, blocks: int) -> Floats:
     """The mean over the agents that count and the times of each block; NaN where none does."""
     if counted is None:
         return block_means(values.mean(axis=2), blocks)
@@ -137,10 +137,10 @@ def _mean(values: Floats, counted: Bools | None, blocks: int) -> Floats:
 
 
 def _mean_product(left: Floats, right: Floats, counted: Bools | None, blocks: int) -> Floats:
-    """The mean of a product; see `_mean`."""
+    """The mean of a product; see `mean_of`."""
     if counted is None:
         return block_means(np.einsum("rtn,rtn->rt", left, right) / left.shape[2], blocks)
-    return _mean(left * right, counted, blocks)
+    return mean_of(left * right, counted, blocks)
 
 
 def _spread(values: Floats, counted: Bools) -> Floats:
@@ -169,12 +169,18 @@ def straightness(net: Floats, path: Floats, counted: Bools | None = None) -> Flo
     return mean
 
 
-def changing(values: NDArray[Any], blocks: int) -> dict[str, Floats]:
-    """What levels (runs, times, agents) do: how many change, and whether they change back."""
-    agents = values.shape[2]
-    statistics = {"share that changes": _changed(values, 1, blocks) / agents}
+def changing(values: NDArray[Any], blocks: int, present: Bools | None = None) -> dict[str, Floats]:
+    """What levels (runs, times, agents) do: how many change, and whether they change back.
+
+    Where it is said who was present (runs, times, agents), only these count.
+    """
+    statistics = {"share that changes": _changed(values, 1, blocks, present)}
     if values.shape[1] - 2 >= blocks:
-        statistics["share that differs after two steps"] = _changed(values, 2, blocks) / agents
+        differs = _changed(values, 2, blocks, present)
+        statistics["share that differs after two steps"] = differs
+    if present is not None:  # recorded groups may go anywhere
+        level = mean_of(values.astype(np.float64), present, blocks)
+        return statistics | {"mean level": level}
     statistics["mean level"] = block_means(values.mean(axis=2), blocks)
     statistics[CIRCLING] = _circling(values, blocks)
     return statistics
@@ -225,9 +231,9 @@ def drifting(values: NDArray[Any], blocks: int, present: Bools | None = None) ->
         ]
         spread, some = np.mean(drifts, axis=0), _any(present)
     return {
-        "mean": _mean(flat.mean(axis=3), present, blocks),
-        "spread": _mean(spread[..., None], some, blocks),
-        "size of changes": _mean(change, _stayed(present), blocks),
+        "mean": mean_of(flat.mean(axis=3), present, blocks),
+        "spread": mean_of(spread[..., None], some, blocks),
+        "size of changes": mean_of(change, stayed(present), blocks),
     }
 
 
@@ -242,6 +248,10 @@ def ratio_of_present(top: Floats, count: Floats) -> Floats:
     return np.where(count > 0, ratio(top, count), np.nan)
 
 
-def _changed(values: NDArray[Any], lag: int, blocks: int) -> Floats:
+def _changed(values: NDArray[Any], lag: int, blocks: int, present: Bools | None) -> Floats:
+    """The share of agents whose level is another one after `lag` steps (runs, blocks)."""
     differs = values[:, lag:] != values[:, :-lag]
-    return block_means(np.count_nonzero(differs, axis=2), blocks)
+    if present is None:
+        share: Floats = block_means(np.count_nonzero(differs, axis=2), blocks) / values.shape[2]
+        return share
+    return mean_of(differs.astype(np.float64), present[:, lag:] & present[:, :-lag], blocks)

@@ -3,7 +3,9 @@
 A central controller sees the whole swarm and commands all agents at once. How much of what it gets
 can be had by agents that see only what they observe? The demo is worth V_E = w . mu_E under a
 reward, and the best local policy that is found V; the price is V_E - V. Policy search looks for the
-local policy, since it optimises what all agents get together, as a central expert does.
+local policy, since it optimises what all agents get together, as a central expert does. The policy
+of a fit is a local one, too: where a verdict finds that agents follow a common cue, the fit tells
+what its own policy gets less (`price_in_words`).
 """
 
 from dataclasses import dataclass
@@ -12,6 +14,7 @@ import numpy as np
 
 from swarmdp.irl.demos import Demo, check_demo, read_demo
 from swarmdp.irl.expectations import feature_expectations
+from swarmdp.irl.result import Result
 from swarmdp.learning.policy_search import PolicySearch
 from swarmdp.model.rewards import Reward
 from swarmdp.model.streams import Part, derived_seed
@@ -25,6 +28,8 @@ from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Floats
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.ranges import Discount, PositiveInteger, Seed
+
+_FEW = 40  # roll-outs of a fit's own policy
 
 
 @checked(nan=True)
@@ -76,10 +81,10 @@ class Price:
 def price_of_locality(
     demo: Demo,
     system: System,
-    reward: Reward,
+    reward: Reward | Result,
     *,
     seed: Seed,
-    discount: Discount = 0.9,
+    discount: Discount | None = None,
     learner: Learner | None = None,
     runs: PositiveInteger = 100,
 ) -> Price:
@@ -92,11 +97,12 @@ def price_of_locality(
     system
         What local agents observe and do.
     reward
-        What is worth how much, such as `result.reward` of a fit of the demo.
+        What is worth how much; or a fit of the demo: then it is the reward and the discount of the
+        fit, and its policy counts if it is the best.
     seed
         Of the search and of the roll-outs.
     discount
-        The discount factor gamma.
+        The discount factor gamma; that of the fit, or 0.9.
     learner
         Finds the local policy; by default `swarmdp.learning.PolicySearch()`.
     runs
@@ -123,25 +129,65 @@ def price_of_locality(
     True
 
     """
+    known = reward.policy if isinstance(reward, Result) else None
+    if discount is None:
+        discount = float(reward.settings["discount"]) if isinstance(reward, Result) else 0.9
+    reward = reward.reward if isinstance(reward, Result) else reward
+    read = _read(system, demo, reward, discount)
+    search = learner or PolicySearch()
+    learned = search(system, reward, discount=discount, seed=derived_seed(seed, Part.SEARCHING))
+    policy = learned.policy
+    if known is not None:
+        # Chosen by other roll-outs than those that tell the value.
+        drawn = derived_seed(seed, Part.RACING)
+        found, other = (
+            _worth(system, one, reward, discount, read.steps, runs, drawn).mean()
+            for one in (policy, known)
+        )
+        policy = known if other > found else policy
+    return _price(system, read, policy, reward, discount, runs, derived_seed(seed, Part.JUDGING))
+
+
+def price_in_words(system: System, demo: Trajectory, result: Result, *, seed: int) -> str:
+    """What a fit's own policy gets less than the expert of its demo, in words.
+
+    It is at least the price of locality: another local policy may be better.
+    """
+    discount = float(result.settings["discount"])
+    read = _read(system, demo, result.reward, discount)
+    found = _price(system, read, result.policy, result.reward, discount, _FEW, seed)
+    error = f" ± {found.error:.2g}" if np.isfinite(found.error) else ""
+    return (
+        f"under the learned reward the demo is worth {found.demo:.4g}, these local agents "
+        f"{found.price:.3g}{error} less: the price of locality is at most that "
+        "(swarmdp.judging.price_of_locality(demo, system, result, seed=1) looks for better ones)"
+    )
+
+
+def _read(system: System, demo: Demo, reward: Reward, discount: float) -> Trajectory:
+    """The demo, checked together with the reward."""
     read = read_demo(system, demo)
     if not isinstance(read, Trajectory):
         raise InvalidInput("the price of locality is asked of a trajectory of the expert")
     if reward.replicas != 1:
         raise InvalidInput(f"one reward at a time, got {reward.replicas}: Reward(weights[i])")
     check_demo(system, read, discount)
-    weights: Floats = reward.weights[0]
-    shown = feature_expectations(system, read, discount=discount, estimator="swarm") @ weights
-    search = learner or PolicySearch()
-    learned = search(system, reward, discount=discount, seed=derived_seed(seed, Part.SEARCHING))
-    seen = rollout(
-        system,
-        learned.policy,
-        steps=read.steps,
-        runs=runs,
-        seed=derived_seed(seed, Part.JUDGING),
-        record=DiscountedFeatures(discount),
-    )
-    local = seen["discounted_features"] @ weights
+    return read
+
+
+def _price(
+    system: System,
+    demo: Trajectory,
+    policy: LocalPolicy,
+    reward: Reward,
+    discount: float,
+    runs: int,
+    seed: int,
+) -> Price:
+    """The demo's value less that of a policy."""
+    mu = feature_expectations(system, demo, discount=discount, estimator="swarm")
+    shown: Floats = mu @ reward.weights[0]
+    local = _worth(system, policy, reward, discount, demo.steps, runs, seed)
     errors = [
         values.var(ddof=1) / len(values) if len(values) > 1 else np.nan for values in (shown, local)
     ]
@@ -150,5 +196,21 @@ def price_of_locality(
         float(np.sqrt(sum(errors))),
         float(shown.mean()),
         float(local.mean()),
-        learned.policy,
+        policy,
     )
+
+
+def _worth(
+    system: System,
+    policy: LocalPolicy,
+    reward: Reward,
+    discount: float,
+    steps: int,
+    runs: int,
+    seed: int,
+) -> Floats:
+    """What runs of a policy are worth (runs,)."""
+    record = DiscountedFeatures(discount)
+    seen = rollout(system, policy, steps=steps, runs=runs, seed=seed, record=record, progress=False)
+    worth: Floats = seen["discounted_features"] @ reward.weights[0]
+    return worth

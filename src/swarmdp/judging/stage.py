@@ -1,6 +1,6 @@
 """Swarms let loose as the demo was: from its starts, for as long."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.irl.frames import started_as
+from swarmdp.judging.blocks import block_count
 from swarmdp.judging.discounts import course_of
 from swarmdp.judging.statistics import Comparable, SwarmLook, join_looks, look_at_runs
 from swarmdp.model.system import System
@@ -51,6 +52,16 @@ class DemoStage:
     def course(self) -> NDArray[np.float64]:
         """How the demo develops (times,)."""
         return course_of(self.system, self.demo, self.comparable)
+
+    def looks_at(self, trajectories: Sequence[Trajectory]) -> list[SwarmLook]:
+        """Looks at recorded runs that are as long as the demo, those that tell as much."""
+        blocks = self.blocks or block_count(self.demo.steps)
+        looks = [
+            look_at_runs(self.system, runs, self.comparable, self.discount, blocks)
+            for runs in trajectories
+        ]
+        keys = self.look.series.keys(), self.look.later.keys()
+        return [look for look in looks if (look.series.keys(), look.later.keys()) == keys]
 
     def looks(
         self,

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from swarmdp import kernels
 from swarmdp.irl.frames import observations_over, recorded_states, states_over
-from swarmdp.judging import motion
+from swarmdp.judging import directions, motion
 from swarmdp.judging.blocks import BEGINNING, LATER, block_count, block_means, block_of, parts
 from swarmdp.judging.neighbours import neighbourhoods
 from swarmdp.model.features import Classes
+from swarmdp.model.recorded import MeasuresTimes
 from swarmdp.model.system import (
     Field,
     System,
@@ -40,6 +41,7 @@ _MOST_AGENTS = 500  # whose neighbours are looked at: the agents are interchange
 OFF = 1.1  # the factor by which a measure may be wrong whose least value is zero
 _CLEARLY = 3.0  # standard deviations of runs: a direction or a place that is not left to chance
 _RATES = 3.0  # the factor by which a rate may be wrong
+_ROUNDING = 1e-9  # relative range below which a statistic is the same in all runs
 OBSERVED = "observations"  # the name of their frequencies
 
 
@@ -185,12 +187,9 @@ class SwarmLook:
         by_block = np.stack([entry.values for entry in series.values()], axis=2)
         titles = tuple(entry.title for entry in series.values())
         values = np.stack(columns, axis=1)
-        # Where nobody was recorded, nothing is known, and nothing compared.
-        known = np.asarray(np.isfinite(values).all(axis=0))
-        if not known.all():
-            names = [name for name, there in zip(names, known, strict=True) if there]
-            values = values[:, known]
-        return StatisticsTable(tuple(names), values, titles, by_block)
+        kept = _telling(values, names)
+        statistics = tuple(name for name, there in zip(names, kept, strict=True) if there)
+        return StatisticsTable(statistics, values[:, kept], titles, by_block)
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,6 +200,31 @@ class StatisticsTable:
     values: Floats  # (runs, statistics)
     titles: tuple[str, ...]
     by_block: Floats  # (runs, blocks, titles)
+
+
+def _telling(values: Floats, statistics: Sequence[Statistic]) -> NDArray[np.bool_]:
+    """Which statistics (runs, K) tell anything that others do not.
+
+    Where nobody was recorded, nothing is known. What is the same number in all runs of all swarms,
+    such as the speed of agents that have only one, says nothing, and two that are the same in every
+    run say it once: of an agent that sees its state, a change of the one is one of the other.
+    """
+    known = np.asarray(np.isfinite(values).all(axis=0))
+    numbers = np.where(known, values, 0.0)
+    varies = known & (np.ptp(numbers, axis=0) > _ROUNDING * np.abs(numbers).max(axis=0))
+    if not varies.any():
+        return known
+    kept: dict[tuple[str, bytes], int] = {}
+    for k, statistic in enumerate(statistics):
+        if varies[k]:
+            same = statistic.when, numbers[:, k].tobytes()
+            other = kept.setdefault(same, k)
+            # What a swarm does is worth more than how.
+            if statistic.main and not statistics[other].main:
+                kept[same] = k
+    chosen = np.zeros(len(statistics), np.bool_)
+    chosen[list(kept.values())] = True
+    return chosen
 
 
 def look_at_runs(
@@ -214,15 +238,19 @@ def look_at_runs(
     blocks = block_count(trajectory.steps) if blocks is None else blocks
     series: dict[str, Series] = {}
     later: dict[str, Series] = {}
+    together = _measures_together(system, trajectory, comparable)
     for name in comparable.measures:
-        values = recorded_measure(system, trajectory, name)
+        values = together.get(name)
+        if values is None:
+            values = recorded_measure(system, trajectory, name)
         if values is not None:
             _look_at_measure(system, name, values, blocks, series, later)
     shares = mu = None
     if comparable.observations:
         shares, mu, changed = _look_at_observations(system, trajectory, discount, blocks)
         if changed is not None:
-            title = "share of agents whose observation changes"
+            what = "agents whose" if system.n_agents > 1 else "steps in which the"
+            title = f"share of {what} observation changes"
             series["changes of observation"] = Series(changed, title, False, _RATES)
     places: dict[str, tuple[Floats, float | None]] = {}
     present = trajectory[PRESENT] if trajectory.of_recording else None
@@ -276,6 +304,19 @@ def join_looks(looks: Sequence[SwarmLook]) -> SwarmLook:
             for name, (_, period) in first.places.items()
         },
     )
+
+
+def _measures_together(
+    system: System, trajectory: Trajectory, comparable: Comparable
+) -> Mapping[str, Floats]:
+    """The measures that are not recorded, of a system that measures all times at once."""
+    if not isinstance(system, MeasuresTimes) or set(comparable.measures) <= set(trajectory):
+        return {}
+    names = recorded_states(system, trajectory)
+    if not names:
+        return {}
+    found = system.measures_over({name: trajectory[name] for name in names})
+    return {name: values for name, values in found.items() if name not in trajectory}
 
 
 def recorded_measure(system: System, trajectory: Trajectory, name: str) -> Floats | None:
@@ -400,8 +441,12 @@ def _look_at_field(
         "turn": "turning to one side",
         "straightness": "net displacement over path",
     }
+    if values.shape[2] == 1:  # agents
+        titles["share that changes"] = "share of steps with a change"
     if field.kind == "angle":
         statistics = motion.turning(values, field.period, blocks, present)
+    elif field.kind == "direction":
+        statistics = directions.turning_in_space(values, blocks, present)
     elif field.kind == "position":
         places = values if values.ndim == 4 else values[..., None]
         statistics = motion.moving(places, field.period, blocks, present)
@@ -409,8 +454,8 @@ def _look_at_field(
         half = statistics.pop("straightness of the second half")
         later[f"{name} straightness"] = Series(half, title, True)
     elif values.ndim == 3 and (field.kind == "level" or values.dtype.kind in "iub"):
-        statistics = motion.changing(values, blocks)
-        if field.kind is None:
+        statistics = motion.changing(values, blocks, present)
+        if field.kind is None and present is None:
             statistics["different levels"] = motion.distinct(values, blocks)
     else:
         statistics = motion.drifting(values, blocks, present)

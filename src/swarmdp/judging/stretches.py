@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.judging import baselines as simple
-from swarmdp.judging.blocks import BEGINNING, LATER, WHOLE, parts
+from swarmdp.judging.blocks import BEGINNING, LATER, WHOLE, parts, spans_in_words
 from swarmdp.judging.comparison import CONSTANT, LARGE, LEVEL, compare_stretches
 from swarmdp.judging.stage import LEARNED, DemoStage
 from swarmdp.judging.statistics import OBSERVED, Statistic, SwarmLook, join_looks
@@ -31,7 +31,13 @@ STRETCHES = 10  # into which a run is cut, if it is long enough
 _LEAST_STEPS = 4  # of a stretch
 _MOST = 100  # stretches of all runs together
 _SMALL, _MOST_EFFECT = np.finfo(np.float64).tiny, 1e6
-_MOVES = ("size of turns", "speed", "share that changes", "size of changes")  # beginnings of titles
+_MOVES = (  # beginnings of titles
+    "size of turns",
+    "speed",
+    "share that changes",
+    "share of steps with a change",
+    "size of changes",
+)
 _LEAST_SHARE = 1e-6  # below which a statistic is the same in all runs, but for its last digits
 CONFIRMED = LARGE / 3  # of the baselines' difference: what runs as a whole show is there, too
 
@@ -42,6 +48,7 @@ class Stretches:
 
     stage: DemoStage
     when: tuple[str, ...]  # in which part of the demo each of them lies
+    spans: Mapping[str, str]  # these parts in words
 
     @classmethod
     def of(cls, stage: DemoStage) -> "Stretches | None":
@@ -55,7 +62,8 @@ class Stretches:
         cut, number = cut_demo(demo, count)
         names = {b: name for name, part in parts(count).items() for b in range(count)[part]}
         parted = DemoStage.of(stage.system, cut, stage.discount, stage.threads, blocks=1)
-        return cls(parted, tuple(names[int(b)] for b in number))
+        spans = spans_in_words(demo.steps, count)
+        return cls(parted, tuple(names[int(b)] for b in number), spans)
 
 
 def can_begin_anywhere(system: System, demo: Trajectory) -> bool:
@@ -111,6 +119,7 @@ class StretchFindings:
     lines: tuple[StretchLine, ...]
     families: tuple[str, ...]  # of each line, as those of whole runs are called
     noticeable: tuple[tuple[str, float], ...]  # titles, and by how much they may be off unnoticed
+    spans: Mapping[str, str]  # the parts of the demo in words
 
     @classmethod
     def of(
@@ -142,7 +151,8 @@ class StretchFindings:
                     lines.append(line)
                     families.append(_family(statistic, when))
         noticeable = _noticeable(table.statistics, demo, learned, comparison.critical)
-        return cls(comparison.p, power, tuple(lines), tuple(families), noticeable)
+        rest = tuple(lines), tuple(families), noticeable, stretches.spans
+        return cls(comparison.p, power, *rest)
 
     def of_family(self, family: str) -> list[StretchLine]:
         """The lines of a family of statistics, as those of whole runs are called."""

@@ -13,7 +13,7 @@ from swarmdp.judging.advice import (
     OTHER_FEATURES,
     about_another_behaviour,
 )
-from swarmdp.judging.blocks import BEGINNING, LATER, parts
+from swarmdp.judging.blocks import BEGINNING, LATER, parts, spans_in_words
 from swarmdp.judging.classifier import telling_by_forest
 from swarmdp.judging.comparison import (
     CHOICES,
@@ -55,6 +55,7 @@ def verdict_of(
     of_features: bool = True,
     confirmed: Callable[[], bool] = lambda: False,
     free: Callable[[], frozenset[str]] = frozenset,
+    parts: Sequence[SwarmLook] = (),
 ) -> Verdict:
     """The verdict on the learned swarm, given looks at it and at baselines.
 
@@ -81,9 +82,12 @@ def verdict_of(
     free
         Asks which directions and places, by their names, the law leaves to the start of a run. It
         is asked where one of them differs.
+    parts
+        Looks at other times of the same recording, each as long as the demo: a swarm that is as
+        near to the demo as these are does not do another thing.
 
     """
-    findings = _Findings.of(stage, swarms, stretches, np.random.default_rng(seed))
+    findings = _Findings.of(stage, swarms, stretches, parts, np.random.default_rng(seed))
     if not of_features:
         findings = replace(findings, as_near=None, suggested_discount=None)
     telling = None
@@ -120,6 +124,7 @@ class _Findings:
     underpowered: (
         str  # which measure varies too much between runs to be compared, in words; empty: none
     )
+    own_gaps: NDArray[np.float64]  # (K,): how far other parts of the recording are from the demo
     ignored: frozenset[str] = frozenset()  # names of directions and places that tell nothing
 
     @classmethod
@@ -128,11 +133,12 @@ class _Findings:
         stage: DemoStage,
         swarms: Mapping[str, SwarmLook],
         stretches: Compared | None,
+        parts: Sequence[SwarmLook],
         rng: np.random.Generator,
     ) -> "_Findings":
         """Compare what was seen."""
         starts = stage.demo.runs
-        look = join_looks([stage.look, *swarms.values()])
+        look = join_looks([stage.look, *swarms.values(), *parts])
         table = look.table(stage.system, slice(0, starts + swarms[LEARNED].runs))
         values = _by_swarm(table.values, starts, swarms)
         learned = values[LEARNED]
@@ -154,6 +160,7 @@ class _Findings:
             as_near, count = int((near & other).sum()), len(near)
         found = None if stretches is None else StretchFindings.of(*stretches, rng)
         suggested_discount = better_discount(stage.course, stage.discount)
+        own_gaps = _own_gaps(table, starts, parts)
         return cls(
             table,
             len(learned),
@@ -166,7 +173,8 @@ class _Findings:
             count,
             off,
             suggested_discount,
-            _underpowered_measure(stage, table, values, lines),
+            _underpowered_measure(stage, table, values, lines, own_gaps),
+            own_gaps,
         )
 
     def verdict(
@@ -211,10 +219,15 @@ class _Findings:
             words = f"the features do not identify this behaviour: {nearby}"
             if not wrong:
                 words += ", though this one reproduces it"
-            advice.append(about_another_behaviour(self.lines) if serious else OTHER_FEATURES)
+            advice.append(
+                about_another_behaviour(self.lines, stage.demo.of_recording)
+                if serious
+                else OTHER_FEATURES
+            )
         elif serious:
-            words = f"does not reproduce it: {self._listed(serious)}"
-            advice.append(about_another_behaviour(self.lines))
+            wrong_lines = [self.lines[k] for k in self._ranked(serious)]
+            words = f"does not reproduce it: {self._listed(wrong_lines, stage.demo.steps)}"
+            advice.append(about_another_behaviour(self.lines, stage.demo.of_recording))
         elif without_power:
             words = "too little data to tell"
             advice.append(f"{more}: even random policies cannot be told from the learned swarm")
@@ -222,13 +235,18 @@ class _Findings:
             words = f"too little data to tell: {underpowered}"
             advice.append(more)
         elif exceptions:
-            words = f"reproduces it, except: {listed(exceptions)}"
+            words = f"reproduces it, except: {self._listed(exceptions, stage.demo.steps)}"
         else:
             words = "reproduces the demo"
             if p <= LEVEL:
                 notes.append("differences can be seen, but they are small")
         if self.stretches is not None and self.stretches.noticeable and not wrong:
             notes.append(self._noticed(stage.demo.runs))
+        if p <= LEVEL and not serious:
+            own = [k for k in self._culprits() if self._is_far(k) and self._is_own(k)]
+            if own:
+                ours = self._listed([self.lines[k] for k in self._ranked(own)], stage.demo.steps)
+                notes.append(f"{ours}: no more than parts of the recording itself differ by")
         if unidentified and not alarm:
             notes.append(f"the features alone do not identify this behaviour: {nearby}")
         if self.suggested_discount is not None:
@@ -292,12 +310,24 @@ class _Findings:
         return serious, unusual
 
     def _is_large(self, k: int) -> bool:
-        """Whether a difference of runs as a whole means another behaviour."""
+        """Whether a difference of runs as a whole means another behaviour.
+
+        One that is no larger than that between parts of the recording itself does not.
+        """
+        return self._is_far(k) and not self._is_own(k)
+
+    def _is_far(self, k: int) -> bool:
+        """Whether a difference is large for one of swarms that know nothing of the demo."""
         line = self.lines[k]
         return bool(
             (line.main and line.effect > LARGE and self._is_clear(k))
             or (self.by_factor[k] and line.effect > VISIBLE)
         )
+
+    def _is_own(self, k: int) -> bool:
+        """Whether parts of the recording differ from the demo by as much."""
+        line = self.lines[k]
+        return bool(abs(line.learned - line.demo) <= self.own_gaps[k])
 
     def _exceptions(self, unusual: list[int]) -> list[Line | StretchLine]:
         """Differences that are there, but small, the largest first."""
@@ -345,8 +375,8 @@ class _Findings:
         return (
             f"this demo is unusual: its {line.title} {line.when} is "
             f"{rounded(line.demo, line.learned_spread)}, that of the learned swarm from its start "
-            f"{learned}. From each of its states the learned swarm does what the demo did next; "
-            "more runs would tell"
+            f"{learned} ({100 * line.p:.0f} % of runs are as far off). From each of its states the "
+            "learned swarm does what the demo did next; more runs would tell"
         )
 
     def without(self, free: Callable[[], frozenset[str]]) -> "_Findings":
@@ -375,8 +405,15 @@ class _Findings:
         # Many that are a little off: none is proven on its own.
         return proven or [int(k) for k in order if self.comparison.p_values[k] <= LEVEL]
 
-    def _listed(self, which: list[int]) -> str:
-        return listed([self.lines[k] for k in self._ranked(which)])
+    def _listed(self, lines: Sequence[Line | StretchLine], steps: int) -> str:
+        """The first of these in words, with their times in steps of the demo."""
+        whole = spans_in_words(steps, self.table.by_block.shape[1])
+        parted = whole if self.stretches is None else self.stretches.spans
+
+        def when(line: Line | StretchLine) -> str:
+            return (whole if isinstance(line, Line) else parted).get(line.when, line.when)
+
+        return listed(lines, when)
 
     def _ranked(self, which: list[int]) -> list[int]:
         """These by their effect.
@@ -387,11 +424,11 @@ class _Findings:
         return sorted(which, key=lambda k: (statistics[k].clear > 0, -self.lines[k].effect))
 
 
-def listed(lines: Sequence[Line | StretchLine]) -> str:
+def listed(lines: Sequence[Line | StretchLine], when: Callable[[Line | StretchLine], str]) -> str:
     """The first three of these in words; one for each title."""
     titles: dict[str, str] = {}
     for line in lines:
-        titles.setdefault(line.title, line.words)
+        titles.setdefault(line.title, line.told(when(line)))
     words = list(titles.values())
     return ", ".join(words[:3]) + (f" and {len(words) - 3} more" if len(words) > 3 else "")
 
@@ -452,8 +489,12 @@ def _underpowered_measure(
     table: StatisticsTable,
     values: dict[str, NDArray[np.float64]],
     lines: tuple[Line, ...],
+    own_gaps: NDArray[np.float64],
 ) -> str:
-    """A measure that varies so much from run to run that the demo hardly tells what it is."""
+    """A measure that varies so much from run to run that the demo hardly tells what it is.
+
+    Other parts of the same recording that agree with it do tell it.
+    """
     yardstick = _yardstick(table, table.values[: stage.demo.runs].mean(axis=0), values)
     for name in stage.comparable.measures:
         low, high = measures_of(stage.system)[name].limits
@@ -463,13 +504,33 @@ def _underpowered_measure(
             line = lines[k]
             size = abs(line.demo) if low is None or high is None else high - low
             error = 2 * line.learned_spread / np.sqrt(stage.demo.runs)
+            if np.isfinite(own_gaps[k]):
+                error = min(error, float(own_gaps[k]))
             if error > COARSE * yardstick[k] and error > COARSELY * size:
                 varies = with_error(line.learned, line.learned_spread)
+                runs = "one run" if stage.demo.runs == 1 else f"{stage.demo.runs} runs"
                 return (
                     f"the {line.title} {line.when} is {varies} from run to run, and the demo has "
-                    f"{stage.demo.runs}"
+                    f"only {runs}"
                 )
     return ""
+
+
+def _own_gaps(
+    table: StatisticsTable, starts: int, parts: Sequence[SwarmLook]
+) -> NDArray[np.float64]:
+    """The largest difference (K,) between the demo and other parts of its recording.
+
+    The runs of the parts are the last ones of the table. Without parts it is less than any.
+    """
+    gaps = np.full(len(table.statistics), -np.inf)
+    demo = table.values[:starts].mean(axis=0)
+    begin = len(table.values) - sum(part.runs for part in parts)
+    for part in parts:
+        own = table.values[begin : begin + part.runs].mean(axis=0)
+        gaps = np.fmax(gaps, np.abs(own - demo))
+        begin += part.runs
+    return gaps
 
 
 def _yardstick(

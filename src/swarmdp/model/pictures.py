@@ -13,7 +13,7 @@ from swarmdp.support.errors import InvalidInput
 @checked
 @dataclass(frozen=True, eq=False)
 class Arrows:
-    """Agents in the plane, at every time of one run.
+    """Agents in the plane, or in space seen from above, at every time of one run.
 
     Parameters
     ----------
@@ -27,6 +27,12 @@ class Arrows:
         Whether an agent that leaves the window comes back on its other side.
     steps_per_second
         How fast to show it.
+    heights
+        (times, agents): the third coordinate, for players that can be turned; None in the plane.
+    climbs
+        (times, agents): the angle of headings above the plane, in radians.
+    present
+        (times, agents): who is drawn; None for all.
 
     Examples
     --------
@@ -43,6 +49,9 @@ class Arrows:
     window: tuple[float, float, float] | None = None
     periodic: bool = False
     steps_per_second: int = 10
+    heights: NDArray[np.float64] | None = None
+    climbs: NDArray[np.float64] | None = None
+    present: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         place = np.asarray(self.positions, np.float64)
@@ -51,11 +60,13 @@ class Arrows:
                 f"the positions of a picture must have the shape (times, agents, 2), got "
                 f"{place.shape}"
             )
-        if self.headings is not None and np.shape(self.headings) != place.shape[:2]:
-            raise InvalidInput(
-                f"the headings of a picture must have the shape {place.shape[:2]}, got "
-                f"{np.shape(self.headings)}"
-            )
+        for name in ("headings", "heights", "climbs", "present"):
+            values = getattr(self, name)
+            if values is not None and np.shape(values) != place.shape[:2]:
+                raise InvalidInput(
+                    f"the {name} of a picture must have the shape {place.shape[:2]}, got "
+                    f"{np.shape(values)}"
+                )
 
 
 @checked

@@ -31,6 +31,16 @@ class KnowsItsRecording(Protocol):
 
 
 @runtime_checkable
+class MeasuresTimes(Protocol):
+    """A system whose measures of many times are quicker together."""
+
+    def measures_over(
+        self, states: Mapping[str, NDArray[np.float64]]
+    ) -> Mapping[str, NDArray[np.float64]]:
+        """All measures (runs, times) of states (runs, times, agents, ...)."""
+
+
+@runtime_checkable
 class TellsDecisions(Protocol):
     """A system that was made from a recording, and knows what individuals decided in it."""
 

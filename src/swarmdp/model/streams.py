@@ -76,6 +76,8 @@ class Part(IntEnum):
     SHIFTING = 4
     CONTROLLER = 5
     GROUP_DISTANCES = 6
+    ENCOUNTERS = 11  # pairs at times drawn at random
+    REWARD_SEARCH = 7
 
     # Of resampled demos.
     RESAMPLED_RUNS = 1

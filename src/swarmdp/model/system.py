@@ -25,7 +25,7 @@ from swarmdp.support.errors import InvalidInput
 from swarmdp.support.ranges import Positive
 
 State = dict[str, NDArray[Any]]
-Kind = Literal["angle", "position", "level", "hidden"]
+Kind = Literal["angle", "direction", "position", "level", "hidden"]
 
 
 @runtime_checkable
@@ -85,8 +85,9 @@ class Field:
         It never changes during a run, so it is recorded once.
     kind
         What may be said of it when swarms are compared (`swarmdp.judge`): an "angle" turns, a
-        "position" moves and has neighbours, a "level" changes or stays, a "hidden" one is
-        bookkeeping that agents do not observe and is not compared; None if nothing is known.
+        "direction" (a unit vector) turns in space, a "position" moves and has neighbours, a "level"
+        changes or stays, a "hidden" one is bookkeeping that agents do not observe and is not
+        compared; None if nothing is known.
     period
         After which an angle or a position (each of its components) begins again: the side of a
         periodic box. None for positions in open space; of an angle None means 2 pi.
@@ -353,6 +354,11 @@ def summed_features(system: System, observations: NDArray[Any]) -> NDArray[Any]:
     if features.matrix is not None and index.shape[1] == 1:
         alone: NDArray[np.float64] = features.matrix[index[:, 0]]
         return alone
+    few_agents = 2 * index.shape[1] < features.size
+    if features.matrix is not None and few_agents and _is_whole(features.matrix):
+        # The sum over agents is shorter than the one over classes, and exact in whatever order.
+        few: NDArray[np.float64] = features.matrix[index].sum(axis=1)
+        return few
     return features_of_counts(system, kernels.tables.count(index, features.size))
 
 
@@ -361,11 +367,15 @@ def features_of_counts(system: System, counts: NDArray[Any]) -> NDArray[Any]:
     matrix = class_map(system).matrix
     if matrix is None:
         return counts
-    if np.issubdtype(counts.dtype, np.integer) and np.array_equal(matrix, np.rint(matrix)):
+    if np.issubdtype(counts.dtype, np.integer) and _is_whole(matrix):
         # Sums of whole numbers are exact, in whatever order.
         whole: NDArray[np.float64] = counts.astype(np.float64) @ matrix
         return whole
     return by_rows(counts, matrix)
+
+
+def _is_whole(matrix: NDArray[np.float64]) -> bool:
+    return np.array_equal(matrix, np.rint(matrix))
 
 
 def by_rows(rows: NDArray[Any], matrix: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,8 +62,12 @@ class Line:
     @property
     def words(self) -> str:
         """What is wrong, in words."""
+        return self.told(self.when)
+
+    def told(self, when: str) -> str:
+        """What is wrong, in words, with other words for the time."""
         share = _share_off(self.demo, self.learned, self.learned_spread)
-        return f"{self.title} {share}{self.direction} {self.when}"
+        return f"{self.title} {share}{self.direction} {when}"
 
 
 @dataclass(frozen=True)
@@ -97,9 +101,13 @@ class StretchLine:
     @property
     def words(self) -> str:
         """What is wrong, in words."""
+        return self.told(self.when)
+
+    def told(self, when: str) -> str:
+        """What is wrong, in words, with other words for the time."""
         share = _share_off(self.demo, self.learned, self.error)
         direction = "too large" if self.gap > 0 else "too small"
-        return f"{self.title} {share}{direction} {self.when}"
+        return f"{self.title} {share}{direction} {when}"
 
 
 def _share_off(demo: float, learned: float, error: float) -> str:
@@ -244,6 +252,23 @@ class Verdict:
         """What was compared with the demo, in words."""
         words = f"{self.runs} runs, {len(self.lines)} statistics"
         return f"{words}, whole and in short stretches" if self.stretches else words
+
+    def noted(self, note: str) -> "Verdict":
+        """The same verdict with one more note."""
+        return replace(self, notes=(*self.notes, note))
+
+    @property
+    def evidence(self) -> str:
+        """What the test says: how often chance would differ as much, and how large it is."""
+        words = f"{self.chance} (p = {self.p:.2g}; {self.compared})"
+        return f"{words}; {self.size}" if self.size and not self.alarm else words
+
+    @property
+    def shown(self) -> str:
+        """The verdict in a few lines: its words, how sure and how large, and what to do."""
+        told = [] if self.alarm or not self.size else [self.evidence]
+        told += [f"what to do: {advice}" for advice in self.advice]
+        return "\n".join([f"Verdict: {self.words}", *(f"  {text}" for text in told)])
 
     def __repr__(self) -> str:
         lines = [f"Verdict: {self.words}", *(f"  {row}" for row in self._facts())]

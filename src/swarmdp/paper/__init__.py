@@ -25,7 +25,7 @@ Decisions:
   cluster the arrays of a unit travel back; workers need no disk.
 - A claim is decided by the standard error of the number that it is about. At a scale that is too
   small for it, it is neither true nor false but "not decided".
-- The uncertainty coefficient is that of intervals, from a smoothed density (docs/uncertainty.md).
+- The uncertainty coefficient is that of intervals, from a smoothed density (docs/reproduction.md).
   The kernel's two widths separate in Fourier space, so cross-validating a whole table of widths
   costs one transform.
 """

@@ -23,8 +23,7 @@ from swarmdp.systems.ising import Ising
 from swarmdp.systems.vicsek import Vicsek
 
 POLICY_CURVES: dict[str, tuple[str, str, Any, float]] = {
-    # The expert's is broad and pale, so that those upon it are seen.
-    "expert": ("expert", style.PALE, "-", 4.5),
+    "expert": ("expert", style.EXPERT, "-", 1.2),
     "swarm": ("learned", style.BLUE, (0, (5, 1.5)), 1.6),
     "single": ("learned, single-agent estimate", style.RED, "-.", 1.4),
     "hand": ("hand-crafted reward", style.GREEN, (0, (1, 1.2)), 1.8),
@@ -188,35 +187,28 @@ def _draw_ways(
 def bands_figure(
     by_learner: Mapping[str, Mapping[str, Band]], label: str, unit: float = 1.0
 ) -> Figure:
-    """A measure over time for all policies: mean and band from the 10 % to the 90 % quantile."""
+    """A measure over time for all policies, and how far the learned ones are from the expert."""
     with style.family():
         figure, axes = style.subplots(
-            1, len(by_learner), figsize=(9.2, 3.6), sharey=True, squeeze=False
+            2,
+            len(by_learner),
+            figsize=(9.2, 4.8),
+            sharex="col",
+            sharey="row",
+            squeeze=False,
+            height_ratios=[3, 1],
         )
-        for ax, (which, bands) in zip(axes[0], by_learner.items(), strict=True):
+        for (ax, strip), (which, bands) in zip(axes.T, by_learner.items(), strict=True):
             for curve, band in bands.items():
-                name, colour, line, width = POLICY_CURVES[curve]
-                time = np.arange(len(band.mean))
-                shade = 0.4 if curve == "expert" else 0.13
-                ax.fill_between(
-                    time, band.low / unit, band.high / unit, color=colour, alpha=shade, linewidth=0
-                )
-                ax.plot(
-                    time,
-                    band.mean / unit,
-                    color=colour,
-                    linestyle=line,
-                    linewidth=width,
-                    label=name,
-                )
-            ax.set(xlabel="time step")
+                _draw_band(ax, curve, band, unit)
             ax.set_title(LEARNER_NAMES[which])
             ax.margins(x=0)
             ax.set_ylim(bottom=0)
-            ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+            _draw_differences(strip, bands, unit)
         axes[0, 0].set_ylabel(label)
+        axes[1, 0].set_ylabel("from the\nexpert")
         handles, names = axes[0, 0].get_legend_handles_labels()
-        band_sign = Patch(facecolor=style.PALE, alpha=0.5, label="bands: 10–90 % of runs")
+        band_sign = Patch(facecolor=style.GREY, alpha=0.3, label="bands: 10–90 % of runs")
         figure.legend(
             [*handles, band_sign],
             [*names, str(band_sign.get_label())],
@@ -225,3 +217,25 @@ def bands_figure(
             fontsize=8,
         )
     return figure
+
+
+def _draw_band(ax: Axes, curve: str, band: Band, unit: float) -> None:
+    """A mean over time, with its band from the 10 % to the 90 % quantile."""
+    name, colour, line, width = POLICY_CURVES[curve]
+    time = np.arange(len(band.mean))
+    ax.fill_between(time, band.low / unit, band.high / unit, color=colour, alpha=0.15, linewidth=0)
+    ax.plot(time, band.mean / unit, color=colour, linestyle=line, linewidth=width, label=name)
+
+
+def _draw_differences(ax: Axes, bands: Mapping[str, Band], unit: float) -> None:
+    """How far the means of learned swarms are from the expert's."""
+    ax.axhline(0, color=style.EXPERT, linewidth=0.8)
+    for curve in ("swarm", "single"):
+        if curve in bands and "expert" in bands:
+            _, colour, line, width = POLICY_CURVES[curve]
+            gap = (bands[curve].mean - bands["expert"].mean) / unit
+            ax.plot(gap, color=colour, linestyle=line, linewidth=width)
+    ax.set(xlabel="time step")
+    ax.margins(x=0)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.yaxis.set_major_locator(MaxNLocator(3))

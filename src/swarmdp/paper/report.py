@@ -118,7 +118,8 @@ def _write_parts(store: Store, folder: Path, tell: Tell | None) -> Path:
             for who, verdict in by_learner.items()
         ],
         players=[_player(store, name, title) for name, title in watched.items()],
-        figures=shown,
+        answer="The paper's figures, and what it says of them",
+        answers=shown,
         settings=_settings(plan),
         timing=_timing(store),
     )
@@ -335,7 +336,8 @@ def _measure(
     bands = {which: outcome.bands(store, system, which) for which in LEARNERS}
     caption = (
         f"{meaning[0].upper()}{meaning[1:]}. Lines are means, bands reach from the 10 % to the "
-        f"90 % quantile. Expert: {plan.expert_runs} runs. Others: averages over {plan.experiments} "
+        "90 % quantile; below is how far the means of learned swarms are from the expert's. "
+        f"Expert: {plan.expert_runs} runs. Others: averages over {plan.experiments} "
         f"experiments of the quantiles over {plan.runs_each} runs each. Random policies: a fresh "
         "table for every run. To see: who comes near the expert, and how much is lost by learning "
         "from a single agent or for a hand-crafted reward."
@@ -370,12 +372,13 @@ def _judgement(system: str, who: str, verdict: Verdict) -> Finding:
     words = f"{system.capitalize()}, {who}: the learned swarm of the first experiment"
     if verdict.alarm:
         return Finding(f"{words}: {verdict.words}", "bad")
+    size = (f"{verdict.evidence[0].upper()}{verdict.evidence[1:]}.",) if verdict.size else ()
     if verdict.words == REPRODUCED:
-        return Finding(f"{words} does what its demo did", "good")
+        return Finding(f"{words} does what its demo did", "good", size)
     return Finding(
         f"{words} does what its demo did, with exceptions that are small",
         "good",
-        (f"The verdict: {verdict.words}.",),
+        (f"The verdict: {verdict.words}.", *size),
     )
 
 

@@ -1,5 +1,7 @@
 from .analysis import Analysis as Analysis
 from .analysis_settings import AnalysisSettings as AnalysisSettings
+from .anticipation import Anticipation as Anticipation
+from .anticipation import anticipation as anticipation
 from .arena import Box as Box
 from .arena import Circle as Circle
 from .arena import Periodic as Periodic
@@ -10,4 +12,8 @@ from .decisions import Decisions as Decisions
 from .interaction import Interaction as Interaction
 from .reading import read_tracks as read_tracks
 from .recording import Recording as Recording
+from .space.analysis import SpaceAnalysis as SpaceAnalysis
+from .space.arena import Cuboid as Cuboid
+from .space.arena import PeriodicSpace as PeriodicSpace
+from .space.arena import Sphere as Sphere
 from .swarm import Swarm as Swarm

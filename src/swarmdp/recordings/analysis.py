@@ -10,12 +10,12 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.fitting.fit import Fit, FitInterrupted, fit
+from swarmdp.fitting.fit import Fit, FitInterrupted, drive
 from swarmdp.irl.result import Result
 from swarmdp.judging.baselines import all_baselines, check_baselines
 from swarmdp.judging.judge import verdict_of_model
@@ -23,7 +23,7 @@ from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.verdict import Verdict
 from swarmdp.policies import FunctionPolicy
 from swarmdp.recordings.analysis_settings import AnalysisSettings
-from swarmdp.recordings.components import COMPONENTS
+from swarmdp.recordings.arena import Arena
 from swarmdp.recordings.controller_families import rule_as_it_is
 from swarmdp.recordings.controller_search import (
     FoundController,
@@ -33,24 +33,39 @@ from swarmdp.recordings.controller_search import (
 from swarmdp.recordings.controllers import habitual_policy
 from swarmdp.recordings.couzin import Couzin
 from swarmdp.recordings.decisions import Decisions
-from swarmdp.recordings.group_distances import demo_in_runs, group_distance, own_distance
-from swarmdp.recordings.interaction import Interaction, shifted_decisions
+from swarmdp.recordings.gates import why_open
+from swarmdp.recordings.group_distances import (
+    demo_in_runs,
+    group_distance,
+    own_distance,
+    recorded_parts,
+)
+from swarmdp.recordings.interaction import (
+    Interaction,
+    interaction_in_words,
+    shifted_decisions,
+)
 from swarmdp.recordings.needs import check_needs
+from swarmdp.recordings.preferences import Preference, preferences_of
+from swarmdp.recordings.reactions import Reactions
 from swarmdp.recordings.recording import Recording
+from swarmdp.recordings.reward_curves import RewardCurve, curves_of_reward
+from swarmdp.recordings.reward_search import SearchedReward, search_reward
 from swarmdp.recordings.rule import LEAST_ROWS, Rule, fit_rule
+from swarmdp.recordings.space.analysis import analyse_in_space, in_the_plane_if_flat
+from swarmdp.recordings.space.arena import SpaceArena
 from swarmdp.recordings.summary import Summary
 from swarmdp.recordings.swarm import Swarm
 from swarmdp.recordings.swarm_files import pack_recording, unpack_recording
 from swarmdp.recordings.zonal import Zonal, ZonalController
 from swarmdp.support import markup
 from swarmdp.support.arguments import checked
-from swarmdp.support.arrays import Floats
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.files import as_path
 from swarmdp.support.netcdf import write_dataset
 from swarmdp.support.progress import Tell, working
 from swarmdp.support.ranges import Seed
-from swarmdp.support.rounding import rounded, with_error
+from swarmdp.support.rounding import with_error
 from swarmdp.support.saved import ANALYSIS, Packed
 from swarmdp.support.settings import change_settings
 
@@ -64,45 +79,6 @@ CONTROLLER, ITSELF = "controller", "recording itself"  # energy distances
 REGRESSION, ZONE_MODEL = "regression", "zone model"  # what the controller is compared with
 UNDECIDED, WRONG = "too little data", "does not reproduce it: "  # how verdicts begin
 _DISCOUNT = 0.9  # of the feature expectations that a verdict compares
-_BEYOND = 2.0  # standard errors by which a reward must differ from that of shifted tracks
-_LEVEL = 0.05  # share of differences of rewards that are called clear and are not
-
-
-@dataclass(frozen=True)
-class Preference:
-    """The two classes of one component whose rewards differ most."""
-
-    component: str
-    best: str
-    worst: str
-    difference: float
-    error: float | None  # standard error of this difference; None without resamples
-    p: float | None  # as in `Result.differences`, where all pairs of classes are tested together
-    shifted: float | None = None  # the same difference where individuals are shifted in time, mean
-    shifted_spread: float | None = None  # and its standard deviation
-    identified: bool = False  # all rewards that do as well agree on its sign
-    social: bool = False  # it tells of others
-
-    @property
-    def clear(self) -> bool:
-        """Whether the difference is significant and identified, and not so in shifted tracks.
-
-        Of those called significant about 5 % are not. What a reward says of others must be more
-        than where none can react to another.
-        """
-        if self.p is None or self.p > _LEVEL or not self.identified:
-            return False
-        if not self.social or self.shifted is None or self.shifted_spread is None:
-            return True
-        error = float(np.hypot(self.error or 0.0, self.shifted_spread))
-        return self.difference > self.shifted + _BEYOND * error
-
-    def __str__(self) -> str:
-        chance = ""
-        if self.shifted is not None:
-            chance = f", {rounded(self.shifted, self.error)} when shifted in time"
-        difference = with_error(self.difference, self.error)
-        return f"{self.best} rather than {self.worst} ({difference}{chance})"
 
 
 @checked
@@ -136,6 +112,11 @@ class Analysis:
     distances
         The mean energy distance to the group of `decisions.test`, of the swarm of the controller
         and of those that it is compared with; empty if it was not asked for.
+    reactions
+        How speeds react, and whether individuals look ahead; None of analyses before 0.3.
+    searched
+        The reward that Algorithm 1 found with policy search; None without a rule, or in files of
+        earlier versions.
 
     Examples
     --------
@@ -164,6 +145,8 @@ class Analysis:
     rule: Rule | None
     found: FoundController
     distances: Mapping[str, float] = field(default_factory=dict)
+    reactions: Reactions | None = None
+    searched: SearchedReward | None = None
 
     @property
     def recording(self) -> Recording:
@@ -183,58 +166,23 @@ class Analysis:
     @property
     def preferences(self) -> tuple[Preference, ...]:
         """What the reward asks for, one entry for each component of an additive reward."""
-        preferences, begin, done = [], 0, 0
-        mirrored = bool(self.result.settings["mirror"])
-        weights, others = self.result.reward.weights[0], self.result.resamples
-        # The pair that differs most was chosen among all, so it is tested among all.
-        tested = agreed = None
-        if others is not None:
-            tested = self.result.differences()
-            agreed = self.result.identified()["identified"].to_numpy()
-        for block in self.result.blocks:
-            shape = [len(axis.values) for axis in block]
-            size = int(np.prod(shape))
-            block_weights = weights[begin : begin + size]
-            high, low = int(block_weights.argmax()), int(block_weights.argmin())
-            gaps = None
-            if self.shifted is not None:
-                gaps = self.shifted[:, begin + high] - self.shifted[:, begin + low]
-            begin += size
-            pairs = size * (size - 1) // 2
-            rows = None if tested is None else tested[done : done + pairs]
-            done += pairs
-            if not pairs:
-                continue
-            error = p = None
-            identified = False
-            if rows is not None and agreed is not None:
-                one, other = sorted((high, low))
-                place = one * size - one * (one + 1) // 2 + other - one - 1
-                error, p = float(rows["error"].iloc[place]), float(rows["p"].iloc[place])
-                identified = bool(agreed[done - pairs + place])
-            best, worst = (
-                ", ".join(
-                    COMPONENTS[axis.name].words(axis.shown, int(place), mirrored)
-                    for axis, place in zip(block, np.unravel_index(index, shape), strict=True)
-                )
-                for index in (high, low)
-            )
-            title = " and ".join(axis.name for axis in block)
-            shifted = None if gaps is None else float(gaps.mean())
-            spread = None if gaps is None else float(gaps.std(ddof=1))
-            gap = float(block_weights[high] - block_weights[low])
-            social = any(COMPONENTS[axis.name].social for axis in block)
-            preferences.append(
-                Preference(title, best, worst, gap, error, p, shifted, spread, identified, social)
-            )
-        return tuple(preferences)
+        return preferences_of(self.result, self.shifted)
+
+    @property
+    def reward_curves(self) -> tuple[RewardCurve, ...]:
+        """The reward as curves with errors: which distance, which alignment is sought.
+
+        They are of `result.reward`. What Algorithm 1 with policy search says is in
+        `searched.curves`; where rewards are known it is farther from them.
+        """
+        return curves_of_reward(self.result, self.shifted)
 
     @property
     def turn_gains(self) -> dict[str, float]:
         """How well single turns of the held-out time are predicted, in nats a decision."""
         policies = {
             "recorded habits": habitual_policy(self.swarm, self.swarm.habits),
-            "policy planned for the reward": self.result.policy,
+            "policy of the fit": self.result.policy,
         }
         return {
             name: self.swarm.turn_gain(policy, self.decisions.test)
@@ -251,7 +199,7 @@ class Analysis:
     @property
     def interaction_in_words(self) -> str:
         """Whether individuals react to each other, and how one knows."""
-        return _about_interaction(self.interaction)
+        return interaction_in_words(self.interaction)
 
     @property
     def rule_in_words(self) -> tuple[str, ...]:
@@ -262,12 +210,19 @@ class Analysis:
         return self.rule.sentences
 
     @property
+    def reactions_in_words(self) -> tuple[str, ...]:
+        """How speeds react, and whether distance or time to collision decides."""
+        return () if self.reactions is None else self.reactions.sentences
+
+    @property
     def reward_in_words(self) -> tuple[str, ...]:
         """What the reward clearly prefers; nothing is clear where there is too little data."""
         clear = [str(part) for part in self.preferences if part.clear]
-        if self.result.resamples is None:
-            listed = "; ".join(map(str, self.preferences))
-            return (f"The learned reward prefers, with unknown errors: {listed}.",)
+        if self.result.alternatives is None:
+            return (
+                "What the reward prefers is not told: its errors are not known, since resamples "
+                "were not asked for.",
+            )
         if clear and self.interaction.answer != "too little data":
             return (f"The learned reward clearly prefers: {'; '.join(clear)}.",)
         return (
@@ -288,7 +243,8 @@ class Analysis:
     @property
     def conclusions(self) -> tuple[str, ...]:
         """The answer in sentences."""
-        said = [self.interaction_in_words, *self.rule_in_words, *self.reward_in_words]
+        said = [self.interaction_in_words, *self.rule_in_words, *self.reactions_in_words]
+        said += self.reward_in_words
         said.append(f"The controller: {self.controller.words(self.swarm.unit)}.")
         if self.distances:
             said.append(self.distances_in_words)
@@ -321,8 +277,10 @@ class Analysis:
         packed.plain["verdict"] = None if self.verdict is None else self.verdict.to_json()
         packed.plain["seed"] = self.seed
         packed.plain["rule"] = None if self.rule is None else self.rule.to_plain()
+        packed.plain["reactions"] = None if self.reactions is None else self.reactions.to_plain()
         packed.plain["found"] = self.found.to_plain()
         packed.plain["distances"] = dict(self.distances)
+        packed.plain["searched"] = None if self.searched is None else self.searched.to_plain()
         packed.plain["swarm"] = self.swarm.settings
         packed.arrays["weights"] = self.result.reward.weights
         if self.shifted is not None:
@@ -362,6 +320,8 @@ class Analysis:
             if searched
             else unsearched_controller(swarm, rule),
             plain["distances"] if searched else {},
+            None if not plain.get("reactions") else Reactions.from_plain(plain["reactions"]),
+            None if plain.get("searched") is None else SearchedReward.from_plain(plain["searched"]),
         )
 
     def __repr__(self) -> str:
@@ -375,13 +335,16 @@ class Analysis:
                 preference.best,
                 preference.worst,
                 with_error(preference.difference, preference.error),
+                "yes" if preference.identified else "no",
             )
             for preference in self.preferences
         ]
         return markup.card(
             repr(self.recording),
             *map(markup.paragraph, (repr(self.swarm), *self.conclusions)),
-            markup.table(("component", "highest reward", "lowest", "difference"), rows),
+            markup.table(
+                ("component", "highest reward", "lowest", "difference", "identified"), rows
+            ),
         )
 
     def to_plain(self) -> dict[str, Any]:
@@ -406,8 +369,11 @@ class Analysis:
                 "decisions": test.decisions,
             },
             "rule": None if self.rule is None else self.rule.to_plain(),
+            "reactions": None if self.reactions is None else self.reactions.to_plain(),
             "controller": self.found.to_plain(),
             "energy_distances": dict(self.distances),
+            "reward_curves": [curve.summary() for curve in self.reward_curves],
+            "reward_search": None if self.searched is None else self.searched.summary(),
             "settings": dict(self.result.settings),
             "seed": self.seed,
             "distance": float(self.result.distance[0]),
@@ -418,29 +384,6 @@ class Analysis:
             "verdict": None if self.verdict is None else self.verdict.to_json(),
             "conclusions": list(self.conclusions),
         }
-
-
-def _about_interaction(test: Interaction) -> str:
-    """The outcome of the interaction test, and what it means for the reward."""
-    usual = float(test.shifted.mean())
-    low, high = (end - usual for end in test.interval)
-    gains = (
-        f"knowing the others is worth {test.gain:+.3f} nats a decision, {test.gain - usual:+.3f} "
-        f"more (95 % interval {low:+.3f} to {high:+.3f}) than when individuals are shifted in time "
-        f"({usual:+.3f} on average, {test.shifted.max():+.3f} at most)"
-    )
-    if test.answer == "interaction found":
-        return f"An interaction was found: {gains}; p = {test.p:.2g}."
-    if test.answer == "interaction not found":
-        return (
-            f"Interaction not found, and one that matters would have been seen: {gains}. "
-            "What the reward says of others should not be read as a rule."
-        )
-    return (
-        f"Too little data to tell whether individuals react to each other: {gains}. "
-        f"What the reward says of others may be chance; about {test.needed:.2g} times as much data "
-        "of this kind would tell: longer, or more recordings."
-    )
 
 
 @checked(skip=("changes",))
@@ -455,7 +398,7 @@ def analyse(
     resume: Result | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     **changes: Any,
-) -> Analysis:
+) -> Any:
     """Find the rule behind a recorded swarm: interaction, reward, and a verdict on held-out time.
 
     The recording is cleaned and cut into decisions. From about two thirds of the time a swarm is
@@ -488,7 +431,8 @@ def analyse(
     Returns
     -------
     Analysis
-        Summary, decisions, swarm, interaction, fit and verdict; it can be saved.
+        Summary, decisions, swarm, interaction, fit and verdict; it can be saved. Of recordings in
+        three dimensions a `swarmdp.recordings.SpaceAnalysis`, which has no fit of a reward.
 
     Raises
     ------
@@ -517,6 +461,9 @@ def analyse(
     options = change_settings(settings or AnalysisSettings(), changes, "analyse")
     report = say or (lambda text: None)
     check_needs(recording, report)
+    recording = in_the_plane_if_flat(recording, report)
+    if recording.n_axes == 3:
+        return analyse_in_space(recording, options, seed=seed, report=report, progress=progress)
     with working("reading the recording", progress, (0.0, 0.2)):
         cleaning = {"jump": options.jump, "max_gap": options.max_gap, "slow": options.slow}
         shown = {} if isinstance(options.smooth, str) else {"smooth": options.smooth}
@@ -527,14 +474,11 @@ def analyse(
         f"{decisions}; {train.count} of them to learn from, {test.count} to judge by: "
         f"{decisions.held_out}"
     )
-    arena = options.arena
-    if arena == "auto" and recording.arena is not None:
-        arena = recording.arena
-        report(f"the arena is the one in the file: {arena}")
+    arena = _arena(options, recording)
     with working("calibrating a swarm", progress, (0.2, 0.6)):
         swarm = Swarm.from_recording(train, options.observation, arena=arena)
     if arena == "auto" and swarm.arena is None:
-        report("individuals come and go across the rim of what was recorded: taken as open space")
+        report(f"{why_open(train)}: taken as open space; where there are walls, give their arena")
     report(str(swarm))
     beside = options.baselines
     beside = all_baselines(swarm) if beside is None else check_baselines(beside, swarm)
@@ -542,7 +486,7 @@ def analyse(
         interaction = swarm.interaction_test(
             seed=derived_seed(seed, Part.INTERACTION), progress=tell
         )
-    report(str(interaction))
+    report(interaction_in_words(interaction))
     rule = None
     if train.count >= 2 * LEAST_ROWS:
         with working("reading the rule of turns", progress, (0.9, 1.0)):
@@ -554,24 +498,50 @@ def analyse(
                 names=[str(name) for name in recording.names],
             )
         report(str(rule))
+    reactions = _read_reactions(recording, decisions, swarm, options, seed, progress)
+    report(str(reactions))
     if checkpoint is not None:
         # What an earlier analysis left does not belong to the fit that is saved now.
         (as_path(checkpoint) / ANALYSIS.file).unlink(missing_ok=True)
     with working("searching for a controller", progress):
-        found = find_controller(swarm, rule, seed=derived_seed(seed, Part.CONTROLLER))
-    report(f"controller: {found.words(swarm.unit)}")
-    result = _fit(swarm, train, options, seed, threads, progress, resume, checkpoint)
+        found = find_controller(
+            swarm,
+            rule,
+            seed=derived_seed(seed, Part.CONTROLLER),
+            speed_rule=reactions.speed_rule,
+        )
+    report(f"The controller: {found.controller.words(swarm.unit)}.")
+    with working("searching for the reward", progress):
+        searched = search_reward(
+            swarm, rule, found.controller, seed=derived_seed(seed, Part.REWARD_SEARCH)
+        )
+    fitting = Fit.of(
+        swarm,
+        train,
+        seed=seed,
+        update=options.update,
+        iterations=options.iterations,
+        discount=options.discount,
+        resamples=options.resamples,
+        judge=False,
+        threads=threads,
+    )
+    result = drive(fitting, progress, resume=resume, checkpoint=checkpoint)
     shifted = verdict = None
     distances: dict[str, float] = {}
     try:
         if options.resamples:
-            shifted = _shifted_rewards(swarm, train, options, seed, threads, progress, result)
-        report(str(result))
+            count = min(options.resamples, MOST_SHIFTED)
+            moved = shifted_decisions(train, count, derived_seed(seed, Part.SHIFTING))
+            demos = [swarm.demo(part) for part in moved]
+            shifted = fitting.rewards_of_demos(result, demos, progress)
         if options.judge:
-            others = {} if rule is None else {REGRESSION: Zonal(swarm, rule_as_it_is(swarm, rule))}
-            distances = _distances(swarm, found, others, decisions, seed, threads)
-            verdict = _judge(found, test, swarm, beside, others, distances, seed, threads, progress)
-            report(str(verdict))
+            # Where speeds react, the group is judged by them, too.
+            reacting = bool(found.controller.responses)
+            same = replace(swarm, measures_speed=True) if reacting else swarm
+            others = {} if rule is None else {REGRESSION: Zonal(same, rule_as_it_is(same, rule))}
+            distances = _distances(same, found, others, decisions, seed, threads)
+            verdict = _judge(found, decisions, same, beside, others, seed, threads, progress)
     except KeyboardInterrupt:
         raise FitInterrupted(result) from None
     return Analysis(
@@ -586,33 +556,43 @@ def analyse(
         rule,
         found,
         distances,
+        reactions,
+        searched,
     )
 
 
-def _fit(
+def _arena(
+    options: AnalysisSettings, recording: Recording
+) -> Arena | Literal["auto", "circle", "box"] | None:
+    """The arena that is asked for, or that of the file."""
+    arena = options.arena
+    if isinstance(arena, SpaceArena):
+        raise InvalidInput(
+            f"the recording is in the plane, got an arena in space, {arena}: give one of the plane"
+        )
+    if arena == "auto" and recording.arena is not None:
+        arena = recording.arena
+    return arena
+
+
+def _read_reactions(
+    recording: Recording,
+    decisions: Decisions,
     swarm: Swarm,
-    train: Decisions,
     options: AnalysisSettings,
     seed: int,
-    threads: int | None,
     progress: bool | Tell | None,
-    resume: Result | None,
-    checkpoint: str | os.PathLike[str] | None,
-) -> Result:
-    return fit(
-        swarm,
-        train,
-        seed=seed,
-        update=options.update,
-        iterations=options.iterations,
-        discount=options.discount,
-        resamples=options.resamples,
-        judge=False,
-        threads=threads,
-        progress=progress,
-        resume=resume,
-        checkpoint=checkpoint,
-    )
+) -> Reactions:
+    with working("reading changes of speed", progress):
+        return Reactions.read(
+            recording,
+            decisions,
+            swarm.arena,
+            cleaning={name: getattr(options, name) for name in _CLEANING},
+            contact=options.contact,
+            components=options.speed_components,
+            seed=seed,
+        )
 
 
 def _distances(
@@ -643,73 +623,31 @@ def _distances(
 
 def _judge(
     found: FoundController,
-    test: Decisions,
+    decisions: Decisions,
     swarm: Swarm,
     baselines: Sequence[str],
     others: Mapping[str, Zonal],
-    distances: Mapping[str, float],
     seed: int,
     threads: int | None,
     progress: bool | Tell | None,
 ) -> Verdict:
-    """The verdict on the group of the controller.
-
-    A group that is as near to the held-out time as the recording itself is reproduced; what can
-    still be told apart are exceptions.
-    """
+    """The verdict on the group of the controller, by the held-out time."""
     verdict = verdict_of_model(
         swarm,
         Zonal(swarm, found.controller),
-        demo_in_runs(swarm, test),
+        demo_in_runs(swarm, decisions.test),
         seed=derived_seed(seed, Part.JUDGING_HELD_OUT),
         baselines=baselines,
         others=others,
         discount=_DISCOUNT,
         progress=progress,
         threads=threads,
+        parts=recorded_parts(swarm, decisions.train, decisions.test),
     )
-    if not verdict.alarm or verdict.words.startswith(UNDECIDED):
+    if not verdict.words.startswith(WRONG):
         return verdict
-    if distances[CONTROLLER] <= distances[ITSELF]:
-        differences = verdict.words.removeprefix(WRONG)
-        return replace(
-            verdict,
-            words=f"reproduces it, except: {differences}",
-            reproduces=True,
-            alarm=False,
-            advice=(),
-            notes=(
-                *verdict.notes,
-                f"as a group it is as near to the held-out time (energy distance "
-                f"{distances[CONTROLLER]:.2f}) as the recording itself ({distances[ITSELF]:.2f})",
-            ),
-        )
     advice = (
         "look at the measures that differ: what individuals react to may be missing among the "
         "components (--components), or individuals differ",
     )
     return replace(verdict, advice=advice)
-
-
-def _shifted_rewards(
-    swarm: Swarm,
-    train: Decisions,
-    options: AnalysisSettings,
-    seed: int,
-    threads: int | None,
-    progress: bool | Tell | None,
-    result: Result,
-) -> Floats:
-    """Rewards (K, d) learned as the result was, but with every individual shifted in time."""
-    count = min(options.resamples, MOST_SHIFTED)
-    moved = shifted_decisions(train, count, derived_seed(seed, Part.SHIFTING))
-    fitting = Fit.of(
-        swarm,
-        train,
-        seed=seed,
-        update=options.update,
-        iterations=options.iterations,
-        discount=options.discount,
-        threads=threads,
-    )
-    return fitting.rewards_of_demos(result, [swarm.demo(part) for part in moved], progress)

@@ -20,6 +20,7 @@ Symmetries = list[tuple[float, int]]  # rotations by an angle, after a reflectio
 SECTORS = 24  # parts of a rim of which each is touched or not
 _NEAR = 0.06  # of half the width of an arena: this near to the rim is a touch
 LEAST_TOUCHED = 0.7  # share of the rim from which on a fitted arena is believed
+ROUND_CORNERS, ROUNDNESS = 8, 0.15  # points of a border that is round, and how far off they are
 _SAME = 1e-6  # of its size, by which a polygon may miss its mirror image
 
 
@@ -273,6 +274,17 @@ Arena = Circle | Polygon | Box | Periodic
 _KINDS: dict[str, type[Circle] | type[Box]] = {"circle": Circle, "box": Box}
 
 
+def arena_in_words(arena: Arena | None, unit: str) -> str:
+    """What an arena is like: 'circle of radius 25 cm around (0, 0)'."""
+    if arena is None:
+        return "open space"
+    if isinstance(arena, Circle):
+        x, y = arena.centre
+        return f"circle of radius {arena.radius:.4g} {unit} around ({x:.4g}, {y:.4g})"
+    corners = "" if not isinstance(arena, Polygon) else f" of {len(arena.vertices)} corners"
+    return f"{type(arena).__name__.lower()}{corners}, {arena.window[2]:.4g} {unit} wide"
+
+
 def describe_arena(arena: Arena | None) -> dict[str, Any] | None:
     """An arena as plain data."""
     if arena is None:
@@ -363,6 +375,18 @@ def fit_arena(places: Floats, asked: str) -> tuple[Arena, float]:
             "Polygon or Periodic arena"
         )
     return best
+
+
+def arena_of_border(corners: Floats) -> Circle | Polygon:
+    """The arena inside of a border that was marked by points (n, 2): a circle if it is round."""
+    matrix = np.column_stack([2 * corners, np.ones(len(corners))])
+    solved = np.linalg.lstsq(matrix, (corners**2).sum(axis=1), rcond=None)[0]
+    centre = solved[:2]
+    away = np.linalg.norm(corners - centre, axis=1)
+    if len(corners) >= ROUND_CORNERS and np.ptp(away) <= ROUNDNESS * away.mean():
+        return Circle((float(centre[0]), float(centre[1])), float(away.mean()))
+    apart = np.linalg.norm(corners - np.roll(corners, -1, axis=0), axis=1) > 0
+    return Polygon(tuple((float(x), float(y)) for x, y in corners[apart]))
 
 
 def _enclosing_box(places: Floats) -> Box:

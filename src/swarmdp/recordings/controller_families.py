@@ -126,7 +126,7 @@ def families_of(swarm: "Swarm", rule: Rule | None) -> list[Family]:
         Family("the rule, all free", start, True, others),
     ]
     if len(rule.parts) < len((REPULSION, ALIGNMENT, ATTRACTION)):
-        families.append(Family("all components", _completed(swarm, rule), True, others))
+        families.append(Family("all components", completed_rule(swarm, rule), True, others))
     return families
 
 
@@ -205,7 +205,7 @@ def _hurry(swarm: "Swarm") -> float:
     return gain if gain > SURE * error else 0.0
 
 
-def _completed(swarm: "Swarm", rule: Rule) -> ZonalController:
+def completed_rule(swarm: "Swarm", rule: Rule) -> ZonalController:
     """The rule with the components that it lacks, weak at first."""
     positions, headings = swarm.frames["position"], swarm.frames["heading"]
     gap = float(np.median(surroundings(positions, headings, 1, 0.0, swarm.arena)[..., 2]))

@@ -4,9 +4,10 @@ Candidates are simulated side by side from recorded frames, with common random n
 with the recording in what individuals see (distances, misalignment and bearing of neighbours, the
 wall) and in what the group does (the swarm's measures). CMA-ES looks for the nearest, beginning
 with the rule that regression found. How many numbers are free, from no reaction to others to all
-components and reaches, is decided inside the training part: candidates are searched on every second
-block of time and compared on the blocks between. The last search begins with the best of these, and
-its finalists are compared in longer runs with other random numbers.
+components and reaches, and how strongly they are held to the rule, is decided inside the training
+part: candidates are searched on every second block of time and compared on the blocks between. The
+last search begins with the best of these, and its finalists are compared in longer runs with other
+random numbers.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +21,9 @@ from swarmdp import kernels
 from swarmdp.learning.families import Adaptation
 from swarmdp.recordings.components import surroundings
 from swarmdp.recordings.controller_families import NOISE, Family, families_of
+from swarmdp.recordings.responses import with_responses
 from swarmdp.recordings.rule import Rule
+from swarmdp.recordings.speed_rule import SpeedRule
 from swarmdp.recordings.whole_steps import calibrated_model
 from swarmdp.recordings.zonal import ZonalController, common_scores
 from swarmdp.support.arrays import Bools, Floats
@@ -42,8 +45,10 @@ NEIGHBOURS = 7  # nearest ones, in what individuals see
 POINTS = 128  # of distributions at which they are compared
 QUANTILES = 20
 _EQUAL = 0.9  # a larger family must be better by this factor
-PRIOR = 25.0  # times the square of the recording's own distance: the weight of the rule
-NOISE_PRIOR = 12.0  # times as much for the noise, which single turns tell best
+# How strongly numbers are held to the rule, and the noise, which single turns tell best, times as
+# much; the weight is that times the square of what the recording itself differs by.
+STRENGTHS = ((400.0, 10.0), (100.0, 10.0), (25.0, 10.0), (25.0, 1.0), (5.0, 10.0), (0.0, 0.0))
+SEARCHED = 2  # the strength with which families are searched: candidates of all kinds are drawn
 ELITE = 10  # best candidates, whose mean is a finalist, too
 
 
@@ -160,12 +165,9 @@ class Trial:
         shares = (np.arange(QUANTILES) + 0.5) / QUANTILES
         return measures, [np.quantile(values, shares) for values in sights]
 
-    def simulate(
-        self, controllers: Sequence[ZonalController]
-    ) -> tuple[dict[str, Floats], list[Floats], Floats]:
-        """Measures (K, values) and sights (K, values) of swarms, and shares of reflections (K,)."""
-        count = len(controllers)
-        places, headings, reflected = kernels.recorded.zonal_frames(
+    def frames(self, controllers: Sequence[ZonalController]) -> tuple[Floats, Floats, Floats]:
+        """Places (K, runs, frames, agents, 2), headings, and shares of reflections (K,)."""
+        return kernels.recorded.zonal_frames(
             self._starts,
             np.stack([one.row for one in controllers]),
             np.array([one.noise for one in controllers]),
@@ -173,6 +175,13 @@ class Trial:
             min(SETTLING, self._steps // 4),
             EVERY * self.longer,
         )
+
+    def simulate(
+        self, controllers: Sequence[ZonalController]
+    ) -> tuple[dict[str, Floats], list[Floats], Floats]:
+        """Measures (K, values) and sights (K, values) of swarms, and shares of reflections (K,)."""
+        count = len(controllers)
+        places, headings, reflected = self.frames(controllers)
         agents = self.swarm.n_agents
         measures, sights = _looks(
             self.swarm, places.reshape(-1, agents, 2), headings.reshape(-1, agents)
@@ -190,7 +199,13 @@ class Trial:
         shares = (np.arange(QUANTILES) + 0.5) / QUANTILES
         apart = []
         for values, places in zip(sights, quantiles, strict=True):
-            below = np.stack([(values <= place).mean(axis=1) for place in places], axis=1)
+            # Into how many of the recorded parts values fall, in one pass for all of them.
+            part = np.searchsorted(places, values) + np.arange(len(values))[:, None] * (
+                QUANTILES + 1
+            )
+            counts = np.bincount(part.ravel(), minlength=len(values) * (QUANTILES + 1))
+            inside = counts.reshape(len(values), -1)[:, :-1]
+            below = np.cumsum(inside, axis=1) / values.shape[1]
             apart.append(2 * ((below - shares) ** 2).mean(axis=1))
         return np.asarray(group), np.asarray(np.mean(apart, axis=0)), reflected
 
@@ -241,7 +256,12 @@ def energy_distances(values: Floats, recorded: Floats) -> Floats:
 
 @one_blas_thread()
 def find_controller(
-    swarm: "Swarm", rule: Rule | None, *, seed: int, tell: Callable[[str], None] = lambda text: None
+    swarm: "Swarm",
+    rule: Rule | None,
+    *,
+    seed: int,
+    speed_rule: SpeedRule | None = None,
+    tell: Callable[[str], None] = lambda text: None,
 ) -> FoundController:
     """The zonal controller whose swarm is nearest to the recording from which the swarm was made.
 
@@ -253,6 +273,8 @@ def find_controller(
         That regression found in the same part; None if there is too little data for one.
     seed
         Same seed, same controller.
+    speed_rule
+        How speeds react, found in the same part; taken over where the group comes nearer so.
     tell
         Called with the name of each family before it is searched.
 
@@ -262,45 +284,62 @@ def find_controller(
     parts = [block % 2 == 0, block % 2 == 1]
     families = families_of(swarm, rule)
     together = families[0].start.together
-    weight = PRIOR * Trial(swarm, parts[0], seed, together).own_distance(parts[1]) ** 2
-    tried, winners, count = [], [], 0
-    for family in families:
+    own = Trial(swarm, parts[0], seed, together).own_distance(parts[1]) ** 2
+    priors = [Prior(own * strength, noise) for strength, noise in STRENGTHS]
+    apart = np.empty((len(families), len(priors), len(parts)))
+    winners: list[list[list[ZonalController]]] = []  # of each family and prior, in each part
+    for k, family in enumerate(families):
         tell(family.name)
-        apart, best = [], []
+        best = []
         for n, part in enumerate(parts):
-            search = Search(family, Trial(swarm, part, seed + n, together), weight)
-            ranked = search.run(family.numbers(family.start), TRYING, seed)
-            count += TRYING * CANDIDATES
+            search = Search(family, Trial(swarm, part, seed + n, together), priors[SEARCHED])
+            drawn = search.run(family.numbers(family.start), TRYING, seed)
+            best.append([drawn.best(prior)[0] for prior in priors])
             other = Trial(swarm, ~part, seed + 2 + n, together, LONGER)
-            group, _, _ = other.distances(ranked[:1])
-            apart.append(float(group[0]))
-            best += ranked[:2]
-        tried.append(TriedFamily(family.name, len(family.limits), float(np.mean(apart))))
-        winners.append(best)
-    chosen = 0
-    # The families are in the order of their numbers: a larger one must earn them.
-    for n in range(1, len(families)):
-        if tried[n].distance < _EQUAL * tried[chosen].distance:
-            chosen = n
-    family = families[chosen]
+            apart[k, :, n] = other.distances(best[-1])[0]
+        winners.append([list(pair) for pair in zip(*best, strict=True)])
+    # The rule is held to where that does as well, whatever the family; and a larger one must earn
+    # its numbers.
+    strength = _first_good(apart.mean(axis=(0, 2)))
+    chosen = _first_good(apart[:, strength].mean(axis=1))
+    family, prior, begins = families[chosen], priors[strength], winners[chosen][strength]
     tell(f"{family.name}, at length")
     every = np.ones(frames, dtype=bool)
-    search = Search(family, Trial(swarm, every, seed, together), weight)
-    starts = np.stack([family.numbers(one) for one in winners[chosen]])
-    ranked = search.run(starts[search.losses(starts).argmin()], FINDING, seed)
-    last = [*ranked[:FINALISTS], *winners[chosen]]
-    longer = Search(family, Trial(swarm, every, seed + 4, together, LONGER), weight)
+    search = Search(family, Trial(swarm, every, seed, together), prior)
+    starts = np.stack([family.numbers(one) for one in begins])
+    drawn = search.run(starts[search.losses(starts).argmin()], FINDING, seed)
+    last = [*drawn.best(prior)[:FINALISTS], *begins]
+    longer = Search(family, Trial(swarm, every, seed + 4, together, LONGER), prior)
     losses = longer.losses(np.stack([family.numbers(one) for one in last]))
     best_one = last[int(losses.argmin())]
+    # Reactions of speeds are taken over where the group comes clearly nearer with them.
+    both = [best_one, with_responses(best_one, swarm, speed_rule)]
+    if both[1] != both[0]:
+        best_one = both[_first_good(longer.trial.losses(both))]
     group, _, reflected = Trial(swarm, every, seed + 5, together, LONGER).distances([best_one])
+    tried = tuple(
+        TriedFamily(family.name, len(family.limits), float(row[strength].mean()))
+        for family, row in zip(families, apart, strict=True)
+    )
+    searches = len(families) * len(parts)
+    count = searches * (TRYING * CANDIDATES + len(priors)) + FINDING * CANDIDATES
     return FoundController(
         best_one,
         family.name,
-        tuple(tried),
+        tried,
         float(group[0]),
         float(reflected[0]),
-        count + FINDING * CANDIDATES + len(starts) + len(last),
+        count + len(starts) + len(last),
     )
+
+
+def _first_good(distances: Floats) -> int:
+    """The first that is not clearly worse than a later one: those before are simpler."""
+    chosen = 0
+    for n in range(1, len(distances)):
+        if distances[n] < _EQUAL * distances[chosen]:
+            chosen = n
+    return chosen
 
 
 def unsearched_controller(swarm: "Swarm", rule: Rule | None) -> FoundController:
@@ -314,6 +353,44 @@ def unsearched_controller(swarm: "Swarm", rule: Rule | None) -> FoundController:
     )
 
 
+@dataclass(frozen=True)
+class Prior:
+    """How strongly the numbers of a controller are held to the rule."""
+
+    weight: float  # of the mean squared distance from the rule, in ranges of the numbers
+    noise: float  # times as much for the noise
+
+    def of(self, away: Floats) -> Floats:
+        """What is added to losses (K,), from squared distances (K, numbers)."""
+        factors = np.ones(away.shape[1])
+        factors[NOISE] = self.noise
+        held: Floats = self.weight * (away * factors).mean(axis=1)
+        return held
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """All candidates of a search, with their losses; the prior is not in these."""
+
+    family: Family
+    numbers: Floats  # (K, numbers)
+    losses: Floats  # (K,)
+
+    def best(self, prior: Prior) -> list[ZonalController]:
+        """The best controllers under a prior, the mean of the best first."""
+        losses = self.losses + prior.of(squared_distances(self.family, self.numbers))
+        order = np.argsort(losses, kind="stable")[:ELITE]
+        best = self.numbers[order]
+        # The best of many is partly the luckiest; the mean of the best is not.
+        return [self.family.controller(row) for row in (best.mean(axis=0), *best)]
+
+
+def squared_distances(family: Family, numbers: Floats) -> Floats:
+    """How far numbers (K, numbers) are from the rule, squared, in ranges of the numbers."""
+    middle, width = family.numbers(family.start), np.ptp(family.limits, axis=1)
+    return np.asarray(((numbers - middle) / width) ** 2)
+
+
 @dataclass(frozen=True, eq=False)
 class Search:
     """A search in a family for the controller whose swarm is nearest to some recorded frames.
@@ -324,28 +401,25 @@ class Search:
 
     family: Family
     trial: Trial
-    weight: float  # of the mean squared distance from the rule, in ranges of the numbers
+    prior: Prior
 
     def losses(self, numbers: Floats) -> Floats:
         """What is to be small, of controllers with these numbers (K, numbers)."""
-        middle, width = self.family.numbers(self.family.start), np.ptp(self.family.limits, axis=1)
-        away = ((numbers - middle) / width) ** 2
-        away[:, NOISE] *= NOISE_PRIOR
-        prior: Floats = self.weight * away.mean(axis=1)
-        return self.trial.losses([self.family.controller(row) for row in numbers]) + prior
+        return self._plain(numbers) + self.prior.of(squared_distances(self.family, numbers))
 
-    def run(self, start: Floats, generations: int, seed: int) -> list[ZonalController]:
-        """The best controllers of a search by CMA-ES, the mean of the best among them."""
+    def _plain(self, numbers: Floats) -> Floats:
+        return self.trial.losses([self.family.controller(row) for row in numbers])
+
+    def run(self, start: Floats, generations: int, seed: int) -> Drawn:
+        """All candidates of a search by CMA-ES."""
         rng = np.random.default_rng(seed)
         sampler = Adaptation(self.family.limits, start, CANDIDATES, rng)
-        drawn, losses = [start[None]], [self.losses(start[None])]
+        drawn, losses = [start[None]], [self._plain(start[None])]
         for _ in range(generations):
             numbers = sampler.draw()
-            loss = self.losses(numbers)
-            sampler.follow(np.argsort(loss, kind="stable"))
+            loss = self._plain(numbers)
+            held = self.prior.of(squared_distances(self.family, numbers))
+            sampler.follow(np.argsort(loss + held, kind="stable"))
             drawn.append(numbers)
             losses.append(loss)
-        order = np.argsort(np.concatenate(losses), kind="stable")[:ELITE]
-        best = np.concatenate(drawn)[order]
-        # The best of many is partly the luckiest; the mean of the best is not.
-        return [self.family.controller(row) for row in (best.mean(axis=0), *best)]
+        return Drawn(self.family, np.concatenate(drawn), np.concatenate(losses))

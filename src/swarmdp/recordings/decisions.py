@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Protocol, runtime_checkable
 
+from swarmdp.model import sphere
 from swarmdp.model.system import System, name_of
 from swarmdp.model.trajectory import Trajectory
 from swarmdp.support.arguments import checked
@@ -51,21 +52,23 @@ class Decisions:
     """What individuals did at even times; `train` and `test` are its parts.
 
     Arrays are (time, individual). `positions` and `headings` may be interpolated where `known` is
-    False; they are NaN where an individual was absent.
+    False; they are NaN where an individual was absent. In three dimensions headings are unit
+    vectors, and turns have two parts: to the left, and upwards.
 
     Parameters
     ----------
     positions
-        (time, individual, 2): in the unit of the recording.
+        (time, individual, 2 or 3): in the unit of the recording.
     headings
-        (time, individual): the direction in which it came here, in radians.
+        (time, individual): the direction in which it came here, in radians; in three dimensions
+        (time, individual, 3), of length 1.
     speeds
         (time, individual): since the time before, in units a second.
     known
         (time, individual): whether heading and place were recorded, not interpolated.
     turns
         (time - 1, individual): from this heading to the next, in radians; NaN where it is not
-        known.
+        known. In three dimensions (time - 1, individual, 2), to the left and upwards.
     dt
         Seconds from one decision to the next.
     unit
@@ -98,18 +101,36 @@ class Decisions:
     recording: Ints | None = None
 
     def __post_init__(self) -> None:
-        times, individuals = self.headings.shape
+        times, individuals = self.headings.shape[:2]
         if self.recording is None or not self.recording.any():  # one recording, of any length
             object.__setattr__(self, "recording", np.zeros(times, np.int64))
         elif self.recording.shape != (times,):
             raise InvalidInput(
                 f"recording must be {times} numbers, one for each time, got {self.recording.shape}"
             )
-        if self.positions.shape != (times, individuals, 2):
+        axes = 3 if self.in_space else 2
+        if self.positions.shape != (times, individuals, axes):
             raise InvalidInput(
-                f"positions must have the shape {(times, individuals, 2)}, got "
+                f"positions must have the shape {(times, individuals, axes)}, got "
                 f"{self.positions.shape}"
             )
+
+    @property
+    def in_space(self) -> bool:
+        """Whether they are in three dimensions."""
+        return self.headings.ndim == 3
+
+    @property
+    def headed(self) -> Bools:
+        """Who has a heading when (time, individual)."""
+        finite = np.isfinite(self.headings)
+        return np.asarray(finite.all(axis=2)) if self.in_space else finite
+
+    @property
+    def turned(self) -> Bools:
+        """Whose turn is known when (time - 1, individual)."""
+        finite = np.isfinite(self.turns)
+        return np.asarray(finite.all(axis=2)) if self.in_space else finite
 
     @property
     def times(self) -> int:
@@ -124,7 +145,7 @@ class Decisions:
     @property
     def count(self) -> int:
         """The number of decisions whose turn is known."""
-        return int(np.isfinite(self.turns).sum())
+        return int(self.turned.sum())
 
     @property
     def recording_numbers(self) -> Ints:
@@ -135,7 +156,7 @@ class Decisions:
     @cached_property
     def present(self) -> Ints:
         """The number of individuals with a heading at each time (time,)."""
-        return np.asarray(np.isfinite(self.headings).sum(axis=1), np.int64)
+        return np.asarray(self.headed.sum(axis=1), np.int64)
 
     @cached_property
     def bouts(self) -> Ints:
@@ -189,12 +210,15 @@ class Decisions:
             )
         joined = np.diff(rows) == 1
         seam = np.append(False, ~joined)
-        turns = np.where(joined[:, None], self.turns[rows[:-1]], np.nan)
+        turns = self.turns[rows[:-1]]
+        turns[~joined] = np.nan
         turns[seam[:-1]] = np.nan
+        headings = self.headings[rows]
+        headings[seam] = np.nan
         return replace(
             self,
             positions=np.where(seam[:, None, None], np.nan, self.positions[rows]),
-            headings=np.where(seam[:, None], np.nan, self.headings[rows]),
+            headings=headings,
             speeds=np.where(seam[:, None], np.nan, self.speeds[rows]),
             known=self.known[rows] & ~seam[:, None],
             turns=turns,
@@ -204,7 +228,7 @@ class Decisions:
     @cached_property
     def previous(self) -> Floats:
         """The turn that led to each heading (time, individual); NaN where not known."""
-        nothing = np.full((1, self.individuals), np.nan)
+        nothing = np.full((1, *self.turns.shape[1:]), np.nan)
         return np.concatenate([nothing, self.turns])
 
     @property
@@ -288,6 +312,20 @@ def wrap_angles(angle: Floats) -> Floats:
     return np.remainder(angle + np.pi, 2 * np.pi) - np.pi
 
 
+def headings_of(ways: Floats) -> Floats:
+    """The directions of ways (..., axes): angles in the plane, unit vectors in space."""
+    if ways.shape[-1] == 2:
+        return np.arctan2(ways[..., 1], ways[..., 0])
+    return np.where(np.isfinite(ways), sphere.unit(ways), np.nan)
+
+
+def turns_of(headings: Floats) -> Floats:
+    """The turns from each time to the next, in the plane or in space (to the left, upwards)."""
+    if headings.ndim == 2:
+        return wrap_angles(np.diff(headings, axis=0))
+    return sphere.turns_between(headings[:-1], headings[1:])
+
+
 def decide(
     recording: "Recording",
     *,
@@ -298,11 +336,6 @@ def decide(
     slow: float,
 ) -> Decisions:
     """The decisions in a recording; see `Recording.decisions`."""
-    if recording.n_axes != 2:
-        raise InvalidInput(
-            f"decisions are of 2-D recordings, this one has {recording.n_axes} axes: choose two, "
-            "such as recording.projected(axes=(0, 1)).decisions()"
-        )
     first = 0.0 if isinstance(smooth, str) else smooth
     cleaned = recording.clean(jump=jump, max_gap=max_gap, smooth=first, slow=slow)
     _check_moving(recording)
@@ -362,11 +395,12 @@ def _logged_interval(cleaned: "Cleaned") -> tuple[int, int] | None:
     logged = cleaned.recording.headings
     steps = cleaned.steps
     moved = np.isfinite(steps).all(axis=2)
-    headings = np.arctan2(steps[..., 1], steps[..., 0]) if logged is None else logged
     still = np.linalg.norm(steps, axis=2) == 0
-    headings = np.where(moved & ~still, headings, np.nan)
-    turned = np.zeros(headings.shape)
-    turned[1:] = np.nan_to_num(wrap_angles(np.diff(headings, axis=0))) ** 2
+    headings = headings_of(steps) if logged is None else logged.copy()
+    headings[~moved | still] = np.nan
+    turned = np.zeros(moved.shape)
+    squares = np.nan_to_num(turns_of(headings)) ** 2
+    turned[1:] = squares.sum(axis=2) if headings.ndim == 3 else squares
     by_frame = turned.sum(axis=1)
     frames = np.arange(len(by_frame))
     if not by_frame.sum() > 0:
@@ -419,7 +453,8 @@ def _jitter(decisions: Decisions) -> float:
     come and go at random have this only across the way, and changes of speed only along it.
     """
     steps = np.where(decisions.known, decisions.speeds, np.nan) * decisions.dt
-    across, along = decisions.turns * steps[1:], np.diff(steps, axis=0)
+    ways = steps[1:, :, None] if decisions.in_space else steps[1:]
+    across, along = decisions.turns * ways, np.diff(steps, axis=0)
     variances = []
     for second in (across, along):
         product = second[1:] * second[:-1]
@@ -463,18 +498,21 @@ def at_even_times(
     same = (part[1:] == part[:-1]) & (part[1:] >= 0) & ~begins[1:, None]
     ways = np.where(same[..., None], np.diff(seen, axis=0), np.nan)
     speeds = np.linalg.norm(ways, axis=2) / dt
-    headings = np.arctan2(ways[..., 1], ways[..., 0])
+    headings = headings_of(ways)
     recorded = np.asarray(np.isfinite(measured).all(axis=2))
     recorded_both = same & recorded[1:] & recorded[:-1]
     logged = cleaned.recording.headings
-    if logged is not None:
+    if logged is not None and headings.ndim == 2:
         headings = np.where(same, logged[rows[1:]], np.nan)
     else:
         _keep_headings(headings, speeds, same, recorded_both, slow)
-    recorded_both &= np.isfinite(headings)
+    finite = np.isfinite(headings)
+    headed = finite if headings.ndim == 2 else np.asarray(finite.all(axis=2))
+    recorded_both &= headed
     together = recorded_both[1:] & recorded_both[:-1] & same[1:]
-    turns = np.where(together, wrap_angles(np.diff(headings, axis=0)), np.nan)
-    places = np.where(np.isfinite(headings)[..., None], seen[1:], np.nan)
+    turns = turns_of(headings)
+    turns[~together] = np.nan
+    places = np.where(headed[..., None], seen[1:], np.nan)
     unit, number = cleaned.recording.unit, recording_of_frames(cleaned.recording)[rows[1:]]
     return Decisions(places, headings, speeds, recorded_both, turns, dt, unit, error, number)
 
@@ -511,8 +549,9 @@ def _keep_headings(
     limit = slow * float(np.median(some)) if len(some) else 0.0
     for t in range(len(headings)):
         still = speeds[t] <= limit
-        before = headings[t - 1] if t else np.full(headings.shape[1], np.nan)
-        headings[t] = np.where(still, np.where(same[t], before, np.nan), headings[t])
+        before = headings[t - 1] if t else np.full(headings.shape[1:], np.nan)
+        headings[t, still & same[t]] = before[still & same[t]]
+        headings[t, still & ~same[t]] = np.nan
 
 
 def _parts(cleaned: "Cleaned") -> NDArray[np.int64]:
@@ -521,6 +560,14 @@ def _parts(cleaned: "Cleaned") -> NDArray[np.int64]:
     last = np.maximum.accumulate(np.where(part >= 0, np.arange(len(part))[:, None], 0), axis=0)
     inside = np.isfinite(cleaned.filled).all(axis=2)
     return np.where(inside, np.take_along_axis(part, last, axis=0), -1)
+
+
+def _sides(ways: Floats) -> tuple[Floats, ...]:
+    """Unit vectors across ways (n, axes): to the left and, in space, upwards."""
+    if ways.shape[1] == 3:
+        return sphere.frame(sphere.unit(ways))
+    length = np.linalg.norm(ways, axis=1)
+    return (np.stack([-ways[:, 1], ways[:, 0]], axis=1) / length[:, None],)
 
 
 def position_error(cleaned: "Cleaned") -> float:
@@ -542,10 +589,12 @@ def position_error(cleaned: "Cleaned") -> float:
     moved = length > 0
     if not moved.any():
         return 0.0
-    across = np.stack([-way[moved, 1], way[moved, 0]], axis=1) / length[moved, None]
     third = np.diff(raw, 3, axis=0)
     first, second = (
-        (differences[whole][moved] * across).sum(axis=1) for differences in (third[:-2], third[2:])
+        np.concatenate(
+            [(differences[whole][moved] * side).sum(axis=1) for side in _sides(way[moved])]
+        )
+        for differences in (third[:-2], third[2:])
     )
     most = OUTLIER * MAD * float(np.median(np.abs(first)))
     product = np.clip(first, -most, most) * np.clip(second, -most, most)

@@ -11,8 +11,10 @@ import numpy as np
 from swarmdp.recordings.decisions import Decisions
 from swarmdp.support.arrays import Bools, Floats
 
+LEAST_GROUP = 3  # individuals, whose centre is that of a group
 LEAST_ENDS = 10  # of tracks, by which an open rim is known
 OPEN_SHARE = 0.25  # of all ends of tracks that cross the rim of an open field of view, at least
+TRAVEL = 10.0  # times its own size that a group must go within a stretch to be in open space
 OPEN_FACTOR = 3.0  # and this many times the share of all points that are about to cross it
 _AHEAD = 2.0  # decisions: a track has its first heading at the second, and may end before the next
 _NEAR = 0.06  # of half the size of the field: this near to its rim an end counts as at it
@@ -79,3 +81,39 @@ def has_open_rim(decisions: Decisions) -> bool:
         return False
     usual = float(Crossings(places, _ways(decisions)[decisions.known]).across(places).mean())
     return float(ends.across(places).mean()) >= max(OPEN_SHARE, OPEN_FACTOR * usual)
+
+
+def travel(decisions: Decisions) -> tuple[float, float]:
+    """How far the centre of the group goes within a stretch of time, and the size of the group.
+
+    Returns
+    -------
+    distance
+        The largest distance of the centre from where it was when the stretch began.
+    size
+        The median distance of individuals from the centre.
+
+    """
+    places = np.where(decisions.known[..., None], decisions.positions, 0.0)
+    count = decisions.known.sum(axis=1)
+    centre = places.sum(axis=1) / np.maximum(count, 1)[:, None]
+    away = np.linalg.norm(decisions.positions - centre[:, None], axis=2)[decisions.known]
+    furthest, several = 0.0, count >= LEAST_GROUP
+    for number in range(decisions.bouts[-1] + 1):
+        way = centre[several & (decisions.bouts == number)]
+        if len(way):
+            furthest = max(furthest, float(np.linalg.norm(way - way[0], axis=1).max()))
+    return furthest, float(np.median(away)) if len(away) else 0.0
+
+
+def why_open(decisions: Decisions) -> str:
+    """Why a recording is taken as open space, in words; empty if nothing shows it."""
+    if has_open_rim(decisions):
+        return "individuals come and go across the rim of what was recorded"
+    far, size = travel(decisions)
+    if size > 0 and far >= TRAVEL * size:
+        return (
+            f"the group goes {far:.3g} {decisions.unit} within a stretch, {far / size:.0f} times "
+            "its own size"
+        )
+    return ""

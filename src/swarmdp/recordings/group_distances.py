@@ -24,7 +24,7 @@ from swarmdp.support.errors import InvalidInput
 if TYPE_CHECKING:
     from swarmdp.recordings.swarm import Swarm
 
-RUNS = 40  # of a simulated swarm
+RUNS = 24  # of a simulated swarm
 LEAST_USED = 0.75  # share of the time that runs of equal length must have
 SHORTEST = 10  # decisions in time of a run
 
@@ -73,13 +73,12 @@ def demo_in_runs(swarm: "Swarm", decisions: Decisions) -> Trajectory:
 
 def measured(swarm: "Swarm", states: Mapping[str, NDArray[Any]]) -> dict[str, Floats]:
     """All measures of states (runs, times, agents, ...), each (runs, times)."""
-    shape = states["heading"].shape[:2]
-    flat = {name: states[name].reshape(-1, *states[name].shape[2:]) for name in swarm.fields}
+    missing = set(swarm.measures) - set(states)
+    known = {name: states[name] for name in swarm.fields if name in states}
+    computed = swarm.measures_over(known) if missing else {}
     return {
-        name: np.asarray(states[name])
-        if name in states
-        else np.asarray(measure.function(flat)).reshape(shape)
-        for name, measure in swarm.measures.items()
+        name: computed[name] if name in missing else np.asarray(states[name])
+        for name in swarm.measures
     }
 
 
@@ -138,17 +137,22 @@ def group_distance(
     return mean_energy_distance(measured(swarm, simulated), measured(swarm, demo))
 
 
-def own_distance(swarm: "Swarm", train: Decisions, test: Decisions) -> float:
-    """How far parts of the training time are from the held-out time, mean energy distance.
+def recorded_parts(swarm: "Swarm", train: Decisions, test: Decisions) -> list[Trajectory]:
+    """The training time in parts that are about as long as the held-out time.
 
-    The parts are as long as the held-out time: what the recording itself differs by in that time,
-    and no swarm can be blamed for.
+    What they differ from it by is what the recording itself differs by in that time, and no swarm
+    can be blamed for.
     """
     count = max(1, round(train.times / test.times))
     part = np.arange(train.times) * count // train.times
+    return [demo_in_runs(swarm, train.at_times(part == k)) for k in range(count)]
+
+
+def own_distance(swarm: "Swarm", train: Decisions, test: Decisions) -> float:
+    """How far parts of the training time are from the held-out time, mean energy distance."""
     recorded = measured(swarm, demo_in_runs(swarm, test))
-    apart = []
-    for k in range(count):
-        piece = demo_in_runs(swarm, train.at_times(part == k))
-        apart.append(mean_energy_distance(measured(swarm, piece), recorded))
+    apart = [
+        mean_energy_distance(measured(swarm, part), recorded)
+        for part in recorded_parts(swarm, train, test)
+    ]
     return float(np.mean(apart))

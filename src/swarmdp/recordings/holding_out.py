@@ -58,7 +58,7 @@ def _whole_ones(decisions: "Decisions", numbers: Ints, words: str) -> HeldOut | 
     if len(distinct) < 3:
         return None
     turns = np.zeros(decisions.times)
-    turns[:-1] = np.isfinite(decisions.turns).sum(axis=1)
+    turns[:-1] = decisions.turned.sum(axis=1)
     position = np.searchsorted(distinct, numbers)
     candidates = [position % 3 == third for third in (2, 1, 0)]
     shares = [float(turns[test].sum() / max(turns.sum(), 1)) for test in candidates]
@@ -78,16 +78,25 @@ def slowest_time(decisions: "Decisions") -> float:
 
 def _courses(decisions: "Decisions") -> list[Floats]:
     """What the group does over time: its order, mean speed and size, of those present."""
-    there = np.isfinite(decisions.headings)
+    there = decisions.headed
     count = np.maximum(there.sum(axis=1), 1)
-    vectors = np.where(there, np.exp(1j * np.nan_to_num(decisions.headings)), 0)
+    order = _length_of_sum(decisions, there) / count
     speed = np.where(there, np.nan_to_num(decisions.speeds), 0).sum(axis=1) / count
     places = np.where(there[..., None], np.nan_to_num(decisions.positions), 0)
     centre = places.sum(axis=1) / count[:, None]
     away = np.linalg.norm(places - centre[:, None], axis=2)
     size = np.where(there, away, 0).sum(axis=1) / count
     some = there.sum(axis=1) > 1
-    return [course[some] for course in (np.abs(vectors.sum(axis=1)) / count, speed, size)]
+    return [course[some] for course in (order, speed, size)]
+
+
+def _length_of_sum(decisions: "Decisions", there: Bools) -> Floats:
+    """The length of the sum of all headings at each time (time,)."""
+    if decisions.in_space:
+        vectors = np.where(there[..., None], np.nan_to_num(decisions.headings), 0)
+        return np.asarray(np.linalg.norm(vectors.sum(axis=1), axis=1))
+    turned = np.where(there, np.exp(1j * np.nan_to_num(decisions.headings)), 0)
+    return np.asarray(np.abs(turned.sum(axis=1)))
 
 
 def _correlation_time(course: Floats) -> float:

@@ -170,8 +170,6 @@ def interaction(
         parts = {**view.features.components, LAST_TURN: classes}
         view = replace(view, features=Product(additive=True, **parts))
     views = _views(view, decisions, any_number)
-    from scipy.stats import t as student_t
-
     rng = np.random.default_rng(seed)
     gains = social_gains(views, decisions)
     sums, counts = np.nansum(gains, axis=1), np.isfinite(gains).sum(axis=1)
@@ -187,6 +185,27 @@ def interaction(
         if progress is not None:
             progress(number, shifts)
         shifted[number] = _mean(social_gains(views, _shift(decisions, row)))
+    return conclude(gain, error, shifted, total, blocks)
+
+
+def conclude(
+    gain: float, error: float, shifted: Floats, decisions: int, blocks: int
+) -> Interaction:
+    """The answer, from a gain with its standard error and the gains of shifted data.
+
+    Parameters
+    ----------
+    gain, error
+        In nats a decision.
+    shifted
+        (shifts,): the same with individuals shifted in time.
+    decisions, blocks
+        The number of decisions, and of blocks of time that tell the error.
+
+    """
+    from scipy.stats import t as student_t
+
+    shifts = len(shifted)
     p = float((1 + (shifted >= gain).sum()) / (1 + shifts))
     # How much the gain varies is known in two ways, and neither may be too small.
     spread = max(error, float(shifted.std(ddof=1)) * np.sqrt(1 + 1 / shifts))
@@ -199,7 +218,7 @@ def interaction(
     answer: Answer = "too little data"
     if enough:
         answer = "interaction found" if significant else "interaction not found"
-    return Interaction(gain, (low, high), shifted, p, total, blocks, answer)
+    return Interaction(gain, (low, high), shifted, p, decisions, blocks, answer)
 
 
 def social_gains(views: Sequence[View], decisions: Decisions) -> Floats:
@@ -278,7 +297,7 @@ def _shift(decisions: Decisions, offsets: NDArray[np.int64]) -> Decisions:
         rows[inside] = inside[moved % len(inside)]
     here = np.arange(decisions.individuals)
     # The turn of a time is moved with it; from the last time to the first there is none.
-    turns = np.concatenate([decisions.turns, np.full((1, decisions.individuals), np.nan)])
+    turns = np.concatenate([decisions.turns, np.full((1, *decisions.turns.shape[1:]), np.nan)])
     return replace(
         decisions,
         positions=decisions.positions[rows, here],
@@ -305,3 +324,26 @@ def shifted_decisions(decisions: Decisions, count: int, seed: int) -> list[Decis
     rng = np.random.default_rng(seed)
     offsets = _offsets(decisions.times, decisions.individuals, count, rng)
     return [_shift(decisions, row) for row in offsets]
+
+
+def interaction_in_words(test: Interaction) -> str:
+    """The outcome of the interaction test, and what it means for the reward."""
+    usual = float(test.shifted.mean())
+    low, high = (end - usual for end in test.interval)
+    gains = (
+        f"knowing the others is worth {test.gain:+.3f} nats a decision, {test.gain - usual:+.3f} "
+        f"more (95 % interval {low:+.3f} to {high:+.3f}) than when individuals are shifted in time "
+        f"({usual:+.3f} on average, {test.shifted.max():+.3f} at most)"
+    )
+    if test.answer == "interaction found":
+        return f"An interaction was found: {gains}; p = {test.p:.2g}."
+    if test.answer == "interaction not found":
+        return (
+            f"Interaction not found, and one that matters would have been seen: {gains}. "
+            "What the reward says of others should not be read as a rule."
+        )
+    return (
+        f"Too little data to tell whether individuals react to each other: {gains}. "
+        f"What the reward says of others may be chance; about {test.needed:.2g} times as much data "
+        "of this kind would tell: longer, or more recordings."
+    )

@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from swarmdp.recordings.cells import numbers, place_of, plain
 from swarmdp.recordings.clock_times import is_clock, seconds_since_first
+from swarmdp.recordings.logged_headings import logged_headings
 from swarmdp.recordings.raw_tracks import Tracks, check_table_fits
 from swarmdp.support.checks import brief
 from swarmdp.support.errors import InvalidInput
 
-ROLES = ("frame", "time", "individual", "x", "y", "z")
+ROLES = ("frame", "time", "individual", "x", "y", "z", "heading")
 GUESSES = {
     "frame": "frame frame_id frameid frame_number framenumber frame_no frame_nr frame_idx "
     "frame_index framenum frames fr image image_number",
@@ -29,6 +30,10 @@ GUESSES = {
     "pedestrian pedestrian_id person person_id persid object object_id identity bird bird_id cell "
     "cell_id name label tag tag_id sheep sheep_id cow cow_id animal_no individual_local_identifier",
 }
+GUESSES["heading"] = (
+    "heading heading_rad heading_deg heading_angle orientation orientation_rad orientation_deg "
+    "theta theta_rad theta_deg yaw yaw_rad yaw_deg bearing_deg course"
+)
 DATES = "date day datum gps_date utc_date local_date"
 _AXES = (
     "{0} {0}_pos pos_{0} {0}pos pos{0} position_{0} {0}_position {0}_coord coord_{0} {0}_center "
@@ -97,6 +102,8 @@ def choose_columns(
         exact = [name for name in fitting if str(name).strip().lower() == role]
         if len(fitting) > 1 and len(exact) == 1 and not _lengths_differ(fitting, role):
             fitting = exact
+        if len(fitting) > 1 and role == "heading":
+            continue  # it can be done without
         if len(fitting) > 1:
             raise InvalidInput(
                 f"columns {' and '.join(map(repr, fitting))} may each be the {role}: choose one, "
@@ -129,7 +136,11 @@ def choose_columns(
         roles.pop("frame", None)
     if "frame" in roles and "time" in guessed and seconds_of(roles["time"]) is None:
         del roles["time"]  # it would tell nothing
-    words = [f"{role} is column {roles[role]!r}" for role in guessed if role in roles]
+    words = [
+        f"{role} is column {roles[role]!r}"
+        for role in guessed
+        if role in roles and role != "heading"  # of which more is said
+    ]
     notes = (f"guessed: {', '.join(words)}",) if words else ()
     if roles["individual"] == ALONE:
         del roles["individual"]
@@ -323,9 +334,22 @@ def tracks_of(
         rows[:, axis] = values
     if not full:
         _scatter(rows, cells, positions)
-    shape = (count, len(individuals), len(axes))
+    places = positions.reshape(count, len(individuals), len(axes))
+    headings = None
+    if "heading" in roles and len(axes) == 2:
+        name = roles["heading"]
+        angles = np.full(count * len(individuals), np.nan)
+        angles[cells] = numbers(name, column(name), first)
+        headings, note = logged_headings(name, angles.reshape(places.shape[:2]), places)
+        said.append(note)
     return Tracks(
-        positions.reshape(shape), individuals, own_fps, chosen.unit, notes=tuple(said), every=every
+        places,
+        individuals,
+        own_fps,
+        chosen.unit,
+        notes=tuple(said),
+        every=every,
+        headings=headings,
     )
 
 

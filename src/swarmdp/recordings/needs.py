@@ -9,7 +9,10 @@ LARGE = 10**6  # positions from which on it is said
 _FIXED = 0.8 * 2**30  # bytes: libraries, the fit, and what is simulated
 _EACH = 200  # bytes for each position, as measured with 10^6 and 10^7 of them
 _PAIR = 120  # bytes for each two individuals that are seen at the same time
-_ADVICE = "Take a part of the recording: fewer frames, or the individuals of one place"
+_ADVICE = (
+    "Take a part of the recording: fewer frames, such as the first ten minutes "
+    "(recording.between(0, 600), on the command line --time 0:600), or the individuals of one place"
+)
 
 
 def check_needs(recording: Recording, report: Callable[[str], None]) -> None:

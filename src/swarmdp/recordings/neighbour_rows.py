@@ -14,6 +14,7 @@ from swarmdp.recordings.arena import Arena, Periodic
 from swarmdp.recordings.calibration import ROBUST
 from swarmdp.recordings.components import surroundings
 from swarmdp.recordings.decisions import Decisions, wrap_angles
+from swarmdp.recordings.space.arena import SpaceArena
 from swarmdp.support.arrays import Floats, Ints
 
 MOST_PAIRS = 1_000_000  # of a row and another individual; above, fewer times are looked at
@@ -47,6 +48,15 @@ class NeighbourRows:
         The direction in which the other moves.
     wall_distance, wall_angle
         Distance and angle of the nearest point of the wall; infinite distance without one.
+    parts
+        Rows of a decision: 1 in the plane; 2 in space, where the turn to the left and the turn
+        upwards are rows one after the other, and "left" in the second one means upwards.
+    wall_side
+        In space: the part of the wall's direction across the heading, of length 1 in both rows.
+    climb
+        In space: the angle of the heading above the horizontal, in rows of turns upwards; else 0.
+    compass
+        In space: the part across the heading of the mean heading of all at all times.
 
     """
 
@@ -64,6 +74,10 @@ class NeighbourRows:
     heading_left: Floats
     wall_distance: Floats
     wall_angle: Floats
+    parts: int = 1
+    wall_side: Floats | None = None
+    climb: Floats | None = None
+    compass: Floats | None = None
 
     @property
     def present(self) -> Ints:
@@ -72,7 +86,7 @@ class NeighbourRows:
 
 
 def neighbour_rows(
-    decisions: Decisions, arena: Arena | None, most_pairs: int = MOST_PAIRS
+    decisions: Decisions, arena: Arena | SpaceArena | None, most_pairs: int = MOST_PAIRS
 ) -> NeighbourRows:
     """The rows of decisions whose turn, and the one before, are known.
 
@@ -86,6 +100,11 @@ def neighbour_rows(
         Where there are more pairs than that, only every n-th time is taken.
 
     """
+    if decisions.in_space:
+        from swarmdp.recordings.space.rows import rows_in_space
+
+        return rows_in_space(decisions, arena, most_pairs)
+    assert not isinstance(arena, SpaceArena)
     whole = np.isfinite(decisions.turns) & decisions.known[:-1]
     whole &= np.isfinite(decisions.previous[:-1])
     others = decisions.individuals - 1
@@ -160,15 +179,21 @@ def wall_column(rows: NeighbourRows, reach: float) -> Floats:
     """
     near = np.clip(1 - rows.wall_distance / reach, 0.0, 1.0)
     facing = np.cos(rows.wall_angle) > BEHIND
-    return np.where(facing & (near > 0), -near * np.sign(rows.wall_angle), 0.0)
+    side = np.sign(rows.wall_angle) if rows.wall_side is None else rows.wall_side
+    return np.where(facing & (near > 0), -near * side, 0.0)
 
 
-def own_columns(rows: NeighbourRows, arena: Arena | None) -> Floats:
+def own_columns(rows: NeighbourRows, arena: Arena | SpaceArena | None) -> Floats:
     """What turns depend on without the others (rows, q): the turn before, the speed, the wall.
 
     The wall is described by many columns, hats over its distance times sines of its angle: what it
     does must not be taken for what others do.
     """
+    if rows.parts > 1:
+        from swarmdp.recordings.space.rows import own_columns_in_space
+
+        return own_columns_in_space(rows, arena)
+    assert not isinstance(arena, SpaceArena)
     columns = [rows.previous, rows.previous * (rows.speed - 1), rows.previous**3]
     if arena is not None and not isinstance(arena, Periodic):
         size = arena.window[2] / 2
@@ -188,6 +213,10 @@ def with_more_errors(decisions: Decisions, rng: np.random.Generator) -> Decision
 
     What one more error does to an estimate tells what the error that is there has done to it.
     """
+    if decisions.in_space:
+        from swarmdp.recordings.space.rows import with_more_errors_in_space
+
+        return with_more_errors_in_space(decisions, rng)
     places = decisions.positions + decisions.error * rng.standard_normal(decisions.positions.shape)
     steps = np.diff(places, axis=0)
     true_steps = np.diff(decisions.positions, axis=0)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.recordings.arena import arena_in_words, arena_of_border
 from swarmdp.recordings.recording import Recording
 from swarmdp.support.checks import check_number
 from swarmdp.support.errors import InvalidInput
@@ -26,6 +27,8 @@ class Tracks:
     body_length: float | None = None  # in the file's unit
     notes: tuple[str, ...] = ()
     every: int = 1  # of how many frames one is there; fps counts all of them
+    headings: NDArray[np.float64] | None = None  # (time, individual), in radians
+    border: NDArray[np.float64] | None = None  # (corners, 2): of the tank, in the file's unit
 
 
 def as_recording(
@@ -58,12 +61,18 @@ def as_recording(
         positions = marked if scale == 1 else marked / scale
     if not (np.isfinite(positions) == np.isfinite(marked)).all():
         raise InvalidInput(f"length={length!r} makes coordinates infinite: give the right one")
+    arena = None
+    if tracks.border is not None and positions.shape[2] == 2:
+        arena = arena_of_border(tracks.border / scale)
+        words = [*words, f"the border in the file is the arena: {arena_in_words(arena, unit)}"]
     return Recording(
         positions,
         fps=fps / tracks.every,
         unit=unit,
         individuals=tracks.individuals,
         notes=(*notes, *words),
+        headings=tracks.headings,
+        arena=arena,
     )
 
 

@@ -1,5 +1,6 @@
 """A recorded swarm: where each individual was in each frame, with the frame rate and the unit."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from swarmdp.recordings.summary import Summary
 
 SHAPE = "(time, individual, 2 or 3 axes)"
+_FRAME = 1e-6  # of a frame: 0.1 s at 30 frames a second is frame 3, whatever rounding says
 
 
 @checked(nan=True)
@@ -274,6 +276,49 @@ class Recording:
             headings=None if self.headings is None else self.headings[:, kept],
             individuals=tuple(self.names[number] for number in kept),
             notes=(*self.notes, f"left out: individual {listed}"),
+        )
+
+    def between(self, begin: float, end: float) -> "Recording":
+        """A part of the recording, such as its first ten minutes; of pooled ones, a part of each.
+
+        Individuals that are not seen in it are left out.
+
+        Parameters
+        ----------
+        begin, end
+            Seconds since the first frame.
+
+        """
+        if not 0 <= begin < end:
+            raise InvalidInput(
+                f"a part must begin at 0 s or later, and before it ends, got {begin:g} to {end:g} s"
+            )
+        which = f"between {begin:g} and {end:g} s" if math.isfinite(end) else f"after {begin:g} s"
+        # A frame counts if it is at `begin` or later, and before `end`.
+        first = math.ceil(begin * self.fps - _FRAME)
+        count = math.ceil(min(end * self.fps, float(self.n_frames)) - _FRAME) - first
+        ends = (*self.starts[1:], self.n_frames)
+        parts = [
+            np.arange(start + first, min(start + first + count, stop))
+            for start, stop in zip(self.starts, ends, strict=True)
+        ]
+        parts = [part for part in parts if len(part)]
+        if not parts:
+            raise InvalidInput(
+                f"no frame is {which}: the recording is "
+                f"{max(np.diff([*self.starts, self.n_frames])) / self.fps:.4g} s long"
+            )
+        frames = np.concatenate(parts)
+        seen = np.flatnonzero(self.present[frames].any(axis=0))
+        if not len(seen):
+            raise InvalidInput(f"nobody is seen {which}")
+        return replace(
+            self,
+            positions=np.ascontiguousarray(self.positions[np.ix_(frames, seen)]),
+            headings=None if self.headings is None else self.headings[np.ix_(frames, seen)],
+            individuals=tuple(self.names[number] for number in seen),
+            starts=(0, *np.cumsum([len(part) for part in parts])[:-1].tolist()),
+            notes=(*self.notes, f"only the part {which}"),
         )
 
     def projected(self, axes: tuple[int, int] = (0, 1)) -> "Recording":

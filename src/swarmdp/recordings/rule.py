@@ -31,6 +31,8 @@ from swarmdp.recordings.neighbour_rows import (
 )
 from swarmdp.recordings.rule_individuals import Individuals, individuals_of
 from swarmdp.recordings.rule_search import Products, RuleSearch
+from swarmdp.recordings.space.arena import PeriodicSpace, SpaceArena
+from swarmdp.recordings.space.rows import climb_gain
 from swarmdp.recordings.zone_models import REPULSION, Structure, Zone, ZoneModel, ZoneTable
 from swarmdp.support import markup
 from swarmdp.support.arrays import Floats
@@ -135,6 +137,9 @@ class Rule:
         `misalignment` (m,), `turn` (m,) and `turn_error` (m,).
     unit, dt, decisions
         The unit of length, seconds from one decision to the next, and the number of decisions.
+    climb
+        In three dimensions: the share of the climb that is turned back to level flight in a
+        decision, and its standard error.
 
     """
 
@@ -153,6 +158,7 @@ class Rule:
     unit: str
     dt: float
     decisions: int
+    climb: tuple[float, float] = (0.0, 0.0)
 
     @property
     def model(self) -> ZoneModel:
@@ -180,7 +186,17 @@ class Rule:
             f"and {max(float(self.shifted.max()), 0.0):.1%} at most where individuals are shifted "
             "in time."
         )
-        return (*said, *self.individuals.sentences)
+        return (*said, *self._about_climbing, *self.individuals.sentences)
+
+    @property
+    def _about_climbing(self) -> tuple[str, ...]:
+        """What individuals do against climbing or diving, if it is more than chance."""
+        gain, error = self.climb
+        if not abs(gain) > SURE * error:
+            return ()
+        words = "back to level flight, by" if gain > 0 else "further from level flight, by"
+        share = with_error(abs(gain), error)
+        return (f"Who climbs or dives turns {words} {share} of the angle in a decision.",)
 
     @property
     def table(self) -> "pandas.DataFrame":
@@ -228,6 +244,7 @@ class Rule:
             "unit": self.unit,
             "dt": self.dt,
             "decisions": self.decisions,
+            "climb": list(self.climb),
             "sentences": list(self.sentences),
         }
         return dict(_without_infinities(plain))
@@ -265,6 +282,7 @@ class Rule:
             unit=plain["unit"],
             dt=plain["dt"],
             decisions=plain["decisions"],
+            climb=tuple(plain.get("climb", (0.0, 0.0))),
         )
 
 
@@ -285,7 +303,7 @@ def _without_infinities(value: Any) -> Any:
 @one_blas_thread()
 def fit_rule(
     decisions: Decisions,
-    arena: Arena | None,
+    arena: Arena | SpaceArena | None,
     *,
     components: Sequence[str] = tuple(ZONE_COMPONENTS),
     seed: int = 0,
@@ -309,10 +327,11 @@ def fit_rule(
     """
     chosen = check_zone_components(components)
     rows = neighbour_rows(decisions, arena)
-    if len(rows.turn) < LEAST_ROWS:
+    count = len(rows.turn) // rows.parts
+    if count < LEAST_ROWS:
         raise InvalidInput(
             f"a rule needs at least {LEAST_ROWS} decisions whose turn, and the one before, are "
-            f"known, got {len(rows.turn)}: record longer"
+            f"known, got {count}: record longer"
         )
     search = RuleSearch(ZoneTable(rows), own_columns(rows, arena), chosen)
     model = _best_model(search)
@@ -344,11 +363,14 @@ def fit_rule(
         curves=_curves(search, model),
         unit=decisions.unit,
         dt=decisions.dt,
-        decisions=len(rows.turn),
+        decisions=count,
+        climb=climb_gain(search, model) if rows.parts > 1 else (0.0, 0.0),
     )
 
 
-def _search_of(decisions: Decisions, arena: Arena | None, names: tuple[str, ...]) -> RuleSearch:
+def _search_of(
+    decisions: Decisions, arena: Arena | SpaceArena | None, names: tuple[str, ...]
+) -> RuleSearch:
     rows = neighbour_rows(decisions, arena, _SHIFTED_PAIRS)
     return RuleSearch(ZoneTable(rows), own_columns(rows, arena), names)
 
@@ -361,7 +383,8 @@ def _worth(search: RuleSearch, without: Floats, error: Floats) -> tuple[float, f
     weights = search.counts[full] / search.counts.sum()
     mean = float(weights @ gains)
     spread = float(np.sqrt((weights**2) @ (gains - mean) ** 2))
-    return mean, spread
+    parts = search.table.rows.parts  # rows of a decision
+    return parts * mean, parts * spread
 
 
 def _best_model(search: RuleSearch) -> ZoneModel:
@@ -447,7 +470,10 @@ def _not_above(search: RuleSearch, model: ZoneModel, shifted: Floats) -> str:
 
 
 def _error_bias(
-    decisions: Decisions, arena: Arena | None, model: ZoneModel, rng: np.random.Generator
+    decisions: Decisions,
+    arena: Arena | SpaceArena | None,
+    model: ZoneModel,
+    rng: np.random.Generator,
 ) -> Floats:
     """By how much errors of positions change the gains: what one more of them does."""
     if not model.zones or not decisions.error:
@@ -541,19 +567,19 @@ def _reach_error(
 
 
 def _own_gains(
-    search: RuleSearch, model: ZoneModel, arena: Arena | None
+    search: RuleSearch, model: ZoneModel, arena: Arena | SpaceArena | None
 ) -> tuple[float, float, float, float, float]:
     """Previous turn, wall and their errors, and the wall's reach, beside the others' gains."""
     rows = search.table.rows
     social = search.table.columns(model) if model.zones else np.empty((len(rows.turn), 0))
     plain = RuleSearch(search.table, np.zeros((len(rows.turn), 0)), search.components)
-    walled = arena is not None and not isinstance(arena, Periodic)
+    walled = arena is not None and not isinstance(arena, Periodic | PeriodicSpace)
     if not walled:
         products = plain.products(np.column_stack([rows.previous, social]))
         every = range(1 + social.shape[1])
         return float(products.gains(every)[0]), float(products.errors(every)[0]), 0.0, 0.0, 0.0
     assert arena is not None
-    size = arena.window[2] / 2
+    size = arena.size if isinstance(arena, SpaceArena) else arena.window[2] / 2
     best: tuple[float, Products, float] | None = None
     every = range(2 + social.shape[1])
     for reach in size * np.geomspace(0.03, 0.8, 14):

@@ -137,22 +137,33 @@ class Summary:
     def facts(self) -> dict[str, str]:
         """The numbers, in words."""
         recording, unit = self.recording, self.recording.unit
-        seen = float(recording.present.mean())
+        busy = self.present > 0  # somebody is seen
+        present = self.present[busy] if busy.any() else self.present
+        seen = float(recording.present[busy].mean()) if busy.any() else 0.0
+        at_a_time = f"from {present.min()} to {present.max()} at a time (median "
+        at_a_time += f"{np.median(present):g})"
         return {
-            "individuals": f"{recording.n_individuals}, from {self.present.min()} to "
-            f"{self.present.max()} at a time (median {np.median(self.present):g})",
+            "individuals": f"{recording.n_individuals}, "
+            + ("all at all times" if present.min() == recording.n_individuals else at_a_time),
             "duration": f"{recording.duration:.4g} s, {recording.n_frames} frames, "
             f"{recording.fps:g} a second",
+            **({} if busy.all() else {"pauses": self._pauses_in_words(busy)}),
             "seen": f"{100 * seen:.4g} % of all frames and individuals; {self.gaps} "
             + ("gap" if self.gaps == 1 else "gaps"),
             "segments": f"{self.cleaned.n_segments}",
-            "arena": " × ".join(f"{high - low:.4g}" for low, high in self.extent)
+            "extent": " × ".join(f"{high - low:.4g}" for low, high in self.extent)
             + f" {unit}, from ({_list(self.extent[:, 0])}) to ({_list(self.extent[:, 1])})",
             "speed": _spread(self.speeds, f"{unit}/s"),
             "nearest neighbour": _spread(self.nearest, unit),
             "polarisation": _spread(self.polarisation, ""),
-            "rotation": _spread(self.rotation, ""),
+            "milling": _spread(self.rotation, ""),
         }
+
+    def _pauses_in_words(self, busy: NDArray[np.bool_]) -> str:
+        """How often, and for how long, nobody is seen."""
+        count = int((np.diff(np.concatenate([[True], busy]).astype(np.int8)) < 0).sum())
+        idle = int((~busy).sum())
+        return f"{count}, {idle / self.recording.fps:.4g} s in all, in which nobody is seen"
 
     def __str__(self) -> str:
         lines = [repr(self.recording)]

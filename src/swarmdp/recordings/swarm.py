@@ -46,7 +46,7 @@ from swarmdp.recordings.calibration import (
 )
 from swarmdp.recordings.components import COMPONENTS, Observation, surroundings
 from swarmdp.recordings.decisions import Decisions, wrap_angles
-from swarmdp.recordings.gates import has_open_rim
+from swarmdp.recordings.gates import has_open_rim, why_open
 from swarmdp.recordings.view import View
 from swarmdp.recordings.view_calibration import calibrate_view
 from swarmdp.recordings.whole_steps import SwarmSteps
@@ -69,7 +69,7 @@ CROWD = 1.25  # individuals for each one present, above which their number chang
 LEAST_STARTS = 20  # times at which swarms may start, even if not all agents are there
 LEAST_SURE = 0.2  # share of decisions whose neighbours were all recorded, for only these to count
 _SURPRISE = 1e-3  # likelihood of a turn that no choice explains, so that one does not decide
-_SIMILAR = 2.0  # classes over which a reward may change much
+_SIMILAR = 2.0  # classes away: there similarity has fallen to 1/e
 _FARTHEST = 1e9  # coordinate that a place may have
 
 
@@ -107,6 +107,8 @@ class Swarm:
         What was tried for neighbours and walls, in nats a decision.
     decisions
         From which it was made.
+    measures_speed
+        Whether the mean speed is among its measures; analyses in which speeds react judge by it.
 
     Examples
     --------
@@ -134,6 +136,7 @@ class Swarm:
     touched: float | None
     tried: Mapping[str, float]
     decisions: Decisions | None = None
+    measures_speed: bool = False
 
     action_units: ClassVar[str] = "rad"
     fused_measures: ClassVar[frozenset[str]] = frozenset()
@@ -160,7 +163,8 @@ class Swarm:
         arena
             A `Circle`, `Box`, `Polygon` or `Periodic`, None for open space; "circle" or "box" to
             fit it, "auto" to fit the better one and to be asked if it is not to be believed. "auto"
-            is open space where individuals come and go across the rim of what was recorded.
+            is open space where individuals come and go across the rim of what was recorded, or no
+            arena is to be believed and the group goes many times as far as it is wide.
         speed
             "wandering": with the recorded distribution and autocorrelation, or "constant".
         turns
@@ -182,12 +186,23 @@ class Swarm:
         30
 
         """
+        if decisions.in_space:
+            raise InvalidInput(
+                "calibrated swarms are in the plane, these decisions are in three dimensions: use "
+                "swarmdp.analyse, which knows them, or project the recording, "
+                "recording.projected(axes=(0, 1)).decisions()"
+            )
         observation = observation or Observation()
         touch = None
         if arena == "auto" and has_open_rim(decisions):
             arena = None
         if isinstance(arena, str):
-            arena, touch = arenas.fit_arena(decisions.positions[decisions.known], arena)
+            try:
+                arena, touch = arenas.fit_arena(decisions.positions[decisions.known], arena)
+            except arenas.UnclearArena:
+                if not why_open(decisions):
+                    raise
+                arena = None
         view, tried = calibrate_view(observation, decisions, arena)
         return cls.seeing(
             view, decisions, speed=speed, turns=turns, n_agents=n_agents, touched=touch, tried=tried
@@ -563,15 +578,21 @@ class Swarm:
     ) -> dict[str, Variable]:
         """What the recorded swarm did at each time; where nobody was, as before and after."""
         enough = np.flatnonzero(there.sum(axis=1) > 1)
+        if not len(enough):
+            return {}
+        whole = there[enough].all(axis=1)
+        # Most times have all of them, and are measured together.
+        together = self.measures_over({key: a[None, enough[whole]] for key, a in states.items()})
         variables = {}
         for name, measure in self.measures.items():
-            values = [
-                float(measure.function({key: a[t, there[t]][None] for key, a in states.items()})[0])
-                for t in enough
-            ]
-            course = np.interp(np.arange(len(there)), enough, values) if values else None
-            if course is not None:
-                variables[name] = Variable(course[None], ("run", "time"), measure.units)
+            values = np.empty(len(enough))
+            values[whole] = together[name][0]
+            for n in np.flatnonzero(~whole):
+                t = enough[n]
+                present = {key: a[t, there[t]][None] for key, a in states.items()}
+                values[n] = float(measure.function(present)[0])
+            course = np.interp(np.arange(len(there)), enough, values)
+            variables[name] = Variable(course[None], ("run", "time"), measure.units)
         return variables
 
     def _round_turns(self, turns: Floats) -> Floats:
@@ -592,9 +613,12 @@ class Swarm:
                 self._nearest, "distance to the nearest neighbour", self.unit, (0.0, None)
             ),
         }
+        if self.measures_speed:
+            whole["speed"] = Measure(self._mean_speed, "mean speed", f"{self.unit}/s", (0.0, None))
         if isinstance(self.arena, Periodic):
             return whole
-        whole["rotation"] = Measure(self._rotation, "rotation", limits=(0.0, 1.0))
+        about = "the centre of the swarm" if self.arena is None else "the middle of the arena"
+        whole["rotation"] = Measure(self._rotation, f"circling about {about}", limits=(0.0, 1.0))
         if self.arena is not None:
             whole["wall_distance"] = Measure(
                 self._wall_distance, "distance to the wall", self.unit, (0.0, None)
@@ -613,14 +637,34 @@ class Swarm:
             for name, measure in self.measures.items()
         }
 
-    def measure_frames(self, position: Floats, heading: Floats, seen: Floats) -> dict[str, Floats]:
+    def measure_frames(
+        self, position: Floats, heading: Floats, seen: Floats, pace: Floats | None = None
+    ) -> dict[str, Floats]:
         """All measures of frames (frames,), from states (frames, agents, ...) and what is seen."""
         state = {"position": position, "heading": heading}
+        if pace is not None:
+            state["pace"] = pace
         by_sight = {"nearest_neighbour": _median_nearest, "wall_distance": _mean_wall_distance}
         return {
             name: by_sight[name](seen) if name in by_sight else measure.function(state)
             for name, measure in self.measures.items()
         }
+
+    def _mean_speed(self, state: State) -> Floats:
+        pace = np.ascontiguousarray(state["pace"], np.float64)
+        speeds = kernels.recorded.interpolate(pace, self.speeds.table, LARGEST_SCORE)
+        return np.asarray(speeds.mean(axis=-1))
+
+    def measures_over(self, states: Mapping[str, Floats]) -> dict[str, Floats]:
+        """All measures (runs, times) of states (runs, times, agents, ...)."""
+        places, headings = (
+            states[name].reshape(-1, *states[name].shape[2:]) for name in ("position", "heading")
+        )
+        seen = surroundings(places, headings, 1, 0.0, self.arena)
+        pace = states["pace"].reshape(places.shape[:-1]) if self.measures_speed else None
+        measures = self.measure_frames(places, headings, seen, pace)
+        shape = states["heading"].shape[:2]
+        return {name: values.reshape(shape) for name, values in measures.items()}
 
     def _nearest(self, state: State) -> Floats:
         return _median_nearest(
@@ -778,12 +822,16 @@ class Swarm:
 
 
 def _similar(axis: Axis) -> Floats:
-    """How similar the rewards of two classes of a component are, from 0 to 1."""
+    """How similar the rewards of two classes of a component are, from 0 to 1.
+
+    It falls exponentially: a smoother law all but excludes rewards with a corner, and around a
+    circle of few classes it is no covariance at all.
+    """
     place = np.arange(len(axis.values))
     away = np.abs(place[:, None] - place)
     if axis.periodic:
         away = np.minimum(away, len(place) - away)
-    similar: Floats = np.exp(-0.5 * (away / _SIMILAR) ** 2)
+    similar: Floats = np.exp(-away / _SIMILAR)
     return similar
 
 

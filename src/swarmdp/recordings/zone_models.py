@@ -22,6 +22,7 @@ from swarmdp.support.arrays import Floats, Ints
 Structure = Literal["sum", "priority"]
 REPULSION, ALIGNMENT, ATTRACTION = "repulsion", "alignment", "attraction"
 SOCIAL = "others"  # the common column of alignment and attraction with priority
+_MOST_BYTES = 2**27  # of sums within radii that are kept
 _SMALL = 1e-9  # length of a sum of directions that has no direction
 
 
@@ -137,41 +138,86 @@ class ZoneTable:
     def _present(self) -> Ints:
         return self.rows.present
 
+    def _up_to(self, name: str, rank: Ints) -> tuple[Floats, Floats]:
+        """Ahead and left (rows,): the sum over neighbours up to a rank (rows,)."""
+        ahead, left = self.sums(name)
+        places = np.arange(len(rank)) * ahead.shape[1] + rank
+        return ahead.ravel().take(places), left.ravel().take(places)
+
     def total(self, name: str, first: Ints, last: Ints) -> tuple[Floats, Floats]:
         """Ahead and left (rows,): the sum over neighbours from one rank to another."""
-        places = np.arange(len(first))
-        ahead, left = self.sums(name)
-        return ahead[places, last] - ahead[places, first], left[places, last] - left[places, first]
+        (ahead, left), (more_ahead, more_left) = self._up_to(name, first), self._up_to(name, last)
+        return more_ahead - ahead, more_left - left
+
+    @cached_property
+    def _near(self) -> dict[tuple[str, float], tuple[Floats, Floats]]:
+        return {}
+
+    def _within_sums(self, name: str, radius: float) -> tuple[Floats, Floats]:
+        """Ahead and left (rows,): the sum over neighbours within a radius.
+
+        Searches ask for the same radii again and again, in many combinations.
+        """
+        if (name, radius) in self._near:
+            return self._near[name, radius]
+        sums = self._up_to(name, self.within(radius))
+        if sum(one.nbytes for one in sums) * len(self._near) < _MOST_BYTES:
+            self._near[name, radius] = sums
+        return sums
 
     def mean_left(self, name: str, zone: Zone) -> Floats:
         """How far to the left the neighbours in a zone ask for, on average (rows,)."""
         first, last = self.ends(zone)
-        left = self.sums(name)[1]
-        places = np.arange(len(first))
-        mean: Floats = (left[places, last] - left[places, first]) / np.maximum(last - first, 1)
+        if zone.metric and zone.outer < math.inf and zone.inner < zone.outer:
+            _, left = self._within_sums(name, zone.outer)
+            if zone.inner:
+                left = left - self._within_sums(name, zone.inner)[1]
+        else:
+            _, left = self.total(name, first, last)
+        mean: Floats = left / np.maximum(last - first, 1)
         return mean
 
     def columns(self, model: ZoneModel) -> Floats:
         """What the gains of a model multiply (rows, gains)."""
         if model.structure == "sum":
             return np.stack([self.mean_left(*part) for part in model.zones.items()], axis=1)
-        first, last = self.ends(model.zones[REPULSION])
-        crowded = last > 0
-        columns = [np.where(crowded, _left_of(*self.total(REPULSION, first, last)), 0.0)]
-        others = [name for name in model.zones if name != REPULSION]
-        if others:
-            ahead, left = np.zeros(len(last)), np.zeros(len(last))
-            begin = last
-            # Those in the zone of alignment are not approached as well.
-            for name in others:
-                end = np.maximum(self.ends(model.zones[name])[1], begin)
-                more_ahead, more_left = self.total(name, begin, end)
-                ahead, left, begin = ahead + more_ahead, left + more_left, end
-            columns.append(np.where(crowded, 0.0, _left_of(ahead, left)))
+        near = model.zones[REPULSION].outer
+        crowded = self.within(near) > 0
+        paired = self.rows.parts > 1
+        columns = [np.where(crowded, _left_of(*self._within_sums(REPULSION, near), paired), 0.0)]
+        if len(model.zones) > 1:
+            columns.append(np.where(crowded, 0.0, _left_of(*self._beyond(model), paired)))
         return np.stack(columns, axis=1)
 
+    def _beyond(self, model: ZoneModel) -> tuple[Floats, Floats]:
+        """Ahead and left (rows,): the sum over all zones but repulsion, each beyond the last."""
+        others = {name: zone for name, zone in model.zones.items() if name != REPULSION}
+        ahead, left = np.zeros(len(self.rows.turn)), np.zeros(len(self.rows.turn))
+        if all(zone.metric and zone.outer < math.inf for zone in others.values()):
+            inner = model.zones[REPULSION].outer
+            for name, zone in others.items():
+                outer = max(zone.outer, inner)
+                (ahead_in, left_in), (ahead_out, left_out) = (
+                    self._within_sums(name, radius) for radius in (inner, outer)
+                )
+                ahead, left, inner = ahead + ahead_out - ahead_in, left + left_out - left_in, outer
+            return ahead, left
+        begin = self.within(model.zones[REPULSION].outer)
+        # Those in the zone of alignment are not approached as well.
+        for name, zone in others.items():
+            end = np.maximum(self.ends(zone)[1], begin)
+            more_ahead, more_left = self.total(name, begin, end)
+            ahead, left, begin = ahead + more_ahead, left + more_left, end
+        return ahead, left
 
-def _left_of(ahead: Floats, left: Floats) -> Floats:
-    """The sine of the angle of directions; zero where there is none."""
+
+def _left_of(ahead: Floats, left: Floats, paired: bool) -> Floats:
+    """The sine of the angle of directions; zero where there is none.
+
+    In space two rows belong together, and the part upwards of one is the part to the left of the
+    other.
+    """
     size = np.hypot(ahead, left)
+    if paired:
+        size = np.hypot(size, left.reshape(-1, 2)[:, ::-1].ravel())
     return np.where(size > _SMALL, left / np.where(size > _SMALL, size, 1.0), 0.0)

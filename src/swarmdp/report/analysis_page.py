@@ -7,72 +7,76 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.patches import Circle as Round
-from matplotlib.patches import Polygon as Corners
 
 from swarmdp._version import __version__
 from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.trajectory import Trajectory
-from swarmdp.recordings.analysis import Analysis
-from swarmdp.recordings.arena import Arena, Circle, Periodic
-from swarmdp.recordings.decisions import wrap_angles
-from swarmdp.recordings.rule import Rule
+from swarmdp.recordings.analysis import REGRESSION, UNDECIDED, ZONE_MODEL, Analysis
+from swarmdp.recordings.arena import arena_in_words
 from swarmdp.recordings.swarm import STATE
-from swarmdp.report import fits, style
+from swarmdp.report import anticipation_figure as anticipation_figures
+from swarmdp.report.analysis_figures import (
+    calibration_figure,
+    interaction_figure,
+    reward_curves,
+    rule_figure,
+)
 from swarmdp.report.page import Finding, Page, PageTable, save_figures, write_page
-from swarmdp.report.player import Player
+from swarmdp.report.player import SPEEDS, Player
 from swarmdp.report.scenes import Scene
 from swarmdp.report.tracks_page import group_figure, paths_figure
 from swarmdp.simulation.rollout import rollout
 from swarmdp.support import files, folders
-from swarmdp.support.arrays import Floats
+from swarmdp.support.rounding import rounded, with_error
 
 _MOST_STEPS = 400  # of the swarms in the player
+_SECONDS = 20  # that the player takes, about
 ALARMING = 0.05  # p up to which a statistic is shown whatever it is
-MOST_PLACES = 4000  # that are drawn in the arena
 _MOST_AGENTS_STEPS = 2_000_000  # of the player: 5 bytes each, in two swarms
 PAGE, NUMBERS = "report.html", "summary.json"
 
 TITLES_AND_CAPTIONS = {
-    "paths": (
-        "The recording",
-        "Where individuals went after cleaning (left, one colour each), and how often all of them "
-        "were at a place (right, darker is more often).",
+    "anticipation": (anticipation_figures.TITLE, anticipation_figures.CAPTION),
+    "rule": (
+        "The rule of turns",
+        "Top left: the mean turn of an individual (at the origin, heading up) by where another one "
+        "is, all others at that place together. Top right: by how much individuals turn towards "
+        "others (positive) or away from them (negative) that are all at a right angle, against "
+        "their distance. Bottom left: by how much they turn to the heading of others at this "
+        "distance. Bottom right: the mean turn against the angle to the mean heading of the "
+        "neighbours. In these three, what the wall and the turn before explain is taken away; bars "
+        "are standard errors over blocks of time.",
     ),
-    "group": (
-        "The group over time",
-        "Polarisation (1: all go the same way) and rotation (1: all circle around the centre of "
-        "the group) over time. About a third was held out.",
-    ),
-    "calibration": (
-        "The calibrated swarm",
-        "What the simulated swarm was given, and how it compares. Left: places in the training "
-        "part and the arena. Middle and right: speeds and turns of the held-out time (bars) and "
-        "of the simulated swarm (line).",
+    "reward": (
+        "The reward",
+        "What individuals act as if they sought, one picture for each component. Only differences "
+        "within a picture mean something. Blue: the learned reward, its band the standard "
+        "deviation of other rewards that explain the turns as well; dots are filled where all of "
+        "these agree whether it is above or below the average. Grey: rewards learned where every "
+        "individual is shifted in time, so that none can react to another: a curve that is like "
+        "the grey one tells nothing of an interaction.",
     ),
     "interaction": (
         "Is there an interaction?",
         "How much better turns are predicted by knowing the others. The line is this recording "
         "with its 95 % interval; dots are the same recording with every individual shifted in "
-        "time, where nobody can react to anybody.",
+        "time, where none can react to another.",
     ),
-    "rule": (
-        "The rule of turns",
-        "Left: by how much individuals turn towards others (positive) or away from them (negative) "
-        "that are all at a right angle, against the distance of these others. Middle: by how much "
-        "they turn to the heading of others at this distance. Right: the mean turn against the "
-        "angle to the mean heading of the neighbours. What the wall and the turn before explain is "
-        "taken away; bars are standard errors over blocks of time.",
+    "group": (
+        "The group over time",
+        "Polarisation (1: all go the same way) and milling (1: all circle around the centre of "
+        "the group) of the recording. Parts of it were held out.",
     ),
-    "reward": (
-        "The reward",
-        "The learned reward, one picture for each component. Only differences within a picture "
-        "mean something. The error bars are the spread of fits to blocks of time drawn again. "
-        "Diamonds are rewards learned where every individual is shifted in time, so that nobody "
-        "can react to anybody, with their spread: a bar that is like its diamond tells nothing of "
-        "an interaction. A wall of 0 is not near, of 1 beside and of 2 ahead; the sign tells the "
-        "side.",
+    "calibration": (
+        "Recorded and simulated individuals",
+        "Left: places in the training part, and the walls of the arena if it has any. Middle and "
+        "right: speeds and turns of the held-out time (grey bars) and of the simulated group (blue "
+        "line).",
+    ),
+    "paths": (
+        "The recording",
+        "Where individuals went after cleaning (left, one colour each), and how often all of them "
+        "were at a place (right; the stronger the colour, the more often).",
     ),
 }
 
@@ -86,42 +90,35 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
     most = min(recorded.steps, _MOST_STEPS, _MOST_AGENTS_STEPS // analysis.swarm.n_agents)
     recorded = recorded.until(max(1, most))
     simulated = _roll_out(analysis, recorded)
-    drawn = {}
-    if analysis.rule is not None and len(analysis.rule.curves["distance"]):
-        drawn["rule"] = rule_figure(analysis.rule)
+    drawn, rule = {}, analysis.rule
+    if rule is not None and len(rule.curves["distance"]):
+        drawn["rule"] = rule_figure(rule, analysis.decisions.train, analysis.swarm.arena)
+    ahead = None if analysis.reactions is None else analysis.reactions.anticipation
+    if ahead is not None and (ahead.energy > 0).any():
+        drawn["anticipation"] = anticipation_figures.anticipation_figure(ahead)
     drawn |= {
-        "reward": analysis_reward_figure(analysis),
-        "interaction": interaction_figure(analysis),
-        "group": group_figure(analysis.summary),
+        "reward": reward_curves(analysis),
+        "interaction": interaction_figure(analysis.interaction),
         "calibration": calibration_figure(analysis, simulated),
+        "group": group_figure(analysis.summary),
         "paths": paths_figure(analysis.summary),
     }
+    said = {"rule": _rule_words(analysis), "reward": (*analysis.reward_in_words, _CAVEAT)}
     figures, written = save_figures(
-        folder, {key: (*TITLES_AND_CAPTIONS[key], figure) for key, figure in drawn.items()}
+        folder, {key: (*TITLES_AND_CAPTIONS[key], figure) for key, figure in drawn.items()}, said
     )
-    scene = Scene(analysis.swarm, {"recorded": recorded, "simulated": simulated})
-    player = Player(
-        "swarm",
-        "Recorded and simulated",
-        "Left: the held-out time of the recording, every decision a step; individuals that were "
-        "not seen for a while are interpolated. Right: agents with the learned controller, from "
-        "the same places and headings. Compare what the groups do: single paths soon differ "
-        "by chance.",
-        scene,
-    )
+    answers = [figure for figure in figures if figure.name in said]
     saved = analysis.save(folder)
     page = Page(
         title=f"The rule behind {name}",
         findings=_findings(analysis),
-        introduction=[
-            *analysis.rule_in_words,
-            *analysis.reward_in_words,
-            "A reward tells what individuals act as if they wanted, in this model of them. It does "
-            "not tell what they perceive, and another reward may explain the same turns.",
-        ],
-        players=[player],
-        figures=figures,
-        tables=_tables(analysis),
+        players=[_player(analysis, recorded, simulated)],
+        answer="The rule and the reward",
+        answers=answers,
+        comparison="On held-out time",
+        comparisons=_comparisons(analysis),
+        figures=[figure for figure in figures if figure.name not in said],
+        tables=[_controller_table(analysis), _preference_table(analysis)],
         numbers=_numbers(analysis),
         settings=dict(analysis.result.settings) | {"seed": analysis.seed},
     )
@@ -133,25 +130,84 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
     return [*written, saved, folder / PAGE, folder / NUMBERS]
 
 
+_CAVEAT = (
+    "A reward tells what individuals act as if they wanted, in this model of them. It does not "
+    "tell what they perceive, and another reward may explain the same turns."
+)
+_ANSWERS = {
+    "interaction found": "Individuals react to each other.",
+    "interaction not found": "No interaction was found, and one that matters would have been seen.",
+    "too little data": "Too little data to tell whether individuals react to each other.",
+}  # of the interaction test
+
+
 def _findings(analysis: Analysis) -> list[Finding]:
     """The verdict first, then whether there is an interaction at all."""
     findings = []
     verdict, held_out = analysis.verdict, analysis.decisions.held_out
-    details = [
-        f"The controller: {analysis.found.words(analysis.swarm.unit)}.",
-        *([analysis.distances_in_words] if analysis.distances else []),
-    ]
+    details = [analysis.distances_in_words] if analysis.distances else []
+    how = [f"The controller: {analysis.found.words(analysis.swarm.unit)}."]
     if verdict is None:
         words = "Simulated individuals were not compared with the held-out time."
-        findings.append(Finding(words, "open", tuple(details)))
+        findings.append(Finding(words, "open", tuple(details), tuple(how)))
     else:
-        details += [f"What to do: {advice}." for advice in verdict.advice]
-        words = f"The simulated group, on {held_out}: {verdict.words}."
-        findings.append(Finding(words, "bad" if verdict.alarm else "good", tuple(details)))
+        if verdict.size and not verdict.alarm:
+            details.append(f"{verdict.size[0].upper()}{verdict.size[1:]}.")
+        details += [f"What to do next: {advice}." for advice in verdict.advice]
+        how += [
+            f"Held out, and not used for anything else: {held_out}.",
+            f"{len(verdict.lines)} statistics were compared: {verdict.chance} "
+            f"(p = {verdict.p:.2g}).",
+            *(f"{note[0].upper()}{note[1:]}." for note in verdict.notes),
+        ]
+        tone: Literal["good", "bad", "open"] = "bad" if verdict.alarm else "good"
+        if verdict.words.startswith(UNDECIDED):
+            tone = "open"
+        words = f"The simulated group, beside the held-out time: {verdict.words}."
+        findings.append(Finding(words, tone, tuple(details), tuple(how)))
     test = analysis.interaction
-    tone: Literal["good", "open"] = "good" if test.answer == "interaction found" else "open"
-    findings.append(Finding(analysis.interaction_in_words, tone))
+    found: Literal["good", "open"] = "good" if test.answer == "interaction found" else "open"
+    findings.append(Finding(_ANSWERS[test.answer], found, how=(analysis.interaction_in_words,)))
     return findings
+
+
+def _rule_words(analysis: Analysis) -> tuple[str, ...]:
+    """The rule in sentences, and the radii of a zone model beside it."""
+    said, unit = [*analysis.rule_in_words, *analysis.reactions_in_words], analysis.swarm.unit
+    if not said:
+        said.append("No rule is told: see whether individuals react to each other at all, above.")
+    if ZONE_MODEL in analysis.distances:
+        zones = analysis.swarm.models["couzin"]().zones
+        said.append(
+            "Beside it, Couzin's zone model fitted to what the group did: others are avoided up to "
+            f"{zones.repulsion:.3g}, followed up to {zones.orientation:.3g} and approached up to "
+            f"{zones.attraction:.3g} {unit} (energy distance "
+            f"{analysis.distances[ZONE_MODEL]:.2f})."
+        )
+    return tuple(said)
+
+
+def _player(analysis: Analysis, recorded: Trajectory, simulated: Trajectory) -> Player:
+    """Recorded and simulated groups side by side; in open space the view goes with them."""
+    swarm = analysis.swarm
+    scene = Scene(
+        swarm, {"recorded": recorded, "simulated": simulated}, follows=swarm.arena is None
+    )
+    view = ""
+    if scene.follows:
+        view = f" The view goes with the centre of each group, and is {scene.window[1]:.3g} "
+        view += f"{swarm.unit} wide."
+    pace = min(SPEEDS, key=lambda speed: abs(recorded.steps / speed - _SECONDS))
+    return Player(
+        "swarm",
+        "Recorded and simulated",
+        f"Left: the held-out time of the recording, one step every {swarm.dt:.3g} s; individuals "
+        "that were not seen for a while are interpolated. Right: agents with the learned "
+        "controller, from the same places and headings. Compare what the groups do: single paths "
+        f"soon differ by chance.{view}",
+        scene,
+        pace,
+    )
 
 
 def _roll_out(analysis: Analysis, recorded: Trajectory) -> Trajectory:
@@ -169,7 +225,7 @@ def _roll_out(analysis: Analysis, recorded: Trajectory) -> Trajectory:
 def _numbers(analysis: Analysis) -> Mapping[str, Any]:
     swarm, decisions, test = analysis.swarm, analysis.decisions, analysis.interaction
     unit, pace = swarm.unit, np.quantile(swarm.speeds.table, (0.05, 0.5, 0.95))
-    where = "open space" if swarm.arena is None else _arena_words(swarm.arena, unit)
+    where = arena_in_words(swarm.arena, unit)
     rim = "given" if swarm.touched is None else f"{swarm.touched:.0%} of its rim was touched"
     near = (
         f"{swarm.view.nearest} nearest"
@@ -224,12 +280,6 @@ def _numbers(analysis: Analysis) -> Mapping[str, Any]:
     }
 
 
-def _arena_words(arena: Arena, unit: str) -> str:
-    if isinstance(arena, Circle):
-        return f"circle of radius {arena.radius:.4g} {unit}"
-    return f"{type(arena).__name__.lower()}, {arena.window[2]:.4g} {unit} wide"
-
-
 def _verdict_words(analysis: Analysis) -> Mapping[str, Any]:
     verdict = analysis.verdict
     assert verdict is not None
@@ -241,15 +291,19 @@ def _verdict_words(analysis: Analysis) -> Mapping[str, Any]:
     }
 
 
-def _tables(analysis: Analysis) -> list[PageTable]:
-    preferences = PageTable(
+def _preference_table(analysis: Analysis) -> PageTable:
+    return PageTable(
         "reward",
         "What the reward prefers",
         "The two classes of each component whose rewards differ most, with the standard error of "
-        "the difference. Since they were chosen among all pairs, p is of all pairs together. "
+        "the difference. Identified: all rewards that do as well agree on its sign; nothing else "
+        "is put into words. Since they were chosen among all pairs, p is of all pairs together. "
         "Shifted in time: the same difference in rewards learned from the same tracks where nobody "
         "can react to anybody, with its spread.",
-        ("component", "highest reward", "lowest reward", "difference", "p", "shifted in time"),
+        (
+            *("component", "highest reward", "lowest reward", "difference"),
+            *("identified", "p", "shifted in time"),
+        ),
         tuple(
             (
                 preference.component.replace("_", " "),
@@ -257,6 +311,7 @@ def _tables(analysis: Analysis) -> list[PageTable]:
                 preference.worst,
                 f"{preference.difference:.2g}"
                 + ("" if preference.error is None else f" ± {preference.error:.2g}"),
+                "yes" if preference.identified else "no",
                 "not known" if preference.p is None else f"{preference.p:.2g}",
                 "not known"
                 if preference.shifted is None
@@ -265,60 +320,68 @@ def _tables(analysis: Analysis) -> list[PageTable]:
             for preference in analysis.preferences
         ),
     )
-    controllers = _controller_table(analysis)
+
+
+def _comparisons(analysis: Analysis) -> list[PageTable]:
+    """How near simulated groups are to the held-out time, and in which statistics they differ."""
     verdict = analysis.verdict
     if verdict is None:
-        return [controllers, preferences]
+        return []
     measures = {measure.title for measure in analysis.swarm.measures.values()}
     lines = [
         line
         for line in verdict.lines
         if (line.title in measures and line.main) or line.adjusted_p <= ALARMING
     ]
-    others = list(dict.fromkeys(name for line in lines for name in line.baselines))
+    units = {m.title: m.units for m in analysis.swarm.measures.values() if m.units != "1"}
+    known = {name for line in lines for name in line.baselines}
+    others = {title: name for title, name in _BESIDE.items() if name in known}
     held_out = PageTable(
         "held-out",
         "Held-out statistics",
-        "The held-out time, the swarm of the controller (± from run to run), and swarms that "
-        "show what a difference means. p: how often a difference as large comes about by chance, "
+        "The held-out time, the swarm of the controller (± from run to run), and the others of "
+        "the table above. p: how often a difference as large comes about by chance, "
         f"given that all statistics are looked at. Of {len(verdict.lines)} statistics these are "
         f"the swarm's measures and those with p up to {ALARMING:g}; {NUMBERS} has all.",
         ("statistic", "recorded", "controller", *others, "p"),
         tuple(
             (
-                f"{line.title}, {line.when}",
-                _number(line.demo),
-                f"{_number(line.learned)} ± {line.learned_spread:.2g}",
-                *(_number(line.baselines.get(name, math.nan)) for name in others),
+                f"{line.title}, {line.when}" + _in(units.get(line.title)),
+                rounded(line.demo, line.learned_spread),
+                with_error(line.learned, line.learned_spread),
+                *(_number(line.baselines.get(name, math.nan)) for name in others.values()),
                 f"{line.adjusted_p:.2g}",
             )
             for line in lines
         ),
     )
-    return [_distance_table(analysis), held_out, controllers, preferences]
+    return [_distance_table(analysis), held_out]
 
 
 _EXPLAINED = {
-    "controller": "what was found: zones, gains and noise such that the group does as recorded",
-    "zone model": "Couzin's zone model, fitted to what the group did in the training part",
-    "regression": "the rule of turns as regression gives it, without any search",
-    "clone": "the mean recorded turn in each class of observations",
-    "recording itself": "parts of the training time, as long as the held-out time, against it",
+    "controller": "the learned one: zones, gains and noise with which the group does as recorded",
+    "zone model": "Couzin's model of three radii, fitted to the group of the training part",
+    "regression": "the rule of turns with the numbers of the regression, nothing searched",
+    "clone": "turns drawn as recorded individuals turned in the same situation",
+    "recording itself": "parts of the training time, as long as the held-out time: what the same "
+    "animals differ by from one time to another",
 }  # what a swarm is compared with
 
 
 def _distance_table(analysis: Analysis) -> PageTable:
+    most = max(analysis.distances.values(), default=0.0) or 1.0
     return PageTable(
         "distances",
         "How near the groups are",
-        "Energy distance to the held-out time, mean over the measures of the group, each in its "
-        "standard deviations: 0 is the same distribution. All start where the held-out time "
-        "begins.",
+        "Energy distance between what a simulated group and the held-out one did, mean over the "
+        "measures of the group, each in its standard deviations: 0 is the same distribution, and "
+        "less is nearer. All start where the held-out time begins.",
         ("swarm", "energy distance", "what it is"),
         tuple(
             (name, f"{distance:.2f}", _EXPLAINED[name])
             for name, distance in analysis.distances.items()
         ),
+        tuple(round(100 * distance / most, 1) for distance in analysis.distances.values()),
     )
 
 
@@ -337,128 +400,12 @@ def _controller_table(analysis: Analysis) -> PageTable:
     )
 
 
+_BESIDE = {"zone model": "couzin", "regression": REGRESSION, "clone": "clone"}  # swarms by title
+
+
+def _in(unit: str | None) -> str:
+    return "" if unit is None else f" ({unit})"
+
+
 def _number(value: float) -> str:
     return f"{value:.3g}" if math.isfinite(value) else ""
-
-
-def calibration_figure(analysis: Analysis, simulated: Trajectory) -> Figure:
-    """Arena and places, and speeds and turns of recorded and simulated individuals."""
-    swarm, test = analysis.swarm, analysis.decisions.test
-    with style.family():
-        figure, (where, pace, turn) = style.subplots(1, 3, figsize=(9.6, 3.0))
-        train = analysis.decisions.train
-        places = train.positions[train.known]
-        places = places[:: -(-len(places) // MOST_PLACES)]
-        where.plot(*places.T, ".", markersize=1.5, color=style.BLUE, alpha=0.4, rasterized=True)
-        if swarm.arena is not None:
-            where.add_patch(_outline(swarm.arena))
-            left, bottom, side = swarm.arena.window
-            margin = 0.03 * side
-            where.set(
-                xlim=(left - margin, left + side + margin),
-                ylim=(bottom - margin, bottom + side + margin),
-            )
-        where.set(xlabel=f"x ({swarm.unit})", ylabel=f"y ({swarm.unit})", aspect="equal")
-        steps = simulated["position"][0]
-        moved = np.diff(steps, axis=0)
-        if isinstance(swarm.arena, Periodic):
-            sides = np.asarray(swarm.arena.sides)
-            moved -= sides * np.round(moved / sides)
-        speeds = np.linalg.norm(moved, axis=-1).ravel() / swarm.dt
-        turns = np.degrees(wrap_angles(np.diff(simulated["heading"][0], axis=0))).ravel()
-        recorded = np.degrees(test.turns[np.isfinite(test.turns)])
-        _draw_distributions(
-            pace, test.speeds[test.known], speeds, f"speed ({swarm.unit}/s)", whole=False
-        )
-        _draw_distributions(turn, recorded, turns, "turn (degrees)", whole=True)
-        pace.legend(loc="upper right")
-    return figure
-
-
-def _draw_distributions(
-    ax: Any,
-    recorded: Floats,
-    simulated: Floats,
-    label: str,
-    whole: bool,
-) -> None:
-    """Two distributions: recorded as bars, simulated as a line."""
-    ends = (0.5, 99.5) if whole else (0.0, 99.5)
-    low, high = np.percentile(np.concatenate([recorded, simulated]), ends)
-    edges = np.linspace(low, high if high > low else low + 1.0, 41)
-    ax.hist(recorded, edges, density=True, color=style.GREY, alpha=0.6, label="recorded")
-    ax.hist(
-        simulated, edges, density=True, histtype="step", color=style.BLUE, lw=1.4, label="simulated"
-    )
-    ax.set(xlabel=label, yticks=[])
-
-
-def _outline(arena: Arena) -> Any:
-    looks: dict[str, Any] = {"fill": False, "edgecolor": style.RED, "linewidth": 1.2}
-    if isinstance(arena, Circle):
-        return Round(arena.centre, arena.radius, **looks)
-    if isinstance(arena, Periodic):
-        low, sides = arena.walls
-        corners = low + sides * np.array([(0, 0), (1, 0), (1, 1), (0, 1)])
-        return Corners(corners, linestyle="--", **looks)
-    return Corners(arena.walls, **looks)
-
-
-def analysis_reward_figure(analysis: Analysis) -> Figure:
-    """The reward with its errors, and beside it that of individuals shifted in time."""
-    figure = fits.plot_reward(analysis.result)
-    panels = fits.panels_of(analysis.result)
-    if analysis.shifted is None or any(len(block) > 1 for block in analysis.result.blocks):
-        return figure
-    begin = 0
-    for ax, panel in zip(figure.axes, panels, strict=False):
-        shifted = analysis.shifted[:, begin : begin + panel.mean.size]
-        begin += panel.mean.size
-        places = panel.axes[0].values
-        x = np.radians(places) if ax.name == "polar" else places
-        ax.errorbar(
-            x,
-            shifted.mean(axis=0),
-            shifted.std(axis=0, ddof=1),
-            fmt="D",
-            markersize=4,
-            color=style.BLUE,
-            markerfacecolor="white",
-            elinewidth=1,
-            zorder=5,
-        )
-    return figure
-
-
-def rule_figure(rule: Rule) -> Figure:
-    """The reaction to others against their distance, and against misalignment."""
-    curves = rule.curves
-    with style.family():
-        figure, axes = style.subplots(1, 3, figsize=(9.6, 2.8))
-        panels = (
-            ("distance", "towards", f"distance ({rule.unit})", "turn towards others (rad)"),
-            ("distance", "along", f"distance ({rule.unit})", "turn to their heading (rad)"),
-            ("misalignment", "turn", "their heading, from mine (degrees)", "mean turn (rad)"),
-        )
-        for ax, (places, values, label, name) in zip(axes, panels, strict=True):
-            ax.axhline(0, color=style.GREY, linewidth=0.8)
-            ax.errorbar(
-                curves[places], curves[values], curves[f"{values}_error"], fmt="o-", markersize=3
-            )
-            ax.set(xlabel=label, ylabel=name)
-    return figure
-
-
-def interaction_figure(analysis: Analysis) -> Figure:
-    """The gain of this recording, and those of recordings shifted in time."""
-    test = analysis.interaction
-    with style.family():
-        figure, ax = style.subplots(figsize=(7.2, 1.5))
-        ax.axvspan(*test.interval, color=style.BLUE, alpha=0.18, linewidth=0)
-        ax.axvline(test.gain, color=style.BLUE, label="this recording")
-        heights = np.linspace(-0.6, 0.6, len(test.shifted))
-        ax.plot(test.shifted, heights, "o", color=style.ORANGE, markersize=4, label="shifted")
-        ax.set(xlabel="gain by knowing the others (nats a decision)", ylim=(-1, 1), yticks=[])
-        ax.spines["left"].set_visible(False)
-        ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
-    return figure

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from swarmdp.support.arrays import Floats
+
 BLUE = "#0072B2"  # of Okabe and Ito's palette
 SPINS = "cividis"
 
@@ -14,10 +16,22 @@ def heading_colours(count: int) -> list[str]:
     """
     hue = 2 * np.pi * np.arange(count) / count
     lab = np.stack([np.full(count, 0.62), 0.12 * np.cos(hue), 0.12 * np.sin(hue)])
-    cones = (_OKLAB_TO_CONES @ lab) ** 3
-    linear = np.clip(_CONES_TO_RGB @ cones, 0, 1)
+    return [rgb_of(colour) for colour in lab.T]
+
+
+def rgb_of(lab: Floats) -> str:
+    """The colour at a place of the OKLAB space, as a hexadecimal number."""
+    linear = np.clip(_CONES_TO_RGB @ (_OKLAB_TO_CONES @ lab) ** 3, 0, 1)
     encoded = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
-    return ["#{:02x}{:02x}{:02x}".format(*rgb) for rgb in np.round(255 * encoded).astype(int).T]
+    return "#{:02x}{:02x}{:02x}".format(*np.round(255 * encoded).astype(int))
+
+
+def lab_of(colour: str) -> Floats:
+    """Lightness, and the two axes of colour, of a hexadecimal number: the inverse of `rgb_of`."""
+    encoded = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+    linear = np.where(encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4)
+    lab: Floats = np.linalg.solve(_OKLAB_TO_CONES, np.cbrt(np.linalg.solve(_CONES_TO_RGB, linear)))
+    return lab
 
 
 def colours_of(name: str, count: int) -> list[str]:

@@ -1,6 +1,6 @@
 """The page of a fit: the verdict in words, the swarms to watch, the reward and its errors."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +40,11 @@ NEGLIGIBLE_SHARE = 0.05  # of a reward's range: smaller differences mean nothing
 REPRODUCED = "reproduces the demo"  # the words of a verdict without exceptions
 MOST_STATISTICS = 8  # rows of their table
 BESIDE_DEMO = (
-    "The demo that was learned from (orange), other runs of the same expert (grey), and the "
-    "learned swarm (blue). Where the orange line leaves the grey band, the demo was unusual."
+    "The demo that was learned from (orange), other runs of the same expert (black, their band "
+    "grey), and the learned swarm (blue). Where the orange line leaves the grey band, the demo was "
+    "unusual."
 )
+_STRIP = "Below: how far the mean of the learned swarm is from that of the expert."
 
 
 def write_fit_page(
@@ -79,19 +81,24 @@ def write_fit_page(
 
     """
     evaluation = _evaluation(result, system, demo, expert, threads)
-    shown = [
-        PageFigure("reward", "The reward", _reward_caption(result, demo), (figures["reward"],))
-    ]
+    reward = PageFigure(
+        "reward",
+        "What agents seek",
+        _reward_caption(result, demo),
+        (figures["reward"],),
+        words=_reward_words(result),
+    )
+    shown = []
     written: list[Path] = []
     unusual = ""
     if evaluation is not None:
         of_demo = {name: measure_over_time(system, demo, name) for name in evaluation.measures}
-        caption = "The learned swarm (blue) beside the recorded one (grey)."
+        caption = f"The learned swarm (blue) beside the recorded one (black). {_STRIP}"
         if expert is None:
             figure = fits.plot_evaluation(evaluation)
         else:
             figure = fits.plot_beside_demo(evaluation, of_demo)
-            caption = BESIDE_DEMO
+            caption = f"{BESIDE_DEMO} {_STRIP}"
             unusual = _unusual(evaluation, of_demo)
         written = style.save(figure, folder / "measures")
         shown.append(PageFigure("measures", "The swarm over time", caption, (written[0],)))
@@ -107,6 +114,7 @@ def write_fit_page(
             *_interruption(result, planned),
         ],
         players=[] if player is None else [player],
+        answers=[reward],
         figures=shown,
         tables=_tables(result),
         settings={"system": settings_with_units(system), "fit": dict(result.settings)}
@@ -147,11 +155,28 @@ def _verdict(result: Result, unusual: str) -> list[Finding]:
     if len(verdicts) > 1:
         good = sum(not verdict.alarm for verdict in verdicts)
         words = f"{good} of {len(verdicts)} learned swarms do what their demo did."
-        return [Finding(words, "good" if good == len(verdicts) else "bad")]
-    (verdict,) = verdicts
+        return [Finding(words, "good" if good == len(verdicts) else "bad", _sizes(verdicts))]
+    return [verdict_finding(verdicts[0], unusual, _found_by(result))]
+
+
+def verdict_finding(verdict: Verdict, unusual: str = "", found_by: Sequence[str] = ()) -> Finding:
+    """A verdict as a page shows it: what it says, how large differences are, and what to do.
+
+    Parameters
+    ----------
+    verdict
+        On a swarm.
+    unusual
+        Why its demo is out of the ordinary, in words.
+    found_by
+        Who found the policy.
+
+    """
     same = verdict.words == REPRODUCED
     details = [] if same or verdict.alarm else [f"The verdict: {verdict.words}."]
-    details += [_meaning(verdict), *_found_by(result), *verdict.notes]
+    if verdict.size and not verdict.alarm:
+        details.append(_sentence(verdict.size))
+    how = (_meaning(verdict), *found_by, *(_sentence(note) for note in verdict.notes))
     what = "What to do"
     if unusual and verdict.alarm:
         details.append(unusual)
@@ -162,10 +187,22 @@ def _verdict(result: Result, unusual: str) -> list[Finding]:
         )
     details += [f"{what}: {advice}." for advice in verdict.advice]
     if verdict.alarm:
-        return [Finding(f"The learned swarm: {verdict.words}.", "bad", tuple(details))]
+        return Finding(f"The learned swarm: {verdict.words}.", "bad", tuple(details), how)
     exceptions = "" if same else ", with exceptions that are small"
     words = f"The learned swarm does what the recorded one did{exceptions}."
-    return [Finding(words, "good", tuple(details))]
+    return Finding(words, "good", tuple(details), how)
+
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:].rstrip('.')}."
+
+
+def _sizes(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+    """How many of those that pass can be told from their demo, and what differs in the first."""
+    told = [verdict for verdict in verdicts if verdict.size and not verdict.alarm]
+    if not told:
+        return ()
+    return (f"{len(told)} of these can be told from their demo. The first: {told[0].evidence}.",)
 
 
 def _found_by(result: Result) -> list[str]:
@@ -183,35 +220,30 @@ def _found_by(result: Result) -> list[str]:
 def _meaning(verdict: Verdict) -> str:
     """How the verdict came about."""
     stretches = ", and stretch by stretch with runs from its own states" * bool(verdict.stretches)
-    words = (
+    return (
         f"{len(verdict.lines)} statistics of the demo were compared with {verdict.runs} runs of "
         f"the learned swarm from the same start{stretches}: {verdict.chance} (p = {verdict.p:.2g})."
     )
-    if verdict.alarm or not verdict.size:
-        return words
-    return f"{words} {verdict.size[0].upper()}{verdict.size[1:]}."
 
 
 def _reward(result: Result) -> list[Finding]:
     """Where the reward is high, and whether one may read its other values."""
-    words = f"The reward is highest at {result.highest}."
+    words = f"The reward is {result.sought}."
     if result.is_highest_clear is False:
         words = (
             "No observation is clearly sought: rewards that explain the demo as well disagree on "
-            "where the reward is highest."
+            "where the reward is high."
         )
     choice = result.reward_choice
     if choice is not None and result.experiments == 1:
-        flags = result.identified_weights
-        assert flags is not None
-        text = (
-            f"Rewarded more, or less, than the average: all rewards that do as well agree on "
-            f"{int(flags.sum())} of {flags.size} observations. The others are drawn pale; about "
-            "them the demo says nothing."
-        )
-        said = f"{choice.words[0][0].upper()}{choice.words[0][1:]}."
-        details = [said, text, *_of_other_demos(result)]
-        return [Finding(words, "good" if choice.explains[0] else "open", tuple(details))]
+        return [
+            Finding(
+                words,
+                "good" if choice.explains[0] else "open",
+                (_sentence(choice.words[0]),),
+                tuple(_of_other_demos(result)),
+            )
+        ]
     if result.experiments > 1:
         return [Finding(words, "good", ("Mean over the experiments; their spread is drawn.",))]
     if result.resamples is None:
@@ -223,6 +255,18 @@ def _reward(result: Result) -> list[Finding]:
     chance, count = int(peculiar(result).sum()), result.reward.weights.shape[1]
     good = chance <= FEW_PECULIAR * count
     return [Finding(words, "good" if good else "open", tuple(_of_other_demos(result)))]
+
+
+def _reward_words(result: Result) -> tuple[str, ...]:
+    """How much of the reward the demo identifies."""
+    flags = result.identified_weights
+    if flags is None or result.experiments > 1:
+        return ()
+    return (
+        f"All rewards that explain the demo as well agree on {int(flags.sum())} of {flags.size} "
+        "observations: whether they are worth more or less than the average. About the others, "
+        "which are pale, the demo says nothing.",
+    )
 
 
 def _of_other_demos(result: Result) -> list[str]:

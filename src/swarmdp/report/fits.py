@@ -16,12 +16,13 @@ from matplotlib.ticker import MaxNLocator, MultipleLocator
 from numpy.typing import NDArray
 
 from swarmdp.irl.result import Result
+from swarmdp.irl.sought import agreed
 from swarmdp.irl.updates.registry import margin_title
 from swarmdp.judging.evaluation import Evaluation
 from swarmdp.model.features import Axis
 from swarmdp.policies.replicas import table_of
 from swarmdp.report import gridworlds, style
-from swarmdp.report.swarms import draw_band, draw_mean, label_curve
+from swarmdp.report.swarms import draw_band, draw_mean, label_curve, label_ends
 from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Bools, Floats
 from swarmdp.support.checks import brief
@@ -30,15 +31,15 @@ from swarmdp.systems.gridworld import Gridworld
 from swarmdp.systems.registry import rebuild
 
 _FAR = 10  # times the distances: margins beyond this need a logarithmic axis
-HEADROOM = 1.45  # of the highest distance: the legend stands above the curves
+HEADROOM = 1.15  # of the highest distance
 MOST_LINES = 10  # of single runs of a demo; of more the mean is drawn
 MOST_TICKS = 12  # of an axis of levels
 _SHORT_NAMES = 12  # letters of names that stand side by side under bars
 BAR_COLOURS = (style.GREY, style.ORANGE)  # of bars, and of their errors
 DISTANCE_COLOURS = (style.BLUE, style.ORANGE)  # of distances and margins
-SWARM_COLOURS = (style.PALE, style.BLUE)  # of the expert and the learned swarm
-_PALE, _FAINT = 0.12, 0.3  # the shade and the opacity of what is not identified
-BROAD = 4.0  # width of the expert's line, which others are drawn upon
+SWARM_COLOURS = (style.EXPERT, style.BLUE)  # of the expert and the learned swarm
+_DARK, _PALE = 0.75, 0.2  # shades of what is identified, and of what is not
+_FAINT = 0.3  # the opacity of bars that are not identified
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +64,11 @@ def panels_of(result: Result) -> list[Panel]:
 
     A block of more is shown by the means over all other components, one picture for each.
     """
-    errors = centres = clear = None
+    errors = centres = clear = drawn = None
     if result.experiments == 1 and (flags := result.identified_weights) is not None:
         clear = result.reward.tables(flags.astype(np.float64))
+        assert result.alternatives is not None
+        drawn = result.reward.tables(result.alternatives[:, 0])
     if result.experiments == 1 and result.reward_error is not None:
         errors = result.reward.tables(np.nan_to_num(result.reward_error))
     if result.experiments == 1 and result.resamples is not None and not result.is_of_decisions:
@@ -86,10 +89,14 @@ def panels_of(result: Result) -> list[Panel]:
             continue
         for place, axis in enumerate(block):
             others = tuple(i + 1 for i in range(len(block)) if i != place)
-            marginal = weights.mean(axis=others)
-            # The error of a mean over classes needs their covariances, which are not known.
             note = "mean over the other components"
-            panels.append(Panel((axis,), *mean_and_spread(marginal), note))
+            mean, spread = mean_and_spread(weights.mean(axis=others))
+            dark = None
+            if drawn is not None:
+                # The error of a mean over classes is that of the means of other rewards.
+                means = drawn[number].to_numpy().mean(axis=others)
+                spread, dark = means.std(axis=0, ddof=1), agreed(mean, means)
+            panels.append(Panel((axis,), mean, spread, note, None, dark))
     return panels
 
 
@@ -223,7 +230,7 @@ def _set_titles(axes: Any, panels: Sequence[Panel], result: Result, figure: Any 
         what += f", mean {'' if maps else '± s.d. '}of {count} experiments"
     elif any(panel.spread.any() for panel in panels) and not maps:
         what += f"; orange: {_error_name(result)}"
-    if any(panel.clear is not None and not panel.clear.all() for panel in panels) and not maps:
+    if any(panel.clear is not None and not panel.clear.all() for panel in panels):
         what += "\npale: not identified, other rewards explain the demo as well"
     together = figure is not None and len(panels) > 1
     if together:
@@ -306,10 +313,7 @@ def draw_polar(
         limits = polar_limits([(mean, np.zeros_like(mean)), (middle, spread)])
     low, high = limits
     inner = low - 0.15 * (high - low)
-    size = np.abs(mean)
-    shade = 0.35 + 0.55 * size / (size.max() or 1.0)
-    if clear is not None:
-        shade = np.where(clear, shade, _PALE)
+    shade = np.where(np.ones_like(mean, np.bool_) if clear is None else clear, _DARK, _PALE)
     ax.bar(
         angle,
         mean,  # outwards from zero, or inwards
@@ -330,8 +334,16 @@ def draw_polar(
     ticks = np.arange(0, 360, 30)
     signed = np.where(ticks > 180, ticks - 360, ticks)
     ax.set_xticks(np.radians(ticks), [f"{t:+d}°" if t % 180 else f"{t}°" for t in signed])
-    label_polar(ax, low, high)
+    label_polar(ax, low, high, _free_direction(degrees, mean))
     ax.spines["polar"].set_visible(False)
+
+
+def _free_direction(degrees: Floats, mean: Floats) -> float:
+    """Where the numbers of circles hide least: between two labels of angles, at the lowest bars."""
+    directions = np.arange(15, 360, 30)
+    away = np.abs((degrees[None] - directions[:, None] + 180) % 360 - 180)
+    near = np.where(away <= max(20.0, 360 / len(degrees)), np.abs(mean), 0.0)
+    return float(directions[near.max(axis=1).argmin()])
 
 
 def polar_limits(
@@ -343,13 +355,13 @@ def polar_limits(
     return low, high if high > low else low + 1.0
 
 
-def label_polar(ax: Any, low: float, high: float) -> None:
-    """Circles at a few rewards, with their numbers between two of the bars' labels."""
+def label_polar(ax: Any, low: float, high: float, direction: float = 195) -> None:
+    """Circles at a few rewards, with their numbers in a direction between two labels of angles."""
     ticks = [t for t in MaxNLocator(4).tick_values(low, high) if low <= t <= high]
     ax.set_yticks(ticks, [f"{t:g}" for t in ticks], fontsize=7)
     for text in ax.get_yticklabels():
         text.set_bbox({"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.6})
-    ax.set_rlabel_position(195)
+    ax.set_rlabel_position(direction)
     ax.grid(visible=False, axis="x")
     ax.grid(visible=True, axis="y", color=style.PALE, linewidth=0.5)
     ax.set_axisbelow(False)
@@ -397,6 +409,8 @@ def _draw_map(ax: Any, panel: Panel) -> None:
     )
     colours = ax.figure.colorbar(image, ax=ax, label="reward")
     colours.outline.set_linewidth(0.6)
+    if panel.clear is not None:
+        image.set_alpha(np.where(panel.clear.T, 1.0, _FAINT))
     ax.set(xlabel=across.label, ylabel=up.label)
     _set_ticks(ax.xaxis, across)
     _set_ticks(ax.yaxis, up)
@@ -497,30 +511,26 @@ def plot_convergence(
     _two(colours)
     with style.family():
         if ax is None:
-            _, ax = style.subplots(figsize=(5.2, 3.2))
+            _, ax = style.subplots(figsize=(6.2, 3.2))
         assert ax is not None
         history = result.history
         iteration = np.arange(len(history.distance))
         for values, label, colour, line in (
-            (history.distance, "distance |µ_E - µ| of each policy", colours[0], "-"),
+            (history.distance, "distance |µ_E - µ|\nof each policy", colours[0], "-"),
             (history.margin, margin_title(result.settings), colours[1], "--"),
         ):
             low, high = np.quantile(values, [0.1, 0.9], axis=1)
             if result.experiments > 1:
                 ax.fill_between(iteration, low, high, color=colour, alpha=0.18, linewidth=0)
             ax.plot(iteration, values.mean(axis=1), line, color=colour, label=label, marker=".")
-        several = f"mean and 10–90 % of {result.experiments} experiments"
-        if result.experiments == 1:
+        if result.experiments > 1:
+            several = f"lines: means, bands: 10–90 % of {result.experiments} experiments"
+            ax.set_title(several, loc="left", fontsize=8, color=style.DIM)
+        else:
             chosen = int(result.chosen[0])
-            ax.plot(
-                chosen,
-                history.distance[chosen, 0],
-                "o",
-                color="black",
-                fillstyle="none",
-                markersize=10,
-                label=f"chosen: iteration {chosen}",
-            )
+            place = (chosen, float(history.distance[chosen, 0]))
+            ax.plot(*place, "o", color="black", fillstyle="none", markersize=10)
+            ax.annotate("chosen", place, (0, 8), textcoords="offset points", ha="center")
         ax.set(
             xlabel="iteration of Algorithm 1",
             ylabel="distance from the demo's\nfeature expectations",
@@ -532,8 +542,7 @@ def plot_convergence(
             highest = max(float(history.distance.max()), float(history.margin.max()))
             ax.set_ylim(0, HEADROOM * highest if highest > 0 else 1)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        where: Any = "upper right" if ax.get_yscale() == "linear" else "best"
-        ax.legend(loc=where, title=several if result.experiments > 1 else None)
+        label_ends(ax)
     return figure_of(ax)
 
 
@@ -575,39 +584,75 @@ def plot_evaluation(
     if ax is not None:
         _check_axes(ax)
     chosen = [measure] if measure is not None else names if ax is None else names[:1]
-    spread = evaluation.n_agents > 1
-    draw = draw_band if spread else draw_mean
     expert_colour, learned_colour = _two(SWARM_COLOURS if colours is None else colours)
     with style.family():
         drawn = [] if ax is None else [ax]
         if ax is None:
-            size = (5.2 * len(chosen), 3.2)
-            drawn = list(style.subplots(1, len(chosen), figsize=size, squeeze=False)[1][0])
+            size = (5.6 * len(chosen), 4.2)
+            both = style.subplots(
+                2, len(chosen), figsize=size, squeeze=False, sharex="col", height_ratios=[3, 1]
+            )[1]
+            drawn = list(both[0])
+            for name, above, strip in zip(chosen, *both, strict=True):
+                _draw_difference(strip, evaluation, name, learned_colour)
+                above.tick_params(labelbottom=False)
         for name, axes in zip(chosen, drawn, strict=True):
-            expert, learned = evaluation.expert[name], evaluation.learned[name]
-            draw(axes, expert, f"expert, {len(expert)} runs", expert_colour)
-            axes.lines[-1].set_linewidth(BROAD)
-            draw(axes, learned, f"learned, {len(learned)} runs", learned_colour)
-            axes.lines[-1].set_linestyle("--")
-            label_curve(axes, evaluation.measures[name], [expert, learned])
-            axes.legend(title=_band_name(evaluation))
+            _draw_swarms(axes, evaluation, name, expert_colour, learned_colour)
+            if ax is None:
+                axes.set_xlabel("")
     return figure_of(drawn[0])
+
+
+def _draw_swarms(
+    ax: Axes, evaluation: Evaluation, name: str, expert_colour: str, learned_colour: str
+) -> None:
+    """A measure of expert and learned swarms over time, with their names at the ends."""
+    expert, learned = evaluation.expert[name], evaluation.learned[name]
+    draw = draw_band if evaluation.n_agents > 1 else draw_mean
+    draw(ax, expert, f"expert,\n{_runs(expert)}", expert_colour)
+    ax.lines[-1].set_linewidth(1.2)
+    draw(ax, learned, f"learned,\n{_runs(learned)}", learned_colour)
+    ax.lines[-1].set_linestyle((0, (4, 1.5)))
+    label_curve(ax, evaluation.measures[name], [expert, learned])
+    ax.set_title(_band_name(evaluation), loc="left", fontsize=8, color=style.DIM)
+    label_ends(ax)
+
+
+def _runs(values: NDArray[Any]) -> str:
+    return "1 run" if len(values) == 1 else f"{len(values)} runs"
+
+
+def _draw_difference(ax: Axes, evaluation: Evaluation, name: str, colour: str) -> None:
+    """How far the mean of learned swarms is from the expert's, with its 95 % confidence."""
+    expert, learned = evaluation.expert[name], evaluation.learned[name]
+    time, gap = np.arange(expert.shape[1]), learned.mean(axis=0) - expert.mean(axis=0)
+    error = 1.96 * np.sqrt(
+        sum(v.var(axis=0, ddof=1) / len(v) if len(v) > 1 else 0.0 * gap for v in (expert, learned))
+    )
+    ax.axhline(0, color=style.EXPERT, linewidth=0.8)
+    ax.fill_between(time, gap - error, gap + error, color=colour, alpha=0.25, linewidth=0)
+    ax.plot(time, gap, color=colour, linewidth=1.2)
+    far = float(np.nanmax(np.abs(gap) + error, initial=0.0)) or 1.0
+    ax.set(xlabel="time step", ylim=(-1.1 * far, 1.1 * far), ylabel="learned\n− expert")
+    ax.yaxis.set_major_locator(MaxNLocator(3, symmetric=True))
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.margins(x=0)
 
 
 def _band_name(evaluation: Evaluation) -> str:
     several = evaluation.n_agents > 1
-    return "line: mean, band: 10–90 % of runs" if several else "mean and its 95 % confidence"
+    return "lines: means, bands: 10–90 % of runs" if several else "means with 95 % confidence"
 
 
 def plot_beside_demo(evaluation: Evaluation, demo: Mapping[str, NDArray[Any]]) -> Figure:
     """The measures of an evaluation over time, with those of the demo (runs, times) by name."""
     figure = plot_evaluation(evaluation)
     with style.family():
-        for name, ax in zip(evaluation.measures, figure.axes, strict=True):
+        for name, ax in zip(evaluation.measures, figure.axes, strict=False):
             runs = demo[name]
-            label = "demo" if len(runs) == 1 else f"demo, {len(runs)} runs"
+            label = "demo" if len(runs) == 1 else f"demo,\n{len(runs)} runs"
             if len(runs) > MOST_LINES:
-                runs, label = runs.mean(axis=0, keepdims=True), f"demo, mean of {len(runs)} runs"
+                runs, label = runs.mean(axis=0, keepdims=True), f"demo, mean\nof {len(runs)} runs"
             lines = ax.plot(
                 np.arange(runs.shape[1]), runs.T, color=style.ORANGE, linewidth=1.1, zorder=1.9
             )
@@ -617,5 +662,6 @@ def plot_beside_demo(evaluation: Evaluation, demo: Mapping[str, NDArray[Any]]) -
                 evaluation.measures[name],
                 [evaluation.expert[name], evaluation.learned[name], runs],
             )
-            ax.legend(title=_band_name(evaluation))
+            ax.set_xlabel("")
+            label_ends(ax)
     return figure

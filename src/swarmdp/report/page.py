@@ -2,7 +2,7 @@
 
 Dataclasses say what is on a page, `templates` how it looks. Pictures, style and scripts are inside;
 the page's security policy forbids every request. A figure is embedded as SVG or as PNG, whichever
-serves better (see `embed`).
+serves better (see `embed`), and follows a browser that prefers dark pages.
 """
 
 import base64
@@ -22,6 +22,7 @@ from swarmdp._version import __version__
 from swarmdp.report import style
 from swarmdp.report.assets import asset
 from swarmdp.report.citation import BIBTEX
+from swarmdp.report.dark import follow_scheme
 from swarmdp.report.player import Player, view_of
 from swarmdp.support import files
 from swarmdp.support.errors import FileError, InvalidInput
@@ -29,27 +30,38 @@ from swarmdp.support.markup import render
 
 _NOTHING = Markup()
 SMALL_SVG = 150_000  # bytes
-SCROLLED_WIDTH = 760  # a figure this many pixels wide is scrolled on a phone, not shrunk
+SCROLLED_WIDTH = 560  # a figure this many pixels wide is scrolled on a phone, not shrunk
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One sentence of the summary, how good that is, and what else is to be known of it."""
+    """One sentence of the verdict, how good that is, and what else is to be known of it."""
 
     words: str
     tone: Literal["good", "bad", "open"]
     details: tuple[str, ...] = ()
+    how: tuple[str, ...] = ()  # how one knows, folded
 
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table of a page: texts in the first column, numbers as text in the others."""
+    """A table of a page: names in the first column, numbers or words in the others."""
 
     name: str
     title: str
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    bars: tuple[float, ...] = ()  # beside the second column: percents, one for each row
+
+    @property
+    def numeric(self) -> tuple[bool, ...]:
+        """Which columns are numbers, which stand on the right."""
+        columns = [[row[place] for row in self.rows] for place in range(len(self.columns))]
+        return tuple(
+            place > 0 and all(re.match(r"[-+–<]?[.\d]|$|not known$", cell) for cell in column)
+            for place, column in enumerate(columns)
+        )
 
 
 @dataclass(frozen=True)
@@ -62,6 +74,7 @@ class PageFigure:
     figures: tuple[Path, ...]  # PNG or SVG files; what else has the same name is linked
     labels: tuple[str, ...] = ()  # what distinguishes several files, one each
     below: Markup = _NOTHING  # what else is said of it
+    words: tuple[str, ...] = ()  # what it shows, in sentences above it
 
     def __post_init__(self) -> None:
         if not self.figures:
@@ -76,15 +89,36 @@ class PageFigure:
 
 
 def save_figures(
-    folder: Path, figures: Mapping[str, tuple[str, str, Figure]]
+    folder: Path,
+    figures: Mapping[str, tuple[str, str, Figure]],
+    words: Mapping[str, tuple[str, ...]] | None = None,
 ) -> tuple[list[PageFigure], list[Path]]:
-    """Write figures with their titles and captions; return them for a page, and their files."""
+    """Write figures with their titles and captions; return them for a page, and their files.
+
+    Parameters
+    ----------
+    folder
+        Where the files go.
+    figures
+        Title, caption and figure, by name.
+    words
+        Sentences that stand above some of them.
+
+    """
     written = {name: style.save(drawn, folder / name) for name, (_, _, drawn) in figures.items()}
     shown = [
-        PageFigure(name, title, caption, (written[name][0],))
+        PageFigure(name, title, caption, (written[name][0],), words=(words or {}).get(name, ()))
         for name, (title, caption, _) in figures.items()
     ]
     return shown, [file for of_figure in written.values() for file in of_figure]
+
+
+@dataclass(frozen=True)
+class _Fold:
+    """What is folded at the end of a page, as its contents name it."""
+
+    name: str
+    title: str
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -92,21 +126,42 @@ class Page:
     """What is on a page, in the order in which it stands there; what is empty has no section."""
 
     title: str
-    introduction: Sequence[str] = ()
-    summary: Markup = _NOTHING  # above the findings
-    findings: Sequence[Finding] = ()
+    findings: Sequence[Finding] = ()  # the verdict first
+    summary: Markup = _NOTHING
+    introduction: Sequence[str] = ()  # what was done
     players: Sequence[Player] = ()
+    answer: str = "The reward"  # heading of the answers
+    answers: Sequence[PageFigure] = ()
+    comparison: str = "How good it is"  # heading of the comparisons
+    comparisons: Sequence[PageTable] = ()
     figures: Sequence[PageFigure] = ()
-    tables: Sequence[PageTable] = ()
+    tables: Sequence[PageTable] = ()  # folded, as all that follows
     numbers: Mapping[str, object] = field(default_factory=dict)
     settings: Mapping[str, object] = field(default_factory=dict)
     timing: Sequence[tuple[str, float]] = ()  # tasks and their seconds
     citation: str = BIBTEX
 
     def __post_init__(self) -> None:
-        check_page_names("figure", [figure.name for figure in self.figures])
+        check_page_names("figure", [figure.name for figure in self.all_figures])
         check_page_names("player", [player.name for player in self.players])
-        check_page_names("table", [table.name for table in self.tables])
+        check_page_names("table", [table.name for table in (*self.comparisons, *self.tables)])
+
+    @property
+    def all_figures(self) -> tuple[PageFigure, ...]:
+        """Those that answer, and the others."""
+        return (*self.answers, *self.figures)
+
+    @property
+    def folds(self) -> list[_Fold]:
+        """What stands at the end, and is opened by who wants it."""
+        last = (
+            ("numbers", "In numbers", self.numbers),
+            ("settings", "Settings", self.settings),
+            ("timing", "Time taken", self.timing),
+            ("citation", "How to cite", self.citation),
+        )
+        tables = [_Fold(table.name, table.title) for table in self.tables]
+        return tables + [_Fold(name, title) for name, title, content in last if content]
 
 
 def write_page(path: Path, page: Page) -> Path:
@@ -117,7 +172,8 @@ def write_page(path: Path, page: Page) -> Path:
         title=page.title,
         page=page,
         players=[view_of(player) for player in page.players],
-        panels={figure.name: _panels(figure, path.parent) for figure in page.figures},
+        panels={figure.name: _panels(figure, path.parent) for figure in page.all_figures},
+        folds=page.folds,
         numbers=list(_flat(page.numbers)),
         settings=list(_flat(page.settings)),
         timing=[
@@ -195,6 +251,7 @@ class _Panel:
     source: str
     width: int
     height: int
+    inverted: bool  # on dark pages
     forms: tuple[tuple[str, str], ...]  # kinds of files that can be had, and their addresses
 
     @property
@@ -210,7 +267,10 @@ def _panels(figure: PageFigure, folder: Path) -> list[_Panel]:
         picture = embed(file)
         forms = tuple((form.suffix[1:].upper(), _relative(form, folder)) for form in _forms(file))
         size = round(picture.width), round(picture.height)
-        panels.append(_Panel(f"{figure.title}{several}", label, picture.source, *size, forms))
+        inverted = picture.source.startswith("data:image/png")
+        panels.append(
+            _Panel(f"{figure.title}{several}", label, picture.source, *size, inverted, forms)
+        )
     return panels
 
 
@@ -239,6 +299,8 @@ def embed(figure: Path) -> Picture:
     kind = {".svg": "svg+xml", ".png": "png"}[file.suffix]
     content = file.read_bytes()
     width, height = _inches(file, content)
+    if file.suffix == ".svg":
+        content = follow_scheme(content)
     source = f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
     return Picture(source, 120 * width, 120 * height)  # letters of 9 points look like 15 pixels
 

@@ -1,6 +1,7 @@
 """A player of recorded swarms for a web page: its data, packed small.
 
-Positions are 16-bit shares of the window, headings 8-bit shares of the circle, cells of a grid
+Positions are 16-bit shares of the window (all bits set: absent), headings 8-bit shares of the
+circle, of agents in space with a third coordinate and the angle of their climb, cells of a grid
 single bits, or bytes where they have more than two colours, all in base64; `assets/player.js`
 unpacks and draws them.
 """
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swarmdp.model.pictures import Grid
+from swarmdp.model.pictures import Arrows, Grid
 from swarmdp.report import style
 from swarmdp.report.scenes import Scene
 from swarmdp.support.arrays import Floats
@@ -48,7 +49,8 @@ def check_size(scene: Scene, steps: int | None = None) -> None:
             cells = picture.values[0].size
             bytes_per_time += (cells + 7) // 8 if scene.shades == 2 else cells
         else:
-            bytes_per_time += (4 if picture.headings is None else 5) * agents
+            each = 8 if picture.heights is not None else 4 if picture.headings is None else 5
+            bytes_per_time += each * agents
     if (needed := (steps + 1) * bytes_per_time) > LARGEST_DATA:
         raise InvalidInput(
             f"{len(scene.swarms)} swarm(s) of {agents} agents over {steps} steps make "
@@ -79,6 +81,8 @@ def player_data(player: Player) -> dict[str, Any]:
                 for label in scene.swarms
             ],
         }
+    if scene.first.heights is not None:
+        return common | _space_data(scene)
     low, side = scene.window
     arrows = scene.first.headings is not None
     return {
@@ -98,6 +102,32 @@ def player_data(player: Player) -> dict[str, Any]:
             for label in scene.swarms
             for headings in [scene.headings(label)]
         ],
+    }
+
+
+def _space_data(scene: Scene) -> dict[str, Any]:
+    """The data of agents in space, which can be turned."""
+    swarms = []
+    for label in scene.swarms:
+        picture, places = scene.pictures[label], scene.places_in_space(label)
+        assert isinstance(picture, Arrows)
+        assert places is not None
+        packed = np.minimum(_shares(places), 65534)
+        if picture.present is not None:
+            packed[~np.asarray(picture.present)] = 65535
+        flat = np.zeros(places.shape[:2])
+        headings = flat if picture.headings is None else np.asarray(picture.headings)
+        climbs = flat if picture.climbs is None else np.asarray(picture.climbs)
+        angles = np.stack([_bytes_of(headings), _bytes_of(climbs)], axis=2)
+        swarms.append(
+            _common(scene, label) | {"positions": _text(packed), "headings": _text(angles)}
+        )
+    return {
+        "kind": "space",
+        "periodic": scene.periodic,
+        "trail": _TRAIL_STEPS,
+        "colours": style.heading_colours(64),
+        "swarms": swarms,
     }
 
 
@@ -159,6 +189,7 @@ class PlayerView:
     speed: int
     speeds: tuple[int, ...]
     data: dict[str, Any]
+    in_space: bool = False  # it can be turned
 
 
 def view_of(player: Player) -> PlayerView:
@@ -175,6 +206,7 @@ def view_of(player: Player) -> PlayerView:
         speed,
         tuple(sorted({*_speeds_up_to(player.fastest), speed})),
         player_data(player),
+        isinstance(scene.first, Arrows) and scene.first.heights is not None,
     )
 
 

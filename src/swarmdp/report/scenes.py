@@ -28,6 +28,7 @@ class Scene:
     system: System
     swarms: Mapping[str, Trajectory]  # with recorded states, all of the same length
     run: int = 0
+    follows: bool = False  # the window goes with the centre of each swarm, as in open space
 
     def __post_init__(self) -> None:
         if not self.swarms:
@@ -140,7 +141,14 @@ class Scene:
 
     @cached_property
     def window(self) -> tuple[Floats, float]:
-        """The square in which all agents are at all times: low corner, side."""
+        """The square in which all agents are at all times: low corner, side.
+
+        Where the window follows, it is around the centre of a swarm.
+        """
+        if self.follows:
+            far = max(float(np.abs(self._around_centre(label)).max()) for label in self.swarms)
+            side = 2.2 * far or 1.0
+            return np.array([-side / 2, -side / 2]), side
         places = [np.asarray(p.positions) for p in self.pictures.values() if isinstance(p, Arrows)]
         low = np.min([place.min(axis=(0, 1)) for place in places], axis=0)
         high = np.max([place.max(axis=(0, 1)) for place in places], axis=0)
@@ -150,8 +158,28 @@ class Scene:
             # A window that agents leave, and do not come back on its other side, would hide them.
             if self.periodic or ((low >= corner) & (high <= corner + side)).all():
                 return corner, side
-        side = 1.1 * float((high - low).max()) or 1.0
+        wide = max(float((high - low).max()), np.ptp(self.heights_reached))
+        side = 1.1 * wide or 1.0
         return (low + high - side) / 2, side
+
+    @cached_property
+    def heights_reached(self) -> tuple[float, float]:
+        """The lowest and the highest place of agents in space; zeros in the plane."""
+        arrows = [p for p in self.pictures.values() if isinstance(p, Arrows)]
+        heights = [p.heights for p in arrows if p.heights is not None]
+        if not heights:
+            return 0.0, 0.0
+        return float(min(map(np.min, heights))), float(max(map(np.max, heights)))
+
+    def places_in_space(self, label: str) -> Floats | None:
+        """Where agents are (steps + 1, agents, 3), as shares of a cube; None in the plane."""
+        picture = self.pictures[label]
+        if not isinstance(picture, Arrows) or picture.heights is None:
+            return None
+        _, side = self.window
+        low = 0.0 if self.periodic else (sum(self.heights_reached) - side) / 2
+        height = (np.asarray(picture.heights, np.float64) - low) / side
+        return np.concatenate([self.positions(label), height[..., None]], axis=2)
 
     @property
     def periodic(self) -> bool:
@@ -160,11 +188,20 @@ class Scene:
 
     def positions(self, label: str) -> Floats:
         """Where the agents are (steps + 1, agents, 2), as shares of the window."""
+        low, side = self.window
+        shares: Floats = (self._around_centre(label) if self.follows else self._places(label)) - low
+        return shares / side
+
+    def _places(self, label: str) -> Floats:
         picture = self.pictures[label]
         assert isinstance(picture, Arrows)
-        low, side = self.window
-        shares: Floats = (np.asarray(picture.positions, np.float64) - low) / side
-        return shares
+        return np.asarray(picture.positions, np.float64)
+
+    def _around_centre(self, label: str) -> Floats:
+        """Where the agents are, from the middle of their swarm at this time."""
+        places = self._places(label)
+        around: Floats = places - np.median(places, axis=1, keepdims=True)
+        return around
 
     def headings(self, label: str) -> Floats | None:
         """The agents' headings in radians (steps + 1, agents); None for dots."""

@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
+import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from swarmdp.report.colours import BLUE as BLUE
 from swarmdp.report.colours import SPINS as SPINS
 from swarmdp.report.colours import colours_of as colours_of
 from swarmdp.report.colours import heading_colours as heading_colours
+from swarmdp.report.colours import lab_of, rgb_of
 from swarmdp.support import files
 
 # Okabe and Ito's palette, in an order that also falls in lightness.
@@ -24,6 +27,8 @@ RED = "#D55E00"
 PURPLE = "#CC79A7"
 GREY = "#8C8C8C"
 PALE = "#B4B4B4"  # of what others are drawn upon
+DIM = "#5A5A5A"  # of small print
+_READABLE = 0.55  # lightness of letters at most
 
 TIMES = "viridis_r"  # dark is late, also in grey
 
@@ -41,6 +46,12 @@ _SETTINGS: dict[str, Any] = {
     "figure.constrained_layout.use": True,
     "svg.hashsalt": "swarmdp",
 }
+
+
+def letters(colour: str) -> str:
+    """A colour for text beside what has this colour: dark enough to be read on white."""
+    light, red, yellow = lab_of(to_hex(colour))
+    return rgb_of(np.array([min(light, _READABLE), red, yellow]))
 
 
 @contextmanager

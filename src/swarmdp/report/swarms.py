@@ -1,5 +1,6 @@
 """Pictures of swarms and of their measures over time."""
 
+import itertools
 import math
 from typing import Any
 
@@ -15,6 +16,9 @@ from swarmdp.report.drawing import draw_swarm
 from swarmdp.report.scenes import Scene, axis_limits
 
 _TRAIL_STEPS = 4  # how much of its past an agent trails behind it
+_END = "name at the end of a line"
+_LINE = 11.0  # points between two lines of text
+_MOST_MOVES = 100
 
 
 def swarm_figure(scene: Scene, values: NDArray[Any] | None = None) -> Figure:
@@ -67,6 +71,54 @@ def label_curve(ax: Axes, measure: Measure, values: list[NDArray[Any]]) -> None:
     ax.set(xlabel="time step", ylabel=measure.label)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_ylim(low - (room if low < 0 else 0.0), high + room)
+
+
+def label_ends(ax: Axes) -> None:
+    """Write the names of lines beside their ends, one below the other where they would meet."""
+    for old in [text for text in ax.texts if text.get_gid() == _END]:
+        old.remove()
+    named = [line for line in ax.lines if not str(line.get_label()).startswith("_")]
+    to_axes = ax.transData + ax.transAxes.inverted()
+    ends = []
+    for line in named:
+        x, y = (np.asarray(values, np.float64) for values in line.get_data())
+        last = np.flatnonzero(np.isfinite(y))[-1:]
+        place = to_axes.transform(np.stack([x[last], y[last]], axis=1))
+        ends.append(float(np.clip(place[0, 1], 0, 1)) if len(place) else 0.0)
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    room = ax.get_position().height * figure.get_figheight() * 72  # points
+    heights = [_LINE * (str(line.get_label()).count("\n") + 1) / room for line in named]
+    for line, height in zip(named, _apart(ends, heights), strict=True):
+        ax.annotate(
+            str(line.get_label()),
+            (1, height),
+            (4, 0),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            va="center",
+            fontsize=8,
+            color=style.letters(str(line.get_color())),
+            annotation_clip=False,
+            gid=_END,
+        )
+
+
+def _apart(places: list[float], heights: list[float]) -> list[float]:
+    """Places that are moved as little as need be, so that texts of these heights do not meet."""
+    order = sorted(range(len(places)), key=places.__getitem__)
+    moved = list(places)
+    for _ in range(_MOST_MOVES):
+        still = True
+        for below, above in itertools.pairwise(order):
+            short = (heights[below] + heights[above]) / 2 - (moved[above] - moved[below])
+            if short > 1e-9:
+                moved[below] -= short / 2
+                moved[above] += short / 2
+                still = False
+        if still:
+            break
+    return moved
 
 
 def draw_band(ax: Axes, values: NDArray[Any], label: str, colour: str) -> None:

@@ -11,24 +11,33 @@ from matplotlib.ticker import MaxNLocator
 from swarmdp.recordings.summary import Summary
 from swarmdp.report import style
 from swarmdp.report.page import Page, save_figures, write_page
+from swarmdp.report.swarms import label_ends
 from swarmdp.support.arrays import Floats, Ints
 
 _MOST_PATHS = 60  # individuals whose paths are drawn
 MOST_POINTS = 1500  # of one path, and of one curve over time
+_MOST_IN_VIEWS = 60_000  # points of all paths that are drawn from each side
+VIEWS = (
+    "The recording from above and from the side",
+    "The paths of all individuals after cleaning, one colour each: from above (x and y), from "
+    "the front (x and z) and from the side (y and z).",
+)
 
 
 def write_recording(folder: Path, summary: Summary, title: str) -> list[Path]:
     """Write the figures and the page of a recording; return the paths, the page last."""
     recording = summary.recording
     count = min(recording.n_individuals, _MOST_PATHS)
+    views = {"views": (*VIEWS, views_figure(summary))} if recording.n_axes == 3 else {}
     figures, written = save_figures(
         folder,
-        {
+        views
+        | {
             "paths": (
                 "Paths",
                 f"The paths of {count} of {recording.n_individuals} individuals, one colour each, "
-                "as they are after cleaning (left), and where all of them were (right): darker is "
-                "more often.",
+                "as they are after cleaning (left), and where all of them were (right): the "
+                "stronger the colour, the more often.",
                 paths_figure(summary),
             ),
             "presence": (
@@ -39,7 +48,7 @@ def write_recording(folder: Path, summary: Summary, title: str) -> list[Path]:
             ),
             "group": (
                 "The group over time",
-                "Polarisation (1: all go the same way) and rotation (1: all circle around the "
+                "Polarisation (1: all go the same way) and milling (1: all circle around the "
                 "centre of the group) over time, of those who move.",
                 group_figure(summary),
             ),
@@ -110,6 +119,30 @@ def paths_figure(summary: Summary) -> Figure:
     return figure
 
 
+def views_figure(summary: Summary) -> Figure:
+    """The paths of all individuals from above, from the front and from the side."""
+    recording = summary.recording
+    places, unit = summary.cleaned.positions, recording.unit
+    every = max(1, int(recording.present.sum()) // _MOST_IN_VIEWS)
+    colours = style.heading_colours(max(recording.n_individuals, 1))
+    with style.family():
+        figure, panels = style.subplots(1, 3, figsize=(10.4, 3.8))
+        for panel, (one, other), title in zip(
+            panels,
+            ((0, 1), (0, 2), (1, 2)),
+            ("from above", "from the front", "from the side"),
+            strict=True,
+        ):
+            paths = [places[::every, n][:, [one, other]] for n in range(recording.n_individuals)]
+            panel.add_collection(LineCollection(paths, colors=colours, linewidths=0.6, alpha=0.7))
+            panel.set_aspect("equal", adjustable="datalim")
+            low, high = summary.extent[[one, other]].T
+            panel.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), title=title)
+            panel.set_xlabel(f"{'xyz'[one]} ({unit})")
+            panel.set_ylabel(f"{'xyz'[other]} ({unit})")
+    return figure
+
+
 def _bins(low: Floats, high: Floats) -> list[int]:
     side = (high - low) / (high - low).max()
     return [max(2, round(50 * float(share))) for share in side]
@@ -163,17 +196,17 @@ def presence_figure(summary: Summary) -> Figure:
 
 
 def group_figure(summary: Summary) -> Figure:
-    """Polarisation and rotation over time, means of windows where there are many frames."""
+    """Polarisation and milling over time, means of windows where there are many frames."""
     times = summary.recording.times
     with style.family():
         figure, ax = style.subplots(figsize=(7.2, 2.6))
         for label, values, colour in (
             ("polarisation", summary.polarisation, style.BLUE),
-            ("rotation", summary.rotation, style.ORANGE),
+            ("milling", summary.rotation, style.ORANGE),
         ):
             ax.plot(*_window_means(times, values), color=colour, lw=1, label=label)
         ax.set(xlabel="time (s)", ylim=(0, 1.02), xlim=(0, summary.recording.duration))
-        ax.legend(loc="upper right", bbox_to_anchor=(1, 1.2), ncols=2)
+        label_ends(ax)
     return figure
 
 

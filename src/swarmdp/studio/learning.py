@@ -161,7 +161,7 @@ class StudioFit:
             "weights": result.reward.weights[0].tolist(),
             "error": first_errors(result.reward_error),
             "identified": identified_weights(result),
-            "highest": result.highest,
+            "sought": _sentence(result),
         }
 
 
@@ -177,3 +177,10 @@ def identified_weights(result: Result) -> list[bool] | None:
     """Which weights of the first experiment are identified; None if no other rewards are known."""
     flags = result.identified_weights
     return None if flags is None else [bool(flag) for flag in flags[0]]
+
+
+def _sentence(result: Result) -> str:
+    """What the reward asks for, as a sentence."""
+    if result.is_highest_clear is False:
+        return f"{result.sought[0].upper()}{result.sought[1:]}."
+    return f"The reward is {result.sought}."

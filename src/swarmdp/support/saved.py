@@ -110,7 +110,14 @@ ANALYSIS = SavedKind(
     "analysis.nc",
     (SWARM, FIT),
 )
-SAVED_KINDS = (ANALYSIS, FIT, SWARM, TRAJECTORY)
+SPACE_ANALYSIS = SavedKind(
+    "swarmdp analysis in space",
+    (1,),
+    "swarmdp.recordings.space.analysis:SpaceAnalysis.from_xarray",
+    "make it again from the recording",
+    "space_analysis.nc",
+)
+SAVED_KINDS = (ANALYSIS, SPACE_ANALYSIS, FIT, SWARM, TRAJECTORY)
 IN_FOLDERS = tuple(kind.file for kind in SAVED_KINDS if kind.file)  # the first one there is opened
 
 

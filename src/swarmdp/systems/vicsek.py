@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp import kernels
-from swarmdp.model.features import Angles
+from swarmdp.model.features import Angles, Bins
 from swarmdp.model.features.classes import LARGEST_ANGLE
 from swarmdp.model.pictures import Arrows
 from swarmdp.model.streams import Purpose, Stream, Streams, first_draw
@@ -37,11 +37,24 @@ from swarmdp.support.checks import (
     keep_python_numbers,
 )
 from swarmdp.support.errors import InvalidInput
+from swarmdp.support.notices import tell_once
 from swarmdp.support.ranges import NotNegative, Positive, PositiveInteger
+from swarmdp.systems.vicsek_space import (
+    fields_in_space,
+    floats_in_space,
+    fly_in_space,
+    hops_in_space,
+    initial_in_space,
+    misalignment_in_space,
+    order_in_space,
+    picture_in_space,
+    turns_in_space,
+)
 
 LARGEST_PLACE = 1e100  # coordinate in open space whose square is finite
 REARRANGE_EVERY = 8  # steps; agents move by about a cell in each
 REARRANGE_FROM = 20_000  # agents; fewer fit the cache in any order
+_CROWDED = 10**9  # pairs of neighbours: a step of them takes seconds
 _LONGEST = 1e100  # of lengths, whose squares have to be finite
 
 
@@ -72,6 +85,10 @@ class Vicsek:
     angle from its own heading to the circular mean heading of all agents within `radius`,
     itself included; where that mean is undefined (headings that cancel out), it observes zero.
 
+    In three dimensions headings are unit vectors (runs, agents, 3). Misalignments are from 0 to pi,
+    and a turn is towards the mean heading or, negative, away from it. The perturbation has the
+    von Mises-Fisher distribution: two normal components across the heading if `noise` is small.
+
     The defaults are the paper's. Angles are in radians.
 
     Parameters
@@ -94,6 +111,8 @@ class Vicsek:
         The square's edges meet; otherwise space is open.
     nearest
         Number of nearest neighbours, instead of a radius.
+    dimensions
+        2 for the plane, 3 for space; the box then is a cube.
 
     Examples
     --------
@@ -129,6 +148,9 @@ class Vicsek:
     nearest: PositiveInteger | None = field(
         default=None, metadata={"help": "number of nearest neighbours, instead of a radius"}
     )
+    dimensions: PositiveInteger = field(
+        default=2, metadata={"help": "2 for the plane, 3 for space"}
+    )
 
     action_units: ClassVar[str] = "rad"
     fused_measures: ClassVar[frozenset[str]] = frozenset({"order"})
@@ -141,6 +163,8 @@ class Vicsek:
                 f"noise must be an angle of at most pi in radians, got {self.noise!r}: "
                 f"for degrees give math.radians({self.noise!r})"
             )
+        if self.dimensions not in (2, 3):
+            raise InvalidInput(f"dimensions must be 2 or 3, got {self.dimensions}")
         for name in ("radius", "speed", "box"):
             if getattr(self, name) > _LONGEST:
                 raise InvalidInput(
@@ -154,6 +178,19 @@ class Vicsek:
                 f"turns must be angles from -pi to pi in radians, got {self.turns!r}"
             )
         object.__setattr__(self, "turns", tuple(float(turn) for turn in self.turns))
+        self._warn_of_crowds()
+
+    def _warn_of_crowds(self) -> None:
+        """Say beforehand that steps of very dense, large swarms take long, and what helps."""
+        neighbours = self.n_agents * min(1.0, math.pi * (self.radius / self.box) ** 2)
+        if self.n_agents * neighbours > _CROWDED:
+            paper = type(self)()
+            box = paper.resized(self.n_agents).box * self.radius / paper.radius
+            tell_once(
+                f"swarmdp: each of {self.n_agents:,} agents has about {neighbours:,.0f} "
+                "neighbours, so a step takes seconds: with a box of "
+                f"{box:.3g} it has as many as in the paper"
+            )
 
     def __repr__(self) -> str:
         """In a line: the first four settings, and others that are not the paper's."""
@@ -173,6 +210,8 @@ class Vicsek:
     @cached_property
     def fields(self) -> Mapping[str, Field]:
         """Positions, periodic if the box is, and headings."""
+        if self._in_space:
+            return fields_in_space(self)
         return {
             "position": Field(
                 "position, in the unit of the box's side",
@@ -189,13 +228,17 @@ class Vicsek:
         return np.array(self.turns)
 
     @cached_property
-    def features(self) -> Angles:
+    def features(self) -> Angles | Bins:
         """The classes of misalignment."""
+        if self._in_space:
+            return Bins(np.linspace(0.0, math.pi, self.n_bins + 1), "misalignment", "rad")
         return Angles(self.n_bins, name="misalignment")
 
     def initial(self, rng: Stream) -> State:
         """Agents uniformly in the square, headings uniform on the circle."""
         check_stream(rng)
+        if self._in_space:
+            return initial_in_space(self, rng)
         return {
             "position": rng.uniform(0.0, self.box, size=(2,)),
             "heading": rng.uniform(-math.pi, math.pi),
@@ -203,6 +246,8 @@ class Vicsek:
 
     def observe(self, state: State) -> NDArray[np.float64]:
         """The misalignment of each agent, in [-pi, pi]."""
+        if self._in_space:
+            return misalignment_in_space(self, state)
         if self.nearest is not None:
             return self._misalignment_to_nearest(state)
         position, heading = self._floats(state)
@@ -213,17 +258,20 @@ class Vicsek:
     def transition(self, state: State, actions: NDArray[Any], rng: Stream) -> State:
         """Move with the heading before the turn, then turn by the action and the noise."""
         position, heading = self._floats(state, again=False)
+        shape = heading.shape[:2]
         turn = np.ascontiguousarray(numbers("turns", actions, np.float64))
-        if turn.shape != heading.shape:
+        if turn.shape != shape:
             raise InvalidInput(
-                f"turns must have the shape (runs, agents) = {heading.shape}, got {turn.shape}"
+                f"turns must have the shape (runs, agents) = {shape}, got {turn.shape}"
             )
         if not _checked.has(turn) and not _all_angles(turn):
             raise InvalidInput(
                 f"turns must be finite angles in radians, at most {LARGEST_ANGLE:g}, got NaN, "
                 "infinity or others"
             )
-        check_stream(rng, heading.shape)
+        check_stream(rng, shape)
+        if self._in_space:
+            return fly_in_space(self, state, turn, rng)
         noise = rng.normal(scale=self.noise) if self.noise else np.zeros_like(turn)
         position, heading = kernels.vicsek.fly_and_turn(
             position, heading, turn, noise, self.speed, self._period
@@ -235,6 +283,8 @@ class Vicsek:
 
         They contain the noise: what an agent wanted is known only to within its standard deviation.
         """
+        if self._in_space:
+            return turns_in_space(self, before, after)
         (first,), (then,) = (arrays_of(state, heading=np.float64) for state in (before, after))
         if first.shape != then.shape:
             raise InvalidInput(
@@ -276,6 +326,8 @@ class Vicsek:
                 f"a state or trajectory with 'heading' is needed, got {brief(swarm)}: record states"
             )
         heading = np.ascontiguousarray(numbers("'heading'", swarm["heading"], np.float64))
+        if self._in_space:
+            return order_in_space(heading)
         if not heading.ndim or not heading.shape[-1]:
             raise InvalidInput(f"'heading' must have an axis of agents, got {heading.shape}")
         if not _checked.has(heading) and not _all_angles(heading):
@@ -295,6 +347,8 @@ class Vicsek:
 
     def picture(self, swarm: Mapping[str, NDArray[Any]], run: int = 0) -> Arrows:
         """The agents of one run as arrows."""
+        if self._in_space:
+            return picture_in_space(self, swarm, run)
         check_run(swarm, run, "position", "heading")
         return Arrows(
             swarm["position"][run],
@@ -307,8 +361,11 @@ class Vicsek:
     def mirror(self) -> Mirror | None:
         """Left and right: misalignments and turns change their sign.
 
-        None where the turns to one side are not those to the other.
+        None where the turns to one side are not those to the other, and in space, where turns are
+        towards the others or away from them.
         """
+        if self._in_space:
+            return None
         turns = self.actions
         both = np.array_equal(np.sort(-turns), np.sort(turns))
         return Mirror(np.negative, np.negative) if both else None
@@ -328,7 +385,9 @@ class Vicsek:
         1.0
 
         """
-        return replace(self, n_agents=n_agents, box=self.box * math.sqrt(n_agents / self.n_agents))
+        more = n_agents / self.n_agents
+        wider = math.cbrt(more) if self._in_space else math.sqrt(more)
+        return replace(self, n_agents=n_agents, box=self.box * wider)
 
     def hops(self, state: State, agent: int = 0) -> NDArray[np.int32]:
         """How many hops each agent is from the given one in the interaction graph of this state.
@@ -342,12 +401,15 @@ class Vicsek:
             )
         check_agent(agent, self)
         position, _ = self._floats(state)
+        if self._in_space:
+            return hops_in_space(self, position, agent)
         return kernels.space.hops(position, agent, self.radius, self._period)
 
     def arrange(self, state: State, step: int) -> tuple[State, NDArray[np.integer]] | None:
         """Large swarms are kept in the order of the cells that they are in."""
         check_integer("step", step, least=0)
-        if self.n_agents < REARRANGE_FROM or self.nearest is not None or step % REARRANGE_EVERY:
+        by_cells = self.nearest is None and not self._in_space
+        if self.n_agents < REARRANGE_FROM or not by_cells or step % REARRANGE_EVERY:
             return None
         order = kernels.vicsek.by_cell(self._floats(state)[0], self.radius, self._period)
         return {name: reordered(array, order) for name, array in state.items()}, order
@@ -369,6 +431,7 @@ class Vicsek:
             type(self) is not Vicsek
             or (turns is None and rule != self.expert)
             or self.nearest is not None
+            or self._in_space
             or kernels.space.wraps_onto_itself(self.radius, self._period, self.n_agents)
         ):
             return None
@@ -394,6 +457,7 @@ class Vicsek:
         if (
             type(self) is not Vicsek
             or self.nearest is not None
+            or self._in_space
             or kernels.space.wraps_onto_itself(self.radius, self._period, self.n_agents)
         ):
             return None
@@ -416,6 +480,10 @@ class Vicsek:
         )
 
     @property
+    def _in_space(self) -> bool:
+        return self.dimensions == 3
+
+    @property
     def _period(self) -> float:
         return self.box if self.periodic else 0.0
 
@@ -426,6 +494,8 @@ class Vicsek:
 
         With `again=False` arrays that were just observed are not looked through a second time.
         """
+        if self._in_space:
+            return floats_in_space(self, state)
         position, heading = map(
             np.ascontiguousarray, arrays_of(state, position=np.float64, heading=np.float64)
         )

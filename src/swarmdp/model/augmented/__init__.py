@@ -23,6 +23,7 @@ from swarmdp.model.augmented.layers import Delay, History, Kinds, Layer, Memory,
 from swarmdp.model.augmented.wrapper import Augmented
 from swarmdp.model.features import Levels, Product, Vectors
 from swarmdp.model.system import System, check_is_system, name_of
+from swarmdp.model.traits import settings_of
 from swarmdp.support.arguments import checked
 from swarmdp.support.checks import is_number
 from swarmdp.support.errors import InvalidInput
@@ -74,6 +75,8 @@ def with_history(
     check_is_system(system)
     if not actions and not observations:
         raise InvalidInput("a history has actions, observations or both, got neither")
+    if any(layer["layer"] == History.kind for layer in settings_of(system).get("layers", ())):
+        raise InvalidInput("this system has a history already: give it more steps, steps=2")
     return Augmented(system, History(int(steps), bool(observations), bool(actions)))
 
 

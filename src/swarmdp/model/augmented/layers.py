@@ -87,7 +87,7 @@ class History(Layer):
         fields = {}
         if self.observed_too:
             described = "what was observed before, the latest first"
-            axes = ("past", *(("component",) if inner.features.shape else ()))
+            axes = ("past", *(("past component",) if inner.features.shape else ()))
             fields["past_observations"] = Field(described, axes=axes, kind="hidden")
         if self.actions_too:
             described = "index of the actions taken before, the latest first"
@@ -331,7 +331,7 @@ class Delay(Layer):
 
     def fields(self, inner: System) -> dict[str, Field]:
         """What is on its way to the agent, the latest first."""
-        axes = ("late", *(("component",) if inner.features.shape else ()))
+        axes = ("late", *(("late component",) if inner.features.shape else ()))
         return {"late_observations": Field("what will be observed later", axes=axes, kind="hidden")}
 
     def start(self, inner: System, seen: NDArray[Any], rng: Stream) -> State:

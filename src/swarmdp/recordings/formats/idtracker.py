@@ -18,6 +18,7 @@ from swarmdp.support.errors import InvalidInput
 TRAJECTORIES = "trajectories"
 TABLE = "trajectories.csv"
 ATTRIBUTES = "attributes.json"
+POINTS, BORDER = "setup_points", "border"
 
 
 def recognises(source: TrackSource) -> bool:
@@ -96,7 +97,7 @@ def _read_table(path: Path) -> Tracks:
 
 
 def with_attributes(tracks: Tracks, attributes: Mapping[Any, Any]) -> Tracks:
-    """The same with the frame rate and the body length that idtracker.ai tells."""
+    """The same with the frame rate, body length and border that idtracker.ai tells."""
     fps = _positive(attributes.get("frames_per_second"))
     notes = list(tracks.notes)
     scale = _positive(attributes.get("length_unit"))
@@ -108,7 +109,21 @@ def with_attributes(tracks: Tracks, attributes: Mapping[Any, Any]) -> Tracks:
         unit="px",
         body_length=_positive(attributes.get("body_length")),
         notes=tuple(notes),
+        border=_border(attributes.get(POINTS)),
     )
+
+
+def _border(marked: Any) -> NDArray[np.float64] | None:
+    """The corners of the tank among the points that a user marked; None if there are none."""
+    corners = marked.get(BORDER) if isinstance(marked, Mapping) else None
+    if corners is None:
+        return None
+    try:
+        points = np.asarray(corners, np.float64)
+    except (TypeError, ValueError):
+        return None
+    right = points.ndim == 2 and points.shape[1] == 2 and len(points) >= 3
+    return points if right and np.isfinite(points).all() and np.ptp(points, axis=0).all() else None
 
 
 def _positive(value: Any) -> float | None:

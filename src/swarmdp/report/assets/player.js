@@ -65,6 +65,82 @@ for (const root of document.querySelectorAll("section.player")) {
     };
   };
 
+  // Agents in space, seen from where the view says; all swarms of the player turn together.
+  const view = { yaw: 35, pitch: 25 };
+  const space = (swarm) => {
+    const packed = new Uint16Array(bytes(swarm.positions).buffer);
+    const angles = bytes(swarm.headings);
+    const count = data.agents;
+    const turned = (x, y, z) => {
+      const [yaw, pitch] = [view.yaw * Math.PI / 180, view.pitch * Math.PI / 180];
+      const away = Math.sin(yaw) * x + Math.cos(yaw) * y;
+      return [Math.cos(yaw) * x - Math.sin(yaw) * y, Math.cos(pitch) * z + Math.sin(pitch) * away];
+    };
+    // A turned cube is wider than its side.
+    const onScreen = (x, y, z) => turned(x - 0.5, y - 0.5, z - 0.5).map((part) => 0.5 + 0.6 * part);
+    const there = (time, agent) => packed[3 * (time * count + agent)] !== 65535;
+    const place = (time, agent) => [0, 1, 2].map((axis) => packed[3 * (time * count + agent) + axis] / 65536);
+    const between = (time, agent) => {
+      const last = Math.floor(time);
+      const share = time - last;
+      const here = place(last, agent);
+      if (!share || !there(last + 1, agent)) return here;
+      return place(last + 1, agent).map((to, axis) => {
+        const step = to - here[axis];
+        const short = data.periodic ? step - Math.round(step) : step;
+        return here[axis] + share * short;
+      });
+    };
+    const corners = [...Array(8).keys()].map((k) => [k & 1, (k >> 1) & 1, k >> 2]);
+    return (canvas, time) => {
+      const size = canvas.width;
+      const pen = canvas.getContext("2d");
+      const last = Math.floor(time);
+      pen.clearRect(0, 0, size, size);
+      pen.lineWidth = Math.max(1, size / 600);
+      const line = (from, to) => {
+        pen.moveTo(from[0] * size, (1 - from[1]) * size);
+        pen.lineTo(to[0] * size, (1 - to[1]) * size);
+      };
+      pen.strokeStyle = "rgba(128, 128, 128, 0.45)";
+      pen.beginPath();
+      for (const one of corners) {
+        for (let axis = 0; axis < 3; axis++) {
+          if (!one[axis]) line(onScreen(...one), onScreen(...one.map((part, k) => (k === axis ? 1 : part))));
+        }
+      }
+      pen.stroke();
+      pen.fillStyle = "#767676";
+      pen.font = `${Math.round(size / 26)}px sans-serif`;
+      ["x", "y", "z"].forEach((name, axis) => {
+        const [x, y] = onScreen(...[0, 1, 2].map((k) => (k === axis ? 1.06 : 0)));
+        pen.fillText(name, x * size - size / 90, (1 - y) * size + size / 90);
+      });
+      const [xs, ys, headings] = [[], [], []];
+      pen.strokeStyle = "rgba(128, 128, 128, 0.28)";
+      pen.beginPath();
+      for (let agent = 0; agent < count; agent++) {
+        if (!there(last, agent)) continue;
+        const here = onScreen(...between(time, agent));
+        const at = 2 * (last * count + agent);
+        const [azimuth, climb] = [angles[at], (angles[at + 1] << 24) >> 24].map((part) => part * Math.PI / 128);
+        const [u, v] = turned(Math.cos(climb) * Math.cos(azimuth), Math.cos(climb) * Math.sin(azimuth), Math.sin(climb));
+        xs.push(here[0]);
+        ys.push(here[1]);
+        headings.push(Math.atan2(v, u) * 128 / Math.PI);
+        let from = here;
+        for (let back = last; back > last - data.trail && back >= 0 && there(back, agent); back--) {
+          const to = onScreen(...place(back, agent));
+          if (Math.hypot(to[0] - from[0], to[1] - from[1]) > 0.3) break; // across a periodic edge
+          line(from, to);
+          from = to;
+        }
+      }
+      pen.stroke();
+      Drawing.agents(pen, size, xs, ys, headings, data.colours);
+    };
+  };
+
   const grid = (swarm) => {
     const cells = bytes(swarm.cells);
     const colour = data.colours.length === 2 ? (at) => Drawing.bit(cells, at) : (at) => cells[at];
@@ -81,7 +157,7 @@ for (const root of document.querySelectorAll("section.player")) {
     reading: element.querySelector(".reading output"),
     cursor: element.querySelector(".cursor"),
     curve: element.querySelector(".curve svg"),
-    draw: (data.kind === "grid" ? grid : agents)(data.swarms[number]),
+    draw: { grid, space, agents }[data.kind](data.swarms[number]),
     ...data.swarms[number],
   }));
 
@@ -140,8 +216,38 @@ for (const root of document.querySelectorAll("section.player")) {
   playButton.addEventListener("click", toggle);
   root.querySelector(".first").addEventListener("click", () => seek(0));
   slider.addEventListener("input", () => seek(Number(slider.value)));
+  let dragged = false; // a picture was turned, not clicked
+  const views = root.querySelector(".view select");
+  if (views) {
+    root.dataset.space = "";
+    const choose = () => {
+      if (views.value) [view.yaw, view.pitch] = views.value.split(",").map(Number);
+      draw();
+    };
+    views.addEventListener("change", choose);
+    const turn = (yaw, pitch) => {
+      view.yaw += yaw;
+      view.pitch = Math.max(-90, Math.min(90, view.pitch + pitch));
+      views.value = "";
+      draw();
+    };
+    for (const one of all) {
+      one.canvas.addEventListener("pointerdown", (event) => {
+        dragged = false;
+        one.canvas.setPointerCapture(event.pointerId);
+      });
+      one.canvas.addEventListener("pointermove", (event) => {
+        if (!event.buttons || !(event.movementX || event.movementY)) return;
+        dragged = true;
+        turn(-event.movementX / 2, event.movementY / 2);
+      });
+    }
+  }
   for (const one of all) {
-    one.canvas.addEventListener("click", toggle);
+    one.canvas.addEventListener("click", () => {
+      if (!dragged) toggle();
+      dragged = false;
+    });
     one.curve?.addEventListener("pointerdown", (event) => {
       const box = one.curve.getBoundingClientRect();
       seek(Math.round((event.clientX - box.left) / box.width * data.steps));
@@ -150,7 +256,7 @@ for (const root of document.querySelectorAll("section.player")) {
   // Controls keep the keys that they know; all others are the player's.
   (root.hasAttribute("data-alone") ? document : root).addEventListener("keydown", (event) => {
     const target = event.target;
-    if (event.altKey || event.ctrlKey || event.metaKey || target === speed) return;
+    if (event.altKey || event.ctrlKey || event.metaKey || target === speed || target === views) return;
     const to = {
       ArrowLeft: Math.ceil(time) - 1, ArrowRight: Math.floor(time) + 1, Home: 0, End: data.steps,
     }[event.key];

@@ -104,7 +104,7 @@ export class Learning {
       judging: "Asking whether the learned swarm does what the other did …",
       errors: `Learning from ${message.total} resampled demos, for the error bars …`,
       stopped: `Stopped after ${message.iteration} of ${message.iterations} iterations; iteration ${message.chosen} is the nearest, distance ${short(message.distance)}. Go on, or keep it.`,
-      done: `Done: iteration ${message.chosen} is the nearest, distance ${short(message.distance)}. The reward is highest at ${message.highest}.`,
+      done: `Done: iteration ${message.chosen} is the nearest, distance ${short(message.distance)}. ${message.sought}`,
       failed: `Learning failed: ${message.text}`,
     }[message.phase];
     if (words) find("fit-words").textContent = words;
