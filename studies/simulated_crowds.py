@@ -116,8 +116,8 @@ def _anticipated(crowd: Crowd, gap: Floats, square: Floats, velocity: Floats) ->
     a = (closing**2).sum(axis=2)
     b = (gap * closing).sum(axis=2)
     c = square - crowd.contact**2
-    root = b**2 - a * c
-    hits = (a > 1e-9) & (b > 0) & (c > 0) & (root > 1e-9)
+    root = b**2 - a * np.where(np.isfinite(c), c, 0.0)
+    hits = (a > 1e-9) & (b > 0) & (c > 0) & np.isfinite(c) & (root > 1e-9)
     a, root = np.where(hits, a, 1.0), np.sqrt(np.where(hits, root, 1.0))
     tau = np.maximum(np.where(hits, (b - root) / a, 1.0), 0.05)
     slope = closing - (b[..., None] * closing - a[..., None] * gap) / root[..., None]

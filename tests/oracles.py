@@ -454,6 +454,46 @@ def zonal_turns(
     return out, ahead
 
 
+def zonal_responses(
+    position: Floats, heading: Floats, speed: Floats, model: Floats, kind: str, walls: Floats
+) -> tuple[Floats, Floats]:
+    """The turns before collisions (agents,), and what others add to the scores of speeds."""
+    near_reach, near_gain, match_reach, match_gain, pull_reach, pull_gain = model[14:20]
+    soon_reach, soon_gain, side_reach, side_gain, contact = model[20:25]
+    aside, change = np.zeros(len(heading)), np.zeros(len(heading))
+    moving = speed * np.exp(1j * heading)
+    for i in range(len(heading)):
+        gap = np.delete(position, i, axis=0) - position[i]
+        if kind == "periodic":
+            gap -= walls[1] * np.round(gap / walls[1])
+        own = np.exp(1j * heading[i])
+        gaps = gap @ np.array([1, 1j]) / own
+        relative = (np.delete(moving, i) - moving[i]) / own
+        distance, theirs = np.abs(gaps), np.delete(speed, i)
+        ahead = gaps.real / distance
+        if near_gain:
+            front = distance[ahead > 0.5]
+            change[i] += near_gain * max(1 - front.min(initial=np.inf) / near_reach, 0.0)
+        for reach, gain, values in (
+            (match_reach, match_gain, theirs - speed[i]),
+            (pull_reach, pull_gain, ahead),
+        ):
+            inside = distance < reach
+            change[i] += gain * values[inside].mean() if inside.any() else 0.0
+        first, side = np.inf, 0.0
+        for j in np.argsort(distance):
+            g, v = gaps[j], relative[j]
+            # The distance over time is a parabola; its first time below contact.
+            roots = np.roots([abs(v) ** 2, 2 * (g * v.conjugate()).real, abs(g) ** 2 - contact**2])
+            real = roots[np.abs(roots.imag) < 1e-12].real
+            time = 0.0 if distance[j] < contact else min(real[real > 0], default=np.inf)
+            if time < first:
+                first, side = time, 1.0 if (g * v.conjugate()).imag > 0 else -1.0
+        change[i] += soon_gain * max(1 - first / soon_reach, 0.0) if soon_gain else 0.0
+        aside[i] += side_gain * side * max(1 - first / side_reach, 0.0) if side_gain else 0.0
+    return aside, change
+
+
 def zone_turns(
     position: Floats, heading: Floats, zones: Floats, kind: str, walls: Floats
 ) -> Floats:

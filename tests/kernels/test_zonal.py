@@ -6,13 +6,22 @@ import pytest
 from swarmdp import kernels
 from tests import oracles
 
-MODELS = np.array(
+_ZONES = np.array(
     [
         [2.0, 6.0, 0.0, 2.0, 12.0, 0.0, 0.4, 0.3, 0.2, 0.1, 0.5, 3.0, 0.0, 0.0],
         [1.0, 0.0, 5.0, 0.0, 0.0, 9.0, 0.4, 0.3, 0.2, -0.1, 0.5, 1.0, 0.0, 0.2],
         [2.0, 6.0, 0.0, 0.0, 12.0, 0.0, 0.4, 0.3, 0.3, 0.0, 0.8, 5.0, 1.0, 0.1],
     ]
 )
+# How speeds react, and the step aside: reaches and gains in turn, and the contact distance.
+_RESPONSES = np.array(
+    [
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        [4.0, -0.5, 5.0, 0.4, 6.0, 0.3, 3.0, -0.7, 5.0, 0.4, 0.8],
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0, -0.7, 0.0, 0.0, 0.5],
+    ]
+)
+MODELS = np.concatenate([_ZONES, _RESPONSES], axis=1)
 ARENAS = {
     "open": (kernels.space.OPEN, np.zeros((1, 2))),
     "circle": (kernels.space.CIRCLE, np.array([[0.0, 0.0], [9.0, 0.0]])),
@@ -30,22 +39,36 @@ def test_turns_are_those_of_the_twin(arena: str, spread: float) -> None:
     rng = np.random.default_rng(1)
     position = rng.uniform(-spread, spread, (3, 25, 2))
     heading, turn = rng.uniform(-np.pi, np.pi, (2, 3, 25))
+    speed = rng.uniform(0.1, 2.0, (3, 25))
     kind, walls = ARENAS[arena]
-    actual, ahead = kernels.recorded.zonal_turns(position, heading, turn, MODELS, kind, walls)
+    actual, ahead, faster = kernels.recorded.zonal_turns(
+        position, heading, turn, MODELS, kind, walls, speed=speed
+    )
     for r, model in enumerate(MODELS):
         expected = oracles.zonal_turns(position[r], heading[r], turn[r], model, arena, walls)
-        np.testing.assert_allclose(actual[r], expected[0], atol=1e-9)
+        aside, change = oracles.zonal_responses(
+            position[r], heading[r], speed[r], model, arena, walls
+        )
+        np.testing.assert_allclose(actual[r], expected[0] + aside, atol=1e-9)
         np.testing.assert_allclose(ahead[r], expected[1], atol=1e-9)
+        np.testing.assert_allclose(faster[r], change, atol=1e-9)
+        assert bool(np.abs(change).max() > 0.1) == (r > 0)
 
 
 def test_the_order_of_agents_does_not_matter() -> None:
     rng = np.random.default_rng(2)
     position, heading = rng.uniform(-8, 8, (3, 25, 2)), rng.uniform(-3, 3, (3, 25))
-    turn, order = np.zeros((3, 25)), rng.permutation(25)
+    turn, order, speed = np.zeros((3, 25)), rng.permutation(25), rng.uniform(0, 2, (3, 25))
     kind, walls = ARENAS["circle"]
-    one = kernels.recorded.zonal_turns(position, heading, turn, MODELS, kind, walls)
+    one = kernels.recorded.zonal_turns(position, heading, turn, MODELS, kind, walls, speed=speed)
     other = kernels.recorded.zonal_turns(
-        position[:, order].copy(), heading[:, order].copy(), turn, MODELS, kind, walls
+        position[:, order].copy(),
+        heading[:, order].copy(),
+        turn,
+        MODELS,
+        kind,
+        walls,
+        speed=speed[:, order].copy(),
     )
     for turns, permuted in zip(one, other, strict=True):
         np.testing.assert_array_equal(turns[:, order], permuted)
@@ -81,14 +104,16 @@ def test_whole_candidates_move_as_step_by_step(arena: str) -> None:
         heading, turn, pace = state["heading"], state["turn"], state["pace"]
         for t in range(steps):
             rows = np.tile(model, (runs, 1))
-            turns, ahead = kernels.recorded.zonal_turns(place, heading, turn, rows, kind, walls)
             grid = np.linspace(-4.5, 4.5, 1025)
+            turns, ahead, faster = kernels.recorded.zonal_turns(
+                place, heading, turn, rows, kind, walls, speed=np.interp(pace, grid, swarm.speed)
+            )
             wobble = np.where(
                 np.abs(turn) > 0.2,
                 np.interp(scores[t], grid, tables[1]),
                 np.interp(scores[t], grid, tables[0]),
             )
-            pace = 0.6 * pace + 0.8 * fresh[t] + model[-1] * ahead
+            pace = 0.6 * pace + 0.8 * fresh[t] + model[13] * ahead + faster
             step = np.interp(pace, grid, swarm.speed) * 0.5
             meant = turns + noise[k] * wobble
             place, heading, turn = kernels.recorded.turn_and_move(

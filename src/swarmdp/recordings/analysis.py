@@ -531,9 +531,12 @@ def analyse(
             demos = [swarm.demo(part) for part in moved]
             shifted = fitting.rewards_of_demos(result, demos, progress)
         if options.judge:
-            others = {} if rule is None else {REGRESSION: Zonal(swarm, rule_as_it_is(swarm, rule))}
-            distances = _distances(swarm, found, others, decisions, seed, threads)
-            verdict = _judge(found, decisions, swarm, beside, others, seed, threads, progress)
+            # Where speeds react, the group is judged by them, too.
+            reacting = bool(found.controller.responses)
+            same = replace(swarm, measures_speed=True) if reacting else swarm
+            others = {} if rule is None else {REGRESSION: Zonal(same, rule_as_it_is(same, rule))}
+            distances = _distances(same, found, others, decisions, seed, threads)
+            verdict = _judge(found, decisions, same, beside, others, seed, threads, progress)
     except KeyboardInterrupt:
         raise FitInterrupted(result) from None
     return Analysis(

@@ -4,9 +4,10 @@ Pairs that were recorded at the same time are compared with pairs of the same in
 drawn at random, where none can have reacted to the other. How much rarer a situation is among the
 recorded pairs is its interaction energy, E = -ln g (Karamouzas, Skinner and Guy, Phys. Rev. Lett.
 113, 238701, 2014). If E is a function of the distance, the distance tells recorded pairs from drawn
-ones better than the time to collision does, and the reverse. Which it is, is measured in nats a
-pair on blocks of time that were left out, for all pairs that move against each other: companions,
-who keep beside each other, would only show that they like each other.
+ones better than the time to collision does, and the reverse. This is measured in nats on blocks of
+time that were left out, for all pairs that move against each other: companions,
+who keep beside each other, would only show that they like each other. To it is added by how many
+nats turns and changes of speed are predicted better with the one than with the other.
 
 The time to collision is that of two discs that go on as they move now. Their diameter, the contact
 distance, is the one with which times to collision tell most.
@@ -47,7 +48,7 @@ BOOTSTRAPS = 200
 _CURVE = ("time", "energy", "energy_error")
 _NUMBERS = (
     *("contact", "by_time", "by_distance", "difference", "difference_error"),
-    *("exponent", "exponent_error", "near", "collisions"),
+    *("reactions", "reactions_error", "exponent", "exponent_error", "near", "collisions"),
 )
 Answer = Literal["time to collision", "distance", "not told", "no encounters"]
 
@@ -68,7 +69,10 @@ class Anticipation:
     by_time, by_distance
         How well each tells recorded pairs from drawn ones, in nats a pair on collision course.
     difference, difference_error
-        By how much the time to collision is better, in the same unit.
+        By how much the time to collision is better in all, in the same unit.
+    reactions, reactions_error
+        The part of it that turns and changes of speed tell: by how much the time to collision
+        predicts them better than the distance does.
     exponent, exponent_error
         E falls like tau ** -exponent, from one decision to `near` seconds.
     near
@@ -101,6 +105,8 @@ class Anticipation:
     by_distance: float
     difference: float
     difference_error: float
+    reactions: float
+    reactions_error: float
     exponent: float
     exponent_error: float
     near: float
@@ -124,13 +130,13 @@ class Anticipation:
         )
         if self.answer == "distance":
             return (
-                "Where individuals meet others depends on the distance rather than on the time to "
-                f"collision (better by {told})."
+                "Individuals react to the distance of others rather than to the time to collision "
+                f"(better by {told})."
             )
         if self.answer == "not told":
             return (
-                "Whether the distance or the time to collision decides where individuals meet "
-                f"others cannot be told (they differ by {told})."
+                "Whether individuals react to the distance of others or to the time to collision "
+                f"cannot be told (they differ by {told})."
             )
         said = (
             "Individuals avoid others by the time to collision rather than by distance (better by "
@@ -262,7 +268,8 @@ def anticipation(
         raise InvalidInput(f'contact must be a positive number or "auto", got {contact!r}')
     recorded, drawn, speed, nearest, collided = _pairs(decisions, arena, seed)
     scale = nearest if isinstance(contact, str) else contact
-    if not scale > 0 or not speed > 0:
+    # Who is never seen for as long as an encounter takes has none.
+    if not speed > 0 or not 0 < NEAR * scale / speed <= _usual_stay(decisions):
         return _no_encounters(decisions.unit, len(recorded.block), 0)
     times = decisions.dt, FAR * scale / speed
     if isinstance(contact, str):
@@ -277,8 +284,12 @@ def anticipation(
     edges = np.geomspace(scale / 2, times[1] * speed, CLASSES)
     by_distance = _cross_validated(recorded.distance, drawn.distance, edges, recorded.block)
     apart = by_time - by_distance
-    difference = float(apart.sum()) / meetings
-    error = float(np.sqrt(BLOCKS * apart.var(ddof=1))) / meetings
+    from swarmdp.recordings.speed_rule import nats_of_looking_ahead
+
+    reactions, reactions_error = nats_of_looking_ahead(decisions, arena, contact)
+    # Both are logarithms of likelihoods: what pairs and what reactions tell is added up.
+    difference = (float(apart.sum()) + reactions) / meetings
+    error = math.hypot(float(np.sqrt(BLOCKS * apart.var(ddof=1))), reactions_error) / meetings
     answer: Answer = "not told"
     if abs(difference) > LEAST_SURE * error:
         answer = "time to collision" if difference > 0 else "distance"
@@ -293,12 +304,20 @@ def anticipation(
         float(by_distance.sum()) / meetings,
         difference,
         error,
+        reactions / meetings,
+        reactions_error / meetings,
         *curve[:2],
         near,
         *curve[2:],
         float((collided < contact).mean()),
         decisions.unit,
     )
+
+
+def _usual_stay(decisions: Decisions) -> float:
+    """How long an individual is usually seen, in seconds."""
+    times = np.isfinite(decisions.headings).sum(axis=0)
+    return float(np.median(times[times > 0])) * decisions.dt if times.any() else 0.0
 
 
 def _no_encounters(unit: str, pairs: int, meetings: int) -> Anticipation:

@@ -21,7 +21,9 @@ from swarmdp import kernels
 from swarmdp.learning.families import Adaptation
 from swarmdp.recordings.components import surroundings
 from swarmdp.recordings.controller_families import NOISE, Family, families_of
+from swarmdp.recordings.responses import with_responses
 from swarmdp.recordings.rule import Rule
+from swarmdp.recordings.speed_rule import SpeedRule
 from swarmdp.recordings.whole_steps import calibrated_model
 from swarmdp.recordings.zonal import ZonalController, common_scores
 from swarmdp.support.arrays import Bools, Floats
@@ -254,7 +256,12 @@ def energy_distances(values: Floats, recorded: Floats) -> Floats:
 
 @one_blas_thread()
 def find_controller(
-    swarm: "Swarm", rule: Rule | None, *, seed: int, tell: Callable[[str], None] = lambda text: None
+    swarm: "Swarm",
+    rule: Rule | None,
+    *,
+    seed: int,
+    speed_rule: SpeedRule | None = None,
+    tell: Callable[[str], None] = lambda text: None,
 ) -> FoundController:
     """The zonal controller whose swarm is nearest to the recording from which the swarm was made.
 
@@ -266,6 +273,8 @@ def find_controller(
         That regression found in the same part; None if there is too little data for one.
     seed
         Same seed, same controller.
+    speed_rule
+        How speeds react, found in the same part; taken over unless the group is nearer without.
     tell
         Called with the name of each family before it is searched.
 
@@ -303,6 +312,11 @@ def find_controller(
     longer = Search(family, Trial(swarm, every, seed + 4, together, LONGER), prior)
     losses = longer.losses(np.stack([family.numbers(one) for one in last]))
     best_one = last[int(losses.argmin())]
+    # Reactions of speeds are taken over unless the group comes clearly nearer without them: what is
+    # compared here knows no speeds, so it cannot ask for them.
+    both = [with_responses(best_one, swarm, speed_rule), best_one]
+    if both[0].responses:
+        best_one = both[_first_good(longer.trial.losses(both))]
     group, _, reflected = Trial(swarm, every, seed + 5, together, LONGER).distances([best_one])
     tried = tuple(
         TriedFamily(family.name, len(family.limits), float(row[strength].mean()))

@@ -64,6 +64,7 @@ class SpeedRows:
     wall: Floats  # 1 at the wall ahead, 0 where none is near
     distance: Floats
     ahead: Floats  # cosine of the direction of the other
+    left: Floats  # and its sine
     faster: Floats  # speed of the other minus the own one
     tau: Floats  # time to collision
     side: Floats  # +1 if the turn to the left avoids the collision, -1 to the right
@@ -109,6 +110,12 @@ def _faster(rows: SpeedRows, reach: float) -> Floats:
 def _mean_ahead(rows: SpeedRows, reach: float) -> Floats:
     inside = rows.distance < reach
     total = np.where(inside, rows.ahead, 0.0).sum(axis=1)
+    return np.asarray(total / np.maximum(inside.sum(axis=1), 1))
+
+
+def _away(rows: SpeedRows, reach: float) -> Floats:
+    inside = rows.distance < reach
+    total = np.where(inside, -rows.left, 0.0).sum(axis=1)
     return np.asarray(total / np.maximum(inside.sum(axis=1), 1))
 
 
@@ -164,6 +171,14 @@ SPEED_COMPONENTS = {
         ("step aside {reach} before a collision", "turn into a collision {reach} before it"),
         "rad",
     ),
+}
+
+
+# By distance: what is compared with the time to collision, not a part of the rule of speeds, since
+# the rule of turns has it.
+TURN_AWAY = "turn away"
+_BY_DISTANCE = {
+    TURN_AWAY: SpeedComponent("turn", "length", _away, ("turn away", "turn towards"), "rad")
 }
 
 
@@ -360,6 +375,7 @@ def speed_rows(
         wall=np.nan_to_num(near) if arena is not None else np.zeros(len(time)),
         distance=distance,
         ahead=np.where(there, ahead / np.maximum(distance, _TINY), 0.0),
+        left=np.where(there, left / np.maximum(distance, _TINY), 0.0),
         faster=np.where(there, theirs - speed[:, None], 0.0),
         tau=np.where(there, tau, np.inf),
         side=np.where(there, _avoiding_side(ahead, left, moving), 0.0),
@@ -436,6 +452,35 @@ def fit_speed_rule(
     )
 
 
+@one_blas_thread()
+def nats_of_looking_ahead(
+    decisions: Decisions, arena: Arena | None, contact: float
+) -> tuple[float, float]:
+    """By how many nats times to collision predict turns and changes of speed better than distances.
+
+    In blocks of time that were left out, over all decisions, with its standard error. Distances are
+    those to others ahead, for speeds, and to all others, for turns.
+    """
+    rows = speed_rows(decisions, arena, contact)
+    if len(rows.change) < LEAST_ROWS:
+        return 0.0, 0.0
+    total, variance = 0.0, 0.0
+    mean = float(rows.speed.mean())
+    rivals: dict[Action, tuple[str, str]] = {
+        "speed": ("density ahead", "time to collision"),
+        "turn": (TURN_AWAY, "sidestep"),
+    }
+    for action, names in rivals.items():
+        fit = SpeedFit(rows, action, contact, mean)
+        if not float(fit.target.std()) > _TINY:
+            continue
+        by_distance, by_time = (fit.error(fit.best([name])) for name in names)
+        worth, spread = fit.worth(by_distance, by_time)
+        total += worth * len(rows.change)
+        variance += (spread * len(rows.change)) ** 2
+    return total, float(np.sqrt(variance))
+
+
 @dataclass(frozen=True, eq=False)
 class SpeedFit:
     """Regressions of one action on components with reaches, in blocks of time."""
@@ -502,7 +547,7 @@ class SpeedFit:
     def column(self, name: str, reach: float) -> Floats:
         """What a gain multiplies, beyond what individuals do by themselves (rows,)."""
         if (name, reach) not in self._columns:
-            values = SPEED_COMPONENTS[name].column(self.rows, reach)
+            values = (SPEED_COMPONENTS | _BY_DISTANCE)[name].column(self.rows, reach)
             self._columns[name, reach] = self._beyond_own(values)
         return self._columns[name, reach]
 
@@ -536,7 +581,7 @@ class SpeedFit:
         for _ in range(SWEEPS):
             before = dict(chosen)
             for name in names:
-                tried = self.reaches[SPEED_COMPONENTS[name].kind]
+                tried = self.reaches[(SPEED_COMPONENTS | _BY_DISTANCE)[name].kind]
                 errors = [self.error({**chosen, name: float(reach)}).sum() for reach in tried]
                 chosen[name] = float(tried[int(np.argmin(errors))])
             if chosen == before:

@@ -107,6 +107,8 @@ class Swarm:
         What was tried for neighbours and walls, in nats a decision.
     decisions
         From which it was made.
+    measures_speed
+        Whether the mean speed is among its measures; analyses in which speeds react judge by it.
 
     Examples
     --------
@@ -134,6 +136,7 @@ class Swarm:
     touched: float | None
     tried: Mapping[str, float]
     decisions: Decisions | None = None
+    measures_speed: bool = False
 
     action_units: ClassVar[str] = "rad"
     fused_measures: ClassVar[frozenset[str]] = frozenset()
@@ -610,6 +613,8 @@ class Swarm:
                 self._nearest, "distance to the nearest neighbour", self.unit, (0.0, None)
             ),
         }
+        if self.measures_speed:
+            whole["speed"] = Measure(self._mean_speed, "mean speed", f"{self.unit}/s", (0.0, None))
         if isinstance(self.arena, Periodic):
             return whole
         about = "the centre of the swarm" if self.arena is None else "the middle of the arena"
@@ -632,14 +637,23 @@ class Swarm:
             for name, measure in self.measures.items()
         }
 
-    def measure_frames(self, position: Floats, heading: Floats, seen: Floats) -> dict[str, Floats]:
+    def measure_frames(
+        self, position: Floats, heading: Floats, seen: Floats, pace: Floats | None = None
+    ) -> dict[str, Floats]:
         """All measures of frames (frames,), from states (frames, agents, ...) and what is seen."""
         state = {"position": position, "heading": heading}
+        if pace is not None:
+            state["pace"] = pace
         by_sight = {"nearest_neighbour": _median_nearest, "wall_distance": _mean_wall_distance}
         return {
             name: by_sight[name](seen) if name in by_sight else measure.function(state)
             for name, measure in self.measures.items()
         }
+
+    def _mean_speed(self, state: State) -> Floats:
+        pace = np.ascontiguousarray(state["pace"], np.float64)
+        speeds = kernels.recorded.interpolate(pace, self.speeds.table, LARGEST_SCORE)
+        return np.asarray(speeds.mean(axis=-1))
 
     def measures_over(self, states: Mapping[str, Floats]) -> dict[str, Floats]:
         """All measures (runs, times) of states (runs, times, agents, ...)."""
@@ -647,7 +661,8 @@ class Swarm:
             states[name].reshape(-1, *states[name].shape[2:]) for name in ("position", "heading")
         )
         seen = surroundings(places, headings, 1, 0.0, self.arena)
-        measures = self.measure_frames(places, headings, seen)
+        pace = states["pace"].reshape(places.shape[:-1]) if self.measures_speed else None
+        measures = self.measure_frames(places, headings, seen, pace)
         shape = states["heading"].shape[:2]
         return {name: values.reshape(shape) for name, values in measures.items()}
 

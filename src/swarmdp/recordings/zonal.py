@@ -25,9 +25,20 @@ from swarmdp.kernels.recorded.zonal import (
     ALONG_RADIUS,
     AWAY_GAIN,
     AWAY_RADIUS,
+    CONTACT,
     HURRY,
     LAST_TURN,
+    MATCH_GAIN,
+    MATCH_REACH,
+    NEAR_GAIN,
+    NEAR_REACH,
     PRIORITY,
+    PULL_GAIN,
+    PULL_REACH,
+    SIDESTEP_GAIN,
+    SIDESTEP_REACH,
+    SOON_GAIN,
+    SOON_REACH,
     TO_GAIN,
     TO_INNER,
     TO_NEAREST,
@@ -41,6 +52,7 @@ from swarmdp.model.pictures import Arrows
 from swarmdp.model.streams import Stream
 from swarmdp.model.system import Field, Measure, State
 from swarmdp.recordings.calibration import LARGEST_SCORE
+from swarmdp.recordings.speed_rule import SPEED_COMPONENTS
 from swarmdp.recordings.zone_models import ALIGNMENT, ATTRACTION, REPULSION, ZoneModel
 from swarmdp.support.arrays import Floats
 from swarmdp.support.rounding import rounded
@@ -53,6 +65,40 @@ _COLUMNS = {
     ALIGNMENT: (ALONG_RADIUS, ALONG_NEAREST, ALONG_GAIN),
     ATTRACTION: (TO_RADIUS, TO_NEAREST, TO_GAIN),
 }
+_RESPONSES = {
+    "density ahead": (NEAR_REACH, NEAR_GAIN),
+    "speed difference": (MATCH_REACH, MATCH_GAIN),
+    "others ahead": (PULL_REACH, PULL_GAIN),
+    "time to collision": (SOON_REACH, SOON_GAIN),
+    "sidestep": (SIDESTEP_REACH, SIDESTEP_GAIN),
+}
+
+
+@dataclass(frozen=True)
+class Response:
+    """How the speed of a controller reacts to others, or its turn to a coming collision.
+
+    Parameters
+    ----------
+    component
+        Its name in `speed_rule.SPEED_COMPONENTS`.
+    reach
+        A length, or seconds before a collision.
+    gain
+        The change of speed in units a second, the share of a difference, or the turn in radians.
+
+    """
+
+    component: str
+    reach: float
+    gain: float
+
+    def words(self, unit: str) -> str:
+        """Such as 'speed difference within 1.7 m (0.52 of the difference)'."""
+        row = SPEED_COMPONENTS[self.component]
+        reach = f"within {self.reach:.2g} {unit}" if row.kind == "length" else f"{self.reach:.2g} s"
+        gain = f"{self.gain:+.2g} {row.unit.format(unit=unit)}"
+        return f"{self.component} {reach} ({gain})"
 
 
 @dataclass(frozen=True)
@@ -77,6 +123,12 @@ class ZonalController:
     hurry
         What is added to the normal score of the speed, in every decision, where all others are
         ahead; as much is taken away where all are behind.
+    responses
+        How speeds react to others, and turns to coming collisions.
+    contact
+        The distance at which two individuals collide.
+    speed_spread
+        The standard deviation of speeds: a change of speed by it is one of the normal score by 1.
 
     """
 
@@ -88,6 +140,9 @@ class ZonalController:
     noise: float
     together: float = 0.0
     hurry: float = 0.0
+    responses: tuple[Response, ...] = ()
+    contact: float = 0.0
+    speed_spread: float = 1.0
 
     @property
     def row(self) -> Floats:
@@ -106,6 +161,12 @@ class ZonalController:
                 row[nearest], row[place] = zone.nearest, gain
         if ATTRACTION in self.model.zones:
             row[TO_INNER] = self.model.zones[ATTRACTION].inner
+        row[CONTACT] = self.contact
+        for response in self.responses:
+            reach, gain = _RESPONSES[response.component]
+            turns = SPEED_COMPONENTS[response.component].action == "turn"
+            row[reach] = min(response.reach, _ALL)
+            row[gain] = response.gain if turns else response.gain / self.speed_spread
         if row[PRIORITY]:
             row[ALONG_GAIN] = row[ALONG_GAIN] or row[TO_GAIN]
         return row
@@ -120,6 +181,8 @@ class ZonalController:
         words = f"{others}; {rounded(self.previous, 0.01)} of the last turn again"
         if self.hurry:
             words += f"; faster where others are ahead ({rounded(self.hurry, 0.01)})"
+        if self.responses:
+            words += f"; speed: {', '.join(part.words(unit) for part in self.responses)}"
         return words
 
     def to_plain(self) -> dict[str, Any]:
@@ -133,13 +196,18 @@ class ZonalController:
             "noise": self.noise,
             "together": self.together,
             "hurry": self.hurry,
+            "responses": [vars(part) for part in self.responses],
+            "contact": self.contact,
+            "speed_spread": self.speed_spread,
         }
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> "ZonalController":
         """The controller that `to_plain` wrote."""
         model = ZoneModel.from_plain(plain["model"])
-        return cls(**dict(plain) | {"model": model, "gains": tuple(plain["gains"])})
+        responses = tuple(Response(**part) for part in plain.get("responses", ()))
+        parts = {"model": model, "gains": tuple(plain["gains"]), "responses": responses}
+        return cls(**dict(plain) | parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,13 +281,17 @@ class Zonal:
         self.swarm.check_state(state)
         return self._looks(state)[0]
 
-    def _looks(self, state: State) -> tuple[Floats, Floats]:
+    def _looks(self, state: State) -> tuple[Floats, Floats, Floats]:
+        speeds = self.swarm.speeds
         return kernels.recorded.zonal_turns(
             np.ascontiguousarray(state["position"]),
             np.ascontiguousarray(state["heading"]),
             np.ascontiguousarray(state["turn"]),
             np.tile(self.controller.row, (len(state["heading"]), 1)),
             *self._walls,
+            kernels.recorded.interpolate(state["pace"], speeds.table, LARGEST_SCORE)
+            if self.controller.responses
+            else None,
         )
 
     def expert(self, observations: NDArray[Any]) -> NDArray[Any]:
@@ -233,8 +305,9 @@ class Zonal:
         fresh = common_scores(self.controller.together, ndtri(rng.shared()), rng.normal())
         speeds = self.swarm.speeds
         pace = speeds.memory * state["pace"] + math.sqrt(1 - speeds.memory**2) * fresh
-        if self.controller.hurry:
-            pace = pace + self.controller.hurry * self._looks(state)[1]
+        if self.controller.hurry or self.controller.responses:
+            _, ahead, faster = self._looks(state)
+            pace = pace + self.controller.hurry * ahead + faster
         step = kernels.recorded.interpolate(pace, speeds.table, LARGEST_SCORE) * self.swarm.dt
         noise = self.controller.noise * self.swarm.wobble.values(score, state["turn"])
         place, heading, turned = kernels.recorded.turn_and_move(

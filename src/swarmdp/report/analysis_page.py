@@ -14,6 +14,7 @@ from swarmdp.model.trajectory import Trajectory
 from swarmdp.recordings.analysis import REGRESSION, UNDECIDED, ZONE_MODEL, Analysis
 from swarmdp.recordings.arena import arena_in_words
 from swarmdp.recordings.swarm import STATE
+from swarmdp.report import anticipation_figure as anticipation_figures
 from swarmdp.report.analysis_figures import (
     calibration_figure,
     interaction_figure,
@@ -35,6 +36,7 @@ _MOST_AGENTS_STEPS = 2_000_000  # of the player: 5 bytes each, in two swarms
 PAGE, NUMBERS = "report.html", "summary.json"
 
 TITLES_AND_CAPTIONS = {
+    "anticipation": (anticipation_figures.TITLE, anticipation_figures.CAPTION),
     "rule": (
         "The rule of turns",
         "Top left: the mean turn of an individual (at the origin, heading up) by where another one "
@@ -91,6 +93,9 @@ def write_analysis(folder: Path, analysis: Analysis, name: str) -> list[Path]:
     drawn, rule = {}, analysis.rule
     if rule is not None and len(rule.curves["distance"]):
         drawn["rule"] = rule_figure(rule, analysis.decisions.train, analysis.swarm.arena)
+    ahead = None if analysis.reactions is None else analysis.reactions.anticipation
+    if ahead is not None and (ahead.energy > 0).any():
+        drawn["anticipation"] = anticipation_figures.anticipation_figure(ahead)
     drawn |= {
         "reward": reward_curves(analysis),
         "interaction": interaction_figure(analysis.interaction),

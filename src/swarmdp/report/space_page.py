@@ -144,10 +144,9 @@ def _findings(analysis: SpaceAnalysis) -> list[Finding]:
         findings.append(Finding(words, "open", tuple(details)))
     else:
         words = f"The simulated group, on {held_out}: {verdict.words}."
-        known = not verdict.words.startswith("too little data")
-        tone: Literal["good", "bad", "open"] = (
-            "good" if verdict.reproduces else "bad" if known else "open"
-        )
+        tone: Literal["good", "bad", "open"] = "good" if verdict.reproduces else "bad"
+        if not verdict.is_telling:
+            tone = "open"
         findings.append(Finding(words, tone, tuple(details)))
     found = analysis.interaction.answer == "interaction found"
     findings.append(Finding(analysis.interaction_in_words, "good" if found else "open"))

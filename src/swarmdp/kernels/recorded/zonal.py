@@ -35,7 +35,11 @@ from swarmdp.support.arrays import Floats, Ints
 AWAY_RADIUS, ALONG_RADIUS, ALONG_NEAREST, TO_INNER, TO_RADIUS, TO_NEAREST = range(6)
 AWAY_GAIN, ALONG_GAIN, TO_GAIN, LAST_TURN, WALL_GAIN, WALL_REACH, PRIORITY = range(6, 13)
 HURRY = 13  # what is added to the score of the speed where all others are ahead
-ZONAL_NUMBERS = 14
+# How speeds react, in scores, and the turn before a collision; nothing where a gain is zero.
+NEAR_REACH, NEAR_GAIN, MATCH_REACH, MATCH_GAIN, PULL_REACH, PULL_GAIN = range(14, 20)
+SOON_REACH, SOON_GAIN, SIDESTEP_REACH, SIDESTEP_GAIN, CONTACT = range(20, 25)
+ZONAL_NUMBERS = 25
+AHEAD = 0.5  # cosine of the angle from which on another is ahead
 
 WALL_BEHIND = -0.2  # cosine of the angle to the wall below which an agent leaves it
 SAME_SPOT = 1e-18  # squared distance below which there is no direction
@@ -68,17 +72,27 @@ class ZonalStarts(NamedTuple):
 
 
 def zonal_turns(
-    position: Floats, heading: Floats, turn: Floats, models: Floats, kind: int, walls: Floats
-) -> tuple[Floats, Floats]:
-    """The mean turn of each agent, and how far ahead the others are, (runs, agents) each.
+    position: Floats,
+    heading: Floats,
+    turn: Floats,
+    models: Floats,
+    kind: int,
+    walls: Floats,
+    speed: Floats | None = None,
+) -> tuple[Floats, Floats, Floats]:
+    """The mean turn of each agent, how far ahead the others are, and how much faster it gets.
+
+    (runs, agents) each; the last is in normal scores of the speed.
 
     `models` is (runs, ZONAL_NUMBERS). Ahead is the mean cosine of the directions of all others,
-    from -1 (all behind) to 1.
+    from -1 (all behind) to 1. Reactions of speeds need the `speed` (runs, agents) of all agents.
     """
     out, ahead = np.empty_like(heading), np.empty_like(heading)
     x, y = np.ascontiguousarray(position[..., 0]), np.ascontiguousarray(position[..., 1])
-    zonal_turns_of_runs(x, y, heading, turn, models, kind, walls, out, ahead)
-    return out, ahead
+    speeds = np.zeros_like(heading) if speed is None else np.ascontiguousarray(speed)
+    faster = np.zeros_like(heading)
+    zonal_turns_of_runs(x, y, heading, turn, speeds, models, kind, walls, out, ahead, faster)
+    return out, ahead, faster
 
 
 def zonal_frames(
@@ -130,6 +144,8 @@ def zonal_frames_of_models(starts, models, noise, swarm, first, every, places, h
     meant = np.empty(agents)
     ahead = np.empty(agents)
     step = np.empty(agents)
+    speed = np.empty(agents)
+    faster = np.zeros(agents)
     for k in range(models.shape[0]):
         for r in range(runs):
             # One run after the other, all its steps: it stays in the cache.
@@ -143,8 +159,14 @@ def zonal_frames_of_models(starts, models, noise, swarm, first, every, places, h
                 turns_of_run(
                     x, y, heading, turn, models[k], swarm.kind, swarm.walls, meant, ahead, memory
                 )
+                if responds(models[k]):
+                    faster[:] = 0.0
+                    speeds_of(pace, swarm, speed)
+                    respond_to_others(
+                        x, y, speed, models[k], swarm.kind, swarm.walls, meant, faster, memory
+                    )
                 add_noise(starts.scores[t, r], noise[k], turn, swarm, meant)
-                wander(starts.fresh[t, r], models[k, HURRY], ahead, swarm, pace, step)
+                wander(starts.fresh[t, r], models[k, HURRY], ahead, faster, swarm, pace, step)
                 turn[:] = meant
                 turn_and_move_agents(x, y, heading, turn, step, swarm.kind, swarm.walls)
                 for i in range(agents):
@@ -171,16 +193,24 @@ def add_noise(scores, size, turn, swarm, meant):
 
 
 @borrowing
-def wander(fresh, hurry, ahead, swarm, pace, step):
+def speeds_of(pace, swarm, speed):
+    """The speeds with these scores."""
+    for i in range(pace.shape[0]):
+        speed[i] = table_value(pace[i], swarm.speed, 0, swarm.speed.shape[0], swarm.largest)
+
+
+@borrowing
+def wander(fresh, hurry, ahead, faster, swarm, pace, step):
     """The next scores of the speeds, and how far agents move."""
     for i in range(pace.shape[0]):
         pace[i] = swarm.speed_memory * pace[i] + swarm.fresh_speed * fresh[i] + hurry * ahead[i]
+        pace[i] += faster[i]
         speed = table_value(pace[i], swarm.speed, 0, swarm.speed.shape[0], swarm.largest)
         step[i] = speed * swarm.dt
 
 
 @kernel
-def zonal_turns_of_runs(x, y, heading, turn, models, kind, walls, out, ahead):
+def zonal_turns_of_runs(x, y, heading, turn, speed, models, kind, walls, out, ahead, faster):
     """`zonal_turns` for every run in turn."""
     runs, agents = heading.shape
     memory = new_zonal_memory(agents)
@@ -188,6 +218,10 @@ def zonal_turns_of_runs(x, y, heading, turn, models, kind, walls, out, ahead):
         turns_of_run(
             x[r], y[r], heading[r], turn[r], models[r], kind, walls, out[r], ahead[r], memory
         )
+        if responds(models[r]):
+            respond_to_others(
+                x[r], y[r], speed[r], models[r], kind, walls, out[r], faster[r], memory
+            )
 
 
 @kernel
@@ -308,6 +342,102 @@ def turn_for_others(c, s, along, to, model, memory):
     wanted = model[AWAY_GAIN] * mean_left(away_x, away_y, avoided, c, s)
     wanted += model[ALONG_GAIN] * mean_left(along_x, along_y, followed, c, s)
     return wanted + model[TO_GAIN] * mean_left(to_x, to_y, approached, c, s), ahead
+
+
+@borrowing
+def responds(model):
+    """Whether speeds react to others, or turns to coming collisions."""
+    return (
+        model[NEAR_GAIN] != 0.0
+        or model[MATCH_GAIN] != 0.0
+        or model[PULL_GAIN] != 0.0
+        or model[SOON_GAIN] != 0.0
+        or model[SIDESTEP_GAIN] != 0.0
+    )
+
+
+@borrowing
+def respond_to_others(x, y, speed, model, kind, walls, out, faster, memory):
+    """Add to the turns that are wanted the step aside, and say how speeds react.
+
+    After `turns_of_run`, which leaves sines and cosines of headings in the memory; only for
+    controllers that need it.
+    """
+    for i in range(x.shape[0]):
+        measure_gaps(i, x, y, kind, walls, memory)
+        aside, change = response(i, speed, model, memory)
+        out[i] += aside
+        faster[i] += change
+
+
+@borrowing
+def response(i, speed, model, memory):
+    """The turn before a collision, and what others add to the score of the speed of one agent.
+
+    This loop over the others has branches and a square root, and so does not vectorise. Sums are in
+    fixed point, as those of directions.
+    """
+    c = memory.cosine[i]
+    s = memory.sine[i]
+    near = 0.0
+    first = np.inf
+    nearest = np.inf
+    side = 0.0
+    faster = ahead = np.int64(0)
+    matched = pulled = np.int64(0)
+    own = speed[i]
+    match = model[MATCH_REACH] * model[MATCH_REACH]
+    pull = model[PULL_REACH] * model[PULL_REACH]
+    contact = model[CONTACT] * model[CONTACT]
+    for j in range(memory.square.shape[0]):
+        square = memory.square[j]
+        if j == i or square < SAME_SPOT:
+            continue
+        distance = math.sqrt(square)
+        # As the agent sees it: ahead and to the left.
+        u = memory.gap_x[j] * c + memory.gap_y[j] * s
+        v = memory.gap_y[j] * c - memory.gap_x[j] * s
+        if u > AHEAD * distance and model[NEAR_REACH] > 0.0:
+            near = max(near, 1.0 - distance / model[NEAR_REACH])
+        if square < match:
+            # In scores, which are small numbers whatever the unit of length is.
+            faster += whole_number(model[MATCH_GAIN] * (speed[j] - own) * UNITS)
+            matched += 1
+        if square < pull:
+            ahead += whole_number(u / distance * UNITS)
+            pulled += 1
+        along = speed[j] * (memory.cosine[j] * c + memory.sine[j] * s) - own
+        across = speed[j] * (memory.sine[j] * c - memory.cosine[j] * s)
+        tau = seconds_to_contact(u, v, along, across, square - contact)
+        # Of two at the same time the nearer one counts, whatever the order of the agents.
+        if tau < first or (tau == first and square < nearest):
+            first = tau
+            nearest = square
+            side = 1.0 if v * along - u * across > 0.0 else -1.0
+    change = model[NEAR_GAIN] * near
+    if matched > 0:
+        change += float(faster) / UNITS / matched
+    if pulled > 0:
+        change += model[PULL_GAIN] * (float(ahead) / UNITS / pulled)
+    if model[SOON_REACH] > 0.0:
+        change += model[SOON_GAIN] * max(1.0 - first / model[SOON_REACH], 0.0)
+    aside = 0.0
+    if model[SIDESTEP_REACH] > 0.0:
+        aside = model[SIDESTEP_GAIN] * side * max(1.0 - first / model[SIDESTEP_REACH], 0.0)
+    return aside, change
+
+
+@borrowing
+def seconds_to_contact(u, v, along, across, apart):
+    """The time until two discs touch that go on as they move; infinite if they never do."""
+    if apart < 0.0:
+        return 0.0
+    closing = -(u * along + v * across)
+    square = along * along + across * across
+    root = closing * closing - square * apart
+    if closing <= 0.0 or square <= 0.0 or root <= 0.0:
+        return np.inf
+    return (closing - math.sqrt(root)) / square
 
 
 @borrowing

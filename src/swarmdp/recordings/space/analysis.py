@@ -55,6 +55,8 @@ DEAF, ITSELF = "no reaction to others", "recording itself"
 REPEATS = 6  # runs from each held-out stretch
 _SURE = 3.0  # standard errors of a difference that counts
 _LEAST_STRETCHES = 3  # by which a difference can be told from chance
+_UNTOLD = ", but so do individuals that ignore the others: the stretches are too short to tell"
+_FEW = "too little data"
 _NO_BETTER = 0.8  # times the distance of those who ignore the others: it tells nothing of them
 _STILL = 1e-9  # share of the largest extent below which a coordinate never changes
 _CLEANING = ("jump", "max_gap", "smooth", "slow")
@@ -99,6 +101,11 @@ class SpaceVerdict:
     words: str
     reproduces: bool
     differences: tuple[MeasuredDifference, ...]
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether it tells anything of the reaction to others."""
+        return not self.words.startswith(_FEW) and _UNTOLD not in self.words
 
     @property
     def table(self) -> "pandas.DataFrame":
@@ -407,7 +414,7 @@ def judge_in_space(
     still be told apart are exceptions.
     """
     if held_out.count < _LEAST_STRETCHES:
-        words = f"too little data: {held_out.count} stretches of time are held out"
+        words = f"{_FEW}: {held_out.count} stretches of time are held out"
         return SpaceVerdict(words, False, ())
     recorded = measure_groups(held_out, swarm.arena)
     simulated = measure_groups(swarm.simulate(controller, held_out, seed, REPEATS), swarm.arena)
@@ -427,7 +434,7 @@ def judge_in_space(
     near = distances[CONTROLLER] <= distances[ITSELF]
     rest = ""
     if controller.zonal.model.zones and distances[CONTROLLER] > _NO_BETTER * distances[DEAF]:
-        rest = ", but so do individuals that ignore the others: the stretches are too short to tell"
+        rest = _UNTOLD
     if not clear:
         return SpaceVerdict(f"reproduces the recording{rest}", True, tuple(differences))
     listed = "; ".join(part.words for part in clear)
