@@ -59,7 +59,7 @@ def add_reading(group: Any) -> None:
         action="append",
         default=[],
         metavar="ROLE=NAME",
-        help="which column is the frame, time, individual, x, y or z, such as "
+        help="which column is the frame, time, individual, x, y, z or heading, such as "
         "individual=fish; columns without names by their numbers, such as x=3",
     )
     group.add_argument("--keypoint", help="key point that stands for the individual")

@@ -324,7 +324,7 @@ def find_controller(
     seed
         Same seed, same controller.
     speed_rule
-        How speeds react, found in the same part; taken over where the group comes nearer so.
+        How speeds react, found in the same part; taken over unless the group is nearer without.
     tell
         Called with the name of each family before it is searched.
 
@@ -362,9 +362,10 @@ def find_controller(
     longer = Search(family, Trial(swarm, every, seed + 4, together, LONGER), prior)
     losses = longer.losses(np.stack([family.numbers(one) for one in last]))
     best_one = last[int(losses.argmin())]
-    # Reactions of speeds are taken over where the group comes clearly nearer with them.
-    both = [best_one, with_responses(best_one, swarm, speed_rule)]
-    if both[1] != both[0]:
+    # Reactions of speeds are taken over unless the group comes clearly nearer without them: what is
+    # compared here knows no speeds, so it cannot ask for them.
+    both = [with_responses(best_one, swarm, speed_rule), best_one]
+    if both[0].responses:
         best_one = both[_first_good(longer.trial.losses(both))]
     group, _, reflected = Trial(swarm, every, seed + 5, together, LONGER).distances([best_one])
     tried = tuple(
