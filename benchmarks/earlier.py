@@ -1,8 +1,8 @@
-"""The present version and 0.1.0, each in a process of its own that is given the same work.
+"""The present version, 0.1.0 and 0.2.0, each in a process of its own that is given the same work.
 
-0.1.0 is taken from its commit. Both run on the same interpreter and libraries; each keeps its
-compiled kernels in its own folder. A reading is the processor time of all threads, or for work on
-several cores the time that passed.
+Earlier ones are taken from their commits. All run on the same interpreter and libraries; each keeps
+its compiled kernels in its own folder. A reading is the processor time of all threads, or for work
+on several cores the time that passed.
 """
 
 import atexit
@@ -20,8 +20,8 @@ from pathlib import Path
 import swarmdp
 from benchmarks.contest import OURS, Contestant, Measure, Unavailable
 
-EARLIER = "version 0.1.0"
-COMMIT = "214fde3"  # the last before the structure changed
+EARLIER, LAST = "version 0.1.0", "version 0.2.0"
+COMMITS = {EARLIER: "214fde3", LAST: "a8331b5"}  # 0.1.0: the last before the structure changed
 
 WORK = {
     "vicsek fit": """
@@ -34,6 +34,17 @@ ising = swarmdp.Ising()
 demo = swarmdp.rollout(ising, ising.expert, steps=100, seed=1)
 def work(number):
     fit(ising, demo, seed=number, threads=1)
+""",
+    "judged vicsek fit": """
+demo = swarmdp.rollout(vicsek, vicsek.expert, steps=100, seed=1)
+def work(number):
+    swarmdp.fit(vicsek, demo, seed=number, threads=1)
+""",
+    "judged ising fit": """
+ising = swarmdp.Ising()
+demo = swarmdp.rollout(ising, ising.expert, steps=100, seed=1)
+def work(number):
+    swarmdp.fit(ising, demo, seed=number, threads=1)
 """,
     "batch of fits": """
 demo = swarmdp.rollout(vicsek, vicsek.expert, steps=100, runs={size}, seed=1)
@@ -84,21 +95,24 @@ for line in sys.stdin:
 
 
 def contestants(
-    work: str, sizes: Mapping[str, object], clock: str = "process_time"
+    work: str,
+    sizes: Mapping[str, object],
+    clock: str = "process_time",
+    version: str = EARLIER,
 ) -> tuple[Contestant, Contestant]:
-    """Both versions at this work, of this size."""
+    """The present and an earlier version at this work, of this size."""
     setup = WORK[work].format(**sizes)
 
     def ours() -> Measure:
         return _measure(Path(swarmdp.__file__).parents[1], setup, clock)
 
     def theirs() -> Measure:
-        return _measure(_sources(COMMIT), setup, clock)
+        return _measure(_sources(COMMITS[version]), setup, clock)
 
     described = {"work": work, "clock": clock, **sizes}
     return (
         Contestant(OURS, ours, described),
-        Contestant(EARLIER, theirs, {**described, "commit": COMMIT}),
+        Contestant(version, theirs, {**described, "commit": COMMITS[version]}),
     )
 
 

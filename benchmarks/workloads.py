@@ -22,7 +22,7 @@ from benchmarks.contest import (
     times_faster,
     times_slower,
 )
-from benchmarks.earlier import EARLIER
+from benchmarks.earlier import EARLIER, LAST
 from benchmarks.swarms import SEED, in_grid_order, states_at, vicsek
 from swarmdp.model.adapted import starting_from
 
@@ -245,7 +245,7 @@ def _recording(quick: bool) -> list[Workload]:
 
 
 def _earlier() -> list[Workload]:
-    """Steps of Ising, fits and batches of fits beside version 0.1.0."""
+    """Steps of Ising, fits and batches of fits beside version 0.1.0; judged fits beside 0.2.0."""
     on_one: list[tuple[str, str, dict[str, object], float]] = [
         (
             "Ising 100x100, 64 runs that share a policy",
@@ -257,11 +257,21 @@ def _earlier() -> list[Workload]:
         ("one default Vicsek fit, one core", "vicsek fit", {}, 3.5),
         ("one default Ising fit, one core", "ising fit", {}, 5),
     ]
+    judged = [("Vicsek", "judged vicsek fit"), ("Ising", "judged ising fit")]
     batch = earlier.contestants("batch of fits", {"size": 100}, "perf_counter")
     return [
         *(
             Workload(name, "s", earlier.contestants(work, sizes), (times_faster(EARLIER, limit),))
             for name, work, sizes, limit in on_one
+        ),
+        *(
+            Workload(
+                f"one default {name} fit with its verdict, one core",
+                "s",
+                earlier.contestants(work, {}, version=LAST),
+                (times_slower(LAST, 2),),
+            )
+            for name, work in judged
         ),
         Workload(
             "100 Vicsek fits as one batch, two cores",

@@ -454,6 +454,38 @@ def zonal_turns(
     return out, ahead
 
 
+def cue_turns(
+    position: Floats,
+    heading: Floats,
+    model: Floats,
+    cues: Floats,
+    which: NDArray[np.int64],
+    sides: Floats | None,
+) -> tuple[Floats, Floats]:
+    """What outsiders ask agents for, and who gets faster; `model` are six numbers for each kind.
+
+    `cues` (outsiders, 3) are places and headings, NaN where absent or at rest.
+    """
+    out, faster = np.zeros((2, len(heading)))
+    for i, (place, angle) in enumerate(zip(position, heading, strict=True)):
+        gap = cues[:, :2] - place
+        if sides is not None:
+            gap = np.where(np.abs(gap) < 1e6, gap - sides * np.round(gap / sides), gap)
+        distance, bearing = np.hypot(*gap.T), np.arctan2(gap[:, 1], gap[:, 0])
+        for k, numbers in enumerate(model.reshape(-1, 6)):
+            reach, gain, along_reach, along_gain, pace, middle = numbers
+            near = (which == k) & (distance <= reach)
+            follow = (which == k) & (distance <= along_reach) & np.isfinite(cues[:, 2])
+            if near.any():
+                out[i] += gain * np.sin(bearing[near] - angle).mean()
+            if follow.any():
+                out[i] += along_gain * np.sin(cues[follow, 2] - angle).mean()
+            if pace and np.isfinite(distance[which == k]).any():
+                closest = np.nanmin(distance[which == k])
+                faster[i] += pace * max(1 - closest / middle, -2.0)
+    return out, faster
+
+
 def zonal_responses(
     position: Floats, heading: Floats, speed: Floats, model: Floats, kind: str, walls: Floats
 ) -> tuple[Floats, Floats]:

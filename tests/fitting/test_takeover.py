@@ -16,7 +16,7 @@ from swarmdp.fitting import FitSettings, takeover
 from swarmdp.fitting.takeover import Candidate, affordable, best_of, joined, select
 from swarmdp.irl.result import Attempt
 from swarmdp.learning import HeterogeneousLearning, PolicySearch
-from swarmdp.model.verdict import Line, Verdict
+from swarmdp.model.verdict import Verdict
 from swarmdp.policies import Parametric, ParametricPolicy, Policy, SoftPolicy
 from swarmdp.support.errors import InvalidInput
 from tests.results import assert_same
@@ -313,11 +313,8 @@ def test_who_takes_over_follows_from_the_settings() -> None:
 
 
 def candidate(gap: float, alarmed: bool, name: str = "one") -> Candidate:
-    line = Line("order", "later", True, 0.9, 0.1, 0.5, 0.1, {}, gap, 0.01, 0.02, 0.5)
-    verdict = Verdict(
-        "words", not alarmed, alarmed, 0.02, (line,), None, 0, 1.0, None, (), (), 40, True
-    )
-    return Candidate(name, Policy([0]), verdict, 10)
+    verdict = Verdict("words", not alarmed, alarmed, 0.02, (), None, 0, 1.0, None, (), (), 40, True)
+    return Candidate(name, Policy([0]), gap, 10, lambda: verdict)
 
 
 def test_of_the_nearest_one_that_passes_is_taken() -> None:
@@ -347,6 +344,12 @@ def test_a_first_policy_that_passes_is_only_replaced_by_one_clearly_nearer() -> 
     assert best_of(first, iter([candidate(0.9, False)]))[0] is first
     assert best_of(first, iter([candidate(0.2, True)]))[0] is first
     assert best_of(first, iter([candidate(0.6, False)]))[0].gap == 0.6
+    # Whether it passes is only asked where it matters.
+    far, near = candidate(1.1, False), candidate(0.9, False)
+    best, tried = best_of(first, iter([far, near, candidate(0.1, False)]))
+    assert best is first
+    assert tried == [first, far, near]
+    assert [one.passed for one in tried] == [True, None, None]
 
 
 def test_long_roll_outs_have_a_smaller_budget_or_none() -> None:

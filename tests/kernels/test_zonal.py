@@ -124,3 +124,82 @@ def test_whole_candidates_move_as_step_by_step(arena: str) -> None:
                 np.testing.assert_allclose(places[k, :, (t - 2) // 3], place, atol=1e-7)
                 np.testing.assert_allclose(headings[k, :, (t - 2) // 3], heading, atol=1e-7)
     np.testing.assert_allclose(reflected, bounced / (steps * runs * agents))
+
+
+CUE_MODELS = np.array(
+    [
+        [3.0, -0.4, 5.0, 0.2, 0.3, 2.5, 1e9, 0.3, 0.0, 0.0, 0.0, 0.0],
+        [9.0, 0.5, 0.0, 0.0, -0.2, 4.0, 9.0, 0.5, 0.0, 0.0, 0.0, 0.0],
+    ]
+)
+WHICH = np.array([0, 0, 1])
+
+
+def outsiders_at_random(rng: np.random.Generator, *shape: int) -> np.ndarray:
+    """Two moving ones, of which some are absent, and a field far away."""
+    cues = rng.uniform(-6, 6, (*shape, 3, 3))
+    cues[..., 2] = rng.uniform(-3, 3, (*shape, 3))
+    cues[..., 0, :][rng.random(shape) < 0.3] = np.nan
+    cues[..., 1, 2][rng.random(shape) < 0.3] = np.nan
+    cues[..., 2, :] = 6e7, 8e7, np.nan
+    return cues
+
+
+def as_cues(cues: np.ndarray) -> kernels.recorded.ZonalCues:
+    filled = np.nan_to_num(cues[..., :2], nan=1e30)
+    x, y = (np.ascontiguousarray(filled[..., n]) for n in range(2))
+    return kernels.recorded.ZonalCues(x, y, np.nan_to_num(cues[..., 2], nan=1e3), WHICH)
+
+
+@pytest.mark.parametrize("arena", ["open", "periodic"])
+def test_turns_for_outsiders_and_of_kinds_are_those_of_the_twin(arena: str) -> None:
+    rng = np.random.default_rng(4)
+    position = rng.uniform(-6, 6, (3, 20, 2))
+    heading, turn = rng.uniform(-np.pi, np.pi, (2, 3, 20))
+    kind, walls = ARENAS[arena]
+    cues, who = outsiders_at_random(rng, 3), rng.integers(0, 2, 20)
+    models = np.stack([np.concatenate([MODELS[:2], CUE_MODELS], axis=1)] * 3)
+    actual, _, faster = kernels.recorded.zonal_turns(
+        position, heading, turn, models, kind, walls, who=who, cues=as_cues(cues)
+    )
+    sides = walls[1] if arena == "periodic" else None
+    for r in range(3):
+        for k, model in enumerate(MODELS[:2]):
+            expected, _ = oracles.zonal_turns(position[r], heading[r], turn[r], model, arena, walls)
+            asked, pace = oracles.cue_turns(
+                position[r], heading[r], CUE_MODELS[k], cues[r], WHICH, sides
+            )
+            mine = who == k
+            np.testing.assert_allclose(actual[r, mine], (expected + asked)[mine], atol=1e-8)
+            np.testing.assert_allclose(faster[r, mine], pace[mine], atol=1e-8)
+
+
+def test_whole_candidates_of_kinds_with_outsiders_move_as_step_by_step() -> None:
+    rng = np.random.default_rng(5)
+    steps, runs, agents = 6, 2, 10
+    kind, walls = ARENAS["open"]
+    swarm = kernels.recorded.CalibratedModel(
+        kind, walls, np.zeros(2050), np.array([0.2]), 0.0, 1.0,
+        np.linspace(0.1, 0.9, 1025), 0.6, 0.8, 4.5, 0.5,
+    )  # fmt: skip
+    x, y, heading, turn, pace = rng.normal(0, 2, (5, runs, agents))
+    scores, fresh = rng.normal(size=(2, steps, runs, agents))
+    cues, who = outsiders_at_random(rng, steps, runs), rng.integers(0, 2, agents)
+    models, paces = np.concatenate([MODELS[:2], CUE_MODELS], axis=1)[None], np.array([1.0, 0.4])
+    places, headings, _ = kernels.recorded.zonal_frames(
+        kernels.recorded.ZonalStarts(x, y, heading, turn, pace, scores, fresh),
+        models, np.ones((1, 2)), swarm, 0, 1, who, paces, as_cues(cues),
+    )  # fmt: skip
+    place, grid = np.stack([x, y], axis=-1), np.linspace(-4.5, 4.5, 1025)
+    for t in range(steps):
+        rows = np.tile(models, (runs, 1, 1))
+        meant, ahead, faster = kernels.recorded.zonal_turns(
+            place, heading, turn, rows, kind, walls, who=who, cues=as_cues(cues[t])
+        )
+        pace = 0.6 * pace + 0.8 * fresh[t] + models[0, who, 13] * ahead + faster
+        step = np.interp(pace, grid, swarm.speed) * 0.5 * paces[who]
+        place, heading, turn = kernels.recorded.turn_and_move(
+            place, heading, meant, step, kind, walls
+        )
+        np.testing.assert_allclose(places[0, :, t], place, atol=1e-7)
+        np.testing.assert_allclose(headings[0, :, t], heading, atol=1e-7)

@@ -51,6 +51,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="what others may make individuals do: some of repulsion, alignment, attraction",
     )
     group.add_argument(
+        "--kinds",
+        default=None,
+        help='how many kinds of individuals there are, each with its own rule: "auto", a number, '
+        'or "given" (those of --kind); not asked by default',
+    )
+    group.add_argument(
         "--speed-components",
         nargs="*",
         default=None,
@@ -76,7 +82,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     if options.estimator != "swarm":
         raise InvalidInput("--tracks learns from the whole swarm: leave --estimator out")
     dt, arena = _seconds(options.dt), _arena(options.arena)
-    neighbours = _neighbours(options.neighbours)
+    neighbours, kinds = _neighbours(options.neighbours), _kinds(options.kinds)
     title = title_of(options.tracks)
     output = options.output or Path("runs") / f"fit-{Path(title).stem}"
 
@@ -114,13 +120,14 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
                     smooth=_seconds(options.smooth, "--smooth"),
                     slow=options.slow,
                     arena=arena,
-                    observation=Observation(neighbours=neighbours),
+                    observation=Observation.usual(recording.outsiders is not None, neighbours),
                     update=options.update,
                     iterations=iterations,
                     discount=options.discount,
                     resamples=options.resamples,
                     judge=not options.no_judge,
                     components=tuple(options.components or ZONE_COMPONENTS),
+                    kinds=kinds,
                     speed_components=tuple(
                         SPEED_COMPONENTS
                         if options.speed_components is None
@@ -176,6 +183,15 @@ def _neighbours(text: str) -> Any:
     if text.lstrip("+-").isdecimal():
         return int(text)
     return _numbers("--neighbours", text, 1, 'such as 5, 2.5 or "auto"')[0]
+
+
+def _kinds(text: str | None) -> Any:
+    """A number of kinds, or how it is found."""
+    if text in (None, "auto", "given"):
+        return text
+    if not text.isdecimal():
+        raise InvalidInput(f'--kinds must be "auto", "given" or a number, got {text!r}')
+    return int(text)
 
 
 def _arena(text: str) -> Any:

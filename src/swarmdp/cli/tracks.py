@@ -59,7 +59,7 @@ def add_reading(group: Any) -> None:
         action="append",
         default=[],
         metavar="ROLE=NAME",
-        help="which column is the frame, time, individual, x, y or z, such as "
+        help="which column is the frame, time, individual, x, y, z or heading, such as "
         "individual=fish; columns without names by their numbers, such as x=3",
     )
     group.add_argument("--keypoint", help="key point that stands for the individual")
@@ -69,6 +69,32 @@ def add_reading(group: Any) -> None:
         default=[],
         metavar="ID",
         help="an individual that is left out, such as a dog among sheep; may be repeated",
+    )
+    group.add_argument(
+        "--kind", metavar="COLUMN", help="the column that says what each individual is"
+    )
+    group.add_argument(
+        "--others",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="outsiders, which are seen and played back but not learned from: a kind (dog), an "
+        "individual (14, or dog=14 to name it), or a second file of tracks; may be repeated",
+    )
+    group.add_argument(
+        "--place",
+        action="append",
+        default=[],
+        metavar="NAME=X,Y",
+        help="a fixed place that individuals may see, such as food=12,30; may be repeated",
+    )
+    group.add_argument(
+        "--field",
+        action="append",
+        default=[],
+        metavar="NAME=DEGREES",
+        help="a direction that individuals may sense everywhere, such as current=90, from the x "
+        "axis towards the y axis; may be repeated",
     )
     group.add_argument(
         "--time",
@@ -113,6 +139,8 @@ def recording_of(options: argparse.Namespace, files: Sequence[Path]) -> Any:
             unit=options.unit,
             length=options.length,
             keypoint=options.keypoint,
+            kind=options.kind,
+            others=options.others,
         )
     if options.time is not None:
         recording = recording.between(*_part(options.time))
@@ -121,7 +149,28 @@ def recording_of(options: argparse.Namespace, files: Sequence[Path]) -> Any:
     if options.axes and recording.n_axes == 3:
         one, other = map("xyz".index, options.axes)
         recording = recording.projected((one, other))
+    for words in options.place:
+        name, numbers = _named_numbers("--place", words, "NAME=X,Y")
+        with options_named():
+            recording = recording.with_place(name, numbers)
+    for words in options.field:
+        name, (degrees, *more) = _named_numbers("--field", words, "NAME=DEGREES")
+        if more:
+            raise InvalidInput(f"--field must be NAME=DEGREES, got {words!r}")
+        recording = recording.with_field(name, math.radians(degrees))
     return recording
+
+
+def _named_numbers(option: str, words: str, form: str) -> tuple[str, list[float]]:
+    """The name and the numbers of a place or a field."""
+    name, sign, rest = words.partition("=")
+    try:
+        numbers = [float(part) for part in rest.split(",")]
+    except ValueError:
+        numbers = []
+    if not name.strip() or not sign or not numbers or not all(map(math.isfinite, numbers)):
+        raise InvalidInput(f"{option} must be {form}, got {words!r}")
+    return name.strip(), numbers
 
 
 def _part(words: str) -> tuple[float, float]:

@@ -19,12 +19,13 @@ from swarmdp.fitting.takeover import PLANNED, RACE, judge_and_take_over, taken_o
 from swarmdp.irl import search
 from swarmdp.irl.algorithm import Iteration, generic_irl, last_counting
 from swarmdp.irl.demos import Demo, plain
+from swarmdp.irl.inference import Explanation, explain
 from swarmdp.irl.result import Result
 from swarmdp.irl.steps import Steps
 from swarmdp.judging.causes import CUE
 from swarmdp.judging.judge import announce
 from swarmdp.judging.price import price_in_words
-from swarmdp.learning.equilibrium import equilibrium_gap
+from swarmdp.learning.equilibrium import AGENTS_EACH, equilibrium_gap
 from swarmdp.learning.heterogeneous import Snapshot
 from swarmdp.learning.local_model import dense_bytes
 from swarmdp.model.features import Classes
@@ -42,7 +43,8 @@ from swarmdp.support.ranges import Seed
 
 CHECKPOINT_SECONDS = 5.0  # of work that a kill may cost
 RESPONSE_BYTES = 2**27  # bytes of P(o' | o, a), with which a best response is planned
-DEVIATING = 60  # pairs of runs that show what one agent gains by deviating
+DEVIATING, MOST_PAIRS = 600, 30  # agents that show what one gains by deviating; pairs of runs
+LEAST_PAIRS = 10  # of runs, which show the spread
 CONSTANT = 1e-9  # of the largest weight: a range that is none
 CANDIDATES = 8  # policies that are rolled out again
 
@@ -183,6 +185,12 @@ def drive(
     return result
 
 
+def _pairs_of_runs(agents: int, experiments: int) -> int:
+    """Pairs of runs in which some agents deviate: fewer where many do in each of them."""
+    pairs = DEVIATING // max(1, agents // AGENTS_EACH)
+    return max(LEAST_PAIRS, min(MOST_PAIRS if experiments == 1 else MOST_PAIRS // 2, pairs))
+
+
 def _warn_of_constant_rewards(result: Result) -> None:
     """Warn of a reward that is the same everywhere: mwal begins with one, and may return it."""
     weights = result.reward.weights
@@ -298,6 +306,28 @@ class Fit:
     def setup(self) -> Setup:
         """The demo, read, and all defaults, filled in; raises InvalidInput if that cannot be."""
         return set_up(self.system, self.demo, self.settings, self.seed, self.threads)
+
+    def explanation(self, experiment: int, demo: Trajectory) -> Explanation | None:
+        """Which actions led to what the demo of an experiment shows; None if it cannot be asked.
+
+        Found once, for the reward of decisions, clones and verdicts. Those of a batch are not kept,
+        since they are large.
+        """
+        if experiment in self._explanations:
+            return self._explanations[experiment]
+        found = explain(
+            self.setup.recorded,
+            demo,
+            symmetry=self.setup.problem.symmetry,
+            seed=derived_seed(self.seed, Part.EXPLAINING, experiment),
+        )
+        if len(self.setup.problem.expert.mu) == 1:
+            self._explanations[experiment] = found
+        return found
+
+    @cached_property
+    def _explanations(self) -> dict[int, Explanation | None]:
+        return {}
 
     @cached_property
     def memory(self) -> dict[str, Floats]:
@@ -495,7 +525,7 @@ class Fit:
             judged.reward,
             discount=self.setup.problem.discount,
             seed=derived_seed(self.seed, Part.DEVIATING),
-            runs=DEVIATING if judged.experiments == 1 else DEVIATING // 3,
+            runs=_pairs_of_runs(recorded.n_agents, judged.experiments),
         )
         return replace(judged, equilibrium_gap=gap)
 

@@ -9,6 +9,7 @@ turn; for individuals that do the best they can it is the same.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -83,9 +84,15 @@ def rewards_of_recorded_decisions(
             others=count,
             seed=derived_seed(seed, 1, k),
         )
-        others = found.weights + _WIDER * (found.others - found.weights)
-        rewards.append(RationalReward(root @ found.weights, others @ root.T, found.scale))
+        draw = partial(_on_features, found, root)
+        rewards.append(replace(found, weights=root @ found.weights, draw=draw))
     return rewards
+
+
+def _on_features(found: RationalReward, root: Floats) -> Floats:
+    """Other rewards than the one found, as weights of features, farther off than drawn."""
+    others: Floats = (found.weights + _WIDER * (found.others - found.weights)) @ root.T
+    return others
 
 
 def _kernel(problem: InverseProblem, habits: SoftPolicy, seed: int) -> Floats:

@@ -308,34 +308,85 @@ def planned_policies(
     """Policies for the reward from nothing, as replicas of one, and who found each."""
     if exact_model(system) is not None:
         return Planning()(system, reward, discount=discount).policy, ["planning"]
+    learned, worth = learned_policies(
+        system,
+        reward,
+        discount=discount,
+        attempts=attempts,
+        mirror=mirror,
+        seed=seed,
+        threads=threads,
+    )
+    names = ["Algorithm 2"] * attempts
+    start = select_replicas(learned, np.array([int(worth.mean(axis=0).argmax())]))
+    found = searched_policy(
+        system,
+        reward,
+        start,
+        discount=discount,
+        search=search,
+        mirror=mirror,
+        seed=seed,
+        threads=threads,
+        tell=tell,
+    )
+    if found is None:
+        return learned, names
+    return join_replicas([learned, found]), [*names, "policy search"]
+
+
+def learned_policies(
+    system: System,
+    reward: Reward,
+    *,
+    discount: float,
+    attempts: int,
+    mirror: bool,
+    seed: int,
+    threads: int | None,
+) -> tuple[LocalPolicy, Floats]:
+    """Attempts by Algorithm 2, as replicas of one policy, and what each is worth (runs, R)."""
     symmetry = _symmetry(system) if mirror else None
     update = LocalModel() if isinstance(system.features, Classes) else LinearQ()
     learner = HeterogeneousLearning(update, steps=_STEPS, reset_after=2.5)
-    several = Reward(np.repeat(reward.weights, attempts, axis=0))
     learned = learner(
         system,
-        several,
+        Reward(np.repeat(reward.weights, attempts, axis=0)),
         discount=discount,
         seed=derived_seed(seed, _LEARN),
         wants=Wants(mirror=symmetry is not None),
         threads=threads,
     ).policy
-    names = ["Algorithm 2"] * attempts
+    own = derived_seed(seed, _EVALUATE, 1)
+    return learned, values_of(system, learned, reward, discount, own, threads)
+
+
+def searched_policy(
+    system: System,
+    reward: Reward,
+    start: LocalPolicy,
+    *,
+    discount: float,
+    search: PolicySearch,
+    mirror: bool,
+    seed: int,
+    threads: int | None,
+    tell: Tell | None = None,
+) -> LocalPolicy | None:
+    """What a policy search from a policy of one replica finds; None if it takes too long."""
     ahead = horizon(discount)
     within = affordable(search, system.n_agents * ahead)
     if within is None:
-        return learned, names
-    worth = values_of(system, learned, reward, discount, derived_seed(seed, _EVALUATE, 1), threads)
-    start = select_replicas(learned, np.array([int(worth.mean(axis=0).argmax())]))
+        return None
     outcome = within.minimise(
         Value(system, reward.weights[0], discount, ahead),
-        family_of(system, symmetry, start, None),
+        family_of(system, _symmetry(system) if mirror else None, start, None),
         start=start,
         seed=derived_seed(seed, _SEARCH),
         threads=threads,
         tell=tell,
     )
-    return join_replicas([learned, outcome.policy]), [*names, "policy search"]
+    return outcome.policy
 
 
 def _symmetry(system: System) -> Symmetry | None:

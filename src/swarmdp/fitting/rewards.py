@@ -17,18 +17,20 @@ does as well is told, since then the demo shows no more than how often each obse
 Of a recording, whose turns are known, it is the reward of decisions without planning.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.fitting.recorded_rewards import rewards_of_recorded_decisions
-from swarmdp.fitting.replan import QUICK_SEARCH, planned_policies, values_of
+from swarmdp.fitting.replan import QUICK_SEARCH, learned_policies, searched_policy, values_of
 from swarmdp.irl import search
 from swarmdp.irl.algorithm import initial_reward
 from swarmdp.irl.cloning import policy_of_pairs
 from swarmdp.irl.expectations import exact_expectations
-from swarmdp.irl.inference import Explanation, explain
+from swarmdp.irl.inference import Explanation
 from swarmdp.irl.rational import RationalReward, can_explain, rational_reward
 from swarmdp.irl.resampling import one_in_each_block, scaled_like
 from swarmdp.irl.result import Result, RewardChoice
@@ -37,12 +39,13 @@ from swarmdp.irl.updates.boltzmann import LocalMDP
 from swarmdp.irl.updates.decided import Counted, Decided, Explained
 from swarmdp.judging.judge import one_run
 from swarmdp.learning.local_kernel import local_kernel
+from swarmdp.learning.planning import Planning
 from swarmdp.model.features import Classes
 from swarmdp.model.recorded import TellsDecisions
 from swarmdp.model.rewards import Reward
 from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.trajectory import Trajectory
-from swarmdp.policies import LocalPolicy
+from swarmdp.policies import LocalPolicy, SoftPolicy
 from swarmdp.policies.replicas import join_replicas, select_replicas
 from swarmdp.support.arrays import Floats
 from swarmdp.systems.finite import exact_model
@@ -55,7 +58,11 @@ _AS_NEAR = 1.2  # times the smallest distance: iterations whose rewards make the
 _ERRORS = 2.0  # standard errors by which a reward must be worse to be called so
 _LITTLE = 0.05  # of the smallest gap: a smaller difference is none
 _MUCH = 0.25  # of the smallest gap: a larger difference is one, whatever the attempts say
+_FAR = 2.5  # times the policy's gap: swarms that are farther are another behaviour
 _KERNELS = 4  # estimates of the local dynamics, whose errors count as well
+_LEAST_KERNELS = 2  # of large swarms, whose estimates are more exact
+_EXPERIENCE = 1_000_000  # steps of single agents that make all estimates together
+_AGENTS = 2000  # whose experience makes one of them
 _ENOUGH = 30  # decisions in an observation of a swarm
 _ALTERNATIVES = 200  # other rewards that do about as well
 DECISIONS, CENTRE, HISTOGRAM, NEAREST = "decisions", "centre", "histogram", "nearest"
@@ -63,34 +70,27 @@ DECISIONS, CENTRE, HISTOGRAM, NEAREST = "decisions", "centre", "histogram", "nea
 Planned = list[LocalPolicy]
 """For each experiment the policy that was planned for its reward."""
 
+Draws = Callable[[int], Floats]
+"""Other rewards (K, d) of decisions than the one taken, of an experiment."""
+
 
 def choose_rewards(fit: "Fit", result: Result) -> tuple[RewardChoice | None, Planned]:
     """The reward of each experiment, by what is planned for it again, and that policy.
 
     That of a recording is the one of its decisions, if it can be known, whatever is planned for it.
     """
-    names, weights, draws = _candidates(fit, result)  # (C,), (C, R, d), (K, R, d) or None
+    names, weights, draws = _candidates(fit, result)  # (C,), (C, R, d)
     demo = fit.setup.demo
     if fit.settings.reward is None and demo is not None and demo.of_recording:
         return _of_decisions_alone(fit, result, names, weights, draws), []
     policy_gap = _gaps(fit, [result.policy], len(result.expert_mu))[0]
-    count, experiments, _ = weights.shape
-    mean = np.full((count, experiments), np.nan)
-    error = np.full((count, experiments), np.nan)
-    planned: dict[int, Planned] = {}
-    first = [0, names.index(HISTOGRAM)]
-    for stage in (first, [c for c in range(count) if c not in first]):
-        for c in stage:
-            mean[c], error[c], planned[c] = _planned_gaps(fit, weights[c], c, policy_gap)
-        nearest = np.minimum(np.nanmin(mean, axis=0), policy_gap)
-        slack = _slack(fit, nearest, error)
-        if (mean[0] <= nearest + slack).all():
-            break  # the preferred reward does as well as anything can
+    mean, error, planned = _plan_for_each(fit, names, weights, policy_gap, _FAR)
+    if (np.nanmin(mean, axis=0) > _FAR * policy_gap).any():
+        mean, error, planned = _plan_for_each(fit, names, weights, policy_gap, np.inf)
     best = np.nanmin(mean, axis=0)
     as_good = mean <= best + _slack(fit, best, error)  # not those that were not planned for
     taken = as_good.argmax(axis=0)
-    rows = np.arange(experiments)
-    chosen = weights[taken, rows]
+    chosen = weights[taken, np.arange(len(taken))]
     choice = RewardChoice(
         chosen,
         tuple(names[c] for c in taken),
@@ -106,8 +106,30 @@ def choose_rewards(fit: "Fit", result: Result) -> tuple[RewardChoice | None, Pla
     return choice, [planned[int(c)][r] for r, c in enumerate(taken)]
 
 
+def _plan_for_each(
+    fit: "Fit", names: tuple[str, ...], weights: Floats, policy_gap: Floats, far: float
+) -> tuple[Floats, Floats, dict[int, Planned]]:
+    """Gaps and errors (C, R) of what is planned for each candidate, and its policies.
+
+    NaN for candidates for which nothing had to be planned, since a preferred one does as well as
+    anything can. The histogram is always planned for: whether it does as well is told.
+    """
+    mean, error = np.full((2, *weights.shape[:2]), np.nan)
+    planned: dict[int, Planned] = {}
+    histogram = names.index(HISTOGRAM)
+    preferred = [c for c in range(len(names)) if c != histogram]
+    for c in (preferred[0], histogram, *preferred[1:]):
+        mean[c], error[c], planned[c] = _planned_gaps(fit, weights[c], c, policy_gap, far)
+        nearest = np.minimum(np.nanmin(mean, axis=0), policy_gap)
+        # NaN, of what is not planned for yet, is no success.
+        enough = (mean <= nearest + _slack(fit, nearest, error)).all(axis=1)
+        if histogram in planned and enough[: c + 1].any() and enough.argmax() != histogram:
+            break
+    return mean, error, planned
+
+
 def _of_decisions_alone(
-    fit: "Fit", result: Result, names: tuple[str, ...], weights: Floats, draws: Floats | None
+    fit: "Fit", result: Result, names: tuple[str, ...], weights: Floats, draws: Draws | None
 ) -> RewardChoice | None:
     """The reward of decisions, for which nothing was planned; None if there is none.
 
@@ -146,7 +168,7 @@ def _slack(fit: "Fit", best: Floats, error: Floats) -> Floats:
     return capped
 
 
-def _candidates(fit: "Fit", result: Result) -> tuple[tuple[str, ...], Floats, Floats | None]:
+def _candidates(fit: "Fit", result: Result) -> tuple[tuple[str, ...], Floats, Draws | None]:
     """The names and weights (C, R, d) to choose from, each of length one; draws of decisions."""
     problem, history = fit.setup.problem, result.history
     counted = np.arange(len(history.distance))[:, None] <= result.ended
@@ -156,9 +178,7 @@ def _candidates(fit: "Fit", result: Result) -> tuple[tuple[str, ...], Floats, Fl
     nearest = unit[result.chosen, np.arange(result.experiments)]
     centre = np.einsum("ir,ird->rd", near.astype(np.float64), unit)
     centre = np.where(near.any(axis=0)[:, None], centre, nearest)
-    histogram = initial_reward(problem.expert.mu).weights
-    if problem.symmetry is not None:
-        histogram = problem.symmetry.even_weights(histogram)
+    histogram = problem.even_weights(initial_reward(problem.expert.mu).weights)
     names = [CENTRE, HISTOGRAM, NEAREST]
     rewards = [_unit(centre), _unit(histogram), nearest]
     decided = _of_decisions(fit, result, histogram)
@@ -185,8 +205,8 @@ def _meaningless(result: Result) -> NDArray[np.bool_]:
     return flags
 
 
-def _of_decisions(fit: "Fit", result: Result, histogram: Floats) -> tuple[Floats, Floats] | None:
-    """The rewards (R, d) under which decisions are most probable, and draws (K, R, d) of others.
+def _of_decisions(fit: "Fit", result: Result, histogram: Floats) -> tuple[Floats, Draws] | None:
+    """The rewards (R, d) under which decisions are most probable, and draws of others.
 
     None where decisions are not known, or not to be used.
     """
@@ -195,25 +215,31 @@ def _of_decisions(fit: "Fit", result: Result, histogram: Floats) -> tuple[Floats
     demo = setup.demo
     if demo is None or fit.settings.actions == "ignore" or not isinstance(features, Classes):
         return None
-    count = max(_ALTERNATIVES, fit.settings.resamples)
+    count = _count(fit)
     if isinstance(setup.recorded, TellsDecisions) and demo.of_recording:
         found = rewards_of_recorded_decisions(fit, result, [demo], count)
-        return (found[0].weights[None], found[0].others[:, None]) if found else None
+        return (found[0].weights[None], lambda _: found[0].others) if found else None
     if not can_explain(features.size, n_actions, result.expert_mu.shape[1]):
         return None
     single = result.experiments == 1
-    weights, draws = [], []
+    explaining: list[list[RationalReward]] = []
     for e in range(result.experiments):
         part = demo if single else one_run(demo, e)
-        rewards = _explaining_rewards(fit, part, histogram[e], e, count)
-        if not rewards:
+        explaining.append(_explaining_rewards(fit, part, histogram[e], e, count))
+        if not explaining[e]:
             return None
-        weights.append(np.mean([_unit(reward.weights) for reward in rewards], axis=0))
-        draws.append(np.concatenate([_unit(reward.others) for reward in rewards])[:count])
-    chosen, others = np.stack(weights), np.stack(draws, axis=1)
-    if problem.symmetry is not None:
-        return problem.symmetry.even_weights(chosen), problem.symmetry.even_weights(others)
-    return chosen, others
+    weights = [np.mean([_unit(one.weights) for one in rewards], axis=0) for rewards in explaining]
+    even = problem.even_weights
+
+    def draws(e: int) -> Floats:
+        return even(np.concatenate([_unit(one.others) for one in explaining[e]])[:count])
+
+    return even(np.stack(weights)), draws
+
+
+def _count(fit: "Fit") -> int:
+    """The number of other rewards of decisions that are drawn."""
+    return max(_ALTERNATIVES, fit.settings.resamples)
 
 
 def _explaining_rewards(
@@ -222,7 +248,7 @@ def _explaining_rewards(
     """The rewards of one experiment's decisions, one for each estimate of the local dynamics."""
     problem = fit.setup.problem
     seed = derived_seed(fit.seed, Part.EXPLAINING, experiment)
-    found = explain(fit.setup.recorded, demo, symmetry=problem.symmetry, seed=seed)
+    found = fit.explanation(experiment, demo)
     if found is None:
         return []
     features = problem.system.features
@@ -240,16 +266,20 @@ def _explaining_rewards(
         decisions = Counted(pairs if mdp is not None else _tempered(pairs))
     if not decisions.visits.any():
         return []
-    return [
-        rational_reward(
+    rewards: list[RationalReward] = []
+    for k, kernel in enumerate(kernels):
+        # Estimates of one kernel differ little: what was found with the first is a good start.
+        near = rewards[0] if rewards else None
+        reward = rational_reward(
             LocalMDP(kernel, matrix, problem.discount),
             decisions,
             histogram,
             others=-(-count // len(kernels)),
             seed=derived_seed(seed, 1, k),
+            near=near,
         )
-        for k, kernel in enumerate(kernels)
-    ]
+        rewards.append(reward)
+    return rewards
 
 
 def _exactly(found: Explanation) -> Explained:
@@ -281,17 +311,18 @@ def _kernels(problem: InverseProblem, pairs: Floats, steps: int, seed: int) -> l
     mdp = exact_model(problem.system)
     if mdp is not None:
         return [mdp.dense()]
-    policy = policy_of_pairs(problem.system, pairs[None])
-    kernels = [
-        local_kernel(
-            problem.system,
-            policy,
-            steps=steps,
-            seed=derived_seed(seed, 2, k),
-            threads=problem.threads,
-        )[0]
-        for k in range(_KERNELS)
-    ]
+    policy, agents = policy_of_pairs(problem.system, pairs[None]), problem.system.n_agents
+    swarms = -(-_AGENTS // agents)
+    affordable = _EXPERIENCE // max(1, swarms * agents * steps)
+    count = min(_KERNELS, max(_LEAST_KERNELS, affordable))
+    kernels = local_kernel(
+        problem.system,
+        SoftPolicy(np.repeat(policy.probabilities, count, axis=0)),
+        steps=steps,
+        seed=derived_seed(seed, 2),
+        swarms=swarms,
+        threads=problem.threads,
+    )
     return [kernel / kernel.sum(axis=2, keepdims=True) for kernel in kernels]
 
 
@@ -302,7 +333,7 @@ def _alternatives(
     weights: Floats,
     as_good: NDArray[np.bool_],
     taken: NDArray[np.int64],
-    draws: Floats | None,
+    draws: Draws | None,
 ) -> Floats:
     """Other rewards (K, R, d) that do about as well, scaled and shifted as the taken ones are.
 
@@ -311,22 +342,23 @@ def _alternatives(
     """
     rng = np.random.default_rng(derived_seed(fit.seed, Part.REPLANNING, 1))
     experiments, size = result.expert_mu.shape
-    count = _ALTERNATIVES if draws is None else len(draws)
+    count = _ALTERNATIVES if draws is None else _count(fit)
     others = np.empty((count, experiments, size))
     length = np.linalg.norm(result.expert_mu, axis=1, keepdims=True)
     error = np.nan_to_num(result.expert_mu_error) / np.where(length > 0, length, 1.0)
     for r in range(experiments):
         if draws is not None and names[taken[r]] == DECISIONS:
-            others[:, r] = draws[:, r]
+            others[:, r] = draws(r)
             continue
         good = weights[as_good[:, r], r]
         noise = rng.normal(size=(count, size)) * error[r]
         others[:, r] = good[np.arange(count) % len(good)] + noise
-    if fit.setup.problem.symmetry is not None:
-        others = fit.setup.problem.symmetry.even_weights(others)
     reference = weights[taken, np.arange(experiments)]
     return scaled_like(
-        others, reference, result.blocks, one_in_each_block(fit.setup.problem.system.features)
+        fit.setup.problem.even_weights(others),
+        reference,
+        result.blocks,
+        one_in_each_block(fit.setup.problem.system.features),
     )
 
 
@@ -336,26 +368,34 @@ def _unit(weights: Floats) -> Floats:
 
 
 def _planned_gaps(
-    fit: "Fit", weights: Floats, candidate: int, policy_gap: Floats
+    fit: "Fit", weights: Floats, candidate: int, policy_gap: Floats, far: float
 ) -> tuple[Floats, Floats, Planned]:
     """How far swarms planned for rewards (R, d) are from the demo, with errors, and the nearest.
 
-    What is planned first tells enough if it comes as near as the policy of Algorithm 1, or nearer.
+    What is planned first tells enough if it comes as near as the policy of Algorithm 1, or nearer,
+    or if it is `far` times as far off: what is planned next cannot make up for that.
     """
     problem, experiments = fit.setup.problem, len(weights)
     exact = exact_model(problem.system) is not None
     policies: list[Planned] = []
     gaps = np.empty((0, experiments))
+    enough = policy_gap + _slack(fit, policy_gap, np.zeros((1, experiments)))
     for group in range(1 if exact else _GROUPS):
-        seeds = [
-            derived_seed(fit.seed, Part.REPLANNING, group, candidate, r) for r in range(experiments)
+        plans = [
+            _Plan.of(problem, w, derived_seed(fit.seed, Part.REPLANNING, group, candidate, r))
+            for r, w in enumerate(weights)
         ]
-        planned = [
-            _planned(problem, Reward(w), seed) for w, seed in zip(weights, seeds, strict=True)
-        ]
-        policies.append(planned)
-        gaps = np.concatenate([gaps, _gaps(fit, [join_replicas(planned)], experiments)])
-        if (gaps[0] <= (1 + _LITTLE) * policy_gap).all():
+        gap = _gaps(fit, [join_replicas([plan.policy for plan in plans])], experiments)
+        unclear = [not plan.settled or gap[0, r] > enough[r] for r, plan in enumerate(plans)]
+        if any(unclear) and not exact:
+            plans = [
+                plan.searched(problem) if more else plan
+                for plan, more in zip(plans, unclear, strict=True)
+            ]
+            gap = _gaps(fit, [join_replicas([plan.policy for plan in plans])], experiments)
+        policies.append([plan.policy for plan in plans])
+        gaps = np.concatenate([gaps, gap])
+        if ((gaps[0] <= enough) | (gaps[0] > far * policy_gap)).all():
             break
     error = np.zeros(experiments)
     if exact:
@@ -406,21 +446,55 @@ def _gaps(fit: "Fit", policies: list[LocalPolicy], experiments: int) -> Floats:
     ).gaps
 
 
-def _planned(problem: InverseProblem, reward: Reward, seed: int) -> LocalPolicy:
-    """The best policy for a reward, as `swarmdp.replan` plans it for a result."""
-    policies, names = planned_policies(
-        problem.system,
-        reward,
-        discount=problem.discount,
-        attempts=_ATTEMPTS,
-        search=QUICK_SEARCH,
-        mirror=problem.symmetry is not None,
-        seed=seed,
-        threads=problem.threads,
-    )
-    if len(names) == 1:
-        return policies
-    worth = values_of(
-        problem.system, policies, reward, problem.discount, derived_seed(seed, 1), problem.threads
-    )
-    return select_replicas(policies, np.array([int(worth.mean(axis=0).argmax())]))
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """A policy that was planned for a reward as `swarmdp.replan` plans it for a result."""
+
+    reward: Reward
+    policy: LocalPolicy
+    seed: int
+    settled: bool  # whether independent attempts are worth the same, so that there is no better one
+
+    @classmethod
+    def of(cls, problem: InverseProblem, weights: Floats, seed: int) -> "_Plan":
+        """The best of some attempts by Algorithm 2, or the optimum where it is known."""
+        reward, system = Reward(weights), problem.system
+        if exact_model(system) is not None:
+            return cls(
+                reward, Planning()(system, reward, discount=problem.discount).policy, seed, True
+            )
+        learned, worth = learned_policies(
+            system,
+            reward,
+            discount=problem.discount,
+            attempts=_ATTEMPTS,
+            mirror=problem.symmetry is not None,
+            seed=seed,
+            threads=problem.threads,
+        )
+        best = int(worth.mean(axis=0).argmax())
+        behind = worth[:, [best]] - worth  # with the same random numbers
+        error = behind.std(axis=0, ddof=1) / np.sqrt(len(worth))
+        little = np.maximum(_ERRORS * error, _LITTLE * abs(worth[:, best].mean()))
+        settled = bool((behind.mean(axis=0) <= little).all())
+        return cls(reward, select_replicas(learned, np.array([best])), seed, settled)
+
+    def searched(self, problem: InverseProblem) -> "_Plan":
+        """The plan, or what a policy search from it finds, if that is worth more."""
+        found = searched_policy(
+            problem.system,
+            self.reward,
+            self.policy,
+            discount=problem.discount,
+            search=QUICK_SEARCH,
+            mirror=problem.symmetry is not None,
+            seed=self.seed,
+            threads=problem.threads,
+        )
+        if found is None:
+            return self
+        both = join_replicas([self.policy, found])
+        own = derived_seed(self.seed, 1)
+        worth = values_of(problem.system, both, self.reward, problem.discount, own, problem.threads)
+        best = int(worth.mean(axis=0).argmax())
+        return replace(self, policy=select_replicas(both, np.array([best])), settled=True)

@@ -12,6 +12,7 @@ from swarmdp.fitting.settings import FitSettings
 from swarmdp.irl import expectations
 from swarmdp.irl.cloning import policy_of_pairs
 from swarmdp.irl.demos import Demo, ExpertData, ReadDemo, expert_of, read_demo
+from swarmdp.irl.frames import with_observations
 from swarmdp.irl.resampling import profile_of
 from swarmdp.irl.steps import InverseProblem, Search
 from swarmdp.irl.updates.evidence import RewardUpdate, Starting, wants_of
@@ -81,6 +82,7 @@ def set_up(
     )
     profile, trajectory = None, read if isinstance(read, Trajectory) else None
     if trajectory is not None:
+        trajectory = with_observations(recorded, trajectory)
         profile = profile_of(recorded, trajectory, settings.estimator, even, discount)
         if profile is not None and not settings.separate:
             profile = profile.mean(axis=0, keepdims=True)

@@ -14,8 +14,9 @@ nearest one.
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ import numpy as np
 
 from swarmdp.fitting.nearest import nearness_to
 from swarmdp.irl.expectations import exact_expectations, simulated_expectations
-from swarmdp.irl.inference import explain
+from swarmdp.irl.inference import Explanation
 from swarmdp.irl.matching import (
     changes_of,
     interpolated_of_pairs,
@@ -70,17 +71,23 @@ PLANNED = "planning again"
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A policy that was tried, and what a verdict says of it."""
+    """A policy that was tried, and what a verdict says of it, if that is asked for."""
 
     learner: str
     policy: LocalPolicy  # of one replica
-    verdict: Verdict
+    gap: float  # of its swarm from the demo: the mean energy distance of all statistics
     rollouts: int  # that it took to find and to judge it
+    ask: Callable[[], Verdict]
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """The verdict, which takes longer than the gap."""
+        return self.ask()
 
     @property
-    def gap(self) -> float:
-        """How far its swarm is from the demo: the mean energy distance of all statistics."""
-        return float(np.mean([line.energy for line in self.verdict.lines]))
+    def passed(self) -> bool | None:
+        """Whether the verdict is no alarm; None if it was not asked for."""
+        return not self.verdict.alarm if "verdict" in vars(self) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,24 +98,24 @@ class Demonstration:
     recorded: System  # of which the demo is
     demo: Trajectory
     use_actions: bool
+    explained: Callable[[], Explanation | None]  # which actions led to what the demo shows
     search: PolicySearch
     seed: int
     alone: bool  # whether its policy may be of another kind than those of other experiments
 
     def candidates(self, first: Candidate, judge: Judge, tell: Tell | None) -> Iterator[Candidate]:
         """Other policies than the first, one after the other, each judged."""
-        best, settled = first, False
+        clones = []
         if isinstance(first.policy, TablePolicy):
             for learner, policy, rollouts in self._clones(first.policy):
-                candidate = _judged(judge, learner, policy, rollouts)
-                best = select([best, candidate])
-                yield candidate
-                settled = settled or judge.confirms(policy)
+                clones.append(_tried(judge, learner, policy, rollouts))
+                yield clones[-1]
         # Where the demo's single decisions are those of a clone, there is nothing to search for: if
         # the verdict is an alarm all the same, the demo is unusual.
-        if first.verdict.alarm and not settled:
+        if first.verdict.alarm and not any(judge.confirms(clone.policy) for clone in clones):
+            best = select([first, *clones])
             for policy, rollouts in self._searched(best.policy, tell):
-                yield _judged(judge, SEARCH, policy, rollouts)
+                yield _tried(judge, SEARCH, policy, rollouts)
 
     def _clones(self, known: TablePolicy) -> Iterator[tuple[str, LocalPolicy, int]]:
         """Clones of actions, or else of changes: first the likeliest action, then all of them."""
@@ -117,7 +124,7 @@ class Demonstration:
         learner, rollouts = CLONE, 0
         seed = derived_seed(self.seed, Part.EXPLAINING)
         if self.use_actions:
-            decisions = explain(system, self.demo, symmetry=symmetry, seed=seed)
+            decisions = self.explained()
             if decisions is not None:
                 scores = decisions.support
                 pairs = decisions.pairs.sum(axis=0)
@@ -178,12 +185,27 @@ class Demonstration:
             )
 
 
+def _first(learner: str, policy: LocalPolicy, verdict: Verdict, rollouts: int) -> Candidate:
+    """The policy of Algorithm 1, which is judged first of all."""
+    gap = float(np.mean([line.energy for line in verdict.lines]))
+    candidate = Candidate(learner, policy, gap, rollouts, lambda: verdict)
+    assert candidate.verdict is verdict  # it is known from now on
+    return candidate
+
+
 def _is_off(verdict: Verdict) -> bool:
-    """Whether what the swarm does, not only how, differs from the demo by more than chance."""
-    return any(
-        line.main and line.adjusted_p <= LEVEL and line.effect > _NOTICEABLE
-        for line in verdict.lines
-    )
+    """Whether what the swarm does, not only how, differs from the demo by more than chance.
+
+    What whole runs show may be the way that this demo took. Then it is not there where the swarm is
+    let loose at the demo's own states, and no other policy would do better.
+    """
+    stretches = {(line.title, line.when): line for line in verdict.stretches}
+    for line in verdict.lines:
+        if line.main and line.adjusted_p <= LEVEL and line.effect > _NOTICEABLE:
+            there = stretches.get((line.title, line.when))
+            if there is None or (there.is_sure and there.gap * (line.learned - line.demo) > 0):
+                return True
+    return False
 
 
 def affordable(search: PolicySearch, steps: int) -> PolicySearch | None:
@@ -196,9 +218,9 @@ def affordable(search: PolicySearch, steps: int) -> PolicySearch | None:
     return None if budget < min(least, search.budget) else replace(search, budget=budget)
 
 
-def _judged(judge: Judge, learner: str, policy: LocalPolicy, rollouts: int) -> Candidate:
-    verdict = judge.verdict(policy, by_features=learner == SEARCH, progress=False)
-    return Candidate(learner, policy, verdict, rollouts + judge.rollouts)
+def _tried(judge: Judge, learner: str, policy: LocalPolicy, rollouts: int) -> Candidate:
+    ask = partial(judge.verdict, policy, by_features=learner == SEARCH, progress=False)
+    return Candidate(learner, policy, judge.gap(policy), rollouts + judge.rollouts, ask)
 
 
 def judge_and_take_over(
@@ -220,6 +242,7 @@ def judge_and_take_over(
     chosen, attempts = [], []
     for e, part in enumerate(demos):
         own = derived_seed(seed, e) if experiments > 1 else seed
+        explained = partial(fit.explanation, e, part)
         judge = Judge(
             recorded,
             part,
@@ -229,28 +252,27 @@ def judge_and_take_over(
             runs=None,
             quick=True,
             threads=fit.threads,
+            explained=explained,
         )
         policy = select_replicas(result.policy, np.array([e]))
         verdict = judge.verdict(policy, by_features=True, progress=progress)
-        best = Candidate(result.learners[e], policy, verdict, judge.rollouts)
+        best = _first(result.learners[e], policy, verdict, judge.rollouts)
         tried = [best]
         if verdict.alarm or _is_off(verdict):
             log.info("other learners, since the swarm can be told from the demo: %s", verdict.words)
             others: Iterator[Candidate] = iter(
-                [_judged(judge, PLANNED, planned[e], 0)] if may_plan else []
+                [_tried(judge, PLANNED, planned[e], 0)] if may_plan else []
             )
             with shown(progress, "trying other learners") as tell:
                 if search is not None:
                     demonstration = Demonstration(
-                        *(problem, recorded, part, settings.actions == "use"),
+                        *(problem, recorded, part, settings.actions == "use", explained),
                         *(search, own, experiments == 1),
                     )
                     others = chain(others, demonstration.candidates(best, judge, tell))
                 best, tried = best_of(best, others)
         chosen.append(best)
-        attempts += [
-            Attempt(e, one.learner, one.gap, not one.verdict.alarm, one.rollouts) for one in tried
-        ]
+        attempts += [Attempt(e, one.learner, one.gap, one.passed, one.rollouts) for one in tried]
     result = replace(
         result, verdicts=tuple(best.verdict for best in chosen), attempts=tuple(attempts)
     )
@@ -303,17 +325,24 @@ def best_of(first: Candidate, others: Iterator[Candidate]) -> tuple[Candidate, l
     """The policy that is taken, and all that were tried.
 
     Others are tried until one of the nearest passes its verdict. If the first of all passed, it is
-    only replaced by one that is clearly nearer.
+    only replaced by one that is clearly nearer; once another one is nearer, but not clearly, none
+    is looked for any more.
     """
     tried = [first]
+    if first.verdict.alarm:
+        for candidate in others:
+            tried.append(candidate)
+            if select(tried) is candidate and not candidate.verdict.alarm:
+                break
+        return select(tried), tried
     for candidate in others:
         tried.append(candidate)
-        if not candidate.verdict.alarm and select(tried) is candidate:
+        if candidate.gap <= _NEARER * first.gap:
+            if not candidate.verdict.alarm:
+                return candidate, tried
+        elif candidate.gap <= first.gap:
             break
-    best = select(tried)
-    if not first.verdict.alarm and (best.verdict.alarm or best.gap > _NEARER * first.gap):
-        best = first
-    return best, tried
+    return first, tried
 
 
 def select(tried: list[Candidate]) -> Candidate:

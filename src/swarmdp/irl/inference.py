@@ -32,7 +32,10 @@ from swarmdp.systems.finite import FiniteMDP, exact_model
 
 _SAMPLES = 8  # simulated steps of each action
 _MOST_STEPS = 100_000  # recorded steps of single agents that are explained
+_MOST_SIMULATED = 4_000_000  # steps that are simulated for them, where that leaves enough of them
+_ENOUGH_STEPS = 20_000  # recorded steps that are explained, however many actions there are
 _AT_ONCE = 2**16  # steps of single agents that are simulated in one call
+_NEVER = 1e-100  # a probability that is zero
 _ROUNDS = 100  # of expectation maximisation, at most
 _SETTLED = 1e-12  # a change of chances that is none
 _UNLIKELY = 1e-3  # the density of a step that no simulated one resembles
@@ -68,8 +71,14 @@ class Explanation:
         """The policy (O, A) under which the demo is most probable; uniform where nobody was."""
         actions = self.likelihood.shape[1]
         chances = np.full((self.size, actions), 1 / actions)
+        parts = self._by_class()
         for _ in range(_ROUNDS):
-            counts = self._counts(chances).sum(axis=0)
+            counts = np.zeros_like(chances)
+            for seen, likelihood in parts:
+                total = np.einsum("an,a->n", likelihood, chances[seen])
+                # What no action explains counts for none: its numerator is zero.
+                share = 1.0 / np.maximum(total, _NEVER)
+                counts[seen] = chances[seen] * np.einsum("an,n->a", likelihood, share)
             if self.symmetry is not None:
                 counts = counts + counts[self.symmetry.classes][:, self.symmetry.actions]
             visits = counts.sum(axis=1, keepdims=True)
@@ -78,6 +87,19 @@ class Explanation:
             if np.abs(chances - before).max() < _SETTLED:
                 break
         return chances
+
+    def _by_class(self) -> list[tuple[int, Floats]]:
+        """The classes that were observed, each with the likelihood (A, n) of its decisions.
+
+        Sums over the decisions of a class are then sums along a row.
+        """
+        order = np.argsort(self.index, kind="stable")
+        index = self.index[order]
+        begins = np.flatnonzero(np.append(True, index[1:] != index[:-1]))
+        return [
+            (int(self.index[part[0]]), np.ascontiguousarray(self.likelihood[part].T))
+            for part in np.split(order, begins[1:])
+        ]
 
     @property
     def pairs(self) -> Floats:
@@ -231,7 +253,9 @@ class _Steps:
     @classmethod
     def of(cls, system: System, demo: Trajectory) -> "_Steps":
         """The steps of a demo, evenly thinned out where there are very many."""
-        every = max(1, -(-demo.runs * demo.steps * system.n_agents // _MOST_STEPS))
+        affordable = _MOST_SIMULATED // (_SAMPLES * len(system.actions))
+        most = min(_MOST_STEPS, max(_ENOUGH_STEPS, affordable))
+        every = max(1, -(-demo.runs * demo.steps * system.n_agents // most))
         # An odd stride meets both halves of what alternates.
         times = np.arange(0, demo.steps, every + (every % 2 == 0))
         wanted = set(times.tolist())
@@ -372,5 +396,7 @@ def _gap(difference: Floats, period: float | None) -> Floats:
     """The Euclidean length of differences (..., axes)."""
     if period is not None:
         difference = difference - period * np.round(difference / period)
+    if difference.shape[-1] == 1:
+        return np.asarray(np.abs(difference[..., 0]))
     length: Floats = np.sqrt(np.einsum("...a,...a->...", difference, difference))
     return length

@@ -19,8 +19,9 @@ this cone. Else they are drawn from the normal distribution that approximates th
 mode.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -46,8 +47,15 @@ class RationalReward:
     """The rewards that explain decisions: a central one, and others that do as well."""
 
     weights: Floats  # (d,)
-    others: Floats  # (K, d)
+    draw: Callable[[], Floats]  # the others, which takes time
     scale: float  # of the prior
+    z: Floats  # (d,): the numbers behind the weights, see `Density`
+
+    @cached_property
+    def others(self) -> Floats:
+        """Other rewards that do as well (K, d)."""
+        with one_blas_thread():
+            return self.draw()
 
 
 def can_explain(observations: int, actions: int, features: int) -> bool:
@@ -64,6 +72,7 @@ def rational_reward(
     scales: Sequence[float] = SCALES,
     others: int,
     seed: int,
+    near: RationalReward | None = None,
 ) -> RationalReward:
     """The rewards under which decisions are most probable.
 
@@ -84,19 +93,37 @@ def rational_reward(
         The number of other rewards that are drawn.
     seed
         Same seed, same rewards.
+    near
+        The reward of the same decisions with nearly the same dynamics, if it is known: the scale is
+        then taken from it, and the search starts there.
 
     """
     with one_blas_thread():
-        density, mode = _most_probable(mdp, decisions, guess, prior, scales)
-        weights, scale = density.weights(mode.z), density.scale
-        rng = np.random.default_rng(seed)
-        if scale < _DECIDED:
-            drawn = mode.z + rng.normal(size=(others, len(mode.z))) @ mode.root.T
-            return RationalReward(weights, density.weights(drawn), scale)
-        q, _ = mdp.optimal_q(weights)
-        counts = decisions.counts_under(log_boltzmann(q, density.softness))
-        inside = draws_in_cone(gains(mdp, counts), weights, others, rng)
-        return RationalReward(weights, inside, scale)
+        if near is None:
+            density, mode = _most_probable(mdp, decisions, guess, prior, scales)
+        else:
+            density = Density(mdp, decisions, prior_named(prior), near.scale, 1.0)
+            mode = density.mode(near.z)
+    return RationalReward(
+        density.weights(mode.z),
+        partial(_others, mdp, decisions, density, mode, others, seed),
+        density.scale,
+        mode.z,
+    )
+
+
+def _others(
+    mdp: Valued, decisions: Decided, density: Density, mode: Mode, count: int, seed: int
+) -> Floats:
+    """Other rewards (count, d) than that of the mode, which explain the decisions as well."""
+    rng = np.random.default_rng(seed)
+    if density.scale < _DECIDED:
+        drawn = mode.z + rng.normal(size=(count, len(mode.z))) @ mode.root.T
+        return density.weights(drawn)
+    weights = density.weights(mode.z)
+    q, _ = mdp.optimal_q(weights)
+    counts = decisions.counts_under(log_boltzmann(q, density.softness))
+    return draws_in_cone(gains(mdp, counts), weights, count, rng)
 
 
 def _most_probable(
@@ -146,17 +173,18 @@ def draws_in_cone(rows: Floats, start: Floats, count: int, rng: np.random.Genera
     room = w @ rows.T - np.minimum(0.0, rows @ w[0])
     for _ in range(max(_STEPS, _EACH * size)):
         u = rng.normal(size=w.shape)
-        u /= np.linalg.norm(u, axis=1, keepdims=True)
+        u /= np.sqrt(np.einsum("kd,kd->k", u, u))[:, None]
         slope = u @ rows.T
+        # Walls lie ahead where the room shrinks, behind where it grows.
         with np.errstate(divide="ignore", invalid="ignore"):
-            reach = -room / slope
-        low = np.where(slope > 0, reach, -np.inf).max(axis=1, initial=-np.inf)
-        high = np.where(slope < 0, reach, np.inf).min(axis=1, initial=np.inf)
+            reach = room / slope
+        high = -np.where(slope < 0, reach, -np.inf).max(axis=1, initial=-np.inf)
+        low = -np.where(slope > 0, reach, np.inf).min(axis=1, initial=np.inf)
         low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)
         middle = -np.einsum("kd,kd->k", w, u)
         below, above = ndtr(low - middle), ndtr(high - middle)
         chance = below + (above - below) * rng.random(count)
         step = middle + ndtri(np.clip(chance, _EDGE, 1 - _EDGE))
-        step = np.clip(step, low, high)[:, None]
+        step = np.minimum(np.maximum(step, low), high)[:, None]
         w, room = w + step * u, room + step * slope
     return w

@@ -115,7 +115,7 @@ class Attempt:
     experiment: int
     learner: str  # "Algorithm 2", "clone of explained actions", "policy search", ...
     gap: float  # of its swarm from the demo: the mean energy distance of all statistics
-    passed: bool  # whether its verdict is no alarm
+    passed: bool | None  # whether its verdict is no alarm; None if it was too far to be judged
     rollouts: int  # that it took to find it, after Algorithm 1, and to judge it
 
 
@@ -982,7 +982,7 @@ def _attempts(attributes: Mapping[str, Any]) -> tuple[Attempt, ...]:
                 int(row["experiment"]),
                 str(row["learner"]),
                 float(row["gap"]),
-                bool(row["passed"]),
+                None if row["passed"] is None else bool(row["passed"]),
                 int(row["rollouts"]),
             )
             for row in json_of(attributes, "attempts")

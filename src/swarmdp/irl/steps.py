@@ -164,6 +164,10 @@ class InverseProblem:
         """Feature expectations, the same on both sides of the mirror if there is one."""
         return mu if self.symmetry is None else self.symmetry.even(mu)
 
+    def even_weights(self, weights: Floats) -> Floats:
+        """Rewards, the same on both sides of the mirror if there is one."""
+        return weights if self.symmetry is None else self.symmetry.even_weights(weights)
+
     def _evaluation_seed(self, i: int) -> int:
         """The same random numbers for all policies, so that their values can be compared.
 

@@ -47,6 +47,8 @@ def random_policies(system: System, count: int, rng: np.random.Generator) -> lis
 
 def doing_nothing(system: System) -> LocalPolicy:
     """Always the action that does nothing."""
+    if isinstance(system.features, Classes):
+        return Policy(np.full(class_map(system).size, null_action(system)))
     return always(np.asarray(system.actions)[null_action(system)])
 
 

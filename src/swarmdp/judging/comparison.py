@@ -67,6 +67,13 @@ def compare_runs(
     )
 
 
+def energy_distances(demo: Floats, others: Floats) -> Floats:
+    """The energy distance (K,) of runs of a demo (R, K) to others (n, R, K), without a test."""
+    pool = standardise(np.concatenate([demo[None], others]))
+    distances: Floats = _energies(pool, np.zeros((1, pool.shape[1]), np.int64))[0]
+    return distances
+
+
 def standardise(pool: Floats) -> Floats:
     """Statistics (n, R, K) less the mean of their start, in standard deviations."""
     centred = pool - pool.mean(axis=0)
@@ -159,7 +166,7 @@ def _energies(pool: Floats, choices: NDArray[np.int64]) -> Floats:
     chosen = flat[places]  # (choices, R, K)
     outside = members * starts - starts
     to_all = reach[places].sum(axis=1)
-    within = np.stack([_distances(one)[1] for one in chosen]) if starts > 1 else np.zeros(1)
+    within = _sums_of_distances(chosen) if starts > 1 else np.zeros(1)
     across = to_all - within
     rest = total - 2 * across - within
     energy: Floats = 2 * across / (starts * outside) - within / starts**2 - rest / outside**2
@@ -180,6 +187,14 @@ def _distances(values: Floats) -> tuple[Floats, Floats]:
     distances = np.empty_like(values)
     np.put_along_axis(distances, order, sums, axis=0)
     return distances, sums.sum(axis=0)
+
+
+def _sums_of_distances(values: Floats) -> Floats:
+    """The sum of |x_i - x_j| over all i and j, (choices, K) of values (choices, m, K)."""
+    count = values.shape[1]
+    weight = 2.0 * (2 * np.arange(count) - (count - 1))
+    total: Floats = np.einsum("m,cmk->ck", weight, np.sort(values, axis=1))
+    return total
 
 
 def share_as_large(among: Floats, values: Floats) -> Floats:

@@ -22,7 +22,7 @@ from swarmdp.judging.motion import PLACE
 from swarmdp.judging.stage import LEARNED, DemoStage
 from swarmdp.judging.statistics import SwarmLook, join_looks, look_at_runs
 from swarmdp.judging.stretches import Stretches
-from swarmdp.judging.weighing import Compared, verdict_of
+from swarmdp.judging.weighing import Compared, gap_of, verdict_of
 from swarmdp.model.recorded import RecordedDemo
 from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.system import System, check_is_system, name_of
@@ -370,6 +370,7 @@ class Judge:
         threads: int | None,
         stretches: bool = True,
         models: Mapping[str, System] | None = None,
+        explained: Callable[[], Explanation | None] | None = None,
         parts: Sequence[Trajectory] = (),
     ) -> None:
         check_seed(seed)
@@ -393,6 +394,8 @@ class Judge:
         self._looks: dict[str, SwarmLook] = {}
         self._stretches = Stretches.of(self._stage) if stretches else None
         self._stretch_looks: dict[str, SwarmLook] = {}
+        self._explained = explained
+        self._last: tuple[LocalPolicy, SwarmLook] | None = None  # whose gap was asked for
         self._parts = self._stage.looks_at(parts)
 
     @property
@@ -403,6 +406,9 @@ class Judge:
     @cached_property
     def _decisions(self) -> Explanation | None:
         """What the demo's single decisions tell; None where they are not known."""
+        if self._explained is not None:
+            known = self._explained()
+            return None if known is None else replace(known, symmetry=None)
         seed = derived_seed(self._seed, Part.EXPLAINING)
         return explain(self._system, self._demo, symmetry=None, seed=seed)
 
@@ -443,6 +449,16 @@ class Judge:
             return False
         return self._decisions.confirms(policy.chances(len(self._system.actions))[0])
 
+    def gap(self, policy: LocalPolicy) -> float:
+        """How far a swarm of this policy is from the demo: see `gap_of`.
+
+        It takes a fraction of the time of a verdict, which then goes on from it.
+        """
+        check_fits(policy, self._system, 1)
+        looks = self._stage.looks([policy], self._effort.learned, derived_seed(self._seed, 0))
+        self._last = policy, join_looks(list(looks))
+        return gap_of(self._stage, self._last[1])
+
     def verdict(
         self,
         policy: LocalPolicy,
@@ -463,6 +479,9 @@ class Judge:
             for part, (name, (policies, count)) in enumerate(swarms.items()):
                 if name in self._looks:
                     looks[name] = self._looks[name]
+                    continue
+                if name == LEARNED and self._last and self._last[0] is policy:
+                    looks[name] = self._last[1]
                     continue
                 pieces = []
                 moved = model if name == LEARNED else models[name]() if name in models else None

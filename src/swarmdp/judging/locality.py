@@ -41,6 +41,7 @@ _FOLDS = 4  # parts of the agents
 _MOST_LEARNED = 8000  # decisions from which is learned what an observation tells
 _MOST_AGENTS = 200  # who are compared with each other
 _MOST_LEVELS = 12  # of an action or a field that are told apart
+TURNED = "turned"  # recorded turns, of a demo made from a recording
 _FEW_CLASSES = 64  # of levels, whose means are taken as they are
 
 Answer = Literal["local", "a common cue that is not among the observations", "too little data"]
@@ -227,6 +228,8 @@ def _residuals(system: System, demo: Trajectory, rng: np.random.Generator) -> tu
 def _columns_of_actions(system: System, demo: Trajectory) -> Floats:
     """Actions as numbers (runs, steps, agents, columns), each of unit variance."""
     physical, taken = taken_actions(system, demo)
+    if TURNED in demo:  # of a recording: what was done, not what the observation made expected
+        physical = demo[TURNED]
     axes = action_axes(system)
     several = np.ndim(system.actions) > 1
     columns: list[NDArray[Any]] = []

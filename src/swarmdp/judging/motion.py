@@ -178,24 +178,33 @@ def changing(values: NDArray[Any], blocks: int, present: Bools | None = None) ->
     if values.shape[1] - 2 >= blocks:
         differs = _changed(values, 2, blocks, present)
         statistics["share that differs after two steps"] = differs
-    statistics["mean level"] = mean_of(values.astype(np.float64), present, blocks)
-    if present is not None:
-        return statistics  # recorded groups may go anywhere
-    before, after = (values[:, part].astype(np.float64) for part in (slice(-1), slice(1, None)))
-    # Round a circle of levels the changes add up to nothing: this is odd when time runs backwards.
-    # Two levels are no circle.
-    signed = np.where(_has_a_circle(values), before * after * (after - before), 0.0)
-    size = np.abs(signed).mean(axis=2) + _RARE
-    statistics[CIRCLING] = ratio(block_sums(signed.mean(axis=2), blocks), block_sums(size, blocks))
+    if present is not None:  # recorded groups may go anywhere
+        level = mean_of(values.astype(np.float64), present, blocks)
+        return statistics | {"mean level": level}
+    statistics["mean level"] = block_means(values.mean(axis=2), blocks)
+    statistics[CIRCLING] = _circling(values, blocks)
     return statistics
 
 
-def _has_a_circle(values: NDArray[Any]) -> Bools:
-    """Which runs have more than two levels (runs, 1, 1)."""
-    flat = values.reshape(len(values), -1)
-    low, high = flat.min(axis=1)[:, None], flat.max(axis=1)[:, None]
-    more: Bools = np.any((flat != low) & (flat != high), axis=1)
-    return more[:, None, None]
+def _circling(values: NDArray[Any], blocks: int) -> Floats:
+    """Which way round a circle of levels agents go, (runs, blocks); two levels are no circle.
+
+    Round a circle the changes themselves add up to nothing. What is added up here is odd when time
+    runs backwards.
+    """
+    runs, times = values.shape[:2]
+    mean, size = np.zeros((runs, times - 1)), np.full((runs, times - 1), _RARE)
+    for run in np.flatnonzero([_has_a_circle(levels) for levels in values]):
+        level = values[run].astype(np.float64)
+        signed = level[:-1] * level[1:] * np.diff(level, axis=0)
+        mean[run], size[run] = signed.mean(axis=1), np.abs(signed).mean(axis=1) + _RARE
+    return ratio(block_sums(mean, blocks), block_sums(size, blocks))
+
+
+def _has_a_circle(levels: NDArray[Any]) -> bool:
+    """Whether one run has more than two levels."""
+    ends = {levels.min(), levels.max()}
+    return sum(int(np.count_nonzero(levels == end)) for end in ends) < levels.size
 
 
 def distinct(values: NDArray[Any], blocks: int) -> Floats:

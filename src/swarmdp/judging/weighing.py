@@ -15,7 +15,15 @@ from swarmdp.judging.advice import (
 )
 from swarmdp.judging.blocks import BEGINNING, LATER, parts, spans_in_words
 from swarmdp.judging.classifier import telling_by_forest
-from swarmdp.judging.comparison import CHOICES, LARGE, LEVEL, Comparison, are_distinct, compare_runs
+from swarmdp.judging.comparison import (
+    CHOICES,
+    LARGE,
+    LEVEL,
+    Comparison,
+    are_distinct,
+    compare_runs,
+    energy_distances,
+)
 from swarmdp.judging.discounts import better_discount
 from swarmdp.judging.stage import LEARNED, DemoStage
 from swarmdp.judging.statistics import StatisticsTable, SwarmLook, join_looks
@@ -86,6 +94,14 @@ def verdict_of(
     if not quick:
         telling = telling_by_forest(findings.table, stage.demo.runs, findings.learned, seed)
     return findings.without(free).verdict(stage, telling, quick, by_features, confirmed)
+
+
+def gap_of(stage: DemoStage, learned: SwarmLook) -> float:
+    """How far a swarm is from the demo: the mean energy distance of all statistics of a verdict."""
+    table = join_looks([stage.look, learned]).table(stage.system, slice(None))
+    starts = stage.demo.runs
+    others = table.values[starts:].reshape(-1, starts, table.values.shape[1])
+    return float(energy_distances(table.values[:starts], others).mean())
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,7 @@ _EXPLORING = 0.05  # share of agents that try actions while the others follow th
 _EXPERIENCES = 20_000  # of exploring agents
 _LEAST = 5  # experiences of an action without which it is not thought of
 _SWEEPS = 400  # of value iteration
-_ALONE = 100  # agents of a swarm for each that deviates
+AGENTS_EACH = 100  # agents of a swarm for each that deviates
 _TAIL = 1e-2  # share of a discounted sum that runs leave out
 
 
@@ -182,7 +182,7 @@ class _Deviating:
         """What the deviating agents of each run get (runs,), with the same random numbers."""
         system, actions = self.system, np.asarray(self.system.actions)
         streams = Streams.of(self.seed, np.arange(self.runs), system.n_agents)
-        count = max(1, system.n_agents // _ALONE)
+        count = max(1, system.n_agents // AGENTS_EACH)
         policy, rows = self.policy.for_runs(streams.runs, streams)
         who = streams.at(0, Purpose.EXPLORATION).uniform().argsort(axis=1)[:, :count]
         state = system.initial(streams.at(0, Purpose.INITIAL))

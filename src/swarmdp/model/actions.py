@@ -42,6 +42,9 @@ def axes_of_actions(
     )
 
 
+_DIFFERENT = 256  # integers that are looked for one by one
+
+
 def nearest_index(system: System, physical: NDArray[Any]) -> NDArray[np.int64]:
     """The index of the listed action nearest to each physical one, of equally near ones the first.
 
@@ -49,6 +52,11 @@ def nearest_index(system: System, physical: NDArray[Any]) -> NDArray[np.int64]:
     circle, and several components each in units of its own range.
     """
     axes, several = action_axes(system), np.ndim(system.actions) > 1
+    if not several and physical.dtype.kind in "iu" and physical.size > _DIFFERENT:
+        low, high = int(physical.min()), int(physical.max())
+        if high - low < _DIFFERENT:  # each of them is looked for once
+            known = nearest_index(system, np.arange(low, high + 1))
+            return np.asarray(known[physical - low], np.int64)
     columns = np.moveaxis(physical, -1, 0) if several else physical[None]
     nearest = np.zeros(columns.shape[1:], np.int64)
     least = np.full(nearest.shape, np.inf)

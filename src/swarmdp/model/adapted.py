@@ -39,6 +39,7 @@ from swarmdp.model.traits import (
     null_action,
     rules_of,
     settings_of,
+    unaffected_fields,
 )
 from swarmdp.model.trajectory import Trajectory
 from swarmdp.support.arguments import checked
@@ -172,6 +173,11 @@ class Adapted:
     def fields(self) -> Mapping[str, Field]:
         """Those of the system."""
         return fields_of(self.system)
+
+    @property
+    def unaffected(self) -> frozenset[str]:
+        """Those of the system."""
+        return unaffected_fields(self.system)
 
     @property
     def action_units(self) -> str | tuple[str, ...]:

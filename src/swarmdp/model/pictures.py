@@ -10,7 +10,7 @@ from swarmdp.support.arguments import checked
 from swarmdp.support.errors import InvalidInput
 
 
-@checked
+@checked(nan=True)
 @dataclass(frozen=True, eq=False)
 class Arrows:
     """Agents in the plane, or in space seen from above, at every time of one run.
@@ -33,6 +33,9 @@ class Arrows:
         (times, agents): the angle of headings above the plane, in radians.
     present
         (times, agents): who is drawn; None for all.
+    marks
+        (times, marks, 2): what is drawn besides agents, as dots, such as outsiders of a recording.
+        NaN where one is absent; None for none.
 
     Examples
     --------
@@ -52,6 +55,7 @@ class Arrows:
     heights: NDArray[np.float64] | None = None
     climbs: NDArray[np.float64] | None = None
     present: NDArray[np.bool_] | None = None
+    marks: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         place = np.asarray(self.positions, np.float64)
@@ -67,6 +71,11 @@ class Arrows:
                     f"the {name} of a picture must have the shape {place.shape[:2]}, got "
                     f"{np.shape(values)}"
                 )
+        if self.marks is not None and np.shape(self.marks)[::2] != place.shape[::2]:
+            raise InvalidInput(
+                f"the marks of a picture must have the shape ({len(place)}, marks, 2), got "
+                f"{np.shape(self.marks)}"
+            )
 
 
 @checked

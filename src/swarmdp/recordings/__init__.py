@@ -6,7 +6,9 @@
 times, `arena.py` where they were, `components.py` what an individual may see (one row for each
 component), `view.py` and `view_calibration.py` the classes of it. `swarm.py` is the swarm
 calibrated from decisions, with `calibration.py`, `whole_steps.py` and `swarm_files.py`;
-`controllers.py` are its controllers, `couzin.py` the model to compare them with. `interaction.py`
+`controllers.py` are its controllers, `couzin.py` the model to compare them with. `outsiders.py` are
+those that are seen and played back, `outsider_rules.py` how individuals turn for them, `kinds.py`
+how many kinds of individuals there are. `interaction.py`
 and `turn_prediction.py` ask whether there is an interaction. `rule.py` reads the rule of turns,
 with `neighbour_rows.py`, `zone_models.py`, `rule_search.py` and `rule_individuals.py`; `zonal.py`
 is a controller with the same zones, `controller_families.py` and `controller_search.py` find it,
@@ -31,6 +33,10 @@ Decisions:
 - Speeds of individuals are correlated as recorded, and individuals hurry after others where the
   recording shows it. Herds that only turn fall apart in open space when decisions are a second
   apart (energy distance of sheep 1.4 without, 0.17 with it).
+- Outsiders are played back: a state has the time of the recording (`clock`), and swarms that start
+  from it meet them where they were. Symmetries of the arena are not used then. How far a group is
+  from an outsider that moves is not compared: a dog follows its flock, and one that is played back
+  cannot.
 - Foreign files are read with care: pickles may name only what arrays are made of, HDF5 links and
   external storage are not followed, and what a file declares is compared with what it holds and
   with free memory before anything is allocated.

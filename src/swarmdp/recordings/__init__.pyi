@@ -10,6 +10,8 @@ from .cleaning import Cleaned as Cleaned
 from .components import Observation as Observation
 from .decisions import Decisions as Decisions
 from .interaction import Interaction as Interaction
+from .kinds import Kinds as Kinds
+from .outsiders import Outsiders as Outsiders
 from .reading import read_tracks as read_tracks
 from .recording import Recording as Recording
 from .space.analysis import SpaceAnalysis as SpaceAnalysis

@@ -45,6 +45,7 @@ from swarmdp.recordings.interaction import (
     interaction_in_words,
     shifted_decisions,
 )
+from swarmdp.recordings.kinds import Kinds, find_kinds
 from swarmdp.recordings.needs import check_needs
 from swarmdp.recordings.preferences import Preference, preferences_of
 from swarmdp.recordings.reactions import Reactions
@@ -56,7 +57,12 @@ from swarmdp.recordings.space.analysis import analyse_in_space, in_the_plane_if_
 from swarmdp.recordings.space.arena import SpaceArena
 from swarmdp.recordings.summary import Summary
 from swarmdp.recordings.swarm import Swarm
-from swarmdp.recordings.swarm_files import pack_recording, unpack_recording
+from swarmdp.recordings.swarm_files import (
+    pack_decisions,
+    pack_recording,
+    unpack_decisions,
+    unpack_recording,
+)
 from swarmdp.recordings.zonal import Zonal, ZonalController
 from swarmdp.support import markup
 from swarmdp.support.arguments import checked
@@ -117,6 +123,8 @@ class Analysis:
     searched
         The reward that Algorithm 1 found with policy search; None without a rule, or in files of
         earlier versions.
+    kinds
+        Which kinds of individuals there are; None if it was not asked for.
 
     Examples
     --------
@@ -147,6 +155,7 @@ class Analysis:
     distances: Mapping[str, float] = field(default_factory=dict)
     reactions: Reactions | None = None
     searched: SearchedReward | None = None
+    kinds: Kinds | None = None
 
     @property
     def recording(self) -> Recording:
@@ -205,8 +214,10 @@ class Analysis:
     def rule_in_words(self) -> tuple[str, ...]:
         """The rule of turns, where there is an interaction or nothing to say of it."""
         found = self.interaction.answer == "interaction found"
-        if self.rule is None or not (found or not self.rule.parts):
+        if self.rule is None:
             return ()
+        if not (found or not self.rule.parts):
+            return tuple(part.sentence(self.rule.unit) for part in self.rule.outsiders)
         return self.rule.sentences
 
     @property
@@ -244,6 +255,7 @@ class Analysis:
     def conclusions(self) -> tuple[str, ...]:
         """The answer in sentences."""
         said = [self.interaction_in_words, *self.rule_in_words, *self.reactions_in_words]
+        said += () if self.kinds is None else self.kinds.sentences
         said += self.reward_in_words
         said.append(f"The controller: {self.controller.words(self.swarm.unit)}.")
         if self.distances:
@@ -270,7 +282,7 @@ class Analysis:
         self.result.save(place)
         packed = Packed()
         pack_recording(packed, self.recording)
-        packed.add("decisions", self.decisions)
+        pack_decisions(packed, self.decisions)
         packed.add("interaction", self.interaction)
         cleaned = self.summary.cleaned
         packed.plain["cleaning"] = {name: getattr(cleaned, name) for name in _CLEANING}
@@ -281,6 +293,7 @@ class Analysis:
         packed.plain["found"] = self.found.to_plain()
         packed.plain["distances"] = dict(self.distances)
         packed.plain["searched"] = None if self.searched is None else self.searched.to_plain()
+        packed.plain["kinds"] = None if self.kinds is None else self.kinds.to_plain()
         packed.plain["swarm"] = self.swarm.settings
         packed.arrays["weights"] = self.result.reward.weights
         if self.shifted is not None:
@@ -306,7 +319,7 @@ class Analysis:
         verdict = plain["verdict"] if searched else None
         return cls(
             unpack_recording(packed).summary(**plain["cleaning"]),
-            packed.take(Decisions, "decisions"),
+            unpack_decisions(packed),
             swarm,
             Interaction(
                 **test | {"interval": tuple(test["interval"])}, shifted=get["interaction_shifted"]
@@ -322,6 +335,7 @@ class Analysis:
             plain["distances"] if searched else {},
             None if not plain.get("reactions") else Reactions.from_plain(plain["reactions"]),
             None if plain.get("searched") is None else SearchedReward.from_plain(plain["searched"]),
+            None if plain.get("kinds") is None else Kinds.from_plain(plain["kinds"]),
         )
 
     def __repr__(self) -> str:
@@ -370,6 +384,7 @@ class Analysis:
             },
             "rule": None if self.rule is None else self.rule.to_plain(),
             "reactions": None if self.reactions is None else self.reactions.to_plain(),
+            "kinds": None if self.kinds is None else self.kinds.to_plain(),
             "controller": self.found.to_plain(),
             "energy_distances": dict(self.distances),
             "reward_curves": [curve.summary() for curve in self.reward_curves],
@@ -487,29 +502,15 @@ def analyse(
             seed=derived_seed(seed, Part.INTERACTION), progress=tell
         )
     report(interaction_in_words(interaction))
-    rule = None
-    if train.count >= 2 * LEAST_ROWS:
-        with working("reading the rule of turns", progress, (0.9, 1.0)):
-            rule = fit_rule(
-                train,
-                swarm.arena,
-                components=options.components,
-                seed=derived_seed(seed, Part.SHIFTING),
-                names=[str(name) for name in recording.names],
-            )
-        report(str(rule))
+    with working("reading the rule of turns", progress, (0.9, 1.0)):
+        rule, kinds = _rule_and_kinds(recording, train, swarm, options, seed, report)
     reactions = _read_reactions(recording, decisions, swarm, options, seed, progress)
     report(str(reactions))
     if checkpoint is not None:
         # What an earlier analysis left does not belong to the fit that is saved now.
         (as_path(checkpoint) / ANALYSIS.file).unlink(missing_ok=True)
     with working("searching for a controller", progress):
-        found = find_controller(
-            swarm,
-            rule,
-            seed=derived_seed(seed, Part.CONTROLLER),
-            speed_rule=reactions.speed_rule,
-        )
+        found = find_controller(swarm, rule, seed=derived_seed(seed, Part.CONTROLLER))
     report(f"The controller: {found.controller.words(swarm.unit)}.")
     with working("searching for the reward", progress):
         searched = search_reward(
@@ -558,7 +559,39 @@ def analyse(
         distances,
         reactions,
         searched,
+        kinds,
     )
+
+
+def _rule_and_kinds(
+    recording: Recording,
+    train: Decisions,
+    swarm: Swarm,
+    options: AnalysisSettings,
+    seed: int,
+    report: Callable[[str], None],
+) -> tuple[Rule | None, Kinds | None]:
+    """The rule of turns, and kinds of individuals where they are asked for."""
+    if train.count < 2 * LEAST_ROWS:
+        return None, None
+    names = [str(name) for name in recording.names]
+    shifting = derived_seed(seed, Part.SHIFTING)
+    rule = fit_rule(train, swarm.arena, components=options.components, seed=shifting, names=names)
+    report(str(rule))
+    if options.kinds is None:
+        return rule, None
+    kinds = find_kinds(
+        train,
+        swarm.arena,
+        rule,
+        kinds=options.kinds,
+        given=recording.kinds,
+        names=names,
+        components=options.components,
+        seed=shifting,
+    )
+    report(str(kinds))
+    return rule, kinds
 
 
 def _arena(

@@ -51,6 +51,9 @@ class AnalysisSettings:
     contact
         The distance at which two individuals collide, in the unit of the recording; "auto" is the
         one with which times to collision tell most.
+    kinds
+        How many kinds of individuals there are, each with a rule of its own: "auto" finds it out,
+        a number is taken as it is, "given" are the kinds of the recording. None does not ask.
     baselines
         As for `swarmdp.judge`; by default all of them, Vicsek's and Couzin's models among them.
 
@@ -78,11 +81,14 @@ class AnalysisSettings:
     components: Sequence[str] = tuple(ZONE_COMPONENTS)
     speed_components: Sequence[str] = tuple(SPEED_COMPONENTS)
     contact: float | Literal["auto"] = "auto"
+    kinds: int | Literal["auto", "given"] | None = None
 
     def __post_init__(self) -> None:
         check_zone_components(self.components)
         check_speed_components(self.speed_components)
         if not isinstance(self.contact, str):
             check_number("contact", self.contact, positive=True)
+        if isinstance(self.kinds, int) and self.kinds < 1:
+            raise InvalidInput(f'kinds must be at least 1, or "auto", got {self.kinds}')
         if self.resamples == 1:
             raise InvalidInput("resamples must be 0 or at least 2: one has no spread, got 1")

@@ -15,7 +15,8 @@ import numpy as np
 
 from swarmdp import kernels
 from swarmdp.model.features import Angles, Axis, Bins, Classes
-from swarmdp.recordings.arena import Arena
+from swarmdp.recordings.arena import Arena, Periodic
+from swarmdp.recordings.outsiders import FARTHER_THAN
 from swarmdp.recordings.turn_prediction import symmetric_edges
 from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Floats
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from swarmdp.recordings.neighbour_rows import NeighbourRows
 
 AHEAD, AWAY = np.pi / 3, 2 * np.pi / 3  # angles to the wall: running into it, running from it
+
+NO_OUTSIDER = 1e7  # distance where no outsider is there
 
 Scale = Literal["signed", "size", "direction", "sides"]
 
@@ -44,6 +47,12 @@ class AgentSight:
     wall_distance: float  # from how far the wall is seen
     sides: bool  # only the sides of the wall are distinguished
     arena: Arena | None
+    outside: Floats | None = None  # (..., outsiders, 2): where outsiders are
+
+    @cached_property
+    def nearest_outsider(self) -> tuple[Floats, Floats]:
+        """Distance and bearing of the nearest outsider, of whatever kind (..., agents)."""
+        return nearest_outsider(self.position, self.heading, self.outside, self.arena)
 
     @cached_property
     def surroundings(self) -> Floats:
@@ -65,6 +74,27 @@ def surroundings(
         kind,
         walls,
     )
+
+
+def nearest_outsider(
+    position: Floats, heading: Floats, outside: Floats | None, arena: Arena | None
+) -> tuple[Floats, Floats]:
+    """Distance and bearing of the nearest outsider (..., agents); far ahead where there is none."""
+    absent = np.where(np.isnan(heading), np.nan, 0.0)
+    if outside is None or not outside.shape[-2]:
+        return absent + NO_OUTSIDER, absent
+    gap = outside[..., None, :, :] - position[..., :, None, :]
+    if isinstance(arena, Periodic):
+        sides = np.asarray(arena.sides)
+        gap = np.where(np.abs(gap) < FARTHER_THAN, gap - sides * np.round(gap / sides), gap)
+    distance = np.hypot(gap[..., 0], gap[..., 1])
+    distance = np.where(np.isfinite(distance), distance, np.inf)
+    nearest = distance.argmin(axis=-1)[..., None]
+    found = np.take_along_axis(distance, nearest, axis=-1)[..., 0]
+    x, y = (np.take_along_axis(gap[..., n], nearest, axis=-1)[..., 0] for n in range(2))
+    bearing = np.remainder(np.arctan2(y, x) - heading + np.pi, 2 * np.pi) - np.pi
+    there = np.isfinite(found)
+    return absent + np.where(there, found, NO_OUTSIDER), np.where(there, bearing, absent)
 
 
 def wall_codes(distance: Floats, angle: Floats, near: float, sides: bool) -> Floats:
@@ -106,6 +136,8 @@ class Component:
         depend on it then.
     needs_wall
         Whether it is left out where there is no wall.
+    needs_outsiders
+        Whether it is left out where there are no outsiders.
     labels
         What the classes 0, 1, ... are called in sentences; none for numbers.
     kernel
@@ -125,6 +157,7 @@ class Component:
     movable: bool = False
     memory: bool = False
     needs_wall: bool = False
+    needs_outsiders: bool = False
     labels: tuple[str, ...] = ()
     kernel: int | None = None
     bounds: tuple[float, float] = (-math.inf, math.inf)
@@ -208,6 +241,21 @@ COMPONENTS = {
     ),
     "previous_turn": Component(
         lambda sight: sight.turn, "signed", "rad", odd=True, memory=True, kernel=4
+    ),
+    "outsider": Component(
+        lambda sight: sight.nearest_outsider[1],
+        "direction",
+        "rad",
+        odd=True,
+        needs_outsiders=True,
+        bounds=(-math.pi, math.pi),
+    ),
+    "outsider_distance": Component(
+        lambda sight: sight.nearest_outsider[0],
+        "size",
+        "{unit}",
+        needs_outsiders=True,
+        bounds=(0.0, math.inf),
     ),
 }
 
@@ -303,6 +351,11 @@ class Observation:
         "product": a weight for each combination, which needs far more data.
     wall_distance
         From how far the wall is seen; "auto" as for neighbours.
+    outsider
+        Sectors of the direction in which the nearest outsider is. Where there are none, it is left
+        out, as is its distance.
+    outsider_distance
+        Classes of its distance.
 
     Examples
     --------
@@ -320,6 +373,8 @@ class Observation:
     neighbours: int | float | Literal["auto"] = "auto"
     reward: Literal["additive", "product"] = "additive"
     wall_distance: float | Literal["auto"] = "auto"
+    outsider: Index = 0
+    outsider_distance: Index = 0
 
     def __post_init__(self) -> None:
         for name, component in COMPONENTS.items():
@@ -346,3 +401,20 @@ class Observation:
     def components(self) -> tuple[str, ...]:
         """The names of the components that are observed."""
         return tuple(name for name in COMPONENTS if self.count(name))
+
+    @classmethod
+    def usual(
+        cls, outsiders: bool, neighbours: int | float | Literal["auto"] = "auto"
+    ) -> "Observation":
+        """What is observed by default: with outsiders, the nearest one, too.
+
+        Parameters
+        ----------
+        outsiders
+            Whether there are any.
+        neighbours
+            As of an observation.
+
+        """
+        sectors, distances = (4, 2) if outsiders else (0, 0)
+        return cls(neighbours=neighbours, outsider=sectors, outsider_distance=distances)

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swarmdp.kernels.recorded.zonal import CUE_FAR
 from swarmdp.recordings.arena import Periodic
 from swarmdp.recordings.components import surroundings
+from swarmdp.recordings.decisions import Decisions
 from swarmdp.recordings.neighbour_rows import mean_ahead
 from swarmdp.recordings.rule import SURE, Rule
-from swarmdp.recordings.zonal import ZonalController
+from swarmdp.recordings.zonal import Reaction, ZonalController
 from swarmdp.recordings.zone_models import ALIGNMENT, ATTRACTION, REPULSION, Zone, ZoneModel
-from swarmdp.support.arrays import Floats
+from swarmdp.support.arrays import Bools, Floats
 
 if TYPE_CHECKING:
     from swarmdp.recordings.swarm import Swarm
@@ -52,6 +54,10 @@ class Family:
         if start.hurry:
             limits.append((0.0, MOST_HURRY * start.hurry))
         limits += [(0.0, 2.5 * gain + 0.1) for gain in start.gains]
+        # The sign of a reaction to an outsider stays.
+        for reaction in start.reactions:
+            most = 2.5 * reaction.gain + math.copysign(0.1, reaction.gain)
+            limits.append((min(most, 0.0), max(most, 0.0)))
         if self.reaches:
             spread = math.log(REACHES)
             for zone in start.model.zones.values():
@@ -68,6 +74,7 @@ class Family:
         if self.start.hurry:
             numbers.append(controller.hurry)
         numbers += controller.gains
+        numbers += [reaction.gain for reaction in controller.reactions]
         if self.reaches:
             numbers += [math.log(zone.reach) for zone in controller.model.zones.values()]
         low, high = self.limits.T
@@ -87,6 +94,11 @@ class Family:
             hurry, left = left[0], left[1:]
         count = len(self.start.gains)
         gains, left = tuple(left[:count]), left[count:]
+        reactions = tuple(
+            replace(reaction, gain=gain)
+            for reaction, gain in zip(self.start.reactions, left, strict=False)
+        )
+        left = left[len(reactions) :]
         model = self.start.model
         if self.reaches:
             zones = {
@@ -103,6 +115,7 @@ class Family:
             wall_reach=wall_reach,
             noise=noise,
             hurry=hurry,
+            reactions=reactions,
         )
 
 
@@ -125,7 +138,8 @@ def families_of(swarm: "Swarm", rule: Rule | None) -> list[Family]:
         Family("the rule, its gains free", start, False, others),
         Family("the rule, all free", start, True, others),
     ]
-    if len(rule.parts) < len((REPULSION, ALIGNMENT, ATTRACTION)):
+    lacking = len(rule.parts) < len((REPULSION, ALIGNMENT, ATTRACTION))
+    if lacking or len(pace_reactions(swarm, 0.0)) > len(pace_reactions(swarm)):
         families.append(Family("all components", completed_rule(swarm, rule), True, others))
     return families
 
@@ -152,7 +166,69 @@ def _alone(swarm: "Swarm", rule: Rule | None) -> ZonalController:
     noise = float(np.clip(left / max(swarm.wobble.spread, 1e-9), 0.35, 1.5))
     wall = max(rule.wall, 0.05) if rule.wall_reach else 0.0
     previous = float(np.clip(rule.previous, -0.3, 0.8))
-    return ZonalController(nothing, (), previous, wall, rule.wall_reach, noise, _together(swarm))
+    # Beyond where an outsider ever was, individuals are taken to react as near there.
+    reactions = tuple(
+        Reaction(part.kind, part.way, math.inf if part.everywhere else part.reach, part.gain)
+        for part in rule.outsiders
+    )
+    return ZonalController(
+        nothing,
+        (),
+        previous,
+        wall,
+        rule.wall_reach,
+        noise,
+        _together(swarm),
+        reactions=(*reactions, *pace_reactions(swarm)),
+    )
+
+
+def pace_reactions(swarm: "Swarm", sure: float = SURE) -> tuple[Reaction, ...]:
+    """How much faster recorded individuals get where an outsider is near, by kind.
+
+    A regression of the changes of speed scores on how near it is, with its error over blocks of
+    time. Those that may be chance are left out; with `sure` 0 none is.
+    """
+    decisions, others = swarm.decisions, swarm.outsiders
+    if decisions is None or others is None or decisions.clock is None:
+        return ()
+    change, known = _changes_of_speed(swarm, decisions)
+    found = []
+    for kind in others.places:
+        away = others.distances(kind, np.nan_to_num(decisions.positions), decisions.clock)[:-1]
+        there = known & np.isfinite(decisions.headings[:-1]) & np.isfinite(away)
+        middle = float(np.median(away[there])) if there.any() else 0.0
+        if middle <= 0:
+            continue
+        near = np.maximum(1 - away / middle, CUE_FAR)
+        near = np.where(there, near - near[there].mean(), 0.0)
+        gain, error = _slope(near, np.where(there, change, 0.0))
+        if abs(gain) > sure * error:
+            found.append(Reaction(kind, "pace", middle, gain))
+    return tuple(found)
+
+
+def _changes_of_speed(swarm: "Swarm", decisions: Decisions) -> tuple[Floats, Bools]:
+    """By how much speed scores change beyond their memory (time - 1, individual), where known."""
+    speeds = np.where(decisions.known, decisions.speeds, np.nan)
+    scores = np.where(np.isfinite(speeds), swarm.speeds.scores(speeds), np.nan)
+    change = scores[1:] - swarm.speeds.memory * scores[:-1]
+    known = np.isfinite(change) & (decisions.bouts[1:] == decisions.bouts[:-1])[:, None]
+    return np.where(known, change, 0.0), known
+
+
+def _slope(seen: Floats, change: Floats) -> tuple[float, float]:
+    """The slope of changes on what is seen, and its standard error over blocks of time."""
+    block = np.arange(len(change)) * HURRY_BLOCKS // max(len(change), 1)
+    top, bottom = (
+        np.bincount(block, values.sum(axis=1), minlength=HURRY_BLOCKS)
+        for values in (seen * change, seen**2)
+    )
+    if not bottom.sum() > 0 or (bottom >= bottom.sum()).any():
+        return 0.0, math.inf
+    without = (top.sum() - top) / (bottom.sum() - bottom)
+    error = float(np.sqrt((HURRY_BLOCKS - 1) * without.var()))
+    return float(top.sum() / bottom.sum()), error
 
 
 def _together(swarm: "Swarm") -> float:
@@ -181,27 +257,14 @@ def _hurry(swarm: "Swarm") -> float:
     decisions = swarm.decisions
     if decisions is None:
         return 0.0
-    speeds = np.where(decisions.known, decisions.speeds, np.nan)
-    scores = np.where(np.isfinite(speeds), swarm.speeds.scores(speeds), np.nan)
-    change = scores[1:] - swarm.speeds.memory * scores[:-1]
+    change, known = _changes_of_speed(swarm, decisions)
     # What all do at once is not a reaction to who is ahead.
-    known = np.isfinite(change) & (decisions.bouts[1:] == decisions.bouts[:-1])[:, None]
-    some = known.any(axis=1)
-    shared = np.where(known, change, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+    some = np.asarray(known.any(axis=1))
+    shared = change.sum(axis=1) / np.maximum(known.sum(axis=1), 1)
     change = np.where(known, change - shared[:, None], 0.0)
     seen = mean_ahead(decisions, swarm.arena)[:-1]
     known &= np.isfinite(seen) & some[:, None]
-    seen = np.where(known, seen, 0.0)
-    block = np.arange(len(change)) * HURRY_BLOCKS // max(len(change), 1)
-    top, bottom = (
-        np.bincount(block, values.sum(axis=1), minlength=HURRY_BLOCKS)
-        for values in (seen * change, seen**2)
-    )
-    if not bottom.sum() > 0 or (bottom >= bottom.sum()).any():
-        return 0.0
-    without = (top.sum() - top) / (bottom.sum() - bottom)
-    error = float(np.sqrt((HURRY_BLOCKS - 1) * without.var()))
-    gain = float(top.sum() / bottom.sum())
+    gain, error = _slope(np.where(known, seen, 0.0), change)
     return gain if gain > SURE * error else 0.0
 
 
@@ -222,4 +285,6 @@ def completed_rule(swarm: "Swarm", rule: Rule) -> ZonalController:
     gains = dict.fromkeys(model.columns, WEAK)
     for name, part in parts.items():
         gains[model.columns[model.column_of(name)]] = part.gain
-    return _with_others(swarm, rule, model, gains)
+    controller = _with_others(swarm, rule, model, gains)
+    turning = [reaction for reaction in controller.reactions if reaction.way != "pace"]
+    return replace(controller, reactions=(*turning, *pace_reactions(swarm, 0.0)))

@@ -25,8 +25,8 @@ from swarmdp.recordings.responses import with_responses
 from swarmdp.recordings.rule import Rule
 from swarmdp.recordings.speed_rule import SpeedRule
 from swarmdp.recordings.whole_steps import calibrated_model
-from swarmdp.recordings.zonal import ZonalController, common_scores
-from swarmdp.support.arrays import Bools, Floats
+from swarmdp.recordings.zonal import ZonalController, common_scores, cues_at
+from swarmdp.support.arrays import Bools, Floats, Ints
 from swarmdp.support.threads import one_blas_thread
 
 if TYPE_CHECKING:
@@ -127,7 +127,20 @@ class Trial:
 
     @cached_property
     def _steps(self) -> int:
-        return int(min(self.longer * STEPS, max(4 * EVERY, len(self.chosen) - 1)))
+        most = len(self.chosen) - 1
+        if self.swarm.outsiders is not None:  # they are played back from one stretch of time
+            most = int(self._left.max())
+        return int(min(self.longer * STEPS, max(4 * EVERY, most)))
+
+    @cached_property
+    def _left(self) -> Ints:
+        """The number of times after each frame (frames,) in the same stretch of the recording."""
+        decisions = self.swarm.decisions
+        assert decisions is not None
+        assert decisions.clock is not None
+        ends = np.flatnonzero(np.diff(decisions.bouts, append=-1))
+        frames = np.searchsorted(decisions.clock, self.swarm.frames["clock"][:, 0])
+        return np.asarray(ends[np.searchsorted(ends, frames)] - frames)
 
     @cached_property
     def _runs(self) -> int:
@@ -135,12 +148,22 @@ class Trial:
         return int(np.clip(affordable, LEAST_RUNS, MOST_RUNS))
 
     @cached_property
-    def _starts(self) -> kernels.recorded.ZonalStarts:
+    def _chosen_starts(self) -> Ints:
+        """The frames from which runs start (runs,)."""
         rng = np.random.default_rng(self.seed)
         frames = np.flatnonzero(self.chosen)
+        if self.swarm.outsiders is not None:
+            enough = frames[self._left[frames] >= min(self._steps, self._left[frames].max())]
+            frames = enough if len(enough) else frames
         # Evenly over the time, so that every phase of the group is a start.
         places = (np.arange(self._runs) + rng.random(self._runs)) / self._runs
-        starts = frames[(places * len(frames)).astype(int)]
+        return np.asarray(frames[(places * len(frames)).astype(int)])
+
+    @cached_property
+    def _starts(self) -> kernels.recorded.ZonalStarts:
+        rng = np.random.default_rng(self.seed)
+        rng.random(self._runs)  # drawn for the starts
+        starts = self._chosen_starts
         state = {name: array[starts] for name, array in self.swarm.frames.items()}
         shape = (self._steps, self._runs, self.swarm.n_agents)
         return kernels.recorded.ZonalStarts(
@@ -156,24 +179,41 @@ class Trial:
         )
 
     @cached_property
+    def _cues(self) -> "kernels.recorded.ZonalCues | None":
+        """Where outsiders are in each step of each run."""
+        if self.swarm.outsiders is None:
+            return None
+        clock = self.swarm.frames["clock"][self._chosen_starts, 0]
+        return cues_at(self.swarm.outsiders, np.arange(self._steps)[:, None] + clock)
+
+    @cached_property
     def recorded(self) -> tuple[dict[str, Floats], list[Floats]]:
         """The measures of the recorded frames, and quantiles of what individuals saw."""
         places, headings = (
             self.swarm.frames[name][self.chosen] for name in ("position", "heading")
         )
-        measures, sights = _looks(self.swarm, places, headings)
+        clock = None
+        if self.swarm.outsiders is not None:
+            clock = self.swarm.frames["clock"][self.chosen, 0]
+        measures, sights = _looks(self.swarm, places, headings, clock)
         shares = (np.arange(QUANTILES) + 0.5) / QUANTILES
         return measures, [np.quantile(values, shares) for values in sights]
 
+    @property
+    def _kept(self) -> tuple[int, int]:
+        """The first step after which a frame is kept, and every so many after it."""
+        return min(SETTLING, self._steps // 4), EVERY * self.longer
+
     def frames(self, controllers: Sequence[ZonalController]) -> tuple[Floats, Floats, Floats]:
         """Places (K, runs, frames, agents, 2), headings, and shares of reflections (K,)."""
+        kinds = () if self.swarm.outsiders is None else self.swarm.outsiders.names
         return kernels.recorded.zonal_frames(
             self._starts,
-            np.stack([one.row for one in controllers]),
+            np.stack([one.row_for(kinds) for one in controllers]),
             np.array([one.noise for one in controllers]),
             calibrated_model(self.swarm),
-            min(SETTLING, self._steps // 4),
-            EVERY * self.longer,
+            *self._kept,
+            cues=self._cues,
         )
 
     def simulate(
@@ -183,8 +223,14 @@ class Trial:
         count = len(controllers)
         places, headings, reflected = self.frames(controllers)
         agents = self.swarm.n_agents
+        clock = None
+        if self.swarm.outsiders is not None:
+            first, every = self._kept
+            begin = self.swarm.frames["clock"][self._chosen_starts, :1]
+            times = begin + np.arange(first + 1, self._steps + 1, every)
+            clock = np.tile(times.ravel(), count)
         measures, sights = _looks(
-            self.swarm, places.reshape(-1, agents, 2), headings.reshape(-1, agents)
+            self.swarm, places.reshape(-1, agents, 2), headings.reshape(-1, agents), clock
         )
         of_each = {name: values.reshape(count, -1) for name, values in measures.items()}
         return of_each, [values.reshape(count, -1) for values in sights], reflected
@@ -223,17 +269,21 @@ class Trial:
 
 
 def _looks(
-    swarm: "Swarm", places: Floats, headings: Floats
+    swarm: "Swarm", places: Floats, headings: Floats, clock: Floats | None
 ) -> tuple[dict[str, Floats], list[Floats]]:
     """The measures of frames (frames,), and what individuals see (frames, agents), in sizes.
 
-    Misalignment, bearing, distance of the nearest and, where there is one, of the wall.
+    Misalignment, bearing, distance of the nearest and, where there is one, of the wall; distances
+    to outsiders, which are where they were at the times `clock` (frames,).
     """
     seen = surroundings(places, headings, NEIGHBOURS, 0.0, swarm.arena)
     sights = [np.abs(seen[..., 0]), np.abs(seen[..., 1]), seen[..., 2]]
     if np.isfinite(seen[..., 3]).all():
         sights.append(seen[..., 3])
-    return swarm.measure_frames(places, headings, seen), sights
+    if swarm.outsiders is not None and clock is not None:
+        others = swarm.outsiders
+        sights += [others.distances(kind, places, clock) for kind in others.fixed]
+    return swarm.measure_frames(places, headings, seen, clock=clock), sights
 
 
 def energy_distances(values: Floats, recorded: Floats) -> Floats:
@@ -274,7 +324,7 @@ def find_controller(
     seed
         Same seed, same controller.
     speed_rule
-        How speeds react, found in the same part; taken over where the group comes nearer so.
+        How speeds react, found in the same part; taken over unless the group is nearer without.
     tell
         Called with the name of each family before it is searched.
 
@@ -312,9 +362,10 @@ def find_controller(
     longer = Search(family, Trial(swarm, every, seed + 4, together, LONGER), prior)
     losses = longer.losses(np.stack([family.numbers(one) for one in last]))
     best_one = last[int(losses.argmin())]
-    # Reactions of speeds are taken over where the group comes clearly nearer with them.
-    both = [best_one, with_responses(best_one, swarm, speed_rule)]
-    if both[1] != both[0]:
+    # Reactions of speeds are taken over unless the group comes clearly nearer without them: what is
+    # compared here knows no speeds, so it cannot ask for them.
+    both = [with_responses(best_one, swarm, speed_rule), best_one]
+    if both[0].responses:
         best_one = both[_first_good(longer.trial.losses(both))]
     group, _, reflected = Trial(swarm, every, seed + 5, together, LONGER).distances([best_one])
     tried = tuple(

@@ -19,6 +19,7 @@ from typing_extensions import Protocol, runtime_checkable
 from swarmdp.model import sphere
 from swarmdp.model.system import System, name_of
 from swarmdp.model.trajectory import Trajectory
+from swarmdp.recordings.outsiders import Outsiders, at_decisions
 from swarmdp.support.arguments import checked
 from swarmdp.support.arrays import Bools, Floats, Ints
 from swarmdp.support.checks import check_number
@@ -77,6 +78,10 @@ class Decisions:
         The standard deviation of the error of a coordinate.
     recording
         (time,): the number of the pooled recording to which each time belongs; all 0 by default.
+    outsiders
+        Where outsiders are at all times of the recording, not only those of this part.
+    clock
+        (time,): at which of these times each time of this part is.
 
     Examples
     --------
@@ -99,6 +104,8 @@ class Decisions:
     unit: str
     error: float
     recording: Ints | None = None
+    outsiders: Outsiders | None = None
+    clock: Ints | None = None
 
     def __post_init__(self) -> None:
         times, individuals = self.headings.shape[:2]
@@ -108,6 +115,8 @@ class Decisions:
             raise InvalidInput(
                 f"recording must be {times} numbers, one for each time, got {self.recording.shape}"
             )
+        if self.clock is None and self.outsiders is not None:
+            object.__setattr__(self, "clock", np.arange(times))
         axes = 3 if self.in_space else 2
         if self.positions.shape != (times, individuals, axes):
             raise InvalidInput(
@@ -223,6 +232,7 @@ class Decisions:
             known=self.known[rows] & ~seam[:, None],
             turns=turns,
             recording=self.recording_numbers[rows],
+            clock=None if self.clock is None else self.clock[rows],
         )
 
     @cached_property
@@ -265,6 +275,17 @@ class Decisions:
             return 0.0
         typical = float(np.mean(1 / np.maximum(steps, np.quantile(steps, 0.1)) ** 2))
         return 6 * self.error**2 * typical
+
+    @property
+    def outside(self) -> Outsiders | None:
+        """Where outsiders are at the times of this part; None if there are none."""
+        if self.outsiders is None or self.clock is None:
+            return None
+        return replace(
+            self.outsiders,
+            positions=self.outsiders.positions[self.clock],
+            headings=self.outsiders.known_headings[self.clock],
+        )
 
     def as_demo(self, system: System) -> Trajectory:
         """The demo that a swarm made from this recording makes of these decisions.
@@ -514,7 +535,10 @@ def at_even_times(
     turns[~together] = np.nan
     places = np.where(headed[..., None], seen[1:], np.nan)
     unit, number = cleaned.recording.unit, recording_of_frames(cleaned.recording)[rows[1:]]
-    return Decisions(places, headings, speeds, recorded_both, turns, dt, unit, error, number)
+    others = at_decisions(cleaned.recording, rows[1:], every, round(cleaned.max_gap / dt * every))
+    return Decisions(
+        places, headings, speeds, recorded_both, turns, dt, unit, error, number, others
+    )
 
 
 def _frames_of_decisions(

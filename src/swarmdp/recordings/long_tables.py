@@ -20,6 +20,7 @@ from swarmdp.support.checks import brief
 from swarmdp.support.errors import InvalidInput
 
 ROLES = ("frame", "time", "individual", "x", "y", "z", "heading")
+KIND = "kind"  # a role that is never guessed: what each individual is
 GUESSES = {
     "frame": "frame frame_id frameid frame_number framenumber frame_no frame_nr frame_idx "
     "frame_index framenum frames fr image image_number",
@@ -86,10 +87,10 @@ def choose_columns(
     """
     given = dict(columns or {})
     for role, name in given.items():
-        if role not in ROLES:
+        if role not in (*ROLES, KIND):
             raise InvalidInput(
-                f"columns names what there is of {', '.join(ROLES)}, got {brief(role)}: such as "
-                'columns={"individual": "fish", "x": "x_cm"}'
+                f"columns names what there is of {', '.join((*ROLES, KIND))}, got {brief(role)}: "
+                'such as columns={"individual": "fish", "x": "x_cm"}'
             )
         if list(names).count(name) != 1:
             problem = "there is no" if name not in names else "there are several columns with the"
@@ -342,6 +343,9 @@ def tracks_of(
         angles[cells] = numbers(name, column(name), first)
         headings, note = logged_headings(name, angles.reshape(places.shape[:2]), places)
         said.append(note)
+    kinds = None
+    if KIND in roles:
+        kinds = _kinds(roles[KIND], column(roles[KIND]), who, individuals, first)
     return Tracks(
         places,
         individuals,
@@ -350,7 +354,41 @@ def tracks_of(
         notes=tuple(said),
         every=every,
         headings=headings,
+        kinds=kinds,
+        first=start if "frame" in roles else None,
     )
+
+
+def _kinds(
+    name: str,
+    values: Any,
+    who: NDArray[np.int64],
+    individuals: Sequence[str | int],
+    first: int,
+) -> tuple[str, ...]:
+    """What each individual is; raises InvalidInput if that changes in time."""
+    import pandas
+
+    array = plain(values)
+    missing = np.asarray(pandas.isna(array))
+    if missing.any():
+        raise InvalidInput(f"{place_of(missing, name, first)} is empty: what is this individual?")
+    if array.dtype.kind == "f" and (array == np.floor(array)).all():
+        array = array.astype(np.int64)
+    codes, unique = pandas.factorize(array.astype(str))
+    rows = np.full(len(individuals), -1, np.int64)
+    rows[who[::-1]] = np.arange(len(who))[::-1]  # the first row of each individual
+    wrong = codes != codes[rows[who]]
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        early = int(rows[who[row]])
+        raise InvalidInput(
+            f"kinds must not change in time: individual {individuals[who[row]]!r} is "
+            f"{str(unique[codes[early]])!r} in row {early + first} and "
+            f"{str(unique[codes[row]])!r} in row "
+            f"{row + first} (column {name!r})"
+        )
+    return tuple(str(unique[codes[row]]) for row in rows)
 
 
 def _individuals(

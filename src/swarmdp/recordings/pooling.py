@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from swarmdp.recordings import outsiders
 from swarmdp.recordings.raw_tracks import check_table_fits
 from swarmdp.recordings.recording import Recording
 from swarmdp.support.checks import brief
@@ -38,6 +39,7 @@ def pool_recordings(recordings: Sequence[Recording], names: Sequence[str]) -> Re
     starts: list[int] = []
     labels: list[str | int] = []
     notes: list[str] = []
+    kinds: list[str] = []
     begin = column = 0
     for title, part in zip(titles, recordings, strict=True):
         end, last = begin + part.n_frames, column + part.n_individuals
@@ -47,6 +49,7 @@ def pool_recordings(recordings: Sequence[Recording], names: Sequence[str]) -> Re
         starts += [begin + start for start in part.starts]
         labels += [f"{title}/{name}" for name in part.names]
         notes += [f"{title}: {note}" for note in part.notes]
+        kinds += part.kinds or ()
         begin, column = end, last
     arenas = {part.arena for part in recordings}
     logged = all(part.headings is not None for part in recordings)
@@ -59,6 +62,8 @@ def pool_recordings(recordings: Sequence[Recording], names: Sequence[str]) -> Re
         headings=headings if logged else None,
         arena=arenas.pop() if len(arenas) == 1 else None,
         starts=tuple(starts),
+        kinds=tuple(kinds) if len(kinds) == individuals else None,
+        outsiders=outsiders.pooled(recordings, frames, first.n_axes),
     )
 
 

@@ -29,6 +29,8 @@ class Tracks:
     every: int = 1  # of how many frames one is there; fps counts all of them
     headings: NDArray[np.float64] | None = None  # (time, individual), in radians
     border: NDArray[np.float64] | None = None  # (corners, 2): of the tank, in the file's unit
+    kinds: tuple[str, ...] | None = None  # of individuals
+    first: int | None = None  # number of the first frame; None if frames have no numbers
 
 
 def as_recording(
@@ -73,6 +75,7 @@ def as_recording(
         notes=(*notes, *words),
         headings=tracks.headings,
         arena=arena,
+        kinds=tracks.kinds,
     )
 
 

@@ -27,6 +27,8 @@ from swarmdp.recordings.formats import (
 )
 from swarmdp.recordings.formats.archives import unpacked
 from swarmdp.recordings.formats.source import TrackSource, source_of
+from swarmdp.recordings.long_tables import KIND
+from swarmdp.recordings.outsiders import with_file
 from swarmdp.recordings.raw_tracks import Tracks, as_recording
 from swarmdp.recordings.recording import Recording
 from swarmdp.support import files
@@ -83,6 +85,8 @@ def read_tracks(
     unit: str | None = None,
     length: float | None = None,
     keypoint: str | None = None,
+    kind: str | None = None,
+    others: Sequence[str | int | os.PathLike[str]] = (),
 ) -> Recording:
     r"""Read a recorded swarm from a file of a tracking tool.
 
@@ -114,6 +118,12 @@ def read_tracks(
     keypoint
         Of poses (SLEAP, DeepLabCut, movement), the key point that stands for the individual; of
         TRex "wcentroid", "centroid", "pcentroid" or "head"; of FastTrack "body", "head" or "tail".
+    kind
+        Of tables, the column that says what each individual is, such as "species".
+    others
+        Outsiders, which are seen and played back but not learned from: kinds, names of individuals
+        (such as 14, or "dog=14" to name it), or a second file, whose individuals are of a kind that
+        is named after it.
 
     Returns
     -------
@@ -148,10 +158,32 @@ def read_tracks(
     if format is not None and format not in FORMATS:
         raise InvalidInput(f"format must be one of {', '.join(FORMATS)}, got {brief(format)}")
     places = _all_files(path)
-    recordings = [
-        _read_one(place, format, columns, fps, unit, length, keypoint) for place in places
-    ]
-    return Recording.pooled(recordings, _titles(places))
+    if kind is not None:
+        columns = {**(columns or {}), KIND: kind}
+    recordings, firsts = [], []
+    for place in places:
+        recording, first = _read_one(place, format, columns, fps, unit, length, keypoint)
+        if kind is not None and recording.kinds is None:
+            raise InvalidInput(f"cannot read {place}: this kind of file has no column {kind!r}")
+        recordings.append(recording)
+        firsts.append(first)
+    whole = Recording.pooled(recordings, _titles(places))
+    named = [other for other in others if not _is_file(other, whole)]
+    for place in (files.as_path(str(other)) for other in others if _is_file(other, whole)):
+        if len(places) > 1:
+            raise InvalidInput(
+                f"{place} has outsiders of one recording, but {len(places)} are read: put them "
+                "into the files of the recordings"
+            )
+        seen, first = _read_one(place, None, None, fps, unit, length, keypoint)
+        whole = with_file(whole, firsts[0], seen, first, place.name.partition(".")[0])
+    return whole.with_others([str(other) for other in named]) if named else whole
+
+
+def _is_file(other: str | int | os.PathLike[str], recording: Recording) -> bool:
+    """Whether an outsider is a file, and neither a kind nor an individual."""
+    known = {*map(str, recording.names), *(recording.kinds or ())}
+    return str(other) not in known and Path(str(other)).is_file()
 
 
 def needed_to_read(places: Sequence[Path]) -> list[str]:
@@ -216,8 +248,8 @@ def _read_one(
     unit: str | None,
     length: float | None,
     keypoint: str | None,
-) -> Recording:
-    """The recording in one file."""
+) -> tuple[Recording, int | None]:
+    """The recording in one file, and the number of its first frame, if frames have numbers."""
     with _explain(place), unpacked(place) as (file, said):
         source = source_of(file, columns, keypoint, fps)
         form = FORMATS[format] if format is not None else _recognise(source)
@@ -225,7 +257,8 @@ def _read_one(
         if format is None:
             said = (f"read as {form.title}", *said)
         tracks = replace(tracks, notes=(*said, *tracks.notes))
-        return as_recording(tracks, fps=fps, unit=unit, length=length)
+        recording = as_recording(tracks, fps=fps, unit=unit, length=length)
+        return recording, None if tracks.first is None else tracks.first // tracks.every
 
 
 def _recognise(source: TrackSource) -> Format:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swarmdp.recordings.arena import Arena
+from swarmdp.recordings.outsiders import Outsiders, with_field, with_others, with_place
 from swarmdp.support.arguments import checked
 from swarmdp.support.checks import brief
 from swarmdp.support.errors import InvalidInput
@@ -51,6 +52,11 @@ class Recording:
         Where the individuals were, if the file tells it, in `unit`.
     starts
         The frames in which a recording begins, of several ones that were pooled.
+    kinds
+        What each individual is, such as "adult" and "juvenile"; None if that is not known.
+    outsiders
+        Those that individuals may see without being one of them: see `with_others`, `with_place`
+        and `with_field`.
 
     Examples
     --------
@@ -70,6 +76,8 @@ class Recording:
     headings: NDArray[np.float64] | None = None
     arena: Arena | None = None
     starts: tuple[int, ...] = (0,)
+    kinds: tuple[str, ...] | None = None
+    outsiders: Outsiders | None = None
 
     def __post_init__(self) -> None:
         shape = self.positions.shape
@@ -95,6 +103,16 @@ class Recording:
             raise InvalidInput(
                 f"headings must have the shape {shape[:2]} (time, individual), got "
                 f"{self.headings.shape}"
+            )
+        if self.kinds is not None and len(self.kinds) != shape[1]:
+            raise InvalidInput(
+                f"kinds must be {shape[1]} names, one for each individual, got {len(self.kinds)}"
+            )
+        others = self.outsiders
+        if others is not None and others.positions.shape[::2] != shape[::2]:
+            raise InvalidInput(
+                f"outsiders must have the recording's {shape[0]} frames and {shape[2]} axes, got "
+                f"{others.positions.shape[0]} and {others.positions.shape[2]}"
             )
         ordered = all(one < other for one, other in zip(self.starts, self.starts[1:], strict=False))
         if self.starts[:1] != (0,) or not ordered or self.starts[-1] >= shape[0]:
@@ -141,7 +159,8 @@ class Recording:
         columns
             Which column is the "frame" (or the "time"), the "individual", and "x", "y", "z", such
             as {"individual": "fish", "x": "x_cm"}. What is not named is guessed by the columns'
-            names; the notes say what was guessed.
+            names; the notes say what was guessed. A column that says what each individual is must
+            be named: {"kind": "species"}.
         fps
             Frames per second; needed if no column of times tells it.
         unit
@@ -275,8 +294,47 @@ class Recording:
             positions=np.ascontiguousarray(self.positions[:, kept]),
             headings=None if self.headings is None else self.headings[:, kept],
             individuals=tuple(self.names[number] for number in kept),
+            kinds=None if self.kinds is None else tuple(self.kinds[number] for number in kept),
             notes=(*self.notes, f"left out: individual {listed}"),
         )
+
+    def with_others(self, others: Sequence[str | int]) -> "Recording":
+        """Some of the individuals as outsiders: seen and played back, but not learned from.
+
+        Parameters
+        ----------
+        others
+            Kinds (see `kinds`) or names of individuals, such as ["dog"] or [14]; ["dog=14"] says
+            what individual 14 is.
+
+        """
+        return with_others(self, others)
+
+    def with_place(self, name: str, place: Sequence[float]) -> "Recording":
+        """The recording with a fixed place that individuals may see, such as food or a light.
+
+        Parameters
+        ----------
+        name
+            What it is.
+        place
+            Its coordinates, in `unit`.
+
+        """
+        return with_place(self, name, place)
+
+    def with_field(self, name: str, direction: float) -> "Recording":
+        """The recording with a direction that individuals may sense everywhere, such as a current.
+
+        Parameters
+        ----------
+        name
+            What it is.
+        direction
+            In radians, from the x axis towards the y axis.
+
+        """
+        return with_field(self, name, direction)
 
     def between(self, begin: float, end: float) -> "Recording":
         """A part of the recording, such as its first ten minutes; of pooled ones, a part of each.
@@ -317,6 +375,8 @@ class Recording:
             positions=np.ascontiguousarray(self.positions[np.ix_(frames, seen)]),
             headings=None if self.headings is None else self.headings[np.ix_(frames, seen)],
             individuals=tuple(self.names[number] for number in seen),
+            kinds=None if self.kinds is None else tuple(self.kinds[number] for number in seen),
+            outsiders=None if self.outsiders is None else self.outsiders.at_times(frames),
             starts=(0, *np.cumsum([len(part) for part in parts])[:-1].tolist()),
             notes=(*self.notes, f"only the part {which}"),
         )
@@ -336,7 +396,10 @@ class Recording:
             )
         kept = np.ascontiguousarray(self.positions[:, :, list(axes)])
         note = f"projected onto axes {axes[0]} and {axes[1]}"
-        return replace(self, positions=kept, arena=None, notes=(*self.notes, note))
+        others = None if self.outsiders is None else self.outsiders.projected(axes)
+        return replace(
+            self, positions=kept, arena=None, outsiders=others, notes=(*self.notes, note)
+        )
 
     def clean(
         self, *, jump: float = 8.0, max_gap: float = 0.3, smooth: float = 0.15, slow: float = 0.15
@@ -406,4 +469,5 @@ class Recording:
             f"Recording of {self.n_individuals} individual{'s' * (self.n_individuals != 1)} in "
             f"{self.n_frames} frames{pooled} ({self.duration:.4g} s at {self.fps:g} frames a "
             f"second), in {self.unit}, {self.n_axes}-D"
+            + ("" if self.outsiders is None else f", with {', '.join(self.outsiders.names)}")
         )

@@ -29,6 +29,14 @@ from swarmdp.recordings.neighbour_rows import (
     wall_column,
     with_more_errors,
 )
+from swarmdp.recordings.outsider_rules import (
+    OutsiderPart,
+    columns_for,
+    find_outsider_parts,
+    parts_to_plain,
+    with_joint_gains,
+    worth_of,
+)
 from swarmdp.recordings.rule_individuals import Individuals, individuals_of
 from swarmdp.recordings.rule_search import Products, RuleSearch
 from swarmdp.recordings.space.arena import PeriodicSpace, SpaceArena
@@ -140,6 +148,8 @@ class Rule:
     climb
         In three dimensions: the share of the climb that is turned back to level flight in a
         decision, and its standard error.
+    outsiders
+        One entry for each reaction to outsiders that was found.
 
     """
 
@@ -159,6 +169,7 @@ class Rule:
     dt: float
     decisions: int
     climb: tuple[float, float] = (0.0, 0.0)
+    outsiders: tuple[OutsiderPart, ...] = ()
 
     @property
     def model(self) -> ZoneModel:
@@ -173,8 +184,10 @@ class Rule:
     @property
     def sentences(self) -> tuple[str, ...]:
         """The rule in sentences; what is not significant is not said."""
+        outside = [part.sentence(self.unit) for part in self.outsiders]
         if not self.parts:
             return (
+                *outside,
                 f"No rule: nothing that others do predicts turns better than in tracks shifted in "
                 f"time ({self.decisions} decisions).",
             )
@@ -186,7 +199,7 @@ class Rule:
             f"and {max(float(self.shifted.max()), 0.0):.1%} at most where individuals are shifted "
             "in time."
         )
-        return (*said, *self._about_climbing, *self.individuals.sentences)
+        return (*said, *outside, *self._about_climbing, *self.individuals.sentences)
 
     @property
     def _about_climbing(self) -> tuple[str, ...]:
@@ -245,6 +258,7 @@ class Rule:
             "dt": self.dt,
             "decisions": self.decisions,
             "climb": list(self.climb),
+            "outsiders": parts_to_plain(self.outsiders),
             "sentences": list(self.sentences),
         }
         return dict(_without_infinities(plain))
@@ -283,6 +297,7 @@ class Rule:
             dt=plain["dt"],
             decisions=plain["decisions"],
             climb=tuple(plain.get("climb", (0.0, 0.0))),
+            outsiders=tuple(map(OutsiderPart.from_plain, plain.get("outsiders", ()))),
         )
 
 
@@ -333,18 +348,29 @@ def fit_rule(
             f"a rule needs at least {LEAST_ROWS} decisions whose turn, and the one before, are "
             f"known, got {count}: record longer"
         )
-    search = RuleSearch(ZoneTable(rows), own_columns(rows, arena), chosen)
-    model = _best_model(search)
     rng = np.random.default_rng(seed)
-    moved = [_search_of(part, arena, chosen) for part in shifted_decisions(decisions, SHIFTS, seed)]
+    shifts = [
+        (part, neighbour_rows(part, arena, _SHIFTED_PAIRS))
+        for part in shifted_decisions(decisions, SHIFTS, seed)
+    ]
+    outside = find_outsider_parts(decisions, arena, rows, shifts, SURE, rng)
+    search = _search_of(decisions, arena, chosen, outside, rows)
+    model = _best_model(search)
+    moved = [_search_of(part, arena, chosen, outside, others) for part, others in shifts]
     while True:
         shifted = np.array([_gains(other, model) for other in moved])
         weak = _not_above(search, model, shifted)
         if not weak:
             break
         model = _zones_again(search, model, [name for name in model.zones if name != weak])
-    parts = _parts(search, model, shifted, _error_bias(decisions, arena, model, rng), rng)
-    error, alone = search.error(model), search.alone
+    bias = _error_bias(decisions, arena, model, outside, rng)
+    parts = _parts(search, model, shifted, bias, rng)
+    if outside:
+        social = search.table.columns(model) if model.zones else np.empty((len(rows.turn), 0))
+        alone = RuleSearch(search.table, own_columns(rows, arena), chosen)
+        columns = columns_for(outside, decisions, rows, arena)
+        outside = with_joint_gains(outside, alone, columns, social)
+    error = search.error(model)
     variance = float((rows.turn**2).sum())
     own = _own_gains(search, model, arena)
     explained = np.array([_explained(other, model) for other in moved])
@@ -357,7 +383,7 @@ def fit_rule(
         wall_error=own[3],
         wall_reach=own[4],
         explained=1 - float(error.sum()) / variance,
-        explained_alone=1 - float(alone.sum()) / variance,
+        explained_alone=1 - float(search.alone.sum()) / variance,
         shifted=explained,
         individuals=individuals_of(search, model, names),
         curves=_curves(search, model),
@@ -365,26 +391,22 @@ def fit_rule(
         dt=decisions.dt,
         decisions=count,
         climb=climb_gain(search, model) if rows.parts > 1 else (0.0, 0.0),
+        outsiders=outside,
     )
 
 
 def _search_of(
-    decisions: Decisions, arena: Arena | SpaceArena | None, names: tuple[str, ...]
+    decisions: Decisions,
+    arena: Arena | SpaceArena | None,
+    names: tuple[str, ...],
+    outside: Sequence[OutsiderPart] = (),
+    rows: NeighbourRows | None = None,
 ) -> RuleSearch:
-    rows = neighbour_rows(decisions, arena, _SHIFTED_PAIRS)
-    return RuleSearch(ZoneTable(rows), own_columns(rows, arena), names)
-
-
-def _worth(search: RuleSearch, without: Floats, error: Floats) -> tuple[float, float]:
-    """How much better a model is, from errors in blocks: nats a decision and standard error."""
-    variance = float(error.sum()) / float(search.counts.sum())
-    full = search.counts > 0
-    gains = (without - error)[full] / (2 * variance * search.counts[full])
-    weights = search.counts[full] / search.counts.sum()
-    mean = float(weights @ gains)
-    spread = float(np.sqrt((weights**2) @ (gains - mean) ** 2))
-    parts = search.table.rows.parts  # rows of a decision
-    return parts * mean, parts * spread
+    """A search beyond what individuals do by themselves and for outsiders."""
+    if rows is None:
+        rows = neighbour_rows(decisions, arena, _SHIFTED_PAIRS)
+    own = [own_columns(rows, arena), columns_for(outside, decisions, rows, arena)]
+    return RuleSearch(ZoneTable(rows), np.concatenate(own, axis=1), names)
 
 
 def _best_model(search: RuleSearch) -> ZoneModel:
@@ -410,13 +432,13 @@ def _pruned(search: RuleSearch, model: ZoneModel) -> ZoneModel:
         error = search.error(model)
         if not np.isfinite(error).all():
             return ZoneModel(model.structure, {})
-        whole, _ = _worth(search, search.alone, error)
+        whole, _ = worth_of(search, search.alone, error)
         ratios = {}
         for name in model.zones:
             if model.structure == "priority" and name == REPULSION:
                 continue
             rest = _zones_again(search, model, [other for other in model.zones if other != name])
-            worth, spread = _worth(search, search.error(rest), error)
+            worth, spread = worth_of(search, search.error(rest), error)
             sure = worth - SURE * spread > 0 and worth > MATTERS * whole
             ratios[name] = (sure, worth)
         weak = [name for name, (sure, _) in ratios.items() if not sure]
@@ -473,15 +495,16 @@ def _error_bias(
     decisions: Decisions,
     arena: Arena | SpaceArena | None,
     model: ZoneModel,
+    outside: Sequence[OutsiderPart],
     rng: np.random.Generator,
 ) -> Floats:
     """By how much errors of positions change the gains: what one more of them does."""
     if not model.zones or not decisions.error:
         return np.zeros(len(model.columns))
     names = tuple(model.zones)
-    before = _gains(_search_of(decisions, arena, names), model)
+    before = _gains(_search_of(decisions, arena, names, outside), model)
     after = [
-        _gains(_search_of(with_more_errors(decisions, rng), arena, names), model)
+        _gains(_search_of(with_more_errors(decisions, rng), arena, names, outside), model)
         for _ in range(_REPEATS)
     ]
     return np.asarray(np.mean(after, axis=0) - before)
@@ -516,7 +539,7 @@ def _parts(
                 _reach_error(search, model, name, rng),
                 float(gains[column]),
                 float(errors[column]),
-                *_worth(search, without, whole),
+                *worth_of(search, without, whole),
                 float(shifted[:, column].max()),
                 rival,
                 loss,
@@ -548,7 +571,7 @@ def _rival(
     finer = [search.error(other) for other in near]
     models, errors = [models[best], *near], [errors[best], *finer]
     best = int(np.argmin([error.sum() for error in errors]))
-    return models[best].zones[name], *_worth(search, errors[best], whole)
+    return models[best].zones[name], *worth_of(search, errors[best], whole)
 
 
 def _reach_error(

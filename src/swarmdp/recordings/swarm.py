@@ -5,7 +5,7 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -47,6 +47,7 @@ from swarmdp.recordings.calibration import (
 from swarmdp.recordings.components import COMPONENTS, Observation, surroundings
 from swarmdp.recordings.decisions import Decisions, wrap_angles
 from swarmdp.recordings.gates import has_open_rim, why_open
+from swarmdp.recordings.outsiders import Outsiders
 from swarmdp.recordings.view import View
 from swarmdp.recordings.view_calibration import calibrate_view
 from swarmdp.recordings.whole_steps import SwarmSteps
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
 _TWO_PI = 2 * math.pi
 
 STATE = ("position", "heading", "turn", "noise", "pace")
+CLOCK = "clock"  # the time of the recording at which outsiders are played back
 CROWD = 1.25  # individuals for each one present, above which their number changes
 LEAST_STARTS = 20  # times at which swarms may start, even if not all agents are there
 LEAST_SURE = 0.2  # share of decisions whose neighbours were all recorded, for only these to count
@@ -159,7 +161,8 @@ class Swarm:
         decisions
             From which all is estimated, such as `recording.decisions().train`.
         observation
-            What individuals may react to; `Observation()` by default.
+            What individuals may react to; `Observation()` by default, and the nearest outsider
+            where there are some.
         arena
             A `Circle`, `Box`, `Polygon` or `Periodic`, None for open space; "circle" or "box" to
             fit it, "auto" to fit the better one and to be asked if it is not to be believed. "auto"
@@ -192,7 +195,7 @@ class Swarm:
                 "swarmdp.analyse, which knows them, or project the recording, "
                 "recording.projected(axes=(0, 1)).decisions()"
             )
-        observation = observation or Observation()
+        observation = observation or Observation.usual(decisions.outsiders is not None)
         touch = None
         if arena == "auto" and has_open_rim(decisions):
             arena = None
@@ -276,6 +279,20 @@ class Swarm:
         """Where the agents are; None for open space."""
         return self.view.arena
 
+    @property
+    def outsiders(self) -> Outsiders | None:
+        """Those that are played back, at all times of the recording; None if there are none."""
+        return None if self.decisions is None else self.decisions.outsiders
+
+    @property
+    def state_names(self) -> tuple[str, ...]:
+        """The arrays of a state; where there are outsiders, the time of the recording, too."""
+        return STATE if self.outsiders is None else (*STATE, CLOCK)
+
+    def later(self, state: State) -> dict[str, Floats]:
+        """The next time of the recording, if outsiders are played back by it."""
+        return {} if self.outsiders is None else {CLOCK: state[CLOCK] + 1.0}
+
     @cached_property
     def n_agents(self) -> int:
         """The number of agents."""
@@ -328,6 +345,7 @@ class Swarm:
             "turn": Field("turn that led to this heading", units="rad", kind="hidden"),
             "noise": Field("normal score of the noise in this turn", kind="hidden"),
             "pace": Field("normal score of the speed", kind="hidden"),
+            **({} if self.outsiders is None else {CLOCK: Field("time", kind="hidden")}),
         }
 
     def initial(self, rng: Stream) -> State:
@@ -338,6 +356,8 @@ class Swarm:
         slots = rng.permutation()
         state = {name: array[chosen, slots] for name, array in self.frames.items()}
         angle, sign = self._symmetry(rng.shared(), rng.shared())
+        if self.outsiders is not None:  # they stay where they were
+            return state
         return self._turn_state(state, angle, sign)
 
     def _symmetry(self, one: Floats, other: Floats) -> tuple[Floats, Floats]:
@@ -373,7 +393,17 @@ class Swarm:
     def observe(self, state: State) -> Floats:
         """What each agent sees of its neighbours, of the wall and of its last turn."""
         position, heading, turn = self._checked_state(state, "position", "heading", "turn")
-        return self.view.of(position, heading, turn, lambda: self._speed(state))
+        return self.view.of(
+            position, heading, turn, lambda: self._speed(state), self._outside(state)
+        )
+
+    def _outside(self, state: State) -> Floats | None:
+        """Where outsiders are at the time of a state (runs, outsiders, 2)."""
+        if self.outsiders is None:
+            return None
+        last = len(self.outsiders.positions) - 1
+        times = np.clip(state[CLOCK][..., 0].astype(np.int64), 0, last)
+        return self.outsiders.positions[times]
 
     def _speed(self, state: State) -> Floats:
         """The speed at which each agent came here, in units a second."""
@@ -405,6 +435,7 @@ class Swarm:
             "turn": turned,
             "noise": noise,
             "pace": pace,
+            **self.later(state),
         }
 
     def whole_steps(
@@ -421,6 +452,8 @@ class Swarm:
         which may have changed what a step is.
         """
         if type(self) is not Swarm or callable(rule) or not is_in_order(streams):
+            return None
+        if self.outsiders is not None:  # the kernel does not know them
             return None
         arrays = dict(zip(STATE, self._checked_state(state(), *STATE), strict=True))
         turns = np.ascontiguousarray(rule, np.float64)
@@ -443,7 +476,7 @@ class Swarm:
 
     def check_state(self, state: State) -> None:
         """Raise InvalidInput for states that are not this swarm's."""
-        self._checked_state(state, *STATE)
+        self._checked_state(state, *self.state_names)
 
     @property
     def mirror(self) -> Mirror | None:
@@ -484,7 +517,11 @@ class Swarm:
         # Whose observation is not known is given that of its filled-in state, which does not count.
         present = classes >= 0
         filled = self.view.of(
-            states["position"], states["heading"], states["turn"], lambda: self._speed(states)
+            states["position"],
+            states["heading"],
+            states["turn"],
+            lambda: self._speed(states),
+            self._outside(states),
         )
         acting = present[:-1] & taken
         intended = self.habits[np.maximum(classes[:-1], 0)]
@@ -613,6 +650,16 @@ class Swarm:
                 self._nearest, "distance to the nearest neighbour", self.unit, (0.0, None)
             ),
         }
+        if self.outsiders is not None:
+            whole |= {
+                f"distance_to_{kind}": Measure(
+                    partial(self._outsider_distance, kind),
+                    f"distance to {kind}",
+                    self.unit,
+                    (0.0, None),
+                )
+                for kind in self.outsiders.fixed
+            }
         if self.measures_speed:
             whole["speed"] = Measure(self._mean_speed, "mean speed", f"{self.unit}/s", (0.0, None))
         if isinstance(self.arena, Periodic):
@@ -638,12 +685,22 @@ class Swarm:
         }
 
     def measure_frames(
-        self, position: Floats, heading: Floats, seen: Floats, pace: Floats | None = None
+        self,
+        position: Floats,
+        heading: Floats,
+        seen: Floats,
+        pace: Floats | None = None,
+        clock: Floats | None = None,
     ) -> dict[str, Floats]:
-        """All measures of frames (frames,), from states (frames, agents, ...) and what is seen."""
+        """All measures of frames (frames,), from states (frames, agents, ...) and what is seen.
+
+        `clock` (frames,) is needed where there are outsiders.
+        """
         state = {"position": position, "heading": heading}
         if pace is not None:
             state["pace"] = pace
+        if clock is not None:
+            state[CLOCK] = np.broadcast_to(clock[:, None], heading.shape)
         by_sight = {"nearest_neighbour": _median_nearest, "wall_distance": _mean_wall_distance}
         return {
             name: by_sight[name](seen) if name in by_sight else measure.function(state)
@@ -662,7 +719,8 @@ class Swarm:
         )
         seen = surroundings(places, headings, 1, 0.0, self.arena)
         pace = states["pace"].reshape(places.shape[:-1]) if self.measures_speed else None
-        measures = self.measure_frames(places, headings, seen, pace)
+        clock = None if self.outsiders is None else states[CLOCK][..., 0].ravel()
+        measures = self.measure_frames(places, headings, seen, pace, clock)
         shape = states["heading"].shape[:2]
         return {name: values.reshape(shape) for name, values in measures.items()}
 
@@ -675,6 +733,12 @@ class Swarm:
         return _mean_wall_distance(
             surroundings(state["position"], state["heading"], 1, 0.0, self.arena)
         )
+
+    def _outsider_distance(self, kind: str, state: State) -> Floats:
+        """The mean distance to the nearest outsider of a kind, by the straight way."""
+        assert self.outsiders is not None
+        away = self.outsiders.distances(kind, state["position"], state[CLOCK][..., 0])
+        return np.asarray(away.mean(axis=-1))
 
     def _rotation(self, state: State) -> Floats:
         """How much the agents circle, all in one direction, about the arena's middle."""
@@ -695,7 +759,18 @@ class Swarm:
             window=None if self.arena is None else self.arena.window,
             periodic=isinstance(self.arena, Periodic),
             steps_per_second=int(np.clip(round(1 / self.dt), 1, 30)),
+            marks=self._marks(swarm, run),
         )
+
+    def _marks(self, swarm: Mapping[str, NDArray[Any]], run: int) -> Floats | None:
+        """Where outsiders are, as marks of a picture; fields are nowhere."""
+        if self.outsiders is None or CLOCK not in swarm:
+            return None
+        times = np.clip(
+            swarm[CLOCK][run, :, 0].astype(np.int64), 0, len(self.outsiders.positions) - 1
+        )
+        places = [kind in self.outsiders.places for kind in self.outsiders.kinds]
+        return self.outsiders.positions[times][:, places] if any(places) else None
 
     @cached_property
     def rules(self) -> Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]]:
@@ -901,6 +976,8 @@ def _states(
             np.where(there, _in_slots(decisions.speeds, slots, np.nan), np.nan)
         ),
     }
+    if decisions.clock is not None:
+        states[CLOCK] = np.repeat(decisions.clock[:, None].astype(np.float64), agents, axis=1)
     same = slots[1:] == slots[:-1]
     return states, np.isfinite(_in_slots(decisions.turns, slots[:-1], np.nan)) & same, slots
 

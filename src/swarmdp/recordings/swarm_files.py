@@ -1,7 +1,7 @@
 """Swarms made from recordings as arrays and plain data, for files."""
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from swarmdp.model.features import Product
@@ -9,8 +9,9 @@ from swarmdp.model.features.plain import describe_features, features_from
 from swarmdp.recordings import arena as arenas
 from swarmdp.recordings.calibration import Noise, Wandering
 from swarmdp.recordings.decisions import Decisions
+from swarmdp.recordings.outsiders import Outsiders
 from swarmdp.recordings.recording import Recording
-from swarmdp.recordings.swarm import STATE, Swarm
+from swarmdp.recordings.swarm import CLOCK, STATE, Swarm
 from swarmdp.recordings.view import View
 from swarmdp.support.errors import InvalidInput
 from swarmdp.support.saved import SWARM, Packed, arrays_with_prefix
@@ -18,6 +19,7 @@ from swarmdp.support.saved import SWARM, Packed, arrays_with_prefix
 if TYPE_CHECKING:
     import xarray
 
+_SEEN, _RECORDED = "outsiders_seen", "outsiders_recorded"  # at decisions, and in all frames
 FRAME_PREFIX = "frame_"  # what variables of recorded frames begin with
 
 
@@ -42,7 +44,7 @@ def pack_swarm(swarm: Swarm) -> Packed:
     }
     packed.plain["settings"] = swarm.settings
     if swarm.decisions is not None:
-        packed.add("decisions", swarm.decisions)
+        pack_decisions(packed, swarm.decisions)
     return packed
 
 
@@ -53,7 +55,11 @@ def unpack_swarm(packed: Packed) -> Swarm:
     if not isinstance(features, Product):
         raise InvalidInput("its classes of observations cannot be made again")
     view = View(**seen | {"features": features, "arena": arenas.restore_arena(seen["arena"])})
-    frames = {name: packed.arrays[FRAME_PREFIX + name] for name in STATE}
+    frames = {
+        name: packed.arrays[FRAME_PREFIX + name]
+        for name in (*STATE, CLOCK)
+        if name in STATE or FRAME_PREFIX + name in packed.arrays
+    }
     made = Swarm(
         view,
         tuple(plain["choices"]),
@@ -65,7 +71,7 @@ def unpack_swarm(packed: Packed) -> Swarm:
         plain["unit"],
         plain["touched"],
         plain["tried"],
-        packed.take(Decisions, "decisions") if "decisions" in packed.plain else None,
+        unpack_decisions(packed) if "decisions" in packed.plain else None,
     )
     made.check_state(frames)
     if len(made.habits) != features.size:
@@ -77,9 +83,26 @@ def unpack_swarm(packed: Packed) -> Swarm:
     return made
 
 
+def pack_decisions(packed: Packed, decisions: Decisions) -> None:
+    """Put decisions in, with the outsiders that were seen."""
+    packed.add("decisions", replace(decisions, outsiders=None))
+    if decisions.outsiders is not None:
+        packed.add(_SEEN, decisions.outsiders)
+
+
+def unpack_decisions(packed: Packed) -> Decisions:
+    """The decisions that were put in."""
+    decisions = packed.take(Decisions, "decisions")
+    if _SEEN not in packed.plain:
+        return decisions
+    return replace(decisions, outsiders=packed.take(Outsiders, _SEEN))
+
+
 def pack_recording(packed: Packed, recording: Recording) -> None:
     """Put a recording in."""
-    packed.add("recording", recording)
+    packed.add("recording", replace(recording, outsiders=None))
+    if recording.outsiders is not None:
+        packed.add(_RECORDED, recording.outsiders)
     packed.plain["recording"]["arena"] = arenas.describe_arena(recording.arena)
 
 
@@ -89,8 +112,11 @@ def unpack_recording(packed: Packed) -> Recording:
     for name in ("individuals", "notes", "starts"):
         plain[name] = tuple(plain[name])
     plain["arena"] = arenas.restore_arena(plain["arena"])
+    if plain.get("kinds") is not None:
+        plain["kinds"] = tuple(plain["kinds"])
     arrays = arrays_with_prefix(packed.arrays, "recording_")
-    return Recording(**plain | arrays)
+    others = packed.take(Outsiders, _RECORDED) if _RECORDED in packed.plain else None
+    return Recording(**plain | arrays | {"outsiders": others})
 
 
 def swarm_dataset(swarm: Swarm) -> "xarray.Dataset":

@@ -46,7 +46,12 @@ class View:
         return tuple(name for name in self.components if not COMPONENTS[name].social)
 
     def of(
-        self, position: Floats, heading: Floats, turn: Floats, speed: Callable[[], Floats]
+        self,
+        position: Floats,
+        heading: Floats,
+        turn: Floats,
+        speed: Callable[[], Floats],
+        outside: Floats | None = None,
     ) -> Floats:
         """What is observed (..., agents, k); NaN where an agent is absent."""
         sight = AgentSight(
@@ -59,13 +64,19 @@ class View:
             self.wall_distance,
             self.sides,
             self.arena,
+            outside,
         )
         return np.stack([row.read(sight) for row in self.rows], axis=-1)
 
     def of_decisions(self, decisions: Decisions) -> Floats:
         """What was observed (time, individual, k); NaN where it is not known."""
+        others = decisions.outside
         return self.of(
-            decisions.positions, decisions.headings, decisions.previous, lambda: decisions.speeds
+            decisions.positions,
+            decisions.headings,
+            decisions.previous,
+            lambda: decisions.speeds,
+            None if others is None else others.positions,
         )
 
     @cached_property

@@ -157,6 +157,7 @@ def _equal_view(
 ) -> View:
     """The view with classes whose edges are quantiles of what was seen."""
     sides = observation.wall == 3
+    others = decisions.outside
     sight = AgentSight(
         decisions.positions,
         decisions.headings,
@@ -167,11 +168,13 @@ def _equal_view(
         near,
         sides,
         arena,
+        None if others is None else others.positions,
     )
     parts: dict[str, Classes] = {}
     for name in observation.components:
         row = COMPONENTS[name]
-        if walled or not row.needs_wall:
+        possible = walled or not row.needs_wall
+        if possible and (others is not None or not row.needs_outsiders):
             values = row.read(sight)[decisions.known]
             parts[name] = row.classes(name, values, observation.count(name), decisions.unit)
     if not parts:

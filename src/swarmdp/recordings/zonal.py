@@ -8,7 +8,7 @@ avoid them; reflection is the last resort.
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,18 +20,27 @@ from scipy.special import ndtri
 
 from swarmdp import kernels
 from swarmdp.kernels.recorded.zonal import (
+    ABSENT,
     ALONG_GAIN,
     ALONG_NEAREST,
     ALONG_RADIUS,
     AWAY_GAIN,
     AWAY_RADIUS,
     CONTACT,
+    CUE_ALONG_GAIN,
+    CUE_ALONG_REACH,
+    CUE_GAIN,
+    CUE_MIDDLE,
+    CUE_NUMBERS,
+    CUE_PACE,
+    CUE_REACH,
     HURRY,
     LAST_TURN,
     MATCH_GAIN,
     MATCH_REACH,
     NEAR_GAIN,
     NEAR_REACH,
+    NO_HEADING,
     PRIORITY,
     PULL_GAIN,
     PULL_REACH,
@@ -52,6 +61,8 @@ from swarmdp.model.pictures import Arrows
 from swarmdp.model.streams import Stream
 from swarmdp.model.system import Field, Measure, State
 from swarmdp.recordings.calibration import LARGEST_SCORE
+from swarmdp.recordings.outsider_rules import Way
+from swarmdp.recordings.outsiders import Outsiders
 from swarmdp.recordings.speed_rule import SPEED_COMPONENTS
 from swarmdp.recordings.zone_models import ALIGNMENT, ATTRACTION, REPULSION, ZoneModel
 from swarmdp.support.arrays import Floats
@@ -61,6 +72,8 @@ if TYPE_CHECKING:
     from swarmdp.recordings.swarm import Swarm
 
 _ALL = 1e9  # radius of a zone without end
+_CUES = {"towards": (CUE_REACH, CUE_GAIN), "along": (CUE_ALONG_REACH, CUE_ALONG_GAIN)}
+_CUES |= {"pace": (CUE_MIDDLE, CUE_PACE)}
 _COLUMNS = {
     ALIGNMENT: (ALONG_RADIUS, ALONG_NEAREST, ALONG_GAIN),
     ATTRACTION: (TO_RADIUS, TO_NEAREST, TO_GAIN),
@@ -102,6 +115,43 @@ class Response:
 
 
 @dataclass(frozen=True)
+class Reaction:
+    """How a controller turns for one kind of outsider.
+
+    Parameters
+    ----------
+    kind
+        Of the outsider.
+    way
+        "towards": the direction in which it is; "along": the direction in which it moves; "pace":
+        individuals get faster where it is near and slower where it is far.
+    reach
+        From how far, infinite for everywhere; of "pace" the distance between near and far.
+    gain
+        The turn in radians for an outsider at a right angle, negative for away, or against; of
+        "pace" what is added to the normal score of the speed where it is at the same place.
+
+    """
+
+    kind: str
+    way: Way
+    reach: float
+    gain: float
+
+    def words(self, unit: str) -> str:
+        """Such as 'away from dog within 9 m (0.3 rad)'."""
+        if self.way == "pace":
+            words = ("faster", "slower")[self.gain < 0]
+            return f"{words} within {self.reach:.3g} {unit} of {self.kind} ({abs(self.gain):.2g})"
+        near = f" within {self.reach:.3g} {unit}" if self.reach < _ALL else ""
+        ways = {
+            "towards": ("towards", "away from"),
+            "along": ("along with", "against the heading of"),
+        }[self.way]
+        return f"{ways[self.gain < 0]} {self.kind}{near} ({abs(self.gain):.2g} rad)"
+
+
+@dataclass(frozen=True)
 class ZonalController:
     """The numbers of a zonal controller.
 
@@ -129,6 +179,8 @@ class ZonalController:
         The distance at which two individuals collide.
     speed_spread
         The standard deviation of speeds: a change of speed by it is one of the normal score by 1.
+    reactions
+        To outsiders.
 
     """
 
@@ -143,10 +195,21 @@ class ZonalController:
     responses: tuple[Response, ...] = ()
     contact: float = 0.0
     speed_spread: float = 1.0
+    reactions: tuple[Reaction, ...] = ()
+
+    def row_for(self, kinds: Sequence[str]) -> Floats:
+        """The controller as the kernel takes it, with numbers for these kinds of outsiders."""
+        cues = np.zeros((len(kinds), CUE_NUMBERS))
+        for reaction in self.reactions:
+            if reaction.kind in kinds:
+                reach, gain = _CUES[reaction.way]
+                cues[kinds.index(reaction.kind), reach] = min(reaction.reach, _ALL)
+                cues[kinds.index(reaction.kind), gain] = reaction.gain
+        return np.concatenate([self.row, cues.ravel()])
 
     @property
     def row(self) -> Floats:
-        """The controller as the kernel takes it (ZONAL_NUMBERS,)."""
+        """The controller as the kernel takes it, without outsiders (ZONAL_NUMBERS,)."""
         row = np.zeros(ZONAL_NUMBERS)
         row[[LAST_TURN, WALL_GAIN, WALL_REACH]] = self.previous, self.wall, self.wall_reach
         row[HURRY] = self.hurry
@@ -179,6 +242,7 @@ class ZonalController:
         ]
         others = ", ".join(parts) if parts else "no reaction to others"
         words = f"{others}; {rounded(self.previous, 0.01)} of the last turn again"
+        words += "".join(f"; {reaction.words(unit)}" for reaction in self.reactions)
         if self.hurry:
             words += f"; faster where others are ahead ({rounded(self.hurry, 0.01)})"
         if self.responses:
@@ -199,15 +263,23 @@ class ZonalController:
             "responses": [vars(part) for part in self.responses],
             "contact": self.contact,
             "speed_spread": self.speed_spread,
+            "reactions": [
+                vars(reaction) | {"reach": min(reaction.reach, _ALL)} for reaction in self.reactions
+            ],
         }
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> "ZonalController":
         """The controller that `to_plain` wrote."""
-        model = ZoneModel.from_plain(plain["model"])
-        responses = tuple(Response(**part) for part in plain.get("responses", ()))
-        parts = {"model": model, "gains": tuple(plain["gains"]), "responses": responses}
-        return cls(**dict(plain) | parts)
+        return cls(
+            **dict(plain)
+            | {
+                "model": ZoneModel.from_plain(plain["model"]),
+                "gains": tuple(plain["gains"]),
+                "responses": tuple(Response(**part) for part in plain.get("responses", ())),
+                "reactions": tuple(Reaction(**part) for part in plain.get("reactions", ())),
+            }
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,6 +291,9 @@ class Zonal:
 
     swarm: "Swarm"
     controller: ZonalController
+    more: tuple[ZonalController, ...] = ()  # of other kinds of agents
+    members: tuple[int, ...] = ()  # the kind of each agent, 0 for `controller`; all 0 if empty
+    paces: tuple[float, ...] = ()  # the speed of each kind, as a share of the swarm's
 
     @property
     def n_agents(self) -> int:
@@ -256,7 +331,15 @@ class Zonal:
     @property
     def settings(self) -> dict[str, Any]:
         """The controller, and the swarm's own settings."""
-        return {"controller": self.controller.to_plain(), "swarm": self.swarm.settings}
+        settings: dict[str, Any] = {"controller": self.controller.to_plain()}
+        settings["swarm"] = self.swarm.settings
+        if self.more:
+            settings |= {
+                "more": [one.to_plain() for one in self.more],
+                "members": list(self.members),
+                "paces": list(self.paces),
+            }
+        return settings
 
     def export(self, path: str | os.PathLike[str]) -> Path:
         """Write the controller to a file for use elsewhere, atomically; return the path.
@@ -287,12 +370,36 @@ class Zonal:
             np.ascontiguousarray(state["position"]),
             np.ascontiguousarray(state["heading"]),
             np.ascontiguousarray(state["turn"]),
-            np.tile(self.controller.row, (len(state["heading"]), 1)),
+            np.tile(self._rows, (len(state["heading"]), 1, 1)),
             *self._walls,
             kernels.recorded.interpolate(state["pace"], speeds.table, LARGEST_SCORE)
-            if self.controller.responses
+            if any(one.responses for one in self.kinds)
             else None,
+            self.who,
+            self._cues(state),
         )
+
+    @property
+    def kinds(self) -> tuple[ZonalController, ...]:
+        """The controllers of all kinds of agents, that of the first kind first."""
+        return (self.controller, *self.more)
+
+    @cached_property
+    def who(self) -> NDArray[np.int64]:
+        """The kind of each agent (agents,)."""
+        return np.array(self.members or (0,) * self.n_agents, np.int64)
+
+    @cached_property
+    def _rows(self) -> Floats:
+        names = () if self.swarm.outsiders is None else self.swarm.outsiders.names
+        return np.stack([one.row_for(names) for one in self.kinds])
+
+    def _cues(self, state: State) -> "kernels.recorded.ZonalCues | None":
+        """Where outsiders are at the time of a state."""
+        others = self.swarm.outsiders
+        if others is None:
+            return None
+        return cues_at(others, state["clock"][:, 0])
 
     def expert(self, observations: NDArray[Any]) -> NDArray[Any]:
         """As it wants."""
@@ -305,11 +412,15 @@ class Zonal:
         fresh = common_scores(self.controller.together, ndtri(rng.shared()), rng.normal())
         speeds = self.swarm.speeds
         pace = speeds.memory * state["pace"] + math.sqrt(1 - speeds.memory**2) * fresh
-        if self.controller.hurry or self.controller.responses:
+        if any(one.hurry or one.reactions or one.responses for one in self.kinds):
+            hurry = np.array([one.hurry for one in self.kinds])[self.who]
             _, ahead, faster = self._looks(state)
-            pace = pace + self.controller.hurry * ahead + faster
+            pace = pace + hurry * ahead + faster
         step = kernels.recorded.interpolate(pace, speeds.table, LARGEST_SCORE) * self.swarm.dt
-        noise = self.controller.noise * self.swarm.wobble.values(score, state["turn"])
+        if self.paces:
+            step = step * np.array(self.paces)[self.who]
+        sizes = np.array([one.noise for one in self.kinds])[self.who]
+        noise = sizes * self.swarm.wobble.values(score, state["turn"])
         place, heading, turned = kernels.recorded.turn_and_move(
             np.ascontiguousarray(state["position"]),
             np.ascontiguousarray(state["heading"]),
@@ -323,6 +434,7 @@ class Zonal:
             "turn": turned,
             "noise": score,
             "pace": pace,
+            **self.swarm.later(state),
         }
 
     @property
@@ -331,6 +443,18 @@ class Zonal:
         return (
             (kernels.space.OPEN, np.zeros((1, 2))) if arena is None else (arena.kind, arena.walls)
         )
+
+
+def cues_at(others: Outsiders, clock: Floats) -> "kernels.recorded.ZonalCues":
+    """Where outsiders are at some times (...,), as the kernel takes it."""
+    times = np.clip(clock.astype(np.int64), 0, len(others.positions) - 1)
+    places = np.nan_to_num(others.positions[times], nan=ABSENT)
+    return kernels.recorded.ZonalCues(
+        np.ascontiguousarray(places[..., 0]),
+        np.ascontiguousarray(places[..., 1]),
+        np.nan_to_num(others.known_headings[times], nan=NO_HEADING),
+        others.which,
+    )
 
 
 def common_scores(together: float, common: Floats, own: Floats) -> Floats:

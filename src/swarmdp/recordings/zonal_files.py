@@ -225,6 +225,10 @@ def _csv(controller: "ZonalController", unit: str, spread: float) -> str:
         rows.append((f"{part.component}: reach", part.reach, reach_unit))
     if controller.responses:
         rows.append(("contact", controller.contact, unit))
+    for reaction in controller.reactions:
+        units = "1" if reaction.way == "pace" else "rad"
+        rows.append((f"{reaction.kind}: {reaction.way}", reaction.gain, units))
+        rows.append((f"{reaction.kind}: {reaction.way} within", reaction.reach, unit))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(("number", "value", "unit"))
@@ -256,6 +260,11 @@ def _header(controller: "ZonalController", unit: str, spread: float) -> str:
     lines = [
         f"/* A zonal controller, written by swarmdp {__version__}. Lengths in {unit}, angles in "
         "radians.",
+        *(
+            ["   Reactions to outsiders are not in the function below."]
+            if controller.reactions
+            else []
+        ),
         f"   {controller.words(unit)} */".replace("*/ */", "*/"),
         "#ifndef SWARMDP_CONTROLLER_H",
         "#define SWARMDP_CONTROLLER_H",

@@ -104,7 +104,7 @@ def turns_by_place(
 
     """
     edges = np.linspace(-reach, reach, CELLS + 1)
-    total, counts = np.zeros((CELLS, CELLS)), np.zeros((CELLS, CELLS), np.int64)
+    places, all_turns = [], []
     times = len(decisions.turns)
     every = max(1, times * decisions.individuals**2 // _MOST_PAIRS)
     for time in range(0, times, every):
@@ -116,10 +116,12 @@ def turns_by_place(
             apart -= sides * np.round(apart / sides)
         seen = apart @ (1, 1j) * np.exp(-1j * decisions.headings[time, who])[:, None]
         pairs = who[:, None] != there
-        turns = np.broadcast_to(decisions.turns[time, who, None], pairs.shape)[pairs]
-        where = (-seen.imag[pairs], seen.real[pairs])  # to the right, ahead
-        total += np.histogram2d(*where, bins=[edges, edges], weights=turns)[0]
-        counts += np.histogram2d(*where, bins=[edges, edges])[0].astype(np.int64)
+        all_turns.append(np.broadcast_to(decisions.turns[time, who, None], pairs.shape)[pairs])
+        places.append(seen[pairs])
+    where = np.concatenate([*places, np.zeros(0, np.complex128)])
+    axes, bins = (-where.imag, where.real), [edges, edges]  # to the right, ahead
+    counts = np.histogram2d(*axes, bins=bins)[0].astype(np.int64)
+    total = np.histogram2d(*axes, bins=bins, weights=np.concatenate([*all_turns, np.zeros(0)]))[0]
     turns = np.where(counts >= LEAST_PAIRS, total / np.maximum(counts, 1), np.nan)
     return edges, turns.T, counts.T
 

@@ -13,7 +13,6 @@ from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.trajectory import Trajectory
 from swarmdp.recordings.analysis import REGRESSION, UNDECIDED, ZONE_MODEL, Analysis
 from swarmdp.recordings.arena import arena_in_words
-from swarmdp.recordings.swarm import STATE
 from swarmdp.report import anticipation_figure as anticipation_figures
 from swarmdp.report.analysis_figures import (
     calibration_figure,
@@ -174,6 +173,7 @@ def _findings(analysis: Analysis) -> list[Finding]:
 def _rule_words(analysis: Analysis) -> tuple[str, ...]:
     """The rule in sentences, and the radii of a zone model beside it."""
     said, unit = [*analysis.rule_in_words, *analysis.reactions_in_words], analysis.swarm.unit
+    said += () if analysis.kinds is None else analysis.kinds.sentences
     if not said:
         said.append("No rule is told: see whether individuals react to each other at all, above.")
     if ZONE_MODEL in analysis.distances:
@@ -217,7 +217,7 @@ def _roll_out(analysis: Analysis, recorded: Trajectory) -> Trajectory:
         analysis.controlled_swarm.expert,
         steps=recorded.steps,
         seed=derived_seed(analysis.seed, Part.PAGE_SIMULATION),
-        initial={name: recorded[name][:, 0] for name in STATE},
+        initial={name: recorded[name][:, 0] for name in analysis.swarm.state_names},
         threads=1,
     )
 

@@ -42,6 +42,9 @@ def _draw_agents(ax: Axes, scene: Scene, label: str, trail: int) -> Mover:
     agents = PolyCollection([], linewidths=0, facecolors=style.BLUE)
     ax.add_collection(trails)
     ax.add_collection(agents)
+    marks = scene.marks(label)
+    size = 8000 * length**2
+    dots = ax.scatter([], [], s=size, color=style.RED, edgecolors="white", zorder=3)
     ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
 
     def update(time: int) -> None:
@@ -58,6 +61,8 @@ def _draw_agents(ax: Axes, scene: Scene, label: str, trail: int) -> Mover:
         if headings is not None:
             hue = np.floor(heading / (2 * np.pi) * HUES).astype(int) % HUES
             agents.set_facecolor(colours[hue].tolist())
+        if marks is not None:
+            dots.set_offsets(marks[time])
 
     return update
 

@@ -98,10 +98,22 @@ def player_data(player: Player) -> dict[str, Any]:
                 **_common(scene, label),
                 "positions": _text(_shares(scene.positions(label))),
                 "headings": None if headings is None else _text(_bytes_of(headings)),
+                **_marks(scene, label),
             }
             for label in scene.swarms
             for headings in [scene.headings(label)]
         ],
+    }
+
+
+def _marks(scene: Scene, label: str) -> dict[str, Any]:
+    """Where outsiders are at each time, as shares of the window; None where absent."""
+    marks = scene.marks(label)
+    if marks is None:
+        return {}
+    shares = np.round(marks, 5)
+    return {
+        "marks": [[p if np.isfinite(p).all() else None for p in row] for row in shares.tolist()]
     }
 
 

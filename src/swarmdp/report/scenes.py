@@ -147,9 +147,17 @@ class Scene:
         """
         if self.follows:
             far = max(float(np.abs(self._around_centre(label)).max()) for label in self.swarms)
+            label = next(iter(self.swarms))  # outsiders beyond where the first swarm has them leave
+            if self.marks_of(label) is not None:
+                far = max(far, float(np.nanmax(np.abs(self._marked(label)), initial=0.0)))
             side = 2.2 * far or 1.0
             return np.array([-side / 2, -side / 2]), side
         places = [np.asarray(p.positions) for p in self.pictures.values() if isinstance(p, Arrows)]
+        places += [
+            np.where(np.isfinite(p.marks), p.marks, np.asarray(p.positions)[:, :1])
+            for p in self.pictures.values()
+            if isinstance(p, Arrows) and p.marks is not None
+        ]
         low = np.min([place.min(axis=(0, 1)) for place in places], axis=0)
         high = np.max([place.max(axis=(0, 1)) for place in places], axis=0)
         given = self.first.window if isinstance(self.first, Arrows) else None
@@ -201,6 +209,31 @@ class Scene:
         """Where the agents are, from the middle of their swarm at this time."""
         places = self._places(label)
         around: Floats = places - np.median(places, axis=1, keepdims=True)
+        return around
+
+    def marks(self, label: str) -> Floats | None:
+        """Where outsiders are (steps + 1, marks, 2), as shares of the window; None without any."""
+        picture = self.pictures[label]
+        if not isinstance(picture, Arrows) or picture.marks is None:
+            return None
+        low, side = self.window
+        shares: Floats = (self._marked(label) - low) / side
+        return shares
+
+    def marks_of(self, label: str) -> Floats | None:
+        """Where outsiders are, in the units of the system; None without any."""
+        picture = self.pictures[label]
+        return picture.marks if isinstance(picture, Arrows) else None
+
+    def _marked(self, label: str) -> Floats:
+        """Where outsiders are, from the middle of the swarm where the window follows."""
+        picture = self.pictures[label]
+        assert isinstance(picture, Arrows)
+        assert picture.marks is not None
+        places = np.asarray(picture.marks, np.float64)
+        if not self.follows:
+            return places
+        around: Floats = places - np.median(self._places(label), axis=1, keepdims=True)
         return around
 
     def headings(self, label: str) -> Floats | None:

@@ -154,6 +154,7 @@ class Vicsek:
 
     action_units: ClassVar[str] = "rad"
     fused_measures: ClassVar[frozenset[str]] = frozenset({"order"})
+    unaffected: ClassVar[frozenset[str]] = frozenset({"position"})  # it moves before it turns
 
     def __post_init__(self) -> None:
         keep_python_numbers(self)

@@ -6,7 +6,9 @@ from .steps import CalibratedModel as CalibratedModel
 from .steps import CalibratedSwarms as CalibratedSwarms
 from .steps import CalibratedView as CalibratedView
 from .steps import KeptFrames as KeptFrames
+from .zonal import ZonalCues as ZonalCues
 from .zonal import ZonalStarts as ZonalStarts
+from .zonal import no_cues as no_cues
 from .zonal import zonal_frames as zonal_frames
 from .zonal import zonal_turns as zonal_turns
 from .zones import zone_turns as zone_turns

@@ -7,6 +7,10 @@ time for: for each agent one loop over all others, without branches and with int
 vectorises. Sums over neighbours are of 64-bit fixed-point numbers, so that the order of the agents
 cannot matter.
 
+Individuals of several kinds have a row each in `models` and know by `who` which one is theirs.
+Outsiders are played back: where they are is given (`ZonalCues`), and a row of `models` goes on with
+six columns for each kind of outsider, named below.
+
 `zonal_frames` simulates whole candidates: turns, noise, walls and speeds, step by step, with random
 numbers that all candidates share.
 
@@ -40,6 +44,15 @@ NEAR_REACH, NEAR_GAIN, MATCH_REACH, MATCH_GAIN, PULL_REACH, PULL_GAIN = range(14
 SOON_REACH, SOON_GAIN, SIDESTEP_REACH, SIDESTEP_GAIN, CONTACT = range(20, 25)
 ZONAL_NUMBERS = 25
 AHEAD = 0.5  # cosine of the angle from which on another is ahead
+ZONAL_NUMBERS = 14
+# Then, for each kind of outsider: the reach and the gain of turning towards it, and along with it;
+# what is added to the score of the speed where it is near, and from how far that is taken away.
+CUE_REACH, CUE_GAIN, CUE_ALONG_REACH, CUE_ALONG_GAIN, CUE_PACE, CUE_MIDDLE = range(6)
+CUE_NUMBERS = 6
+CUE_FAR = -2.0  # the least closeness: three times as far away as the middle, or farther
+ABSENT = 1e30  # coordinate of an outsider that is not there: beyond every reach
+NO_HEADING = 1e3  # heading of an outsider that does not move
+A_FIELD = 1e6  # distance from which on an outsider is a direction, which walls do not wrap
 
 WALL_BEHIND = -0.2  # cosine of the angle to the wall below which an agent leaves it
 SAME_SPOT = 1e-18  # squared distance below which there is no direction
@@ -57,6 +70,21 @@ class ZonalMemory(NamedTuple):
     gap_y: Floats
     square: Floats
     nearest: Floats
+
+
+class ZonalCues(NamedTuple):
+    """Where outsiders are, (..., outsiders) each, and the kind of each."""
+
+    x: Floats  # ABSENT where one is not there
+    y: Floats
+    heading: Floats  # NO_HEADING where one does not move
+    which: Ints  # (outsiders,)
+
+
+def no_cues(*shape: int) -> ZonalCues:
+    """No outsiders, for arrays of this shape."""
+    nothing = np.zeros((*shape, 0))
+    return ZonalCues(nothing, nothing, nothing, np.zeros(0, np.int64))
 
 
 class ZonalStarts(NamedTuple):
@@ -79,19 +107,28 @@ def zonal_turns(
     kind: int,
     walls: Floats,
     speed: Floats | None = None,
+    who: Ints | None = None,
+    cues: ZonalCues | None = None,
 ) -> tuple[Floats, Floats, Floats]:
     """The mean turn of each agent, how far ahead the others are, and how much faster it gets.
 
     (runs, agents) each; the last is in normal scores of the speed.
 
-    `models` is (runs, ZONAL_NUMBERS). Ahead is the mean cosine of the directions of all others,
-    from -1 (all behind) to 1. Reactions of speeds need the `speed` (runs, agents) of all agents.
+    `models` is (runs, numbers), or (runs, kinds, numbers) with the kind `who` (agents,) of each
+    agent; the numbers are ZONAL_NUMBERS and those of outsiders, which `cues` (runs, outsiders) are.
+    Ahead is the mean cosine of the directions of all others, from -1 (all behind) to 1. Reactions
+    of speeds need the `speed` (runs, agents) of all agents.
     """
     out, ahead = np.empty_like(heading), np.empty_like(heading)
     x, y = np.ascontiguousarray(position[..., 0]), np.ascontiguousarray(position[..., 1])
+    rows = models.reshape(len(models), -1, models.shape[-1])
+    mine = np.zeros(heading.shape[1], np.int64) if who is None else who
+    seen = no_cues(len(heading)) if cues is None else cues
     speeds = np.zeros_like(heading) if speed is None else np.ascontiguousarray(speed)
     faster = np.zeros_like(heading)
-    zonal_turns_of_runs(x, y, heading, turn, speeds, models, kind, walls, out, ahead, faster)
+    zonal_turns_of_runs(
+        x, y, heading, turn, speeds, rows, mine, seen, kind, walls, out, ahead, faster
+    )
     return out, ahead, faster
 
 
@@ -102,6 +139,9 @@ def zonal_frames(
     swarm: CalibratedModel,
     first: int,
     every: int,
+    who: Ints | None = None,
+    paces: Floats | None = None,
+    cues: ZonalCues | None = None,
 ) -> tuple[Floats, Floats, NDArray[np.float64]]:
     """Simulate swarms of K controllers, each from all starts, and keep some of their frames.
 
@@ -110,11 +150,16 @@ def zonal_frames(
     starts
         Of the runs, with their random numbers.
     models, noise
-        (K, ZONAL_NUMBERS) and (K,): the controllers, and how large the noise of each is.
+        (K, numbers) and (K,): the controllers, and how large the noise of each is; with several
+        kinds of agents (K, kinds, numbers) and (K, kinds).
     swarm
         Walls, noise and speeds.
     first, every
         The first step after which a frame is kept, and every so many after it.
+    who, paces
+        (agents,) and (kinds,): the kind of each agent, and its speed as a share of the swarm's.
+    cues
+        (steps, runs, outsiders): where outsiders are.
 
     Returns
     -------
@@ -127,12 +172,29 @@ def zonal_frames(
     places = np.empty((len(models), runs, frames, agents, 2))
     headings = np.empty((len(models), runs, frames, agents))
     reflected = np.zeros(len(models), np.int64)
-    zonal_frames_of_models(starts, models, noise, swarm, first, every, places, headings, reflected)
+    rows = models.reshape(len(models), -1, models.shape[-1])
+    mine = np.zeros(agents, np.int64) if who is None else who
+    zonal_frames_of_models(
+        starts,
+        rows,
+        noise.reshape(len(models), -1),
+        mine,
+        np.ones(rows.shape[1]) if paces is None else paces,
+        no_cues(steps, runs) if cues is None else cues,
+        swarm,
+        first,
+        every,
+        places,
+        headings,
+        reflected,
+    )
     return places, headings, reflected / (steps * runs * agents)
 
 
 @kernel
-def zonal_frames_of_models(starts, models, noise, swarm, first, every, places, headings, reflected):
+def zonal_frames_of_models(
+    starts, models, noise, who, paces, cues, swarm, first, every, places, headings, reflected
+):
     """`zonal_frames` for every controller in turn."""
     steps, runs, agents = starts.scores.shape
     memory = new_zonal_memory(agents)
@@ -157,16 +219,42 @@ def zonal_frames_of_models(starts, models, noise, swarm, first, every, places, h
             frame = 0
             for t in range(steps):
                 turns_of_run(
-                    x, y, heading, turn, models[k], swarm.kind, swarm.walls, meant, ahead, memory
+                    x,
+                    y,
+                    heading,
+                    turn,
+                    models[k],
+                    who,
+                    swarm.kind,
+                    swarm.walls,
+                    meant,
+                    ahead,
+                    memory,
                 )
+                faster[:] = 0.0
                 if responds(models[k]):
-                    faster[:] = 0.0
                     speeds_of(pace, swarm, speed)
                     respond_to_others(
-                        x, y, speed, models[k], swarm.kind, swarm.walls, meant, faster, memory
+                        x, y, speed, models[k], who, swarm.kind, swarm.walls, meant, faster, memory
                     )
-                add_noise(starts.scores[t, r], noise[k], turn, swarm, meant)
-                wander(starts.fresh[t, r], models[k, HURRY], ahead, faster, swarm, pace, step)
+                if cues.which.shape[0] > 0:
+                    turn_for_cues(
+                        x,
+                        y,
+                        models[k],
+                        who,
+                        cues.x[t, r],
+                        cues.y[t, r],
+                        cues.heading[t, r],
+                        cues.which,
+                        swarm.kind,
+                        swarm.walls,
+                        meant,
+                        faster,
+                        memory,
+                    )
+                add_noise(starts.scores[t, r], noise[k], who, turn, swarm, meant)
+                wander(starts.fresh[t, r], models[k], who, paces, ahead, faster, swarm, pace, step)
                 turn[:] = meant
                 turn_and_move_agents(x, y, heading, turn, step, swarm.kind, swarm.walls)
                 for i in range(agents):
@@ -182,14 +270,16 @@ def zonal_frames_of_models(starts, models, noise, swarm, first, every, places, h
 
 
 @borrowing
-def add_noise(scores, size, turn, swarm, meant):
+def add_noise(scores, sizes, who, turn, swarm, meant):
     """Add to the turns that are meant what the noise is at these scores, after these turns."""
     entries = swarm.noise.shape[0] // (swarm.sizes.shape[0] + 1)
     for i in range(meant.shape[0]):
         table = 0
         for k in range(swarm.sizes.shape[0]):
             table += entries if swarm.sizes[k] < abs(turn[i]) else 0
-        meant[i] += size * table_value(scores[i], swarm.noise, table, entries, swarm.largest)
+        meant[i] += sizes[who[i]] * table_value(
+            scores[i], swarm.noise, table, entries, swarm.largest
+        )
 
 
 @borrowing
@@ -200,27 +290,46 @@ def speeds_of(pace, swarm, speed):
 
 
 @borrowing
-def wander(fresh, hurry, ahead, faster, swarm, pace, step):
+def wander(fresh, models, who, paces, ahead, faster, swarm, pace, step):
     """The next scores of the speeds, and how far agents move."""
     for i in range(pace.shape[0]):
+        hurry = models[who[i], HURRY]
         pace[i] = swarm.speed_memory * pace[i] + swarm.fresh_speed * fresh[i] + hurry * ahead[i]
         pace[i] += faster[i]
         speed = table_value(pace[i], swarm.speed, 0, swarm.speed.shape[0], swarm.largest)
-        step[i] = speed * swarm.dt
+        step[i] = speed * swarm.dt * paces[who[i]]
 
 
 @kernel
-def zonal_turns_of_runs(x, y, heading, turn, speed, models, kind, walls, out, ahead, faster):
+def zonal_turns_of_runs(
+    x, y, heading, turn, speed, models, who, cues, kind, walls, out, ahead, faster
+):
     """`zonal_turns` for every run in turn."""
     runs, agents = heading.shape
     memory = new_zonal_memory(agents)
     for r in range(runs):
         turns_of_run(
-            x[r], y[r], heading[r], turn[r], models[r], kind, walls, out[r], ahead[r], memory
+            x[r], y[r], heading[r], turn[r], models[r], who, kind, walls, out[r], ahead[r], memory
         )
         if responds(models[r]):
             respond_to_others(
-                x[r], y[r], speed[r], models[r], kind, walls, out[r], faster[r], memory
+                x[r], y[r], speed[r], models[r], who, kind, walls, out[r], faster[r], memory
+            )
+        if cues.which.shape[0] > 0:
+            turn_for_cues(
+                x[r],
+                y[r],
+                models[r],
+                who,
+                cues.x[r],
+                cues.y[r],
+                cues.heading[r],
+                cues.which,
+                kind,
+                walls,
+                out[r],
+                faster[r],
+                memory,
             )
 
 
@@ -240,7 +349,7 @@ def new_zonal_memory(agents):
 
 
 @borrowing
-def turns_of_run(x, y, heading, turn, model, kind, walls, out, ahead, memory):
+def turns_of_run(x, y, heading, turn, models, who, kind, walls, out, ahead, memory):
     """The mean turns of the agents of one run, and how far ahead the others are."""
     agents = heading.shape[0]
     walled = kind != OPEN and kind != PERIODIC
@@ -252,6 +361,7 @@ def turns_of_run(x, y, heading, turn, model, kind, walls, out, ahead, memory):
         memory.ahead_x[i] = whole_number(c * UNITS)
         memory.ahead_y[i] = whole_number(s * UNITS)
     for i in range(agents):
+        model = models[who[i]]
         measure_gaps(i, x, y, kind, walls, memory)
         along = model[ALONG_RADIUS] * model[ALONG_RADIUS]
         to = model[TO_RADIUS] * model[TO_RADIUS]
@@ -345,19 +455,74 @@ def turn_for_others(c, s, along, to, model, memory):
 
 
 @borrowing
-def responds(model):
-    """Whether speeds react to others, or turns to coming collisions."""
-    return (
-        model[NEAR_GAIN] != 0.0
-        or model[MATCH_GAIN] != 0.0
-        or model[PULL_GAIN] != 0.0
-        or model[SOON_GAIN] != 0.0
-        or model[SIDESTEP_GAIN] != 0.0
-    )
+def turn_for_cues(
+    x, y, models, who, cue_x, cue_y, cue_heading, which, kind, walls, out, faster, memory
+):
+    """Add to the turns that are wanted what outsiders ask for, and say who gets faster for them.
+
+    For each kind of outsider the mean direction in which those within a reach are, and in which
+    those within another reach move; sines and cosines of headings are in the memory. Outsiders are
+    few, and always in the same order, so plain sums do.
+    """
+    agents = x.shape[0]
+    kinds = (models.shape[1] - ZONAL_NUMBERS) // CUE_NUMBERS
+    for i in range(agents):
+        model = models[who[i]]
+        c = memory.cosine[i]
+        s = memory.sine[i]
+        for k in range(kinds):
+            first = ZONAL_NUMBERS + CUE_NUMBERS * k
+            reach = model[first + CUE_REACH]
+            along_reach = model[first + CUE_ALONG_REACH]
+            towards = 0.0
+            along = 0.0
+            near = 0
+            followed = 0
+            nearest = ABSENT
+            for j in range(which.shape[0]):
+                if which[j] != k:
+                    continue
+                u = cue_x[j] - x[i]
+                v = cue_y[j] - y[i]
+                if kind == PERIODIC and max(abs(u), abs(v)) < A_FIELD:
+                    u = shortest_gap(u, walls[1, 0])
+                    v = shortest_gap(v, walls[1, 1])
+                gap = math.sqrt(u * u + v * v)
+                nearest = min(nearest, gap)
+                if gap <= reach and gap * gap >= SAME_SPOT:
+                    towards += (v * c - u * s) / gap
+                    near += 1
+                if gap <= along_reach and cue_heading[j] < NO_HEADING:
+                    sine, cosine = elementary.sincos(cue_heading[j])
+                    along += sine * c - cosine * s
+                    followed += 1
+            if near > 0:
+                out[i] += model[first + CUE_GAIN] * towards / near
+            if followed > 0:
+                out[i] += model[first + CUE_ALONG_GAIN] * along / followed
+            if model[first + CUE_PACE] != 0.0 and nearest < ABSENT:
+                closeness = max(1.0 - nearest / model[first + CUE_MIDDLE], CUE_FAR)
+                faster[i] += model[first + CUE_PACE] * closeness
 
 
 @borrowing
-def respond_to_others(x, y, speed, model, kind, walls, out, faster, memory):
+def responds(models):
+    """Whether speeds of a kind react to others, or its turns to coming collisions."""
+    for k in range(models.shape[0]):
+        model = models[k]
+        if (
+            model[NEAR_GAIN] != 0.0
+            or model[MATCH_GAIN] != 0.0
+            or model[PULL_GAIN] != 0.0
+            or model[SOON_GAIN] != 0.0
+            or model[SIDESTEP_GAIN] != 0.0
+        ):
+            return True
+    return False
+
+
+@borrowing
+def respond_to_others(x, y, speed, models, who, kind, walls, out, faster, memory):
     """Add to the turns that are wanted the step aside, and say how speeds react.
 
     After `turns_of_run`, which leaves sines and cosines of headings in the memory; only for
@@ -365,7 +530,7 @@ def respond_to_others(x, y, speed, model, kind, walls, out, faster, memory):
     """
     for i in range(x.shape[0]):
         measure_gaps(i, x, y, kind, walls, memory)
-        aside, change = response(i, speed, model, memory)
+        aside, change = response(i, speed, models[who[i]], memory)
         out[i] += aside
         faster[i] += change
 

@@ -28,6 +28,7 @@ from swarmdp.model.traits import (
     null_action,
     rules_of,
     settings_of,
+    unaffected_fields,
 )
 from swarmdp.support.errors import InvalidInput
 
@@ -117,9 +118,10 @@ class Augmented:
     @property
     def unaffected(self) -> frozenset[str]:
         """The fields that do not depend on what is done in a step."""
-        below = self.system.unaffected if isinstance(self.system, Augmented) else frozenset()
         told = {"memory", "past_actions"}
-        return below | {name for base, name in self.names.items() if base not in told}
+        return unaffected_fields(self.system) | {
+            name for base, name in self.names.items() if base not in told
+        }
 
     @property
     def system_name(self) -> str:

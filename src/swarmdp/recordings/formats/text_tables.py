@@ -12,7 +12,7 @@ import numpy as np
 from swarmdp.recordings.formats.headerless import name_columns
 from swarmdp.recordings.formats.layout import MISSING, TextLayout, encoding_of, layout_of
 from swarmdp.recordings.formats.source import TrackSource
-from swarmdp.recordings.long_tables import ChosenColumns, choose_columns, tracks_of
+from swarmdp.recordings.long_tables import KIND, ChosenColumns, choose_columns, tracks_of
 from swarmdp.recordings.raw_tracks import Tracks
 from swarmdp.support import files
 from swarmdp.support.errors import InvalidInput
@@ -86,7 +86,7 @@ def _numbers_and_labels(
     """The columns that are used; labels of individuals are as they are written."""
     import pandas
 
-    labels = [chosen.columns[role] for role in ("individual",) if role in chosen.columns]
+    labels = [chosen.columns[role] for role in ("individual", KIND) if role in chosen.columns]
     marks = {name: [""] if name in labels else list(MISSING) for name in columns}
     used = columns if len(columns) < len(names) else None
     try:

@@ -36,6 +36,18 @@ const Drawing = (() => {
     });
   };
 
+  // An outsider of a recording: a red dot with a white rim; none where it is absent.
+  const mark = (pen, size, place) => {
+    if (!place) return;
+    pen.beginPath();
+    pen.arc(place[0] * size, (1 - place[1]) * size, Math.max(4, size / 80), 0, 2 * Math.PI);
+    pen.fillStyle = "#D55E00";
+    pen.fill();
+    pen.lineWidth = 2;
+    pen.strokeStyle = "white";
+    pen.stroke();
+  };
+
   const rgb = (text) => [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
 
   // Many agents as pixels: two by two of them, four by four where pixels are small.
@@ -99,5 +111,5 @@ const Drawing = (() => {
     }
   };
 
-  return { agents, points, cells, bit, fit };
+  return { agents, mark, points, cells, bit, fit };
 })();

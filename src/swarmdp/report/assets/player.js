@@ -62,6 +62,7 @@ for (const root of document.querySelectorAll("section.player")) {
       }
       pen.stroke();
       Drawing.agents(pen, size, xs, ys, angles, data.colours);
+      for (const mark of swarm.marks ? swarm.marks[last] : []) Drawing.mark(pen, size, mark);
     };
   };
 
