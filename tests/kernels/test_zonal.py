@@ -22,6 +22,7 @@ _RESPONSES = np.array(
     ]
 )
 MODELS = np.concatenate([_ZONES, _RESPONSES], axis=1)
+KINDS = np.concatenate([_ZONES[:2], np.zeros((2, 11))], axis=1)  # of agents, without responses
 ARENAS = {
     "open": (kernels.space.OPEN, np.zeros((1, 2))),
     "circle": (kernels.space.CIRCLE, np.array([[0.0, 0.0], [9.0, 0.0]])),
@@ -158,13 +159,13 @@ def test_turns_for_outsiders_and_of_kinds_are_those_of_the_twin(arena: str) -> N
     heading, turn = rng.uniform(-np.pi, np.pi, (2, 3, 20))
     kind, walls = ARENAS[arena]
     cues, who = outsiders_at_random(rng, 3), rng.integers(0, 2, 20)
-    models = np.stack([np.concatenate([MODELS[:2], CUE_MODELS], axis=1)] * 3)
+    models = np.stack([np.concatenate([KINDS, CUE_MODELS], axis=1)] * 3)
     actual, _, faster = kernels.recorded.zonal_turns(
         position, heading, turn, models, kind, walls, who=who, cues=as_cues(cues)
     )
     sides = walls[1] if arena == "periodic" else None
     for r in range(3):
-        for k, model in enumerate(MODELS[:2]):
+        for k, model in enumerate(KINDS):
             expected, _ = oracles.zonal_turns(position[r], heading[r], turn[r], model, arena, walls)
             asked, pace = oracles.cue_turns(
                 position[r], heading[r], CUE_MODELS[k], cues[r], WHICH, sides
@@ -185,7 +186,7 @@ def test_whole_candidates_of_kinds_with_outsiders_move_as_step_by_step() -> None
     x, y, heading, turn, pace = rng.normal(0, 2, (5, runs, agents))
     scores, fresh = rng.normal(size=(2, steps, runs, agents))
     cues, who = outsiders_at_random(rng, steps, runs), rng.integers(0, 2, agents)
-    models, paces = np.concatenate([MODELS[:2], CUE_MODELS], axis=1)[None], np.array([1.0, 0.4])
+    models, paces = np.concatenate([KINDS, CUE_MODELS], axis=1)[None], np.array([1.0, 0.4])
     places, headings, _ = kernels.recorded.zonal_frames(
         kernels.recorded.ZonalStarts(x, y, heading, turn, pace, scores, fresh),
         models, np.ones((1, 2)), swarm, 0, 1, who, paces, as_cues(cues),
