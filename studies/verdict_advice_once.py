@@ -141,7 +141,7 @@ def _zigzag(seed: int) -> Try:
 class SeenRendezvous(Rendezvous):
     """Agents on the ring that also see how many are near."""
 
-    features = swarmdp.Product(
+    features: Any = swarmdp.Product(
         side=swarmdp.Levels(3, name="side of the others"), near=swarmdp.Levels(5, name="near")
     )
 
@@ -164,8 +164,8 @@ def _ring(seed: int, system: Any) -> Try:
     return Try(system, demo, {"actions": "ignore", "policy_search": False})
 
 
-NOISY = {"n_agents": 60, "radius": 0.09, "noise": 40 * DEGREE, "speed": 0.04}
-FEW = {"n_agents": 30, "nearest": 3, "noise": 35 * DEGREE}
+NOISY: dict[str, Any] = {"n_agents": 60, "radius": 0.09, "noise": 40 * DEGREE, "speed": 0.04}
+FEW: dict[str, Any] = {"n_agents": 30, "nearest": 3, "noise": 35 * DEGREE}
 
 CASES = {
     "one run of 60 noisy agents, observations only": Case(

@@ -44,7 +44,6 @@ NEAR_REACH, NEAR_GAIN, MATCH_REACH, MATCH_GAIN, PULL_REACH, PULL_GAIN = range(14
 SOON_REACH, SOON_GAIN, SIDESTEP_REACH, SIDESTEP_GAIN, CONTACT = range(20, 25)
 ZONAL_NUMBERS = 25
 AHEAD = 0.5  # cosine of the angle from which on another is ahead
-ZONAL_NUMBERS = 14
 # Then, for each kind of outsider: the reach and the gain of turning towards it, and along with it;
 # what is added to the score of the speed where it is near, and from how far that is taken away.
 CUE_REACH, CUE_GAIN, CUE_ALONG_REACH, CUE_ALONG_GAIN, CUE_PACE, CUE_MIDDLE = range(6)
