@@ -7,7 +7,7 @@ such thing to follow, as finer classes for agents that lack a memory, the advice
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,7 +141,7 @@ def _zigzag(seed: int) -> Try:
 class SeenRendezvous(Rendezvous):
     """Agents on the ring that also see how many are near."""
 
-    features: Any = swarmdp.Product(
+    features: ClassVar[Any] = swarmdp.Product(
         side=swarmdp.Levels(3, name="side of the others"), near=swarmdp.Levels(5, name="near")
     )
 
