@@ -278,9 +278,11 @@ def test_one_line_for_what_is_wrong(
 def test_an_arena_that_is_not_to_be_believed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    angles = np.random.default_rng(1).normal(0, 0.2, (90, 6))  # a flock that crosses open water
-    places = np.stack([np.cos(angles), np.sin(angles)], axis=-1).cumsum(axis=0)
-    path = written(tmp_path / "crossing.csv", places + np.arange(6)[:, None])
+    """Individuals that pace up and down along a diagonal: no rim is touched but at its ends."""
+    rng = np.random.default_rng(1)
+    along = 10 * np.sin(np.arange(300)[:, None] / 9 + np.arange(6))
+    places = along[:, :, None] + rng.normal(0, 0.3, (300, 6, 2))
+    path = written(tmp_path / "pacing.csv", places)
     reading = ["--fps", "1", "--unit", "m", "--dt", "1", "-o", str(tmp_path / "out")]
     error = fails(["fit", "--tracks", str(path), *reading], capsys)
     assert "at least 70% are needed to believe it" in error

@@ -151,7 +151,7 @@ def test_pages_and_notebooks_say_what_the_reward_tells(tmp_path: Path, capsys: A
     assert words in printed
     page = " ".join((tmp_path / "report.html").read_text(encoding="utf-8").split())
     assert words[1:60] in page
-    assert "drawn pale" in page
+    assert "which are pale" in page
     shown = result._repr_html_()
     assert "the demo tells it" in shown
     flags = result.identified_weights

@@ -53,6 +53,7 @@ def test_it_can_be_looked_at(fitted: Fitted) -> None:
     assert [ax.get_ylabel() for ax in figure.axes] == [
         "mean distance to the lamp / m",
         "robots in the light",
+        *["learned\n− expert"] * 2,  # a strip below each
     ]
     assert figure.axes[1].get_ylim()[1] >= system.n_agents
     (ax,) = evaluation.plot(measure="lit").axes

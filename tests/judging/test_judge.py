@@ -214,7 +214,9 @@ def test_wrong_arguments_are_named() -> None:
         quick(VICSEK.expert, swarmdp.rollout(VICSEK, VICSEK.expert, steps=1, seed=1))
     with pytest.raises(swarmdp.errors.InvalidInput, match="not from Ising"):
         quick(VICSEK.expert, system=swarmdp.Ising())
-    with pytest.raises(swarmdp.errors.InvalidInput, match='kind must be "angle" or "position"'):
+    with pytest.raises(
+        swarmdp.errors.InvalidInput, match='kind must be "angle" or "direction" or "position"'
+    ):
         swarmdp.model.Field(kind="colour")  # type: ignore[arg-type]
     with pytest.raises(swarmdp.errors.InvalidInput, match="has a period"):
         swarmdp.model.Field(kind="level", period=1.0)

@@ -57,7 +57,7 @@ def test_arrows_are_drawn_where_the_agents_are() -> None:
     figure, update = animation._figure(scene)
     for time in (0, 1):
         update(time)
-        _, arrows = figure.axes[0].collections
+        _, arrows, _ = figure.axes[0].collections  # trails, agents, outsiders
         (path,) = arrows.get_paths()
         corners = np.asarray(path.vertices)[:4]
         heading = swarm["heading"][0, time, 0]

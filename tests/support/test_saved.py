@@ -15,6 +15,7 @@ from swarmdp.support.saved import (
     FIT,
     IN_FOLDERS,
     SAVED_KINDS,
+    SPACE_ANALYSIS,
     SWARM,
     TRAJECTORY,
     Packed,
@@ -43,8 +44,18 @@ def analysed() -> Any:
     )
 
 
+@cache
+def analysed_in_space() -> Any:
+    steps = np.random.default_rng(1).normal(size=(240, 6, 3)).cumsum(axis=0)
+    recording = swarmdp.Recording(steps, fps=1, unit="m")
+    return swarmdp.analyse(recording, seed=1, dt=1, arena=None, judge=False)
+
+
 def save(kind: SavedKind, folder: Path) -> Path:
     """A file of this kind, with what belongs to it beside it."""
+    if kind is SPACE_ANALYSIS:
+        saved: Path = analysed_in_space().save(folder)
+        return saved
     analysis = analysed()
     path: Path = analysis.save(folder)
     if kind is TRAJECTORY:
@@ -85,7 +96,7 @@ def test_formats_of_this_version_stay_readable() -> None:
 
 
 def test_a_folder_is_read_by_the_whole_of_what_it_holds(tmp_path: Path) -> None:
-    assert IN_FOLDERS == ("analysis.nc", "result.nc", "swarm.nc")
+    assert IN_FOLDERS == ("analysis.nc", "space_analysis.nc", "result.nc", "swarm.nc")
     save(ANALYSIS, tmp_path)
     for kind, made in ((ANALYSIS, swarmdp.Analysis), (FIT, swarmdp.Result)):
         assert isinstance(load(tmp_path), made)

@@ -8,8 +8,10 @@ become lighter where they would not stand out. Pictures inside of an SVG, and PN
 import re
 
 import numpy as np
+from markupsafe import Markup
 
 from swarmdp.report.colours import lab_of, rgb_of
+from swarmdp.support.markup import render
 
 PANEL, INK = "#1e2228", "#e4e7ea"  # as in assets/page.css
 _COLOURED = 0.03  # chroma from which on a colour is no grey
@@ -35,5 +37,6 @@ def follow_scheme(svg: bytes) -> bytes:
         for name, colour in sorted(set(_SET.findall(text)))
     ]
     rules.append("image{filter:invert(1) hue-rotate(180deg);mix-blend-mode:screen}")
-    style = f"<style>@media (prefers-color-scheme:dark){{{''.join(rules)}}}</style>"
+    # Names and colours are those that `_SET` found: nothing in them needs escaping.
+    style = str(render("report/templates/dark.svg.j2", rules=Markup("".join(rules)))).rstrip("\n")
     return re.sub(r"(<svg\b[^>]*>)", lambda tag: tag[1] + style, text, count=1).encode("utf-8")

@@ -1,5 +1,6 @@
 """The pages of `swarmdp evaluate` and `swarmdp replan`: a learned swarm beside its expert."""
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -170,7 +171,12 @@ def write_replan_page(
     written = style.save(fits.plot_reward(result), folder / "reward")
     name = name_of(system)
     where = f"another swarm, {name}," if name != result.system_name else f"a changed {name} swarm"
-    if name == result.system_name and settings_of(system) == dict(result.system_settings):
+    # A loaded fit has lists where its system has tuples.
+    now, then = (
+        json.dumps(part, sort_keys=True)
+        for part in (settings_of(system), dict(result.system_settings))
+    )
+    if name == result.system_name and now == then:
         where = "its own swarm"
     words = "Nothing was there to compare the planned swarm with."
     page = Page(

@@ -54,6 +54,7 @@ from swarmdp.systems.vicsek_space import (
 LARGEST_PLACE = 1e100  # coordinate in open space whose square is finite
 REARRANGE_EVERY = 8  # steps; agents move by about a cell in each
 REARRANGE_FROM = 20_000  # agents; fewer fit the cache in any order
+_MANY = 100  # neighbours of each agent
 _CROWDED = 10**9  # pairs of neighbours: a step of them takes seconds
 _LONGEST = 1e100  # of lengths, whose squares have to be finite
 
@@ -183,9 +184,9 @@ class Vicsek:
     def _warn_of_crowds(self) -> None:
         """Say beforehand that steps of very dense, large swarms take long, and what helps."""
         neighbours = self.n_agents * min(1.0, math.pi * (self.radius / self.box) ** 2)
-        if self.n_agents * neighbours > _CROWDED:
+        if neighbours > _MANY and self.n_agents * neighbours > _CROWDED:
             paper = type(self)()
-            box = paper.resized(self.n_agents).box * self.radius / paper.radius
+            box = paper.box * math.sqrt(self.n_agents / paper.n_agents) * self.radius / paper.radius
             tell_once(
                 f"swarmdp: each of {self.n_agents:,} agents has about {neighbours:,.0f} "
                 "neighbours, so a step takes seconds: with a box of "
