@@ -241,11 +241,45 @@ def rooms(axes: Axes) -> None:
         )
 
 
+def outsiders(axes: Axes) -> None:
+    """A flock, and one that it avoids."""
+    places = RNG.normal((1.0, 0.0), 0.35, (14, 2))
+    axes.quiver(*places.T, *(places - np.array([-1.2, 0])).T, color=BLUE, scale=30, width=0.008)
+    axes.plot(-1.2, 0, "D", color=ORANGE, markersize=11)
+    axes.set_xlim(-2, 2.4)
+    axes.set_ylim(-1, 1)
+
+
+def collision(axes: Axes) -> None:
+    """Two paths that would cross, and how they avoid it."""
+    time = np.linspace(-2, 2, 60)
+    for side, colour in ((1, BLUE), (-1, ORANGE)):
+        axes.plot(side * time, side * 0.1 * time, color=GREY, linewidth=1, linestyle=":")
+        axes.plot(side * time, side * (0.1 * time + 0.45 * np.exp(-(time**2))), color=colour)
+        axes.plot(-2 * side, -0.2 * side, "o", color=colour, markersize=11)
+    axes.set_ylim(-1, 1)
+
+
+def space(axes: Axes) -> None:
+    """A cube, and headings in it."""
+    for x, y in ((0.0, 0.0), (0.45, 0.35)):
+        axes.add_patch(Rectangle((x, y), 1, 1, fill=False, color=GREY))
+    for x in (0, 1):
+        for y in (0, 1):
+            axes.plot([x, x + 0.45], [y, y + 0.35], color=GREY, linewidth=1)
+    places = RNG.uniform(0.3, 1.1, (9, 2))
+    axes.quiver(*places.T, np.full(9, 0.8), np.full(9, 0.5), color=BLUE, scale=18, width=0.01)
+    axes.set_xlim(-1.2, 2.6)
+    axes.set_ylim(-0.1, 1.5)
+    axes.set_aspect("equal")
+
+
 PICTURES: dict[str, Callable[[Axes], None]] = {
     "agents": memory,
     "algorithms": loop,
     "architecture": rooms,
     "benchmarks": speed,
+    "collision": collision,
     "controllers": robot,
     "environments": simulators,
     "features": classes,
@@ -253,12 +287,14 @@ PICTURES: dict[str, Callable[[Axes], None]] = {
     "learning": before_and_after,
     "long-fits": workers,
     "other-bodies": bodies,
+    "outsiders": outsiders,
     "own-system": gather,
     "paper": order,
     "recordings": paths,
     "reliability": shield,
     "reward": reward,
     "simulate": batch,
+    "space": space,
     "theory": grid,
     "trust": bars,
     "updates": updates,

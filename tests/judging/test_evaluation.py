@@ -56,7 +56,7 @@ def test_it_can_be_looked_at(fitted: Fitted) -> None:
         *["learned\n− expert"] * 2,  # a strip below each
     ]
     assert figure.axes[1].get_ylim()[1] >= system.n_agents
-    (ax,) = evaluation.plot(measure="lit").axes
+    ax, _ = evaluation.plot(measure="lit").axes
     assert evaluation.plot(ax, colours=("red", "green")) is ax.get_figure()
     assert [line.get_color() for line in ax.lines[-2:]] == ["red", "green"]
     with pytest.raises(
