@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +86,7 @@ class Rendezvous:
     slip: float = 0.1
 
     actions = np.array([-1, 0, 1])
-    features = swarmdp.Levels(3, name="side of the others")
+    features: ClassVar[Any] = swarmdp.Levels(3, name="side of the others")
 
     def initial(self, rng: swarmdp.model.Stream) -> dict[str, NDArray[Any]]:
         """Anywhere on the ring."""
