@@ -12,6 +12,7 @@ _STATISTICS = "many fits or runs, since it is about a rate or a spread"
 _EVERY = "every case; quick tests have some of them"
 _SCRIPTS = "runs scripts that the studio wrote"
 _BROWSER = "drives a browser"
+_ANALYSIS = "a whole analysis; quick tests have its parts"
 
 SLOW: Mapping[str, str] = {
     "tests/benchmarks": "measures",
@@ -39,6 +40,21 @@ SLOW: Mapping[str, str] = {
     "tests/fitting/test_observations.py::test_every_update_works_with_products": _EVERY,
     "tests/fitting/test_takeover.py::test_policy_search_takes_over_where_there_is_no_clone": (
         "two searches, and a verdict on every finalist"
+    ),
+    "tests/fitting/test_takeover.py::test_experiments_are_taken_over_one_by_one": (
+        "each experiment by itself, beside the batch"
+    ),
+    "tests/fitting/test_smallest.py::test_other_neighbours_are_tried": (
+        "many fits; quick tests have those of classes and actions"
+    ),
+    "tests/recordings/test_space.py::test_a_whole_analysis_is_saved_and_read_again": _ANALYSIS,
+    "tests/recordings/test_space.py::test_a_third_coordinate_that_never_changes_is_left_out": (
+        _ANALYSIS
+    ),
+    "tests/recordings/test_components.py"
+    "::test_an_analysis_says_what_the_reward_tells_of_a_new_component": _ANALYSIS,
+    "tests/judging/test_stretches.py::test_small_differences_are_noticed_with_one_demo": (
+        _STATISTICS
     ),
     "tests/irl/test_resampling.py::test_errors_are_as_large_as_rewards_differ_between_demos": (
         _STATISTICS
