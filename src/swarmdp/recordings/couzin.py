@@ -169,7 +169,8 @@ def _next_state(swarm: "Swarm", noise: Floats, state: State, turns: Floats, rng:
         kind,
         walls,
     )
-    return {"position": place, "heading": heading, "turn": turned, "noise": score, "pace": pace}
+    after = {"position": place, "heading": heading, "turn": turned, "noise": score, "pace": pace}
+    return after | swarm.later(state)
 
 
 def fit_couzin(swarm: "Swarm", decisions: Decisions, seed: int = 0) -> Couzin:
