@@ -10,11 +10,13 @@ import pytest
 
 import swarmdp
 from swarmdp.recordings.controller_families import rule_as_it_is
+from swarmdp.recordings.couzin import Couzin
 from swarmdp.recordings.interaction import shifted_decisions
 from swarmdp.recordings.rule import Rule, fit_rule
 from swarmdp.recordings.swarm import Swarm
 from swarmdp.recordings.zonal import Reaction, Zonal, ZonalController
 from swarmdp.support.errors import InvalidInput
+from tests.recordings.test_couzin import TRUTH
 
 
 def driven(seed: int = 1, steps: int = 900, pull: float = -0.3, reach: float = 6.0) -> np.ndarray:
@@ -204,3 +206,11 @@ def test_a_swarm_plays_outsiders_back_and_avoids_them(
     again = swarmdp.load(tmp_path / "swarm.nc")
     assert again.settings == swarm.settings
     np.testing.assert_array_equal(again.outsiders.positions, swarm.outsiders.positions)
+
+
+def test_a_zone_model_keeps_the_time_of_outsiders(recording: swarmdp.Recording) -> None:
+    """It does not react to them, but its swarm is measured and seen with them."""
+    swarm = swarmdp.recordings.Swarm.from_recording(recording.decisions(1).train, arena=None)
+    model = Couzin(swarm, TRUTH)
+    run = swarmdp.rollout(model, model.expert, steps=3, runs=2, seed=1)
+    np.testing.assert_array_equal(np.diff(run["clock"], axis=1), 1)
