@@ -510,7 +510,12 @@ def analyse(
         # What an earlier analysis left does not belong to the fit that is saved now.
         (as_path(checkpoint) / ANALYSIS.file).unlink(missing_ok=True)
     with working("searching for a controller", progress):
-        found = find_controller(swarm, rule, seed=derived_seed(seed, Part.CONTROLLER))
+        found = find_controller(
+            swarm,
+            rule,
+            seed=derived_seed(seed, Part.CONTROLLER),
+            speed_rule=reactions.speed_rule,
+        )
     report(f"The controller: {found.controller.words(swarm.unit)}.")
     with working("searching for the reward", progress):
         searched = search_reward(
