@@ -98,4 +98,4 @@ print(weights.to_series().round(2))
 # `--arena open` where there are no walls.
 #
 # Next: [real fish](zebrafish.py), [how far such an answer can be trusted](known_rule.py), [file
-# formats](../recordings.md), and [what happens at each step](../recorded-swarms.md).
+# formats](../recordings.md), and [what happens at each step](../recordings.md#what-happens-at-each-step).
