@@ -239,7 +239,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def _is_of(row: Row, half: str, part: str) -> bool:
-    return row["half"] == half and row["part"] == part
+    return (row["half"], row["part"]) == (half, part)
 
 
 def _rule_lines(rows: Sequence[Row]) -> list[list[str]]:
