@@ -242,7 +242,7 @@ def test_a_cause_that_cannot_be_named_keeps_the_concrete_advice() -> None:
     case = CASES["flock"]
     verdict = judged(baselines.doing_nothing(case.system), case.demo(1), case.system)
     assert verdict.alarm
-    assert verdict.advice[-1] in advice.CLASSES + (advice.CLONE_IS_NEARER,)
+    assert verdict.advice[-1] in (*advice.CLASSES, advice.CLONE_IS_NEARER)
     assert verdict.notes[-1].endswith(UNKNOWN)
 
 
