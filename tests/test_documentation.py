@@ -65,7 +65,7 @@ def test_snippets_run_as_written(
     ("page", "rows", "tables"),
     [
         ("learning.md", "learners.json", learners.table),
-        ("updates-study.md", "transfer.json", transfer.table),
+        ("updates.md", "transfer.json", transfer.table),
         ("theory.md", "theory.json", small_swarm_tables.tables),
         ("reproduction.md", "calibration.json", calibration.table),
         ("environments.md", "environments.json", environments.table),
@@ -116,6 +116,16 @@ def test_links_lead_somewhere() -> None:
     for page in [ROOT / "CONTRIBUTING.md", *(ROOT / name for name in PAGES)]:
         for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_there_are_at_most_thirty_pages_to_read() -> None:
+    """Beside the index of each section, and the lists of names and commands that are generated."""
+    docs = ROOT / "docs"
+    generated = {"reference/python.md", "reference/command-line.md"}
+    pages = {page.removeprefix("docs/") for page in PAGES[1:]} - generated
+    pages = {page for page in pages if not page.endswith("index.md") or page == "start/index.md"}
+    scripts = [docs / "gallery.py", *(docs / "tutorials").glob("*.py")]
+    assert len(pages) + len(scripts) <= 30
 
 
 def test_every_promise_names_what_holds_it() -> None:

@@ -11,7 +11,8 @@ import numpy as np
 from swarmdp._version import __version__
 from swarmdp.model.streams import Part, derived_seed
 from swarmdp.model.trajectory import Trajectory
-from swarmdp.recordings.analysis import REGRESSION, UNDECIDED, ZONE_MODEL, Analysis
+from swarmdp.recordings.analysis import Analysis
+from swarmdp.recordings.analysis_steps import REGRESSION, UNDECIDED, ZONE_MODEL
 from swarmdp.recordings.arena import arena_in_words
 from swarmdp.report import anticipation_figure as anticipation_figures
 from swarmdp.report.analysis_figures import (
