@@ -10,7 +10,7 @@ the memory of turns are as recorded: a reward is about what individuals do, not 
 The reward that is returned is a softer one: that under which the recording is likeliest among all
 candidates, each the likelier the more it collects, with a prior for small weights. The margin is
 decided by a few candidates, and explains what no controller of this kind can do; where rewards are
-known the softer one is nearer to them (`docs/recorded-swarms.md`).
+known the softer one is nearer to them (`docs/recordings.md`).
 """
 
 from collections.abc import Mapping
