@@ -39,7 +39,11 @@ def test_the_search_comes_nearer_and_is_the_same_for_the_same_seed(
     monkeypatch.setattr(controller_search, "FINDING", 4)
     assert swarm.decisions is not None
     rule = fit_rule(swarm.decisions, swarm.arena)
-    found = find_controller(swarm, rule, seed=1)
+    told: list[tuple[int, int]] = []
+    found = find_controller(swarm, rule, seed=1, progress=lambda *how: told.append(how))
+    families = len(families_of(swarm, rule))
+    total = 2 * families * 2 + 4  # two halves of the time, and everything at the end
+    assert told == [(done, total) for done in range(0, total - 3, 2)]
     assert found == find_controller(swarm, rule, seed=1)
     assert FoundController.from_plain(found.to_plain()) == found
     alone = families_of(swarm, rule)[0].start

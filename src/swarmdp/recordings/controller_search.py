@@ -10,7 +10,7 @@ last search begins with the best of these, and its finalists are compared in lon
 random numbers.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ from swarmdp.recordings.speed_rule import SpeedRule
 from swarmdp.recordings.whole_steps import calibrated_model
 from swarmdp.recordings.zonal import ZonalController, common_scores, cues_at
 from swarmdp.support.arrays import Bools, Floats, Ints
+from swarmdp.support.progress import Tell
 from swarmdp.support.threads import one_blas_thread
 
 if TYPE_CHECKING:
@@ -311,7 +312,7 @@ def find_controller(
     *,
     seed: int,
     speed_rule: SpeedRule | None = None,
-    tell: Callable[[str], None] = lambda text: None,
+    progress: Tell | None = None,
 ) -> FoundController:
     """The zonal controller whose swarm is nearest to the recording from which the swarm was made.
 
@@ -325,8 +326,8 @@ def find_controller(
         Same seed, same controller.
     speed_rule
         How speeds react, found in the same part; taken over unless the group is nearer without.
-    tell
-        Called with the name of each family before it is searched.
+    progress
+        Called before each search with how many generations are done, and of how many.
 
     """
     frames = len(swarm.frames["heading"])
@@ -338,10 +339,12 @@ def find_controller(
     priors = [Prior(own * strength, noise) for strength, noise in STRENGTHS]
     apart = np.empty((len(families), len(priors), len(parts)))
     winners: list[list[list[ZonalController]]] = []  # of each family and prior, in each part
+    searches = len(families) * len(parts)
+    tell = progress or (lambda done, total: None)
     for k, family in enumerate(families):
-        tell(family.name)
         best = []
         for n, part in enumerate(parts):
+            tell((k * len(parts) + n) * TRYING, searches * TRYING + FINDING)
             search = Search(family, Trial(swarm, part, seed + n, together), priors[SEARCHED])
             drawn = search.run(family.numbers(family.start), TRYING, seed)
             best.append([drawn.best(prior)[0] for prior in priors])
@@ -353,7 +356,7 @@ def find_controller(
     strength = _first_good(apart.mean(axis=(0, 2)))
     chosen = _first_good(apart[:, strength].mean(axis=1))
     family, prior, begins = families[chosen], priors[strength], winners[chosen][strength]
-    tell(f"{family.name}, at length")
+    tell(searches * TRYING, searches * TRYING + FINDING)
     every = np.ones(frames, dtype=bool)
     search = Search(family, Trial(swarm, every, seed, together), prior)
     starts = np.stack([family.numbers(one) for one in begins])
@@ -372,7 +375,6 @@ def find_controller(
         TriedFamily(family.name, len(family.limits), float(row[strength].mean()))
         for family, row in zip(families, apart, strict=True)
     )
-    searches = len(families) * len(parts)
     count = searches * (TRYING * CANDIDATES + len(priors)) + FINDING * CANDIDATES
     return FoundController(
         best_one,
