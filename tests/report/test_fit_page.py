@@ -54,8 +54,8 @@ def written(folder: Path, result: Result, demo: Trajectory, **more: Any) -> str:
 def test_a_fit_that_nobody_judged_says_so(tmp_path: Path, result: Result, demo: Trajectory) -> None:
     text = written(tmp_path, result, demo, planned=5)
     assert "? The learned swarm was not compared with the recorded one" in text
-    assert "How far its other values can be trusted is not known" in text
-    assert "interrupted after 3 of 5 iterations; --resume goes on" in text
+    assert "How far its other values can be trusted is unknown" in text
+    assert "interrupted after 3 of 5 iterations; --resume continues" in text
 
 
 def test_the_verdict_and_the_errors_are_in_words(
