@@ -69,7 +69,7 @@ def test_the_verdict_and_the_errors_are_in_words(
     assert f"{within}, at all within 2.5." in text
     but = replace(same, verdicts=(verdict("reproduces it, except: order too small", False),))
     text = written(tmp_path, but, demo)
-    assert "✓ The learned swarm does what the recorded one did, with exceptions that" in text
+    assert "✓ The learned swarm does what the recorded one did, with small exceptions" in text
     assert "The verdict: reproduces it, except: order too small." in text
     noise = 0.01 * np.random.default_rng(3).normal(size=(8, *result.reward.weights.shape))
     far = replace(
@@ -91,7 +91,7 @@ def test_the_verdict_and_the_errors_are_in_words(
     ("learner", "words"),
     [
         ("clone of recorded actions", "copying the recorded actions"),
-        ("clone of explained actions", "copying the actions that explain the demo"),
+        ("clone of explained actions", "copying the actions that best explain the demo"),
         ("clone of changes", "matching how observations change into each other"),
         ("policy search", "policy search"),
     ],
