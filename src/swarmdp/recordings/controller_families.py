@@ -280,12 +280,12 @@ def _hurry(swarm: "Swarm") -> float:
 
 
 def fitted_zone_model(swarm: "Swarm", rule: Rule) -> ZonalController:
-    """A controller that does as the zone model that was fitted to the group, about.
+    """A controller with the zones and the turns of the zone model that was fitted to the group.
 
     The zone model turns by the angle to where it wants to go, but by no more than its largest turn
     m; the controller by a gain times the sine of that angle. Over all angles they differ least, in
-    squares, with the gain 2 (m + sin m) / pi. Its wall is a direction that is added to that of the
-    others.
+    squares, with the gain 2 (m + sin m) / pi. What individuals do by themselves (noise, memory, the
+    wall) is that of the rule: single turns tell it, and a group can look right for wrong reasons.
     """
     zones = swarm.models["couzin"]().zones
     near, along = zones.repulsion, max(zones.orientation, zones.repulsion)
@@ -293,20 +293,7 @@ def fitted_zone_model(swarm: "Swarm", rule: Rule) -> ZonalController:
     model = ZoneModel("priority", {name: Zone(outer=reach) for name, reach in reaches.items()})
     most = min(zones.most_turn, math.pi)
     gain = 2 * (most + math.sin(most)) / math.pi
-    alone = _alone(swarm, rule)
-    wall, wall_reach = alone.wall, alone.wall_reach
-    if wall_reach and zones.wall_distance > 0:
-        wall, wall_reach = min(math.atan(zones.wall_weight), most), zones.wall_distance
-    return replace(
-        alone,
-        model=model,
-        gains=(gain,) * len(model.columns),
-        previous=0.0,
-        wall=wall,
-        wall_reach=wall_reach,
-        noise=zones.noise / max(swarm.wobble.spread, 1e-9),
-        hurry=_hurry(swarm),
-    )
+    return _with_others(swarm, rule, model, dict.fromkeys(model.columns, gain))
 
 
 def completed_rule(swarm: "Swarm", rule: Rule) -> ZonalController:

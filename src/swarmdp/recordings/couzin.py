@@ -236,10 +236,10 @@ def _scores(
         stream = streams.at(step, Purpose.TRANSITION)
         state = _next_state(swarm, models[:, 4], state, np.clip(turns, -most, most), stream)
         if step + 1 in times:
-            for name, values in kept.items():
-                values.append(state[name])
+            for name, states in kept.items():
+                states.append(state[name])
     # All times at once: what individuals see is looked at once for all measures.
-    seen = swarm.measures_over({name: np.stack(values, axis=1) for name, values in kept.items()})
+    seen = swarm.measures_over({name: np.stack(states, axis=1) for name, states in kept.items()})
     scores = np.zeros(count)
     for name, values in recorded.items():
         every = seen[name].T.reshape(-1, _RUNS, count)
