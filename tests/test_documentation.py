@@ -182,3 +182,15 @@ def test_everything_public_is_there() -> None:
     assert len(names) <= 50  # what README and its next pages use; the rest is in namespaces
     with pytest.raises(AttributeError, match="attribute fly"):
         getattr(swarmdp, "fly")  # noqa: B009
+
+
+def test_the_architecture_page_names_every_room_and_files_that_are_there() -> None:
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    package = ROOT / "src/swarmdp"
+    rooms = {path.parent.name for path in package.glob("*/__init__.py")}
+    assert rooms == set(re.findall(r"^\| \d+ \| `(\w+)/` \|", text, re.MULTILINE))
+    recordings = text.partition("### Recordings\n")[2].partition("\n## ")[0]
+    for name in re.findall(r"`(\w+\.py|\w+/)`", recordings):
+        assert (package / "recordings" / name).exists(), name
+    for name in re.findall(r"`(\w+/[\w/]+\.py)`", text):
+        assert (package / name).exists() or (ROOT / name).exists(), name

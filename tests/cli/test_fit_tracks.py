@@ -69,7 +69,7 @@ def test_the_report(analysed: Path) -> None:
         "The rule of turns",
         "Held-out statistics",
         "What the reward prefers",
-        "How near the groups are",
+        "How close the groups are",
         "Which controllers were tried",
         "How to cite",
     ):

@@ -53,7 +53,7 @@ def written(folder: Path, result: Result, demo: Trajectory, **more: Any) -> str:
 
 def test_a_fit_that_nobody_judged_says_so(tmp_path: Path, result: Result, demo: Trajectory) -> None:
     text = written(tmp_path, result, demo, planned=5)
-    assert "? Nobody has judged whether the learned swarm does" in text
+    assert "? The learned swarm was not compared with the recorded one" in text
     assert "How far its other values can be trusted is not known" in text
     assert "interrupted after 3 of 5 iterations; --resume goes on" in text
 
