@@ -280,7 +280,8 @@ def _looks(
     """The measures of frames (frames,), and what individuals see (frames, agents), in sizes.
 
     Misalignment, bearing, distance of the nearest and, where there is one, of the wall; distances
-    to outsiders, which are where they were at the times `clock` (frames,).
+    to fixed places, and how far individuals move away from outsiders that go with the group, at
+    the times `clock` (frames,).
     """
     seen = surroundings(places, headings, NEIGHBOURS, 0.0, swarm.arena)
     sights = [np.abs(seen[..., 0]), np.abs(seen[..., 1]), seen[..., 2]]
@@ -289,6 +290,7 @@ def _looks(
     if swarm.outsiders is not None and clock is not None:
         others = swarm.outsiders
         sights += [others.distances(kind, places, clock) for kind in others.fixed]
+        sights += [others.headed_away(kind, places, headings, clock) for kind in others.followers]
     return swarm.measure_frames(places, headings, seen, clock=clock), sights
 
 
@@ -360,8 +362,11 @@ def find_controller(
     # compared here knows no speeds, so it cannot ask for them.
     both = [with_responses(best_one, swarm, speed_rule), best_one]
     if both[0].responses:
-        best_one = both[_first_good(longer.trial.losses(both))]
-    group, _, reflected = Trial(swarm, every, seed + 5, together, LONGER).distances([best_one])
+        trials = [Trial(swarm, every, seed + 4, one.together, LONGER) for one in both]
+        apart_by_speed = [trial.losses([one])[0] for trial, one in zip(trials, both, strict=True)]
+        best_one = both[_first_good(np.array(apart_by_speed))]
+    last_trial = Trial(swarm, every, seed + 5, best_one.together, LONGER)
+    group, _, reflected = last_trial.distances([best_one])
     tried = tuple(one for comparison in compared for one in comparison.tried)
     searches = len(tried) * len(parts)
     count = searches * (TRYING * CANDIDATES + len(priors)) + FINDING * CANDIDATES
