@@ -455,7 +455,7 @@ def analyse(
     rule, kinds = steps.read_rule(decisions.train, swarm)
     reactions = steps.read_reactions(decisions, swarm)
     _forget_earlier(checkpoint)
-    found = steps.search_controller(swarm, rule)
+    found = steps.search_controller(swarm, rule, reactions.speed_rule)
     searched = steps.search_reward(swarm, rule, found)
     fitting = steps.fit_of(swarm, decisions.train)
     result = drive(fitting, progress, resume=resume, checkpoint=checkpoint)

@@ -39,6 +39,7 @@ from swarmdp.recordings.recording import Recording
 from swarmdp.recordings.reward_search import SearchedReward, search_reward
 from swarmdp.recordings.rule import LEAST_ROWS, Rule, fit_rule
 from swarmdp.recordings.space.arena import SpaceArena
+from swarmdp.recordings.speed_rule import SpeedRule
 from swarmdp.recordings.summary import Summary
 from swarmdp.recordings.swarm import Swarm
 from swarmdp.recordings.zonal import Zonal
@@ -157,11 +158,15 @@ class AnalysisSteps:
         self.report(str(reactions))
         return reactions
 
-    def search_controller(self, swarm: Swarm, rule: Rule | None) -> FoundController:
+    def search_controller(
+        self, swarm: Swarm, rule: Rule | None, speed_rule: SpeedRule
+    ) -> FoundController:
         """The controller whose group is most like the recorded one."""
         seed = derived_seed(self.seed, Part.CONTROLLER)
-        with working("searching for a controller", self.progress, (0.0, 1.0)) as tell:
-            found = find_controller(swarm, rule, seed=seed, progress=tell)
+        with working("searching for a controller", self.progress, (0.0, 1.0)) as progress:
+            found = find_controller(
+                swarm, rule, seed=seed, speed_rule=speed_rule, progress=progress
+            )
         self.report(f"The controller: {found.controller.words(swarm.unit)}.")
         return found
 

@@ -224,8 +224,9 @@ class Evidence:
         return mu
 
     def _numbers(self, controller: ZonalController) -> Floats:
-        """Those of the family; of a controller with fewer components those of the rule."""
-        same = controller.model.zones.keys() == self._family.start.model.zones.keys()
+        """Those of the family; of a controller with other components those of the rule."""
+        model, usual = controller.model, self._family.start.model
+        same = (model.structure, *model.zones) == (usual.structure, *usual.zones)
         return self._family.numbers(controller if same else self._family.start)
 
     def update_policy(self, reward: Floats, iteration: int) -> None:
