@@ -86,6 +86,7 @@ def rules(kind: str, half: str, number: int) -> Row:
 def analysis(kind: str, half: str, number: int, resamples: int = 0) -> Row:
     """The group of the controller that is found in one recording, and what is said of it."""
     rule, seed = rule_of(kind, half, number)
+    recording = record_rule(rule, seed)
     began = time.process_time()
     first: list[float] = []
 
@@ -94,7 +95,7 @@ def analysis(kind: str, half: str, number: int, resamples: int = 0) -> Row:
 
     usual = swarmdp.recordings.AnalysisSettings()
     found = swarmdp.analyse(
-        record_rule(rule, seed),
+        recording,
         seed=seed,
         settings=replace(
             usual,

@@ -12,7 +12,12 @@ from tests.examples import ROOT
 
 SCRIPTS = sorted((ROOT / "docs" / "tutorials").glob("*.py"))
 SAID = {  # what readers are told to see
-    "own_tracks": ("12 individuals in 3000 frames", "interaction found", "0.61"),
+    "own_tracks": (
+        "12 individuals in 6000 frames",
+        "An interaction was found",
+        "among the 5.0 ± 0.5 nearest",
+        "interaction not found",
+    ),
     "own_system": ("Verdict: reproduces the demo", "the others are left : reward"),
     "paper": ("5 of 5 learned swarms reproduce", "highest at 0 degrees"),
 }

@@ -419,11 +419,11 @@ def _reward_columns(
         texts = [with_error(r, e) for r, e in zip(rewards, errors, strict=True)]
         if marks is None:
             return ["reward"], [(text,) for text in texts]
-        return ["reward", "the demo tells it"], list(zip(texts, marks, strict=True))
+        return ["reward", "identified"], list(zip(texts, marks, strict=True))
     assert marks is not None
     means = result.reward.tables(result.resamples.mean(axis=0))[number].to_numpy().ravel().tolist()
     name = f"from {len(result.resamples)} resampled demos (± s.d.)"
-    return ["reward", name, "the demo tells it"], [
+    return ["reward", name, "identified"], [
         (rounded(reward, e), with_error(mean, e), mark)
         for reward, mean, e, mark in zip(rewards, means, errors, marks, strict=True)
     ]

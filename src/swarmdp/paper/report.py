@@ -278,7 +278,7 @@ def _trajectories(store: Store) -> PaperFigure:
     swarms = _swarms(store, "vicsek")
     span = min(SPAN, plan.vicsek_steps)
     caption = (
-        f"The paths of all agents during {span} steps (dark is late): at the start, while the "
+        f"The paths of all agents during {span} steps (colour: time): at the start, while the "
         "swarm becomes ordered, and at the end. Expert and learned policies of the first "
         "experiment, from the same initial state. Look whether the learned swarms settle on one "
         "direction as the expert's does; which one does not matter, since agents see only relative "
